@@ -1,0 +1,47 @@
+# Every third-party library, as one interface target `dep_<name>`. Debian's packages only; see
+# scripts/setup for the list. Static where Debian ships an archive, so that start-up stays cheap.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+function(dossier_dependency name)
+  cmake_parse_arguments(ARG "" "" "LINK;INCLUDE;DEFINE" ${ARGN})
+  add_library(dep_${name} INTERFACE)
+  target_link_libraries(dep_${name} INTERFACE ${ARG_LINK})
+  target_include_directories(dep_${name} SYSTEM INTERFACE ${ARG_INCLUDE})
+  target_compile_definitions(dep_${name} INTERFACE ${ARG_DEFINE})
+endfunction()
+
+function(dossier_archive out file)
+  find_library(_found_${file} NAMES ${file} REQUIRED)
+  set(${out} ${_found_${file}} PARENT_SCOPE)
+endfunction()
+
+dossier_archive(_boost_json libboost_json.a)
+dossier_archive(_boost_container libboost_container.a)
+dossier_archive(_crypto libcrypto.a)
+dossier_archive(_sqlite libsqlite3.a)
+dossier_archive(_yaml libyaml-cpp.a)
+dossier_archive(_re2 libre2.a)
+dossier_archive(_pcre2 libpcre2-8.a)
+dossier_archive(_seccomp libseccomp.a)
+
+dossier_dependency(threads LINK Threads::Threads)
+dossier_dependency(dl LINK ${CMAKE_DL_LIBS})
+dossier_dependency(fmt LINK fmt)
+dossier_dependency(expected)
+dossier_dependency(boost_json LINK ${_boost_json} ${_boost_container})
+dossier_dependency(crypto LINK ${_crypto} DEFINE OPENSSL_SUPPRESS_DEPRECATED)
+dossier_dependency(simdjson LINK simdjson)
+dossier_dependency(yaml LINK ${_yaml})
+dossier_dependency(sqlite LINK ${_sqlite} m)
+dossier_dependency(pcre2 LINK ${_pcre2} DEFINE PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC)
+dossier_dependency(re2 LINK ${_re2})
+dossier_dependency(seccomp LINK ${_seccomp})
+dossier_dependency(cli11)
+dossier_dependency(curl_headers)  # headers only: the library is loaded when first used
+dossier_dependency(gtest LINK gmock_main gmock gtest)
+dossier_dependency(benchmark LINK benchmark)
+
+pkg_check_modules(PYTHON3 REQUIRED python-3.11-embed)
+dossier_dependency(python LINK ${PYTHON3_LINK_LIBRARIES} INCLUDE ${PYTHON3_INCLUDE_DIRS})

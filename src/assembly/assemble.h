@@ -1,0 +1,84 @@
+// assemble: sections in, messages and a report out. Every prompt of the program is made here.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Layout layout, FindLayout("recursion.small", folders));
+//   std::vector<Section> sections = {{.name = "question", .content = "How many?"}};
+//   DOSSIER_ASSIGN_OR_RETURN(Assembled prompt,
+//                            Assemble(layout, sections, budget, capability, *counter, options));
+//   Send(prompt.messages);
+//
+// Pure: no clock, file, network or randomness; the same input gives the same bytes.
+// Thread-safety: pure functions over plain data.
+
+#ifndef DOSSIER_ASSEMBLY_ASSEMBLE_H_
+#define DOSSIER_ASSEMBLY_ASSEMBLE_H_
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assembly/layout.h"
+#include "assembly/messages.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "tokens/counter.h"
+
+namespace dossier::assembly {
+
+// Content for one section that the layout names. A section given as turns (a transcript) keeps its
+// roles; its atoms are cut whole (ASM-43, ASM-83).
+struct Section {
+  std::string name;
+  std::string content;             // text; empty means an empty section
+  std::vector<std::string> items;  // instead of content, for `fit: items`
+  std::vector<Turn> turns;         // instead of content, for history
+  Json provenance;                 // {kind, reference, bytes, sha256, …}; goes into the report
+};
+
+// What the model accepts; from data/models.yaml (ASM-81, ASM-90).
+struct Capability {
+  std::int64_t window = 32768;        // tokens
+  std::int64_t max_output = 4096;     // tokens
+  std::string profile = "large";      // "small" or "large"
+  std::string system_role = "message";  // field, message, developer, none
+  bool assistant_first = false;       // a request may start with an assistant message
+  bool merge_same_role = true;        // neighbours of one role must be merged
+  bool prefill = false;               // a request may end with an assistant message
+  std::int64_t tokens_per_message = 4, tokens_per_request = 3;  // framing
+};
+
+struct Budget {
+  std::optional<std::int64_t> tokens;          // overrides the layout
+  std::optional<std::int64_t> reserve_output;  // overrides the layout
+};
+
+struct AssembleOptions {
+  std::map<std::string, std::string> variables;  // of templates and `when`
+  std::string boundary;                          // 32 hex digits (ASM-4), from MakeBoundary
+};
+
+struct Assembled {
+  Messages messages;
+  Json report;              // docs/schemas/assembly-report.schema.json
+  std::int64_t tokens = 0;  // of the whole request, framing included
+  bool tokens_exact = false;
+};
+
+// Errors: kTooLong (ASM-31, sizes named), kUsage (no user text, ASM-85), kConfig (layout, template),
+// kNotFound (a required section without content).
+Result<Assembled> Assemble(const Layout& layout, std::span<const Section> sections,
+                           const Budget& budget, const Capability& capability,
+                           const tokens::Counter& counter, const AssembleOptions& options);
+
+// The `draw`-th boundary of a seed (ASM-4): SHA-256 of "dossier-seed:SEED" (draw 0) or
+// "dossier-seed:SEED#DRAW", first 32 hex digits.
+std::string MakeBoundary(std::uint64_t seed, int draw = 0);
+
+// `text` as an untrusted data fence: "TITLE:\n<<<DATA ID\nBODY\nDATA ID>>>" (ASM-3). If `boundary`
+// occurs in the text the next draws of `boundary` (its hash) are tried.
+std::string FenceData(std::string_view title, std::string_view text, std::string_view boundary);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_ASSEMBLE_H_

@@ -1,0 +1,61 @@
+// The canonical form of a prompt: what assembly produces and every model client sends.
+//
+//   Messages messages;
+//   messages.system.push_back({.text = "Be brief."});
+//   messages.turns.push_back({Role::kUser, {{.text = "How many?"}}});
+//
+// Thread-safety: plain data.
+
+#ifndef DOSSIER_ASSEMBLY_MESSAGES_H_
+#define DOSSIER_ASSEMBLY_MESSAGES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace dossier::assembly {
+
+enum class Role { kSystem, kUser, kAssistant, kTool };
+std::string_view RoleName(Role role);  // "user"
+
+struct Block {
+  enum class Type { kText, kToolCall, kToolResult };
+  Type type = Type::kText;
+  std::string text;     // the text, or a tool result
+  std::string section;  // which section it came from; for the report
+  std::string call_id, tool_name;  // of a tool call or result
+  Json arguments;                  // of a tool call
+  std::optional<std::string> cache;  // lifetime of a cache breakpoint behind this block: "5m"
+};
+
+struct Turn {
+  Role role = Role::kUser;
+  std::vector<Block> blocks;
+
+  // The texts of all blocks, joined by one blank line (ASM-86).
+  std::string Text() const;
+};
+
+struct ToolSpec {
+  std::string name, description;
+  Json parameters;  // JSON Schema
+};
+
+struct Messages {
+  std::vector<ToolSpec> tools;
+  std::vector<Block> system;
+  std::vector<Turn> turns;
+
+  std::string SystemText() const;  // joined by one blank line
+};
+
+// {"schema":"dossier.messages/1","tools":[…],"system":[…],"turns":[…]}: the same bytes for the same
+// messages.
+Json ToCanonicalJson(const Messages& messages);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_MESSAGES_H_

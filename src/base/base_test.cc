@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/assets.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "testing/result_matchers.h"
+
+namespace dossier {
+namespace {
+
+using ::dossier::testing::FailsWith;
+
+TEST(ResultTest, EveryCodeHasANameAndAnExitCodeOfTheTable) {
+  EXPECT_EQ(ExitCode(ErrorCode::kUsage), 2);
+  EXPECT_EQ(ExitCode(ErrorCode::kRefused), 12);
+  EXPECT_EQ(ExitCode(ErrorCode::kCancelled), 130);
+  EXPECT_EQ(ErrorName(ErrorCode::kTooLong), "too_long");
+}
+
+TEST(CancelTest, AChildIsCancelledWithItsParentAndCallbacksRunOnce) {
+  CancelSource parent;
+  CancelSource child(parent.token());
+  int calls = 0;
+  child.token().OnCancel([&] { ++calls; });
+  EXPECT_FALSE(child.token().cancelled());
+  parent.Cancel("interrupted");
+  parent.Cancel("again");
+  EXPECT_TRUE(child.token().cancelled());
+  EXPECT_EQ(child.token().reason(), "interrupted");
+  EXPECT_EQ(calls, 1);
+  child.token().OnCancel([&] { ++calls; });
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(CancelTest, AForgottenCallbackDoesNotRun) {
+  CancelSource source;
+  int calls = 0;
+  source.token().Forget(source.token().OnCancel([&] { ++calls; }));
+  source.Cancel("x");
+  EXPECT_EQ(calls, 0);
+}
+
+TEST(JsonTest, OneValueAndNothingElse) {
+  EXPECT_EQ(ToJson(*ParseJson(R"( {"b":[1,2.5,"x\n"],"a":null} )")),
+            R"({"b":[1,2.5E0,"x\n"],"a":null})");
+  EXPECT_THAT(ParseJson("{} {}"), FailsWith(ErrorCode::kInvalidArgument, "byte 3"));
+  EXPECT_THAT(ParseJson("[1,"), FailsWith(ErrorCode::kInvalidArgument, "ends early"));
+  EXPECT_THAT(ParseJson(std::string(100, '[')), FailsWith(ErrorCode::kInvalidArgument, "byte 65"));
+}
+
+TEST(FileTest, AnAtomicWriteReplacesWholeAndKeepsNothingHalfMade) {
+  auto folder = TempFolder::Make();
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/a/b.txt";
+  EXPECT_THAT(WriteFileAtomic(path, "x"), FailsWith(ErrorCode::kNotFound, "b.txt"));
+  ASSERT_TRUE(MakeFolders(folder->path() + "/a"));
+  ASSERT_TRUE(WriteFileAtomic(path, "one"));
+  ASSERT_TRUE(WriteFileAtomic(path, "two", 0600));
+  EXPECT_EQ(*ReadFile(path), "two");
+  struct stat info {};
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  EXPECT_EQ(MappedFile::Open(path)->bytes(), "two");
+  EXPECT_THAT(ReadFile(path, 2), FailsWith(ErrorCode::kTooLong, "larger than 2 bytes"));
+}
+
+TEST(HashTest, KnownVectors) {
+  EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(Sha256Hex("dossier-seed:1").substr(0, 32), "72c8d227357539eddfb5fdecebeb5f0b");
+}
+
+TEST(TextTest, NumbersNamesSizesAndDurations) {
+  EXPECT_EQ(GroupDigits(0), "0");
+  EXPECT_EQ(GroupDigits(999), "999");
+  EXPECT_EQ(GroupDigits(3800000), "3,800,000");
+  const std::string names[] = {"coding", "plan", "review"};
+  EXPECT_EQ(NearestNames("codign", names), std::vector<std::string>{"coding"});
+  EXPECT_TRUE(NearestNames("zzz", names).empty());
+  EXPECT_EQ(*ParseSize("10M"), 10485760u);
+  EXPECT_EQ(ParseDuration("300ms")->count(), 300);
+  EXPECT_EQ(ParseDuration("2")->count(), 2000);
+  EXPECT_THAT(ParseSize("10X"), FailsWith(ErrorCode::kUsage, "10X"));
+  EXPECT_THAT(ParseDuration("-1s"), FailsWith(ErrorCode::kUsage, "-1s"));
+  EXPECT_EQ(FormatSize(1536), "1.5 KiB");
+}
+
+TEST(ClockTest, TimesAreUtcWithMilliseconds) {
+  EXPECT_EQ(FormatTime(Clock::Wall(Millis(1732203403123))), "2024-11-21T15:36:43.123Z");
+}
+
+TEST(RandomTest, TheSameSeedGivesTheSameSequence) {
+  Random a(7), b(7), c(8);
+  EXPECT_EQ(a.Next(), b.Next());
+  EXPECT_NE(a.Next(), c.Next());
+  EXPECT_LE(a.Utf8(10).size(), 10u);
+  EXPECT_EQ(RandomHex(5).size(), 5u);
+}
+
+TEST(AssetsTest, AnUnknownPathIsAbsent) { EXPECT_FALSE(BuiltInAsset("layouts/nothing.yaml")); }
+
+}  // namespace
+}  // namespace dossier

@@ -1,0 +1,56 @@
+#include "base/cancel.h"
+
+namespace dossier {
+
+std::string CancelToken::reason() const {
+  if (!state_) return {};
+  std::lock_guard lock(state_->mutex);
+  return state_->reason;
+}
+
+std::uint64_t CancelToken::OnCancel(std::function<void()> callback) const {
+  if (!state_) return 0;
+  {
+    std::lock_guard lock(state_->mutex);
+    if (!state_->cancelled) {
+      const std::uint64_t id = state_->next_id++;
+      state_->callbacks.emplace(id, std::move(callback));
+      return id;
+    }
+  }
+  callback();
+  return 0;
+}
+
+void CancelToken::Forget(std::uint64_t id) const {
+  if (!state_ || id == 0) return;
+  std::lock_guard running(state_->running);
+  std::lock_guard lock(state_->mutex);
+  state_->callbacks.erase(id);
+}
+
+CancelSource::CancelSource(const CancelToken& parent)
+    : state_(std::make_shared<CancelToken::State>()), parent_(parent) {
+  parent_id_ = parent_.OnCancel(
+      [state = state_, parent = parent_] { CancelState(state, parent.reason()); });
+}
+
+CancelSource::~CancelSource() { parent_.Forget(parent_id_); }
+
+void CancelSource::Cancel(std::string reason) { CancelState(state_, std::move(reason)); }
+
+void CancelSource::CancelState(const std::shared_ptr<CancelToken::State>& state,
+                               std::string reason) {
+  std::lock_guard running(state->running);
+  std::map<std::uint64_t, std::function<void()>> callbacks;
+  {
+    std::lock_guard lock(state->mutex);
+    if (state->cancelled) return;
+    state->reason = std::move(reason);
+    state->cancelled.store(true, std::memory_order_release);
+    callbacks.swap(state->callbacks);
+  }
+  for (auto& [id, callback] : callbacks) callback();
+}
+
+}  // namespace dossier

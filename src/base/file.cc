@@ -1,0 +1,185 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/random.h"
+
+namespace dossier {
+namespace {
+
+Result<std::string> HomeFolder(const char* variable, std::string_view fallback) {
+  if (const char* value = std::getenv(variable); value && value[0] == '/') {
+    return std::string(value) + "/dossier";
+  }
+  const char* home = std::getenv("HOME");
+  if (!home || home[0] != '/') {
+    return MakeError(ErrorCode::kConfig, "HOME is not set: set it, or set {}", variable);
+  }
+  return fmt::format("{}/{}/dossier", home, fallback);
+}
+
+// Makes the rename durable; a file system that cannot sync a folder is no reason to fail.
+void SyncFolderOf(const std::string& path) {
+  const auto slash = path.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+  UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.valid()) fsync(fd.get());
+}
+
+}  // namespace
+
+UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
+  if (this != &other) {
+    Reset();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+void UniqueFd::Reset() {
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
+}
+
+Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return MakeErrnoError(errno, path);
+  struct stat info {};
+  if (fstat(fd.get(), &info) != 0) return MakeErrnoError(errno, path);
+  std::string out;
+  if (info.st_size > 0) out.reserve(static_cast<std::size_t>(info.st_size) + 1);
+  while (true) {
+    const std::size_t old = out.size();
+    const std::size_t room = std::max<std::size_t>(out.capacity() - old, 65536);
+    out.resize(old + room);
+    const ssize_t got = read(fd.get(), out.data() + old, room);
+    if (got < 0 && errno == EINTR) {
+      out.resize(old);
+      continue;
+    }
+    if (got < 0) return MakeErrnoError(errno, path);
+    out.resize(old + static_cast<std::size_t>(got));
+    if (out.size() > max_bytes) {
+      return MakeError(ErrorCode::kTooLong, "{}: larger than {} bytes", path, max_bytes);
+    }
+    if (got == 0) return out;
+  }
+}
+
+Status WriteAll(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t put = write(fd, content.data(), content.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return MakeErrnoError(errno, "write");
+    content.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, RandomHex(12));
+  UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (!fd.valid()) return MakeErrnoError(errno, temporary);
+  Status written = WriteAll(fd.get(), content);
+  if (written && fsync(fd.get()) != 0) written = MakeErrnoError(errno, "fsync");
+  if (written && rename(temporary.c_str(), path.c_str()) != 0) {
+    written = MakeErrnoError(errno, "rename");
+  }
+  if (!written) {
+    unlink(temporary.c_str());
+    return MakeError(written.error().code, "{}: {}", path, written.error().message);
+  }
+  SyncFolderOf(path);
+  return {};
+}
+
+Status MakeFolders(const std::string& path, unsigned mode) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    if (mkdir(part.c_str(), mode) != 0 && errno != EEXIST) {
+      const int failure = errno;  // an existing folder may be on a read-only file system
+      struct stat info {};
+      if (stat(part.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+        return MakeErrnoError(failure, part);
+      }
+    }
+    if (end == std::string::npos) break;
+  }
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return MakeErrnoError(errno, path);
+  if (!S_ISDIR(info.st_mode)) return MakeErrnoError(ENOTDIR, path);
+  return {};
+}
+
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+Status RemoveAll(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) return MakeErrnoError(error.value(), path);
+  return {};
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data_) munmap(const_cast<char*>(data_), size_);
+}
+
+Result<MappedFile> MappedFile::Open(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return MakeErrnoError(errno, path);
+  return FromFd(fd.get(), path);
+}
+
+Result<MappedFile> MappedFile::FromFd(int fd, std::string_view name_for_errors) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return MakeErrnoError(errno, name_for_errors);
+  MappedFile file;
+  if (info.st_size == 0) return file;
+  void* data =
+      mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_SHARED, fd, 0);
+  if (data == MAP_FAILED) return MakeErrnoError(errno, name_for_errors);
+  file.data_ = static_cast<const char*>(data);
+  file.size_ = static_cast<std::size_t>(info.st_size);
+  return file;
+}
+
+Result<TempFolder> TempFolder::Make(std::string_view prefix) {
+  const char* base = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/{}-XXXXXX", base && *base ? base : "/tmp", prefix);
+  if (!mkdtemp(path.data())) return MakeErrnoError(errno, path);
+  return TempFolder(std::move(path));
+}
+
+TempFolder::~TempFolder() {
+  if (!path_.empty()) static_cast<void>(RemoveAll(path_));
+}
+
+Result<std::string> DataFolder() { return HomeFolder("XDG_DATA_HOME", ".local/share"); }
+Result<std::string> ConfigFolder() { return HomeFolder("XDG_CONFIG_HOME", ".config"); }
+Result<std::string> CacheFolder() { return HomeFolder("XDG_CACHE_HOME", ".cache"); }
+
+Result<std::string> ExecutableFolder() {
+  std::string path(4096, '\0');
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  if (length <= 0) return MakeErrnoError(errno, "/proc/self/exe");
+  path.resize(static_cast<std::size_t>(length));
+  return path.substr(0, path.rfind('/'));
+}
+
+}  // namespace dossier

@@ -1,0 +1,98 @@
+// Files, descriptors and folders.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile("notes.md"));
+//   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic("notes.md", text));   // whole, or not at all
+//
+// Errors carry the path. Ownership: UniqueFd, MappedFile and TempFolder are move-only owners.
+// Thread-safety: functions may be called from many threads; objects have one owner.
+
+#ifndef DOSSIER_BASE_FILE_H_
+#define DOSSIER_BASE_FILE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace dossier {
+
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept;
+  ~UniqueFd() { Reset(); }
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  int Release() { return std::exchange(fd_, -1); }
+  void Reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// The whole file. `max_bytes` guards against a huge one: kTooLong above it.
+Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes = 1ull << 32);
+
+// Writes `path` through a temporary file beside it, fsync and rename: readers see the old or the
+// new content, never a mix; on failure the old file stays and nothing half-made is left.
+Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode = 0644);
+
+// Writes everything to `fd`, through short writes and EINTR.
+Status WriteAll(int fd, std::string_view content);
+
+// mkdir -p.
+Status MakeFolders(const std::string& path, unsigned mode = 0755);
+bool Exists(const std::string& path);
+// Removes a file or a folder with all it holds; absent is success. Never follows symbolic links.
+Status RemoveAll(const std::string& path);
+
+// A read-only map of a regular file. The caller must know that the file does not shrink: only files
+// of the content store and sealed memfds are mapped, never a user's file.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+  static Result<MappedFile> Open(const std::string& path);
+  static Result<MappedFile> FromFd(int fd, std::string_view name_for_errors);
+
+  std::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// A private folder (mode 0700) that is removed with all its content at the end.
+class TempFolder {
+ public:
+  TempFolder(TempFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TempFolder& operator=(TempFolder&&) = delete;
+  ~TempFolder();
+  static Result<TempFolder> Make(std::string_view prefix = "dossier");
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TempFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Folders of the user, by the XDG rules: $XDG_DATA_HOME/dossier or ~/.local/share/dossier, and so on.
+// `HOME` unset: kConfig, naming the variable.
+Result<std::string> DataFolder();
+Result<std::string> ConfigFolder();
+Result<std::string> CacheFolder();
+// The folder that holds the running executable.
+Result<std::string> ExecutableFolder();
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_FILE_H_

@@ -1,0 +1,33 @@
+// SHA-256, the name of every stored body.
+//
+//   std::string name = Sha256Hex("abc");       // ba7816bf…
+//   Sha256 hash; hash.Update(a); hash.Update(b); std::string name = hash.Hex();
+//
+// Thread-safety: one owner per Sha256; the function is pure.
+
+#ifndef DOSSIER_BASE_HASH_H_
+#define DOSSIER_BASE_HASH_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dossier {
+
+class Sha256 {
+ public:
+  Sha256();
+  void Update(std::string_view bytes);
+  // 64 lower-case hex digits. Ends the computation: call once.
+  std::string Hex();
+
+ private:
+  alignas(8) std::array<unsigned char, 128> state_;  // libcrypto's context, kept out of this header
+};
+
+std::string Sha256Hex(std::string_view bytes);
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_HASH_H_

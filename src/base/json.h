@@ -1,0 +1,45 @@
+// JSON values for building and for small inputs (replies, frames, journal events). Data files are
+// read with simdjson in `inspect`, never with this.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Json value, ParseJson(R"({"a":[1,2]})"));
+//   std::string text = ToJson(value);                 // {"a":[1,2]}
+//   const Json* list = Find(value, "a");              // nullptr if absent
+//
+// Thread-safety: values are plain data; functions are pure.
+
+#ifndef DOSSIER_BASE_JSON_H_
+#define DOSSIER_BASE_JSON_H_
+
+#include <boost/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace dossier {
+
+using Json = boost::json::value;
+using JsonObject = boost::json::object;
+using JsonArray = boost::json::array;
+
+// Parses exactly one value; depth at most `max_depth`.
+// Errors: kInvalidArgument with the byte offset.
+Result<Json> ParseJson(std::string_view text, std::size_t max_depth = 64);
+
+// Compact, keys in the order of insertion, UTF-8, no trailing newline.
+std::string ToJson(const Json& value);
+// Indented by two spaces, for people.
+std::string ToPrettyJson(const Json& value);
+
+// Lookups that never throw: null, absent and wrongly typed are all "not there".
+const Json* Find(const Json& value, std::string_view key);
+const Json* Find(const JsonObject& object, std::string_view key);
+std::optional<std::string_view> FindString(const Json& value, std::string_view key);
+std::optional<std::int64_t> FindInt(const Json& value, std::string_view key);
+std::optional<double> FindNumber(const Json& value, std::string_view key);
+std::optional<bool> FindBool(const Json& value, std::string_view key);
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_JSON_H_

@@ -1,0 +1,149 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <numeric>
+
+namespace dossier {
+namespace {
+
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row[b.size()];
+}
+
+struct Unit {
+  std::string_view suffix;
+  double factor;
+};
+
+// The number in front of one of `units`; the first unit is meant when there is none.
+Result<double> ParseWithUnit(std::string_view text, std::span<const Unit> units,
+                             std::string_view example) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (error == std::errc() && number >= 0) {
+    for (const Unit& unit : units) {
+      if (ToLowerAscii(rest) == unit.suffix) return number * unit.factor;
+    }
+  }
+  return MakeError(ErrorCode::kUsage, "{}: not understood; write it like {}", text, example);
+}
+
+}  // namespace
+
+std::string GroupDigits(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+std::string_view TrimSpace(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  const auto first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::string ToLowerAscii(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string Join(std::span<const std::string> parts, std::string_view separator) {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (&part != parts.data()) out += separator;
+    out += part;
+  }
+  return out;
+}
+
+std::string ReplaceAll(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out;
+  if (from.empty()) return std::string(text);
+  while (true) {
+    const auto at = text.find(from);
+    out += text.substr(0, at);
+    if (at == std::string_view::npos) return out;
+    out += to;
+    text.remove_prefix(at + from.size());
+  }
+}
+
+std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string> names,
+                                      std::size_t count) {
+  std::vector<std::pair<std::size_t, std::string>> ranked;
+  const std::string wanted = ToLowerAscii(name);
+  for (const std::string& candidate : names) {
+    const std::size_t distance = EditDistance(wanted, ToLowerAscii(candidate));
+    if (distance * 2 <= std::max(wanted.size(), candidate.size())) {
+      ranked.emplace_back(distance, candidate);
+    }
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> out;
+  for (auto& [distance, candidate] : ranked) {
+    if (out.size() == count) break;
+    out.push_back(std::move(candidate));
+  }
+  return out;
+}
+
+Result<std::uint64_t> ParseSize(std::string_view text) {
+  constexpr Unit kUnits[] = {{"", 1},          {"b", 1},          {"k", 1024},
+                             {"kb", 1024},     {"m", 1048576},    {"mb", 1048576},
+                             {"g", 1073741824}, {"gb", 1073741824}};
+  DOSSIER_ASSIGN_OR_RETURN(const double bytes, ParseWithUnit(text, kUnits, "500, 64K, 10M or 2G"));
+  return static_cast<std::uint64_t>(bytes);
+}
+
+Result<std::chrono::milliseconds> ParseDuration(std::string_view text) {
+  constexpr Unit kUnits[] = {{"", 1000},     {"ms", 1},       {"s", 1000},
+                             {"m", 60000},   {"min", 60000},  {"h", 3600000},
+                             {"d", 86400000}};
+  DOSSIER_ASSIGN_OR_RETURN(const double millis, ParseWithUnit(text, kUnits, "300ms, 60s or 10m"));
+  return std::chrono::milliseconds(static_cast<std::int64_t>(millis));
+}
+
+std::string FormatSize(std::uint64_t bytes) {
+  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+}  // namespace dossier

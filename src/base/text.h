@@ -1,0 +1,45 @@
+// Small text helpers that every module needs.
+//
+//   GroupDigits(3800000)                        // "3,800,000"
+//   NearestNames("codign", {"coding", "plan"})  // {"coding"}
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_BASE_TEXT_H_
+#define DOSSIER_BASE_TEXT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace dossier {
+
+// Thousands separated by commas, whatever the locale.
+std::string GroupDigits(std::uint64_t number);
+std::string_view TrimSpace(std::string_view text);   // ASCII white space at both ends
+std::string ToLowerAscii(std::string_view text);
+// Pieces between `separator`; "" gives one empty piece.
+std::vector<std::string_view> Split(std::string_view text, char separator);
+std::string Join(std::span<const std::string> parts, std::string_view separator);
+std::string ReplaceAll(std::string_view text, std::string_view from, std::string_view to);
+
+// Up to `count` of `names`, nearest first by edit distance without case; those too far to be meant
+// (more than half of the longer name's length) are left out.
+std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string> names,
+                                      std::size_t count = 3);
+
+// "10M" -> 10,485,760: K, M, G are powers of 1,024. Errors: kUsage with the text.
+Result<std::uint64_t> ParseSize(std::string_view text);
+// "300ms", "60s", "10m", "2h", "7d"; a bare number is seconds. Errors: kUsage with the text.
+Result<std::chrono::milliseconds> ParseDuration(std::string_view text);
+// 912 B, 3.7 MiB, 3.1 GiB.
+std::string FormatSize(std::uint64_t bytes);
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_TEXT_H_

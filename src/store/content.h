@@ -1,0 +1,37 @@
+// Bodies by content hash: written once, never changed, safe to map.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto store, ContentStore::Open(folder));
+//   DOSSIER_ASSIGN_OR_RETURN(std::string sha256, store->Put(text));
+//   DOSSIER_ASSIGN_OR_RETURN(std::string again, store->Get(sha256));
+//
+// Layout on disk: objects/ab/abcdef…, complete or absent (temporary file, rename). Two processes may
+// use one store. Thread-safety: all methods from any thread.
+
+#ifndef DOSSIER_STORE_CONTENT_H_
+#define DOSSIER_STORE_CONTENT_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace dossier::store {
+
+class ContentStore {
+ public:
+  static Result<std::unique_ptr<ContentStore>> Open(const std::string& folder);
+  virtual ~ContentStore() = default;
+
+  // Stores `bytes`, returns their SHA-256 (64 hex digits). Errors: kIo with path and bytes missing.
+  virtual Result<std::string> Put(std::string_view bytes) = 0;
+  // Errors: kNotFound, kDamaged (the content does not match its name).
+  virtual Result<std::string> Get(std::string_view sha256) = 0;
+  virtual std::string PathOf(std::string_view sha256) const = 0;
+  virtual bool Has(std::string_view sha256) const = 0;
+};
+
+}  // namespace dossier::store
+
+#endif  // DOSSIER_STORE_CONTENT_H_

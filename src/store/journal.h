@@ -1,0 +1,80 @@
+// The journal: the append-only record of every run. It is the trace, the checkpoint, the resume and
+// the fork.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto journal, Journal::Open(DataFolder() + "/runs"));
+//   DOSSIER_ASSIGN_OR_RETURN(std::string run, journal->StartRun({{"question", "How many?"}}));
+//   DOSSIER_RETURN_IF_ERROR(journal->Append(run, /*call=*/0, "turn.started", {{"turn", 1}}));
+//
+// An event is in SQLite's log when Append returns: it survives the death of this process at any
+// point. Strings inside `data` above kInlineLimit bytes must be put into content() and referred to
+// by hash: use `Body`. Every string is redacted here, at the one writer (Contract 2).
+// Thread-safety: all methods from any thread; several processes may use one folder.
+
+#ifndef DOSSIER_STORE_JOURNAL_H_
+#define DOSSIER_STORE_JOURNAL_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "store/content.h"
+
+namespace dossier::store {
+
+struct Event {
+  std::string run;
+  std::int64_t seq = 0;   // from 1, without gaps within a run
+  std::string time;       // UTC, milliseconds
+  std::int64_t call = 0;  // node of the run's tree; 0 is the root call
+  std::string type;       // "turn.started"
+  JsonObject data;
+};
+
+struct RunSummary {
+  std::string run, started, status, question, model;  // status "running" until run.finished
+  std::int64_t events = 0;
+  std::string answer;  // the first line, at most 200 characters
+};
+
+struct JournalOptions {
+  std::shared_ptr<const Clock> clock;              // unset: the system's
+  std::function<std::string()> make_id;            // unset: time and random digits
+};
+
+class Journal {
+ public:
+  static constexpr std::size_t kInlineLimit = 4096;  // bytes (REC-68)
+
+  // Makes the folder if needed. Errors: kIo, kPermission with the path; kConfig on a network file
+  // system (where SQLite's log is unsafe), naming it and the way out.
+  static Result<std::unique_ptr<Journal>> Open(const std::string& folder,
+                                               JournalOptions options = {});
+  virtual ~Journal() = default;
+
+  // Writes `run.started` with `data`; returns the new run's id.
+  virtual Result<std::string> StartRun(JsonObject data) = 0;
+  virtual Status Append(std::string_view run, std::int64_t call, std::string_view type,
+                        JsonObject data) = 0;
+  // {"text": …} up to kInlineLimit bytes, else {"sha256": …, "bytes": …} with the text stored.
+  virtual Result<Json> Body(std::string_view text) = 0;
+  // The text of what Body returned.
+  virtual Result<std::string> ReadBody(const Json& body) = 0;
+
+  virtual Result<std::vector<RunSummary>> List(std::optional<std::string> status,
+                                               std::size_t limit) = 0;
+  // The id that `prefix` stands for. Errors: kNotFound; kUsage with the candidates if ambiguous.
+  virtual Result<std::string> Resolve(std::string_view prefix) = 0;
+  virtual Result<std::vector<Event>> Events(std::string_view run) = 0;
+
+  virtual ContentStore& content() = 0;
+};
+
+}  // namespace dossier::store
+
+#endif  // DOSSIER_STORE_JOURNAL_H_
