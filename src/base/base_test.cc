@@ -51,7 +51,7 @@ TEST(JsonTest, OneValueAndNothingElse) {
             R"({"b":[1,2.5E0,"x\n"],"a":null})");
   EXPECT_THAT(ParseJson("{} {}"), FailsWith(ErrorCode::kInvalidArgument, "byte 3"));
   EXPECT_THAT(ParseJson("[1,"), FailsWith(ErrorCode::kInvalidArgument, "ends early"));
-  EXPECT_THAT(ParseJson(std::string(100, '[')), FailsWith(ErrorCode::kInvalidArgument, "byte 65"));
+  EXPECT_THAT(ParseJson(std::string(100, '[')), FailsWith(ErrorCode::kInvalidArgument, "byte 64"));
 }
 
 TEST(FileTest, AnAtomicWriteReplacesWholeAndKeepsNothingHalfMade) {
