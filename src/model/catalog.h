@@ -1,0 +1,82 @@
+// Which models there are, what each can do, and which one is meant.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Catalog catalog, Catalog::Load(overrides));
+//   DOSSIER_ASSIGN_OR_RETURN(Choice choice, catalog.Choose({.name = "gpt-5-mini"}, environment));
+//   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, options));   // model/connect.h
+//
+// Thread-safety: immutable after loading.
+
+#ifndef DOSSIER_MODEL_CATALOG_H_
+#define DOSSIER_MODEL_CATALOG_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/assemble.h"
+#include "base/result.h"
+
+namespace dossier::model {
+
+// One entry of data/models.yaml (MOD-40). Every fact has a date and a source there.
+struct Entry {
+  std::string name, provider;  // "gpt-5-mini", "openai"
+  assembly::Capability capability;
+  double bytes_per_token = 3.3, margin = 0.15;  // for estimates
+  // Nano-dollars for one token; unset: unknown (MOD-24).
+  std::optional<std::int64_t> price_input, price_cached, price_output;
+  bool streaming = true, json_schema = false, grammar = false, sampling = true;
+  std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
+  std::string as_of, source;
+  bool known = true;  // false: the conservative entry of MOD-41
+};
+
+// How to reach a provider.
+struct Provider {
+  std::string name, base_url;            // "openai", "https://api.openai.com/v1"
+  std::vector<std::string> key_variables;  // looked at in order
+  std::string default_model;
+};
+
+struct Wanted {
+  std::string name;      // "", "NAME" or "PROVIDER/NAME"
+  std::string base_url;  // --base-url
+  std::string key_env;   // --key-env
+  std::string script;    // --script: of the scripted model
+};
+
+struct Choice {
+  Entry entry;
+  Provider provider;      // base_url overridden where the user said so
+  std::string model;      // as the provider knows it
+  std::string key;        // empty: none needed; never logged
+  std::string key_source; // "OPENAI_API_KEY"
+  std::string script;
+  std::string why;        // "OPENAI_API_KEY is set" (MOD-2)
+  std::vector<std::string> warnings;  // MOD-41
+};
+
+class Catalog {
+ public:
+  // The built-in data/models.yaml, then each override file. Errors: kConfig with FILE:LINE:COL.
+  static Result<Catalog> Load(const std::vector<std::string>& override_files);
+
+  // MOD-1 to MOD-3. `environment` looks a variable up. Errors: kConfig (unknown model, nearest
+  // three), kAuth (no key for a named provider; the variables looked at, the local way).
+  Result<Choice> Choose(
+      const Wanted& wanted,
+      const std::function<std::optional<std::string>(std::string_view)>& environment) const;
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<Provider>& providers() const { return providers_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::vector<Provider> providers_;
+};
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_CATALOG_H_

@@ -1,0 +1,100 @@
+// One interface for every model: a provider's API, the local server, a scripted model in a test.
+//
+//   Request request{.model = "gpt-5-mini", .messages = std::move(prompt), .purpose = Purpose::kRoot};
+//   Result<Reply> reply = gate.Complete(request, ledger, cancel);      // model/gate.h
+//
+// Thread-safety: clients are used from many threads; requests and replies are plain data.
+
+#ifndef DOSSIER_MODEL_CLIENT_H_
+#define DOSSIER_MODEL_CLIENT_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/messages.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+
+namespace dossier::model {
+
+enum class Purpose { kRoot, kDirect, kSubcall, kMap, kExtract, kRepair, kCompact, kTest };
+std::string_view PurposeName(Purpose purpose);  // "root"
+
+struct Sampling {
+  std::optional<double> temperature, top_p;
+  std::optional<std::int64_t> max_output;  // tokens
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> stop;  // the reply ends before any of these
+  std::string grammar;            // GBNF, for servers that offer it (MOD-35); else ignored
+  JsonObject extra;               // --param K=V, passed through
+};
+
+struct Request {
+  std::string model;  // the name that the provider knows
+  assembly::Messages messages;
+  Sampling sampling;
+  std::optional<Json> schema;  // JSON Schema for the reply (MOD-10)
+  Purpose purpose = Purpose::kRoot;
+  std::string path = "0";      // place in the tree of calls, for scripts and fairness: "0", "0.3"
+  std::int64_t turn = 0;
+  std::int64_t estimated_tokens = 0;  // of the prompt; what the ledger reserves
+  Millis deadline{300'000};           // of one attempt, from its start
+  Millis idle_limit{60'000};          // silence on the wire
+};
+
+enum class Finish { kStop, kLength, kToolCalls, kFilter, kCut, kOther };
+std::string_view FinishName(Finish finish);
+
+struct Usage {
+  std::int64_t input = 0, output = 0, cached = 0;  // tokens
+  bool estimated = false;                          // the provider did not say
+  std::optional<std::int64_t> cost_nano_usd;       // unset if a price is unknown (MOD-24)
+};
+
+struct ToolCall {
+  std::string id, name;
+  Json arguments;
+};
+
+struct Reply {
+  std::string text, thinking;
+  std::vector<ToolCall> tool_calls;
+  Finish finish = Finish::kStop;
+  Usage usage;
+  std::string resolved_model;
+  Json provider_data;          // timings of the local server, ids
+  int attempts = 1;            // 1: no retry
+  std::vector<std::string> warnings;
+};
+
+// Receives one request's progress. Calls come from one network thread, never at the same time for
+// one request; OnDone comes exactly once and is the last. Must not block.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void OnDelta(std::string_view text) = 0;
+  virtual void OnDone(Result<Reply> reply) = 0;
+  // A retry will follow after `wait` (MOD-21). For progress and the journal.
+  virtual void OnRetry(int attempt, const Error& error, Millis wait) {
+    static_cast<void>(attempt), static_cast<void>(error), static_cast<void>(wait);
+  }
+};
+
+// One provider. Submit never blocks; the sink gets deltas, then a Reply or an Error, once.
+// Errors: kAuth, kRateLimited, kTimeout, kNetwork, kTooLong, kConfig (unknown model), kCancelled.
+class Client {
+ public:
+  virtual ~Client() = default;
+  virtual void Submit(std::shared_ptr<const Request> request, CancelToken cancel,
+                      std::shared_ptr<Sink> sink) = 0;
+};
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_CLIENT_H_

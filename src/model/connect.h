@@ -1,0 +1,45 @@
+// From a chosen model to a client that answers.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, {.progress = say}, cancel));
+//   auto gate = Gate::Make(connection.client, {}, clock);
+//
+// For the local model this starts the managed server if it does not run (MOD-30 to 34) and sets the
+// entry's window to what the server was given.
+
+#ifndef DOSSIER_MODEL_CONNECT_H_
+#define DOSSIER_MODEL_CONNECT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "model/catalog.h"
+#include "model/client.h"
+#include "tokens/counter.h"
+
+namespace dossier::model {
+
+struct ConnectOptions {
+  std::function<void(std::string_view)> progress;  // one line at a time, for stderr; may be empty
+  std::optional<std::int64_t> context_tokens;      // of the local server; unset: by memory (MOD-33)
+  std::optional<Millis> idle;                      // of the local server; unset: 10 min
+  std::string record_file, replay_file;            // later (MOD-25)
+};
+
+struct Connection {
+  std::shared_ptr<Client> client;
+  Entry entry;                                     // window as it really is
+  std::shared_ptr<const tokens::Counter> counter;  // exact for the local model
+  std::string description;                         // "local Qwen2.5-Coder-1.5B-Instruct, port 40123"
+  bool stop_sequences = true;                      // the server honours Sampling::stop
+  int parallel = 16;                               // requests that the server works on at once
+};
+
+// Errors: as the client's; kUnavailable when the local model cannot run, saying why and what else
+// can be done; kNotFound when its weights are missing (`dossier models pull`).
+Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
+                           const CancelToken& cancel);
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_CONNECT_H_

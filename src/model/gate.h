@@ -1,0 +1,48 @@
+// The one place through which every model request of the process passes: order, budget, concurrency,
+// retry (MOD-20 to 23).
+//
+//   Gate gate(client, {.concurrency = 16}, clock);
+//   Result<Reply> reply = gate.Complete(request, ledger, Stage::kNormal, cancel);     // waits
+//   gate.Submit(request, ledger, Stage::kNormal, cancel, sink);                        // thousands in flight
+//
+// Thread-safety: all methods from any thread. A gate owns one timer thread; the network thread
+// belongs to the client. The ledger must outlive the requests given with it.
+
+#ifndef DOSSIER_MODEL_GATE_H_
+#define DOSSIER_MODEL_GATE_H_
+
+#include <memory>
+
+#include "model/client.h"
+#include "model/ledger.h"
+
+namespace dossier::model {
+
+struct GateOptions {
+  int concurrency = 16;  // requests in flight
+  int retries = 4;       // after the first attempt
+  Millis first_delay{500};    // doubled each time, full jitter (MOD-21)
+  Millis longest_delay{60'000};
+  std::uint64_t seed = 0;  // of the jitter
+};
+
+class Gate {
+ public:
+  static std::unique_ptr<Gate> Make(std::shared_ptr<Client> client, GateOptions options,
+                                    std::shared_ptr<const Clock> clock);
+  virtual ~Gate() = default;  // cancels what is in flight, waits for its sinks
+
+  // Never blocks. The sink gets OnRetry, OnDelta, and OnDone once; a refused reservation is an
+  // OnDone with kLimit.
+  virtual void Submit(std::shared_ptr<const Request> request, Ledger& ledger, Stage stage,
+                      CancelToken cancel, std::shared_ptr<Sink> sink) = 0;
+  // Waits for the reply; `on_delta` may be empty.
+  Result<Reply> Complete(Request request, Ledger& ledger, Stage stage, const CancelToken& cancel,
+                         std::function<void(std::string_view)> on_delta = {});
+
+  virtual int in_flight() const = 0;
+};
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_GATE_H_
