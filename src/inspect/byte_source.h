@@ -1,0 +1,57 @@
+// Where bytes come from: a file, memory or a stream, all readable at any offset.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto source, OpenFileSource("feed.ndjson"));
+//   DOSSIER_ASSIGN_OR_RETURN(std::size_t got, source->ReadAt(0, std::span(buffer)));
+//
+// A stream is kept as it is read (the first 4 MiB in memory, the rest in an unlinked temporary
+// file), so that it can be looked at twice like a file.
+// Thread-safety: ReadAt may be called from many threads.
+
+#ifndef DOSSIER_INSPECT_BYTE_SOURCE_H_
+#define DOSSIER_INSPECT_BYTE_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace dossier::inspect {
+
+// What tells whether a file was changed while it was read.
+struct SourceState {
+  std::uint64_t size = 0, inode = 0, device = 0;
+  std::int64_t modified_ns = 0;
+  bool operator==(const SourceState&) const = default;
+};
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // As given by the user: a path, "-", or the name of a text. Empty: unnamed.
+  virtual const std::string& name() const = 0;
+  // Bytes, if the system knows it and the number can be believed (not a stream, not /proc).
+  virtual std::optional<std::uint64_t> size() const = 0;
+  // Fills `out` from `offset`, completely unless the end is reached; 0 only at the end.
+  // Errors: kIo, with the offset.
+  virtual Result<std::size_t> ReadAt(std::uint64_t offset, std::span<char> out) const = 0;
+  // All bytes, for sources that lie in memory: no copy is made of them.
+  virtual std::optional<std::string_view> bytes() const { return std::nullopt; }
+  virtual SourceState state() const { return {}; }
+};
+
+// Errors: kNotFound with the nearest names of the folder, kPermission, kIsDevice, kIo. A message
+// starts with `path`.
+Result<std::unique_ptr<ByteSource>> OpenFileSource(const std::string& path);
+// `text` must outlive the source.
+std::unique_ptr<ByteSource> MemorySource(std::string_view text, std::string name);
+// Reads from the open descriptor `fd`, which stays the caller's; `name` may be empty.
+std::unique_ptr<ByteSource> StreamSource(int fd, std::string name);
+std::unique_ptr<ByteSource> StdinSource(std::string name);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_BYTE_SOURCE_H_

@@ -1,0 +1,208 @@
+// What a file is: the plain data that Describe fills and that hint, --json and contextMeta show.
+//
+//   Description description = DescribeText("{\"a\":1}\n{\"a\":2}\n", "feed.ndjson", {});
+//   description.format == Format::kNdjson && description.records->records == 2;
+//
+// Counts, fields and samples refer to the decoded text; byte offsets in notes to the stored bytes.
+// Thread-safety: values.
+
+#ifndef DOSSIER_INSPECT_DESCRIPTION_H_
+#define DOSSIER_INSPECT_DESCRIPTION_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dossier::inspect {
+
+enum class Format : std::uint8_t {
+  kPlainText,
+  kNdjson,
+  kJson,  // one object, string, number or literal
+  kJsonArray,
+  kJsonSeq,
+  kJsonConcat,
+  kJsonc,
+  kCsv,
+  kTsv,
+  kDeb822,
+  kLog,
+  kMarkdown,
+  kXml,
+  kHtml,
+  kYaml,
+  kToml,
+  kIni,
+  kDiff,
+  kMail,
+  kSource,
+  kBinary,
+  kUnknown,  // named for a format that the content is not
+};
+
+// "ndjson": the name in --format, --json and contextMeta.
+std::string_view FormatName(Format format);
+std::optional<Format> FormatFromName(std::string_view name);
+// All names, in the order of the enum.
+std::vector<std::string_view> FormatNames();
+// Whether a text of this format yields records (NDJSON, JSON array, CSV, deb822, log …).
+bool HasRecords(Format format);
+
+enum class Exactness : std::uint8_t { kExact, kBound };  // kBound is shown as "≥ N"
+
+struct Counts {
+  std::uint64_t bytes = 0;  // as stored, BOM included
+  std::uint64_t chars = 0;  // code points of the decoded text, BOM excluded
+  std::uint64_t utf16_units = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t blank_lines = 0;         // nothing but spaces and tabs
+  std::uint64_t longest_line_bytes = 0;  // decoded as UTF-8, without its end
+  std::uint64_t nul_bytes = 0;
+  Exactness exactness = Exactness::kExact;  // a bound after --max-scan; `bytes` stays exact if known
+  bool operator==(const Counts&) const = default;
+};
+
+struct LineEnds {
+  std::uint64_t lf = 0, crlf = 0, cr = 0;
+  bool operator==(const LineEnds&) const = default;
+};
+
+enum class EncodingKind : std::uint8_t {
+  kUtf8,
+  kUtf16Le,
+  kUtf16Be,
+  kUtf32Le,
+  kUtf32Be,
+  kUnknown8Bit,  // decoded as ISO-8859-1
+  kBinary,
+};
+// "utf-8", "utf-16le", … "unknown-8bit", "binary".
+std::string_view EncodingName(EncodingKind kind);
+std::optional<EncodingKind> EncodingFromName(std::string_view name);
+
+struct Encoding {
+  EncodingKind kind = EncodingKind::kUtf8;
+  bool bom = false;
+  bool ascii = true;                       // no byte >= 0x80 in UTF-8
+  std::uint64_t invalid = 0;               // parts replaced by U+FFFD
+  std::uint64_t first_invalid_offset = 0;  // stored bytes; only if invalid > 0
+  bool operator==(const Encoding&) const = default;
+};
+
+enum class FieldType : std::uint8_t {
+  kString,
+  kInteger,
+  kNumber,
+  kBoolean,
+  kDate,
+  kDatetime,
+  kNull,
+  kArray,
+  kObject,
+  kEmpty,  // a CSV cell without content
+};
+std::string_view TypeName(FieldType type);  // "string", "integer", …
+
+class TypeSet {
+ public:
+  TypeSet() = default;
+  TypeSet(std::initializer_list<FieldType> types) {
+    for (FieldType type : types) Add(type);
+  }
+  void Add(FieldType type) { bits_ = static_cast<std::uint16_t>(bits_ | Bit(type)); }
+  bool Has(FieldType type) const { return (bits_ & Bit(type)) != 0; }
+  bool empty() const { return bits_ == 0; }
+  // In the order of the enum.
+  std::vector<FieldType> List() const;
+  bool operator==(const TypeSet&) const = default;
+
+ private:
+  static std::uint16_t Bit(FieldType type) {
+    return static_cast<std::uint16_t>(1u << static_cast<unsigned>(type));
+  }
+  std::uint16_t bits_ = 0;
+};
+
+struct Field {
+  std::vector<std::string> path;  // {"authorProfile", "displayName"}
+  std::string shown;              // authorProfile.displayName; embed.external{…}; "a.b"
+  TypeSet types;
+  std::uint32_t present = 0;  // of `sampled` records
+  std::uint32_t sampled = 0;
+  std::string example;  // first non-empty value, at most 40 chars, cleaned and redacted (INS-145)
+  // For small models: every distinct value of the sampled records if there are at most 12 of them,
+  // in first-seen order, each cleaned and at most 40 chars; empty if there are more.
+  std::vector<std::string> values;
+  std::optional<double> min, max;  // of numbers
+  std::uint64_t median_chars = 0;  // of string values; what INS-78 looks at
+};
+
+struct RecordSummary {
+  std::uint64_t records = 0, malformed = 0, non_object = 0, ragged = 0;
+  Exactness exactness = Exactness::kExact;
+  bool operator==(const RecordSummary&) const = default;
+};
+
+struct TableShape {
+  char delimiter = ',';
+  bool header = true;
+  std::uint32_t columns = 0;
+  std::vector<std::string> raw_names;  // as in the header row
+  std::uint64_t data_offset = 0;       // decoded bytes in front of the first data row
+};
+
+// A file inside an archive. Filled by the container readers.
+struct Member {
+  std::string path;
+  std::uint64_t bytes = 0, compressed_bytes = 0;
+  Format format = Format::kUnknown;
+};
+
+// Codes: empty, invalid-encoding, lone-surrogate, nul-bytes, unstable, max-scan, malformed,
+// named-but-not, broken, too-deep, duplicate-keys, ragged, stray-quote, open-quote, duplicate-names,
+// forced, read-error.
+struct Note {
+  std::string code;
+  std::optional<std::uint64_t> offset;  // stored bytes
+  std::optional<std::uint64_t> line;    // from 1
+  std::string text;
+};
+
+struct Description {
+  std::string name;  // base name; empty: unnamed content
+  std::string path;  // as given
+  Format format = Format::kPlainText;
+  std::optional<Format> named_format;  // what the extension says
+  bool named_certain = false;          // the extension is in the table (INS-22)
+  bool certain = false;                // the content alone decides (4.3)
+  std::string extension;               // ".json", in lower case
+  std::string flavour;                 // geojson, notebook, string, number, boolean, null
+  std::string language;                // of source code: "C++"
+  std::string log_shape;               // of Format::kLog: the id that DetectLog gave
+  Encoding encoding;
+  Counts counts;
+  LineEnds line_ends;
+  std::optional<RecordSummary> records;
+  std::string element_type;  // of an array of scalars: "number", "mixed"
+  std::vector<Field> fields;  // at most Options::fields
+  std::uint64_t fields_total = 0;
+  std::string sample;  // ready to show, without the "… (of N chars)" tail
+  std::uint64_t sample_full_chars = 0;  // of the sample before it was cut
+  bool sample_cut = false;
+  std::string main_text_field;  // `shown` of the field; empty: none
+  std::optional<TableShape> table;
+  std::vector<Member> members;
+  std::uint64_t members_total = 0;
+  std::vector<Note> notes;
+  bool stable = true;  // false: the file changed while it was read (INS-13)
+  std::string sha256;  // hex; empty unless asked for
+  // A read error in the middle: counts are bounds up to here (section 6).
+  std::optional<std::string> read_error;
+};
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_DESCRIPTION_H_

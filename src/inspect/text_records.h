@@ -1,0 +1,53 @@
+// Texts that hold records without being JSON or CSV: deb822 stanzas and log lines (4.7).
+//
+//   ShapeScan scan = DetectLog(head);                 // head: the first complete lines
+//   if (scan.fits) auto counter = MakeLogCounter(scan.shape);
+//   counter->Feed(block); … std::uint64_t records = counter->Finish();
+//
+// Implemented in deb822.cc and log_shape.cc. Thread-safety: pure functions; a counter has one owner.
+
+#ifndef DOSSIER_INSPECT_TEXT_RECORDS_H_
+#define DOSSIER_INSPECT_TEXT_RECORDS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dossier::inspect {
+
+struct ShapeScan {
+  bool fits = false;
+  std::string shape;                     // of a log: an id that MakeLogCounter takes
+  std::vector<std::string> field_names;  // in the order of the shape
+};
+
+// `head`: the first lines of a text, at most 100 of them or 64 KiB; the last may be cut.
+ShapeScan DetectDeb822(std::string_view head);
+ShapeScan DetectLog(std::string_view head);
+
+// Counts records in a stream of UTF-8; any split of the input gives the same count.
+class RecordCounter {
+ public:
+  virtual ~RecordCounter() = default;
+  virtual void Feed(std::string_view bytes) = 0;
+  // Ends the stream. Call once.
+  virtual std::uint64_t Finish() = 0;
+};
+
+std::unique_ptr<RecordCounter> MakeDeb822Counter();
+std::unique_ptr<RecordCounter> MakeLogCounter(std::string_view shape);
+
+// One record: names and values in the order of the text.
+using TextRecord = std::vector<std::pair<std::string, std::string>>;
+
+// The first `limit` records of `head`. A record that `head` cuts off counts if it is the only one.
+std::vector<TextRecord> ParseDeb822Head(std::string_view head, std::size_t limit);
+std::vector<TextRecord> ParseLogHead(std::string_view head, std::string_view shape,
+                                     std::size_t limit);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_TEXT_RECORDS_H_
