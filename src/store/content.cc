@@ -1,0 +1,146 @@
+#include "store/content.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "base/hash.h"
+#include "base/random.h"
+
+namespace dossier::store {
+namespace {
+
+constexpr std::size_t kHashDigits = 64;
+constexpr std::int64_t kLeftOverSeconds = 3600;  // no write of one body takes that long
+
+bool IsHash(std::string_view name) {
+  return name.size() == kHashDigits && std::ranges::all_of(name, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+struct Written {
+  std::size_t bytes = 0;
+  int failure = 0;  // errno of the write that ended it
+};
+
+// Writes `bytes` and tells how many arrived, so that an error can name the rest.
+Written WriteCounted(int fd, std::string_view bytes) {
+  Written written;
+  while (written.bytes < bytes.size() && written.failure == 0) {
+    const ssize_t put = write(fd, bytes.data() + written.bytes, bytes.size() - written.bytes);
+    if (put >= 0) {
+      written.bytes += static_cast<std::size_t>(put);
+    } else if (errno != EINTR) {
+      written.failure = errno;
+    }
+  }
+  return written;
+}
+
+class FileContentStore final : public ContentStore {
+ public:
+  explicit FileContentStore(std::string folder) : folder_(std::move(folder)) {}
+
+  Result<std::string> Put(std::string_view bytes) override {
+    std::string sha256 = Sha256Hex(bytes);
+    const std::string path = PathOf(sha256);
+    struct stat info {};
+    if (stat(path.c_str(), &info) == 0 &&
+        static_cast<std::uint64_t>(info.st_size) == bytes.size()) {
+      return sha256;
+    }
+    DOSSIER_RETURN_IF_ERROR(Write(path, bytes));
+    return sha256;
+  }
+
+  Result<std::string> Get(std::string_view sha256) override {
+    if (!IsHash(sha256)) {
+      return MakeError(ErrorCode::kNotFound, "'{}' is not the hash of a stored body", sha256);
+    }
+    const std::string path = PathOf(sha256);
+    DOSSIER_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+    if (Sha256Hex(bytes) != sha256) {
+      return MakeError(ErrorCode::kDamaged,
+                       "{}: its content does not match its name; remove it, it is stored again "
+                       "when it is next needed",
+                       path);
+    }
+    return bytes;
+  }
+
+  std::string PathOf(std::string_view sha256) const override {
+    if (!IsHash(sha256)) return {};
+    return fmt::format("{}/objects/{}/{}", folder_, sha256.substr(0, 2), sha256);
+  }
+
+  bool Has(std::string_view sha256) const override {
+    return IsHash(sha256) && Exists(PathOf(sha256));
+  }
+
+  // Temporary files of writers that were killed. Young ones may belong to a living process.
+  void RemoveLeftOvers() const {
+    const std::string folder = folder_ + "/incoming";
+    DIR* entries = opendir(folder.c_str());
+    if (!entries) return;
+    const std::time_t now = std::time(nullptr);
+    while (const dirent* entry = readdir(entries)) {
+      const std::string path = fmt::format("{}/{}", folder, entry->d_name);
+      struct stat info {};
+      if (lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+          now - info.st_mtime > kLeftOverSeconds) {
+        unlink(path.c_str());
+      }
+    }
+    closedir(entries);
+  }
+
+ private:
+  Status Write(const std::string& path, std::string_view bytes) const {
+    const std::string temporary = fmt::format("{}/incoming/{}", folder_, RandomHex(16));
+    UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400));
+    if (!fd.valid()) return NotStored(errno, path, bytes.size(), bytes.size());
+    Written written = WriteCounted(fd.get(), bytes);
+    if (written.failure == 0 && !Move(temporary, path)) written = {.bytes = 0, .failure = errno};
+    if (written.failure == 0) return {};
+    unlink(temporary.c_str());
+    return NotStored(written.failure, path, bytes.size() - written.bytes, bytes.size());
+  }
+
+  static bool Move(const std::string& from, const std::string& to) {
+    if (rename(from.c_str(), to.c_str()) == 0) return true;
+    if (errno != ENOENT) return false;
+    const std::string folder = to.substr(0, to.rfind('/'));
+    if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
+    return rename(from.c_str(), to.c_str()) == 0;
+  }
+
+  static tl::unexpected<Error> NotStored(int failure, const std::string& path, std::size_t missing,
+                                         std::size_t size) {
+    Error error = ErrnoError(
+        failure, fmt::format("{}: {} of {} bytes could not be stored", path, missing, size));
+    // A folder that vanished is a disk problem to the caller, not a missing body.
+    if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kIo;
+    return tl::unexpected(std::move(error));
+  }
+
+  const std::string folder_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ContentStore>> ContentStore::Open(const std::string& folder) {
+  for (const char* part : {"", "/objects", "/incoming"}) {
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(folder + part, 0700));
+  }
+  auto store = std::make_unique<FileContentStore>(folder);
+  store->RemoveLeftOvers();
+  return store;
+}
+
+}  // namespace dossier::store

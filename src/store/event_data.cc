@@ -1,0 +1,92 @@
+#include "store/event_data.h"
+
+#include <cmath>
+
+#include "base/redact.h"
+#include "base/utf8.h"
+
+namespace dossier::store {
+namespace {
+
+std::string_view View(const boost::json::string& text) { return {text.data(), text.size()}; }
+
+class Cleaner {
+ public:
+  Cleaner(std::size_t inline_limit, ContentStore& content)
+      : inline_limit_(inline_limit), content_(content) {}
+
+  Status Object(JsonObject& object, std::size_t depth) {
+    if (depth > kMaxEventDepth) {
+      return MakeError(ErrorCode::kInvalidArgument, "event data is nested deeper than {} levels",
+                       kMaxEventDepth);
+    }
+    bool keys_change = false;
+    for (auto&& member : object) {
+      DOSSIER_RETURN_IF_ERROR(Value(member.value(), depth));
+      keys_change |= CleanText(member.key()) != std::string_view(member.key());
+    }
+    if (keys_change) RenameKeys(object);
+    return {};
+  }
+
+ private:
+  Status Value(Json& value, std::size_t depth) {
+    if (auto* object = value.if_object()) return Object(*object, depth + 1);
+    if (auto* array = value.if_array()) return Array(*array, depth + 1);
+    if (const auto* number = value.if_double(); number && !std::isfinite(*number)) {
+      value = nullptr;
+    } else if (const auto* text = value.if_string()) {
+      std::string clean = CleanText(View(*text));
+      if (clean.size() > inline_limit_) {
+        DOSSIER_ASSIGN_OR_RETURN(value, MakeBody(clean, inline_limit_, content_));
+      } else if (clean != View(*text)) {
+        value = clean;
+      }
+    }
+    return {};
+  }
+
+  Status Array(JsonArray& array, std::size_t depth) {
+    if (depth > kMaxEventDepth) {
+      return MakeError(ErrorCode::kInvalidArgument, "event data is nested deeper than {} levels",
+                       kMaxEventDepth);
+    }
+    for (Json& element : array) DOSSIER_RETURN_IF_ERROR(Value(element, depth));
+    return {};
+  }
+
+  // Keys are ours, but for the variables and arguments of model code. Two that become equal keep
+  // both values under numbered names.
+  static void RenameKeys(JsonObject& object) {
+    JsonObject renamed;
+    for (auto&& member : object) {
+      const std::string clean = CleanText(member.key());
+      std::string key = clean;
+      for (int n = 2; renamed.contains(key); ++n) key = fmt::format("{} ({})", clean, n);
+      renamed[key] = std::move(member.value());
+    }
+    object = std::move(renamed);
+  }
+
+  const std::size_t inline_limit_;
+  ContentStore& content_;
+};
+
+}  // namespace
+
+std::string CleanText(std::string_view text) {
+  std::string clean = Redact(text);
+  return utf8::IsValid(clean) ? clean : utf8::Sanitize(clean);
+}
+
+Result<Json> MakeBody(std::string_view text, std::size_t inline_limit, ContentStore& content) {
+  if (text.size() <= inline_limit) return Json{{"text", text}};
+  DOSSIER_ASSIGN_OR_RETURN(const std::string sha256, content.Put(text));
+  return Json{{"sha256", sha256}, {"bytes", text.size()}};
+}
+
+Status CleanEventData(JsonObject& data, std::size_t inline_limit, ContentStore& content) {
+  return Cleaner(inline_limit, content).Object(data, 1);
+}
+
+}  // namespace dossier::store

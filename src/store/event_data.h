@@ -1,0 +1,36 @@
+// What an event's data must look like before it is written: no secrets, valid UTF-8, no long text.
+//
+//   DOSSIER_RETURN_IF_ERROR(CleanEventData(data, Journal::kInlineLimit, content));
+//
+// Thread-safety: functions may be called from many threads, each with its own data.
+
+#ifndef DOSSIER_STORE_EVENT_DATA_H_
+#define DOSSIER_STORE_EVENT_DATA_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "store/content.h"
+
+namespace dossier::store {
+
+// Deeper data is refused, so that whatever was written can be read again.
+inline constexpr std::size_t kMaxEventDepth = 200;
+
+// `text` as it may be stored: secrets redacted, invalid UTF-8 replaced.
+std::string CleanText(std::string_view text);
+
+// {"text": …} up to `inline_limit` bytes, else {"sha256": …, "bytes": …} with the text stored in
+// `content`. `text` must be clean.
+Result<Json> MakeBody(std::string_view text, std::size_t inline_limit, ContentStore& content);
+
+// Cleans every string and key in `data`; puts strings above `inline_limit` bytes into `content` and
+// their body in their place; numbers that JSON cannot hold (NaN, infinity) become null.
+// Errors: kInvalidArgument above kMaxEventDepth; those of ContentStore::Put.
+Status CleanEventData(JsonObject& data, std::size_t inline_limit, ContentStore& content);
+
+}  // namespace dossier::store
+
+#endif  // DOSSIER_STORE_EVENT_DATA_H_

@@ -1,0 +1,307 @@
+#include "store/journal.h"
+
+#include <sys/stat.h>
+
+#include <mutex>
+
+#include "base/file.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "store/event_data.h"
+#include "store/journal_schema.h"
+#include "store/network_fs.h"
+#include "store/sqlite.h"
+
+namespace dossier::store {
+namespace {
+
+constexpr std::uint64_t kAnswerPreview = 200;  // code points (RunSummary)
+constexpr std::size_t kCandidates = 5;
+constexpr int kIdAttempts = 8;
+
+// A number for the event is taken in the statement that stores it: with SQLite's one writer at a
+// time, numbers have no gaps however many processes append.
+constexpr std::string_view kInsertEvent =
+    "INSERT INTO events(run_id, seq, time, call, type, data) "
+    "SELECT id, COALESCE((SELECT MAX(seq) FROM events WHERE run_id = runs.id), 0) + 1, ?, ?, ?, ? "
+    "FROM runs WHERE run = ?";
+constexpr std::string_view kInsertRun =
+    "INSERT INTO runs(run, started, status, question, model, answer) "
+    "VALUES(?, ?, 'running', ?, ?, '') ON CONFLICT(run) DO NOTHING";
+constexpr std::string_view kUpdateRun = "UPDATE runs SET status = ?, answer = ? WHERE run = ?";
+
+// "20261121-233643-7f3a2c": ids sort by the second in which their runs started.
+std::string MakeRunId(const Clock& clock) {
+  const std::string time = FormatTime(clock.WallNow());
+  std::string digits;
+  for (const char c : std::string_view(time).substr(0, 19)) {
+    if (c == 'T') digits += '-';
+    if (c >= '0' && c <= '9') digits += c;
+  }
+  return fmt::format("{}-{}", digits, RandomHex(6));
+}
+
+std::string FirstLine(std::string_view text) {
+  text = TrimSpace(text);
+  return std::string(utf8::Prefix(text.substr(0, text.find_first_of("\r\n")), kAnswerPreview));
+}
+
+// The run's main model: "model", or "root" of "models", or its first name.
+std::string ModelOf(const JsonObject& data) {
+  const Json* model = Find(data, "model");
+  if (const Json* models = Find(data, "models"); !model && models) {
+    model = Find(*models, "root");
+    if (const auto* object = models->if_object(); !model && object && !object->empty()) {
+      model = &object->begin()->value();
+    }
+    if (models->is_string()) model = models;
+  }
+  if (!model || !model->is_string()) return {};
+  return std::string(model->get_string().data(), model->get_string().size());
+}
+
+class SqliteJournal final : public Journal {
+ public:
+  SqliteJournal(std::string path, JournalOptions options, std::unique_ptr<ContentStore> content,
+                Database writer, Database reader)
+      : path_(std::move(path)),
+        options_(std::move(options)),
+        content_(std::move(content)),
+        writer_(std::move(writer)),
+        reader_(std::move(reader)) {}
+
+  Status Prepare() {
+    const std::pair<std::optional<Statement>*, std::string_view> statements[] = {
+        {&insert_event_, kInsertEvent}, {&insert_run_, kInsertRun}, {&update_run_, kUpdateRun}};
+    for (const auto& [statement, sql] : statements) {
+      DOSSIER_ASSIGN_OR_RETURN(*statement, writer_.Prepare(sql));
+    }
+    return {};
+  }
+
+  Result<std::string> StartRun(JsonObject data) override {
+    DOSSIER_RETURN_IF_ERROR(CleanEventData(data, kInlineLimit, *content_));
+    const std::string question = FirstLine(TextOf(Find(data, "question")));
+    const std::string model = ModelOf(data);
+    const std::string json = ToJson(Json(std::move(data)));
+
+    const std::lock_guard lock(write_mutex_);
+    const std::string time = FormatTime(options_.clock->WallNow());
+    auto stored = [&]() -> Result<std::string> {
+      DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(writer_));
+      DOSSIER_ASSIGN_OR_RETURN(std::string run, InsertRun(time, question, model));
+      DOSSIER_RETURN_IF_ERROR(InsertEvent(run, time, 0, "run.started", json));
+      DOSSIER_RETURN_IF_ERROR(transaction.Commit());
+      return run;
+    }();
+    if (!stored) return NotWritten(stored.error(), "run.started", json.size());
+    return stored;
+  }
+
+  Status Append(std::string_view run, std::int64_t call, std::string_view type,
+                JsonObject data) override {
+    DOSSIER_RETURN_IF_ERROR(CleanEventData(data, kInlineLimit, *content_));
+    const std::optional<RunState> state = StateAfter(type, data);
+    const std::string json = ToJson(Json(std::move(data)));
+
+    const std::lock_guard lock(write_mutex_);
+    const std::string time = FormatTime(options_.clock->WallNow());
+    const Status stored = state ? InsertWithState(run, time, call, type, json, *state)
+                                : InsertEvent(run, time, call, type, json);
+    if (!stored) return NotWritten(stored.error(), type, json.size());
+    return {};
+  }
+
+  Result<Json> Body(std::string_view text) override {
+    return MakeBody(CleanText(text), kInlineLimit, *content_);
+  }
+
+  Result<std::string> ReadBody(const Json& body) override {
+    if (const auto text = FindString(body, "text")) return std::string(*text);
+    if (const auto sha256 = FindString(body, "sha256")) return content_->Get(*sha256);
+    return MakeError(ErrorCode::kInvalidArgument, "not a body of the journal: {}",
+                     utf8::Prefix(ToJson(body), 80));
+  }
+
+  Result<std::vector<RunSummary>> List(std::optional<std::string> status,
+                                       std::size_t limit) override {
+    const std::lock_guard lock(read_mutex_);
+    DOSSIER_ASSIGN_OR_RETURN(
+        Statement query,
+        reader_.Prepare("SELECT run, started, status, question, model, answer, "
+                        "(SELECT MAX(seq) FROM events WHERE run_id = runs.id) FROM runs "
+                        "WHERE ?1 = '' OR status = ?1 ORDER BY started DESC, id DESC LIMIT ?2"));
+    const std::string wanted = status.value_or("");
+    query.With(std::string_view(wanted), std::min<std::size_t>(limit, INT32_MAX));
+    std::vector<RunSummary> runs;
+    while (true) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) return runs;
+      runs.push_back({.run = query.Text(0),
+                      .started = query.Text(1),
+                      .status = query.Text(2),
+                      .question = query.Text(3),
+                      .model = query.Text(4),
+                      .events = query.Int(6),
+                      .answer = query.Text(5)});
+    }
+  }
+
+  Result<std::string> Resolve(std::string_view prefix) override {
+    if (prefix.empty()) return MakeError(ErrorCode::kUsage, "an empty run id");
+    DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> found, WithPrefix(prefix));
+    for (const std::string& run : found) {
+      if (run == prefix) return run;
+    }
+    if (found.size() == 1) return found.front();
+    if (found.empty()) {
+      return MakeError(ErrorCode::kNotFound,
+                       "no run '{}'; `dossier runs list` shows the runs there are", prefix);
+    }
+    const bool more = found.size() > kCandidates;
+    if (more) found.resize(kCandidates);
+    return MakeError(ErrorCode::kUsage, "'{}' stands for several runs: {}{}", prefix,
+                     Join(found, ", "), more ? ", …" : "");
+  }
+
+  Result<std::vector<Event>> Events(std::string_view run) override {
+    const std::lock_guard lock(read_mutex_);
+    DOSSIER_ASSIGN_OR_RETURN(
+        Statement query,
+        reader_.Prepare("SELECT seq, time, call, type, data FROM events "
+                        "WHERE run_id = (SELECT id FROM runs WHERE run = ?) ORDER BY seq"));
+    query.With(run);
+    std::vector<Event> events;
+    while (true) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) break;
+      DOSSIER_ASSIGN_OR_RETURN(JsonObject data, ParseData(run, query.Int(0), query.Text(4)));
+      events.push_back({.run = std::string(run),
+                        .seq = query.Int(0),
+                        .time = query.Text(1),
+                        .call = query.Int(2),
+                        .type = query.Text(3),
+                        .data = std::move(data)});
+    }
+    if (events.empty()) return NoSuchRun(run);
+    return events;
+  }
+
+  ContentStore& content() override { return *content_; }
+
+ private:
+  struct RunState {
+    std::string status, answer;
+  };
+
+  // What the list of runs shows once an event of `type` is stored, where that changes.
+  std::optional<RunState> StateAfter(std::string_view type, const JsonObject& data) {
+    if (type == "run.resumed") return RunState{.status = "running"};
+    if (type != "run.finished") return std::nullopt;
+    const Json* status = Find(data, "status");
+    return RunState{
+        .status = status && status->is_string() ? TextOf(status) : std::string("finished"),
+        .answer = FirstLine(TextOf(Find(data, "answer")))};
+  }
+
+  // The text of a string or a body; empty for anything else.
+  std::string TextOf(const Json* value) {
+    if (!value) return {};
+    if (const auto* text = value->if_string()) return std::string(text->data(), text->size());
+    return ReadBody(*value).value_or("");
+  }
+
+  Result<std::string> InsertRun(std::string_view time, std::string_view question,
+                                std::string_view model) {
+    std::string run;
+    for (int attempt = 0; attempt < kIdAttempts; ++attempt) {
+      run = options_.make_id ? options_.make_id() : MakeRunId(*options_.clock);
+      DOSSIER_RETURN_IF_ERROR(
+          insert_run_->With(std::string_view(run), time, question, model).Done());
+      if (writer_.changes() == 1) return run;
+    }
+    return MakeError(ErrorCode::kInternal, "run id {} is taken", run);
+  }
+
+  Status InsertEvent(std::string_view run, std::string_view time, std::int64_t call,
+                     std::string_view type, std::string_view json) {
+    DOSSIER_RETURN_IF_ERROR(insert_event_->With(time, call, type, json, run).Done());
+    if (writer_.changes() == 0) return NoSuchRun(run);
+    return {};
+  }
+
+  Status InsertWithState(std::string_view run, std::string_view time, std::int64_t call,
+                         std::string_view type, std::string_view json, const RunState& state) {
+    DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(writer_));
+    DOSSIER_RETURN_IF_ERROR(InsertEvent(run, time, call, type, json));
+    DOSSIER_RETURN_IF_ERROR(update_run_
+                                ->With(std::string_view(state.status),
+                                       std::string_view(state.answer), run)
+                                .Done());
+    return transaction.Commit();
+  }
+
+  tl::unexpected<Error> NotWritten(const Error& error, std::string_view type,
+                                   std::size_t bytes) const {
+    if (error.code == ErrorCode::kNotFound) return tl::unexpected(error);
+    return MakeError(error.code, "{} bytes of event {} could not be written to {}: {}", bytes, type,
+                     path_, error.message);
+  }
+
+  static tl::unexpected<Error> NoSuchRun(std::string_view run) {
+    return MakeError(ErrorCode::kNotFound, "no run '{}' in the journal", run);
+  }
+
+  Result<std::vector<std::string>> WithPrefix(std::string_view prefix) {
+    const std::lock_guard lock(read_mutex_);
+    DOSSIER_ASSIGN_OR_RETURN(Statement query,
+                             reader_.Prepare("SELECT run FROM runs WHERE run >= ?1 AND run < ?2 "
+                                             "ORDER BY run = ?1 DESC, id DESC LIMIT ?3"));
+    // No id holds the last code point, so every id with the prefix sorts before `end`.
+    const std::string end = std::string(prefix) + "\xF4\x8F\xBF\xBF";
+    query.With(prefix, std::string_view(end), kCandidates + 1);
+    std::vector<std::string> found;
+    while (true) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) return found;
+      found.push_back(query.Text(0));
+    }
+  }
+
+  Result<JsonObject> ParseData(std::string_view run, std::int64_t seq, const std::string& text) {
+    auto value = ParseJson(text, kMaxEventDepth + 1);
+    if (!value || !value->is_object()) {
+      return MakeError(ErrorCode::kDamaged, "{}: event {} of run {} is not a JSON object", path_,
+                       seq, run);
+    }
+    return std::move(value->get_object());
+  }
+
+  const std::string path_;
+  const JournalOptions options_;
+  const std::unique_ptr<ContentStore> content_;
+  std::mutex write_mutex_;  // guards writer_ and its statements
+  Database writer_;
+  std::optional<Statement> insert_event_, insert_run_, update_run_;
+  std::mutex read_mutex_;  // guards reader_: a long listing must not hold up a run
+  Database reader_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Journal>> Journal::Open(const std::string& folder, JournalOptions options) {
+  if (!options.clock) options.clock = SystemClock();
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
+  DOSSIER_RETURN_IF_ERROR(RefuseNetworkFileSystem(folder));
+  DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<ContentStore> content, ContentStore::Open(folder));
+  const std::string path = folder + "/journal.db";
+  DOSSIER_ASSIGN_OR_RETURN(Database writer, OpenJournalDatabase(path));
+  DOSSIER_ASSIGN_OR_RETURN(Database reader, OpenJournalDatabase(path));
+  auto journal = std::make_unique<SqliteJournal>(path, std::move(options), std::move(content),
+                                                 std::move(writer), std::move(reader));
+  DOSSIER_RETURN_IF_ERROR(journal->Prepare());
+  return journal;
+}
+
+}  // namespace dossier::store

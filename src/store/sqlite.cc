@@ -1,0 +1,154 @@
+#include "store/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <cstring>
+
+namespace dossier::store {
+namespace {
+
+std::string FileOf(sqlite3* db) {
+  const char* file = db ? sqlite3_db_filename(db, "main") : nullptr;
+  return file && *file ? file : "database";
+}
+
+ErrorCode CodeOf(int result) {
+  switch (result & 0xff) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      return ErrorCode::kDamaged;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return ErrorCode::kLocked;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return ErrorCode::kPermission;
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_NOLFS:
+      return ErrorCode::kIo;
+    default:
+      return ErrorCode::kInternal;
+  }
+}
+
+// The last failure of `db` in words that name the file and, where there is one, the way out.
+Error LastError(sqlite3* db) {
+  const int result = sqlite3_extended_errcode(db);
+  const int system_errno = sqlite3_system_errno(db);
+  const std::string file = FileOf(db);
+  Error error{CodeOf(result), fmt::format("{}: {}", file, sqlite3_errmsg(db))};
+  if (error.code == ErrorCode::kDamaged) {
+    error.message += fmt::format("; move it away (with {0}-wal and {0}-shm) to start a new one", file);
+  } else if ((result & 0xff) == SQLITE_CANTOPEN && system_errno != 0) {
+    error = ErrnoError(system_errno, file);
+  } else if ((result & 0xff) == SQLITE_IOERR && system_errno != 0) {
+    error.message += fmt::format(" ({})", std::strerror(system_errno));
+  }
+  return error;
+}
+
+}  // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+void Statement::Reset() {
+  sqlite3_reset(statement_.get());
+  sqlite3_clear_bindings(statement_.get());
+}
+
+void Statement::Bind(int index, std::string_view text) {
+  sqlite3_bind_text64(statement_.get(), index, text.data() ? text.data() : "", text.size(),
+                      SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void Statement::BindInt(int index, std::int64_t number) {
+  sqlite3_bind_int64(statement_.get(), index, number);
+}
+
+Result<bool> Statement::Step() {
+  const int result = sqlite3_step(statement_.get());
+  if (result == SQLITE_ROW) return true;
+  if (result == SQLITE_DONE) return false;
+  Error error = LastError(sqlite3_db_handle(statement_.get()));
+  Reset();
+  return tl::unexpected(std::move(error));
+}
+
+Status Statement::Done() {
+  auto row = Step();
+  if (!row) return tl::unexpected(std::move(row).error());
+  Reset();
+  return {};
+}
+
+std::int64_t Statement::Int(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+std::string Statement::Text(int column) const {
+  const auto* text = sqlite3_column_text(statement_.get(), column);
+  if (!text) return {};
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(size)};
+}
+
+void Database::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+
+Result<Database> Database::Open(const std::string& path) {
+  sqlite3* raw = nullptr;
+  const int result = sqlite3_open_v2(
+      path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database db(raw);
+  if (!raw) return MakeError(ErrorCode::kIo, "{}: out of memory", path);
+  if (result != SQLITE_OK) {
+    const int system_errno = sqlite3_system_errno(raw);
+    if (system_errno != 0) return MakeErrnoError(system_errno, path);
+    return MakeError(ErrorCode::kIo, "{}: {}", path, sqlite3_errmsg(raw));
+  }
+  sqlite3_busy_timeout(raw, static_cast<int>(kBusyWait.count()));
+  return db;
+}
+
+Result<Statement> Database::Prepare(std::string_view sql) {
+  sqlite3_stmt* raw = nullptr;
+  const int result = sqlite3_prepare_v3(db_.get(), sql.data(), static_cast<int>(sql.size()),
+                                        SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
+  if (result != SQLITE_OK) return tl::unexpected(LastError(db_.get()));
+  return Statement(raw);
+}
+
+Status Database::Execute(const std::string& sql) {
+  if (sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return tl::unexpected(LastError(db_.get()));
+  }
+  return {};
+}
+
+Result<std::int64_t> Database::QueryInt(std::string_view sql) {
+  DOSSIER_ASSIGN_OR_RETURN(Statement query, Prepare(sql));
+  DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+  return row ? query.Int(0) : 0;
+}
+
+std::int64_t Database::changes() const { return sqlite3_changes64(db_.get()); }
+
+Result<Transaction> Transaction::Begin(Database& db) {
+  DOSSIER_RETURN_IF_ERROR(db.Execute("BEGIN IMMEDIATE"));
+  return Transaction(db);
+}
+
+Transaction::~Transaction() {
+  // SQLite rolls back by itself after some errors (disk full); a second rollback would only fail.
+  if (db_ && !sqlite3_get_autocommit(db_->db_.get())) static_cast<void>(db_->Execute("ROLLBACK"));
+}
+
+Status Transaction::Commit() {
+  DOSSIER_RETURN_IF_ERROR(db_->Execute("COMMIT"));
+  db_ = nullptr;
+  return {};
+}
+
+}  // namespace dossier::store
