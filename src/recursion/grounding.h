@@ -1,0 +1,40 @@
+// Whether an answer stands on what code printed (REC-40), and whether a printed value is an answer
+// (small-models.md 16).
+//
+//   Grounding g = CheckGrounded("It is 42.", question, hint_values, printed);
+//   if (!g.grounded) Refuse("{} occurs in nothing that was printed", g.missing);
+//
+// Thread-safety: pure functions. Linear in the length of what was printed.
+
+#ifndef DOSSIER_RECURSION_GROUNDING_H_
+#define DOSSIER_RECURSION_GROUNDING_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dossier::recursion {
+
+struct Grounding {
+  bool grounded = true;
+  std::string missing;  // the first number, quote or value that nothing shows; empty if no block
+                        // without error printed anything at all
+};
+
+// Each number of `answer` (by value: 3,800 is 3800.0; 3.14 is grounded by 3.14159), each quoted text
+// and each of `hint_values` that stands in it must occur in one of `printed`: the outputs of blocks
+// that ran without error. What stands in `question` needs no evidence.
+// `hint_values`: the values that the hint shows as examples, one each.
+Grounding CheckGrounded(std::string_view answer, std::string_view question,
+                        std::span<const std::string> hint_values,
+                        std::span<const std::string> printed);
+
+// The value, if `output` of a block is one short value in the shape that `question` asks for: a
+// number, yes or no, one of the choices it names, or a name. None for nothing-found values (0, None,
+// an empty list), containers and prose.
+std::optional<std::string> PrintedAnswer(std::string_view output, std::string_view question);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_GROUNDING_H_

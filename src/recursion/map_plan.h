@@ -1,0 +1,57 @@
+// The pure part of map_llm: which items go into which request, and what a reply says (REC-52 to 54).
+//
+//   UniqueItems unique = FindUnique(items);                       // equal items are asked once
+//   auto batches = PlanBatches(all, tokens_of, {.max_items = 25, .max_tokens = 8192});
+//   auto labels = ParseLabels(reply, {"positive", "negative"}, batches[0].size());
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_RECURSION_MAP_PLAN_H_
+#define DOSSIER_RECURSION_MAP_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dossier::recursion {
+
+inline constexpr std::size_t kMapItems = 25;      // a request, profile large
+inline constexpr std::size_t kMapItemsSmall = 1;  // profile small (small-models.md 18)
+inline constexpr int kMapRetryRounds = 3;         // REC-53
+
+struct UniqueItems {
+  std::vector<std::size_t> first;   // index of the first of each group of equal items, ascending
+  std::vector<std::size_t> group;   // for each item the position of its group in `first`
+};
+UniqueItems FindUnique(std::span<const std::string_view> items);
+
+struct BatchLimits {
+  std::size_t max_items = kMapItems;  // 0 counts as 1
+  std::int64_t max_tokens = 0;        // of the items of one request together; an item that is larger
+                                      // alone gets a request of its own
+};
+
+// Packs `wanted` (indexes into `tokens`) in order, as many a batch as the limits allow.
+std::vector<std::vector<std::size_t>> PlanBatches(std::span<const std::size_t> wanted,
+                                                  std::span<const std::int64_t> tokens,
+                                                  const BatchLimits& limits);
+
+// Items a request in retry round 1, 2, 3 after batches of `max_items`: half, a quarter, one.
+std::size_t RetryItems(std::size_t max_items, int round);
+
+// The label of each of `count` items as an index into `labels`, from lines `number: label` (numbers
+// from 1) or the same as JSON. Labels match exactly, then without case and outer punctuation, then
+// by unique prefix. None: no line, an unknown or ambiguous label, or two different ones.
+std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
+                                                    std::span<const std::string> labels,
+                                                    std::size_t count);
+
+// How `text` matches one of `labels`, by the rules above.
+std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std::string> labels);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_MAP_PLAN_H_

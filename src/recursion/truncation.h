@@ -1,0 +1,53 @@
+// How much of a block's output the model is shown (REC-33, REC-35). Lengths are code points.
+//
+//   std::string shown = TruncateCodeOutput(output);              // 20,000, the rule of REC-33
+//   auto all = TruncateTurn(outputs, context_chars, {.max_chars = 4000, .cut = Cut::kMiddle});
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_RECURSION_TRUNCATION_H_
+#define DOSSIER_RECURSION_TRUNCATION_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dossier::recursion {
+
+inline constexpr std::uint64_t kDefaultOutputChars = 20'000;       // profile large
+inline constexpr std::uint64_t kDefaultSmallOutputChars = 4'000;   // profile small
+
+enum class Cut { kEnd, kMiddle };               // kMiddle: profile small
+enum class SubCalls { kOffered, kNotOffered };  // kNotOffered at depth 0: no hint to llm_query
+
+struct TruncationOptions {
+  std::uint64_t max_chars = kDefaultOutputChars;
+  Cut cut = Cut::kEnd;
+  SubCalls sub_calls = SubCalls::kOffered;
+};
+
+// `output` itself if it has at most max_chars characters; else its first max_chars, a line end and
+// "[Output truncated to 20,000 of 25,000 characters. Use llm_query() to analyze content you cannot
+// see.]", or with Cut::kMiddle half from each end around "[… 5,000 of 25,000 characters left out …]".
+std::string TruncateCodeOutput(std::string_view output, const TruncationOptions& options);
+std::string TruncateCodeOutput(std::string_view output,
+                               std::uint64_t max_chars = kDefaultOutputChars);
+
+// What all blocks of one turn may show together: a quarter of the context, at least 2,000.
+std::uint64_t ShareOfCorpusLimit(std::uint64_t context_chars);
+
+// Each output of a turn, cut by its own limit and by what the blocks before it left of the share.
+std::vector<std::string> TruncateTurn(std::span<const std::string> outputs,
+                                      std::uint64_t context_chars,
+                                      const TruncationOptions& options);
+
+// An error text in its own room, behind the cut output (REC-34): head and tail, as the place of an
+// exception stands at its end.
+inline constexpr std::uint64_t kErrorChars = 4'000;
+std::string TruncateError(std::string_view error);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_TRUNCATION_H_
