@@ -1,0 +1,41 @@
+// JSON values inside a text, found and checked without building anything (RFC 8259, at most 1,024
+// levels). What inspect calls a valid value is what these accept.
+//
+//   std::size_t at = SkipJsonSpace(text, 0);
+//   const std::size_t start = at;
+//   if (SkipJsonValue(text, &at)) Use(text.substr(start, at - start));
+//
+// The text is UTF-8; bytes above 0x7F inside strings are not looked at. Thread-safety: pure
+// functions, no recursion.
+
+#ifndef DOSSIER_INSPECT_RECORD_JSON_H_
+#define DOSSIER_INSPECT_RECORD_JSON_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace dossier::inspect {
+
+inline constexpr std::size_t kMaxJsonDepth = 1024;
+
+// The first offset from `at` on that is no JSON white space.
+std::size_t SkipJsonSpace(std::string_view text, std::size_t at);
+std::string_view TrimJsonSpace(std::string_view text);
+
+// Moves *at from the first byte of a value to the byte behind it. False, with *at where the fault
+// lies, if there is no valid and complete value.
+bool SkipJsonValue(std::string_view text, std::size_t* at);
+// The same for a string with its quotes.
+bool SkipJsonString(std::string_view text, std::size_t* at);
+
+// Whether `text` is exactly one value, with or without white space around it.
+bool IsJsonValue(std::string_view text);
+
+// Offset behind the `[` of the member `key` of the object that `text` starts with; npos if `text`
+// is no object or has no such array.
+std::size_t FindJsonArray(std::string_view text, std::string_view key);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_RECORD_JSON_H_

@@ -1,0 +1,137 @@
+// Records of logs: which shape a text has, how many records, and what they hold.
+
+#include <algorithm>
+#include <array>
+
+#include "inspect/log_shape.h"
+#include "inspect/record_lines.h"
+#include "inspect/text_records.h"
+
+namespace dossier::inspect {
+namespace {
+
+constexpr std::size_t kSampledLines = 100;
+
+// The first lines that are not blank. A last line without an end may be cut, so it is left out if
+// others are there.
+std::vector<std::string_view> SampleLines(std::string_view head) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at < head.size() && lines.size() < kSampledLines;) {
+    const Line line = NextLine(head, at);
+    const bool unterminated = at + line.text.size() == head.size();
+    if (!IsBlankLine(line.text) && !(unterminated && !lines.empty())) lines.push_back(line.text);
+    at = line.next;
+  }
+  return lines;
+}
+
+std::vector<std::string> LogfmtKeys(const std::vector<std::string_view>& lines) {
+  std::vector<std::string> names;
+  LogFields fields;
+  for (const std::string_view line : lines) {
+    if (!ParseLogLine(LogShape::kLogfmt, line, &fields)) continue;
+    for (auto& [name, value] : fields) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+class LogCounter final : public RecordCounter {
+ public:
+  explicit LogCounter(std::optional<LogShape> shape) : shape_(shape) {}
+  void Feed(std::string_view bytes) override {
+    lines_.Feed(bytes, [this](std::string_view line) { Add(line); });
+  }
+  std::uint64_t Finish() override {
+    lines_.Finish([this](std::string_view line) { Add(line); });
+    return records_;
+  }
+
+ private:
+  void Add(std::string_view line) { records_ += shape_ && FitsLogShape(*shape_, line) ? 1 : 0; }
+
+  std::optional<LogShape> shape_;
+  LineAssembler lines_;
+  std::uint64_t records_ = 0;
+};
+
+// Where the lines behind the first one go.
+std::string& TextOf(LogFields& fields) {
+  for (auto& [name, value] : fields) {
+    if (name == "message" || name == "msg") return value;
+  }
+  return fields.emplace_back("continuation", "").second;
+}
+
+}  // namespace
+
+ShapeScan DetectLog(std::string_view head) {
+  const std::vector<std::string_view> lines = SampleLines(head);
+  std::size_t best = 0;
+  std::optional<LogShape> shape;
+  for (const LogShape candidate : LogShapes()) {
+    const auto fitting = static_cast<std::size_t>(
+        std::count_if(lines.begin(), lines.end(),
+                      [&](std::string_view line) { return FitsLogShape(candidate, line); }));
+    // One line of pairs is rather a setting than a log.
+    if (candidate == LogShape::kLogfmt && fitting < 2) continue;
+    if (fitting * 10 < lines.size() * 8 || fitting <= best) continue;
+    best = fitting;
+    shape = candidate;
+  }
+  if (!shape) return {};
+  return {.fits = true,
+          .shape = std::string(LogShapeName(*shape)),
+          .field_names =
+              *shape == LogShape::kLogfmt ? LogfmtKeys(lines) : LogShapeFields(*shape)};
+}
+
+std::unique_ptr<RecordCounter> MakeLogCounter(std::string_view shape) {
+  return std::make_unique<LogCounter>(LogShapeNamed(shape));
+}
+
+bool NextLogRecord(LogShape shape, std::string_view text, std::size_t* position,
+                   ByteRange* record) {
+  bool inside = false;
+  while (*position < text.size()) {
+    const std::size_t start = *position;
+    const Line line = NextLine(text, start);
+    if (FitsLogShape(shape, line.text)) {
+      if (inside) return true;  // *position stays at the record that starts here
+      record->begin = start;
+      inside = true;
+    }
+    *position = line.next;
+    if (inside && !IsBlankLine(line.text)) record->end = start + line.text.size();
+  }
+  return inside;
+}
+
+LogFields ParseLogRecord(LogShape shape, std::string_view record) {
+  LogFields fields;
+  const Line first = record.empty() ? Line{{}, 0} : NextLine(record, 0);
+  if (!ParseLogLine(shape, first.text, &fields) || first.next >= record.size()) return fields;
+  std::string& text = TextOf(fields);
+  for (std::size_t at = first.next; at < record.size();) {
+    const Line line = NextLine(record, at);
+    if (!text.empty()) text.push_back('\n');
+    text.append(line.text);
+    at = line.next;
+  }
+  return fields;
+}
+
+std::vector<TextRecord> ParseLogHead(std::string_view head, std::string_view shape,
+                                     std::size_t limit) {
+  std::vector<TextRecord> records;
+  const std::optional<LogShape> known = LogShapeNamed(shape);
+  std::size_t position = 0;
+  for (ByteRange range;
+       known && records.size() < limit && NextLogRecord(*known, head, &position, &range);) {
+    records.push_back(ParseLogRecord(*known, Slice(head, range)));
+  }
+  return records;
+}
+
+}  // namespace dossier::inspect
