@@ -73,6 +73,14 @@ struct Reply {
   std::vector<std::string> warnings;
 };
 
+// What is known about a failed attempt beyond its Error: decides about another one (MOD-21).
+struct Failure {
+  enum class Retry { kNo, kYes } retry = Retry::kNo;
+  int status = 0;                     // HTTP; 0 if no answer arrived
+  std::optional<Millis> retry_after;  // the server's wish: Retry-After or its reset headers
+  std::optional<Usage> usage;         // what the attempt cost, as far as known
+};
+
 // Receives one request's progress. Calls come from one network thread, never at the same time for
 // one request; OnDone comes exactly once and is the last. Must not block.
 class Sink {
@@ -80,13 +88,16 @@ class Sink {
   virtual ~Sink() = default;
   virtual void OnDelta(std::string_view text) = 0;
   virtual void OnDone(Result<Reply> reply) = 0;
+  // Comes just before an OnDone with an error, from clients; a gate keeps it to itself.
+  virtual void OnFailure(const Failure& failure) { static_cast<void>(failure); }
   // A retry will follow after `wait` (MOD-21). For progress and the journal.
   virtual void OnRetry(int attempt, const Error& error, Millis wait) {
     static_cast<void>(attempt), static_cast<void>(error), static_cast<void>(wait);
   }
 };
 
-// One provider. Submit never blocks; the sink gets deltas, then a Reply or an Error, once.
+// One provider. Submit never blocks, and never calls the sink before it returns; the sink gets
+// deltas, then a Reply or an Error, once.
 // Errors: kAuth, kRateLimited, kTimeout, kNetwork, kTooLong, kConfig (unknown model), kCancelled.
 class Client {
  public:

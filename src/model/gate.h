@@ -24,6 +24,8 @@ struct GateOptions {
   Millis first_delay{500};    // doubled each time, full jitter (MOD-21)
   Millis longest_delay{60'000};
   std::uint64_t seed = 0;  // of the jitter
+  // Nano-dollars a prompt token, for reservations (Entry::price_input); unset: none reserved.
+  std::optional<std::int64_t> price_input;
 };
 
 class Gate {

@@ -57,6 +57,7 @@ class Reservation {
   ~Reservation();
   void Settle(const Usage& usage);  // what it really cost
   void Fail();                      // no reply: tokens back, counted as failed
+  void Withdraw();                  // never sent: tokens and the call back
 
  private:
   friend class Ledger;

@@ -3,6 +3,13 @@
 //   DOSSIER_ASSIGN_OR_RETURN(auto script, Script::Load("replies.yaml"));
 //   std::shared_ptr<Client> client = MakeScriptedClient(script, clock);
 //
+// A rule may ask for `when` (a regular expression over the last message), `purpose`, `turn`, `path`;
+// it gives `reply`, `tool_calls`, `finish`, `delay`, `usage`, `fail: {status, body, headers,
+// cut_after}`, and fits `times` requests: a number or `always`. Without `times` a rule with
+// conditions fits always, one without fits once.
+//
+// Replies are given as written: Sampling::stop is not applied.
+//
 // Thread-safety: a Script hands out each rule once, from any thread.
 
 #ifndef DOSSIER_MODEL_SCRIPTED_H_
@@ -31,7 +38,9 @@ class Script {
     Millis delay{0};
     int fail_status = 0;                       // HTTP status to fail with; 0: none
     std::string fail_body;
+    std::vector<std::pair<std::string, std::string>> fail_headers;  // "Retry-After": "1"
     std::optional<std::size_t> cut_after;      // bytes of the reply before the connection breaks
+    std::optional<Usage> usage;                // unset: estimated, four bytes a token
   };
   // The first rule that fits and is not used up. Errors: kFailed, showing the request.
   virtual Result<Answer> Next(const Request& request) = 0;

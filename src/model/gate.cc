@@ -1,0 +1,487 @@
+#include "model/gate.h"
+
+#include <cmath>
+#include <condition_variable>
+
+#include "base/random.h"
+#include "model/fair_queue.h"
+#include "model/gate_core.h"
+
+namespace dossier::model {
+namespace {
+
+// kDelivering: one thread owns the job, to decide or to call its sink; others leave it alone.
+enum class State { kNew, kQueued, kSending, kWaiting, kDelivering, kDone };
+
+// One request on its way, with all its attempts.
+struct Job {
+  std::shared_ptr<const Request> request;
+  Ledger* ledger = nullptr;
+  Stage stage = Stage::kNormal;
+  CancelToken cancel;
+  std::shared_ptr<Sink> sink;
+  std::string lane;
+
+  // Guarded by the core's mutex.
+  State state = State::kNew;
+  int attempt = 0;  // of the one that is queued, sent or waited for; from 1
+  Reservation held;
+  std::shared_ptr<CancelSource> sending;  // cancels the attempt in flight
+  std::uint64_t cancel_id = 0, retry_timer = 0, limit_timer = 0;
+  std::uint64_t epoch = 0;  // of the concurrency when the attempt was sent
+  bool out_of_time = false;
+  Millis waited{0};
+  std::string last_error;  // of the attempt before a retry
+};
+
+// Requests of one call of the tree share a lane: sub-calls that of the call which made them.
+std::string LaneOf(const Request& request) {
+  if (request.purpose != Purpose::kSubcall && request.purpose != Purpose::kMap) {
+    return request.path;
+  }
+  const std::size_t dot = request.path.rfind('.');
+  return (dot == std::string::npos ? std::string() : request.path.substr(0, dot)) + "/";
+}
+
+// MOD-22: halves when the server says that it is too much, grows by one for each window of
+// successes. Failures of requests sent before the last halving say nothing new.
+class Concurrency {
+ public:
+  explicit Concurrency(int most) : most_(std::max(1, most)), limit_(most_) {}
+
+  int limit() const { return limit_; }
+  std::uint64_t epoch() const { return epoch_; }
+
+  void Succeeded() {
+    if (++successes_ < limit_) return;
+    successes_ = 0;
+    limit_ = std::min(most_, limit_ + 1);
+  }
+  void TooMany(std::uint64_t sent_in_epoch) {
+    successes_ = 0;
+    if (sent_in_epoch != epoch_) return;
+    ++epoch_;
+    limit_ = std::max(1, limit_ / 2);
+  }
+
+ private:
+  const int most_;
+  int limit_;
+  int successes_ = 0;
+  std::uint64_t epoch_ = 0;
+};
+
+class Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(std::shared_ptr<Client> client, GateOptions options, std::shared_ptr<const Clock> clock,
+       std::shared_ptr<Timer> timer)
+      : client_(std::move(client)),
+        options_(options),
+        clock_(std::move(clock)),
+        timer_(std::move(timer)),
+        random_(options.seed),
+        concurrency_(options.concurrency) {}
+
+  void Submit(std::shared_ptr<Job> job);
+  void Attempted(const std::shared_ptr<Job>& job, Result<Reply> reply, const Failure& failure,
+                 std::int64_t streamed_bytes);
+  void CancelAllAndWait();
+  int in_flight() const {
+    std::lock_guard lock(mutex_);
+    return sending_;
+  }
+
+ private:
+  using JobPtr = std::shared_ptr<Job>;
+
+  void Enqueue(const JobPtr& job);
+  void Pump();
+  void Send(const JobPtr& job);
+  void Cancel(const JobPtr& job, const std::string& reason);
+  void RunOutOfTime(const JobPtr& job);
+  void Retry(const JobPtr& job, const Error& error, const Failure& failure);
+  Result<Millis> RetryDelay(const Job& job, const Error& error, const Failure& failure);
+  void Finish(const JobPtr& job, Result<Reply> reply);
+  Result<Reservation> Reserve(const Job& job) const;
+  Error CancelledError(const Job& job) const;
+
+  const std::shared_ptr<Client> client_;
+  const GateOptions options_;
+  const std::shared_ptr<const Clock> clock_;
+  const std::shared_ptr<Timer> timer_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Random random_;
+  Concurrency concurrency_;
+  FairQueue<JobPtr> queue_;
+  std::map<Job*, JobPtr> jobs_;  // all that are not done
+  int sending_ = 0;
+  int outstanding_ = 0;  // jobs whose sinks have not returned from OnDone
+  bool closing_ = false;
+};
+
+// Between the client and the caller's sink, for one attempt.
+class AttemptSink final : public Sink {
+ public:
+  AttemptSink(std::shared_ptr<Core> core, std::shared_ptr<Job> job)
+      : core_(std::move(core)), job_(std::move(job)) {}
+
+  void OnDelta(std::string_view text) override {
+    streamed_ += static_cast<std::int64_t>(text.size());
+    job_->sink->OnDelta(text);
+  }
+  void OnFailure(const Failure& failure) override { failure_ = failure; }
+  void OnDone(Result<Reply> reply) override {
+    core_->Attempted(job_, std::move(reply), failure_, streamed_);
+  }
+
+ private:
+  const std::shared_ptr<Core> core_;
+  const std::shared_ptr<Job> job_;
+  Failure failure_;
+  std::int64_t streamed_ = 0;  // bytes of text
+};
+
+void Core::Submit(JobPtr job) {
+  {
+    std::lock_guard lock(mutex_);
+    jobs_.emplace(job.get(), job);
+    ++outstanding_;
+  }
+  // Cancellation is handed to the timer thread: the cancelling thread must not run sinks, nor wait
+  // for one that runs.
+  const std::uint64_t id = job->cancel.OnCancel(
+      [core = weak_from_this(), weak = std::weak_ptr<Job>(job), timer = timer_.get()] {
+        const auto alive = core.lock();
+        if (!alive) return;
+        timer->Post([core, weak] {
+          const auto still = core.lock();
+          const auto job = weak.lock();
+          if (still && job) still->Cancel(job, job->cancel.reason());
+        });
+      });
+  {
+    std::lock_guard lock(mutex_);
+    job->cancel_id = id;
+  }
+  Enqueue(job);
+}
+
+Error Core::CancelledError(const Job& job) const {
+  const std::string reason = job.cancel.reason();
+  return Error{ErrorCode::kCancelled,
+               reason.empty() ? "the request was cancelled" : "cancelled: " + reason};
+}
+
+Result<Reservation> Core::Reserve(const Job& job) const {
+  LedgerRequest wanted{.tokens = job.request->estimated_tokens};
+  if (options_.price_input) wanted.nano_usd = *options_.price_input * wanted.tokens;
+  return job.ledger->Reserve(wanted, job.stage);
+}
+
+// MOD-20: cancelled? deadline? reserve, then wait for a slot.
+void Core::Enqueue(const JobPtr& job) {
+  std::optional<Error> refused;
+  {
+    std::lock_guard lock(mutex_);
+    if (job->state != State::kNew && job->state != State::kWaiting) return;
+    ++job->attempt;
+    if (job->cancel.cancelled() || closing_) {
+      refused = CancelledError(*job);
+    } else if (auto held = Reserve(*job); held) {
+      job->held = std::move(*held);
+    } else {
+      refused = held.error();
+      if (job->attempt > 1) refused->message += "; the attempt before failed: " + job->last_error;
+    }
+    if (refused) {
+      job->state = State::kDelivering;
+    } else {
+      job->state = State::kQueued;
+      if (job->attempt == 1) {
+        queue_.Push(job->lane, job);
+      } else {
+        queue_.PushFront(job->lane, job);
+      }
+    }
+  }
+  if (refused) {
+    // Not here: a sink is never called before Submit returns.
+    timer_->Post([core = shared_from_this(), job, error = *refused] {
+      core->Finish(job, tl::unexpected(error));
+    });
+    return;
+  }
+  Pump();
+}
+
+void Core::Pump() {
+  while (true) {
+    JobPtr job;
+    {
+      std::lock_guard lock(mutex_);
+      while (!job && sending_ < concurrency_.limit()) {
+        std::optional<JobPtr> next = queue_.Pop();
+        if (!next) return;
+        if ((*next)->state == State::kQueued) job = *next;  // else it was cancelled
+      }
+      if (!job) return;
+      ++sending_;
+      job->state = State::kSending;
+      job->epoch = concurrency_.epoch();
+      job->sending = std::make_shared<CancelSource>();
+    }
+    Send(job);
+  }
+}
+
+void Core::Send(const JobPtr& job) {
+  if (const std::optional<Millis> left = job->ledger->time_left(job->stage)) {
+    const std::uint64_t id = timer_->At(
+        clock_->Now() + *left, [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
+          const auto alive = core.lock();
+          const auto still = weak.lock();
+          if (alive && still) alive->RunOutOfTime(still);
+        });
+    std::lock_guard lock(mutex_);
+    job->limit_timer = id;
+  }
+  client_->Submit(job->request, job->sending->token(),
+                  std::make_shared<AttemptSink>(shared_from_this(), job));
+}
+
+void Core::RunOutOfTime(const JobPtr& job) {
+  std::shared_ptr<CancelSource> source;
+  {
+    std::lock_guard lock(mutex_);
+    if (job->state != State::kSending) return;
+    job->out_of_time = true;
+    source = job->sending;
+  }
+  source->Cancel("the run's time is used up");
+}
+
+void Core::Cancel(const JobPtr& job, const std::string& reason) {
+  std::shared_ptr<CancelSource> source;
+  {
+    std::lock_guard lock(mutex_);
+    if (job->state == State::kDelivering || job->state == State::kDone) return;
+    if (job->state == State::kSending) {
+      source = job->sending;
+    } else {
+      if (job->state == State::kQueued) job->held.Withdraw();
+      if (job->state == State::kWaiting) timer_->Forget(job->retry_timer);
+      job->state = State::kDelivering;
+    }
+  }
+  if (source) {
+    source->Cancel(reason.empty() ? "cancelled" : reason);
+  } else {
+    Finish(job, tl::unexpected(CancelledError(*job)));
+  }
+}
+
+// Tokens that a request without a usage cost at least: cancelled, or broken off.
+Usage EstimatedUsage(const Job& job, std::int64_t streamed_bytes) {
+  return Usage{.input = job.request->estimated_tokens,
+               .output = (streamed_bytes + 3) / 4,
+               .estimated = true};
+}
+
+void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& failure,
+                     std::int64_t streamed_bytes) {
+  std::uint64_t limit_timer = 0;
+  bool out_of_time = false;
+  std::shared_ptr<CancelSource> source;
+  {
+    std::lock_guard lock(mutex_);
+    if (job->state != State::kSending) return;
+    --sending_;
+    job->state = State::kDelivering;
+    out_of_time = std::exchange(job->out_of_time, false);
+    limit_timer = std::exchange(job->limit_timer, 0);
+    source = std::move(job->sending);
+    if (reply) {
+      job->held.Settle(reply->usage);
+      concurrency_.Succeeded();
+    } else {
+      if (failure.status == 429) concurrency_.TooMany(job->epoch);
+      const bool cancelled = reply.error().code == ErrorCode::kCancelled;
+      if (failure.usage) {
+        job->held.Settle(*failure.usage);
+      } else if (cancelled || streamed_bytes > 0) {
+        job->held.Settle(EstimatedUsage(*job, streamed_bytes));
+      } else {
+        job->held.Fail();
+      }
+    }
+    if (reply) reply->attempts = job->attempt;
+  }
+  if (limit_timer) timer_->Forget(limit_timer);
+  Pump();
+  if (!reply && reply.error().code == ErrorCode::kCancelled && out_of_time) {
+    reply = MakeError(ErrorCode::kLimit, "time: the run's time is used up; a request was stopped");
+  }
+  const bool again = !reply && failure.retry == Failure::Retry::kYes && streamed_bytes == 0 &&
+                     job->attempt <= options_.retries;
+  if (again) {
+    Retry(job, reply.error(), failure);
+  } else {
+    if (!reply && job->attempt > 1) {
+      reply.error().message += fmt::format(" ({} attempts, waited {:.1f} s between them)",
+                                           job->attempt, job->waited.count() / 1000.0);
+    }
+    Finish(job, std::move(reply));
+  }
+}
+
+// MOD-21: 0.5 s x 2^n with full jitter, or what the server asks for if that is longer. Fails at once
+// where the wait cannot end in time.
+Result<Millis> Core::RetryDelay(const Job& job, const Error& error, const Failure& failure) {
+  const double exponential = static_cast<double>(options_.first_delay.count()) *
+                             std::ldexp(1.0, std::min(job.attempt - 1, 30));
+  const double longest =
+      std::min(exponential, static_cast<double>(options_.longest_delay.count()));
+  Millis delay(static_cast<std::int64_t>(longest * random_.Unit()));
+  if (failure.retry_after) delay = std::max(delay, *failure.retry_after);
+  const std::optional<Millis> left = job.ledger->time_left(job.stage);
+  if ((left && delay >= *left) || delay > job.request->deadline) {
+    return MakeError(error.code,
+                     "{}; the next attempt would have to wait {:.1f} s, past the deadline",
+                     error.message, static_cast<double>(delay.count()) / 1000.0);
+  }
+  return delay;
+}
+
+void Core::Retry(const JobPtr& job, const Error& error, const Failure& failure) {
+  Result<Millis> delay = MakeError(ErrorCode::kInternal, "unset");
+  {
+    std::lock_guard lock(mutex_);
+    delay = RetryDelay(*job, error, failure);
+    if (delay) job->waited += *delay;
+    job->last_error = error.message;
+  }
+  if (!delay) return Finish(job, tl::unexpected(delay.error()));
+  job->sink->OnRetry(job->attempt, error, *delay);
+  {
+    std::lock_guard lock(mutex_);
+    if (!job->cancel.cancelled() && !closing_) {
+      job->state = State::kWaiting;
+      job->retry_timer = timer_->At(
+          clock_->Now() + *delay, [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
+            const auto alive = core.lock();
+            const auto still = weak.lock();
+            if (alive && still) alive->Enqueue(still);
+          });
+      return;
+    }
+  }
+  Finish(job, tl::unexpected(CancelledError(*job)));
+}
+
+void Core::Finish(const JobPtr& job, Result<Reply> reply) {
+  std::uint64_t cancel_id = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (job->state == State::kDone) return;
+    job->state = State::kDone;
+    cancel_id = std::exchange(job->cancel_id, 0);
+    jobs_.erase(job.get());
+  }
+  job->cancel.Forget(cancel_id);
+  job->sink->OnDone(std::move(reply));
+  job->sink.reset();
+  // Nothing may touch the ledger or the caller's sink once the last one is done.
+  std::lock_guard lock(mutex_);
+  job->held = {};
+  --outstanding_;
+  changed_.notify_all();
+}
+
+void Core::CancelAllAndWait() {
+  std::vector<JobPtr> jobs;
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+    for (const auto& [key, job] : jobs_) jobs.push_back(job);
+  }
+  for (const JobPtr& job : jobs) Cancel(job, "the program ends");
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return outstanding_ == 0; });
+}
+
+class GateImpl final : public Gate {
+ public:
+  explicit GateImpl(std::shared_ptr<Core> core, std::shared_ptr<Timer> timer)
+      : timer_(std::move(timer)), core_(std::move(core)) {}
+  ~GateImpl() override { core_->CancelAllAndWait(); }
+
+  void Submit(std::shared_ptr<const Request> request, Ledger& ledger, Stage stage,
+              CancelToken cancel, std::shared_ptr<Sink> sink) override {
+    auto job = std::make_shared<Job>();
+    job->lane = LaneOf(*request);
+    job->request = std::move(request);
+    job->ledger = &ledger;
+    job->stage = stage;
+    job->cancel = std::move(cancel);
+    job->sink = std::move(sink);
+    core_->Submit(std::move(job));
+  }
+  int in_flight() const override { return core_->in_flight(); }
+
+ private:
+  const std::shared_ptr<Timer> timer_;  // ends after the core's last task
+  const std::shared_ptr<Core> core_;
+};
+
+// Lets one thread wait for a reply.
+class WaitingSink final : public Sink {
+ public:
+  explicit WaitingSink(std::function<void(std::string_view)> on_delta)
+      : on_delta_(std::move(on_delta)) {}
+
+  void OnDelta(std::string_view text) override {
+    if (on_delta_) on_delta_(text);
+  }
+  void OnDone(Result<Reply> reply) override {
+    std::lock_guard lock(mutex_);
+    reply_ = std::move(reply);
+    done_.notify_all();
+  }
+  Result<Reply> Wait() {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return reply_.has_value(); });
+    return std::move(*reply_);
+  }
+
+ private:
+  const std::function<void(std::string_view)> on_delta_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::optional<Result<Reply>> reply_;
+};
+
+}  // namespace
+
+Result<Reply> Gate::Complete(Request request, Ledger& ledger, Stage stage,
+                             const CancelToken& cancel,
+                             std::function<void(std::string_view)> on_delta) {
+  auto sink = std::make_shared<WaitingSink>(std::move(on_delta));
+  Submit(std::make_shared<const Request>(std::move(request)), ledger, stage, cancel, sink);
+  return sink->Wait();
+}
+
+std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, GateOptions options,
+                               std::shared_ptr<const Clock> clock, std::shared_ptr<Timer> timer) {
+  auto core = std::make_shared<Core>(std::move(client), options, std::move(clock), timer);
+  return std::make_unique<GateImpl>(std::move(core), std::move(timer));
+}
+
+std::unique_ptr<Gate> Gate::Make(std::shared_ptr<Client> client, GateOptions options,
+                                 std::shared_ptr<const Clock> clock) {
+  auto timer = MakeThreadTimer(clock);
+  return MakeGate(std::move(client), options, std::move(clock), std::move(timer));
+}
+
+}  // namespace dossier::model
