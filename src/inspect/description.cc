@@ -1,0 +1,97 @@
+#include "inspect/description.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace dossier::inspect {
+namespace {
+
+struct FormatRow {
+  Format format;
+  std::string_view name;
+  bool records;
+};
+
+constexpr FormatRow kFormats[] = {
+    {Format::kPlainText, "plain-text", false},
+    {Format::kNdjson, "ndjson", true},
+    {Format::kJson, "json", false},
+    {Format::kJsonArray, "json-array", true},
+    {Format::kJsonSeq, "json-seq", true},
+    {Format::kJsonConcat, "json-concat", true},
+    {Format::kJsonc, "jsonc", false},
+    {Format::kCsv, "csv", true},
+    {Format::kTsv, "tsv", true},
+    {Format::kDeb822, "deb822", true},
+    {Format::kLog, "log", true},
+    {Format::kMarkdown, "markdown", false},
+    {Format::kXml, "xml", false},
+    {Format::kHtml, "html", false},
+    {Format::kYaml, "yaml", false},
+    {Format::kToml, "toml", false},
+    {Format::kIni, "ini", false},
+    {Format::kDiff, "diff", false},
+    {Format::kMail, "mail", false},
+    {Format::kSource, "source", false},
+    {Format::kBinary, "binary", false},
+    {Format::kUnknown, "unknown", false},
+};
+
+struct EncodingRow {
+  EncodingKind kind;
+  std::string_view name;
+};
+
+constexpr EncodingRow kEncodings[] = {
+    {EncodingKind::kUtf8, "utf-8"},         {EncodingKind::kUtf16Le, "utf-16le"},
+    {EncodingKind::kUtf16Be, "utf-16be"},   {EncodingKind::kUtf32Le, "utf-32le"},
+    {EncodingKind::kUtf32Be, "utf-32be"},   {EncodingKind::kUnknown8Bit, "unknown-8bit"},
+    {EncodingKind::kBinary, "binary"},
+};
+
+constexpr std::string_view kTypeNames[] = {"string",   "integer", "number", "boolean", "date",
+                                           "datetime", "null",    "array",  "object",  "empty"};
+
+}  // namespace
+
+std::string_view FormatName(Format format) {
+  return kFormats[static_cast<std::size_t>(format)].name;
+}
+
+std::optional<Format> FormatFromName(std::string_view name) {
+  for (const FormatRow& row : kFormats) {
+    if (row.name == name) return row.format;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> FormatNames() {
+  std::vector<std::string_view> names;
+  for (const FormatRow& row : kFormats) names.push_back(row.name);
+  return names;
+}
+
+bool HasRecords(Format format) { return kFormats[static_cast<std::size_t>(format)].records; }
+
+std::string_view EncodingName(EncodingKind kind) {
+  return kEncodings[static_cast<std::size_t>(kind)].name;
+}
+
+std::optional<EncodingKind> EncodingFromName(std::string_view name) {
+  for (const EncodingRow& row : kEncodings) {
+    if (row.name == name) return row.kind;
+  }
+  return std::nullopt;
+}
+
+std::string_view TypeName(FieldType type) { return kTypeNames[static_cast<std::size_t>(type)]; }
+
+std::vector<FieldType> TypeSet::List() const {
+  std::vector<FieldType> types;
+  for (std::size_t i = 0; i < std::size(kTypeNames); ++i) {
+    if (Has(static_cast<FieldType>(i))) types.push_back(static_cast<FieldType>(i));
+  }
+  return types;
+}
+
+}  // namespace dossier::inspect
