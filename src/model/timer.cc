@@ -76,18 +76,19 @@ class ThreadTimer final : public Timer {
   }
 
   std::uint64_t At(Clock::Steady when, std::function<void()> task) override {
+    const std::shared_ptr<Tasks> tasks = tasks_;  // the task may end this timer
     bool wake = false;
     std::uint64_t id = 0;
     {
-      std::lock_guard lock(tasks_->mutex);
-      id = tasks_->next_id++;
+      std::lock_guard lock(tasks->mutex);
+      id = tasks->next_id++;
       const Key key{when, id};
-      wake = tasks_->waiting.empty() || key < tasks_->waiting.begin()->first;
-      tasks_->waiting.emplace(key, std::move(task));
-      tasks_->times.emplace(id, when);
-      if (!thread_.joinable()) thread_ = std::thread([tasks = tasks_] { RunTasks(tasks); });
+      wake = tasks->waiting.empty() || key < tasks->waiting.begin()->first;
+      tasks->waiting.emplace(key, std::move(task));
+      tasks->times.emplace(id, when);
+      if (!thread_.joinable()) thread_ = std::thread([tasks] { RunTasks(tasks); });
     }
-    if (wake) tasks_->changed.notify_one();
+    if (wake) tasks->changed.notify_one();
     return id;
   }
 
