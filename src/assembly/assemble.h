@@ -12,6 +12,7 @@
 #ifndef DOSSIER_ASSEMBLY_ASSEMBLE_H_
 #define DOSSIER_ASSEMBLY_ASSEMBLE_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -34,6 +35,11 @@ struct Section {
   std::vector<std::string> items;  // instead of content, for `fit: items`
   std::vector<Turn> turns;         // instead of content, for history
   Json provenance;                 // {kind, reference, bytes, sha256, …}; goes into the report
+  Json data;                       // instead of content: rendered by ASM-6; null if not given
+  std::vector<ToolSpec> tools;     // of a section in zone tools
+  std::vector<double> item_priorities;  // of `items`, 0 to 1, same order; missing ones are 0.5
+  // Of `fit: first-of`: shorter forms of `content` by name ("outline", "names"); "full" is content.
+  std::map<std::string, std::string> alternatives;
 };
 
 // What the model accepts; from data/models.yaml (ASM-81, ASM-90).
@@ -46,6 +52,8 @@ struct Capability {
   bool merge_same_role = true;        // neighbours of one role must be merged
   bool prefill = false;               // a request may end with an assistant message
   std::int64_t tokens_per_message = 4, tokens_per_request = 3;  // framing
+  bool user_after_tool = true;  // a user message may follow a tool result
+  Json entry;  // {as_of, source, …} of the model entry, for the report (ASM-90)
 };
 
 struct Budget {
@@ -56,6 +64,10 @@ struct Budget {
 struct AssembleOptions {
   std::map<std::string, std::string> variables;  // of templates and `when`
   std::string boundary;                          // 32 hex digits (ASM-4), from MakeBoundary
+  // The seed that `boundary` was made from, if known: a section that contains the boundary then
+  // takes MakeBoundary(seed, 1), and so on. Else as FenceData does.
+  std::optional<std::uint64_t> boundary_seed;
+  std::string model;  // its name, for the report
 };
 
 struct Assembled {
@@ -76,7 +88,8 @@ Result<Assembled> Assemble(const Layout& layout, std::span<const Section> sectio
 std::string MakeBoundary(std::uint64_t seed, int draw = 0);
 
 // `text` as an untrusted data fence: "TITLE:\n<<<DATA ID\nBODY\nDATA ID>>>" (ASM-3). If `boundary`
-// occurs in the text the next draws of `boundary` (its hash) are tried.
+// occurs in the text the next draws of `boundary` are tried: the first 32 hex digits of the SHA-256
+// of "BOUNDARY#1", "BOUNDARY#2", … Line ends at the end of `text` are removed (ASM-2).
 std::string FenceData(std::string_view title, std::string_view text, std::string_view boundary);
 
 }  // namespace dossier::assembly

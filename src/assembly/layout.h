@@ -68,6 +68,19 @@ struct LayoutSection {
   std::string when, unless;   // variable names
   enum class Need { kRequired, kOptional } need = Need::kOptional;
   std::string changes;        // never, run, turn, call
+  // What happens if nobody gives content: an error, unless the file says `optional: true` (ASM-12).
+  enum class Missing { kIsAnError, kIsAllowed } missing = Missing::kIsAllowed;
+  enum class Render { kMarkdown, kJson } render = Render::kMarkdown;  // of data (ASM-6)
+  std::vector<std::string> alternatives;  // of fit: first-of, best first
+  int line = 0, column = 0;               // where the file names it, from 1; 0 if made in code
+};
+
+// A declared variable (ASM-13).
+struct LayoutVariable {
+  std::string name;
+  enum class Need { kRequired, kOptional } need = Need::kOptional;
+  std::optional<std::string> fallback;  // `default`
+  std::vector<std::string> one_of;      // empty: any value
 };
 
 struct Layout {
@@ -78,6 +91,8 @@ struct Layout {
   std::string lead;  // template of the neutral first user message (ASM-82)
   std::vector<LayoutSection> sections;
   std::map<std::string, Template> templates;  // every template that the sections name, by name
+  std::vector<LayoutVariable> vars;
+  std::string about, cache_ttl;
 };
 
 // Where overrides are looked for before the built-in files: each folder may hold layouts/ and

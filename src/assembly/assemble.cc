@@ -1,0 +1,324 @@
+#include "assembly/assemble.h"
+
+#include <cmath>
+#include <limits>
+
+#include "assembly/arrange.h"
+#include "assembly/fit.h"
+#include "assembly/gather.h"
+#include "assembly/part.h"
+#include "assembly/report.h"
+#include "assembly/share.h"
+#include "assembly/tally.h"
+#include "base/text.h"
+
+namespace dossier::assembly {
+namespace {
+
+constexpr int kMaxShrinks = 8;            // ASM-37
+constexpr std::int64_t kShrinkExtra = 8;  // tokens, ASM-37
+constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t WithMargin(std::int64_t tokens, double margin) {
+  return tokens::Count{.tokens = tokens, .margin = margin}.upper();
+}
+
+// The most tokens that are within `budget` with the margin added.
+std::int64_t WithoutMargin(std::int64_t budget, double margin) {
+  auto tokens =
+      static_cast<std::int64_t>(std::floor(static_cast<double>(budget) / (1.0 + margin)));
+  // Rounding may leave it one off, and the guarantee counts with upper().
+  while (tokens > 0 && WithMargin(tokens, margin) > budget) --tokens;
+  return tokens;
+}
+
+Result<BudgetNumbers> ResolveBudget(const Layout& layout, const Budget& budget,
+                                    const Capability& capability, double margin) {
+  const std::int64_t reserve = budget.reserve_output.value_or(
+      layout.reserve_output.value_or(std::min(capability.max_output, capability.window / 2)));
+  BudgetNumbers out;
+  out.limit = capability.window - reserve;
+  if (out.limit <= 0) {
+    return MakeError(ErrorCode::kConfig,
+                     "reserve_output {} leaves nothing of a window of {} tokens",
+                     GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(reserve, 0))),
+                     capability.window);
+  }
+  const double share = static_cast<double>(capability.window) * layout.window_share;
+  out.want = budget.tokens.value_or(
+      layout.budget_tokens.value_or(static_cast<std::int64_t>(std::floor(share))));
+  out.budget = std::max<std::int64_t>(std::min(out.limit, out.want), 0);
+  out.allowance = WithoutMargin(out.budget, margin);
+  return out;
+}
+
+// One assembly, step by step; see section 4.4 of the spec.
+class Assembler {
+ public:
+  Assembler(const Layout& layout, const BudgetNumbers& budget, const Capability& capability,
+            const tokens::Counter& counter, const AssembleOptions& options, Gathered gathered)
+      : layout_(layout),
+        budget_(budget),
+        capability_(capability),
+        counter_(counter),
+        options_(options),
+        fit_{counter, capability.tokens_per_message},
+        warnings_(std::move(gathered.warnings)),
+        parts_(std::move(gathered.parts)) {}
+
+  Result<Assembled> Run() {
+    DOSSIER_RETURN_IF_ERROR(RenderLead());
+    MeasureParts();
+    ArrangeAndCount();
+    if (tally_.total() > budget_.allowance || HasTokenCap()) {
+      DOSSIER_RETURN_IF_ERROR(ShareRoom());
+      UseWhatIsLeft();
+      DOSSIER_RETURN_IF_ERROR(ShrinkUntilItFits());
+    }
+    return Finish();
+  }
+
+ private:
+  Status RenderLead() {
+    if (layout_.lead.empty() || capability_.assistant_first) return {};
+    const auto found = layout_.templates.find(layout_.lead);
+    if (found == layout_.templates.end()) {
+      return MakeError(ErrorCode::kConfig, "{}: lead template {} not found", layout_.file,
+                       layout_.lead);
+    }
+    DOSSIER_ASSIGN_OR_RETURN(lead_,
+                             RenderTemplate(found->second, options_.variables, options_.boundary));
+    return {};
+  }
+
+  void MeasureParts() {
+    const std::int64_t blank_line = counter_.CountText("\n\n").tokens;
+    const Part* before = nullptr;
+    for (Part& part : parts_) {
+      if (!part.present()) continue;
+      if (!part.tools.empty()) {
+        part.full.tokens = CountTools(part.tools, counter_);
+      } else {
+        part.full = FitFull(part, fit_);
+        if (before && part.turns.empty()) part.joint = blank_line;
+        before = &part;
+      }
+      part.fitted = part.full;
+      part.outcome = part.full.left_out ? Outcome::kCut : Outcome::kKept;
+      if (part.full.left_out) part.reason = "over-share";
+    }
+  }
+
+  void ArrangeAndCount() {
+    arranged_ = Arrange(parts_, capability_, lead_);
+    tally_ = CountRequest(arranged_.messages, capability_, counter_);
+  }
+
+  std::int64_t Excess() const { return tally_.total() - budget_.allowance; }
+
+  // The most tokens the layout allows the part, its frame included.
+  static std::int64_t TokenCap(const Part& part) {
+    if (part.fixed()) return kNoCap;
+    return std::min(part.rule->cap.value_or(kNoCap), part.rule->tokens.value_or(kNoCap));
+  }
+
+  bool HasTokenCap() const {
+    return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
+      return part.present() && part.full.tokens > TokenCap(part);
+    });
+  }
+
+  // Tokens that are not for sharing: framing, lead and fillers, and all fixed parts. What the
+  // arrangement adds to the sum of its parts is known once it has been counted with all of them.
+  std::int64_t FixedTokens() const {
+    std::int64_t shared = 0;
+    for (const Part& part : parts_) {
+      if (!part.present() || part.fixed()) continue;
+      shared += part.full.tokens + part.joint;
+    }
+    const std::int64_t fixed = tally_.total() - shared;
+    // Sums may exceed the count of the whole, which must not make fixed parts look smaller.
+    std::int64_t least = capability_.tokens_per_request;
+    for (const Part& part : parts_) {
+      if (part.present() && part.fixed()) least += part.full.tokens;
+    }
+    return std::max(fixed, least);
+  }
+
+  Status ShareRoom() {
+    const std::int64_t fixed = FixedTokens();
+    if (fixed > budget_.allowance) return OverBudget(fixed);
+    std::vector<Part*> sharing;
+    std::vector<Demand> demands;
+    for (Part& part : parts_) {
+      if (part.present() && !part.fixed()) sharing.push_back(&part);
+    }
+    // Ties go by layout order, whatever the zone.
+    std::stable_sort(sharing.begin(), sharing.end(),
+                     [](const Part* a, const Part* b) { return a->place < b->place; });
+    for (const Part* part : sharing) demands.push_back(MakeDemand(*part));
+    const std::vector<Grant> grants = ShareOut(budget_.allowance - fixed, demands);
+    for (std::size_t i = 0; i < sharing.size(); ++i) {
+      sharing[i]->grant = grants[i];
+      const bool fits = !grants[i].dropped && Refit(sharing[i], grants[i].total());
+      if (!fits) DOSSIER_RETURN_IF_ERROR(Drop(sharing[i], "under-min"));
+    }
+    for (const std::size_t i : CascadeOrder(demands)) cascade_.push_back(sharing[i]);
+    return {};
+  }
+
+  Demand MakeDemand(const Part& part) const {
+    const LayoutSection& rule = *part.rule;
+    const bool required = part.required();
+    Demand out;
+    out.wanted = std::min(part.full.tokens, TokenCap(part)) + part.joint;
+    out.floor = rule.tokens.value_or(rule.floor);
+    out.least = LeastGrant(part, fit_) + part.joint;
+    if (required) out.floor = std::max(out.floor, out.least);
+    out.weight = rule.weight;
+    out.priority = required ? 2 : rule.priority;
+    const auto named = std::find(layout_.cascade.begin(), layout_.cascade.end(), rule.name);
+    if (named != layout_.cascade.end()) {
+      out.cascade_place = static_cast<int>(named - layout_.cascade.begin());
+    }
+    return out;
+  }
+
+  // Fits `part` to `grant` tokens, its joint included. False if not even the least fits.
+  bool Refit(Part* part, std::int64_t grant) {
+    const std::int64_t room = std::min(grant - part->joint, TokenCap(*part));
+    std::optional<Fitted> fitted = FitTo(*part, room, fit_);
+    if (!fitted) return false;
+    part->fitted = std::move(*fitted);
+    part->outcome = part->fitted.left_out ? Outcome::kCut : Outcome::kKept;
+    part->reason = part->fitted.left_out ? "over-share" : "";
+    return true;
+  }
+
+  Status Drop(Part* part, std::string_view reason) {
+    if (part->required()) return OverBudget(FixedTokens());
+    part->fitted = {};
+    part->outcome = Outcome::kDropped;
+    part->reason = reason;
+    return {};
+  }
+
+  // ASM-36: what whole lines, items and turns left unused goes once more to who is cut. A history
+  // takes no part: its rest is what keeps its cut point, and with it the cache, in place.
+  void UseWhatIsLeft() {
+    ArrangeAndCount();
+    for (Part* part : cascade_) {
+      const std::int64_t left = -Excess();
+      if (left <= 0) return;
+      const bool cut = part->outcome == Outcome::kCut || part->outcome == Outcome::kDropped;
+      if (!cut || !part->turns.empty() || part->rule->tokens) continue;
+      const bool returns = part->outcome == Outcome::kDropped;
+      const std::int64_t had = returns ? 0 : part->fitted.tokens + part->joint;
+      const Part before = *part;
+      const std::int64_t framing = returns ? capability_.tokens_per_message : 0;
+      if (!Refit(part, had + left - framing) || part->fitted.tokens <= before.fitted.tokens) {
+        *part = before;
+        continue;
+      }
+      part->grant.dropped = false;
+      part->grant.cascade += part->fitted.tokens - before.fitted.tokens;
+      ArrangeAndCount();
+    }
+  }
+
+  // ASM-37: the whole as rendered decides; joints and repairs may have added to it.
+  Status ShrinkUntilItFits() {
+    ArrangeAndCount();
+    while (Excess() > 0) {
+      Part* loser = FindLoser();
+      if (!loser) return OverBudget(tally_.total());
+      const std::int64_t grant = loser->fitted.tokens + loser->joint - Excess() - kShrinkExtra;
+      const bool may_shrink = loser->rule->fit != Fit::kWhole && ++loser->shrunk <= kMaxShrinks;
+      if (!may_shrink || grant <= 0 || !Refit(loser, grant)) {
+        DOSSIER_RETURN_IF_ERROR(Drop(loser, "over-budget"));
+      }
+      ArrangeAndCount();
+    }
+    return {};
+  }
+
+  // The part that gives way: cut ones before whole ones, low priority before high, later before
+  // earlier.
+  Part* FindLoser() {
+    Part* loser = nullptr;
+    const auto worth = [](const Part& part) {
+      return std::tuple(part.required(), part.outcome != Outcome::kCut, part.rule->priority,
+                        -static_cast<std::int64_t>(part.place));
+    };
+    for (Part& part : parts_) {
+      if (!part.present() || part.fixed()) continue;
+      if (!loser || worth(part) < worth(*loser)) loser = &part;
+    }
+    return loser;
+  }
+
+  tl::unexpected<Error> OverBudget(std::int64_t needed) const {
+    std::vector<const Part*> sizes;
+    for (const Part& part : parts_) {
+      if (part.required() && part.full.tokens > 0) sizes.push_back(&part);
+    }
+    std::stable_sort(sizes.begin(), sizes.end(), [](const Part* a, const Part* b) {
+      return a->full.tokens > b->full.tokens;
+    });
+    needed = std::max(needed, budget_.allowance + 1);
+    std::string list;
+    for (const Part* part : sizes) {
+      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", part->rule->name,
+                          GroupDigits(static_cast<std::uint64_t>(part->full.tokens)));
+    }
+    return MakeError(ErrorCode::kTooLong,
+                     "needs {}, usable {}: raise --budget to {} or shorten {} (required: {})",
+                     GroupDigits(static_cast<std::uint64_t>(needed)),
+                     GroupDigits(static_cast<std::uint64_t>(budget_.allowance)),
+                     GroupDigits(static_cast<std::uint64_t>(WithMargin(needed, counter_.margin()))),
+                     sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
+  }
+
+  Assembled Finish() {
+    Assembled out;
+    out.report = MakeReport({.layout = layout_,
+                             .options = options_,
+                             .capability = capability_,
+                             .counter = counter_,
+                             .budget = budget_,
+                             .tally = tally_,
+                             .arranged = arranged_,
+                             .warnings = warnings_},
+                            &parts_);
+    out.messages = std::move(arranged_.messages);
+    out.tokens = tally_.total();
+    out.tokens_exact = counter_.exact();
+    return out;
+  }
+
+  const Layout& layout_;
+  const BudgetNumbers& budget_;
+  const Capability& capability_;
+  const tokens::Counter& counter_;
+  const AssembleOptions& options_;
+  FitContext fit_;
+  std::vector<Warning> warnings_;
+  std::vector<Part> parts_;  // in prompt order
+  std::vector<Part*> cascade_;
+  std::string lead_;
+  Arranged arranged_;
+  Tally tally_;
+};
+
+}  // namespace
+
+Result<Assembled> Assemble(const Layout& layout, std::span<const Section> sections,
+                           const Budget& budget, const Capability& capability,
+                           const tokens::Counter& counter, const AssembleOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(const BudgetNumbers numbers,
+                           ResolveBudget(layout, budget, capability, counter.margin()));
+  DOSSIER_ASSIGN_OR_RETURN(Gathered gathered, Gather(layout, sections, options));
+  return Assembler(layout, numbers, capability, counter, options, std::move(gathered)).Run();
+}
+
+}  // namespace dossier::assembly

@@ -1,0 +1,39 @@
+// Shrinking one section to a grant of tokens (section 4.5 of the spec).
+//
+//   Fitted full = FitFull(part, context);
+//   if (auto cut = FitTo(part, /*grant=*/400, context)) Use(cut->text);
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_ASSEMBLY_FIT_H_
+#define DOSSIER_ASSEMBLY_FIT_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "assembly/part.h"
+#include "tokens/counter.h"
+
+namespace dossier::assembly {
+
+struct FitContext {
+  const tokens::Counter& counter;
+  std::int64_t per_message = 0;  // framing of a turn
+};
+
+// All of `part`, cut by its cap_chars only.
+Fitted FitFull(const Part& part, const FitContext& context);
+
+// As much of `part` as costs at most `grant`, by its fit policy, marker and frame included; nullopt
+// if not even the least fits. A result without `left_out` is uncut.
+std::optional<Fitted> FitTo(const Part& part, std::int64_t grant, const FitContext& context);
+
+// The least grant that is worth anything (ASM-35): `min`, else frame + marker + 1.
+std::int64_t LeastGrant(const Part& part, const FitContext& context);
+
+// "[left out: 7 of 10 lines of notes]"
+std::string Marker(const LeftOut& left_out, std::string_view name);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_FIT_H_

@@ -1,0 +1,206 @@
+#include "assembly/lookup.h"
+
+#include <filesystem>
+#include <set>
+
+#include "assembly/layout_reader.h"
+#include "assembly/template_scan.h"
+#include "base/assets.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace dossier::assembly {
+namespace {
+
+constexpr int kMaxExtends = 4;
+constexpr std::size_t kMaxNameBytes = 200;
+
+// A name may hold folders, but never leaves the one it is looked for in.
+bool StaysInside(std::string_view name) {
+  if (name.empty() || name.size() > kMaxNameBytes || name.find('\0') != name.npos) return false;
+  if (name.find('\\') != name.npos) return false;
+  for (const std::string_view part : Split(name, '/')) {
+    if (part.empty() || part == "." || part == "..") return false;
+  }
+  return true;
+}
+
+std::string Searched(const AssetFolders& folders) {
+  std::vector<std::string> names = folders.overrides;
+  names.emplace_back("built-in");
+  return Join(names, ", ");
+}
+
+std::vector<std::string> LayoutNames(const AssetFolders& folders) {
+  std::vector<std::string> names;
+  for (const std::string& file : ListAssets("layouts/", {".yaml", ".yml"}, folders)) {
+    names.push_back(file.substr(0, file.rfind('.')));
+  }
+  return names;
+}
+
+std::string NearestHint(std::string_view name, const std::vector<std::string>& known) {
+  const std::vector<std::string> nearest = NearestNames(name, known, 1);
+  return nearest.empty() ? "" : fmt::format(" (nearest: {})", nearest.front());
+}
+
+// A layout file by either ending; both in one folder would leave open which one holds.
+Result<std::optional<Asset>> FindLayoutAsset(std::string_view name, const AssetFolders& folders) {
+  for (const std::string& folder : folders.overrides) {
+    const std::string base = fmt::format("{}/layouts/{}", folder, name);
+    if (StaysInside(name) && Exists(base + ".yaml") && Exists(base + ".yml")) {
+      return MakeError(ErrorCode::kConfig, "{0}.yaml and {0}.yml both exist: remove one", base);
+    }
+    for (const std::string_view ending : {".yaml", ".yml"}) {
+      const AssetFolders only{.overrides = {folder}};
+      DOSSIER_ASSIGN_OR_RETURN(auto found,
+                               FindAsset("layouts/", std::string(name) + std::string(ending), only));
+      if (found && found->from == Asset::From::kFolder) return found;
+    }
+  }
+  return FindAsset("layouts/", std::string(name) + ".yaml", {});
+}
+
+// The layout `name` with all it extends; `chain` holds the names on the way here.
+Result<LayoutFile> ReadChain(std::string_view name, const AssetFolders& folders,
+                             std::vector<std::string>* chain) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Asset> asset, FindLayoutAsset(name, folders));
+  if (!asset) {
+    return MakeError(ErrorCode::kNotFound, "layout {}: not found{}; searched {}", name,
+                     NearestHint(name, LayoutNames(folders)), Searched(folders));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadLayoutFile(asset->text, asset->path));
+  if (file.layout.name.empty()) file.layout.name = name;
+  if (file.extends.empty()) return file;
+  chain->emplace_back(name);
+  const auto fail = [&](std::string_view message) {
+    return tl::unexpected(
+        PlaceError(asset->path, file.extends_line, file.extends_column, message));
+  };
+  if (std::find(chain->begin(), chain->end(), file.extends) != chain->end()) {
+    return fail(fmt::format("extends goes in a circle: {} -> {}", Join(*chain, " -> "),
+                            file.extends));
+  }
+  if (chain->size() > kMaxExtends) return fail("extends is more than 4 deep");
+  auto base = ReadChain(file.extends, folders, chain);
+  if (!base && base.error().code == ErrorCode::kNotFound) return fail(base.error().message);
+  DOSSIER_RETURN_IF_ERROR(base);
+  // A fault of the base must name the base's file.
+  DOSSIER_RETURN_IF_ERROR(FinishLayout(*base));
+  return MergeLayouts(std::move(*base), std::move(file));
+}
+
+bool HasFences(const Template& text) {
+  bool found = false;
+  for (const Placeholder& placeholder : text.placeholders) {
+    found |= placeholder.trust == Trust::kUntrusted;
+  }
+  ScanTemplate(text.body, text.braces, [&](const TemplatePiece& piece) {
+    found |= piece.kind == TemplatePiece::Kind::kPlaceholder && piece.spec == "fence";
+  });
+  return found;
+}
+
+void ListFolder(const std::string& root, const std::vector<std::string_view>& endings,
+                std::set<std::string>* names) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (!at->is_regular_file(error)) continue;
+    const std::string name = at->path().lexically_relative(root).string();
+    for (const std::string_view ending : endings) {
+      if (name.ends_with(ending)) names->insert(name);
+    }
+  }
+}
+
+Status LoadTemplate(const std::string& name, const AssetFolders& folders, int line, int column,
+                    Layout* layout) {
+  if (layout->templates.contains(name)) return {};
+  auto found = FindTemplate(name, folders);
+  if (!found && found.error().code == ErrorCode::kNotFound) {
+    return tl::unexpected(
+        PlaceError(layout->file, std::max(line, 1), std::max(column, 1), found.error().message));
+  }
+  DOSSIER_RETURN_IF_ERROR(found);
+  layout->templates.emplace(name, std::move(*found));
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<Asset>> FindAsset(std::string_view prefix, std::string_view name,
+                                       const AssetFolders& folders) {
+  if (!StaysInside(name)) {
+    return MakeError(ErrorCode::kConfig, "{}: a name must stay inside its folder", name);
+  }
+  const std::string path = std::string(prefix) + std::string(name);
+  for (const std::string& folder : folders.overrides) {
+    const std::string full = folder + "/" + path;
+    if (!Exists(full)) continue;
+    DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(full, kMaxTemplateBytes + 1));
+    return Asset{.path = full, .text = std::move(text), .from = Asset::From::kFolder};
+  }
+  if (const auto built_in = BuiltInAsset(path)) {
+    return Asset{.path = "builtin:" + path, .text = std::string(*built_in)};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> ListAssets(std::string_view prefix,
+                                    const std::vector<std::string_view>& endings,
+                                    const AssetFolders& folders) {
+  std::set<std::string> names;
+  for (const std::string& folder : folders.overrides) {
+    ListFolder(folder + "/" + std::string(prefix.substr(0, prefix.size() - 1)), endings, &names);
+  }
+  for (const std::string_view path : BuiltInAssets(prefix)) {
+    for (const std::string_view ending : endings) {
+      if (path.ends_with(ending)) names.emplace(path.substr(prefix.size()));
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+Result<Template> FindTemplate(std::string_view name, const AssetFolders& folders) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Asset> asset, FindAsset("prompts/", name, folders));
+  if (!asset) {
+    return MakeError(ErrorCode::kNotFound, "template {}: not found{}; searched {}", name,
+                     NearestHint(name, ListAssets("prompts/", {".md"}, folders)),
+                     Searched(folders));
+  }
+  if (asset->from == Asset::From::kBuiltIn) return ParseTemplate(asset->text, asset->path);
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Asset> built_in, FindAsset("prompts/", name, {}));
+  if (!built_in) return ParseTemplate(asset->text, asset->path);
+  DOSSIER_ASSIGN_OR_RETURN(const Template contract,
+                           ParseTemplate(built_in->text, built_in->path));
+  return ParseTemplateAgainst(asset->text, asset->path, &contract);
+}
+
+Status LoadTemplates(const AssetFolders& folders, Layout* layout) {
+  for (const LayoutSection& section : layout->sections) {
+    if (section.template_name.empty()) continue;
+    DOSSIER_RETURN_IF_ERROR(
+        LoadTemplate(section.template_name, folders, section.line, section.column, layout));
+    const bool cut = section.fit != Fit::kWhole || section.cap_chars;
+    if (cut && HasFences(layout->templates.at(section.template_name))) {
+      return tl::unexpected(PlaceError(
+          layout->file, section.line, section.column,
+          fmt::format("section {}: a template with fenced values must keep fit whole",
+                      section.name)));
+    }
+  }
+  if (layout->lead.empty()) return {};
+  return LoadTemplate(layout->lead, folders, 1, 1, layout);
+}
+
+Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders) {
+  std::vector<std::string> chain;
+  DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadChain(name, folders, &chain));
+  DOSSIER_ASSIGN_OR_RETURN(Layout layout, FinishLayout(std::move(file)));
+  DOSSIER_RETURN_IF_ERROR(LoadTemplates(folders, &layout));
+  return layout;
+}
+
+}  // namespace dossier::assembly

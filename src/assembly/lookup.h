@@ -1,0 +1,43 @@
+// Where layouts and templates come from: folders of the user before the built-in files.
+//
+//   auto asset = FindAsset("prompts/", "recursion/ready.md", folders);
+//   if (*asset) Use((*asset)->text, (*asset)->path);
+//
+// Thread-safety: pure functions over files that are only read.
+
+#ifndef DOSSIER_ASSEMBLY_LOOKUP_H_
+#define DOSSIER_ASSEMBLY_LOOKUP_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/layout.h"
+
+namespace dossier::assembly {
+
+struct Asset {
+  std::string path;  // for messages; a built-in one is "builtin:layouts/x.yaml"
+  std::string text;
+  enum class From { kFolder, kBuiltIn } from = From::kBuiltIn;
+};
+
+// `prefix` + `name` in the first folder that has it, else built-in; nullopt if nowhere.
+// Errors: kConfig for a name that would leave the folder; kIo if a file can't be read.
+Result<std::optional<Asset>> FindAsset(std::string_view prefix, std::string_view name,
+                                       const AssetFolders& folders);
+
+// Every name under `prefix` that ends in one of `endings`, of folders and built-in, sorted, once
+// each, `prefix` removed. Symbolic links to folders are not followed.
+std::vector<std::string> ListAssets(std::string_view prefix,
+                                    const std::vector<std::string_view>& endings,
+                                    const AssetFolders& folders);
+
+// Loads the templates that `layout` names into it, and checks what depends on them.
+// Errors: kConfig, at the section that names an absent template.
+Status LoadTemplates(const AssetFolders& folders, Layout* layout);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_LOOKUP_H_

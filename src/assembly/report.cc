@@ -1,0 +1,186 @@
+#include "assembly/report.h"
+
+#include <array>
+
+#include "base/hash.h"
+
+namespace dossier::assembly {
+namespace {
+
+constexpr std::array<std::string_view, 6> kZoneNames = {"tools",   "system",   "stable",
+                                                        "history", "volatile", "request"};
+constexpr std::array<std::string_view, 7> kFitNames = {"whole", "head",    "tail",    "middle",
+                                                       "items", "history", "first-of"};
+constexpr std::array<std::string_view, 5> kOutcomeNames = {"kept", "cut", "dropped", "empty",
+                                                           "absent"};
+
+// The bytes of a part, in the order in which they are sent.
+std::string PartBytes(const Part& part) {
+  if (!part.tools.empty()) {
+    JsonArray tools;
+    for (const ToolSpec& tool : part.tools) {
+      tools.push_back(JsonObject{{"name", tool.name},
+                                 {"description", tool.description},
+                                 {"parameters", tool.parameters}});
+    }
+    return ToJson(tools);
+  }
+  std::string bytes;
+  for (const Turn& turn : part.fitted.turns) {
+    bytes += RoleName(turn.role);
+    for (const Block& block : turn.blocks) {
+      bytes += '\n' + block.text;
+      if (block.type == Block::Type::kText) continue;
+      bytes += '\n' + block.call_id + '\n' + block.tool_name + '\n' + ToJson(block.arguments);
+    }
+    bytes += '\n';
+  }
+  return bytes.empty() ? part.fitted.text : bytes;
+}
+
+struct PartSize {
+  std::int64_t bytes = 0;
+};
+
+// Each prefix hash chains all that stands before its section, roles and zones included (ASM-74).
+std::vector<PartSize> HashParts(std::vector<Part>* parts) {
+  std::vector<PartSize> sizes;
+  std::string chain = Sha256Hex("");
+  for (Part& part : *parts) {
+    part.prefix_sha256 = chain;
+    PartSize& size = sizes.emplace_back();
+    if (!part.present()) continue;
+    const std::string bytes = PartBytes(part);
+    size.bytes = static_cast<std::int64_t>(bytes.size());
+    part.sha256 = Sha256Hex(bytes);
+    chain = Sha256Hex(fmt::format("{}\n{}\n{}\n{}", chain,
+                                  kZoneNames[static_cast<std::size_t>(part.rule->zone)],
+                                  RoleName(part.rule->role), part.sha256));
+  }
+  return sizes;
+}
+
+Json LeftOutJson(const Part& part) {
+  if (!part.fitted.left_out || !part.present()) return nullptr;
+  const LeftOut& left_out = *part.fitted.left_out;
+  return JsonObject{{"unit", left_out.unit},
+                    {"count", left_out.count},
+                    {"of", left_out.of},
+                    {"tokens", std::max<std::int64_t>(part.full.tokens - part.fitted.tokens, 0)}};
+}
+
+JsonObject SectionJson(const Part& part, std::int64_t bytes) {
+  const LayoutSection& rule = *part.rule;
+  JsonObject out;
+  out["name"] = rule.name;
+  out["zone"] = kZoneNames[static_cast<std::size_t>(rule.zone)];
+  out["role"] = RoleName(rule.role);
+  out["priority"] = rule.priority;
+  out["required"] = part.required();
+  out["trust"] = rule.trust == Trust::kTrusted ? "trusted" : "untrusted";
+  out["provenance"] = part.provenance.is_object() ? part.provenance : Json(JsonObject());
+  out["tokens_wanted"] = part.full.tokens;
+  out["granted"] = JsonObject{{"floor", part.grant.floor},
+                              {"weight", part.grant.weight},
+                              {"cascade", part.grant.cascade}};
+  out["tokens"] = part.present() ? part.fitted.tokens : 0;
+  out["bytes"] = bytes;
+  out["outcome"] = kOutcomeNames[static_cast<std::size_t>(part.outcome)];
+  out["reason"] = part.reason.empty() ? Json(nullptr) : Json(part.reason);
+  out["fit"] = kFitNames[static_cast<std::size_t>(rule.fit)];
+  out["form"] = part.fitted.form.empty() ? Json(nullptr) : Json(part.fitted.form);
+  out["left_out"] = LeftOutJson(part);
+  out["sha256"] = part.sha256.empty() ? Json(nullptr) : Json(part.sha256);
+  out["prefix_sha256"] = part.prefix_sha256;
+  out["turn"] = part.turn;
+  return out;
+}
+
+JsonObject BudgetJson(const ReportInput& input) {
+  const std::int64_t usable = input.budget.allowance - input.tally.framing;
+  return {{"window", input.capability.window},
+          {"limit", input.budget.limit},
+          {"want", input.budget.want},
+          {"margin_tokens", input.budget.budget - input.budget.allowance},
+          {"framing", input.tally.framing},
+          {"usable", usable},
+          {"used", input.tally.used},
+          {"free", usable - input.tally.used}};
+}
+
+// A section that changes often, in front of what changes less (ASM-75).
+std::vector<Warning> VolatileFirst(const std::vector<Part>& parts) {
+  std::vector<Warning> out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const LayoutSection& rule = *parts[i].rule;
+    const bool often = rule.changes == "turn" || rule.changes == "call";
+    if (!parts[i].present() || !often || rule.zone >= Zone::kHistory) continue;
+    std::int64_t after = 0;
+    for (std::size_t j = i + 1; j < parts.size(); ++j) {
+      if (parts[j].present()) after += parts[j].fitted.tokens;
+    }
+    out.push_back({"volatile-first", rule.name,
+                   fmt::format("volatile-first: {} tokens after it cannot be cached", after)});
+  }
+  return out;
+}
+
+JsonArray WarningsJson(const ReportInput& input, const std::vector<Part>& parts) {
+  std::vector<Warning> warnings = input.warnings;
+  for (Warning& warning : VolatileFirst(parts)) warnings.push_back(std::move(warning));
+  JsonArray out;
+  for (const Warning& warning : warnings) {
+    out.push_back(JsonObject{
+        {"code", warning.code}, {"section", warning.section}, {"text", warning.text}});
+  }
+  return out;
+}
+
+JsonArray RepairsJson(const std::vector<Repair>& repairs) {
+  JsonArray out;
+  for (const Repair& repair : repairs) {
+    out.push_back(
+        JsonObject{{"rule", repair.rule}, {"where", repair.where}, {"text", repair.text}});
+  }
+  return out;
+}
+
+std::int64_t StableTokens(const std::vector<Part>& parts) {
+  std::int64_t tokens = 0;
+  for (const Part& part : parts) {
+    if (part.present() && part.rule->zone <= Zone::kStable) tokens += part.fitted.tokens;
+  }
+  return tokens;
+}
+
+}  // namespace
+
+Json MakeReport(const ReportInput& input, std::vector<Part>* parts) {
+  const std::vector<PartSize> sizes = HashParts(parts);
+  JsonArray sections;
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    Part& part = (*parts)[i];
+    part.turn = part.present() ? input.arranged.turns[i] : -1;
+    sections.push_back(SectionJson(part, sizes[i].bytes));
+  }
+  JsonObject out;
+  out["schema"] = "dossier.assembly/1";
+  out["layout"] = JsonObject{{"name", input.layout.name},
+                             {"path", input.layout.file},
+                             {"sha256", input.layout.sha256}};
+  out["model"] = input.options.model;
+  out["entry"] =
+      input.capability.entry.is_object() ? input.capability.entry : Json(JsonObject());
+  out["tokenizer"] = JsonObject{{"encoding", input.counter.name()},
+                                {"exact", input.counter.exact()},
+                                {"margin", input.counter.margin()}};
+  out["budget"] = BudgetJson(input);
+  out["sections"] = std::move(sections);
+  out["cache"] = JsonObject{{"stable_tokens", StableTokens(*parts)}};
+  out["repairs"] = RepairsJson(input.arranged.repairs);
+  out["warnings"] = WarningsJson(input, *parts);
+  out["messages_sha256"] = Sha256Hex(ToJson(ToCanonicalJson(input.arranged.messages)));
+  return out;
+}
+
+}  // namespace dossier::assembly
