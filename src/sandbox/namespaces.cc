@@ -1,0 +1,231 @@
+#include "sandbox/namespaces.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+namespace dossier::sandbox {
+namespace {
+
+constexpr unsigned kInnerId = 1000;
+constexpr int kMaxLinks = 40;
+
+Status WriteProc(int proc, const char* name, const std::string& text) {
+  const UniqueFd fd(openat(proc, name, O_WRONLY | O_CLOEXEC));
+  if (!fd.valid()) return MakeErrnoError(errno, fmt::format("open /proc/{}", name));
+  if (write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return MakeErrnoError(errno, fmt::format("write /proc/{}", name));
+  }
+  return {};
+}
+
+// Gives the one id that an unprivileged process may map a name inside.
+Status MapIds(int proc, uid_t outer_uid, gid_t outer_gid) {
+  // An outer namespace may have said "deny" already; if this fails for another reason, gid_map does too.
+  (void)WriteProc(proc, "self/setgroups", "deny");
+  DOSSIER_RETURN_IF_ERROR(
+      WriteProc(proc, "self/uid_map", fmt::format("{} {} 1", kInnerId, outer_uid)));
+  return WriteProc(proc, "self/gid_map", fmt::format("{} {} 1", kInnerId, outer_gid));
+}
+
+// A folder or file of the old root that appears in the new one at the same path.
+struct Bind {
+  std::string path;  // without symbolic links
+  UniqueFd source;
+  bool folder = true;
+};
+
+struct Layout {
+  std::vector<Bind> binds;
+  std::vector<std::pair<std::string, std::string>> links;  // path, target
+};
+
+// Walks `path`, notes the symbolic links on the way, and opens what it leads to.
+Status Resolve(std::string path, Layout& layout) {
+  for (int hops = 0; hops < kMaxLinks; ++hops) {
+    bool followed = false;
+    for (std::size_t end = path.find('/', 1); !followed; end = path.find('/', end + 1)) {
+      const std::string prefix = path.substr(0, end);
+      char target[PATH_MAX];
+      const ssize_t length = readlink(prefix.c_str(), target, sizeof(target));
+      if (length > 0) {
+        const std::string text(target, static_cast<std::size_t>(length));
+        layout.links.emplace_back(prefix, text);
+        const std::string rest = end == std::string::npos ? "" : path.substr(end);
+        const std::string parent = prefix.substr(0, prefix.rfind('/') + 1);
+        path = (text.front() == '/' ? text : parent + text) + rest;
+        followed = true;
+      }
+      if (end == std::string::npos) break;
+    }
+    if (followed) continue;
+    Bind bind{path, UniqueFd(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC))};
+    if (!bind.source.valid()) return errno == ENOENT ? Status{} : MakeErrnoError(errno, path);
+    struct stat info;
+    if (fstat(bind.source.get(), &info) != 0) return MakeErrnoError(errno, path);
+    bind.folder = S_ISDIR(info.st_mode);
+    layout.binds.push_back(std::move(bind));
+    return {};
+  }
+  return MakeError(ErrorCode::kUnavailable, "{}: too many symbolic links", path);
+}
+
+Status MakePlace(const std::string& root, const std::string& path, bool folder) {
+  const std::string place = root + path;
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder ? place : place.substr(0, place.rfind('/'))));
+  if (folder) return {};
+  const UniqueFd file(open(place.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444));
+  return file.valid() ? Status{} : MakeErrnoError(errno, place);
+}
+
+Status MakeReadOnly(const std::string& path, unsigned flags) {
+  mount_attr attributes = {};
+  attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+  if (mount_setattr(AT_FDCWD, path.c_str(), flags, &attributes, sizeof(attributes)) == 0) return {};
+  return MakeErrnoError(errno, "read-only " + path);
+}
+
+Status BindInto(const std::string& root, const Bind& bind) {
+  DOSSIER_RETURN_IF_ERROR(MakePlace(root, bind.path, bind.folder));
+  const std::string source = fmt::format("/proc/self/fd/{}", bind.source.get());
+  const std::string place = root + bind.path;
+  if (mount(source.c_str(), place.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
+    return MakeErrnoError(errno, "mount " + bind.path);
+  }
+  return MakeReadOnly(place, AT_RECURSIVE);
+}
+
+Status MakeLinks(const std::string& root, const Layout& layout) {
+  for (const auto& [path, target] : layout.links) {
+    const std::string place = root + path;
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(place.substr(0, place.rfind('/'))));
+    if (symlink(target.c_str(), place.c_str()) != 0 && errno != EEXIST) {
+      return MakeErrnoError(errno, "link " + path);
+    }
+  }
+  return {};
+}
+
+Status SwitchRoot(const std::string& root) {
+  if (chdir(root.c_str()) != 0) return MakeErrnoError(errno, "new root");
+  if (syscall(__NR_pivot_root, ".", ".") != 0) return MakeErrnoError(errno, "pivot_root");
+  // The old root lies on top of the new one; "." is what goes.
+  if (umount2(".", MNT_DETACH) != 0) return MakeErrnoError(errno, "old root");
+  return chdir("/") == 0 ? Status{} : MakeErrnoError(errno, "chdir /");
+}
+
+bool Covers(const std::string& folder, const std::string& path) {
+  return path == folder || path.starts_with(folder + "/");
+}
+
+// Folders that hold one another cannot come and go separately: the one that stays wins.
+void DropOverlaps(const Layout& read, Layout& load) {
+  std::vector<Bind> kept;
+  for (Bind& bind : load.binds) {
+    const auto overlaps = [&](const Bind& other) {
+      return Covers(bind.path, other.path) || Covers(other.path, bind.path);
+    };
+    if (std::none_of(read.binds.begin(), read.binds.end(), overlaps) &&
+        std::none_of(kept.begin(), kept.end(), overlaps)) {
+      kept.push_back(std::move(bind));
+    }
+  }
+  load.binds = std::move(kept);
+}
+
+// A copy of the mount at `path` that can be put elsewhere.
+UniqueFd CloneMount(const std::string& path) {
+  return UniqueFd(open_tree(AT_FDCWD, path.c_str(),
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+}
+
+}  // namespace
+
+Status Namespaces::OpenProc() {
+  proc_ = UniqueFd(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return proc_.valid() ? Status{} : MakeErrnoError(errno, "/proc");
+}
+
+Status Namespaces::Enter(const RootSpec& spec) {
+  const uid_t uid = geteuid();
+  const gid_t gid = getegid();
+  if (!proc_.valid()) return MakeError(ErrorCode::kUnavailable, "/proc is not mounted");
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0) {
+    return MakeError(ErrorCode::kUnavailable, "user namespaces are not allowed here: {}",
+                     std::strerror(errno));
+  }
+  DOSSIER_RETURN_IF_ERROR(MapIds(proc_.get(), uid, gid));
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return MakeErrnoError(errno, "private mounts");
+  }
+  sethostname("sandbox", 7);
+  Layout read, load;
+  for (const std::string& path : spec.read) DOSSIER_RETURN_IF_ERROR(Resolve(path, read));
+  for (const std::string& path : spec.load) DOSSIER_RETURN_IF_ERROR(Resolve(path, load));
+  DropOverlaps(read, load);
+  // The sources are open: what this hides stays reachable.
+  const std::string root = "/tmp";
+  if (mount("dossier", root.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0) {
+    return MakeErrnoError(errno, "mount of a new root");
+  }
+  for (const Layout* layout : {&load, &read}) {
+    DOSSIER_RETURN_IF_ERROR(MakeLinks(root, *layout));
+    for (const Bind& bind : layout->binds) DOSSIER_RETURN_IF_ERROR(BindInto(root, bind));
+  }
+  if (!Exists(root + "/tmp")) DOSSIER_RETURN_IF_ERROR(MakeFolders(root + "/tmp"));
+  DOSSIER_RETURN_IF_ERROR(SwitchRoot(root));
+  DOSSIER_RETURN_IF_ERROR(MakeReadOnly("/", 0));
+  for (const Bind& bind : load.binds) load_.push_back(bind.path);
+  for (const Bind& bind : read.binds) {
+    if (Covers("/tmp", bind.path)) below_tmp_.push_back({bind.path, bind.folder});
+  }
+  entered_ = true;
+  return {};
+}
+
+Status Namespaces::CloseLoadFolders() {
+  for (const std::string& path : std::exchange(load_, {})) {
+    if (umount2(path.c_str(), MNT_DETACH) != 0) return MakeErrnoError(errno, "unmount " + path);
+  }
+  return {};
+}
+
+Status Namespaces::EnterSession(std::uint64_t tmp_bytes) const {
+  DOSSIER_RETURN_IF_ERROR(MapIds(proc_.get(), kInnerId, kInnerId));
+  std::vector<UniqueFd> mounts;
+  for (const Place& place : below_tmp_) {
+    mounts.push_back(CloneMount(place.path));
+    if (!mounts.back().valid()) return MakeErrnoError(errno, "copy the mount of " + place.path);
+  }
+  const std::string options = fmt::format("mode=0700,size={},nr_inodes=16384", tmp_bytes);
+  if (mount("tmp", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options.c_str()) != 0) {
+    return MakeErrnoError(errno, "mount of /tmp");
+  }
+  for (std::size_t i = 0; i < mounts.size(); ++i) {
+    const Place& place = below_tmp_[i];
+    DOSSIER_RETURN_IF_ERROR(MakePlace("", place.path, place.folder));
+    if (move_mount(mounts[i].get(), "", AT_FDCWD, place.path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0) {
+      return MakeErrnoError(errno, "mount " + place.path);
+    }
+  }
+  return chdir("/tmp") == 0 ? Status{} : MakeErrnoError(errno, "chdir /tmp");
+}
+
+std::uint64_t Namespaces::DataMemory() const {
+  const UniqueFd fd(openat(proc_.get(), "self/statm", O_RDONLY | O_CLOEXEC));
+  char text[256] = {};
+  if (!fd.valid() || read(fd.get(), text, sizeof(text) - 1) <= 0) return 0;
+  unsigned long long data = 0;  // pages; the sixth number: data and stack
+  if (std::sscanf(text, "%*u %*u %*u %*u %*u %llu", &data) != 1) return 0;
+  return data * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace dossier::sandbox

@@ -1,0 +1,42 @@
+// Which system calls a locked worker may make (SBX-20 to SBX-25), as rules for AssembleFilter.
+//
+//   FilterProgram common = AssembleFilter(CommonRules({.pid = getpid()}), FilterAction::Kill());
+//   FilterProgram threads = AssembleFilter(ThreadRules({bridge_fd}), FilterAction::Allow());
+//
+// Three groups: allowed (some by argument); refused with an errno, so that a library that merely asks
+// goes on and code gets a PermissionError; all else kills. Thread-safety: pure functions.
+
+#ifndef DOSSIER_SANDBOX_SECCOMP_POLICY_H_
+#define DOSSIER_SANDBOX_SECCOMP_POLICY_H_
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "sandbox/seccomp_program.h"
+
+namespace dossier::sandbox {
+
+// What openat may do. Landlock or the mount namespace decides where; with neither (degraded, by name)
+// the filter at least refuses every open that could change something.
+enum class FileAccess { kNone, kReadOnly, kReadWrite };
+
+// Python never needs executable memory after the lock (SBX-23); SpiderMonkey's JIT does.
+enum class ExecutableMemory { kRefuse, kAllow };
+
+struct PolicyOptions {
+  pid_t pid = 0;  // signals go only here
+  FileAccess files = FileAccess::kReadWrite;
+  ExecutableMemory executable = ExecutableMemory::kRefuse;
+};
+
+// For every thread of the worker. Fallback: Kill.
+std::vector<FilterRule> CommonRules(const PolicyOptions& options);
+
+// For the interpreter's threads on top: nothing may name one of `private_fds`, pass descriptors or
+// install filters (SBX-24). Fallback: Allow.
+std::vector<FilterRule> ThreadRules(const std::vector<int>& private_fds);
+
+}  // namespace dossier::sandbox
+
+#endif  // DOSSIER_SANDBOX_SECCOMP_POLICY_H_
