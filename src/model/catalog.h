@@ -17,6 +17,7 @@
 
 #include "assembly/assemble.h"
 #include "base/result.h"
+#include "model/client.h"
 
 namespace dossier::model {
 
@@ -24,10 +25,12 @@ namespace dossier::model {
 struct Entry {
   std::string name, provider;  // "gpt-5-mini", "openai"
   assembly::Capability capability;
+  std::string tokenizer;                        // "o200k_base"; empty: not public
   double bytes_per_token = 3.3, margin = 0.15;  // for estimates
   // Nano-dollars for one token; unset: unknown (MOD-24).
   std::optional<std::int64_t> price_input, price_cached, price_output;
   bool streaming = true, json_schema = false, grammar = false, sampling = true;
+  bool tools = false, vision = false, thinking = false;
   std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
   std::string as_of, source;
   bool known = true;  // false: the conservative entry of MOD-41
@@ -57,6 +60,10 @@ struct Choice {
   std::string why;        // "OPENAI_API_KEY is set" (MOD-2)
   std::vector<std::string> warnings;  // MOD-41
 };
+
+// The cost of `usage` by the entry's prices, in nano-dollars; unset if one of them is unknown
+// (MOD-24). Cached tokens are part of `usage.input`.
+std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
 
 class Catalog {
  public:

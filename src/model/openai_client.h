@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/catalog.h"
 #include "model/client.h"
@@ -19,7 +20,9 @@ namespace dossier::model {
 struct OpenAiOptions {
   std::string base_url;  // ends before /chat/completions
   std::string key;       // sent to this host only; never logged
-  std::string provider = "openai";
+  std::string key_source;              // "OPENAI_API_KEY", for messages
+  std::string provider = "openai";     // "local" gets cache_prompt and grammar too
+  std::vector<std::string> models;     // known names, for the nearest ones
   Entry entry;
   enum class Stream { kYes, kNo } stream = Stream::kYes;
 };

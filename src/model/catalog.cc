@@ -1,0 +1,289 @@
+#include "model/catalog.h"
+
+#include <sys/stat.h>
+
+#include "base/assets.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "model/catalog_reader.h"
+#include "model/url.h"
+
+namespace dossier::model {
+namespace {
+
+using Environment = std::function<std::optional<std::string>(std::string_view)>;
+
+// Unset and empty are the same: both are how people switch a variable off.
+std::optional<std::string> Variable(const Environment& environment, std::string_view name) {
+  std::optional<std::string> value = environment(name);
+  if (!value) return std::nullopt;
+  const std::string trimmed(TrimSpace(*value));
+  return trimmed.empty() ? std::nullopt : std::optional<std::string>(trimmed);
+}
+
+const Provider* FindProvider(const std::vector<Provider>& providers, std::string_view name) {
+  for (const Provider& provider : providers) {
+    if (provider.name == name) return &provider;
+  }
+  return nullptr;
+}
+
+const Entry* FindEntry(const std::vector<Entry>& entries, std::string_view provider,
+                       std::string_view name) {
+  for (const Entry& entry : entries) {
+    if (entry.name == name && (provider.empty() || entry.provider == provider)) return &entry;
+  }
+  return nullptr;
+}
+
+bool NeedsKey(const Provider& provider) { return !provider.key_variables.empty(); }
+
+// Keys are header values: a line break in one would be a second header.
+Status CheckKey(const Choice& choice) {
+  for (const char c : choice.key) {
+    if (static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7f) {
+      return MakeError(ErrorCode::kAuth,
+                       "the key from {} holds a blank, a line break or a character that is not "
+                       "ASCII",
+                       choice.key_source);
+    }
+  }
+  return {};
+}
+
+// $XDG_CONFIG_HOME/dossier/keys/PROVIDER; empty if there is no home.
+std::string KeyFile(const Environment& environment, std::string_view provider) {
+  if (const auto folder = Variable(environment, "XDG_CONFIG_HOME")) {
+    return fmt::format("{}/dossier/keys/{}", *folder, provider);
+  }
+  const auto home = Variable(environment, "HOME");
+  return home ? fmt::format("{}/.config/dossier/keys/{}", *home, provider) : std::string();
+}
+
+Result<std::string> ReadKeyFile(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return MakeErrnoError(errno, path);
+  if ((info.st_mode & 0077) != 0) {
+    return MakeError(ErrorCode::kAuth,
+                     "the key file {} may be read by others (mode {:o}); run: chmod 600 {}", path,
+                     info.st_mode & 0777, path);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, 64 << 10));
+  return std::string(TrimSpace(text));
+}
+
+// Section 5 of the spec: --key-env, the provider's variables, the 0600 file.
+Status FindKey(const Wanted& wanted, const Environment& environment, Choice& choice) {
+  if (!wanted.key_env.empty()) {
+    const auto key = Variable(environment, wanted.key_env);
+    if (!key) {
+      return MakeError(ErrorCode::kAuth, "--key-env names {}, which is not set", wanted.key_env);
+    }
+    choice.key = *key;
+    choice.key_source = wanted.key_env;
+    return CheckKey(choice);
+  }
+  for (const std::string& name : choice.provider.key_variables) {
+    if (const auto key = Variable(environment, name)) {
+      choice.key = *key;
+      choice.key_source = name;
+      return CheckKey(choice);
+    }
+  }
+  const std::string path = KeyFile(environment, choice.provider.name);
+  if (path.empty() || !NeedsKey(choice.provider) || !Exists(path)) return {};
+  DOSSIER_ASSIGN_OR_RETURN(choice.key, ReadKeyFile(path));
+  choice.key_source = path;
+  return CheckKey(choice);
+}
+
+tl::unexpected<Error> NoKey(const Provider& provider, const Environment& environment) {
+  const std::string file = KeyFile(environment, provider.name);
+  return MakeError(ErrorCode::kAuth,
+                   "no key for {}: {} is not set{}; `dossier models list` shows what can be used, "
+                   "and `-m local` needs no key",
+                   provider.name, Join(provider.key_variables, ", "),
+                   file.empty() ? "" : " and there is no file " + file);
+}
+
+std::string UnknownWarning(const Entry& entry) {
+  return fmt::format(
+      "{} is not in the model data: taken as window {}, output {}, roles alternating, profile {}; "
+      "say better in a file like data/models.yaml (config: models.data)",
+      entry.name, GroupDigits(static_cast<std::uint64_t>(entry.capability.window)),
+      GroupDigits(static_cast<std::uint64_t>(entry.capability.max_output)),
+      entry.capability.profile);
+}
+
+class Chooser {
+ public:
+  Chooser(const Catalog& catalog, const Wanted& wanted, const Environment& environment)
+      : catalog_(catalog), wanted_(wanted), environment_(environment) {}
+
+  Result<Choice> Run() {
+    if (!wanted_.base_url.empty()) return ByAddress();
+    DOSSIER_RETURN_IF_ERROR(wanted_.name.empty() ? ByEnvironment() : ByName());
+    choice_.script = wanted_.script;
+    DOSSIER_RETURN_IF_ERROR(RedirectOpenAi());
+    DOSSIER_RETURN_IF_ERROR(FindKey(wanted_, environment_, choice_));
+    if (choice_.key.empty() && NeedsKey(choice_.provider) && !loopback_) {
+      return NoKey(choice_.provider, environment_);
+    }
+    return std::move(choice_);
+  }
+
+ private:
+  void Take(const Provider& provider, std::string_view name) {
+    choice_.provider = provider;
+    choice_.model = std::string(name);
+    if (const Entry* entry = FindEntry(catalog_.entries(), provider.name, name)) {
+      choice_.entry = *entry;
+    } else {
+      choice_.entry = ConservativeEntry(provider.name, name);
+      choice_.warnings.push_back(UnknownWarning(choice_.entry));
+    }
+  }
+
+  Status ByEnvironment() {  // MOD-2
+    for (const Provider& provider : catalog_.providers()) {
+      for (const std::string& variable : provider.key_variables) {
+        if (!Variable(environment_, variable)) continue;
+        Take(provider, provider.default_model);
+        choice_.why = variable + " is set";
+        return {};
+      }
+    }
+    const Provider* local = FindProvider(catalog_.providers(), "local");
+    if (!local) return MakeError(ErrorCode::kConfig, "the model data has no provider \"local\"");
+    Take(*local, local->default_model);
+    choice_.why = "no key of a provider is set";
+    return {};
+  }
+
+  Status ByName() {  // MOD-1
+    choice_.why = "named";
+    const std::string& name = wanted_.name;
+    if (const Provider* provider = FindProvider(catalog_.providers(), name)) {
+      Take(*provider, provider->default_model);
+      return {};
+    }
+    if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
+      const Provider* provider =
+          FindProvider(catalog_.providers(), std::string_view(name).substr(0, slash));
+      if (provider && slash + 1 < name.size()) {
+        Take(*provider, std::string_view(name).substr(slash + 1));
+        return {};
+      }
+    }
+    if (const Entry* entry = FindEntry(catalog_.entries(), "", name)) {
+      if (const Provider* provider = FindProvider(catalog_.providers(), entry->provider)) {
+        Take(*provider, name);
+        return {};
+      }
+    }
+    return UnknownName();
+  }
+
+  Status UnknownName() const {
+    std::vector<std::string> names;
+    for (const Entry& entry : catalog_.entries()) {
+      names.push_back(entry.name);
+      names.push_back(entry.provider + "/" + entry.name);
+    }
+    const std::vector<std::string> near = NearestNames(wanted_.name, names);
+    return MakeError(ErrorCode::kConfig,
+                     "unknown model \"{}\"{}; `dossier models list` shows all, PROVIDER/NAME names "
+                     "one that is not listed, --base-url takes any name",
+                     wanted_.name, near.empty() ? "" : "; the nearest are " + Join(near, ", "));
+  }
+
+  // --base-url: any name passes, and no key goes there that was not given for it (MOD-3).
+  Result<Choice> ByAddress() {
+    DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(wanted_.base_url));
+    if (wanted_.name.empty()) {
+      return MakeError(ErrorCode::kConfig, "--base-url needs the model's name, by -m NAME");
+    }
+    choice_.provider = {.name = "openai-compatible", .base_url = wanted_.base_url};
+    choice_.model = wanted_.name;
+    choice_.why = "--base-url";
+    if (const Entry* entry = FindEntry(catalog_.entries(), "", wanted_.name);
+        entry && entry->provider != "anthropic" && entry->provider != "gemini") {
+      choice_.entry = *entry;
+      choice_.entry.price_input = choice_.entry.price_cached = choice_.entry.price_output = {};
+    } else {
+      choice_.entry = ConservativeEntry("openai-compatible", wanted_.name);
+      choice_.warnings.push_back(UnknownWarning(choice_.entry));
+    }
+    DOSSIER_RETURN_IF_ERROR(KeyForAddress(url));
+    DOSSIER_RETURN_IF_ERROR(FindKey(wanted_, environment_, choice_));
+    return std::move(choice_);
+  }
+
+  // A provider's variables count only for that provider's own address.
+  Status KeyForAddress(const Url& url) {
+    for (const Provider& provider : catalog_.providers()) {
+      std::string base_url = provider.base_url;
+      if (provider.name == "openai") {
+        base_url = Variable(environment_, "OPENAI_BASE_URL").value_or(base_url);
+      }
+      const auto own = ParseUrl(base_url);
+      if (!own || own->origin() != url.origin()) continue;
+      choice_.provider.key_variables = provider.key_variables;
+      choice_.provider.name = provider.name;
+    }
+    return {};
+  }
+
+  Status RedirectOpenAi() {
+    if (choice_.provider.name != "openai") return {};
+    const auto address = Variable(environment_, "OPENAI_BASE_URL");
+    if (!address) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(*address));
+    choice_.provider.base_url = *address;
+    loopback_ = url.is_loopback();
+    choice_.why += ", at OPENAI_BASE_URL";
+    return {};
+  }
+
+  const Catalog& catalog_;
+  const Wanted& wanted_;
+  const Environment& environment_;
+  Choice choice_;
+  bool loopback_ = false;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry) {
+  const std::int64_t cached = std::clamp<std::int64_t>(usage.cached, 0, usage.input);
+  std::int64_t total = 0;
+  const auto add = [&](std::int64_t tokens, const std::optional<std::int64_t>& price) {
+    if (tokens == 0) return true;
+    std::int64_t product = 0;
+    return price && !__builtin_mul_overflow(tokens, *price, &product) &&
+           !__builtin_add_overflow(total, product, &total);
+  };
+  const bool known = add(usage.input - cached, entry.price_input) &&
+                     add(cached, entry.price_cached) && add(usage.output, entry.price_output);
+  return known ? std::optional<std::int64_t>(total) : std::nullopt;
+}
+
+Result<Catalog> Catalog::Load(const std::vector<std::string>& override_files) {
+  Catalog catalog;
+  const auto built_in = BuiltInAsset("data/models.yaml");
+  if (!built_in) return MakeError(ErrorCode::kInternal, "data/models.yaml is not built in");
+  DOSSIER_RETURN_IF_ERROR(ReadCatalogFile(*built_in, "data/models.yaml", &catalog.entries_,
+                                          &catalog.providers_));
+  for (const std::string& path : override_files) {
+    DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, 16u << 20));
+    DOSSIER_RETURN_IF_ERROR(
+        ReadCatalogFile(text, path, &catalog.entries_, &catalog.providers_));
+  }
+  return catalog;
+}
+
+Result<Choice> Catalog::Choose(const Wanted& wanted, const Environment& environment) const {
+  return Chooser(*this, wanted, environment).Run();
+}
+
+}  // namespace dossier::model

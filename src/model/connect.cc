@@ -1,0 +1,61 @@
+#include "model/connect.h"
+
+#include "base/clock.h"
+#include "model/local_connect.h"
+#include "model/openai_client.h"
+#include "model/scripted.h"
+
+namespace dossier::model {
+namespace {
+
+Result<std::shared_ptr<const tokens::Counter>> MakeCounter(const Entry& entry) {
+  return tokens::MakeEstimator({.bytes_per_token = entry.bytes_per_token, .margin = entry.margin});
+}
+
+Result<Connection> ConnectScripted(const Choice& choice) {
+  if (choice.script.empty()) {
+    return MakeError(ErrorCode::kUsage, "the scripted model needs --script FILE");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(auto script, Script::Load(choice.script));
+  DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry));
+  return Connection{.client = MakeScriptedClient(script, SystemClock()),
+                    .entry = choice.entry,
+                    .counter = std::move(counter),
+                    .description = "scripted " + choice.script,
+                    .stop_sequences = false};
+}
+
+Result<Connection> ConnectOpenAi(const Choice& choice) {
+  DOSSIER_ASSIGN_OR_RETURN(auto client, MakeOpenAiClient({.base_url = choice.provider.base_url,
+                                                          .key = choice.key,
+                                                          .key_source = choice.key_source,
+                                                          .provider = choice.provider.name,
+                                                          .entry = choice.entry}));
+  DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry));
+  return Connection{
+      .client = std::move(client),
+      .entry = choice.entry,
+      .counter = std::move(counter),
+      .description = fmt::format("{} {}, {}", choice.provider.name, choice.model,
+                                 choice.provider.base_url),
+      // Reasoning models refuse `stop` with the rest of the sampling parameters.
+      .stop_sequences = choice.entry.sampling};
+}
+
+}  // namespace
+
+Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
+                           const CancelToken& cancel) {
+  const std::string& provider = choice.provider.name;
+  if (provider == "scripted") return ConnectScripted(choice);
+  if (provider == "local") return ConnectLocal(choice, options, cancel);
+  if (provider == "anthropic" || provider == "gemini") {
+    return MakeError(ErrorCode::kUnavailable,
+                     "the client for {} is not built yet; use openrouter/NAME, -m local, or an "
+                     "OpenAI-compatible address by --base-url",
+                     provider);
+  }
+  return ConnectOpenAi(choice);
+}
+
+}  // namespace dossier::model

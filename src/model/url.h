@@ -1,0 +1,31 @@
+// The parts of an http or https URL that decide who gets a key and who is our own machine.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Url url, ParseUrl("http://127.0.0.1:8080/v1"));
+//   url.origin();      // "http://127.0.0.1:8080"
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_MODEL_URL_H_
+#define DOSSIER_MODEL_URL_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace dossier::model {
+
+struct Url {
+  std::string scheme, host, path;  // host in lower case, IPv6 without brackets
+  int port = 0;                    // of the scheme where none is written
+
+  std::string origin() const;      // scheme, host and port: who a key was given for
+  bool is_loopback() const;        // 127.0.0.0/8, ::1, localhost
+};
+
+// Errors: kConfig: no http or https, no host, a user name in it, a port that is none.
+Result<Url> ParseUrl(std::string_view text);
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_URL_H_
