@@ -6,7 +6,7 @@
 //   BareAnswer answer = FindBareAnswer(found.text_outside, ModelSize::kLarge);
 //
 // Thread-safety: pure functions, if `compiles` is. Linear in the length of the reply but for the
-// calls of `compiles`, at most some tens.
+// calls of `compiles`, at most kMaxCompiles.
 
 #ifndef DOSSIER_RECURSION_EXTRACTION_H_
 #define DOSSIER_RECURSION_EXTRACTION_H_
@@ -23,7 +23,7 @@ namespace dossier::recursion {
 enum class Dialect { kPython, kJavaScript };
 
 struct CodeBlock {
-  std::string code;  // as it runs: repaired, common indent removed; lines end with \n
+  std::string code;  // as it runs: repaired, common indent removed; lines joined by \n
   std::string tag;   // "repl", "python", … in lower case; empty without one
 };
 
@@ -41,6 +41,8 @@ struct Extraction {
 // Whether `code` is complete and without syntax errors, asked of the sandbox. It is called only
 // where a tolerance depends on it.
 using CompileCheck = std::function<bool(std::string_view code)>;
+
+inline constexpr int kMaxCompiles = 48;  // a reply; after them nothing counts as compiling
 
 struct ExtractionOptions {
   Dialect dialect = Dialect::kPython;

@@ -30,8 +30,8 @@ UniqueItems FindUnique(std::span<const std::string_view> items);
 
 struct BatchLimits {
   std::size_t max_items = kMapItems;  // 0 counts as 1
-  std::int64_t max_tokens = 0;        // of the items of one request together; an item that is larger
-                                      // alone gets a request of its own
+  // Of the items of one request together; an item that is larger alone gets a request of its own.
+  std::int64_t max_tokens = INT64_MAX;
 };
 
 // Packs `wanted` (indexes into `tokens`) in order, as many a batch as the limits allow.
@@ -44,7 +44,7 @@ std::size_t RetryItems(std::size_t max_items, int round);
 
 // The label of each of `count` items as an index into `labels`, from lines `number: label` (numbers
 // from 1) or the same as JSON. Labels match exactly, then without case and outer punctuation, then
-// by unique prefix. None: no line, an unknown or ambiguous label, or two different ones.
+// by unique prefix. None: no line with a known, unambiguous label, or lines with different ones.
 std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
                                                     std::span<const std::string> labels,
                                                     std::size_t count);

@@ -34,7 +34,7 @@ class QuestionRules {
   QuestionKind Classify(std::string_view question) const;
 
  private:
-  // One word of a phrase; a gap stands for up to kMaxGap words.
+  // One word of a phrase; a gap stands for up to five words.
   struct Word {
     enum class Match { kWhole, kPrefix, kGap } match = Match::kWhole;
     std::string text;

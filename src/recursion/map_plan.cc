@@ -1,0 +1,204 @@
+#include "recursion/map_plan.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "recursion/fences.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kMaxNumberDigits = 9;
+
+bool IsAlphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Lower case, without anything but letters and digits at both ends.
+std::string Plain(std::string_view text) {
+  while (!text.empty() && !IsAlphanumeric(text.front())) text.remove_prefix(1);
+  while (!text.empty() && !IsAlphanumeric(text.back())) text.remove_suffix(1);
+  return ToLowerAscii(text);
+}
+
+// The one label for which `matches` holds.
+template <typename Matches>
+std::optional<std::size_t> OnlyOne(std::span<const std::string> labels, const Matches& matches) {
+  std::optional<std::size_t> only;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (!matches(labels[i])) continue;
+    if (only) return std::nullopt;
+    only = i;
+  }
+  return only;
+}
+
+struct Answer {
+  std::size_t number = 0;  // from 1
+  std::string_view label;
+};
+
+// "12: label", "12. label", "**12** - label", "[12] label", "Item 12: label".
+std::optional<Answer> ReadLine(std::string_view line) {
+  line = TrimSpace(line);
+  const std::string lower = ToLowerAscii(line.substr(0, 16));
+  std::size_t at = 0;
+  while (at < lower.size() && !IsAlphanumeric(lower[at])) ++at;
+  for (const std::string_view word : {"item ", "item", "no. "}) {
+    if (std::string_view(lower).substr(at).starts_with(word)) {
+      at += word.size();
+      break;
+    }
+  }
+  line.remove_prefix(at);
+  const std::size_t digits =
+      static_cast<std::size_t>(std::ranges::find_if_not(line, IsDigit) - line.begin());
+  if (digits == 0 || digits > kMaxNumberDigits) return std::nullopt;
+  std::string_view rest = line.substr(digits);
+  std::size_t mark = std::min(rest.find_first_not_of(" \t*_`\"'])"), rest.size());
+  const bool closed = mark > 0 && rest.substr(0, mark).find_first_of("])") != rest.npos;
+  if (mark < rest.size() && std::string_view(":.-=").find(rest[mark]) != std::string_view::npos) {
+    ++mark;
+  } else if (!closed) {
+    return std::nullopt;
+  }
+  return Answer{.number = std::stoul(std::string(line.substr(0, digits))),
+                .label = TrimSpace(rest.substr(mark))};
+}
+
+class Collector {
+ public:
+  Collector(std::span<const std::string> labels, std::size_t count)
+      : labels_(labels), items_(count) {}
+
+  void Add(std::size_t number, std::string_view text) {
+    if (number == 0 || number > items_.size()) return;
+    Item& item = items_[number - 1];
+    const auto label = MatchLabel(text, labels_);
+    if (!label) return;  // an echo of the item, or an invented label
+    if (!item.seen) {
+      item = {.label = label, .seen = true};
+    } else if (item.label != label) {
+      item.label.reset();  // two different answers are none
+    }
+  }
+
+  bool empty() const {
+    return std::ranges::none_of(items_, [](const Item& item) { return item.seen; });
+  }
+
+  std::vector<std::optional<std::size_t>> Take() const {
+    std::vector<std::optional<std::size_t>> labels;
+    labels.reserve(items_.size());
+    for (const Item& item : items_) labels.push_back(item.label);
+    return labels;
+  }
+
+ private:
+  struct Item {
+    std::optional<std::size_t> label;
+    bool seen = false;
+  };
+  const std::span<const std::string> labels_;
+  std::vector<Item> items_;
+};
+
+std::string_view TextOf(const Json& value) {
+  const auto* text = value.if_string();
+  return text ? std::string_view(text->data(), text->size()) : std::string_view();
+}
+
+void AddObject(const JsonObject& object, Collector& collector) {
+  for (const auto& member : object) {
+    const std::string_view key = member.key();
+    if (key.empty() || key.size() > kMaxNumberDigits || !std::ranges::all_of(key, IsDigit)) continue;
+    collector.Add(std::stoul(std::string(key)), TextOf(member.value()));
+  }
+}
+
+// {"1": "label"}, ["label", …] with one for each item, or either under "labels".
+void AddJson(const Json& value, std::size_t count, Collector& collector) {
+  const Json* inner = Find(value, "labels");
+  const Json& labels = inner ? *inner : value;
+  if (const auto* object = labels.if_object()) AddObject(*object, collector);
+  if (const auto* array = labels.if_array(); array && array->size() == count) {
+    for (std::size_t i = 0; i < count; ++i) collector.Add(i + 1, TextOf((*array)[i]));
+  }
+}
+
+}  // namespace
+
+UniqueItems FindUnique(std::span<const std::string_view> items) {
+  UniqueItems unique;
+  unique.group.reserve(items.size());
+  std::unordered_map<std::string_view, std::size_t> groups;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto [found, is_new] = groups.emplace(items[i], unique.first.size());
+    if (is_new) unique.first.push_back(i);
+    unique.group.push_back(found->second);
+  }
+  return unique;
+}
+
+std::vector<std::vector<std::size_t>> PlanBatches(std::span<const std::size_t> wanted,
+                                                  std::span<const std::int64_t> tokens,
+                                                  const BatchLimits& limits) {
+  const std::size_t max_items = std::max<std::size_t>(limits.max_items, 1);
+  std::vector<std::vector<std::size_t>> batches;
+  std::int64_t used = 0;
+  for (const std::size_t item : wanted) {
+    const std::int64_t size = item < tokens.size() ? std::max<std::int64_t>(tokens[item], 0) : 0;
+    const bool full = batches.empty() || batches.back().size() >= max_items ||
+                      used > limits.max_tokens - size;
+    if (full) {
+      batches.emplace_back();
+      used = 0;
+    }
+    batches.back().push_back(item);
+    used += size;
+  }
+  return batches;
+}
+
+std::size_t RetryItems(std::size_t max_items, int round) {
+  if (round >= kMapRetryRounds) return 1;
+  return std::max<std::size_t>(max_items >> std::max(round, 0), 1);
+}
+
+std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std::string> labels) {
+  text = TrimSpace(text);
+  const auto exact = OnlyOne(labels, [text](const std::string& label) { return label == text; });
+  if (exact) return exact;
+  const std::string plain = Plain(text);
+  if (plain.empty()) return std::nullopt;
+  const auto same = [&plain](const std::string& label) { return Plain(label) == plain; };
+  if (std::ranges::any_of(labels, same)) return OnlyOne(labels, same);
+  return OnlyOne(labels,
+                 [&plain](const std::string& label) { return Plain(label).starts_with(plain); });
+}
+
+std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
+                                                    std::span<const std::string> labels,
+                                                    std::size_t count) {
+  Collector collector(labels, count);
+  const std::size_t open = reply.find_first_of("{[");
+  const std::size_t close = reply.find_last_of("}]");
+  if (open != reply.npos && close != reply.npos && open < close) {
+    if (auto json = ParseJson(reply.substr(open, close + 1 - open))) {
+      AddJson(*json, count, collector);
+    }
+  }
+  if (!collector.empty()) return collector.Take();
+  for (const Line& line : SplitLines(reply)) {
+    if (const auto answer = ReadLine(line.text)) collector.Add(answer->number, answer->label);
+  }
+  if (collector.empty() && count == 1) collector.Add(1, reply);
+  return collector.Take();
+}
+
+}  // namespace dossier::recursion
