@@ -1,0 +1,64 @@
+#include "recursion/bridge.h"
+
+namespace dossier::recursion {
+namespace {
+
+// These read a few bytes; the other document methods scan text and get a thread.
+bool IsQuick(std::string_view method) {
+  return method == "records" || method == "records_info" || method == "record_span" ||
+         method == "char_to_byte" || method == "byte_to_char" || method == "lines";
+}
+
+bool AsksModel(std::string_view method) {
+  return method == "llm" || method == "llm_batch" || method == "rlm" || method == "rlm_batch" ||
+         method == "map";
+}
+
+}  // namespace
+
+void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
+  if (call.method == "budget") return reply->Ok(BudgetValue());
+  if (!AsksModel(call.method)) return Document(std::move(call), std::move(reply));
+  if (run_.request.limits.depth == 0) {
+    return reply->Fail("denied", "sub-calls are switched off in this run (--max-depth 0)");
+  }
+  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  if (call.method == "map") return map_.Start(std::move(call), std::move(reply), tasks_);
+  if (call.method == "llm_batch" || call.method == "rlm_batch") {
+    return subcalls_.Batch(call, std::move(reply));
+  }
+  subcalls_.Query(call, std::move(reply));
+}
+
+void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
+  const bool quick = IsQuick(call.method);
+  auto serve = [this, call = std::move(call), reply = std::move(reply)] {
+    std::string raw;
+    auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
+    if (value) {
+      reply->Ok(std::move(*value), std::move(raw));
+    } else {
+      const SubcallFailure failure = FailureOf(value.error());
+      reply->Fail(failure.code, value.error().message);
+    }
+  };
+  if (quick) return serve();
+  tasks_.Run(std::move(serve));
+}
+
+Json Bridge::BudgetValue() const {
+  const auto number = [](std::optional<std::int64_t> value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  const auto time = run_.ledger.time_left(model::Stage::kNormal);
+  return JsonObject{
+      {"iterations_left", std::max(0, run_.iterations() - turn_())},
+      {"calls_left", number(run_.ledger.calls_left())},
+      {"tokens_left", number(run_.ledger.tokens_left())},
+      {"seconds_left", time ? Json(static_cast<double>(time->count()) / 1000) : Json(nullptr)},
+      {"usd_left", nullptr},
+      {"depth", 0},
+      {"max_depth", run_.request.limits.depth}};
+}
+
+}  // namespace dossier::recursion

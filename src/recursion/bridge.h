@@ -1,0 +1,47 @@
+// The host's side of the bridge: one table from method to what serves it (SBX-93).
+//
+// Thread-safety: OnCall on the session's thread; replies come from any.
+
+#ifndef DOSSIER_RECURSION_BRIDGE_H_
+#define DOSSIER_RECURSION_BRIDGE_H_
+
+#include <functional>
+#include <memory>
+
+#include "base/task_group.h"
+#include "recursion/document_service.h"
+#include "recursion/map_call.h"
+#include "recursion/run_state.h"
+#include "recursion/subcalls.h"
+#include "sandbox/session.h"
+
+namespace dossier::recursion {
+
+class Bridge final : public sandbox::BridgeHandler {
+ public:
+  // `turn` says which turn runs, for budget().
+  Bridge(RunState& run, DocumentService& documents, Subcalls& subcalls,
+         std::function<int()> turn)
+      : run_(run),
+        documents_(documents),
+        subcalls_(subcalls),
+        map_(run, subcalls, documents),
+        turn_(std::move(turn)) {}
+
+  void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override;
+
+ private:
+  void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
+  Json BudgetValue() const;
+
+  RunState& run_;
+  DocumentService& documents_;
+  Subcalls& subcalls_;
+  MapCall map_;
+  std::function<int()> turn_;
+  TaskGroup tasks_;  // last: joined before the rest goes
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_BRIDGE_H_

@@ -1,0 +1,252 @@
+#include "recursion/context_set.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <thread>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "base/walk.h"
+#include "inspect/encoding.h"
+#include "inspect/text_stream.h"
+#include "store/content_writer.h"
+
+namespace dossier::recursion {
+namespace {
+
+// Up to this size a file is read once into memory, described and stored before the first request;
+// above it the copy runs beside the model's first reply.
+constexpr std::uint64_t kReadWhole = 4u << 20;  // bytes
+constexpr std::size_t kCopyBlock = 1u << 20;    // bytes
+
+Result<StoredText> Adopt(store::StoredBody body, std::string_view name) {
+  StoredText text;
+  DOSSIER_ASSIGN_OR_RETURN(text.map, MappedFile::FromFd(body.fd.get(), name));
+  text.fd = std::move(body.fd);
+  text.sha256 = std::move(body.sha256);
+  return text;
+}
+
+// Decodes the whole source to UTF-8 into the store. What the description says of the encoding holds.
+Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
+                                const inspect::Description& description,
+                                const store::ContentStore& content, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(auto writer, store::ContentWriter::Start(content));
+  const inspect::Encoding& encoding = description.encoding;
+  std::string head(4, '\0');
+  DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(0, head));
+  inspect::TextStream stream(
+      source, {.kind = encoding.kind,
+               .replace_invalid = encoding.invalid > 0,
+               .start = inspect::BomBytes(encoding.kind, std::string_view(head).substr(0, got)),
+               .block_bytes = kCopyBlock,
+               .cancel = cancel});
+  while (true) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string_view block, stream.Next());
+    if (block.empty()) break;
+    DOSSIER_RETURN_IF_ERROR(writer.Write(block));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(store::StoredBody body, std::move(writer).Finish());
+  return Adopt(std::move(body), description.name);
+}
+
+// One document and its copy, which may still be on its way.
+struct Entry {
+  ContextDocument document;
+  std::shared_ptr<inspect::ByteSource> source;
+  mutable std::once_flag joined;
+  mutable std::future<Result<StoredText>> copy;
+  mutable Result<StoredText> stored = MakeError(ErrorCode::kInternal, "the copy was not started");
+};
+
+class LoadedContext final : public ContextSet {
+ public:
+  LoadedContext(std::vector<std::unique_ptr<Entry>> entries, CancelToken cancel)
+      : entries_(std::move(entries)), stop_(cancel) {
+    for (const auto& entry : entries_) {
+      documents_.push_back(entry->document);
+      characters_ += entry->document.description.counts.chars;
+      bytes_ += entry->document.description.counts.bytes;
+    }
+  }
+
+  ~LoadedContext() override { stop_.Cancel("the context is no longer needed"); }
+
+  // Starts the copies that were put off.
+  void StartCopies(const store::ContentStore& content) {
+    for (const auto& entry : entries_) {
+      if (entry->copy.valid() || entry->stored) continue;
+      entry->copy = std::async(std::launch::async, [&content, item = entry.get(),
+                                                    token = stop_.token()] {
+        return StoreDecoded(*item->source, item->document.description, content, token);
+      });
+    }
+  }
+
+  const std::vector<ContextDocument>& documents() const override { return documents_; }
+  std::uint64_t characters() const override { return characters_; }
+  std::uint64_t bytes() const override { return bytes_; }
+
+  Result<const StoredText*> Stored(std::size_t index) const override {
+    if (index >= entries_.size()) {
+      return MakeError(ErrorCode::kInvalidArgument, "document {} of {} does not exist", index,
+                       entries_.size());
+    }
+    Entry& entry = *entries_[index];
+    std::call_once(entry.joined, [&entry] {
+      if (entry.copy.valid()) entry.stored = entry.copy.get();
+    });
+    if (!entry.stored) return tl::unexpected(entry.stored.error());
+    return &*entry.stored;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<ContextDocument> documents_;
+  std::uint64_t characters_ = 0, bytes_ = 0;
+  CancelSource stop_;
+};
+
+Status RefuseBinary(const inspect::Description& description, std::string_view shown) {
+  if (description.encoding.kind != inspect::EncodingKind::kBinary) return {};
+  return MakeError(ErrorCode::kDamaged,
+                   "{}: a binary file, not text; `dossier inspect {}` says what it is", shown,
+                   shown);
+}
+
+class Loader {
+ public:
+  Loader(const ContextOptions& options, const CancelToken& cancel)
+      : options_(options), cancel_(cancel) {}
+
+  Status Add(const ContextSource& source) {
+    if (source.text) return AddText(*source.text, "");
+    if (source.path == "-") return AddStream();
+    struct stat info {};
+    if (stat(source.path.c_str(), &info) != 0) return MakeErrnoError(errno, source.path);
+    if (S_ISDIR(info.st_mode)) return AddFolder(source.path);
+    return AddFile(source.path, BaseName(source.path));
+  }
+
+  Result<std::shared_ptr<const ContextSet>> Finish() {
+    MakeNamesUnique();
+    std::sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
+      return a->document.name < b->document.name;
+    });
+    auto set = std::make_shared<LoadedContext>(std::move(entries_), cancel_);
+    set->StartCopies(*options_.content);
+    return std::shared_ptr<const ContextSet>(std::move(set));
+  }
+
+ private:
+  static std::string BaseName(const std::string& path) {
+    return path.substr(path.find_last_of('/') + 1);
+  }
+
+  // `keep` holds the text when the source reads from memory that nobody else owns.
+  Status AddInMemory(std::string text, std::string path, std::string name) {
+    auto entry = std::make_unique<Entry>();
+    const auto source = inspect::MemorySource(text, path.empty() ? name : path);
+    DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
+                             inspect::Describe(*source, options_.inspect, cancel_));
+    DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path.empty() ? "the text" : path));
+    entry->stored = StoreDecoded(*source, description, *options_.content, cancel_);
+    if (!entry->stored) return tl::unexpected(entry->stored.error());
+    entry->document = {.name = std::move(name), .path = std::move(path),
+                       .description = std::move(description)};
+    entries_.push_back(std::move(entry));
+    return {};
+  }
+
+  Status AddText(const std::string& text, const std::string& name) {
+    return AddInMemory(text, "", name);
+  }
+
+  Status AddStream() {
+    DOSSIER_ASSIGN_OR_RETURN(auto writer, store::ContentWriter::Start(*options_.content));
+    const auto stream = inspect::StdinSource("stdin");
+    std::string block(kCopyBlock, '\0');
+    for (std::uint64_t at = 0;;) {
+      DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, stream->ReadAt(at, block));
+      if (got == 0) break;
+      at += got;
+      DOSSIER_RETURN_IF_ERROR(writer.Write(std::string_view(block).substr(0, got)));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const store::StoredBody body, std::move(writer).Finish());
+    return AddFile(options_.content->PathOf(body.sha256), "stdin");
+  }
+
+  Status AddFile(const std::string& path, std::string name) {
+    DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened,
+                             inspect::OpenFileSource(path));
+    const auto size = opened->size();
+    if (size && *size <= kReadWhole) {
+      DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kReadWhole * 16));
+      return AddInMemory(std::move(text), path, std::move(name));
+    }
+    auto entry = std::make_unique<Entry>();
+    entry->source = std::move(opened);
+    DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
+                             inspect::Describe(*entry->source, options_.inspect, cancel_));
+    DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path));
+    if (description.read_error) {
+      return MakeError(ErrorCode::kIo, "{}: {}", path, *description.read_error);
+    }
+    entry->document = {.name = std::move(name), .path = path,
+                       .description = std::move(description)};
+    if (!entry->document.description.stable) {
+      entry->document.warnings.push_back(fmt::format(
+          "{} changed while it was read; the copy taken at the end is used", path));
+    }
+    entries_.push_back(std::move(entry));
+    return {};
+  }
+
+  Status AddFolder(const std::string& path) {
+    if (options_.folders == ContextOptions::Folders::kRefuse) {
+      return MakeError(ErrorCode::kNotFound, "{}: is a folder; add -r to read the files below it",
+                       path);
+    }
+    WalkOptions walk;
+    walk.max_files = options_.max_files;
+    DOSSIER_ASSIGN_OR_RETURN(const WalkResult found, WalkFolder(path, walk, cancel_));
+    std::size_t added = 0;
+    for (const std::string& below : found.files) {
+      // Binary and unreadable files of a folder are left out, not fatal (INS-132).
+      if (AddFile(path + "/" + below, below)) ++added;
+    }
+    if (added == 0) {
+      return MakeError(ErrorCode::kNotFound, "{}: holds no readable text file", path);
+    }
+    return {};
+  }
+
+  void MakeNamesUnique() {
+    std::map<std::string, int> seen;
+    for (const auto& entry : entries_) {
+      std::string& name = entry->document.name;
+      if (name.empty() && entries_.size() > 1) name = "text";
+      const int count = ++seen[name];
+      if (count > 1) name += fmt::format("#{}", count);
+    }
+  }
+
+  const ContextOptions& options_;
+  const CancelToken cancel_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextSource>& sources,
+                                                      const ContextOptions& options,
+                                                      const CancelToken& cancel) {
+  Loader loader(options, cancel);
+  for (const ContextSource& source : sources) DOSSIER_RETURN_IF_ERROR(loader.Add(source));
+  return loader.Finish();
+}
+
+}  // namespace dossier::recursion

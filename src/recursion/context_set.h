@@ -1,0 +1,73 @@
+// The documents of one question: read, described, kept as files that nothing can change.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto context, LoadContext({{.path = "feed.ndjson"}}, options, cancel));
+//   context->documents()[0].description.records.records;   // known at once
+//   DOSSIER_ASSIGN_OR_RETURN(const StoredText* text, context->Stored(0));  // waits for the copy
+//
+// The description comes first and the copy into the content store goes on in the background, so that
+// the first request leaves as soon as the file has been read once. The user's file is never mapped:
+// it may shrink. Thread-safety: all const methods from any thread.
+
+#ifndef DOSSIER_RECURSION_CONTEXT_SET_H_
+#define DOSSIER_RECURSION_CONTEXT_SET_H_
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/file.h"
+#include "base/result.h"
+#include "inspect/describe.h"
+#include "store/content.h"
+
+namespace dossier::recursion {
+
+struct ContextSource {
+  std::string path;                 // a file, a folder (with `folders`), or "-"
+  std::optional<std::string> text;  // --context-text: instead of a path
+};
+
+struct ContextOptions {
+  enum class Folders { kRefuse, kWalk } folders = Folders::kRefuse;  // -r
+  inspect::Options inspect;
+  store::ContentStore* content = nullptr;  // required; must outlive the set
+  std::uint64_t max_files = 10'000;
+};
+
+// The decoded UTF-8 text of a document, mapped from the content store.
+struct StoredText {
+  UniqueFd fd;
+  MappedFile map;
+  std::string sha256;
+};
+
+struct ContextDocument {
+  std::string name;  // unique within the set; base name, or the path below the folder
+  std::string path;
+  inspect::Description description;
+  std::vector<std::string> warnings;  // "feed.ndjson changed while it was read: 10 bytes, now 12"
+};
+
+class ContextSet {
+ public:
+  virtual ~ContextSet() = default;
+  // Sorted by name, bytewise.
+  virtual const std::vector<ContextDocument>& documents() const = 0;
+  virtual std::uint64_t characters() const = 0;
+  virtual std::uint64_t bytes() const = 0;
+  // Waits until the copy of document `index` is complete. The pointer lives as long as the set.
+  virtual Result<const StoredText*> Stored(std::size_t index) const = 0;
+};
+
+// Errors: kNotFound, kPermission, kIsDevice, kUsage (a folder without -r), kDamaged (binary), each
+// naming the path and the way out.
+Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextSource>& sources,
+                                                      const ContextOptions& options,
+                                                      const CancelToken& cancel);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_CONTEXT_SET_H_

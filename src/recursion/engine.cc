@@ -1,0 +1,264 @@
+#include "recursion/engine.h"
+
+#include <mutex>
+
+#include "base/text.h"
+#include "recursion/call_loop.h"
+#include "recursion/direct.h"
+#include "recursion/metadata.h"
+#include "recursion/mode.h"
+#include "recursion/workbench.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::int64_t kLargestSubcall = 500'000;  // characters (REC-43)
+
+Profile ResolveProfile(const Request& request, const BoundModel& root) {
+  if (request.profile != Profile::kAuto) return request.profile;
+  return root.entry.capability.profile == "small" ? Profile::kSmall : Profile::kLarge;
+}
+
+// What fits the sub-model's window beside its reply, in characters.
+std::int64_t SubcallChars(const BoundModel& sub) {
+  const auto& capability = sub.entry.capability;
+  const std::int64_t reserve = std::min<std::int64_t>(capability.max_output, 1024);
+  const double tokens = static_cast<double>(capability.window - reserve - 256);
+  const double chars = tokens * sub.entry.bytes_per_token / (1.0 + sub.entry.margin);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(chars) / 1000 * 1000, 1000,
+                                  kLargestSubcall);
+}
+
+// A request without limits has nothing to keep back for a closing request (REC-56).
+model::LedgerLimits MakeLimits(const Limits& limits, const Clock& clock) {
+  model::LedgerLimits out;
+  out.calls = limits.calls;
+  out.finish_calls = limits.calls > 1 ? 1 : 0;
+  out.tokens = limits.tokens;
+  if (limits.usd) out.nano_usd = static_cast<std::int64_t>(*limits.usd * 1e9);
+  if (limits.time) {
+    out.deadline = clock.Now() + *limits.time;
+    out.finish_time = std::min(*limits.time / 10, Millis(20'000));
+  }
+  return out;
+}
+
+JsonArray DescribeContexts(const ContextSet& context) {
+  JsonArray list;
+  for (const ContextDocument& document : context.documents()) {
+    list.push_back(JsonObject{{"name", document.name},
+                              {"bytes", document.description.counts.bytes},
+                              {"characters", document.description.counts.chars}});
+  }
+  return list;
+}
+
+}  // namespace
+
+class Engine::Impl {
+ public:
+  explicit Impl(EngineOptions options) : options_(std::move(options)) {
+    if (!options_.clock) options_.clock = SystemClock();
+  }
+
+  Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
+  Result<Plan> DryRun(const Request& request);
+
+ private:
+  Result<PromptBook> Prompts(const PromptStyle& style);
+  Result<sandbox::Pool*> GetPool();
+  CallResult Recursive(RunState& run, Outcome* outcome);
+  void Start(RunState& run, const ModeDecision& decision);
+  void Fill(RunState& run, CallResult result, Outcome* outcome);
+
+  EngineOptions options_;
+  std::mutex mutex_;
+  std::map<std::pair<int, int>, PromptBook> prompts_;
+  std::shared_ptr<sandbox::Pool> made_pool_;
+};
+
+Result<PromptBook> Engine::Impl::Prompts(const PromptStyle& style) {
+  std::lock_guard lock(mutex_);
+  const auto key = std::make_pair(static_cast<int>(style.profile), style.depth == 0 ? 0 : 1);
+  if (const auto found = prompts_.find(key); found != prompts_.end()) return found->second;
+  DOSSIER_ASSIGN_OR_RETURN(PromptBook book, PromptBook::Load(style, options_.folders));
+  return prompts_.emplace(key, std::move(book)).first->second;
+}
+
+Result<sandbox::Pool*> Engine::Impl::GetPool() {
+  if (options_.pool) return options_.pool.get();
+  std::lock_guard lock(mutex_);
+  if (!made_pool_) {
+    DOSSIER_ASSIGN_OR_RETURN(made_pool_, sandbox::Pool::Make(options_.pool_options));
+  }
+  return made_pool_.get();
+}
+
+void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
+  const Request& request = run.request;
+  run.log.Start({{"question", request.question},
+                 {"argv", request.argv},
+                 {"model", options_.root.name},
+                 {"sub_model", options_.sub.name},
+                 {"profile", run.small() ? "small" : "large"},
+                 {"dialect", "python"},
+                 {"seed", request.seed},
+                 {"limits", JsonObject{{"iterations", run.iterations()},
+                                       {"calls", request.limits.calls},
+                                       {"depth", request.limits.depth}}},
+                 {"contexts", DescribeContexts(*request.context)},
+                 {"version", options_.version}});
+  run.log.Add(0, "mode.decided",
+              {{"mode", ModeName(decision.mode)},
+               {"tokens", decision.tokens},
+               {"threshold", decision.threshold},
+               {"reason", decision.reason}});
+  for (const ContextDocument& document : request.context->documents()) {
+    for (const std::string& warning : document.warnings) {
+      run.log.Warn(0, "context_changed", Json(warning));
+    }
+  }
+}
+
+Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& cancel,
+                                  EventSink& events) {
+  const auto started = options_.clock->Now();
+  const Profile profile = ResolveProfile(request, options_.root);
+  DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts({profile, request.limits.depth}));
+  model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
+  RunLog log(options_.journal, events, options_.clock);
+  // The deadline of the run cancels requests in flight and interrupts code (REC-57).
+  CancelSource stop(cancel);
+  RunState run{.options = options_,
+               .request = request,
+               .profile = profile,
+               .boundary = assembly::MakeBoundary(request.seed),
+               .prompts = std::move(prompts),
+               .ledger = ledger,
+               .log = log,
+               .cancel = stop.token(),
+               .max_subcall_chars = SubcallChars(options_.sub)};
+  DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
+  Start(run, decision);
+  Outcome outcome;
+  outcome.mode = decision.mode;
+  outcome.mode_tokens = decision.tokens;
+  outcome.mode_threshold = decision.threshold;
+  CallResult result;
+  bool done = false;
+  if (decision.mode == Mode::kDirect) {
+    auto direct = AnswerDirectly(run);
+    done = direct.has_value() || request.mode == Mode::kDirect ||
+           direct.error().code != ErrorCode::kTooLong;
+    if (direct) {
+      result = std::move(*direct);
+    } else if (done) {
+      result = {.status = RunStatus::kFailed, .error = direct.error()};
+    } else {
+      run.log.Warn(0, "direct_too_long", Json(direct.error().message));
+      outcome.mode = Mode::kRecursive;
+    }
+  }
+  if (!done) result = Recursive(run, &outcome);
+  outcome.elapsed = std::chrono::duration_cast<Millis>(options_.clock->Now() - started);
+  Fill(run, std::move(result), &outcome);
+  return outcome;
+}
+
+CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
+  auto pool = GetPool();
+  if (!pool) return {.status = RunStatus::kFailed, .error = pool.error()};
+  Metadata metadata = MakeMetadata(*run.request.context, run.profile, run.max_subcall_chars);
+  metadata.passages = FindPassagesFor(run);
+  std::unique_ptr<Workbench> bench;
+  CallLoop* running = nullptr;
+  CallLoop loop(run, metadata, [&]() -> Result<Workbench*> {
+    DOSSIER_ASSIGN_OR_RETURN(
+        bench, Workbench::Open(run, **pool, [&running] { return running ? running->turn() : 0; }));
+    return bench.get();
+  });
+  running = &loop;
+  CallResult result = loop.Run();
+  if (bench) {
+    outcome->sandbox = bench->session().report();
+    outcome->coverage = bench->coverage().Share();
+    bench->session().Close();
+  }
+  return result;
+}
+
+void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
+  outcome->status = result.status;
+  outcome->source = result.source;
+  outcome->text = std::move(result.text);
+  outcome->value = std::move(result.value);
+  outcome->turns = result.turns;
+  outcome->limits_hit = std::move(result.limits_hit);
+  for (const std::string& limit : run.ledger.exhausted()) {
+    outcome->limits_hit.push_back({limit, nullptr, nullptr});
+  }
+  outcome->error = std::move(result.error);
+  outcome->coverage_gate = std::move(result.coverage_gate);
+  outcome->usage = run.ledger.use();
+  JsonObject finished{{"status", RunStatusName(outcome->status)},
+                      {"source", SourceName(outcome->source)},
+                      {"answer", run.log.Body(outcome->text)},
+                      {"turns", outcome->turns},
+                      {"calls", outcome->usage.calls},
+                      {"input", outcome->usage.tokens_input},
+                      {"output", outcome->usage.tokens_output},
+                      {"ms", outcome->elapsed.count()}};
+  if (outcome->error) finished["error"] = outcome->error->message;
+  if (outcome->sandbox) finished["sandbox"] = outcome->sandbox->ToJson();
+  run.log.Add(0, "run.finished", std::move(finished));
+  outcome->run = run.log.run();
+  outcome->warnings = run.log.warnings();
+}
+
+Result<Plan> Engine::Impl::DryRun(const Request& request) {
+  const Profile profile = ResolveProfile(request, options_.root);
+  DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts({profile, request.limits.depth}));
+  model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
+  class Nobody final : public EventSink {
+    void OnEvent(const store::Event&) override {}
+  } nobody;
+  RunLog log(nullptr, nobody, options_.clock);
+  RunState run{.options = options_,
+               .request = request,
+               .profile = profile,
+               .boundary = assembly::MakeBoundary(request.seed),
+               .prompts = std::move(prompts),
+               .ledger = ledger,
+               .log = log,
+               .cancel = {},
+               .max_subcall_chars = SubcallChars(options_.sub)};
+  DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
+  Plan plan{.mode = decision.mode,
+            .tokens = decision.tokens,
+            .threshold = decision.threshold,
+            .reason = decision.reason};
+  if (decision.mode == Mode::kDirect) {
+    DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
+    plan.messages = std::move(prompt.messages);
+    plan.report = std::move(prompt.report);
+    return plan;
+  }
+  Metadata metadata = MakeMetadata(*request.context, profile, run.max_subcall_chars);
+  metadata.passages = FindPassagesFor(run);
+  CallLoop loop(run, metadata, [] { return MakeError(ErrorCode::kInternal, "a dry run"); });
+  DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, loop.FirstPrompt());
+  plan.messages = std::move(prompt.messages);
+  plan.report = std::move(prompt.report);
+  return plan;
+}
+
+Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Engine::~Engine() = default;
+
+Result<Outcome> Engine::Run(const Request& request, const CancelToken& cancel, EventSink& events) {
+  return impl_->Run(request, cancel, events);
+}
+
+Result<Plan> Engine::DryRun(const Request& request) { return impl_->DryRun(request); }
+
+}  // namespace dossier::recursion

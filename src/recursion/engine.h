@@ -1,0 +1,168 @@
+// The recursive engine: one question over a context of any size.
+//
+//   Engine engine({.root = root_model, .sub = sub_model, .pool = pool, .journal = journal, …});
+//   Request request{.question = "Which package is the largest?", .context = context};
+//   DOSSIER_ASSIGN_OR_RETURN(Outcome outcome, engine.Run(request, cancel, events));
+//   Print(outcome.text);
+//
+// The context stays out of the prompt: the model is told what it is, writes code, the sandbox runs
+// it, the model sees the output, until an answer is handed in. Short contexts get one plain call.
+//
+// Errors of Run are those before a run exists (no sandbox, no model, bad context). A run that was
+// started always ends in an Outcome; `error` then says what ended it early, and an answer that was
+// already produced is kept (REC-60).
+//
+// Thread-safety: an Engine may run many requests at once; each run is sequential code on its
+// caller's thread.
+
+#ifndef DOSSIER_RECURSION_ENGINE_H_
+#define DOSSIER_RECURSION_ENGINE_H_
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assembly/layout.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "model/catalog.h"
+#include "model/gate.h"
+#include "recursion/context_set.h"
+#include "sandbox/session.h"
+#include "store/journal.h"
+#include "tokens/counter.h"
+
+namespace dossier::recursion {
+
+enum class Mode { kAuto, kDirect, kRecursive };
+enum class Profile { kAuto, kSmall, kLarge };
+enum class Forcing { kFull, kReference, kNone };
+enum class QuestionHint { kAuto, kLookup, kAggregate, kOpen };
+enum class BlockPolicy { kUntilError, kAll, kFirst };
+enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
+enum class Source {
+  kNone, kAnswerDict, kSubmit, kFinal, kFinalVar, kPartial, kBareText, kDirect, kExtract, kDraft
+};
+
+std::string_view ModeName(Mode mode);
+std::string_view RunStatusName(RunStatus status);
+std::string_view SourceName(Source source);
+
+struct Limits {
+  std::optional<int> iterations;  // turns of a call; unset: 30 large, 12 small
+  int depth = 1;                  // 0: no sub-calls; 1: plain sub-calls
+  std::int64_t calls = 500;       // model requests of the tree; each attempt counts
+  std::optional<std::int64_t> tokens;
+  std::optional<double> usd;
+  std::optional<Millis> time;
+  int errors = 5;                 // turns in a row in which a block raised
+  std::optional<std::size_t> output_chars;  // code points a block; unset: 20,000 large, 4,000 small
+};
+
+struct Request {
+  std::string question;
+  std::shared_ptr<const ContextSet> context;
+  Mode mode = Mode::kAuto;
+  Profile profile = Profile::kAuto;
+  Forcing forcing = Forcing::kFull;
+  QuestionHint question_kind = QuestionHint::kAuto;
+  BlockPolicy blocks = BlockPolicy::kUntilError;
+  Limits limits;
+  sandbox::Limits cell;
+  std::uint64_t context_string_max = 2ull << 30;  // bytes
+  std::optional<double> temperature;              // unset: 0.2 small, the provider's own otherwise
+  model::Sampling sampling;                       // what else the caller sets
+  std::uint64_t seed = 0;
+  JsonArray argv;                                 // for the journal
+};
+
+struct LimitHit {
+  std::string limit;  // "tokens"
+  Json max, used;
+};
+
+struct Warning {
+  std::string code;  // "blocks_not_run"
+  Json data;
+};
+
+// One model as the engine uses it.
+struct BoundModel {
+  std::string name;  // as the provider knows it
+  model::Entry entry;
+  std::shared_ptr<const tokens::Counter> counter;
+  std::shared_ptr<model::Gate> gate;
+  enum class Stops { kHonoured, kIgnored } stops = Stops::kHonoured;
+};
+
+struct Outcome {
+  RunStatus status = RunStatus::kNone;
+  Source source = Source::kNone;
+  std::string text;             // the answer; empty if there is none
+  std::optional<Json> value;
+  std::string run;              // the journal's id
+  Mode mode = Mode::kRecursive;
+  std::int64_t mode_tokens = 0, mode_threshold = 0;
+  int turns = 0;
+  model::LedgerUse usage;
+  Millis elapsed{0};
+  double coverage = 0;          // 0 to 1, characters shown to models
+  std::string coverage_gate;    // "passed", "refused", "off"
+  std::vector<LimitHit> limits_hit;
+  std::vector<Warning> warnings;
+  std::optional<sandbox::IsolationReport> sandbox;
+  std::optional<Error> error;   // what ended the run early
+
+  Json ToJson() const;    // dossier.ask/1
+  int exit_code() const;  // of the process (spec section 3)
+};
+
+// Sees every event of a run, in order, on the run's threads. Must not block.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void OnEvent(const store::Event& event) = 0;
+  // Text of the root model's reply as it arrives.
+  virtual void OnDelta(std::string_view text) { static_cast<void>(text); }
+};
+
+struct EngineOptions {
+  BoundModel root, sub;
+  std::shared_ptr<sandbox::Pool> pool;       // made when the first recursive run needs it, if null
+  sandbox::PoolOptions pool_options;
+  std::shared_ptr<store::Journal> journal;
+  assembly::AssetFolders folders;
+  std::shared_ptr<const Clock> clock;        // unset: the system's
+  std::string version = "0.1.0";
+};
+
+// What --dry-run prints: the decision and the first messages.
+struct Plan {
+  Mode mode = Mode::kRecursive;
+  std::int64_t tokens = 0, threshold = 0;
+  std::string reason;
+  assembly::Messages messages;
+  Json report;
+};
+
+class Engine {
+ public:
+  explicit Engine(EngineOptions options);
+  ~Engine();
+
+  Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
+  // Calls no model and starts no worker.
+  Result<Plan> DryRun(const Request& request);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_ENGINE_H_

@@ -1,0 +1,117 @@
+#include "recursion/feedback.h"
+
+#include <algorithm>
+
+#include "assembly/assemble.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "recursion/truncation.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kEchoRoom = 2000;   // code points (REC-38)
+constexpr std::size_t kVariablesShown = 30;
+
+// Enough of an output for RenderBlock to cut; the same rule for every block of a turn.
+TruncationOptions CutOptions(const FeedbackStyle& style) {
+  return {.max_chars = style.output_chars,
+          .cut = style.profile == Profile::kSmall ? Cut::kMiddle : Cut::kEnd,
+          .sub_calls = style.depth == 0 ? SubCalls::kNotOffered : SubCalls::kOffered};
+}
+
+std::string Printed(const sandbox::BlockResult& result) {
+  std::string text = result.out;
+  if (!result.last.empty()) {
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    text += result.last;
+  }
+  if (result.out_dropped > 0) {
+    text += fmt::format("\n[{} of {} bytes were not kept]", GroupDigits(result.out_dropped),
+                        GroupDigits(result.out_bytes));
+  }
+  return text;
+}
+
+std::string VariablesLine(const std::vector<sandbox::VariableInfo>& variables) {
+  std::string line;
+  std::size_t shown = 0;
+  for (const auto& variable : variables) {
+    if (variable.name.starts_with("_")) continue;
+    if (shown++ == kVariablesShown) {
+      line += ", …";
+      break;
+    }
+    line += fmt::format("{}{} ({})", line.empty() ? "Variables: " : ", ", variable.name,
+                        variable.type);
+  }
+  return line;
+}
+
+std::string RenderBlock(const RanBlock& block, std::string_view title, std::string_view shown,
+                        Feedback::Echo echo, const FeedbackStyle& style) {
+  std::string body;
+  if (echo == Feedback::Echo::kYes) {
+    body += fmt::format("{}\n---\n", utf8::Prefix(block.code, kEchoRoom));
+  }
+  body += shown;
+  if (block.result.error) {
+    if (!body.empty() && body.back() != '\n') body += '\n';
+    body += RenderError(*block.result.error);
+  }
+  std::string text;
+  if (!body.empty()) text = assembly::FenceData(title, body, style.boundary);
+  if (!block.result.refused.empty()) text += (text.empty() ? "" : "\n") + block.result.refused;
+  for (const std::string& note : block.result.notes) text += (text.empty() ? "" : "\n") + note;
+  if (text.empty()) text = fmt::format("{}: No output. Print what you want to see.", title);
+  return text;
+}
+
+}  // namespace
+
+std::string RenderError(const sandbox::BlockError& error) {
+  std::string text = error.type;
+  if (!error.message.empty()) text += ": " + error.message;
+  if (error.line > 0) {
+    text += fmt::format("\n  line {}: {}", error.line, TrimSpace(error.source));
+  }
+  return TruncateError(text);
+}
+
+std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style) {
+  std::vector<std::string> parts;
+  std::vector<std::string> outputs;
+  for (const RanBlock& block : feedback.blocks) outputs.push_back(Printed(block.result));
+  if (style.share == FeedbackStyle::Share::kLimited) {
+    outputs = TruncateTurn(outputs, style.context_chars, CutOptions(style));
+  } else {
+    for (std::string& output : outputs) output = TruncateCodeOutput(output, CutOptions(style));
+  }
+  for (std::size_t i = 0; i < feedback.blocks.size(); ++i) {
+    const std::string title = feedback.blocks.size() == 1
+                                  ? std::string("REPL output")
+                                  : fmt::format("REPL output (block {})", i + 1);
+    parts.push_back(RenderBlock(feedback.blocks[i], title, outputs[i], feedback.echo, style));
+  }
+  if (feedback.blocks_not_run > 0) {
+    parts.push_back(feedback.blocks_not_run == 1
+                        ? "1 more block of your reply was not run."
+                        : fmt::format("{} more blocks of your reply were not run.",
+                                      feedback.blocks_not_run));
+  }
+  if (!feedback.failed_subcalls.empty()) {
+    std::string line = "Sub-calls that failed:";
+    for (const auto& [kind, count] : feedback.failed_subcalls) {
+      line += fmt::format(" {} {}", count, kind);
+    }
+    parts.push_back(line + ".");
+  }
+  if (!feedback.blocks.empty()) {
+    const std::string line = VariablesLine(feedback.blocks.back().result.variables);
+    if (!line.empty()) parts.push_back(line);
+  }
+  parts.insert(parts.end(), feedback.messages.begin(), feedback.messages.end());
+  return Join(parts, "\n\n");
+}
+
+}  // namespace dossier::recursion

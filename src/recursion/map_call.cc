@@ -1,0 +1,282 @@
+#include "recursion/map_call.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/text.h"
+#include "recursion/map_plan.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kMostItems = 200'000;
+constexpr std::size_t kMostLabels = 50;
+
+Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
+  const Json* list = Find(args, "labels");
+  const JsonArray* array = list ? list->if_array() : nullptr;
+  std::vector<std::string> labels;
+  if (array) {
+    for (const Json& label : *array) {
+      if (const auto* text = label.if_string()) labels.emplace_back(*text);
+    }
+  }
+  if (!array || labels.size() != array->size() || labels.size() < 2 || labels.size() > kMostLabels) {
+    return MakeError(ErrorCode::kInvalidArgument, "labels must be a list of 2 to {} texts",
+                     kMostLabels);
+  }
+  return labels;
+}
+
+// GBNF that allows exactly one of `choices`.
+std::string OneOf(const std::vector<std::string>& choices) {
+  std::string grammar = "root ::= ";
+  for (const std::string& choice : choices) {
+    if (&choice != &choices.front()) grammar += " | ";
+    grammar += ToJson(Json(choice));
+  }
+  return grammar;
+}
+
+std::string Quoted(const std::vector<std::string>& labels) {
+  std::string out;
+  for (const std::string& label : labels) {
+    if (!out.empty()) out += ", ";
+    out += label;
+  }
+  return out;
+}
+
+// The text of a record for a model: one field, or all as "name: value" lines.
+std::string RecordText(const Json& row, std::string_view field) {
+  if (!field.empty()) {
+    const Json* value = Find(row, field);
+    if (!value || value->is_null()) return "";
+    if (const auto* text = value->if_string()) return std::string(*text);
+    return ToJson(*value);
+  }
+  const JsonObject* object = row.if_object();
+  if (!object) {
+    const auto* text = row.if_string();
+    return text ? std::string(*text) : ToJson(row);
+  }
+  std::string out;
+  for (const auto& [name, value] : *object) {
+    const auto* text = value.if_string();
+    out += fmt::format("{}: {}\n", std::string_view(name),
+                       text ? std::string(*text) : ToJson(value));
+  }
+  return out;
+}
+
+}  // namespace
+
+void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply,
+                    TaskGroup& tasks) {
+  tasks.Run([this, call = std::move(call), reply = std::move(reply)] {
+    auto plan = Read(call);
+    Result<Labels> labels = plan ? Label(*plan, reply->cancel())
+                                 : Result<Labels>(tl::unexpected(plan.error()));
+    if (!labels) {
+      const SubcallFailure failure = FailureOf(labels.error());
+      return reply->Fail(failure.code, labels.error().message, failure.retry);
+    }
+    JsonArray indexes, failed;
+    for (std::size_t i = 0; i < labels->size(); ++i) {
+      const auto& label = (*labels)[i];
+      indexes.push_back(label ? Json(*label) : Json(-1));
+      if (!label) failed.push_back(Json(i));
+    }
+    reply->Ok(JsonObject{{"labels", std::move(indexes)}, {"failed", std::move(failed)}});
+  });
+}
+
+Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call) const {
+  Plan plan;
+  DOSSIER_ASSIGN_OR_RETURN(plan.labels, ReadLabels(call.args));
+  plan.instruction = std::string(FindString(Json(call.args), "instruction").value_or(""));
+  plan.max_items = run_.small() ? kMapItemsSmall : kMapItems;
+  if (const Json* batch = Find(call.args, "batch"); batch && batch->is_int64()) {
+    plan.max_items = static_cast<std::size_t>(std::clamp<std::int64_t>(batch->get_int64(), 1, 100));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(plan.items, ReadItems(call));
+  if (plan.items.size() > kMostItems) {
+    return MakeError(ErrorCode::kTooLong, "{} items; at most {} in one call: pick fewer with code",
+                     GroupDigits(plan.items.size()), GroupDigits(kMostItems));
+  }
+  return plan;
+}
+
+Result<std::vector<std::string>> MapCall::ReadItems(const sandbox::BridgeCall& call) const {
+  const Json* items = Find(call.args, "items");
+  if (!items) return MakeError(ErrorCode::kInvalidArgument, "items are missing");
+  if (const Json* range = Find(*items, "records")) return ReadRecords(*range);
+  if (const Json* range = Find(*items, "lines")) return ReadLines(*range);
+  const JsonArray* list = items->if_array();
+  if (!list) return MakeError(ErrorCode::kInvalidArgument, "items must be a list of texts");
+  std::vector<std::string> texts;
+  for (const Json& parts : *list) {
+    DOSSIER_ASSIGN_OR_RETURN(std::string text,
+                             sandbox::ResolveText(parts, call.raw, subcalls_.contexts()));
+    subcalls_.CountCoverage(parts, call.raw);
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+Result<std::vector<std::string>> MapCall::ReadRecords(const Json& range) const {
+  const std::int64_t document = FindInt(range, "ctx").value_or(0);
+  std::int64_t at = FindInt(range, "from").value_or(0);
+  const std::int64_t end = FindInt(range, "to").value_or(INT64_MAX);
+  const std::string field(FindString(range, "field").value_or(""));
+  std::vector<std::string> texts;
+  while (at < end) {
+    std::string rows;
+    DOSSIER_ASSIGN_OR_RETURN(
+        const Json info,
+        documents_.Handle("records",
+                          JsonObject{{"ctx", document},
+                                     {"from", at},
+                                     {"max_records", std::min<std::int64_t>(end - at, 10'000)},
+                                     {"max_bytes", 4 << 20}},
+                          &rows, run_.cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const Json list, ParseJson(rows));
+    for (const Json& row : list.as_array()) texts.push_back(RecordText(row, field));
+    const std::int64_t next = FindInt(info, "next").value_or(end);
+    if (next <= at) break;
+    at = next;
+  }
+  // Which bytes these were does not matter for the account: all of the records were shown.
+  std::string unused;
+  if (auto span = documents_.Handle("record_span",
+                                    JsonObject{{"ctx", document},
+                                               {"from", FindInt(range, "from").value_or(0)},
+                                               {"to", at}},
+                                    &unused, run_.cancel)) {
+    Json part = *span;
+    part.as_object()["ctx"] = document;
+    subcalls_.CountCoverage(JsonArray{std::move(part)}, "");
+  }
+  return texts;
+}
+
+Result<std::vector<std::string>> MapCall::ReadLines(const Json& range) const {
+  const auto document = static_cast<std::size_t>(FindInt(range, "ctx").value_or(0));
+  if (document >= subcalls_.contexts().size()) {
+    return MakeError(ErrorCode::kInvalidArgument, "document {} does not exist", document);
+  }
+  const std::string_view text = subcalls_.contexts()[document];
+  std::vector<std::string> lines;
+  for (const std::string_view line : Split(text, '\n')) {
+    if (!TrimSpace(line).empty()) lines.emplace_back(line);
+    if (lines.size() > kMostItems) break;
+  }
+  subcalls_.CountCoverage(
+      JsonArray{JsonObject{{"ctx", document}, {"at", 0}, {"len", text.size()}}}, "");
+  return lines;
+}
+
+Result<MapCall::Labels> MapCall::Label(const Plan& plan, const CancelToken& cancel) const {
+  std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
+  const UniqueItems unique = FindUnique(all);
+  std::vector<std::string_view> items;
+  std::vector<std::int64_t> tokens;
+  for (const std::size_t index : unique.first) {
+    items.push_back(all[index]);
+    // An estimate will do here: a quarter of the window leaves room for a margin.
+    tokens.push_back(static_cast<std::int64_t>(all[index].size() / 3 + 8));
+  }
+  const std::int64_t window = run_.options.sub.entry.capability.window;
+  Labels found(items.size());
+  std::size_t max_items = plan.max_items;
+  for (int round = 0; round <= kMapRetryRounds; ++round) {
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!found[i]) missing.push_back(i);
+    }
+    if (missing.empty() || (round > 0 && plan.max_items == 1 && round > 1)) break;
+    if (round > 0) max_items = RetryItems(plan.max_items, round);
+    const auto batches = PlanBatches(missing, tokens, {max_items, window / 4});
+    DOSSIER_ASSIGN_OR_RETURN(found, Ask(plan, items, batches, std::move(found), cancel));
+  }
+  Labels labels;
+  for (const std::size_t group : unique.group) labels.push_back(found[group]);
+  return labels;
+}
+
+Result<MapCall::Labels> MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& items,
+                                     const std::vector<std::vector<std::size_t>>& batches,
+                                     Labels labels, const CancelToken& cancel) const {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t open = batches.size();
+  std::optional<Error> fatal;
+  for (const auto& batch : batches) {
+    std::vector<std::string_view> texts;
+    for (const std::size_t index : batch) texts.push_back(items[index]);
+    auto prompt = Prompt(plan, texts);
+    Subcalls::Done done = [&, batch](Result<model::Reply> reply) {
+      std::lock_guard lock(mutex);
+      if (reply) {
+        const Labels parsed = Parse(plan, reply->text, batch.size());
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+          if (parsed[i]) labels[batch[i]] = parsed[i];
+        }
+      } else if (reply.error().code == ErrorCode::kLimit ||
+                 reply.error().code == ErrorCode::kCancelled) {
+        fatal = reply.error();
+      }
+      --open;
+      changed.notify_all();
+    };
+    if (!prompt) {
+      done(tl::unexpected(prompt.error()));
+      continue;
+    }
+    model::Sampling sampling;
+    sampling.max_output = static_cast<std::int64_t>(batch.size()) * 24 + 8;
+    if (run_.options.sub.entry.grammar && batch.size() == 1) {
+      sampling.grammar = OneOf(plan.labels.size() == 2 ? std::vector<std::string>{"yes", "no"}
+                                                       : plan.labels);
+    }
+    subcalls_.Send(std::move(*prompt), model::Purpose::kMap, std::move(sampling), cancel,
+                   std::move(done));
+  }
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return open == 0; });
+  if (fatal) return tl::unexpected(*fatal);
+  return labels;
+}
+
+Result<assembly::Assembled> MapCall::Prompt(const Plan& plan,
+                                            const std::vector<std::string_view>& items) const {
+  const BoundModel& sub = run_.options.sub;
+  std::map<std::string, std::string> values{{"instruction", plan.instruction},
+                                            {"labels", Quoted(plan.labels)}};
+  if (items.size() == 1) {
+    values["item"] = std::string(items[0]);
+    if (plan.labels.size() != 2) {
+      return run_.prompts.Assemble("map_one", sub, values, {}, run_.boundary, 64);
+    }
+    values["label"] = plan.labels[0];
+    values["other"] = plan.labels[1];
+    return run_.prompts.Assemble("map_two", sub, values, {}, run_.boundary, 64);
+  }
+  std::string list;
+  for (std::size_t i = 0; i < items.size(); ++i) list += fmt::format("{}: {}\n", i + 1, items[i]);
+  values["items"] = std::move(list);
+  values["count"] = std::to_string(items.size());
+  return run_.prompts.Assemble("map_batch", sub, values, {}, run_.boundary, 1024);
+}
+
+MapCall::Labels MapCall::Parse(const Plan& plan, std::string_view reply, std::size_t count) {
+  if (count > 1) return ParseLabels(reply, plan.labels, count);
+  if (plan.labels.size() == 2) {
+    const std::vector<std::string> yes_no{"yes", "no"};
+    if (auto answer = MatchLabel(TrimSpace(reply), yes_no)) return {answer};
+  }
+  if (auto label = MatchLabel(TrimSpace(reply), plan.labels)) return {label};
+  return ParseLabels(reply, plan.labels, 1);
+}
+
+}  // namespace dossier::recursion

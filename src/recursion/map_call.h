@@ -1,0 +1,61 @@
+// map_llm: every item gets one label by meaning; models label, code counts (REC-52 to 54).
+//
+//   MapCall map(run, subcalls, documents);
+//   map.Start(call, reply, tasks);          // answers from a thread of `tasks`
+//
+// Thread-safety: Start from one thread at a time.
+
+#ifndef DOSSIER_RECURSION_MAP_CALL_H_
+#define DOSSIER_RECURSION_MAP_CALL_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/task_group.h"
+#include "recursion/document_service.h"
+#include "recursion/run_state.h"
+#include "recursion/subcalls.h"
+#include "sandbox/session.h"
+
+namespace dossier::recursion {
+
+class MapCall {
+ public:
+  MapCall(RunState& run, Subcalls& subcalls, DocumentService& documents)
+      : run_(run), subcalls_(subcalls), documents_(documents) {}
+
+  void Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply,
+             TaskGroup& tasks);
+
+ private:
+  struct Plan {
+    std::vector<std::string> items, labels;
+    std::string instruction;
+    std::size_t max_items = 1;
+  };
+  using Labels = std::vector<std::optional<std::size_t>>;
+
+  Result<Plan> Read(const sandbox::BridgeCall& call) const;
+  Result<std::vector<std::string>> ReadItems(const sandbox::BridgeCall& call) const;
+  Result<std::vector<std::string>> ReadRecords(const Json& range) const;
+  Result<std::vector<std::string>> ReadLines(const Json& range) const;
+  Result<Labels> Label(const Plan& plan, const CancelToken& cancel) const;
+  // One request for the items at `batch`; the labels in the order of `batch`.
+  Result<Labels> Ask(const Plan& plan, const std::vector<std::string_view>& items,
+                     const std::vector<std::vector<std::size_t>>& batches, Labels labels,
+                     const CancelToken& cancel) const;
+  Result<assembly::Assembled> Prompt(const Plan& plan,
+                                     const std::vector<std::string_view>& items) const;
+  static Labels Parse(const Plan& plan, std::string_view reply, std::size_t count);
+
+  RunState& run_;
+  Subcalls& subcalls_;
+  DocumentService& documents_;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_MAP_CALL_H_

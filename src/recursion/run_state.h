@@ -1,0 +1,47 @@
+// What all parts of one run share: the request, its models, its limits, its log.
+//
+// Ownership: the engine owns it for the length of the run; everything else holds references.
+// Thread-safety: the members are immutable or safe by themselves.
+
+#ifndef DOSSIER_RECURSION_RUN_STATE_H_
+#define DOSSIER_RECURSION_RUN_STATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "model/ledger.h"
+#include "recursion/engine.h"
+#include "recursion/prompts.h"
+#include "recursion/run_log.h"
+
+namespace dossier::recursion {
+
+struct RunState {
+  const EngineOptions& options;
+  const Request& request;
+  const Profile profile;  // never kAuto
+  const std::string boundary;
+  const PromptBook prompts;
+  model::Ledger& ledger;
+  RunLog& log;
+  const CancelToken cancel;
+  const std::int64_t max_subcall_chars;
+
+  bool small() const { return profile == Profile::kSmall; }
+  int iterations() const { return request.limits.iterations.value_or(small() ? 12 : 30); }
+  std::size_t output_chars() const {
+    return request.limits.output_chars.value_or(small() ? 4000 : 20000);
+  }
+  // Tokens kept for a reply of the root model. A code turn of a small model ends at 600: it either
+  // is done by then or repeats itself (small-models 14).
+  std::int64_t reserve_output() const {
+    return small() ? 600 : std::min<std::int64_t>(options.root.entry.capability.max_output, 8192);
+  }
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_RUN_STATE_H_

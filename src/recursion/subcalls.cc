@@ -1,0 +1,264 @@
+#include "recursion/subcalls.h"
+
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace dossier::recursion {
+namespace {
+
+using sandbox::BridgeReply;
+
+// Hands one request's result to a function.
+class FunctionSink final : public model::Sink {
+ public:
+  explicit FunctionSink(Subcalls::Done done) : done_(std::move(done)) {}
+  void OnDelta(std::string_view) override {}
+  void OnDone(Result<model::Reply> reply) override { done_(std::move(reply)); }
+
+ private:
+  Subcalls::Done done_;
+};
+
+JsonObject TextValue(const model::Reply& reply, std::string* raw) {
+  const std::size_t at = raw->size();
+  *raw += reply.text;
+  return {{"ok", true},
+          {"text", JsonObject{{"blob", JsonArray{at, reply.text.size()}}}},
+          {"tokens", reply.usage.output}};
+}
+
+bool IsBlank(std::string_view text) { return TrimSpace(text).empty(); }
+
+}  // namespace
+
+SubcallFailure FailureOf(const Error& error) {
+  using Retry = BridgeReply::Retry;
+  switch (error.code) {
+    case ErrorCode::kLimit:
+      return {"limit", Retry::kNo};
+    case ErrorCode::kTooLong:
+      return {"too_large", Retry::kNo};
+    case ErrorCode::kUsage:
+    case ErrorCode::kInvalidArgument:
+      return {"bad_argument", Retry::kNo};
+    case ErrorCode::kCancelled:
+      return {"cancelled", Retry::kNo};
+    case ErrorCode::kTimeout:
+    case ErrorCode::kRateLimited:
+    case ErrorCode::kNetwork:
+      return {"failed", Retry::kYes};
+    default:
+      return {"failed", Retry::kNo};
+  }
+}
+
+// One batch: results in order, the last one answers.
+struct Subcalls::BatchState {
+  std::mutex mutex;
+  std::vector<Result<model::Reply>> results;
+  std::size_t missing = 0;
+  std::shared_ptr<BridgeReply> reply;
+
+  void Finish() {
+    std::string raw;
+    JsonArray list;
+    for (const Result<model::Reply>& result : results) {
+      if (result) {
+        list.push_back(TextValue(*result, &raw));
+      } else {
+        list.push_back(JsonObject{{"ok", false},
+                                  {"code", FailureOf(result.error()).code},
+                                  {"error", result.error().message}});
+      }
+    }
+    reply->Ok(JsonObject{{"results", std::move(list)}}, std::move(raw));
+  }
+};
+
+Subcalls::~Subcalls() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return in_flight_ == 0; });
+}
+
+void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeReply> reply) {
+  const auto fail = [&](const Error& error) {
+    CountFailure(error);
+    const SubcallFailure failure = FailureOf(error);
+    reply->Fail(failure.code, error.message, failure.retry);
+  };
+  if (Status known = CheckModel(call.args); !known) return fail(known.error());
+  auto prompt = Prepare(call.args, call.raw);
+  if (!prompt) return fail(prompt.error());
+  const CancelToken cancel = reply->cancel();
+  Send(std::move(*prompt), model::Purpose::kSubcall, {}, cancel,
+       [this, reply = std::move(reply)](Result<model::Reply> result) {
+         if (!result) {
+           CountFailure(result.error());
+           const SubcallFailure failure = FailureOf(result.error());
+           return reply->Fail(failure.code, result.error().message, failure.retry);
+         }
+         std::string raw;
+         Json value = TextValue(*result, &raw);
+         reply->Ok(std::move(value), std::move(raw));
+       });
+}
+
+void Subcalls::Batch(const sandbox::BridgeCall& call, std::shared_ptr<BridgeReply> reply) {
+  const Json* list = Find(call.args, "prompts");
+  const JsonArray* prompts = list ? list->if_array() : nullptr;
+  if (!prompts) return reply->Fail("bad_argument", "prompts must be a list");
+  if (Status known = CheckModel(call.args); !known) {
+    return reply->Fail("bad_argument", known.error().message);
+  }
+  auto state = std::make_shared<BatchState>();
+  state->reply = reply;
+  std::vector<Result<assembly::Assembled>> prepared;
+  for (const Json& prompt : *prompts) {
+    const JsonObject* object = prompt.if_object();
+    if (!object) return reply->Fail("bad_argument", "each prompt must be a text or a list of texts");
+    prepared.push_back(Prepare(*object, call.raw));
+    // A blank prompt refuses the whole batch before anything is sent (REC-43).
+    if (!prepared.back() && prepared.back().error().code == ErrorCode::kUsage) {
+      return reply->Fail("bad_argument", fmt::format("prompt {}: {}", prepared.size() - 1,
+                                                     prepared.back().error().message));
+    }
+  }
+  state->missing = prepared.size();
+  state->results.assign(prepared.size(), MakeError(ErrorCode::kCancelled, "not finished"));
+  if (prepared.empty()) return state->Finish();
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    Done done = [this, state, i](Result<model::Reply> result) {
+      if (!result) CountFailure(result.error());
+      std::unique_lock lock(state->mutex);
+      state->results[i] = std::move(result);
+      const bool last = --state->missing == 0;
+      lock.unlock();
+      if (last) state->Finish();
+    };
+    if (!prepared[i]) {
+      done(tl::unexpected(prepared[i].error()));
+    } else {
+      Send(std::move(*prepared[i]), model::Purpose::kSubcall, {}, reply->cancel(),
+           std::move(done));
+    }
+  }
+}
+
+Result<assembly::Assembled> Subcalls::Prepare(const JsonObject& prompt, std::string_view raw) {
+  const Json* parts = Find(prompt, "parts");
+  if (!parts) return MakeError(ErrorCode::kInvalidArgument, "the prompt is missing");
+  DOSSIER_ASSIGN_OR_RETURN(std::string text, sandbox::ResolveText(*parts, raw, contexts_));
+  if (IsBlank(text)) return MakeError(ErrorCode::kUsage, "the prompt is blank");
+  std::string content;
+  const Json* context = Find(prompt, "context");
+  const bool with_context = context && !context->is_null();
+  if (with_context) {
+    DOSSIER_ASSIGN_OR_RETURN(content, sandbox::ResolveText(*context, raw, contexts_));
+  }
+  const auto chars =
+      static_cast<std::int64_t>(utf8::CodePoints(text) + utf8::CodePoints(content));
+  if (chars > run_.max_subcall_chars) {
+    return MakeError(ErrorCode::kTooLong,
+                     "the prompt has {} characters; a sub-call takes at most {}: split it",
+                     GroupDigits(static_cast<std::uint64_t>(chars)),
+                     GroupDigits(static_cast<std::uint64_t>(run_.max_subcall_chars)));
+  }
+  CountCoverage(*parts, raw);
+  if (with_context) CountCoverage(*context, raw);
+  const BoundModel& sub = run_.options.sub;
+  const std::int64_t reserve = std::min<std::int64_t>(sub.entry.capability.max_output, 1024);
+  if (with_context) {
+    return run_.prompts.Assemble("subcall_context", sub,
+                                 {{"instruction", text}, {"content", content}}, {}, run_.boundary,
+                                 reserve);
+  }
+  return run_.prompts.Assemble("subcall", sub, {{"prompt", std::move(text)}}, {}, run_.boundary,
+                               reserve);
+}
+
+void Subcalls::CountCoverage(const Json& parts, std::string_view raw) {
+  const JsonArray* list = parts.if_array();
+  if (!list) return;
+  for (const Json& part : *list) {
+    const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"), length = FindInt(part, "len");
+    if (document && at && length) {
+      coverage_.AddSlice(static_cast<std::size_t>(*document), static_cast<std::uint64_t>(*at),
+                         static_cast<std::uint64_t>(*length));
+    } else if (auto text = sandbox::ResolveText(JsonArray{part}, raw, contexts_)) {
+      coverage_.AddText(*text);
+    }
+  }
+}
+
+Status Subcalls::CheckModel(const JsonObject& args) const {
+  const Json* model = Find(args, "model");
+  if (!model || model->is_null()) return {};
+  const auto* name = model->if_string();
+  if (name && std::string_view(*name) == run_.options.sub.name) return {};
+  return MakeError(ErrorCode::kInvalidArgument, "model {} is not known here; known: {}",
+                   name ? std::string_view(*name) : "?", run_.options.sub.name);
+}
+
+void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
+                    const CancelToken& cancel, Done done) {
+  auto request = std::make_shared<model::Request>();
+  std::int64_t id = 0;
+  {
+    std::lock_guard lock(mutex_);
+    ++in_flight_;
+    id = ++next_id_;
+  }
+  const BoundModel& sub = run_.options.sub;
+  request->model = sub.name;
+  request->messages = std::move(prompt.messages);
+  request->sampling = std::move(sampling);
+  if (!request->sampling.max_output) {
+    request->sampling.max_output = std::min<std::int64_t>(sub.entry.capability.max_output, 1024);
+  }
+  if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
+  if (!request->sampling.temperature && run_.small()) request->sampling.temperature = 0.0;
+  request->purpose = purpose;
+  request->path = fmt::format("0.{}", id);
+  request->estimated_tokens = prompt.tokens;
+  run_.log.Add(0, "request.sent",
+               {{"request", id},
+                {"purpose", model::PurposeName(purpose)},
+                {"model", sub.name},
+                {"messages", run_.log.Body(request->messages.turns.back().Text())},
+                {"tokens", prompt.tokens}});
+  auto finish = [this, id, purpose, done = std::move(done)](Result<model::Reply> result) {
+    if (result) {
+      run_.log.Add(0, "reply.received",
+                   {{"request", id},
+                    {"purpose", model::PurposeName(purpose)},
+                    {"body", run_.log.Body(result->text)},
+                    {"finish", model::FinishName(result->finish)},
+                    {"input", result->usage.input},
+                    {"output", result->usage.output},
+                    {"cached", result->usage.cached}});
+    } else {
+      run_.log.Add(0, "request.failed",
+                   {{"request", id},
+                    {"kind", ErrorName(result.error().code)},
+                    {"message", result.error().message}});
+    }
+    done(std::move(result));
+    std::lock_guard lock(mutex_);
+    --in_flight_;
+    idle_.notify_all();
+  };
+  sub.gate->Submit(std::move(request), run_.ledger, model::Stage::kNormal, cancel,
+                   std::make_shared<FunctionSink>(std::move(finish)));
+}
+
+void Subcalls::CountFailure(const Error& error) {
+  std::lock_guard lock(mutex_);
+  ++failures_[std::string(ErrorName(error.code))];
+}
+
+std::map<std::string, int> Subcalls::TakeFailures() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(failures_, {});
+}
+
+}  // namespace dossier::recursion

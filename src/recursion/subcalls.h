@@ -1,0 +1,75 @@
+// Model requests made by code: one prompt, or a batch (REC-42 to 46).
+//
+//   Subcalls subcalls(run, contexts, coverage);
+//   subcalls.Query(call, reply);            // llm_query
+//   subcalls.Batch(call, reply);            // llm_query_batched
+//
+// Requests complete through the bridge without a thread each. Thread-safety: Query and Batch from
+// one thread at a time; replies come on the network thread.
+
+#ifndef DOSSIER_RECURSION_SUBCALLS_H_
+#define DOSSIER_RECURSION_SUBCALLS_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "recursion/coverage.h"
+#include "recursion/run_state.h"
+#include "sandbox/session.h"
+
+namespace dossier::recursion {
+
+class Subcalls {
+ public:
+  Subcalls(RunState& run, std::vector<std::string_view> contexts, Coverage& coverage)
+      : run_(run), contexts_(std::move(contexts)), coverage_(coverage) {}
+  ~Subcalls();  // waits for what is in flight
+
+  void Query(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
+  void Batch(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
+
+  using Done = std::function<void(Result<model::Reply>)>;
+  // Sends an assembled prompt to the sub-model; `done` runs once, on another thread.
+  void Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
+            const CancelToken& cancel, Done done);
+
+  // Failed sub-calls since the last call, by kind: for the feedback (REC-44).
+  std::map<std::string, int> TakeFailures();
+  // Counts the text of `parts` as shown to a model.
+  void CountCoverage(const Json& parts, std::string_view raw);
+  const std::vector<std::string_view>& contexts() const { return contexts_; }
+
+ private:
+  struct BatchState;
+  // The messages of one prompt: {"parts": …, "context": …}.
+  Result<assembly::Assembled> Prepare(const JsonObject& prompt, std::string_view raw);
+  Status CheckModel(const JsonObject& args) const;
+  void CountFailure(const Error& error);
+
+  RunState& run_;
+  const std::vector<std::string_view> contexts_;
+  Coverage& coverage_;
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  int in_flight_ = 0;
+  std::int64_t next_id_ = 0;
+  std::map<std::string, int> failures_;
+};
+
+// The code that a failed sub-call has in the sandbox, and whether trying again may help.
+struct SubcallFailure {
+  std::string_view code;
+  sandbox::BridgeReply::Retry retry;
+};
+SubcallFailure FailureOf(const Error& error);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_SUBCALLS_H_
