@@ -19,6 +19,10 @@ constexpr int kMaxShrinks = 8;            // ASM-37
 constexpr std::int64_t kShrinkExtra = 8;  // tokens, ASM-37
 constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
 
+std::string Grouped(std::int64_t tokens) {
+  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(tokens, 0)));
+}
+
 std::int64_t WithMargin(std::int64_t tokens, double margin) {
   return tokens::Count{.tokens = tokens, .margin = margin}.upper();
 }
@@ -41,8 +45,7 @@ Result<BudgetNumbers> ResolveBudget(const Layout& layout, const Budget& budget,
   if (out.limit <= 0) {
     return MakeError(ErrorCode::kConfig,
                      "reserve_output {} leaves nothing of a window of {} tokens",
-                     GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(reserve, 0))),
-                     capability.window);
+                     Grouped(reserve), Grouped(capability.window));
   }
   const double share = static_cast<double>(capability.window) * layout.window_share;
   out.want = budget.tokens.value_or(
@@ -72,8 +75,8 @@ class Assembler {
     ArrangeAndCount();
     if (tally_.total() > budget_.allowance || HasTokenCap()) {
       DOSSIER_RETURN_IF_ERROR(ShareRoom());
-      UseWhatIsLeft();
       DOSSIER_RETURN_IF_ERROR(ShrinkUntilItFits());
+      UseWhatIsLeft();
     }
     return Finish();
   }
@@ -147,7 +150,7 @@ class Assembler {
 
   Status ShareRoom() {
     const std::int64_t fixed = FixedTokens();
-    if (fixed > budget_.allowance) return OverBudget(fixed);
+    if (fixed > budget_.allowance) return OverBudget();
     std::vector<Part*> sharing;
     std::vector<Demand> demands;
     for (Part& part : parts_) {
@@ -196,34 +199,11 @@ class Assembler {
   }
 
   Status Drop(Part* part, std::string_view reason) {
-    if (part->required()) return OverBudget(FixedTokens());
+    if (part->required()) return OverBudget();
     part->fitted = {};
     part->outcome = Outcome::kDropped;
     part->reason = reason;
     return {};
-  }
-
-  // ASM-36: what whole lines, items and turns left unused goes once more to who is cut. A history
-  // takes no part: its rest is what keeps its cut point, and with it the cache, in place.
-  void UseWhatIsLeft() {
-    ArrangeAndCount();
-    for (Part* part : cascade_) {
-      const std::int64_t left = -Excess();
-      if (left <= 0) return;
-      const bool cut = part->outcome == Outcome::kCut || part->outcome == Outcome::kDropped;
-      if (!cut || !part->turns.empty() || part->rule->tokens) continue;
-      const bool returns = part->outcome == Outcome::kDropped;
-      const std::int64_t had = returns ? 0 : part->fitted.tokens + part->joint;
-      const Part before = *part;
-      const std::int64_t framing = returns ? capability_.tokens_per_message : 0;
-      if (!Refit(part, had + left - framing) || part->fitted.tokens <= before.fitted.tokens) {
-        *part = before;
-        continue;
-      }
-      part->grant.dropped = false;
-      part->grant.cascade += part->fitted.tokens - before.fitted.tokens;
-      ArrangeAndCount();
-    }
   }
 
   // ASM-37: the whole as rendered decides; joints and repairs may have added to it.
@@ -231,7 +211,7 @@ class Assembler {
     ArrangeAndCount();
     while (Excess() > 0) {
       Part* loser = FindLoser();
-      if (!loser) return OverBudget(tally_.total());
+      if (!loser) return OverBudget();
       const std::int64_t grant = loser->fitted.tokens + loser->joint - Excess() - kShrinkExtra;
       const bool may_shrink = loser->rule->fit != Fit::kWhole && ++loser->shrunk <= kMaxShrinks;
       if (!may_shrink || grant <= 0 || !Refit(loser, grant)) {
@@ -257,7 +237,54 @@ class Assembler {
     return loser;
   }
 
-  tl::unexpected<Error> OverBudget(std::int64_t needed) const {
+  // ASM-36: what whole lines, items and turns left unused goes once more to who is cut. A history
+  // takes no part: its rest is what keeps its cut point, and with it the cache, in place.
+  void UseWhatIsLeft() {
+    for (Part* part : cascade_) {
+      if (Excess() >= 0) return;
+      const bool cut = part->outcome == Outcome::kCut || part->outcome == Outcome::kDropped;
+      if (cut && part->turns.empty() && !part->rule->tokens) GiveRest(part);
+    }
+  }
+
+  void GiveRest(Part* part) {
+    const Part before = *part;
+    const bool returns = part->outcome == Outcome::kDropped;
+    const std::int64_t had =
+        returns ? -capability_.tokens_per_message : part->fitted.tokens + part->joint;
+    const bool grown =
+        Refit(part, had - Excess()) && part->fitted.tokens > before.fitted.tokens;
+    if (grown) ArrangeAndCount();
+    if (!grown || Excess() > 0) {
+      *part = before;
+      if (grown) ArrangeAndCount();
+      return;
+    }
+    part->grant.dropped = false;
+    part->grant.cascade += part->fitted.tokens - before.fitted.tokens;
+  }
+
+  // What the required parts need at the least, framing included.
+  std::int64_t RequiredTokens() const {
+    std::vector<Part> needed;
+    std::int64_t more = 0;
+    for (const Part& part : parts_) {
+      if (!part.required() || part.full.tokens == 0) continue;
+      if (!part.fixed()) {
+        const std::int64_t least = std::max(LeastGrant(part, fit_), part.rule->floor);
+        more += std::min(least, part.full.tokens) + part.joint + capability_.tokens_per_message;
+        continue;
+      }
+      needed.push_back(part);
+      needed.back().fitted = part.full;
+      needed.back().outcome = Outcome::kKept;
+    }
+    const Arranged arranged = Arrange(needed, capability_, lead_);
+    return CountRequest(arranged.messages, capability_, counter_).total() + more;
+  }
+
+  // ASM-31: sizes, largest first, and the budget that would do.
+  tl::unexpected<Error> OverBudget() const {
     std::vector<const Part*> sizes;
     for (const Part& part : parts_) {
       if (part.required() && part.full.tokens > 0) sizes.push_back(&part);
@@ -265,18 +292,17 @@ class Assembler {
     std::stable_sort(sizes.begin(), sizes.end(), [](const Part* a, const Part* b) {
       return a->full.tokens > b->full.tokens;
     });
-    needed = std::max(needed, budget_.allowance + 1);
     std::string list;
     for (const Part* part : sizes) {
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", part->rule->name,
-                          GroupDigits(static_cast<std::uint64_t>(part->full.tokens)));
+                          Grouped(part->full.tokens));
     }
-    return MakeError(ErrorCode::kTooLong,
-                     "needs {}, usable {}: raise --budget to {} or shorten {} (required: {})",
-                     GroupDigits(static_cast<std::uint64_t>(needed)),
-                     GroupDigits(static_cast<std::uint64_t>(budget_.allowance)),
-                     GroupDigits(static_cast<std::uint64_t>(WithMargin(needed, counter_.margin()))),
-                     sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
+    const std::int64_t needed = RequiredTokens();
+    return MakeError(
+        ErrorCode::kTooLong, "needs {}, usable {}: raise --budget to {} or shorten {} (required: {})",
+        Grouped(needed - tally_.framing), Grouped(budget_.allowance - tally_.framing),
+        Grouped(WithMargin(needed, counter_.margin())),
+        sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
   }
 
   Assembled Finish() {
@@ -293,6 +319,7 @@ class Assembler {
     out.messages = std::move(arranged_.messages);
     out.tokens = tally_.total();
     out.tokens_exact = counter_.exact();
+    out.headroom = budget_.allowance - out.tokens;
     return out;
   }
 

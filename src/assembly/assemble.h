@@ -75,6 +75,7 @@ struct Assembled {
   Json report;              // docs/schemas/assembly-report.schema.json
   std::int64_t tokens = 0;  // of the whole request, framing included
   bool tokens_exact = false;
+  std::int64_t headroom = 0;  // tokens that the budget has left (ASM-39)
 };
 
 // Errors: kTooLong (ASM-31, sizes named), kUsage (no user text, ASM-85), kConfig (layout, template),

@@ -77,11 +77,15 @@ class TextCutter {
   }
 
   bool Fits(const Fitted& fitted) const { return fitted.tokens <= grant_; }
+  // A transcript that is given as text is newest at its end.
+  bool KeepsEnd() const {
+    return part_.rule->fit == Fit::kTail || part_.rule->fit == Fit::kHistory;
+  }
 
   std::optional<Fitted> CutLines() const {
     const std::int64_t most = lines() - 1;
     std::int64_t head = 0, tail = 0;
-    if (part_.rule->fit == Fit::kTail) {
+    if (KeepsEnd()) {
       tail = Largest(1, most, [&](std::int64_t n) { return Fits(WithLines(0, n)); });
     } else if (part_.rule->fit == Fit::kHead) {
       head = Largest(1, most, [&](std::int64_t n) { return Fits(WithLines(n, 0)); });
@@ -119,7 +123,7 @@ class TextCutter {
 
   Fitted WithChars(std::int64_t kept, std::int64_t total) const {
     std::int64_t head = kept;
-    if (part_.rule->fit == Fit::kTail) head = 0;
+    if (KeepsEnd()) head = 0;
     if (part_.rule->fit == Fit::kMiddle) {
       head = static_cast<std::int64_t>(
           std::llround(static_cast<double>(kept) * part_.rule->keep_ratio));

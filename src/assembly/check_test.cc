@@ -1,0 +1,70 @@
+#include "assembly/check.h"
+
+#include <gtest/gtest.h>
+
+#include "base/assets.h"
+#include "base/file.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::assembly {
+namespace {
+
+using ::dossier::testing::Succeeds;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+void Write(const std::string& folder, const std::string& name, std::string_view text) {
+  const std::string path = folder + "/" + name;
+  ASSERT_THAT(MakeFolders(path.substr(0, path.rfind('/'))), Succeeds());
+  ASSERT_THAT(WriteFileAtomic(path, text), Succeeds());
+}
+
+TEST(CheckAssetsTest, EveryBuiltInFilePasses) {  // ASM-27, REC-A29
+  for (const std::string& line : CheckAssets({})) EXPECT_THAT(line, StartsWith("ok ")) << line;
+  const std::size_t files = BuiltInAssets("layouts/").size() + BuiltInAssets("prompts/").size();
+  EXPECT_EQ(CheckAssets({}).size(), files);
+}
+
+TEST(CheckAssetsTest, GoodFilesAreOkAndEachBrokenOneIsNamedWithItsPlace) {  // ASM-27, REC-A29
+  const auto folder = TempFolder::Make();
+  ASSERT_THAT(folder, Succeeds());
+  const std::string& root = folder->path();
+  Write(root, "prompts/rules.md", "Be brief.");
+  Write(root, "prompts/bad.md", "---\nplaceholders: {}\n---\nHi {who}");
+  Write(root, "prompts/ruels.md", "A typing error.");
+  Write(root, "layouts/good.yaml",
+        "sections:\n  - {name: a, zone: request, template: rules.md}\n"
+        "  - {name: b, zone: request, template: bad.md}\n");
+  Write(root, "layouts/fine.yaml", "sections: [{name: a, zone: request, template: rules.md}]");
+  Write(root, "layouts/absent.yaml", "sections:\n  - {name: a, template: no.md}");
+  Write(root, "layouts/variable.yaml",
+        "vars: {task: {}}\nsections:\n  - {name: a, source: var, with: {var: taks}}");
+  const std::vector<std::string> lines = CheckAssets({.overrides = {root}});
+  EXPECT_THAT(lines, Contains("ok " + root + "/layouts/fine.yaml"));
+  EXPECT_THAT(lines, Contains("ok " + root + "/prompts/rules.md"));
+  EXPECT_THAT(lines, Contains(root + "/prompts/bad.md:4:4: unknown placeholder who"));
+  EXPECT_THAT(lines, Contains(HasSubstr("/layouts/absent.yaml:2:5: template no.md: not found")));
+  EXPECT_THAT(lines, Contains(root +
+                              "/layouts/variable.yaml:3:5: undeclared variable taks (task?)"));
+  EXPECT_THAT(lines,
+              Contains(root + "/prompts/ruels.md:1:1: no layout uses a template ruels.md (rules.md?)"));
+}
+
+TEST(CheckAssetsTest, WarnsWhereTheCacheIsWasted) {  // ASM-14
+  const auto layout = ParseLayout(R"(sections:
+  - {name: clock, zone: system, text: now, changes: call}
+  - {name: rules, zone: system, text: rules, changes: never}
+  - {name: notes, zone: stable, fit: head, changes: run}
+  - {name: fixed, zone: stable, fit: head, tokens: 100, changes: run}
+)",
+                                  "x.yaml");
+  ASSERT_THAT(layout, Succeeds());
+  const std::vector<std::string> warnings = CacheWarnings(*layout);
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_THAT(warnings[0], HasSubstr("2:5: clock changes each call and stands before rules"));
+  EXPECT_THAT(warnings[1], HasSubstr("4:5: the cut of notes depends on other sections"));
+}
+
+}  // namespace
+}  // namespace dossier::assembly
