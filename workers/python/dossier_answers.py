@@ -1,0 +1,167 @@
+"""Handing in an answer: FINAL, FINAL_VAR, PARTIAL, SUBMIT and the dict `answer`.
+
+A call records its value and stops the block with an exception that only BaseException catches. If
+code catches it all the same, the first call stands. `answer` is read when the block has ended.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dossier_records import nearest
+
+_dumps = json.dumps
+_MAX_DEPTH = 64
+_LARGEST = (1 << 63) - 1
+
+
+class Stop(BaseException):
+    """Ends a block after its answer was recorded."""
+
+
+class Answers:
+    """The answers of one session: what a block handed in, and the dict `answer`."""
+
+    def __init__(self, namespace: dict[str, Any], variables: Callable[[], list[str]],
+                 features: Mapping[str, Any]) -> None:
+        self._namespace = namespace
+        self._variables = variables
+        self._schema_names: list[str] = _schema_names(features)
+        self._offered: dict[str, Any] | None = None
+        namespace["answer"] = {"content": "", "ready": False}
+
+    def begin_block(self, sets_items: bool) -> None:
+        """`sets_items`: the block writes answer["..."], so `answer` must be a dict."""
+        self._offered = None
+        if sets_items and not isinstance(self._namespace.get("answer"), dict):
+            self._namespace["answer"] = {"content": "", "ready": False}
+
+    def offer(self, form: str, value: Any) -> None:
+        """Records a value, unless one was handed in before, and stops the block."""
+        if self._offered is None:
+            self._offered = describe(form, value)
+        raise Stop
+
+    def take(self) -> tuple[dict[str, Any] | None, str | None]:
+        """What the block handed in, and the draft. A ready flag counts once."""
+        current = self._namespace.get("answer")
+        if not isinstance(current, dict):
+            draft = None if current is None or callable(current) else _text(current)
+            return self._offered, draft or None
+        content = current.get("content", "")
+        filled = content is not None and (not isinstance(content, str) or content != "")
+        draft = _text(content) if filled else None
+        try:
+            ready = bool(current.get("ready"))
+        except Exception:  # a value whose truth cannot be told, e.g. of an own class
+            ready = False
+        if not ready:
+            return self._offered, draft
+        current["ready"] = False
+        if not filled and self._offered is not None:
+            return self._offered, None
+        return describe("answer_dict", content if filled else ""), draft
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        answers, namespace = self, self._namespace
+
+        def FINAL(*values: Any) -> None:  # noqa: N802
+            """Hands in the final answer and ends the block."""
+            answers.offer("final", answers._one("FINAL", values))
+
+        def PARTIAL(*values: Any) -> None:  # noqa: N802
+            """Hands in what is known as a partial answer and ends the block."""
+            answers.offer("partial", answers._one("PARTIAL", values))
+
+        def FINAL_VAR(name: Any) -> None:  # noqa: N802
+            """Hands in the value of the variable with this name, or the value itself."""
+            value = name
+            if isinstance(name, str):
+                key = name.strip().strip("'\"`")
+                if key in namespace:
+                    value = namespace[key]
+                elif key.isidentifier():
+                    raise NameError(answers._unknown(key))
+            answers.offer("final_var", answers._one("FINAL_VAR", (value,)))
+
+        def SUBMIT(*values: Any, **fields: Any) -> None:  # noqa: N802
+            """Hands in the answer: a value, or the fields of the wanted object."""
+            answers.offer("submit", answers._submitted(values, fields))
+
+        return {f.__name__: f for f in (FINAL, FINAL_VAR, PARTIAL, SUBMIT)}
+
+    def _one(self, who: str, values: tuple[Any, ...]) -> Any:
+        if not values:
+            raise TypeError(f"{who} needs the answer: {who}(value)")
+        if len(values) > 1:
+            return " ".join(_text(value) for value in values)
+        value = values[0]
+        if value is None:
+            raise ValueError(f"{who}(None) is not an answer: the value is None; print it, "
+                             "find out why, then hand in the value")
+        if value is self._namespace.get("answer") and isinstance(value, dict):
+            return value.get("content", "")
+        return value
+
+    def _unknown(self, name: str) -> str:
+        near = nearest(name, self._variables()) or self._variables()[:3]
+        known = f"; nearest: {', '.join(near)}" if near else "; no variable is set yet"
+        return f"FINAL_VAR: there is no variable {name!r}{known}"
+
+    def _submitted(self, values: tuple[Any, ...], fields: dict[str, Any]) -> Any:
+        if self._schema_names:
+            if len(values) == 1 and not fields and isinstance(values[0], Mapping):
+                return dict(values[0])
+            if len(values) > len(self._schema_names):
+                raise TypeError(f"SUBMIT takes {len(self._schema_names)} fields: "
+                                f"{', '.join(self._schema_names)}")
+            return dict(zip(self._schema_names, values)) | fields
+        if not values and set(fields) == {"variable"}:
+            name = str(fields["variable"])
+            if name not in self._namespace:
+                raise NameError(self._unknown(name).replace("FINAL_VAR", "SUBMIT"))
+            return self._one("SUBMIT", (self._namespace[name],))
+        if not values and len(fields) == 1 and next(iter(fields)) in ("answer", "value"):
+            values = tuple(fields.values())
+            fields = {}
+        return fields if fields and not values else self._one("SUBMIT", values)
+
+
+def _schema_names(features: Mapping[str, Any]) -> list[str]:
+    schema = features.get("schema")
+    if isinstance(schema, Mapping) and isinstance(schema.get("properties"), Mapping):
+        return list(schema["properties"])
+    return list(features.get("schema_properties") or [])
+
+
+def describe(form: str, value: Any) -> dict[str, Any]:
+    """An answer for the host: its text, and the value where it is JSON and not text."""
+    offered: dict[str, Any] = {"form": form, "text": _text(value)}
+    if not isinstance(value, str) and is_json(value):
+        offered["value"] = value
+        if isinstance(value, (dict, list, tuple)) and form == "submit":
+            offered["text"] = _dumps(value, ensure_ascii=False)
+    return offered
+
+
+def _text(value: Any) -> str:
+    text = str.__str__(value) if isinstance(value, str) else str(value)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def is_json(value: Any, depth: int = 0) -> bool:
+    """True if the value crosses the bridge unchanged (SBX-94)."""
+    if value is None or isinstance(value, (bool, str)):
+        return True
+    if isinstance(value, int):
+        return -_LARGEST <= value <= _LARGEST
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if depth >= _MAX_DEPTH:
+        return False
+    if isinstance(value, dict):
+        return all(isinstance(k, str) and is_json(v, depth + 1) for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(is_json(item, depth + 1) for item in value)
+    return False

@@ -1,0 +1,178 @@
+"""Model requests as code sees them: llm_query, rlm_query and their batches.
+
+    reply = llm_query("Which month is named?", context=doc[0:20_000])
+    replies = llm_query_batched([["Summarise:\\n", chunk] for chunk in doc.chunks(50_000)])
+
+A reply is a string with .ok, .error and .tokens. One request that fails raises LLMError; in a batch
+only its slot fails, as a text that starts with "[ERROR] ".
+"""
+
+import json
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import Any
+
+from dossier_bridge import LLMError, Parts, blob, call, spans_of
+
+_loads = json.loads
+_LONGEST_MODEL_NAME = 64
+
+
+class Reply(str):
+    """A model's reply. It may be awaited too, which gives itself."""
+
+    ok = True
+    error: str | None = None
+    tokens = 0
+
+    @classmethod
+    def of(cls, text: str, tokens: int = 0, error: str | None = None) -> "Reply":
+        reply = cls(text)
+        reply.tokens, reply.error, reply.ok = tokens, error, error is None
+        return reply
+
+    @property
+    def text(self) -> str:
+        return str(self)
+
+    content = text
+
+    def __await__(self) -> Generator[None, None, "Reply"]:
+        return self
+        yield
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reply.of, (str(self), self.tokens, self.error)
+
+
+class Replies(list):
+    """The replies of a batch, in order; may be awaited."""
+
+    def __await__(self) -> Generator[None, None, "Replies"]:
+        return self
+        yield
+
+
+class Caller:
+    """Turns calls of code into bridge requests. Thread-safe."""
+
+    def __init__(self, features: Mapping[str, Any], note: Callable[[str], None]) -> None:
+        self._limit = features.get("max_subcall_chars") or 0
+        self._allowed = features.get("depth", 1) != 0
+        self._note = note
+
+    def one(self, method: str, prompt: Any, model: Any, context: Any, schema: Any, media: Any,
+            ignored: Mapping[str, Any]) -> Any:
+        model, context = self._settle(model, context, ignored)
+        parts = Parts()
+        args = self._request(parts, prompt, context)
+        args |= {"model": model, "schema": schema}
+        if media is not None:
+            args["media"] = media
+        value, raw = call(method, args, parts.raw())
+        return _reply(value, raw, schema)
+
+    def batch(self, method: str, prompts: Any, model: Any, context: Any, schema: Any,
+              on_error: str, ignored: Mapping[str, Any]) -> Replies:
+        model, context = self._settle(model, context, ignored)
+        if isinstance(prompts, str) or spans_of(prompts) is not None:
+            raise TypeError("the batched form takes a list of prompts; for one prompt use llm_query")
+        prompts = list(prompts)
+        contexts = _context_of_each(context, len(prompts))
+        parts, requests, slots = Parts(), [], []
+        replies = Replies([Reply()] * len(prompts))
+        for index, (prompt, own) in enumerate(zip(prompts, contexts)):
+            try:
+                requests.append(self._request(parts, prompt, own, f"prompt {index}"))
+                slots.append(index)
+            except LLMError as error:
+                replies[index] = _failed(error.kind, str(error))
+        if requests:
+            value, raw = call(method, {"prompts": requests, "model": model, "schema": schema},
+                              parts.raw())
+            for index, result in zip(slots, value["results"]):
+                replies[index] = (_reply(result, raw, schema) if result["ok"]
+                                  else _failed(result.get("code", "failed"), result["error"]))
+        if on_error == "raise":
+            for index, reply in enumerate(replies):
+                if getattr(reply, "ok", True) is False:
+                    raise LLMError(f"prompt {index}: {reply.error}", getattr(reply, "kind", "failed"))
+        return replies
+
+    def _settle(self, model: Any, context: Any, ignored: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The second argument is a context where it cannot be a model's name (REC-20)."""
+        if not self._allowed:
+            raise LLMError("sub-calls are off in this run (depth 0): answer with code alone",
+                           "denied")
+        if model is not None and context is None and not _may_be_model(model):
+            model, context = None, model
+        if ignored:
+            self._note(f"Ignored arguments of a model call: {', '.join(sorted(ignored))}.")
+        return model, context
+
+    def _request(self, parts: Parts, prompt: Any, context: Any, who: str = "the prompt"
+                 ) -> dict[str, Any]:
+        wire = parts.add(prompt)
+        characters = parts.characters
+        if parts.blank:
+            raise ValueError(f"{who} is blank: nothing was sent")
+        own = None
+        if context is not None:
+            own = parts.add(context, "\n")
+            characters += parts.characters
+        if 0 < self._limit < characters:
+            raise LLMError(f"{who} has {characters:,} characters, a model call takes at most "
+                           f"{self._limit:,}: send smaller pieces, e.g. doc.chunks(size)",
+                           "too_large")
+        return {"parts": wire, "context": own}
+
+
+def _may_be_model(value: Any) -> bool:
+    return (isinstance(value, str) and spans_of(value) is None
+            and len(value) <= _LONGEST_MODEL_NAME and not any(c.isspace() for c in value))
+
+
+def _context_of_each(context: Any, count: int) -> list[Any]:
+    """One context for all prompts, or a list with one for each."""
+    if isinstance(context, (list, tuple)) and len(context) == count and spans_of(context) is None:
+        return list(context)
+    return [context] * count
+
+
+def _reply(value: Mapping[str, Any], raw: bytes, schema: Any) -> Any:
+    if schema is not None and "value" in value:
+        return value["value"]
+    text = blob(value["text"], raw)
+    return _loads(text) if schema is not None else Reply.of(text, value.get("tokens", 0))
+
+
+def _failed(kind: str, message: str) -> Reply:
+    reply = Reply.of(f"[ERROR] {message}", 0, message)
+    reply.kind = kind  # type: ignore[attr-defined]
+    return reply
+
+
+def make_calls(caller: Caller) -> dict[str, Callable[..., Any]]:
+    """The functions for the namespace of code."""
+
+    def llm_query(prompt: Any, model: Any = None, *, context: Any = None, schema: Any = None,
+                  media: Any = None, **ignored: Any) -> Any:
+        """Asks a model one prompt and returns its reply as a string."""
+        return caller.one("llm", prompt, model, context, schema, media, ignored)
+
+    def llm_query_batched(prompts: Iterable[Any], model: Any = None, *, context: Any = None,
+                          schema: Any = None, on_error: str = "keep", **ignored: Any) -> Replies:
+        """Asks all prompts at the same time; replies come in their order."""
+        return caller.batch("llm_batch", prompts, model, context, schema, on_error, ignored)
+
+    def rlm_query(prompt: Any, model: Any = None, *, context: Any = None, schema: Any = None,
+                  media: Any = None, **ignored: Any) -> Any:
+        """Like llm_query, but the child may run code over its context, where depth allows."""
+        return caller.one("rlm", prompt, model, context, schema, media, ignored)
+
+    def rlm_query_batched(prompts: Iterable[Any], model: Any = None, *, context: Any = None,
+                          schema: Any = None, on_error: str = "keep", **ignored: Any) -> Replies:
+        """rlm_query for many prompts at the same time."""
+        return caller.batch("rlm_batch", prompts, model, context, schema, on_error, ignored)
+
+    return {function.__name__: function for function in
+            (llm_query, llm_query_batched, rlm_query, rlm_query_batched)}

@@ -1,0 +1,106 @@
+"""open("events.ndjson") reads the context: what models do by habit, works.
+
+`open`, `io.open`, `os.stat`, `os.listdir` and what is built on them (pathlib, csv, os.path.exists,
+glob) know the documents of the context by name or by a path that ends in it. Writing goes to /tmp.
+"""
+
+import builtins
+import io
+import os
+import stat
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dossier_text import ContextFile, Source
+
+
+class Files:
+    """The context's documents as files. `install` changes builtins, io and os; `remove` undoes it."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = list(sources)
+        self._saved: list[tuple[Any, str, Any]] = []
+
+    def find(self, path: Any) -> Source | None:
+        """The document that a path names; None for an ambiguous base name."""
+        try:
+            path = os.fspath(path)
+        except TypeError:
+            return None
+        if not isinstance(path, str) or not path:
+            return None
+        path = path.removeprefix("./")
+        for source in self._sources:
+            if source.name == path or path.endswith("/" + source.name):
+                return source
+        base = path.rsplit("/", 1)[-1]
+        named = [source for source in self._sources if source.name.rsplit("/", 1)[-1] == base]
+        return named[0] if len(named) == 1 else None
+
+    def open(self, file: Any, mode: str = "r", buffering: int = -1, encoding: str | None = None,
+             errors: str | None = None, newline: str | None = None, closefd: bool = True,
+             opener: Any = None) -> Any:
+        """Opens a document of the context, or a file in /tmp."""
+        source = self.find(file)
+        if source is None:
+            return self._real_open(file, mode, buffering, encoding, errors, newline, closefd,
+                                   opener)
+        if set(mode) & set("wax+"):
+            raise PermissionError(f"{source.name!r} is the context and cannot be written; keep "
+                                  "results in variables")
+        if "b" in mode:
+            return io.BufferedReader(ContextFile(source, 0, source.bytes), 65536)
+        encoding = "utf-8-sig" if encoding and "sig" in encoding else "utf-8"
+        text = io.TextIOWrapper(io.BufferedReader(ContextFile(source, 0, source.bytes), 65536),
+                                encoding=encoding, errors="replace", newline=newline)
+        text.mode = mode
+        return text
+
+    def install(self) -> None:
+        self._real_open = io.open
+        self._swap(io, "open", _plain(self.open))
+        self._swap(builtins, "open", io.open)
+        self._swap(os, "stat", self._stat(os.stat))
+        self._swap(os, "lstat", self._stat(os.lstat))
+        self._swap(os, "access", self._access(os.access))
+        self._swap(os, "listdir", self._listdir(os.listdir))
+
+    def remove(self) -> None:
+        while self._saved:
+            owner, name, value = self._saved.pop()
+            setattr(owner, name, value)
+
+    def _swap(self, owner: Any, name: str, value: Any) -> None:
+        self._saved.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+    def _stat(self, native: Callable[..., Any]) -> Callable[..., Any]:
+        def stat_(path: Any, *args: Any, **options: Any) -> Any:
+            source = None if isinstance(path, int) else self.find(path)
+            if source is None:
+                return native(path, *args, **options)
+            return os.stat_result((stat.S_IFREG | 0o444, 0, 0, 1, 0, 0, source.bytes, 0, 0, 0))
+        return stat_
+
+    def _access(self, native: Callable[..., bool]) -> Callable[..., bool]:
+        def access(path: Any, mode: int, **options: Any) -> bool:
+            if self.find(path) is None:
+                return native(path, mode, **options)
+            return not mode & (os.W_OK | os.X_OK)
+        return access
+
+    def _listdir(self, native: Callable[..., list[str]]) -> Callable[..., list[str]]:
+        def listdir(path: Any = ".") -> list[str]:
+            """The documents of the context; below /tmp the real files."""
+            text = "." if path is None else path if isinstance(path, int) else os.fspath(path)
+            if isinstance(text, str) and not text.startswith("/tmp"):
+                return sorted({source.name.split("/", 1)[0] for source in self._sources})
+            return native(path)
+        return listdir
+
+
+def _plain(method: Callable[..., Any]) -> Callable[..., Any]:
+    def open(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:  # noqa: A001
+        """Opens a document of the context, or a file in /tmp."""
+        return method(file, mode, *args, **options)
+    return open

@@ -1,0 +1,120 @@
+"""map_llm: one label for each item; models label, code counts.
+
+    result = map_llm(records, labels=["praise", "complaint"], field="text",
+                     instruction="What is the customer's message?")
+    print(result)            # a table of counts
+    result.labels[0], result.counts["praise"], result.failed
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dossier_bridge import Parts, as_text, call, spans_of
+from dossier_calls import Caller
+from dossier_records import Records
+from dossier_text import Source
+
+
+class LabelResult:
+    """`labels` (None where it failed), `counts` of every label, `failed` (indexes), `total`."""
+
+    def __init__(self, names: Sequence[str], indexes: Sequence[int],
+                 failed: Sequence[int]) -> None:
+        self.labels = [names[i] if 0 <= i < len(names) else None for i in indexes]
+        self.counts = dict.fromkeys(names, 0)
+        for label in self.labels:
+            if label is not None:
+                self.counts[label] += 1
+        self.failed = list(failed)
+        self.total = len(self.labels)
+
+    def __len__(self) -> int:
+        return self.total
+
+    def __iter__(self) -> Iterator[str | None]:
+        return iter(self.labels)
+
+    def __getitem__(self, key: int | slice | str) -> Any:
+        return self.counts[key] if isinstance(key, str) else self.labels[key]
+
+    def __repr__(self) -> str:
+        width = max([len("total")] + [len(name) for name in self.counts])
+        rows = [f"{name:<{width}}  {count:>8,}" for name, count in self.counts.items()]
+        rows.append(f"{'total':<{width}}  {self.total:>8,}")
+        if self.failed:
+            shown = ", ".join(map(str, self.failed[:10])) + (", …" if self.failed[10:] else "")
+            rows.append(f"without a label: {len(self.failed):,} (items {shown})")
+        return "\n".join(rows)
+
+
+def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
+    """The function for the namespace; `records()` gives the rows or None."""
+
+    def map_llm(items: Any = None, labels: Any = (), instruction: Any = "", *,
+                field: str | None = None, batch: int | None = None, model: str | None = None,
+                unknown: bool = False, **ignored: Any) -> LabelResult:
+        """Gives every item one of `labels`. Without items: all records, else all lines."""
+        labels, instruction = _in_order(labels, instruction)
+        names, instruction = _names(labels, instruction)
+        caller._settle(None, None, ignored)
+        base = {"labels": names, "instruction": instruction, "batch": batch, "model": model,
+                "unknown": unknown}
+        indexes: list[int] = []
+        failed: list[int] = []
+        if items is None:
+            items = records()
+        for wire, raw in _batches(items, field, sources):
+            value, _ = call("map", {"items": wire, **base}, raw)
+            failed += [index + len(indexes) for index in value["failed"]]
+            indexes += value["labels"]
+        if unknown and "unknown" not in names:
+            names = [*names, "unknown"]
+        return LabelResult(names, indexes, failed)
+
+    return map_llm
+
+
+def _in_order(labels: Any, instruction: Any) -> tuple[Any, str]:
+    """Models swap the two: a sentence where the labels belong, the labels behind it."""
+    if isinstance(labels, str) and not isinstance(instruction, str):
+        return instruction, labels
+    return labels, str(instruction)
+
+
+def _names(labels: Any, instruction: str) -> tuple[list[str], str]:
+    if isinstance(labels, Mapping):
+        meanings = "\n".join(f"{name}: {meaning}" for name, meaning in labels.items())
+        instruction = f"{instruction}\n{meanings}".strip()
+    if isinstance(labels, str):
+        labels = [part.strip() for part in labels.split(",")]
+    names = list(dict.fromkeys(str(label) for label in labels))
+    if not names:
+        raise ValueError("map_llm needs labels, e.g. labels=['yes', 'no']; for free text replies "
+                         "use llm_query_batched")
+    return names, instruction
+
+
+def _batches(items: Any, field: str | None, sources: Sequence[Source]
+             ) -> Iterator[tuple[Any, bytes]]:
+    """The items in wire form; whole documents and record ranges stay on the host."""
+    if items is None:
+        for source in sources:
+            yield {"lines": {"ctx": source.index}}, b""
+        return
+    ranges = items._dossier_ranges() if isinstance(items, Records) else None
+    if ranges is not None:
+        for source, first, end in ranges:
+            yield {"records": {"ctx": source.index, "from": first, "to": end, "field": field}}, b""
+        return
+    if isinstance(items, str):
+        items = [line for line in items.splitlines() if line.strip()]
+    parts = Parts()
+    wire = [parts.add(_item(item, field)) for item in items]
+    if wire:
+        yield wire, parts.raw()
+
+
+def _item(item: Any, field: str | None) -> Any:
+    if field is not None and isinstance(item, Mapping):
+        return as_text(item[field])
+    return item if isinstance(item, (list, tuple)) or spans_of(item) else as_text(item)

@@ -1,0 +1,200 @@
+"""Comparisons and the builtins that order values, made tolerant of None.
+
+Rows give None for a missing field. In Python `None > 5` raises, and one such row ends the block of a
+model that did not think of it. So `<`, `<=`, `>`, `>=` in blocks become calls that answer False
+where one side is None, and max, min, sum and sorted leave such values out. Everything that was left
+out is counted and told. `r["x"] is not None` works as ever: a missing value is plain None.
+"""
+
+import ast
+import builtins
+from collections.abc import Callable, Iterable
+from typing import Any
+
+_NAMES = {ast.Lt: "_dossier_lt", ast.LtE: "_dossier_le", ast.Gt: "_dossier_gt",
+          ast.GtE: "_dossier_ge"}
+_NOTHING = object()
+
+
+class Skipped:
+    """How many comparisons and values of a block had None in them."""
+
+    def __init__(self) -> None:
+        self.comparisons = 0
+        self.values = 0
+        self.sorted_last = 0
+
+    def notes(self) -> list[str]:
+        notes = []
+        if self.comparisons:
+            notes.append(f"{self.comparisons:,} comparisons with a missing value (None) counted as "
+                         "false.")
+        if self.values:
+            notes.append(f"{self.values:,} missing values (None) were left out of max, min or sum.")
+        if self.sorted_last:
+            notes.append(f"{self.sorted_last:,} rows without the sort value stand last.")
+        self.comparisons = self.values = self.sorted_last = 0
+        return notes
+
+
+class _Comparisons(ast.NodeTransformer):
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:  # noqa: N802 (name set by ast)
+        self.generic_visit(node)
+        operands = [node.left, *node.comparators]
+        if any(_never_none(operand) for operand in operands) and len(operands) == 2:
+            if all(_never_none(operand) or _is_number(operand) for operand in operands):
+                return node
+        if len(node.ops) == 1 and type(node.ops[0]) in _NAMES:
+            return _call(node.ops[0], node.left, node.comparators[0], node)
+        if len(node.ops) == 2 and all(type(op) in _NAMES for op in node.ops) \
+                and isinstance(node.comparators[1], ast.Constant):
+            return self._between(node)
+        return node
+
+    def _between(self, node: ast.Compare) -> ast.expr:
+        """`low <= x <= 9`: the middle is evaluated once, by a function of three values."""
+        names = [ast.Constant(_NAMES[type(op)]) for op in node.ops]
+        call = ast.Call(ast.Name("_dossier_between", ast.Load()),
+                        [*names, node.left, *node.comparators], [])
+        return ast.fix_missing_locations(ast.copy_location(call, node))
+
+
+def _call(op: ast.cmpop, left: ast.expr, right: ast.expr, place: ast.expr) -> ast.expr:
+    call = ast.Call(ast.Name(_NAMES[type(op)], ast.Load()), [left, right], [])
+    return ast.fix_missing_locations(ast.copy_location(call, place))
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is not None
+
+
+def _never_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("len", "abs", "round",
+                                                                           "int", "float")
+
+
+def tolerant(tree: ast.Module) -> ast.Module:
+    return _Comparisons().visit(tree)
+
+
+def tolerant_builtins(skipped: Skipped) -> dict[str, Callable[..., Any]]:
+    """The functions that rewritten code and its max, min, sum, sorted call."""
+
+    def unless_none(left: Any, right: Any, error: TypeError) -> bool:
+        if not _has_none(left) and not _has_none(right):
+            raise error
+        skipped.comparisons += 1
+        return False
+
+    def _dossier_lt(left: Any, right: Any) -> Any:
+        try:
+            return left < right
+        except TypeError as error:
+            return unless_none(left, right, error)
+
+    def _dossier_le(left: Any, right: Any) -> Any:
+        try:
+            return left <= right
+        except TypeError as error:
+            return unless_none(left, right, error)
+
+    def _dossier_gt(left: Any, right: Any) -> Any:
+        try:
+            return left > right
+        except TypeError as error:
+            return unless_none(left, right, error)
+
+    def _dossier_ge(left: Any, right: Any) -> Any:
+        try:
+            return left >= right
+        except TypeError as error:
+            return unless_none(left, right, error)
+
+    compare = {f.__name__: f for f in (_dossier_lt, _dossier_le, _dossier_gt, _dossier_ge)}
+
+    def _dossier_between(first: str, second: str, low: Any, middle: Any, high: Any) -> Any:
+        return compare[first](low, middle) and compare[second](middle, high)
+
+    own = {"_dossier_between": _dossier_between, **compare}
+    return own | {f.__name__: f for f in _ordering(skipped)}
+
+
+def _has_none(value: Any) -> bool:
+    return value is None or type(value) in (tuple, list) and any(item is None for item in value)
+
+
+def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
+    native_max, native_min = builtins.max, builtins.min
+    native_sum, native_sorted = builtins.sum, builtins.sorted
+
+    def best(native: Callable[..., Any], wins: Callable[[Any, Any], bool], args: tuple[Any, ...],
+             key: Callable[[Any], Any] | None, default: dict[str, Any]) -> Any:
+        if len(args) != 1:
+            if default or not args:
+                return native(*args, **default)
+            args = (args,)
+        values, chosen, chosen_key = 0, _NOTHING, None
+        for item in args[0]:
+            own = item if key is None else key(item)
+            if own is None:
+                values += 1
+                continue
+            try:
+                better = chosen is _NOTHING or wins(own, chosen_key)
+            except TypeError:
+                if _has_none(own):
+                    values += 1
+                    continue
+                if not _has_none(chosen_key):
+                    raise
+                values += 1
+                better = True
+            if better:
+                chosen, chosen_key = item, own
+        skipped.values += values
+        if chosen is not _NOTHING:
+            return chosen
+        if values and not default:
+            return None
+        return native((), **default)
+
+    def max(*args: Any, key: Any = None, **default: Any) -> Any:  # noqa: A001
+        """The largest value; None is left out."""
+        return best(native_max, lambda a, b: a > b, args, key, default)
+
+    def min(*args: Any, key: Any = None, **default: Any) -> Any:  # noqa: A001
+        """The smallest value; None is left out."""
+        return best(native_min, lambda a, b: a < b, args, key, default)
+
+    def sum(iterable: Iterable[Any], /, start: Any = 0) -> Any:  # noqa: A001
+        """The sum; None is left out."""
+        missing = 0
+
+        def present() -> Iterable[Any]:
+            nonlocal missing
+            for value in iterable:
+                if value is None:
+                    missing += 1
+                else:
+                    yield value
+
+        total = native_sum(present(), start)
+        skipped.values += missing
+        return total
+
+    def sorted(iterable: Iterable[Any], /, *, key: Any = None,  # noqa: A001
+               reverse: bool = False) -> list[Any]:
+        """A sorted list; items whose key is None stand last."""
+        items = list(iterable)
+        try:
+            return native_sorted(items, key=key, reverse=reverse)
+        except TypeError:
+            keys = items if key is None else [key(item) for item in items]
+            present = [item for item, own in zip(items, keys) if not _has_none(own)]
+            missing = [item for item, own in zip(items, keys) if _has_none(own)]
+            if not missing:
+                raise
+            skipped.sorted_last += len(missing)
+            return native_sorted(present, key=key, reverse=reverse) + missing
+
+    return max, min, sum, sorted

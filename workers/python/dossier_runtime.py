@@ -1,0 +1,309 @@
+"""The entry of the Python worker: one session, run block by block.
+
+The worker imports this in the zygote (nothing happens on import), then in each session:
+
+    start_session()
+    result = run_block("print(len(context))", block=1, replay=False)
+
+Called by one thread at a time; code may start threads of its own.
+"""
+
+import ast
+import asyncio
+import builtins
+import contextlib
+import inspect
+import linecache
+import random
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import _dossier
+
+import dossier_code
+import dossier_errors
+from dossier_answers import Stop
+from dossier_empty import existing_values, is_empty_output
+from dossier_files import Files
+from dossier_guard import refusal
+from dossier_records import nearest
+from dossier_rewrite import Skipped, tolerant, tolerant_builtins
+from dossier_show import out_text
+from dossier_streams import Streams
+from dossier_world import World, make_module
+
+_OUT_CHARACTERS = 2000
+_EMPTY_RESULT: dict[str, Any] = {"status": "ok", "error": None, "last": "", "vars": [],
+                                 "answer": None, "draft": None, "notes": [], "refused": "",
+                                 "assigned": []}
+
+
+class Interrupted(BaseException):
+    """Raised by the worker's signal; not to be caught by `except Exception`."""
+
+
+class Session:
+    """One namespace and its history of blocks."""
+
+    def __init__(self) -> None:
+        features: Mapping[str, Any] = _dossier.features()
+        self._notes: list[str] = []
+        self._skipped = Skipped()
+        self._module = make_module(tolerant_builtins(self._skipped))
+        self._namespace = self._module.__dict__
+        self._streams = Streams()
+        self._world = World(self._namespace, features, self._notes.append)
+        self._files = Files(self._world.sources)
+        self._asked: set[str] = set()   # fields whose values were listed already
+        self._loop: asyncio.Runner | None = None
+        self._running = False
+        self._previous_main = sys.modules.get("__main__")
+        self._install(features)
+        self._snapshot = dict(vars(builtins))
+        self._block_builtins = dict(self._namespace["__builtins__"])
+
+    def close(self) -> None:
+        """Undoes what the session changed in the process; for tests."""
+        self._files.remove()
+        if self._loop is not None:
+            self._loop.close()
+        sys.stdout, sys.stderr, sys.stdin = self._previous_streams
+        if self._previous_main is not None:
+            sys.modules["__main__"] = self._previous_main
+
+    def run(self, code: str, block: int) -> dict[str, Any]:
+        """Runs one block to its end, whatever it does."""
+        result = {**_EMPTY_RESULT, "notes": self._notes}
+        self._notes.clear()
+        self._streams.begin()
+        self._restore_builtins()
+        filename = f"<block {block}>"
+        linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
+        try:
+            tree = dossier_code.parse(code)
+            result["assigned"] = list(dict.fromkeys(n for n, _, _ in dossier_code.bindings(tree)))
+            result["refused"] = refusal(tree, self._world.functions, self._world.variable_names(),
+                                        self._world.holds)
+        except SyntaxError as error:
+            error.filename = filename
+            return self._failed(result, error, block)
+        if result["refused"]:
+            return self._done(result, "not_run")
+        return self._execute(tree, filename, block, result)
+
+    def variable(self, name: str, max_bytes: int) -> dict[str, Any]:
+        """The value of a variable as text."""
+        if name in ("context", "records"):
+            self._world.make(name)
+        if name not in self._namespace or name.startswith("__"):
+            return {"found": False, "text": "", "nearest": nearest(name, self._names())}
+        value = self._namespace[name]
+        if name == "answer" and isinstance(value, dict):
+            value = value.get("content", "")
+        text = value if isinstance(value, str) else str(value)
+        data = text[:max_bytes].encode("utf-8", "backslashreplace")[:max_bytes]
+        return {"found": True, "text": data.decode("utf-8", "ignore"), "nearest": []}
+
+    def on_interrupt(self, _number: int, _frame: Any) -> None:
+        if self._running:
+            raise Interrupted
+
+    def _install(self, features: Mapping[str, Any]) -> None:
+        self._previous_streams = sys.stdout, sys.stderr, sys.stdin
+        self._streams.put_back()
+        self._files.install()
+        self._namespace["__builtins__"]["open"] = builtins.open
+        sys.modules["__main__"] = self._module
+        random.seed(features.get("seed", 0))
+        threading.excepthook = _thread_failed
+        with contextlib.suppress(ValueError, OSError):
+            signal.signal(signal.SIGINT, self.on_interrupt)
+
+    def _names(self) -> list[str]:
+        return [*self._world.variable_names(), *self._world.reserved]
+
+    def _restore_builtins(self) -> None:
+        """Code may patch builtins for its block, not for ours or the next one (SBX-E9)."""
+        vars(builtins).update(self._snapshot)
+        self._namespace["__builtins__"] = dict(self._block_builtins)
+
+    def _execute(self, tree: ast.Module, filename: str, block: int,
+                 result: dict[str, Any]) -> dict[str, Any]:
+        world = self._world
+        error: BaseException | None = None
+        value: Any = None
+        last_is_value = bool(tree.body) and isinstance(tree.body[-1], ast.Expr)
+        world.answers.begin_block(dossier_code.sets_answer_items(tree))
+        source_tree = tree
+        try:
+            self._running = True
+            world.prepare(tree)
+            value = self._evaluate(filename, last_is_value)
+            result["last"] = self._last(source_tree, value)
+        except BaseException as raised:  # the block ends here, whatever it raised
+            error = raised
+        finally:
+            self._running = False
+        return self._finish(source_tree, error, block, result)
+
+    def _evaluate(self, filename: str, last_is_value: bool) -> Any:
+        """Runs the statements; gives the value of a last expression."""
+        tree = tolerant(dossier_code.parse("".join(linecache.getlines(filename))))
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        last = tree.body.pop() if last_is_value else None
+        if tree.body:
+            self._call(compile(tree, filename, "exec", flags, dont_inherit=True))
+        if last is None:
+            return None
+        expression = ast.Expression(last.value)
+        return self._call(compile(expression, filename, "eval", flags, dont_inherit=True))
+
+    def _call(self, code: Any) -> Any:
+        if not code.co_flags & inspect.CO_COROUTINE:
+            return eval(code, self._namespace)  # running blocks is what this file is for
+        if self._loop is None:
+            self._loop = asyncio.Runner()
+        return self._loop.run(_awaited(eval(code, self._namespace)))
+
+    def _last(self, tree: ast.Module, value: Any) -> str:
+        """What is shown of a last expression, or of a last assignment if nothing was printed."""
+        if value is not None:
+            return "Out: " + out_text(value, _OUT_CHARACTERS)
+        if self._streams.printed:
+            return ""
+        lines = []
+        for name in dossier_code.last_assigned(tree):
+            found = self._namespace.get(name)
+            if found is not None or name in self._namespace:
+                lines.append(f"{name} = {out_text(found, _OUT_CHARACTERS)}")
+        return "\n".join(lines)
+
+    def _finish(self, tree: ast.Module, error: BaseException | None, block: int,
+                result: dict[str, Any]) -> dict[str, Any]:
+        self._put_things_back()
+        result["answer"], result["draft"] = self._world.answers.take()
+        if isinstance(error, (SystemExit, KeyboardInterrupt)):
+            self._notes.append(_left(error))
+        elif isinstance(error, Interrupted):
+            result["error"] = _interruption(error, block)
+        elif error is not None and not isinstance(error, Stop):
+            result["error"] = dossier_errors.describe(error, block, self._hints())
+        if result["error"] is None and result["answer"] is None:
+            self._comment(tree, result)
+        self._notes += self._skipped.notes()
+        if result["answer"] is not None:
+            return self._done(result, "final")
+        if isinstance(error, Interrupted):
+            return self._done(result, "interrupted")
+        return self._done(result, "ok" if result["error"] is None else "error")
+
+    def _comment(self, tree: ast.Module, result: dict[str, Any]) -> None:
+        """Says what a model should know about an output of nothing, or of zero."""
+        printed = self._streams.out.head.decode("utf-8", "replace")
+        if not self._streams.printed and not result["last"]:
+            self._notes.append(_nothing_printed(tree, result["assigned"]))
+            return
+        output = printed + result["last"].removeprefix("Out: ")
+        records = self._world.data.get("records")
+        if records is not None and is_empty_output(output):
+            self._notes += existing_values(tree, records, self._asked)
+
+    def _put_things_back(self) -> None:
+        sys.settrace(None)
+        sys.setprofile(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+        self._streams.flush()
+        if self._streams.put_back():
+            self._notes.append("sys.stdout and sys.stderr were put back.")
+        changed = self._world.put_back()
+        if changed:
+            names = ", ".join(f"`{name}`" for name in changed)
+            self._notes.append(f"{names} was put back: use another name for your own values.")
+        vars(builtins).update(self._snapshot)
+
+    def _hints(self) -> dossier_errors.World:
+        return dossier_errors.World(
+            [source.name for source in self._world.sources],
+            lambda: self._world.records() is not None, self._names)
+
+    def _failed(self, result: dict[str, Any], error: BaseException, block: int) -> dict[str, Any]:
+        result["error"] = dossier_errors.describe(error, block, self._hints())
+        return self._done(result, "error")
+
+    def _done(self, result: dict[str, Any], status: str) -> dict[str, Any]:
+        result["status"] = status
+        result["vars"] = self._world.variables()
+        result["notes"] = list(dict.fromkeys(self._notes))
+        return result
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def _thread_failed(args: Any) -> None:
+    """FINAL in a thread ends that thread only; its value was recorded."""
+    if not issubclass(args.exc_type, Stop):
+        threading.__excepthook__(args)
+
+
+def _left(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "KeyboardInterrupt ended this block; the session goes on."
+    said = f" ({error.code})" if error.code not in (None, 0) else ""
+    return f"exit ended this block only{said}; the session and its variables go on."
+
+
+def _interruption(error: BaseException, block: int) -> dict[str, Any]:
+    line = 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == f"<block {block}>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    source = linecache.getline(f"<block {block}>", line).strip() if line else ""
+    return {"type": "Interrupted", "message": "the block was stopped", "line": line,
+            "source": source, "traceback": ""}
+
+
+def _nothing_printed(tree: ast.Module, assigned: list[str]) -> str:
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    called = {getattr(node.func, "id", "") for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    if functions and functions[-1] not in called:
+        return f"No output: {functions[-1]}() was defined but not called. Call it and print."
+    names = [name for name in assigned if not name.startswith("_") and name not in functions]
+    shown = f" Set: {', '.join(names[:10])}." if names else ""
+    return f"No output: nothing was printed.{shown} Use print(...) to see a value."
+
+
+_session: Session | None = None
+
+
+def start_session() -> None:
+    """Makes the session of this process. The bridge is not used yet."""
+    global _session
+    _session = Session()
+
+
+def run_block(code: str, block: int, replay: bool = False) -> dict[str, Any]:
+    """Runs one block. `replay` changes nothing here: replies come from the host's record."""
+    return _current().run(code, block)
+
+
+def check_code(code: str) -> dict[str, Any]:
+    """Compiles a block and runs nothing."""
+    return dossier_code.check(code)
+
+
+def get_variable(name: str, max_bytes: int) -> dict[str, Any]:
+    """The value of a variable as text, at most `max_bytes` of UTF-8; else the nearest names."""
+    return _current().variable(name, max_bytes)
+
+
+def _current() -> Session:
+    if _session is None:
+        raise RuntimeError("start_session was not called")
+    return _session

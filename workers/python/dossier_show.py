@@ -1,0 +1,152 @@
+"""Values as text, bounded: the last expression of a block, and the list of variables (SBX-59).
+
+Listing variables must not run for long, whatever they are: built-in collections are walked here and
+cut, representations written in Python run under a deadline, all else shows its type.
+"""
+
+import sys
+import time
+import types
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+_LIST_NAMES = 100
+_LIST_CHARACTERS = 200
+_LIST_SECONDS = 0.05
+_SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range, memoryview)
+_BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
+
+
+class _TooLate(BaseException):
+    """The deadline of a representation passed."""
+
+
+def shown(value: Any, limit: int) -> str:
+    """repr(value) cut to `limit` characters, without building what is cut."""
+    text = _Writer(limit, repr).text(value)
+    if len(text) <= limit:
+        return text
+    try:
+        size = f" ({len(value):,} items)" if not isinstance(value, str) else f" ({len(value):,} characters)"
+    except Exception:  # no length, or a failing __len__
+        size = ""
+    return text[:limit] + " …" + size
+
+
+def out_text(value: Any, limit: int) -> str:
+    """How `Out:` shows a value: a short text plain, all else by repr."""
+    if isinstance(value, str) and "\n" not in value and len(value) <= _LIST_CHARACTERS:
+        return str(value)
+    if type(value).__repr__ is not object.__repr__ and not isinstance(value, _SIZED):
+        try:
+            text = repr(value)
+        except Exception as error:
+            return f"<{type(value).__name__}: its __repr__ raised {type(error).__name__}>"
+        return text if len(text) <= limit else text[:limit] + f" … ({len(text):,} characters)"
+    return shown(value, limit)
+
+
+class _Writer:
+    """Builds a bounded representation. `leaf` writes what is not a built-in collection."""
+
+    def __init__(self, limit: int, leaf: Callable[[Any], str]) -> None:
+        self._limit = limit
+        self._leaf = leaf
+        self._open: set[int] = set()
+
+    def text(self, value: Any, room: int | None = None) -> str:
+        room = self._limit if room is None else room
+        if isinstance(value, str) and type(value).__repr__ is str.__repr__:
+            return repr(str(value[:room + 1]))
+        if isinstance(value, (bytes, bytearray)):
+            return repr(value[:room + 1])
+        if type(value).__repr__ in (dict.__repr__, list.__repr__, tuple.__repr__, set.__repr__):
+            return self._collection(value, room)
+        try:
+            return str(self._leaf(value))
+        except Exception as error:  # __repr__ of foreign code may raise anything
+            return f"<{type(value).__name__}: its __repr__ raised {type(error).__name__}>"
+
+    def _collection(self, value: Any, room: int) -> str:
+        if id(value) in self._open or len(self._open) > 50:
+            return "..."
+        self._open.add(id(value))
+        pieces, used = [], 0
+        is_dict = isinstance(value, dict)
+        try:
+            for item in (dict.items(value) if is_dict else value):
+                if used > room:
+                    break
+                piece = (f"{self.text(item[0], room - used)}: {self.text(item[1], room - used)}"
+                         if is_dict else self.text(item, room - used))
+                pieces.append(piece)
+                used += len(piece) + 2
+        except RuntimeError:  # a thread of the code changed it meanwhile
+            pieces.append("…")
+        self._open.discard(id(value))
+        base = next((kind for kind in _BRACKETS if isinstance(value, kind)), set)
+        start, end = "{}" if is_dict else _BRACKETS[base]
+        if not pieces and base is set and not is_dict:
+            return "set()"
+        comma = "," if base is tuple and not is_dict and len(pieces) == 1 else ""
+        return start + ", ".join(pieces) + comma + end
+
+
+def list_variables(namespace: Mapping[str, Any], hidden: Collection[str]) -> list[dict[str, Any]]:
+    """The variables of code, the newest 100, each with type, size and a preview."""
+    names = variable_names(namespace, hidden)[-_LIST_NAMES:]
+    deadline = time.monotonic() + _LIST_SECONDS
+    writer = _Writer(_LIST_CHARACTERS, lambda value: _guarded(value, deadline))
+    listed = []
+    for name in names:
+        value = namespace[name]
+        text = writer.text(value) if time.monotonic() < deadline else f"<{type(value).__name__}>"
+        listed.append({"name": name, "type": type(value).__name__, "size": _size(value),
+                       "preview": _clean(text)})
+    return listed
+
+
+def variable_names(namespace: Mapping[str, Any], hidden: Collection[str]) -> list[str]:
+    """What code has assigned: no `_` names, none of ours, no modules."""
+    return [name for name, value in list(namespace.items())
+            if isinstance(name, str) and not name.startswith("_") and name not in hidden
+            and not isinstance(value, types.ModuleType)]
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, _SIZED) or type(value).__module__.startswith("dossier_"):
+        try:
+            return len(value)
+        except TypeError:
+            return 0
+    return 0
+
+
+def _clean(text: str) -> str:
+    text = text if len(text) <= _LIST_CHARACTERS else text[:_LIST_CHARACTERS - 1] + "…"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _guarded(value: Any, deadline: float) -> str:
+    """repr() of one value that is no built-in collection; stops Python code at the deadline."""
+    if isinstance(value, (types.FunctionType, type)):
+        kind = "class" if isinstance(value, type) else "def"
+        return f"{kind} {value.__qualname__}"
+    if isinstance(value, (int, float, complex, bool, type(None))):
+        return repr(value)
+    if type(value).__repr__ is object.__repr__:
+        return f"<{type(value).__name__}>"
+
+    def check(_frame: Any, _event: str, _arg: Any) -> Any:
+        if time.monotonic() > deadline:
+            raise _TooLate
+        return check
+
+    previous = sys.gettrace()
+    sys.settrace(check)
+    try:
+        return repr(value)[:_LIST_CHARACTERS + 1]
+    except _TooLate:
+        return f"<{type(value).__name__}: its __repr__ takes too long>"
+    finally:
+        sys.settrace(previous)

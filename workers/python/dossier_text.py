@@ -1,0 +1,119 @@
+"""Texts by offset: contexts as the host maps them, and strings that remember where they stand.
+
+The host counts bytes, Python counts code points. For ASCII both are the same; other small texts
+are counted here, large ones by the host's index.
+"""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import _dossier
+
+from dossier_bridge import Span, ask
+
+_LOCAL_BYTES = 256 * 1024  # below this counting here is as quick as asking
+
+
+class Source:
+    """One context: its name, sizes and mapped text."""
+
+    def __init__(self, index: int) -> None:
+        info = _dossier.context_info(index)
+        self.index = index
+        self.name: str = info["name"] or f"context_{index}"
+        self.bytes: int = info["bytes"]
+        self.characters: int = info["characters"]
+        self.meta: dict[str, Any] | None = info.get("meta")
+        self.ascii = self.bytes == self.characters
+        self._line_count: int | None = None
+
+    @property
+    def view(self) -> memoryview:
+        return _dossier.context_view(self.index)
+
+    @property
+    def line_count(self) -> int:
+        if self._line_count is None:
+            value, _ = ask("line_count", {"ctx": self.index})
+            self._line_count = value["count"] if isinstance(value, dict) else int(value)
+        return self._line_count
+
+    def text(self, at: int, length: int) -> str:
+        return str(self.view[at:at + length], "utf-8", "replace")
+
+    def to_bytes(self, characters: Sequence[int]) -> list[int]:
+        """Byte offsets of these character offsets."""
+        if self.ascii:
+            return list(characters)
+        if self.bytes <= _LOCAL_BYTES:
+            text = self.text(0, self.bytes)
+            return [len(text[:offset].encode()) for offset in characters]
+        value, _ = ask("char_to_byte", {"ctx": self.index, "chars": list(characters)})
+        return value["bytes"]
+
+    def to_characters(self, offsets: Sequence[int]) -> list[int]:
+        """Character offsets of these byte offsets."""
+        if self.ascii:
+            return list(offsets)
+        if self.bytes <= _LOCAL_BYTES:
+            view = self.view
+            return [len(str(view[:offset], "utf-8", "replace")) for offset in offsets]
+        value, _ = ask("byte_to_char", {"ctx": self.index, "bytes": list(offsets)})
+        return value["chars"]
+
+    def piece(self, at: int, length: int) -> "Piece":
+        return Piece.of(self.text(at, length), [(self.index, at, length)])
+
+    def open(self, at: int = 0, length: int | None = None, **options: Any) -> io.TextIOWrapper:
+        """The text as a file object; nothing is copied up front."""
+        raw = ContextFile(self, at, self.bytes - at if length is None else length)
+        return io.TextIOWrapper(io.BufferedReader(raw, 65536), encoding="utf-8", **options)
+
+
+class Piece(str):
+    """A string cut from a context. Given to a model, only its offsets leave the sandbox."""
+
+    _spans: list[Span]
+
+    @classmethod
+    def of(cls, text: str, spans: list[Span]) -> "Piece":
+        piece = cls(text)
+        piece._spans = spans
+        return piece
+
+    def _dossier_spans(self) -> list[Span] | None:
+        return getattr(self, "_spans", None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
+
+
+class ContextFile(io.RawIOBase):
+    """The bytes of a context, or a part of one, for `open`."""
+
+    def __init__(self, source: Source, at: int, length: int) -> None:
+        super().__init__()
+        self._view = source.view[at:at + length]
+        self._position = 0
+        self.name = source.name
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self._view[self._position:self._position + len(buffer)]
+        buffer[:len(chunk)] = chunk
+        self._position += len(chunk)
+        return len(chunk)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: len(self._view)}[whence]
+        self._position = max(0, base + offset)
+        return self._position
+
+    def tell(self) -> int:
+        return self._position

@@ -1,0 +1,260 @@
+"""The names that code finds: records, context, doc, contextMeta, history, budget, SHOW_VARS, tools.
+
+`context` and `records` are made when a block first names them: building the text of a large context
+costs its size again, reading the record index asks the host.
+"""
+
+import ast
+import builtins
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import _dossier
+
+from dossier_answers import Answers
+from dossier_bridge import LLMError, Parts, blob, call
+from dossier_calls import Caller, make_calls
+from dossier_code import used_names
+from dossier_doc import Doc
+from dossier_labels import make_map
+from dossier_records import Records, make_records
+from dossier_show import list_variables, variable_names
+from dossier_text import Source
+
+_STRING_MAX = 2 << 30
+_LAZY = ("context", "records")
+# Code that names these may reach any name by its text.
+_REFLECTION = {"eval", "exec", "globals", "vars", "locals", "getattr", "__import__", "import_module"}
+# Modules that models forget to import.
+_MODULES = ("re", "json", "csv", "math", "collections", "itertools", "statistics", "os", "sys", "io",
+            "random", "string", "textwrap", "time")
+_MEMBERS = {"Counter": "collections", "defaultdict": "collections", "Path": "pathlib"}
+
+
+class FrozenMeta(Mapping):
+    """contextMeta: a mapping that cannot be changed; `contextMeta.fields` works too."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_data", {key: _frozen(value) for key, value in data.items()})
+
+    def __getitem__(self, key: str) -> Any:
+        return self._data[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._data:
+            raise AttributeError(f"contextMeta has no {name!r}; it has {', '.join(self._data)}")
+        return self._data[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise TypeError("contextMeta is read-only")
+
+    def __repr__(self) -> str:
+        return repr(self._data)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return FrozenMeta(value)
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+class World:
+    """The reserved names of one session, in the namespace of its module."""
+
+    def __init__(self, namespace: dict[str, Any], features: Mapping[str, Any],
+                 note: Callable[[str], None]) -> None:
+        self.namespace = namespace
+        self.features = features
+        self.sources = [Source(index) for index in range(_dossier.context_count())]
+        self.sources.sort(key=lambda source: source.name.encode())
+        self._note = note
+        self._string_max: int = features.get("context_string_max") or _STRING_MAX
+        self._pending = set(_LAZY)
+        self.functions: dict[str, Callable[..., Any]] = {}
+        self.data: dict[str, Any] = {}
+        self.answers = Answers(namespace, self.variable_names, features)
+        self._define()
+
+    @property
+    def reserved(self) -> set[str]:
+        return {*self.functions, *self.data, *_LAZY, "answer"}
+
+    def variable_names(self) -> list[str]:
+        return variable_names(self.namespace, self.reserved)
+
+    def variables(self) -> list[dict[str, Any]]:
+        return list_variables(self.namespace, self.reserved)
+
+    def records(self) -> Records | None:
+        self.make("records")
+        return self.data.get("records")
+
+    def make(self, name: str) -> None:
+        """Makes `context` or `records`, if that has not been done."""
+        if name not in self._pending:
+            return
+        self._pending.discard(name)
+        value = self._make_context() if name == "context" else make_records(self.sources)
+        if value is not None:
+            self.data[name] = value
+            self.namespace[name] = value
+
+    def prepare(self, tree: ast.AST) -> None:
+        """Makes the lazy names that this block may use."""
+        if not self._pending:
+            return
+        names = used_names(tree)
+        reflects = bool(names & _REFLECTION) or any(
+            isinstance(node, ast.Attribute) and node.attr in ("__dict__", "import_module")
+            for node in ast.walk(tree))
+        for name in _LAZY:
+            if name in names or (reflects and name in _strings(tree)):
+                self.make(name)
+
+    def put_back(self) -> list[str]:
+        """Undoes what the block did to reserved names; says which."""
+        changed = []
+        for name, value in {**self.functions, **self.data}.items():
+            if self.namespace.get(name, self) is not value:
+                self.namespace[name] = value
+                changed.append(name)
+        for name in _LAZY:
+            if name in self._pending and self.namespace.pop(name, None) is not None:
+                changed.append(name)
+        self.namespace.setdefault("answer", {"content": "", "ready": False})
+        return changed
+
+    def holds(self) -> str:
+        """One sentence on what the data names hold."""
+        records = self.records()
+        if records is not None:
+            return f"`records` already holds the real data ({len(records):,} rows)."
+        count = sum(source.characters for source in self.sources)
+        return f"`context` already holds the real text ({count:,} characters)."
+
+    def _define(self) -> None:
+        caller = Caller(self.features, self._note)
+        self.functions |= make_calls(caller)
+        self.functions["map_llm"] = make_map(caller, self.sources, self.records)
+        self.functions |= self.answers.functions()
+        self.functions |= {f.__name__: f for f in self._helpers()}
+        self.functions |= {tool["name"]: _tool(tool) for tool in self.features.get("tools") or []}
+        self.data["doc"] = Doc.of(self.sources, self._string_max)
+        meta = self._meta()
+        if meta is not None:
+            self.data["contextMeta"] = meta
+        self.data["history"] = list(self.features.get("history") or [])
+        self.namespace.update(self.functions)
+        self.namespace.update(self.data)
+        self.namespace["LLMError"] = self.data["LLMError"] = LLMError
+
+    def _helpers(self) -> tuple[Callable[..., Any], ...]:
+        world = self
+
+        def SHOW_VARS() -> dict[str, str]:  # noqa: N802
+            """Prints the names and types of your variables; returns them."""
+            types_ = {name: type(world.namespace[name]).__name__ for name in world.variable_names()}
+            print("\n".join(f"{name}: {kind}" for name, kind in types_.items())
+                  or "No variables are set.")
+            return types_
+
+        def budget() -> dict[str, Any]:
+            """What is left: iterations, calls, tokens, seconds, money. None is unlimited."""
+            return call("budget", {})[0]
+
+        return SHOW_VARS, budget
+
+    def _meta(self) -> FrozenMeta | None:
+        metas = [source.meta for source in self.sources]
+        if len(metas) == 1:
+            return FrozenMeta(metas[0]) if metas[0] else None
+        known = [meta or {"fileName": source.name, "bytes": source.bytes,
+                          "chars": source.characters, "length": source.characters}
+                 for meta, source in zip(metas, self.sources)]
+        return FrozenMeta({"documents": known, "count": len(known)}) if known else None
+
+    def _make_context(self) -> Any:
+        if sum(source.bytes for source in self.sources) > self._string_max:
+            return self._views("is too large for one string")
+        try:
+            texts = [source.text(0, source.bytes) for source in self.sources]
+        except MemoryError:
+            return self._views("does not fit into memory")
+        return texts[0] if len(texts) == 1 else texts
+
+    def _views(self, reason: str) -> Any:
+        self._note(f"`context` {reason}: it is the view `doc` (len, slices, find, grep, chunks).")
+        if len(self.sources) == 1:
+            return self.data["doc"]
+        return [Doc.of([source], self._string_max) for source in self.sources]
+
+
+def _strings(tree: ast.AST) -> set[str]:
+    return {word for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            for word in _LAZY if word in node.value}
+
+
+def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
+    parameters = tool.get("parameters") or {}
+    names = list(parameters.get("properties", parameters) if isinstance(parameters, Mapping)
+                 else parameters)
+
+    def run(*values: Any, **fields: Any) -> Any:
+        if len(values) > len(names):
+            raise TypeError(f"{tool['name']} takes {len(names)} arguments: {', '.join(names)}")
+        parts = Parts()
+        args = {"name": tool["name"], "args": dict(zip(names, values)) | fields}
+        value, raw = call("tool", args, parts.raw())
+        if isinstance(value, Mapping) and set(value) >= {"text"}:
+            return blob(value["text"], raw)
+        return value
+
+    run.__name__ = run.__qualname__ = tool["name"]
+    run.__doc__ = tool.get("description", "")
+    return run
+
+
+def block_builtins(own: Mapping[str, Any]) -> dict[str, Any]:
+    """The builtins of blocks: Python's, with ours over them and the modules that models forget."""
+    import importlib
+
+    names = dict(vars(builtins))
+    for module in _MODULES:
+        names[module] = importlib.import_module(module)
+    for member, module in _MEMBERS.items():
+        names[member] = getattr(importlib.import_module(module), member)
+
+    def refuse(name: str) -> Callable[..., Any]:
+        def refused(*_args: Any) -> Any:
+            raise EOFError(f"{name}: nobody can answer here; use context, records or llm_query")
+        refused.__name__ = name
+        return refused
+
+    def leave(code: Any = None) -> None:
+        raise SystemExit(code)
+
+    def help_(thing: Any = None) -> None:
+        print(getattr(thing, "__doc__", None) or "Names: records, context, doc, llm_query, "
+              "llm_query_batched, map_llm, FINAL, FINAL_VAR, SHOW_VARS, budget")
+
+    names |= {"input": refuse("input"), "breakpoint": refuse("breakpoint"), "exit": leave,
+              "quit": leave, "help": help_, "display": print}
+    names |= own
+    return names
+
+
+def make_module(own: Mapping[str, Any]) -> types.ModuleType:
+    """The module that blocks run in."""
+    module = types.ModuleType("__main__")
+    module.__dict__["__builtins__"] = block_builtins(own)
+    return module
