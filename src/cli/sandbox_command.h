@@ -1,0 +1,56 @@
+// `dossier sandbox test` and `dossier sandbox run`: the walls tried, and code run without a model.
+//
+//   int exit_code = RunSandboxTest({.json = true}, std::cout, std::cerr);
+//   exit_code = RunSandboxRun({.files = {"block.py"}, .contexts = {"feed.ndjson"}}, std::cout, std::cerr);
+//
+// One field a flag; values that a person typed stay text here. Thread-safety: one call a process.
+
+#ifndef DOSSIER_CLI_SANDBOX_COMMAND_H_
+#define DOSSIER_CLI_SANDBOX_COMMAND_H_
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+
+namespace dossier::cli {
+
+// The flags of all commands that run code (spec/sandbox.md, section 3).
+struct SandboxFlags {
+  std::string mode = "strict";              // --sandbox: strict, degraded
+  std::string cell_time = "60s";            // --cell-time: DUR
+  std::string cell_cpu = "120s";            // --cell-cpu: DUR
+  std::string cell_memory = "1G";           // --cell-memory: SIZE
+  std::string cell_output = "10M";          // --cell-output: SIZE
+  std::string context_string_max = "2G";    // --context-string-max: SIZE
+  std::vector<std::string> read_folders;    // --sandbox-read
+  std::string worker_path;                  // empty: beside the command
+  std::vector<std::string> disabled_layers;  // for tests
+};
+
+struct SandboxTestArguments {
+  bool json = false;
+  SandboxFlags flags;
+  CancelToken cancel;
+};
+
+// "67 of 67 refused", with a line for each that was not. Returns 0, 15 if an attempt had an effect,
+// 12 if the sandbox does not start, 2, 130.
+int RunSandboxTest(const SandboxTestArguments& arguments, std::ostream& out, std::ostream& err);
+
+struct SandboxRunArguments {
+  std::string dialect = "python";     // --dialect: python
+  std::vector<std::string> contexts;  // -c: files of UTF-8 text; "-" is stdin
+  std::vector<std::string> files;     // blocks, in order; "-" is stdin
+  bool json = false;                  // one object with all blocks' results
+  SandboxFlags flags;
+  CancelToken cancel;
+};
+
+// Prints what the blocks print. Returns 0, 1 if the last block raised, 2, 4, 12, 130.
+int RunSandboxRun(const SandboxRunArguments& arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_SANDBOX_COMMAND_H_
