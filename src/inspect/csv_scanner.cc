@@ -1,0 +1,208 @@
+#include "inspect/csv_scanner.h"
+
+#include <bit>
+#include <cstring>
+
+#include "base/utf8_kernels.h"
+#include "inspect/csv_kernels.h"
+
+namespace dossier::inspect {
+namespace {
+
+constexpr std::size_t kMaxFaults = 10;
+
+}  // namespace
+
+void CsvScanner::Feed(std::string_view text) {
+  const auto find = utf8::internal::HasAvx2() ? internal::FindCsvAvx2 : internal::FindCsvScalar;
+  for (std::size_t at = 0; at < text.size(); at += 64) {
+    char padded[64];
+    const char* data = text.data() + at;
+    if (text.size() - at < 64) {
+      std::memset(padded, 'x', sizeof padded);
+      std::memcpy(padded, data, text.size() - at);
+      data = padded;
+    }
+    const internal::CsvMasks masks = find(data, options_.delimiter);
+    for (std::uint64_t bits = masks.quotes | masks.others; bits != 0; bits &= bits - 1) {
+      const int i = std::countr_zero(bits);
+      // The padding may look like a delimiter.
+      if (at + static_cast<std::size_t>(i) >= text.size()) break;
+      Special(data[i], fed_ + at + static_cast<std::size_t>(i));
+    }
+  }
+  fed_ += text.size();
+}
+
+void CsvScanner::CountLine(char c, std::uint64_t at) {
+  if (c == '\r') cr_behind_ = at + 1;
+  if (c == '\r' || (c == '\n' && !(cr_behind_ == at && at > 0))) ++line_;
+}
+
+void CsvScanner::Special(char c, std::uint64_t at) {
+  if (state_ == State::kQuoteSeen) {
+    if (c == '"' && at == closing_at_ + 1) {  // a doubled quote
+      state_ = State::kQuoted;
+      return;
+    }
+    // Text between the closing quote and the next delimiter is no part of RFC 4180.
+    if (at > closing_at_ + 1 || c == '"') {
+      ++summary_.stray_quotes;
+      if (!summary_.first_stray) summary_.first_stray = CsvFault{line_, closing_at_};
+    }
+    state_ = State::kPlain;
+    if (c == '"') return;
+  }
+  if (c == '"') {
+    Quote(at);
+    return;
+  }
+  if (state_ == State::kQuoted) {
+    if (c == '\n' || c == '\r') CountLine(c, at);
+    return;
+  }
+  if (c == options_.delimiter) {
+    ++cells_;
+    cell_start_ = at + 1;
+    return;
+  }
+  EndRow(at);
+  CountLine(c, at);
+  row_start_ = cell_start_ = at + 1;
+  row_line_ = line_;
+}
+
+void CsvScanner::Quote(std::uint64_t at) {
+  if (state_ == State::kQuoted) {
+    state_ = State::kQuoteSeen;
+    closing_at_ = at;
+    return;
+  }
+  const bool literal = at == options_.literal_quote_at ||
+                       (options_.literal_from_there && at >= options_.literal_quote_at);
+  if (at == cell_start_ && !literal) {
+    state_ = State::kQuoted;
+    quote_at_ = at;
+    quote_line_ = line_;
+    return;
+  }
+  ++summary_.stray_quotes;
+  if (!summary_.first_stray) summary_.first_stray = CsvFault{line_, at};
+}
+
+void CsvScanner::EndRow(std::uint64_t at) {
+  if (at == row_start_) return;  // blank, or the LF of a CRLF
+  ++summary_.rows;
+  const std::uint64_t cells = cells_ + 1;
+  cells_ = 0;
+  if (options_.columns == 0 || cells == options_.columns || summary_.rows <= options_.skip_rows) {
+    return;
+  }
+  ++summary_.ragged;
+  if (summary_.ragged_rows.size() < kMaxFaults) {
+    summary_.ragged_rows.push_back({row_line_, row_start_, cells});
+  }
+}
+
+const CsvSummary& CsvScanner::Finish() {
+  if (finished_) return summary_;
+  finished_ = true;
+  if (state_ == State::kQuoteSeen && fed_ > closing_at_ + 1) {
+    ++summary_.stray_quotes;
+    if (!summary_.first_stray) summary_.first_stray = CsvFault{line_, closing_at_};
+  }
+  if (state_ == State::kQuoted) summary_.open_quote = CsvFault{quote_line_, quote_at_};
+  EndRow(fed_);
+  return summary_;
+}
+
+namespace {
+
+// Cells one byte at a time, for the beginning of a text.
+class HeadParser {
+ public:
+  HeadParser(std::string_view head, char delimiter, std::size_t literal_quote_at)
+      : head_(head), delimiter_(delimiter), literal_quote_at_(literal_quote_at) {}
+
+  std::vector<CsvRow> Parse(std::size_t limit, TextEnds ends) {
+    while (at_ < head_.size() && rows_.size() < limit) {
+      if (head_[at_] == '\n' || head_[at_] == '\r') {
+        ++at_;  // blank, or the LF of a CRLF
+        continue;
+      }
+      CsvRow row = ParseRow();
+      row.whole = row_ended_ || ends == TextEnds::kHere;
+      if (row.whole || rows_.empty()) rows_.push_back(std::move(row));
+    }
+    return std::move(rows_);
+  }
+
+  // Where a quote was opened that is not closed before the end.
+  std::optional<std::size_t> open_quote() const { return open_quote_; }
+
+ private:
+  CsvRow ParseRow() {
+    CsvRow row{.offset = at_};
+    row_ended_ = false;
+    while (true) {
+      row.cells.push_back(ParseCell());
+      if (at_ == head_.size()) break;
+      const char c = head_[at_++];
+      if (c == delimiter_) continue;
+      row_ended_ = true;
+      break;
+    }
+    row.end = at_;
+    return row;
+  }
+
+  std::string ParseCell() {
+    std::string cell;
+    const bool quoted = at_ < head_.size() && head_[at_] == '"' && at_ != literal_quote_at_;
+    if (quoted) ParseQuoted(&cell);
+    while (at_ < head_.size() && head_[at_] != delimiter_ && head_[at_] != '\n' &&
+           head_[at_] != '\r') {
+      cell += head_[at_++];
+    }
+    return cell;
+  }
+
+  void ParseQuoted(std::string* cell) {
+    const std::size_t opened = at_++;
+    while (at_ < head_.size()) {
+      const char c = head_[at_++];
+      if (c != '"') {
+        *cell += c;
+      } else if (at_ < head_.size() && head_[at_] == '"') {
+        *cell += head_[at_++];
+      } else {
+        return;
+      }
+    }
+    open_quote_ = opened;
+  }
+
+  const std::string_view head_;
+  const char delimiter_;
+  const std::size_t literal_quote_at_;
+  std::size_t at_ = 0;
+  bool row_ended_ = false;
+  std::vector<CsvRow> rows_;
+  std::optional<std::size_t> open_quote_;
+};
+
+}  // namespace
+
+std::vector<CsvRow> ParseCsv(std::string_view head, char delimiter, std::size_t limit,
+                             TextEnds ends) {
+  // A quote that stays open this long is taken for a stray one.
+  constexpr std::size_t kLongestCell = 64 << 10;
+  HeadParser parser(head, delimiter, std::string_view::npos);
+  std::vector<CsvRow> rows = parser.Parse(limit, ends);
+  const auto open = parser.open_quote();
+  if (!open) return rows;
+  if (ends == TextEnds::kLater && head.size() - *open < kLongestCell) return rows;
+  return HeadParser(head, delimiter, *open).Parse(limit, ends);
+}
+
+}  // namespace dossier::inspect

@@ -1,0 +1,90 @@
+// CSV and TSV by RFC 4180: rows and ragged rows of a whole text, cells of its beginning.
+//
+//   CsvScanner scanner({.delimiter = ',', .columns = 2});
+//   scanner.Feed("a,b\n\"x\ny\",2\n");
+//   scanner.Finish().rows == 2;                       // the quoted line end ends no row
+//
+// The state survives any split of the input. Thread-safety: one owner; ParseCsv is pure.
+
+#ifndef DOSSIER_INSPECT_CSV_SCANNER_H_
+#define DOSSIER_INSPECT_CSV_SCANNER_H_
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dossier::inspect {
+
+struct CsvFault {
+  std::uint64_t line = 0;    // from 1: where the row or the quote is
+  std::uint64_t offset = 0;  // decoded bytes
+  std::uint64_t cells = 0;   // of a ragged row
+};
+
+struct CsvScanOptions {
+  char delimiter = ',';
+  std::uint64_t columns = 0;      // rows with another number of cells are ragged; 0: none is
+  std::uint64_t skip_rows = 0;    // rows that are not judged: header
+  // Decoded offset from which every quote is text; for the scan after an open quote (INS-68).
+  std::uint64_t literal_quote_at = std::numeric_limits<std::uint64_t>::max();
+  bool literal_from_there = false;  // not only that quote, but all behind it
+};
+
+struct CsvSummary {
+  std::uint64_t rows = 0;  // rows that are not blank, header included
+  std::uint64_t ragged = 0;
+  std::uint64_t stray_quotes = 0;
+  std::vector<CsvFault> ragged_rows;     // the first 10
+  std::optional<CsvFault> first_stray;   // a quote inside an unquoted cell, or behind a quoted one
+  std::optional<CsvFault> open_quote;    // still open at the end
+};
+
+class CsvScanner {
+ public:
+  explicit CsvScanner(const CsvScanOptions& options) : options_(options) {}
+
+  void Feed(std::string_view text);
+  const CsvSummary& Finish();
+
+ private:
+  enum class State : std::uint8_t { kPlain, kQuoted, kQuoteSeen };
+
+  void Special(char c, std::uint64_t at);
+  void Quote(std::uint64_t at);
+  void EndRow(std::uint64_t at);
+  void CountLine(char c, std::uint64_t at);
+
+  const CsvScanOptions options_;
+  CsvSummary summary_;
+  State state_ = State::kPlain;
+  std::uint64_t fed_ = 0;
+  std::uint64_t row_start_ = 0, cell_start_ = 0;
+  std::uint64_t cells_ = 0;  // ended in this row
+  std::uint64_t quote_at_ = 0;     // the opening quote, and its line
+  std::uint64_t quote_line_ = 1;
+  std::uint64_t closing_at_ = 0;   // kQuoteSeen: the quote that may close
+  std::uint64_t line_ = 1, row_line_ = 1;
+  std::uint64_t cr_behind_ = 0;    // offset behind the last CR: a LF there belongs to it
+  bool finished_ = false;
+};
+
+// One row of the beginning of a text.
+struct CsvRow {
+  std::vector<std::string> cells;
+  std::size_t offset = 0;  // bytes
+  std::size_t end = 0;     // behind its line end
+  bool whole = true;       // false: the text ends in it, and goes on
+};
+
+enum class TextEnds : std::uint8_t { kHere, kLater };
+
+// The first `limit` rows that are not blank. A row that is cut off comes only if it is the first.
+std::vector<CsvRow> ParseCsv(std::string_view head, char delimiter, std::size_t limit,
+                             TextEnds ends);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_CSV_SCANNER_H_

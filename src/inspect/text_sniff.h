@@ -1,0 +1,29 @@
+// Formats that are told by the look of the first lines (INS-36, INS-45).
+//
+//   LooksLikeMarkup("<?xml version=\"1.0\"?>") == Format::kXml
+//
+// Each takes the beginning of the decoded text. Thread-safety: pure functions.
+
+#ifndef DOSSIER_INSPECT_TEXT_SNIFF_H_
+#define DOSSIER_INSPECT_TEXT_SNIFF_H_
+
+#include <optional>
+#include <string_view>
+
+#include "inspect/description.h"
+
+namespace dossier::inspect {
+
+std::optional<Format> LooksLikeMarkup(std::string_view head);  // XML, HTML
+bool LooksLikeMail(std::string_view head);
+bool LooksLikeDiff(std::string_view head);
+std::optional<Format> LooksLikeSettings(std::string_view head);  // TOML, INI
+bool LooksLikeYaml(std::string_view head);
+bool LooksLikeMarkdown(std::string_view head);
+
+// What the first bytes of a binary file say: "png", "zip", "gzip", "pdf"…; empty if unknown.
+std::string_view BinaryKind(std::string_view head);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_TEXT_SNIFF_H_
