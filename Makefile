@@ -1,0 +1,61 @@
+# The thin front. `make demo` and `make test` are all a newcomer needs; `make help` lists the rest.
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+BUILD := build/release
+DOSSIER := $(BUILD)/bin/dossier
+
+.PHONY: help setup build demo demo-suite test acceptance bench install asan tsan tidy fuzz clean
+
+help:
+	@echo 'make demo         install what is missing, build, fetch the embedded model, answer a question'
+	@echo 'make test         build and run every test'
+	@echo 'make demo-suite   20 questions over five sources, three seeds each (about 40 minutes)'
+	@echo 'make build        build $(DOSSIER)'
+	@echo 'make bench        ratios against other tools, in one run'
+	@echo 'make install      PREFIX=$(PREFIX)'
+	@echo 'make asan tsan    the tests under sanitizers'
+	@echo 'make tidy fuzz    clang-tidy over every file; 60 seconds a fuzz target'
+
+setup:
+	@scripts/setup
+
+build: setup
+	@cmake --preset release >$(CURDIR)/.cmake.log 2>&1 || { cat .cmake.log; exit 1; }; rm -f .cmake.log
+	@cmake --build --preset release -j $(JOBS) --target dossier dossier-python-worker
+
+demo: build
+	@scripts/demo $(DOSSIER)
+
+demo-suite: build
+	@$(DOSSIER) models pull
+	@/usr/bin/python3 tests/suite/run.py --dossier $(DOSSIER)
+
+test: setup
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+bench: build
+	@cmake --build --preset release -j $(JOBS) --target dossier_bench
+	@bench/run
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+asan tsan:
+	@scripts/setup --develop
+	@cmake --preset $@ >/dev/null && cmake --build --preset $@ -j $(JOBS)
+	@ctest --test-dir build/$@ --output-on-failure -j $(JOBS)
+
+tidy:
+	@scripts/setup --develop
+	@cmake --preset tidy >/dev/null && cmake --build --preset tidy -j $(JOBS)
+
+fuzz:
+	@scripts/setup --develop
+	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS)
+	@scripts/fuzz-all build/fuzz
+
+clean:
+	@rm -rf build
