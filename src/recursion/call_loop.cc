@@ -202,6 +202,8 @@ Result<model::Reply> CallLoop::Ask(const assembly::Assembled& prompt, model::Pur
   if (!request.sampling.seed) request.sampling.seed = run_.request.seed + static_cast<std::uint64_t>(turn_);
   request.purpose = purpose;
   request.turn = turn_;
+  request.deadline = run_.request.deadline;
+  request.idle_limit = run_.request.idle_limit;
   request.estimated_tokens = prompt.tokens + *request.sampling.max_output;
   run_.log.Add(0, "request.sent",
                {{"purpose", model::PurposeName(purpose)},

@@ -76,6 +76,7 @@ struct Request {
   std::uint64_t context_string_max = 2ull << 30;  // bytes
   std::optional<double> temperature;              // unset: 0.2 small, the provider's own otherwise
   model::Sampling sampling;                       // what else the caller sets
+  Millis deadline{300'000}, idle_limit{60'000};   // of one model request
   std::uint64_t seed = 0;
   JsonArray argv;                                 // for the journal
 };

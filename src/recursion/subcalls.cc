@@ -218,6 +218,8 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
   if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
   if (!request->sampling.temperature && run_.small()) request->sampling.temperature = 0.0;
   request->purpose = purpose;
+  request->deadline = run_.request.deadline;
+  request->idle_limit = run_.request.idle_limit;
   request->path = fmt::format("0.{}", id);
   request->estimated_tokens = prompt.tokens;
   run_.log.Add(0, "request.sent",

@@ -1,0 +1,303 @@
+#include "cli/ask_command.h"
+
+#include <iostream>
+
+#include "base/file.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "cli/progress_view.h"
+#include "cli/terminal.h"
+#include "recursion/engine.h"
+#include "store/journal.h"
+
+namespace dossier::cli {
+namespace {
+
+using recursion::Request;
+
+template <typename Value>
+struct Word {
+  std::string_view word;
+  Value value;
+};
+
+template <typename Value, std::size_t N>
+Value Pick(const Word<Value> (&words)[N], std::string_view word) {
+  for (const auto& row : words) {
+    if (row.word == word) return row.value;
+  }
+  return words[0].value;  // the flag's check lets no other word through
+}
+
+constexpr Word<recursion::Mode> kModes[] = {{"auto", recursion::Mode::kAuto},
+                                            {"direct", recursion::Mode::kDirect},
+                                            {"recursive", recursion::Mode::kRecursive}};
+constexpr Word<recursion::Profile> kProfiles[] = {{"auto", recursion::Profile::kAuto},
+                                                  {"small", recursion::Profile::kSmall},
+                                                  {"large", recursion::Profile::kLarge}};
+constexpr Word<recursion::Forcing> kForcings[] = {{"full", recursion::Forcing::kFull},
+                                                  {"reference", recursion::Forcing::kReference},
+                                                  {"none", recursion::Forcing::kNone}};
+constexpr Word<recursion::QuestionHint> kKinds[] = {
+    {"auto", recursion::QuestionHint::kAuto},
+    {"lookup", recursion::QuestionHint::kLookup},
+    {"aggregate", recursion::QuestionHint::kAggregate},
+    {"open", recursion::QuestionHint::kOpen}};
+constexpr Word<recursion::BlockPolicy> kBlocks[] = {
+    {"until-error", recursion::BlockPolicy::kUntilError},
+    {"all", recursion::BlockPolicy::kAll},
+    {"first", recursion::BlockPolicy::kFirst}};
+
+template <typename Value, std::size_t N>
+std::vector<std::string> Words(const Word<Value> (&words)[N]) {
+  std::vector<std::string> out;
+  for (const auto& row : words) out.emplace_back(row.word);
+  return out;
+}
+
+Status CheckQuestion(const AskArguments& arguments) {
+  if (arguments.question.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "ask: the question is missing: dossier ask [-c FILE] \"QUESTION\"");
+  }
+  int streams = arguments.question == "-" ? 1 : 0;
+  for (const auto* list : {&arguments.paths, &arguments.contexts}) {
+    streams += static_cast<int>(std::count(list->begin(), list->end(), "-"));
+  }
+  if (streams > 1) {
+    return MakeError(ErrorCode::kUsage,
+                     "ask: only one of question and contexts can come from stdin (-)");
+  }
+  if (arguments.dialect != "python") {
+    return MakeError(ErrorCode::kUsage, "--dialect {}: this version runs python only",
+                     arguments.dialect);
+  }
+  if (arguments.max_depth > 1) {
+    return MakeError(ErrorCode::kUsage,
+                     "--max-depth {}: this version goes to depth 1 (plain sub-calls)",
+                     arguments.max_depth);
+  }
+  return {};
+}
+
+Result<std::string> ReadQuestion(const AskArguments& arguments) {
+  if (arguments.question != "-") return arguments.question;
+  std::string text((std::istreambuf_iterator<char>(std::cin)), {});
+  if (text.ends_with('\n')) text.pop_back();
+  if (TrimSpace(text).empty()) {
+    return MakeError(ErrorCode::kUsage, "ask: the question on stdin is empty");
+  }
+  return text;
+}
+
+Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& model,
+                            const SandboxChoice& sandbox) {
+  Request request;
+  request.mode = Pick(kModes, arguments.mode);
+  request.profile = Pick(kProfiles, arguments.profile);
+  request.forcing = Pick(kForcings, arguments.forcing);
+  request.question_kind = Pick(kKinds, arguments.question_kind);
+  request.blocks = Pick(kBlocks, arguments.blocks);
+  request.limits.iterations = arguments.max_iterations;
+  request.limits.depth = arguments.max_depth;
+  request.limits.calls = arguments.max_calls;
+  request.limits.tokens = arguments.max_tokens;
+  request.limits.usd = arguments.max_cost;
+  request.limits.errors = arguments.max_errors;
+  request.limits.output_chars = arguments.max_output_chars;
+  if (!arguments.max_time.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(request.limits.time, ParseDuration(arguments.max_time));
+  }
+  request.cell = sandbox.limits;
+  request.context_string_max = sandbox.context_string_max;
+  request.temperature = arguments.model.temperature;
+  request.sampling = model.sampling;
+  request.deadline = model.deadline;
+  request.idle_limit = model.idle_limit;
+  request.seed = arguments.seed.value_or(SystemEntropy() >> 1);
+  for (const std::string& word : arguments.argv) request.argv.emplace_back(word);
+  return request;
+}
+
+std::vector<recursion::ContextSource> Sources(const AskArguments& arguments) {
+  std::vector<recursion::ContextSource> sources;
+  for (const std::string& path : arguments.contexts) sources.push_back({.path = path});
+  for (const std::string& path : arguments.paths) sources.push_back({.path = path});
+  for (const std::string& text : arguments.texts) sources.push_back({.text = text});
+  return sources;
+}
+
+int WriteAnswer(const AskArguments& arguments, const recursion::Outcome& outcome,
+                std::ostream& out, std::ostream& err) {
+  std::string text = arguments.json ? ToJson(outcome.ToJson()) : outcome.text;
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  if (!arguments.output.empty()) {
+    if (Status written = WriteFileAtomic(arguments.output, text); !written) {
+      // The answer is not lost to a full disk: it goes to stdout.
+      PrintError(err, written.error());
+      out << text << std::flush;
+      return ExitCode(written.error().code);
+    }
+    return outcome.exit_code();
+  }
+  out << text << std::flush;
+  return out.good() ? outcome.exit_code() : 141;
+}
+
+void ExplainEnd(const AskArguments& arguments, const recursion::Outcome& outcome,
+                std::ostream& err) {
+  if (outcome.error) PrintError(err, *outcome.error);
+  if (!arguments.quiet) {
+    for (const recursion::Warning& warning : outcome.warnings) {
+      if (const auto* text = warning.data.if_string()) {
+        PrintWarning(err, fmt::format("{}: {}", warning.code, std::string_view(*text)));
+      }
+    }
+  }
+  switch (outcome.status) {
+    case recursion::RunStatus::kExtracted:
+      PrintWarning(err, "a limit was reached; this is the model's best answer so far (exit 10)");
+      break;
+    case recursion::RunStatus::kPartial:
+      PrintWarning(err, "this answer is a draft or a part, not confirmed (exit 13)");
+      break;
+    case recursion::RunStatus::kNone:
+      if (!outcome.error) {
+        err << "dossier: no answer was found; `dossier runs show " << outcome.run
+            << "` shows what was tried\n";
+      }
+      break;
+    case recursion::RunStatus::kInterrupted:
+      err << "dossier: interrupted; `dossier runs show " << outcome.run
+          << "` shows what was done\n";
+      break;
+    default:
+      break;
+  }
+  err << std::flush;
+}
+
+Result<std::shared_ptr<store::Journal>> OpenJournal() {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+  DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(data + "/runs"));
+  return std::shared_ptr<store::Journal>(std::move(journal));
+}
+
+Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::ostream& out,
+                std::ostream& err) {
+  const Terminal terminal = Terminal::Detect();
+  DOSSIER_RETURN_IF_ERROR(CheckQuestion(arguments));
+  DOSSIER_ASSIGN_OR_RETURN(const ProgressStyle style,
+                           ParseProgressStyle(arguments.quiet ? "none" : arguments.progress,
+                                              terminal));
+  DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments.sandbox));
+  DOSSIER_ASSIGN_OR_RETURN(auto journal, OpenJournal());
+  // The context first: a wrong path must not cost the start of a model.
+  recursion::ContextOptions context_options;
+  context_options.folders = arguments.recurse ? recursion::ContextOptions::Folders::kWalk
+                                              : recursion::ContextOptions::Folders::kRefuse;
+  context_options.content = &journal->content();
+  DOSSIER_ASSIGN_OR_RETURN(auto context,
+                           recursion::LoadContext(Sources(arguments), context_options, cancel));
+  const auto say = [&](std::string_view line) {
+    if (!arguments.quiet) err << "dossier: " << line << "\n" << std::flush;
+  };
+  DOSSIER_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(arguments.model, say, cancel));
+  if (arguments.verbose) say(fmt::format("model: {} ({})", model.description, model.why));
+  DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments, model, sandbox));
+  DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments));
+  request.context = context;
+
+  recursion::EngineOptions options{.root = model.root, .sub = model.sub};
+  options.pool_options = sandbox.pool;
+  options.journal = journal;
+  if (!arguments.layouts_dir.empty()) options.folders.overrides.push_back(arguments.layouts_dir);
+  if (auto config = ConfigFolder()) options.folders.overrides.push_back(*config);
+  recursion::Engine engine(std::move(options));
+  if (arguments.dry_run) {
+    DOSSIER_ASSIGN_OR_RETURN(const recursion::Plan plan, engine.DryRun(request));
+    out << ToPrettyJson(JsonObject{{"schema", "dossier.plan/1"},
+                                   {"mode", recursion::ModeName(plan.mode)},
+                                   {"tokens", plan.tokens},
+                                   {"threshold", plan.threshold},
+                                   {"reason", plan.reason},
+                                   {"messages", assembly::ToCanonicalJson(plan.messages)},
+                                   {"report", plan.report}})
+        << "\n"
+        << std::flush;
+    return 0;
+  }
+  recursion::Outcome outcome;
+  {
+    const auto view = MakeProgressView(style, terminal, err);
+    DOSSIER_ASSIGN_OR_RETURN(outcome, engine.Run(request, cancel, *view));
+  }
+  ExplainEnd(arguments, outcome, err);
+  return WriteAnswer(arguments, outcome, out, err);
+}
+
+}  // namespace
+
+void AddAskCommand(CLI::App& app, AskArguments* arguments) {
+  CLI::App& ask = *app.add_subcommand("ask", "answer a question over files of any size");
+  ask.add_option("question", arguments->question, "the question, or - for stdin");
+  ask.add_option("paths", arguments->paths, "more contexts");
+  ask.add_option("-c,--context", arguments->contexts, "file, folder (with -r), or - for stdin")
+      ->type_name("PATH")
+      ->take_all();
+  ask.add_option("--context-text", arguments->texts, "a context given as text");
+  ask.add_flag("-r,--recurse", arguments->recurse, "read the files below folders");
+  const auto choice = [&](const char* flag, std::string& value, std::vector<std::string> words,
+                          const char* help) {
+    ask.add_option(flag, value, help)->check(CLI::IsMember(std::move(words)))->capture_default_str();
+  };
+  choice("--mode", arguments->mode, Words(kModes), "one plain call, or code in a sandbox");
+  choice("--profile", arguments->profile, Words(kProfiles), "prompts and limits for the model");
+  choice("--forcing", arguments->forcing, Words(kForcings), "which policies hold");
+  choice("--question-kind", arguments->question_kind, Words(kKinds), "what is asked for");
+  choice("--blocks", arguments->blocks, Words(kBlocks), "which blocks of a reply run");
+  ask.add_option("--dialect", arguments->dialect, "language of the code")->capture_default_str();
+  const std::string limits = "Limits";
+  ask.add_option("--max-depth", arguments->max_depth, "0: no sub-calls; 1: plain sub-calls")
+      ->check(CLI::Range(0, 16))
+      ->capture_default_str()
+      ->group(limits);
+  ask.add_option("--max-iterations", arguments->max_iterations, "turns (30 large, 12 small)")
+      ->check(CLI::Range(1, 10000))
+      ->group(limits);
+  ask.add_option("--max-calls", arguments->max_calls, "model requests, each attempt counts")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(limits);
+  ask.add_option("--max-tokens", arguments->max_tokens, "input and output, whole run")
+      ->check(CLI::PositiveNumber)
+      ->group(limits);
+  ask.add_option("--max-cost", arguments->max_cost, "US dollars, whole run")->group(limits);
+  ask.add_option("--max-time", arguments->max_time, "whole run, such as 90s or 10m")->group(limits);
+  ask.add_option("--max-errors", arguments->max_errors, "turns in a row whose code failed")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(limits);
+  ask.add_option("--max-output-chars", arguments->max_output_chars,
+                 "shown of a block (20000 large, 4000 small)")
+      ->group(limits);
+  ask.add_option("--seed", arguments->seed, "for boundaries, `random` and sampling");
+  ask.add_option("--layouts-dir", arguments->layouts_dir, "folder with layouts/ and prompts/");
+  ask.add_option("--progress", arguments->progress, "auto, tree, plain, json or none")
+      ->capture_default_str();
+  ask.add_flag("-q,--quiet", arguments->quiet, "errors only");
+  ask.add_flag("-v,--verbose", arguments->verbose, "which model was chosen, and why");
+  ask.add_flag("--json", arguments->json, "one object with the answer and what it took");
+  ask.add_option("-o,--output", arguments->output, "write the answer to a file");
+  ask.add_flag("--dry-run", arguments->dry_run, "print the first messages, call nothing");
+  AddModelFlags(ask, &arguments->model);
+  AddSandboxFlags(ask, &arguments->sandbox);
+}
+
+int RunAsk(const AskArguments& arguments, const CancelToken& cancel, std::ostream& out,
+           std::ostream& err) {
+  const Result<int> code = Ask(arguments, cancel, out, err);
+  return code ? *code : PrintError(err, code.error());
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,15 @@
+// The `dossier` command: one table of sub-commands.
+
+#ifndef DOSSIER_CLI_COMMAND_LINE_H_
+#define DOSSIER_CLI_COMMAND_LINE_H_
+
+namespace dossier::cli {
+
+inline constexpr const char* kVersion = "0.1.0";
+
+// Parses and runs; returns the exit code of CON-4.
+int RunCommandLine(int argc, char** argv);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_COMMAND_LINE_H_

@@ -1,0 +1,44 @@
+#include "cli/interrupt.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+namespace dossier::cli {
+namespace {
+
+sigset_t Watched() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGUSR2);  // ends the watching thread
+  return set;
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  signal(SIGPIPE, SIG_IGN);
+  const sigset_t set = Watched();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  thread_ = std::thread([this, set] {
+    while (true) {
+      int caught = 0;
+      sigwait(&set, &caught);
+      if (done_) return;
+      if (caught == SIGUSR2) continue;
+      const int code = caught == SIGTERM ? 143 : 130;
+      if (exit_code_.exchange(code) != 0) _exit(code);
+      source_.Cancel(caught == SIGTERM ? "terminated" : "interrupted");
+    }
+  });
+}
+
+Interrupt::~Interrupt() {
+  done_ = true;
+  pthread_kill(thread_.native_handle(), SIGUSR2);
+  thread_.join();
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,39 @@
+// Ctrl-C: the first one asks running work to stop, the second ends the process at once.
+//
+//   Interrupt interrupt;                   // before any thread is started
+//   Run(interrupt.token());
+//
+// SIGTERM acts like the first Ctrl-C, with exit code 143. SIGPIPE is ignored: a closed stdout shows
+// as a failed write. Ownership: one object a process, in main.
+
+#ifndef DOSSIER_CLI_INTERRUPT_H_
+#define DOSSIER_CLI_INTERRUPT_H_
+
+#include <atomic>
+#include <thread>
+
+#include "base/cancel.h"
+
+namespace dossier::cli {
+
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  CancelToken token() const { return source_.token(); }
+  // 130 or 143 once interrupted, else 0.
+  int exit_code() const { return exit_code_; }
+
+ private:
+  CancelSource source_;
+  std::atomic<int> exit_code_{0};
+  std::atomic<bool> done_{false};
+  std::thread thread_;
+};
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_INTERRUPT_H_

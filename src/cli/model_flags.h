@@ -1,0 +1,51 @@
+// The flags that every command with a model has, and what they open.
+//
+//   ModelFlags flags;  AddModelFlags(*command, &flags);
+//   DOSSIER_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(flags, say, cancel));
+
+#ifndef DOSSIER_CLI_MODEL_FLAGS_H_
+#define DOSSIER_CLI_MODEL_FLAGS_H_
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "model/connect.h"
+#include "recursion/engine.h"
+
+namespace dossier::cli {
+
+struct ModelFlags {
+  std::string model, sub_model;
+  std::string base_url, key_env, script;
+  std::optional<double> temperature;
+  std::optional<std::int64_t> max_output;
+  std::vector<std::string> params;  // K=V
+  int concurrency = 16;
+  std::string timeout = "300s", idle_timeout = "60s";
+  int retries = 4;
+};
+
+struct OpenedModel {
+  recursion::BoundModel root, sub;
+  model::Sampling sampling;
+  Millis deadline{300'000}, idle_limit{60'000};  // of one request
+  std::string description, why;
+};
+
+void AddModelFlags(CLI::App& command, ModelFlags* flags);
+
+// `say` gets progress lines for stderr. Errors: as Catalog::Choose and Connect; kUsage for a bad flag.
+Result<OpenedModel> OpenModel(const ModelFlags& flags,
+                              const std::function<void(std::string_view)>& say,
+                              const CancelToken& cancel);
+
+std::optional<std::string> Environment(std::string_view name);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_MODEL_FLAGS_H_

@@ -1,0 +1,165 @@
+#include "cli/runs_command.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/terminal.h"
+#include "store/journal.h"
+
+namespace dossier::cli {
+namespace {
+
+std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
+std::string OneLine(std::string_view text, std::size_t width) {
+  const std::string_view trimmed = TrimSpace(text);
+  return Safe(utf8::Prefix(trimmed.substr(0, trimmed.find('\n')), width));
+}
+
+Json EventJson(const store::Event& event) {
+  return JsonObject{{"run", event.run},   {"seq", event.seq},   {"time", event.time},
+                    {"call", event.call}, {"type", event.type}, {"data", event.data}};
+}
+
+Status List(store::Journal& journal, const RunsArguments& arguments, std::ostream& out) {
+  std::optional<std::string> status;
+  if (!arguments.status.empty()) status = arguments.status;
+  DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal.List(status, arguments.limit));
+  JsonArray list;
+  for (const store::RunSummary& run : runs) {
+    if (arguments.json) {
+      list.push_back(JsonObject{{"run", run.run},
+                                {"started", run.started},
+                                {"status", run.status},
+                                {"question", run.question},
+                                {"model", run.model},
+                                {"events", run.events},
+                                {"answer", run.answer}});
+    } else {
+      out << fmt::format("{}  {:<11}  {}\n", run.run, run.status, OneLine(run.question, 70));
+    }
+  }
+  if (arguments.json) {
+    out << ToJson(JsonObject{{"schema", "dossier.runs/1"}, {"runs", std::move(list)}}) << "\n";
+  }
+  return {};
+}
+
+// Prints one run as a story: question, per turn the reply's code and its output, the answer.
+class Story {
+ public:
+  Story(store::Journal& journal, const RunsArguments& arguments, std::ostream& out)
+      : journal_(journal), arguments_(arguments), out_(out) {}
+
+  void Tell(const store::Event& event) {
+    const Json data(event.data);
+    if (event.type == "turn.started") turn_ = FindInt(data, "turn").value_or(turn_);
+    if (arguments_.turn && turn_ != *arguments_.turn && event.type != "run.started") return;
+    if (event.type == "run.started") {
+      out_ << "Question: " << Safe(FindString(data, "question").value_or("")) << "\n"
+           << "Model: " << Safe(FindString(data, "model").value_or("")) << "\n";
+    } else if (event.type == "mode.decided") {
+      out_ << fmt::format("Mode: {} ({} tokens, direct up to {})\n",
+                          FindString(data, "mode").value_or(""),
+                          FindInt(data, "tokens").value_or(0),
+                          FindInt(data, "threshold").value_or(0));
+    } else if (event.type == "turn.started") {
+      out_ << fmt::format("\nTurn {}\n", turn_);
+    } else if (event.type == "request.sent" && arguments_.messages) {
+      Show("messages", Find(data, "messages"));
+    } else if (event.type == "reply.received") {
+      Show(FindString(data, "purpose").value_or("reply"), Find(data, "body"));
+    } else if (event.type == "block.done") {
+      Show("output", Find(data, "output"));
+      if (const auto error = FindString(data, "error")) ShowText("error", *error);
+    } else if (event.type == "answer.refused") {
+      ShowText("refused", FindString(data, "reason").value_or(""));
+    } else if (event.type == "limit.reached") {
+      ShowText("limit", FindString(data, "reason").value_or(""));
+    } else if (event.type == "warning") {
+      ShowText("warning", FindString(data, "code").value_or(""));
+    } else if (event.type == "run.finished") {
+      out_ << fmt::format("\nStatus: {} ({} turns, {} calls, {} ms)\n",
+                          FindString(data, "status").value_or(""),
+                          FindInt(data, "turns").value_or(0), FindInt(data, "calls").value_or(0),
+                          FindInt(data, "ms").value_or(0));
+      Show("answer", Find(data, "answer"));
+    }
+  }
+
+ private:
+  void Show(std::string_view label, const Json* body) {
+    if (!body) return;
+    auto text = journal_.ReadBody(*body);
+    ShowText(label, text ? *text : text.error().message);
+  }
+
+  void ShowText(std::string_view label, std::string_view text) {
+    if (TrimSpace(text).empty()) return;
+    out_ << "  " << label << ":\n";
+    for (const std::string_view line : Split(TrimSpace(text), '\n')) {
+      out_ << "    " << Safe(line) << "\n";
+    }
+  }
+
+  store::Journal& journal_;
+  const RunsArguments& arguments_;
+  std::ostream& out_;
+  std::int64_t turn_ = 0;
+};
+
+Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostream& out) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal.Resolve(arguments.run));
+  DOSSIER_ASSIGN_OR_RETURN(const auto events, journal.Events(run));
+  if (arguments.json) {
+    JsonArray list;
+    for (const store::Event& event : events) list.push_back(EventJson(event));
+    out << ToJson(JsonObject{{"schema", "dossier.run/1"}, {"run", run}, {"events", std::move(list)}})
+        << "\n";
+    return {};
+  }
+  if (arguments.events) {
+    for (const store::Event& event : events) {
+      out << fmt::format("{:>5}  {}  {:<18} {}\n", event.seq, event.time, event.type,
+                         Safe(ToJson(Json(event.data))));
+    }
+    return {};
+  }
+  Story story(journal, arguments, out);
+  for (const store::Event& event : events) story.Tell(event);
+  return {};
+}
+
+}  // namespace
+
+void AddRunsCommand(CLI::App& app, RunsArguments* arguments) {
+  CLI::App& runs = *app.add_subcommand("runs", "what was asked before, step by step");
+  runs.require_subcommand(1);
+  CLI::App& list = *runs.add_subcommand("list", "the newest runs");
+  list.add_option("--status", arguments->status, "only runs that ended like this");
+  list.add_option("--limit", arguments->limit, "how many")->capture_default_str();
+  list.add_flag("--json", arguments->json, "one object");
+  CLI::App& show = *runs.add_subcommand("show", "one run: code, output, answers, refusals");
+  show.add_option("run", arguments->run, "id, or the start of one")->required();
+  show.add_option("--turn", arguments->turn, "only this turn");
+  show.add_flag("--messages", arguments->messages, "with the exact messages sent");
+  show.add_flag("--events", arguments->events, "the journal's events, one a line");
+  show.add_flag("--json", arguments->json, "all events as one object");
+  list.callback([arguments] { arguments->action = "list"; });
+  show.callback([arguments] { arguments->action = "show"; });
+}
+
+int RunRuns(const RunsArguments& arguments, std::ostream& out, std::ostream& err) {
+  const auto run = [&]() -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+    DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(data + "/runs"));
+    return arguments.action == "list" ? List(*journal, arguments, out)
+                                      : Show(*journal, arguments, out);
+  };
+  const Status done = run();
+  out << std::flush;
+  if (!done) return PrintError(err, done.error());
+  return out.good() ? 0 : 141;
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,27 @@
+// `dossier runs`: what was asked before, step by step.
+
+#ifndef DOSSIER_CLI_RUNS_COMMAND_H_
+#define DOSSIER_CLI_RUNS_COMMAND_H_
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <ostream>
+#include <string>
+
+namespace dossier::cli {
+
+struct RunsArguments {
+  std::string action;  // list, show
+  std::string run;     // a unique prefix is enough
+  std::string status;
+  std::size_t limit = 20;
+  std::optional<int> turn;
+  bool messages = false, events = false, json = false;
+};
+
+void AddRunsCommand(CLI::App& app, RunsArguments* arguments);
+int RunRuns(const RunsArguments& arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_RUNS_COMMAND_H_

@@ -1,0 +1,59 @@
+#include "cli/sandbox_flags.h"
+
+#include "base/text.h"
+
+namespace dossier::cli {
+namespace {
+
+template <typename T>
+Result<T> Named(std::string_view flag, Result<T> value) {
+  if (value) return value;
+  return MakeError(ErrorCode::kUsage, "{} {}", flag, value.error().message);
+}
+
+}  // namespace
+
+void AddSandboxFlags(CLI::App& command, SandboxFlags* flags) {
+  const std::string group = "Sandbox";
+  command.add_option("--sandbox", flags->mode, "strict, or degraded where layers are missing")
+      ->check(CLI::IsMember({"strict", "degraded"}))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--cell-time", flags->cell_time, "longest silence of a block")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--cell-cpu", flags->cell_cpu, "processor time of a block")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--cell-memory", flags->cell_memory, "memory beyond base and context")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--cell-output", flags->cell_output, "output kept of a block")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--context-string-max", flags->context_string_max,
+                  "largest `context` built as one string")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--sandbox-read", flags->read_folders, "one more read-only folder")
+      ->group(group);
+}
+
+Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {
+  SandboxChoice choice;
+  choice.pool.mode = flags.mode == "degraded" ? sandbox::Mode::kDegraded : sandbox::Mode::kStrict;
+  choice.pool.read_folders = flags.read_folders;
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.silence,
+                           Named("--cell-time", ParseDuration(flags.cell_time)));
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.cpu, Named("--cell-cpu", ParseDuration(flags.cell_cpu)));
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.memory,
+                           Named("--cell-memory", ParseSize(flags.cell_memory)));
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.output,
+                           Named("--cell-output", ParseSize(flags.cell_output)));
+  DOSSIER_ASSIGN_OR_RETURN(choice.context_string_max,
+                           Named("--context-string-max", ParseSize(flags.context_string_max)));
+  return choice;
+}
+
+}  // namespace dossier::cli
