@@ -90,13 +90,14 @@ class FakeHost:
             "name": self.texts[i].name, "bytes": len(self.texts[i].data),
             "characters": len(self.texts[i].text), "meta": self.texts[i].meta}
         module.context_view = lambda i: memoryview(self.texts[i].data)
+        module.context_text = lambda i: self.texts[i].text
         module.features = lambda: {"depth": 1, "seed": 7, "max_subcall_chars": 500_000,
                                    **self.features}
         module.write = self._write
         return module
 
-    def _write(self, stream: str, data: bytes) -> None:
-        if stream == "out":
+    def _write(self, stream: int, data: bytes) -> None:
+        if stream == 1:
             self.output += data.decode()
         else:
             self.errors += data.decode()

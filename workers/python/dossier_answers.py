@@ -6,13 +6,15 @@ code catches it all the same, the first call stands. `answer` is read when the b
 
 import json
 import math
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from dossier_records import nearest
 
 _dumps = json.dumps
-_MAX_DEPTH = 64
+_loads = json.loads
+_MAX_DEPTH = 50  # the message around the value takes some of the bridge's 64
 _LARGEST = (1 << 63) - 1
 
 
@@ -29,17 +31,20 @@ class Answers:
         self._variables = variables
         self._schema_names: list[str] = _schema_names(features)
         self._offered: dict[str, Any] | None = None
+        self._earlier: set[int | None] = set()  # threads that earlier blocks left running
         namespace["answer"] = {"content": "", "ready": False}
 
     def begin_block(self, sets_items: bool) -> None:
         """`sets_items`: the block writes answer["..."], so `answer` must be a dict."""
         self._offered = None
+        self._earlier = {thread.ident for thread in threading.enumerate()
+                         if thread is not threading.current_thread()}
         if sets_items and not isinstance(self._namespace.get("answer"), dict):
             self._namespace["answer"] = {"content": "", "ready": False}
 
     def offer(self, form: str, value: Any) -> None:
         """Records a value, unless one was handed in before, and stops the block."""
-        if self._offered is None:
+        if self._offered is None and threading.get_ident() not in self._earlier:
             self._offered = describe(form, value)
         raise Stop
 
@@ -139,7 +144,7 @@ def describe(form: str, value: Any) -> dict[str, Any]:
     """An answer for the host: its text, and the value where it is JSON and not text."""
     offered: dict[str, Any] = {"form": form, "text": _text(value)}
     if not isinstance(value, str) and is_json(value):
-        offered["value"] = value
+        offered["value"] = _loads(_dumps(value))  # plain types only
         if isinstance(value, (dict, list, tuple)) and form == "submit":
             offered["text"] = _dumps(value, ensure_ascii=False)
     return offered

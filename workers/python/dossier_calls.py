@@ -75,7 +75,7 @@ class Caller:
               on_error: str, ignored: Mapping[str, Any]) -> Replies:
         model, context = self._settle(model, context, ignored)
         if isinstance(prompts, str) or spans_of(prompts) is not None:
-            raise TypeError("the batched form takes a list of prompts; for one prompt use llm_query")
+            raise TypeError("a batch takes a list of prompts; for one prompt use llm_query")
         prompts = list(prompts)
         contexts = _context_of_each(context, len(prompts))
         parts, requests, slots = Parts(), [], []
@@ -95,7 +95,8 @@ class Caller:
         if on_error == "raise":
             for index, reply in enumerate(replies):
                 if getattr(reply, "ok", True) is False:
-                    raise LLMError(f"prompt {index}: {reply.error}", getattr(reply, "kind", "failed"))
+                    raise LLMError(f"prompt {index}: {reply.error}",
+                                   getattr(reply, "kind", "failed"))
         return replies
 
     def _settle(self, model: Any, context: Any, ignored: Mapping[str, Any]) -> tuple[Any, Any]:

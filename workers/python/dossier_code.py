@@ -1,4 +1,4 @@
-"""What a block's syntax tree tells: names bound and used at the top level, completeness, effects."""
+"""What a block's syntax tree tells: names bound and used, completeness, effects."""
 
 import ast
 import re

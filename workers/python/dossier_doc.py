@@ -1,7 +1,7 @@
 """`doc`: the context without loading it.
 
     doc.grep(r"ERROR .*timeout")[:3]
-    part = doc[0:60_000]            # a string; llm_query(["Summarise:\\n", part]) sends offsets only
+    part = doc[0:60_000]       # a string; llm_query(["Summarise:\\n", part]) sends its offsets
     for chunk in doc.chunks(50_000): ...
 
 Offsets are characters, as in `len(context)`. A view covers one or several documents, in order.
@@ -70,6 +70,8 @@ class Lines(list):
 
     def __str__(self) -> str:
         return "\n".join(self)
+
+    __repr__ = __str__
 
 
 @dataclass
@@ -297,7 +299,8 @@ class Doc:
         if size <= 0 or not 0 <= overlap < size:
             raise ValueError("chunks needs size > 0 and 0 <= overlap < size")
         if by == "tokens":
-            size, overlap, by = size * _CHARACTERS_PER_TOKEN, overlap * _CHARACTERS_PER_TOKEN, "chars"
+            size, overlap = size * _CHARACTERS_PER_TOKEN, overlap * _CHARACTERS_PER_TOKEN
+            by = "chars"
         if by not in ("chars", "lines", "records"):
             raise ValueError("chunks: by is 'chars', 'lines', 'records' or 'tokens'")
         plan: list[tuple[Segment, int, int]] = []

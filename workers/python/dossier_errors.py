@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from dossier_records import FieldError, Row, nearest
+from dossier_show import clean
 
 _TRACEBACK_CHARACTERS = 3000
 _BLOCK = re.compile(r"<block (\d+)>")
@@ -49,12 +50,11 @@ def describe(error: BaseException, block: int, world: World) -> dict[str, Any]:
         line, source = last.lineno or 0, linecache.getline(last.filename, last.lineno or 0)
         if last.filename != f"<block {block}>":
             message += f" (in code of {last.filename[1:-1]})"
-    kind = "KeyError" if isinstance(error, FieldError) else type(error).__name__
     advice = _hint(error, message, world)
     if advice:
         message = f"{message.rstrip('.')}. {advice}" if message else advice
-    return {"type": kind, "message": _clean(message), "line": line,
-            "source": _clean(source.strip()), "traceback": _clean(_traceback(error))}
+    return {"type": type(error).__name__, "message": clean(message), "line": line,
+            "source": clean(source.strip()), "traceback": clean(_traceback(error))}
 
 
 def _message(error: BaseException) -> str:
@@ -63,10 +63,6 @@ def _message(error: BaseException) -> str:
     except Exception:  # an own exception whose __str__ fails
         text = ""
     return text if len(text) <= 1000 else text[:500] + " … " + text[-400:]
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _traceback(error: BaseException) -> str:
@@ -80,13 +76,17 @@ def _traceback(error: BaseException) -> str:
             continue
         seen.add(id(part))
         part.stack = traceback.StackSummary.from_list(
-            [frame for frame in part.stack if "dossier_" not in frame.filename])
+            [frame for frame in part.stack if not _is_ours(frame.filename)])
         queue += [part.__cause__, part.__context__, *(part.exceptions or [])]
     text = "".join(report.format()).rstrip("\n")
     if len(text) <= _TRACEBACK_CHARACTERS:
         return text
     half = _TRACEBACK_CHARACTERS // 2
     return text[:half] + "\n…\n" + text[-half:]
+
+
+def _is_ours(filename: str) -> bool:
+    return "dossier_" in filename or filename.endswith("/ast.py")
 
 
 def _hint(error: BaseException, message: str, world: World) -> str:
@@ -112,11 +112,13 @@ def _nearest(error: BaseException, world: World) -> str:
         return "The dict has no such key; print its keys or use .get()." if not known else \
             f"Known keys: {', '.join(map(repr, known[:20]))}."
     if isinstance(error, NameError):
-        name = getattr(error, "name", None) or ""
+        name = getattr(error, "name", None)
+        if name is None:  # raised by FINAL_VAR, which names the nearest itself
+            return ""
         special = _NAMES.get(name)
         if special:
             return special.format(file=world.file, way=world.way())
-        near = nearest(name, world.names()) if name else []
+        near = nearest(name, world.names())
         return f"Did you mean {' or '.join(near)}?" if near else \
             "Nothing of that name was assigned; write the whole program again."
     if isinstance(error, AttributeError) and getattr(error, "name", None):
@@ -181,6 +183,7 @@ _SLIPS: list[tuple[type[BaseException], str, str]] = [
     (ModuleNotFoundError, "pandas|polars", "Nothing can be installed: {way}."),
     (ImportError, ".", "Nothing can be installed: use Python's standard library."),
     (FileNotFoundError, ".", "Only the context can be opened: open({file!r}); {way}."),
+    (OSError, "name too long", "`context` is the text itself, not a path: use it directly."),
     (PermissionError, ".",
      "No files, network or processes here: use context, doc and llm_query."),
     (OSError, "Read-only|not permitted|denied|unreachable|getaddrinfo|resolution",

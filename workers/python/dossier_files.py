@@ -15,7 +15,7 @@ from dossier_text import ContextFile, Source
 
 
 class Files:
-    """The context's documents as files. `install` changes builtins, io and os; `remove` undoes it."""
+    """The context's documents as files. `install` changes builtins, io, os; `remove` undoes it."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = list(sources)

@@ -1,8 +1,8 @@
 """Refuses blocks that would compute on invented data or lose our functions (REC-17).
 
 Small models often retype the context: they assign three made-up rows to `records` and count those.
-Such a block is not run. Rebinding a data name to anything computed is harmless: the name is put back
-after the block. Label lists, settings and answers written as literals are left alone.
+Such a block is not run. Rebinding a data name to anything computed is harmless: the name is put
+back after the block. Label lists, settings and answers written as literals are left alone.
 """
 
 import ast

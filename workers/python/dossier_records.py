@@ -35,6 +35,10 @@ class FieldError(KeyError):
         return str(self.args[0])
 
 
+FieldError.__name__ = FieldError.__qualname__ = "KeyError"  # what a model knows
+FieldError.__module__ = "builtins"
+
+
 class Fields:
     """The fields of all rows, by the path shown in the hint."""
 

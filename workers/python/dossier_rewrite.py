@@ -1,7 +1,7 @@
 """Comparisons and the builtins that order values, made tolerant of None.
 
-Rows give None for a missing field. In Python `None > 5` raises, and one such row ends the block of a
-model that did not think of it. So `<`, `<=`, `>`, `>=` in blocks become calls that answer False
+Rows give None for a missing field. In Python `None > 5` raises, and one such row ends the block of
+a model that did not think of it. So `<`, `<=`, `>`, `>=` in blocks become calls that answer False
 where one side is None, and max, min, sum and sorted leave such values out. Everything that was left
 out is counted and told. `r["x"] is not None` works as ever: a missing value is plain None.
 """
@@ -14,6 +14,7 @@ from typing import Any
 _NAMES = {ast.Lt: "_dossier_lt", ast.LtE: "_dossier_le", ast.Gt: "_dossier_gt",
           ast.GtE: "_dossier_ge"}
 _NOTHING = object()
+_REPEATABLE = (list, tuple, set, frozenset, dict, range)  # can be gone through twice
 
 
 class Skipped:
@@ -27,12 +28,14 @@ class Skipped:
     def notes(self) -> list[str]:
         notes = []
         if self.comparisons:
-            notes.append(f"{self.comparisons:,} comparisons with a missing value (None) counted as "
-                         "false.")
+            notes.append(f"Comparisons with a missing value (None) counted as false: "
+                         f"{self.comparisons:,}.")
         if self.values:
-            notes.append(f"{self.values:,} missing values (None) were left out of max, min or sum.")
+            notes.append("Missing values (None) left out of max, min or sum: "
+                         f"{self.values:,}.")
         if self.sorted_last:
-            notes.append(f"{self.sorted_last:,} rows without the sort value stand last.")
+            notes.append("Items without a sort value (None) that stand last: "
+                         f"{self.sorted_last:,}.")
         self.comparisons = self.values = self.sorted_last = 0
         return notes
 
@@ -41,9 +44,8 @@ class _Comparisons(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:  # noqa: N802 (name set by ast)
         self.generic_visit(node)
         operands = [node.left, *node.comparators]
-        if any(_never_none(operand) for operand in operands) and len(operands) == 2:
-            if all(_never_none(operand) or _is_number(operand) for operand in operands):
-                return node
+        if all(_never_none(operand) or _is_number(operand) for operand in operands):
+            return node
         if len(node.ops) == 1 and type(node.ops[0]) in _NAMES:
             return _call(node.ops[0], node.left, node.comparators[0], node)
         if len(node.ops) == 2 and all(type(op) in _NAMES for op in node.ops) \
@@ -129,6 +131,11 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
 
     def best(native: Callable[..., Any], wins: Callable[[Any, Any], bool], args: tuple[Any, ...],
              key: Callable[[Any], Any] | None, default: dict[str, Any]) -> Any:
+        if len(args) == 1 and key is None and type(args[0]) in _REPEATABLE:
+            try:
+                return native(args[0], **default)
+            except TypeError:
+                pass  # below each value is looked at
         if len(args) != 1:
             if default or not args:
                 return native(*args, **default)
@@ -169,6 +176,11 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
     def sum(iterable: Iterable[Any], /, start: Any = 0) -> Any:  # noqa: A001
         """The sum; None is left out."""
         missing = 0
+        if type(iterable) in _REPEATABLE:
+            try:
+                return native_sum(iterable, start)
+            except TypeError:
+                pass
 
         def present() -> Iterable[Any]:
             nonlocal missing

@@ -31,7 +31,7 @@ from dossier_files import Files
 from dossier_guard import refusal
 from dossier_records import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
-from dossier_show import out_text
+from dossier_show import clean, out_text
 from dossier_streams import Streams
 from dossier_world import World, make_module
 
@@ -89,6 +89,7 @@ class Session:
                                         self._world.holds)
         except SyntaxError as error:
             error.filename = filename
+            error.__traceback__ = None
             return self._failed(result, error, block)
         if result["refused"]:
             return self._done(result, "not_run")
@@ -117,7 +118,8 @@ class Session:
         self._files.install()
         self._namespace["__builtins__"]["open"] = builtins.open
         sys.modules["__main__"] = self._module
-        random.seed(features.get("seed", 0))
+        if features.get("seed") is not None:
+            random.seed(features["seed"])
         threading.excepthook = _thread_failed
         with contextlib.suppress(ValueError, OSError):
             signal.signal(signal.SIGINT, self.on_interrupt)
@@ -170,7 +172,7 @@ class Session:
 
     def _last(self, tree: ast.Module, value: Any) -> str:
         """What is shown of a last expression, or of a last assignment if nothing was printed."""
-        if value is not None:
+        if value is not None and not _calls(tree.body[-1], "SHOW_VARS"):
             return "Out: " + out_text(value, _OUT_CHARACTERS)
         if self._streams.printed:
             return ""
@@ -191,7 +193,7 @@ class Session:
             result["error"] = _interruption(error, block)
         elif error is not None and not isinstance(error, Stop):
             result["error"] = dossier_errors.describe(error, block, self._hints())
-        if result["error"] is None and result["answer"] is None:
+        elif result["answer"] is None and error is None:
             self._comment(tree, result)
         self._notes += self._skipped.notes()
         if result["answer"] is not None:
@@ -202,6 +204,9 @@ class Session:
 
     def _comment(self, tree: ast.Module, result: dict[str, Any]) -> None:
         """Says what a model should know about an output of nothing, or of zero."""
+        if isinstance(self._world.data.get("context"), str) and _loops_over_context(tree):
+            self._notes.append("A loop over `context` goes character by character: use "
+                               "context.splitlines().")
         printed = self._streams.out.head.decode("utf-8", "replace")
         if not self._streams.printed and not result["last"]:
             self._notes.append(_nothing_printed(tree, result["assigned"]))
@@ -236,8 +241,19 @@ class Session:
     def _done(self, result: dict[str, Any], status: str) -> dict[str, Any]:
         result["status"] = status
         result["vars"] = self._world.variables()
-        result["notes"] = list(dict.fromkeys(self._notes))
+        result["notes"] = [clean(note) for note in dict.fromkeys(self._notes)]
+        result["last"] = clean(result["last"])
         return result
+
+
+def _calls(statement: ast.stmt, name: str) -> bool:
+    value = getattr(statement, "value", None)
+    return isinstance(value, ast.Call) and getattr(value.func, "id", "") == name
+
+
+def _loops_over_context(tree: ast.AST) -> bool:
+    return any(isinstance(node, (ast.For, ast.comprehension))
+               and getattr(node.iter, "id", "") == "context" for node in ast.walk(tree))
 
 
 async def _awaited(value: Any) -> Any:

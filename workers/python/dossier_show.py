@@ -27,7 +27,8 @@ def shown(value: Any, limit: int) -> str:
     if len(text) <= limit:
         return text
     try:
-        size = f" ({len(value):,} items)" if not isinstance(value, str) else f" ({len(value):,} characters)"
+        unit = "characters" if isinstance(value, str) else "items"
+        size = f" ({len(value):,} {unit})"
     except Exception:  # no length, or a failing __len__
         size = ""
     return text[:limit] + " …" + size
@@ -102,7 +103,7 @@ def list_variables(namespace: Mapping[str, Any], hidden: Collection[str]) -> lis
         value = namespace[name]
         text = writer.text(value) if time.monotonic() < deadline else f"<{type(value).__name__}>"
         listed.append({"name": name, "type": type(value).__name__, "size": _size(value),
-                       "preview": _clean(text)})
+                       "preview": _preview(text)})
     return listed
 
 
@@ -122,9 +123,13 @@ def _size(value: Any) -> int:
     return 0
 
 
-def _clean(text: str) -> str:
-    text = text if len(text) <= _LIST_CHARACTERS else text[:_LIST_CHARACTERS - 1] + "…"
+def clean(text: str) -> str:
+    """Valid UTF-8: a lone surrogate becomes its escape."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _preview(text: str) -> str:
+    return clean(text if len(text) <= _LIST_CHARACTERS else text[:_LIST_CHARACTERS - 1] + "…")
 
 
 def _guarded(value: Any, deadline: float) -> str:

@@ -12,7 +12,7 @@ _HEAD_CHARACTERS = 200
 class _Raw(io.RawIOBase):
     """Hands bytes to the host; keeps the first ones and the count of a block."""
 
-    def __init__(self, stream: str) -> None:
+    def __init__(self, stream: int) -> None:
         super().__init__()
         self._stream = stream
         self.begin()
@@ -52,7 +52,7 @@ class Streams:
     """Puts our streams into `sys`; again before each block, should code have replaced them."""
 
     def __init__(self) -> None:
-        self.out, self.err = _Raw("out"), _Raw("err")
+        self.out, self.err = _Raw(1), _Raw(2)
         self._texts: dict[str, io.TextIOWrapper] = {}
         self._stdin = _NoInput()
 

@@ -39,6 +39,10 @@ class Source:
             self._line_count = value["count"] if isinstance(value, dict) else int(value)
         return self._line_count
 
+    def whole(self) -> str:
+        """The whole text; the worker decodes it once."""
+        return _dossier.context_text(self.index)
+
     def text(self, at: int, length: int) -> str:
         return str(self.view[at:at + length], "utf-8", "replace")
 

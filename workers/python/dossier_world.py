@@ -25,10 +25,10 @@ from dossier_text import Source
 _STRING_MAX = 2 << 30
 _LAZY = ("context", "records")
 # Code that names these may reach any name by its text.
-_REFLECTION = {"eval", "exec", "globals", "vars", "locals", "getattr", "__import__", "import_module"}
+_REFLECTION = {"eval", "exec", "globals", "vars", "locals", "getattr", "__import__"}
 # Modules that models forget to import.
-_MODULES = ("re", "json", "csv", "math", "collections", "itertools", "statistics", "os", "sys", "io",
-            "random", "string", "textwrap", "time")
+_MODULES = ("re", "json", "csv", "math", "collections", "itertools", "statistics", "os", "sys",
+            "io", "random", "string", "textwrap", "time")
 _MEMBERS = {"Counter": "collections", "defaultdict": "collections", "Path": "pathlib"}
 
 
@@ -186,7 +186,7 @@ class World:
         if sum(source.bytes for source in self.sources) > self._string_max:
             return self._views("is too large for one string")
         try:
-            texts = [source.text(0, source.bytes) for source in self.sources]
+            texts = [source.whole() for source in self.sources]
         except MemoryError:
             return self._views("does not fit into memory")
         return texts[0] if len(texts) == 1 else texts

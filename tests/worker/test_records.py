@@ -1,0 +1,135 @@
+import json
+import random
+import unittest
+
+from base import ROWS, WorkerTest, ndjson
+from fake_host import Text
+
+
+class RecordsTest(WorkerTest):
+    def test_rows_are_a_lazy_typed_sequence(self) -> None:  # REC-17 table, small-models 1
+        self.assertEqual(self.value("len(records)"), 20)
+        self.assertEqual(self.value("records[3]"), ROWS[3])
+        self.assertEqual(self.value("records[-1]['id']"), 19)
+        self.assertEqual(self.value("[r['id'] for r in records[5:9:2]]"), [5, 7])
+        self.assertEqual(self.value("list(records)"), ROWS)
+
+    def test_nothing_is_asked_before_a_block_names_records(self) -> None:
+        self.run_block("x = 1")
+        self.assertEqual(self.host.calls, [])
+
+    def test_fields_are_reached_by_key_path_attribute_and_get(self) -> None:  # small-models 1
+        for expression in ("records[2]['user']['name']", "records[2]['user.name']",
+                           "records[2].user.name", "records[2].get('user.name')"):
+            self.assertEqual(self.value(expression), "u2", expression)
+        self.assertTrue(self.value("'user.name' in records[0]"))
+        self.assertEqual(self.value("records[0].get('user.age', 7)"), 7)
+
+    def test_a_field_of_other_rows_is_none(self) -> None:  # small-models 15
+        self.assertIsNone(self.value("records[10]['tag']"))
+        self.assertEqual(self.value("sum(1 for r in records if r['tag'] is not None)"), 3)
+
+    def test_a_field_of_no_row_names_the_nearest(self) -> None:  # small-models 15, REC-73
+        error = self.error("for r in records:\n    r['sise']")
+        self.assertEqual(error["type"], "KeyError")
+        self.assertIn("'sise': no such field; did you mean 'size'? fields: id, status, size",
+                      error["message"])
+        self.assertEqual((error["line"], error["source"]), (2, "r['sise']"))
+        self.assertIn("use r['name']", self.error("records[0][0]")["message"])
+        self.assertIn("user.name", self.error("records[0]['username']")["message"])
+
+    def test_comparisons_with_none_are_false_and_counted(self) -> None:  # small-models 15
+        result = self.run_block("print([r['id'] for r in records if r['size'] > 50])")
+        self.assertEqual(self.host.output, "[17, 18, 19]\n")
+        self.assertIn("Comparisons with a missing value (None) counted as false: 1.",
+                      result["notes"])
+        self.assertEqual(self.value("sum(1 for r in records if 0 <= r['size'] < 10)"), 4)
+
+    def test_max_min_sum_sorted_leave_none_out(self) -> None:  # small-models 15
+        cases = [("max(records, key=lambda r: r['size'])['id']", 19),
+                 ("min(records, key=lambda r: r['size'])['id']", 0),
+                 ("max(r['size'] for r in records)", 57),
+                 ("sum(r['size'] for r in records)", sum(r["size"] or 0 for r in ROWS)),
+                 ("sum([1, None, 2])", 3),
+                 ("max([None, None])", None),
+                 ("max(3, 5)", 5), ("max([], default=4)", 4), ("min('b', 'a')", "a"),
+                 ("max([(1, 'a'), (None, 'b')])", (1, "a")),
+                 ("sorted([3, None, 1])", [1, 3, None]),
+                 ("sorted([3, None, 1], reverse=True)", [3, 1, None])]
+        for expression, expected in cases:
+            self.assertEqual(self.value(expression), expected, expression)
+        result = self.run_block("print(sorted(records, key=lambda r: r['size'])[-1]['id'])")
+        self.assertEqual(self.host.output, "4\n")
+        self.assertIn("stand last: 1", result["notes"][0])
+        self.assertEqual(self.error("max([1, 'a'])")["type"], "TypeError")
+
+    def test_ordering_equals_pythons_own_on_numbers(self) -> None:
+        rng = random.Random(3)
+        for _ in range(50):
+            numbers = [rng.randint(-9, 9) for _ in range(rng.randint(1, 8))]
+            got = self.value(f"(max(iter({numbers})), min(iter({numbers})), sum(iter({numbers})), "
+                             f"sorted({numbers}, key=abs))")
+            self.assertEqual(got, (max(numbers), min(numbers), sum(numbers),
+                                   sorted(numbers, key=abs)))
+
+    def test_several_files_follow_each_other(self) -> None:
+        self.start([Text("b.ndjson", ndjson(ROWS[5:])), Text("a.ndjson", ndjson(ROWS[:5])),
+                    Text("c.txt", "no rows here\n")])
+        self.assertEqual(self.value("list(records)"), ROWS)
+        self.assertEqual(self.value("[records[4]['id'], records[5]['id']]"), [4, 5])
+
+    def test_slices_cross_by_offset(self) -> None:  # REC-19
+        self.run_block("llm_query('q', context=records[1:3])")
+        method, args, raw = self.host.calls[-1]
+        self.assertEqual(self.host.resolve(args["context"], raw),
+                         "\n".join(json.dumps(row) for row in ROWS[1:3]))
+        self.assertEqual([list(part) for part in args["context"]], [["ctx", "at", "len"]])
+
+    def test_rows_that_do_not_lie_side_by_side_cross_as_json(self) -> None:
+        self.run_block("llm_query('q', context=[r for r in records if r['id'] in (1, 5)])\n"
+                       "llm_query('q', context=records[0:4:2])")
+        texts = [self.host.resolve(args["context"], raw) for _, args, raw in self.host.calls
+                 if "context" in args]
+        self.assertIn('"id": 5', texts[0])
+        self.assertIn('"id": 2', texts[1])
+
+    def test_a_folder_of_texts_is_one_row_a_document(self) -> None:
+        self.start([Text("b.txt", "two\nlines\n"), Text("a.txt", "été")])
+        self.assertEqual(self.value("[(r['name'], r['chars'], r['lines']) for r in records]"),
+                         [("a.txt", 3, 1), ("b.txt", 10, 2)])
+        self.assertEqual(self.value("records[1]['text']"), "two\nlines\n")
+        self.run_block("llm_query('q', records[1])")
+        self.assertEqual(self.host.calls[-1][1]["context"], [{"ctx": 0, "at": 0, "len": 10}])
+
+    def test_one_text_without_rows_has_no_records(self) -> None:
+        self.start([Text("a.txt", "prose\n")])
+        self.assertIn("no records", self.error("len(records)")["message"])
+
+    def test_list_methods_it_lacks_name_the_way(self) -> None:  # REC-73
+        self.assertIn("sorted(records", self.error("records.sort()")["message"])
+        self.assertIn("Counter", self.error("records.groupby('status')")["message"])
+
+    def test_large_contexts_are_read_in_batches_and_forgotten(self) -> None:
+        rows = [{"n": i, "pad": "x" * 4000} for i in range(5000)]  # 20 MB
+        self.start([Text("big.ndjson", ndjson(rows))])
+        self.assertEqual(self.value("sum(r['n'] for r in records)"), sum(range(5000)))
+        store = self.runtime._session._world.records()._store
+        self.assertLessEqual(store._cached, 33 << 20)
+        self.assertEqual(self.value("[records[i]['n'] for i in (4999, 0, 2500, 63, 64)]"),
+                         [4999, 0, 2500, 63, 64])
+        self.assertEqual(self.value("[r['n'] for r in records[2495:2505]]"),
+                         list(range(2495, 2505)))
+
+    def test_random_access_agrees_with_a_plain_list(self) -> None:
+        rng = random.Random(5)
+        rows = [{"n": i, "pad": "y" * rng.choice((1, 50, 30_000))} for i in range(600)]
+        self.start([Text("r.ndjson", ndjson(rows[:250])), Text("s.ndjson", ndjson(rows[250:]))])
+        picks = [rng.randrange(600) for _ in range(300)]
+        self.assertEqual(self.value(f"[records[i]['n'] for i in {picks}]"), picks)
+        for _ in range(20):
+            a, b = rng.randrange(600), rng.randrange(600)
+            self.assertEqual(self.value(f"[r['n'] for r in records[{a}:{b}]]"), list(range(a, b)))
+
+
+if __name__ == "__main__":
+    unittest.main()
