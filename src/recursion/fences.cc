@@ -97,10 +97,12 @@ class Scanner {
     code = TrimSpace(code.substr(0, code.size() - run));
     std::string tag = FenceTag(code.substr(0, code.find_first_of(" \t")));
     const std::size_t space = code.find_first_of(" \t");
-    if (space == std::string_view::npos || std::ranges::find(kOneLineTags, tag) == kOneLineTags.end()) {
-      tag.clear();
-    } else {
+    const bool is_tag = std::ranges::find(kOneLineTags, tag) != kOneLineTags.end();
+    if (is_tag && space == std::string_view::npos) return i + 1;  // only a tag: a word in prose
+    if (is_tag) {
       code = TrimSpace(code.substr(space));
+    } else {
+      tag.clear();
     }
     Fence fence{.tag = std::move(tag), .code = std::string(code)};
     fence.repairs.push_back("one-line fence");

@@ -1,0 +1,142 @@
+#include "recursion/grounding.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace dossier::recursion {
+namespace {
+
+struct Case {
+  std::string_view answer, printed;
+  bool grounded;
+  std::string_view missing = "";
+};
+
+void Check(const Case& c, std::string_view question, std::vector<std::string> hint_values = {}) {
+  const std::vector<std::string> printed = {"Out: nothing of note\n", std::string(c.printed)};
+  const Grounding found = CheckGrounded(c.answer, question, hint_values, printed);
+  EXPECT_EQ(found.grounded, c.grounded) << c.answer << " on " << c.printed;
+  EXPECT_EQ(found.missing, c.missing) << c.answer << " on " << c.printed;
+}
+
+TEST(GroundingTest, NumbersAreComparedByValue) {  // REC-40
+  constexpr Case kCases[] = {
+      {"42", "total 42", true},
+      {"42", "total 41", false, "42"},
+      {"It is 3,800.", "3800", true},
+      {"3800", "3,800", true},
+      {"3_800", "3800.0", true},
+      {"12.50", "12.5", true},
+      {"007", "7", true},
+      {"8", "08", true},
+      {"-5", "-5", true},
+      {"-5", "5", false, "5"},
+      {"between 3-5", "3 5", true},
+      {"3.14", "3.14159", true},
+      {"3.15", "3.14159", false, "3.15"},
+      {"2.7", "2.6789", true},
+      {"10.0", "9.996", false, "10.0"},
+      {"9.1", "9.05", true},
+      {"3.14159", "3.14", false, "3.14159"},
+      {"1,234,567 rows", "1234567", true},
+      {"1234", "12 34", false, "1234"},
+      {"42%", "42.0", true},
+      {"10GB", "10", true},
+      {"the 3rd", "3", true},
+      {"2026-11-21", "2026-11-21T23:36", true},
+      {"2026-11-22", "2026-11-21T23:36", false, "22"},
+      {"1.2.3", "version 1.2.3", true},
+      {"clang", "gcc", true},
+      {"no digits here", "", true},
+      {"Q3 and libmpc3", "", true},
+      {"They are:\n1. a\n2. b", "a b", true},
+      {"0", "0.00", true},
+  };
+  for (const Case& c : kCases) Check(c, "Which one?");
+}
+
+TEST(GroundingTest, WordsAndNumbersOfTheQuestionNeedNoEvidence) {  // REC-40
+  Check({"Of the 500 orders 42 failed", "42", true}, "How many of the 500 orders failed?");
+  Check({"\"timeout\" occurs 42 times", "42", true}, "How often does \"timeout\" occur?");
+  Check({"501", "42", false, "501"}, "How many of the 500 orders failed?");
+}
+
+TEST(GroundingTest, QuotedTextsMustHaveBeenPrinted) {  // REC-40
+  constexpr Case kCases[] = {
+      {"It says \"connection  RESET\".", "error: connection reset by peer", true},
+      {"It says \"connection lost\".", "error: connection reset", false, "connection lost"},
+      {"The user is `bob`", "alice", false, "bob"},
+      {"The user is 'bob'", "bob", true},
+      {"The dog's and the cat's", "nothing", true},
+      {"It's 'bob's house' there", "nothing", false, "bob's house"},
+      {"“eve” did it", "mallory", false, "eve"},
+      {"an unclosed \"quote", "nothing", true},
+  };
+  for (const Case& c : kCases) Check(c, "What is it?");
+}
+
+TEST(GroundingTest, AnExampleOfTheHintIsNoAnswerUntilItIsPrinted) {  // REC-40, small-models 5
+  const std::vector<std::string> hint = {"libmpc3", "open", "x", "New York"};
+  Check({"The largest is libmpc3.", "clang 42", false, "libmpc3"}, "Which is the largest?", hint);
+  Check({"The largest is libmpc3.", "LIBMPC3 42", true}, "Which is the largest?", hint);
+  Check({"It was reopened.", "done", true}, "What happened?", hint);
+  Check({"new  york", "boston", false, "New York"}, "Where?", hint);
+  Check({"Yes, open.", "done", true}, "Is it open or closed?", hint);
+  Check({"x", "y", true}, "Which?", hint);
+}
+
+TEST(GroundingTest, NothingPrintedGroundsNothing) {  // REC-40
+  EXPECT_FALSE(CheckGrounded("clang", "Which?", {}, {}).grounded);
+  EXPECT_FALSE(CheckGrounded("clang", "Which?", {}, std::vector<std::string>{" \n"}).grounded);
+}
+
+TEST(GroundingTest, WhatWasPrintedIsAlwaysGrounded) {
+  Random random(43);
+  constexpr std::string_view kPieces[] = {"1",  "23", "456", ",", ".",  "-", " ", "a", "%",
+                                          "\n", "'",  "\"",  "_", "01", "e", "`", "“", "”"};
+  for (int round = 0; round < 5000; ++round) {
+    std::string text;
+    for (std::uint64_t i = random.Below(14); i > 0; --i) {
+      text += kPieces[random.Below(std::size(kPieces))];
+    }
+    const std::vector<std::string> printed = {"x", text};
+    EXPECT_TRUE(CheckGrounded(text, "", {}, printed).grounded) << text;
+    CheckGrounded(random.Bytes(60), random.Bytes(20), printed, printed);
+  }
+}
+
+TEST(PrintedAnswerTest, OneShortValueInTheShapeOfTheQuestionIsAnAnswer) {  // small-models 16
+  struct Row {
+    std::string_view output, question;
+    std::optional<std::string> answer;
+  };
+  const Row kRows[] = {
+      {"42\n", "How many packages are installed?", "42"},
+      {"Out: 42\n", "How many packages are installed?", "42"},
+      {"Total: 3,800", "What is the total size?", "3,800"},
+      {"12.5 %", "What percentage failed?", "12.5 %"},
+      {"clang", "How many packages are installed?", std::nullopt},
+      {"'clang'", "Which package is the largest?", "clang"},
+      {"Package: clang", "Which package is the largest?", "clang"},
+      {"42", "Which package has the largest number of files?", "42"},
+      {"True", "Is clang installed?", "True"},
+      {"clang", "Is clang installed?", std::nullopt},
+      {"debug", "Is it debug or release?", "debug"},
+      {"profile", "Is it debug or release?", std::nullopt},
+      {"0", "How many failed?", std::nullopt},
+      {"None", "Which package is the largest?", std::nullopt},
+      {"[]", "Which packages are missing?", std::nullopt},
+      {"['a', 'b']", "Which package is the largest?", std::nullopt},
+      {"a\nb", "Which package is the largest?", std::nullopt},
+      {"", "Which package is the largest?", std::nullopt},
+      {"No output", "Which package is the largest?", std::nullopt},
+      {"the quick brown fox jumps over the dog", "Which animal?", std::nullopt},
+  };
+  for (const Row& row : kRows) {
+    EXPECT_EQ(PrintedAnswer(row.output, row.question), row.answer) << row.output << row.question;
+  }
+}
+
+}  // namespace
+}  // namespace dossier::recursion

@@ -1,0 +1,139 @@
+#include "recursion/map_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "base/random.h"
+
+namespace dossier::recursion {
+namespace {
+
+using ::testing::ElementsAre;
+using Batches = std::vector<std::vector<std::size_t>>;
+
+std::vector<std::size_t> FirstItems(std::size_t count) {
+  std::vector<std::size_t> items(count);
+  std::iota(items.begin(), items.end(), 0);
+  return items;
+}
+
+TEST(MapPlanTest, EqualItemsAreAskedOnce) {  // REC-54
+  const std::vector<std::string_view> items = {"a", "b", "a", "c", "b", ""};
+  const UniqueItems unique = FindUnique(items);
+  EXPECT_THAT(unique.first, ElementsAre(0, 1, 3, 5));
+  EXPECT_THAT(unique.group, ElementsAre(0, 1, 0, 2, 1, 3));
+}
+
+TEST(MapPlanTest, ItemsArePackedInOrderByCountAndTokens) {  // REC-52
+  EXPECT_EQ(PlanBatches(FirstItems(5), std::vector<std::int64_t>(5, 1), {.max_items = 2}),
+            (Batches{{0, 1}, {2, 3}, {4}}));
+  EXPECT_EQ(PlanBatches(FirstItems(4), std::vector<std::int64_t>{60, 40, 1, 300},
+                        {.max_items = 25, .max_tokens = 100}),
+            (Batches{{0, 1}, {2}, {3}}))
+      << "an item that is too large alone has its own request";
+  EXPECT_EQ(PlanBatches(std::vector<std::size_t>{4, 2}, std::vector<std::int64_t>(5, 1), {}),
+            (Batches{{4, 2}}));
+  EXPECT_EQ(PlanBatches({}, {}, {}), Batches{});
+  EXPECT_EQ(PlanBatches(FirstItems(2), std::vector<std::int64_t>(2, 1), {.max_items = 0}),
+            (Batches{{0}, {1}}));
+  EXPECT_EQ(kMapItems, 25u);
+  EXPECT_EQ(kMapItemsSmall, 1u);
+}
+
+TEST(MapPlanTest, RetriesHalveAndEndOneByOne) {  // REC-53
+  std::vector<std::size_t> sizes;
+  for (int round = 1; round <= kMapRetryRounds; ++round) sizes.push_back(RetryItems(25, round));
+  EXPECT_THAT(sizes, ElementsAre(12, 6, 1));
+  EXPECT_EQ(RetryItems(1, 1), 1u);
+}
+
+TEST(MapPlanTest, LabelsMatchExactlyThenLooselyThenByUniquePrefix) {  // REC-52
+  const std::vector<std::string> labels = {"positive", "negative", "Neutral", "neutral", "not sure",
+                                           "needs-work"};
+  struct Case {
+    std::string_view text;
+    std::optional<std::size_t> label;
+  };
+  constexpr Case kCases[] = {
+      {"positive", 0},     {" Positive. ", 0}, {"**NEGATIVE**", 1}, {"\"not sure\"", 4},
+      {"Neutral", 2},      {"neutral", 3},     {"NEUTRAL", {}},     {"pos", 0},
+      {"ne", {}},          {"neg", 1},         {"Needs", 5},        {"", {}},
+      {"...", {}},         {"positive or negative", {}},            {"great", {}},
+  };
+  for (const Case& c : kCases) EXPECT_EQ(MatchLabel(c.text, labels), c.label) << c.text;
+}
+
+TEST(MapPlanTest, AReplyIsReadLineByLine) {  // REC-52
+  const std::vector<std::string> labels = {"yes", "no"};
+  struct Case {
+    std::string_view reply;
+    std::vector<int> found;  // -1: missing
+  };
+  const Case kCases[] = {
+      {"1: yes\n2: no\n3: yes", {0, 1, 0}},
+      {"1. yes\r\n2) no\r\n3 - YES.", {0, 1, 0}},
+      {"Here you are:\n- **1**: yes\n- **2:** no\n* [3] yes\nDone.", {0, 1, 0}},
+      {"Item 1: yes\nitem 2 = no\n#3: y", {0, 1, 0}},
+      {"2: no\n1: yes", {0, 1, -1}},
+      {"1: yes\n2: maybe\n3: no", {0, -1, 1}},
+      {"1: yes\n1: no\n2: no\n2: no", {-1, 1, -1}},
+      {"1: the food was great\n1: yes", {0, -1, -1}},
+      {"0: yes\n4: yes\n99999999999999999999: no", {-1, -1, -1}},
+      {"yes\nno\nyes", {-1, -1, -1}},
+      {"", {-1, -1, -1}},
+      {R"({"1": "yes", "2": "no", "3": "yes"})", {0, 1, 0}},
+      {"```json\n{\"labels\": {\"1\": \"yes\", \"3\": \"no\"}}\n```", {0, -1, 1}},
+      {R"(["yes", "no", "No"])", {0, 1, 1}},
+      {R"(["yes", "no"])", {-1, -1, -1}},
+      {R"({"1": 7, "x": "yes", "2": "no"})", {-1, 1, -1}},
+  };
+  for (const Case& c : kCases) {
+    std::vector<int> found;
+    for (const auto& label : ParseLabels(c.reply, labels, 3)) {
+      found.push_back(label ? static_cast<int>(*label) : -1);
+    }
+    EXPECT_EQ(found, c.found) << c.reply;
+  }
+  EXPECT_EQ(ParseLabels(" Yes.\n", labels, 1), (std::vector<std::optional<std::size_t>>{0}))
+      << "one item needs no number";
+}
+
+TEST(MapPlanTest, EveryItemIsInOneBatchAndNoBatchIsAboveItsLimits) {  // REC-52, REC-53
+  Random random(37);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::int64_t> tokens(random.Below(60));
+    for (std::int64_t& t : tokens) t = static_cast<std::int64_t>(random.Below(50));
+    const BatchLimits limits{.max_items = 1 + random.Below(10),
+                             .max_tokens = static_cast<std::int64_t>(random.Below(100))};
+    std::vector<std::size_t> seen;
+    for (const auto& batch : PlanBatches(FirstItems(tokens.size()), tokens, limits)) {
+      ASSERT_FALSE(batch.empty());
+      EXPECT_LE(batch.size(), limits.max_items);
+      std::int64_t sum = 0;
+      for (const std::size_t item : batch) sum += tokens[item];
+      if (batch.size() > 1) {
+        EXPECT_LE(sum, limits.max_tokens);
+      }
+      seen.insert(seen.end(), batch.begin(), batch.end());
+    }
+    EXPECT_EQ(seen, FirstItems(tokens.size()));
+  }
+}
+
+TEST(MapPlanTest, AnyReplyIsRead) {
+  const std::vector<std::string> labels = {"yes", "no"};
+  constexpr std::string_view kPieces[] = {"1", "2", ":", " ", "yes", "no", "\n", "{", "}", "\"", "[",
+                                          "]", ",", "*", "item", "999999999999", "\xFF"};
+  Random random(41);
+  for (int round = 0; round < 10'000; ++round) {
+    std::string reply;
+    for (std::uint64_t i = random.Below(16); i > 0; --i) {
+      reply += kPieces[random.Below(std::size(kPieces))];
+    }
+    EXPECT_EQ(ParseLabels(reply, labels, 2).size(), 2u);
+  }
+}
+
+}  // namespace
+}  // namespace dossier::recursion
