@@ -43,7 +43,8 @@ def describe(error: BaseException, block: int, world: World) -> dict[str, Any]:
               if _BLOCK.fullmatch(frame.filename)]
     line, source, message = 0, "", _message(error)
     if isinstance(error, SyntaxError) and _BLOCK.fullmatch(error.filename or "<block>"):
-        line, source = error.lineno or 0, (error.text or "").rstrip("\n")
+        line = error.lineno or 0
+        source = error.text or linecache.getline(f"<block {block}>", line)
         message = error.msg or "invalid syntax"
     elif frames:
         last = frames[-1]

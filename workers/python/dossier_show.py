@@ -14,7 +14,7 @@ _LIST_NAMES = 100
 _LIST_CHARACTERS = 200
 _LIST_SECONDS = 0.05
 _SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range, memoryview)
-_BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
+_BRACKETS = {list: "[]", tuple: "()", set: "{}", dict: "{}"}
 
 
 class _TooLate(BaseException):
@@ -74,8 +74,9 @@ class _Writer:
         self._open.add(id(value))
         pieces, used = [], 0
         is_dict = isinstance(value, dict)
-        try:
-            for item in (dict.items(value) if is_dict else value):
+        base = next(kind for kind in _BRACKETS if isinstance(value, kind))
+        try:  # by the base type's own methods: a subclass may loop for ever
+            for item in (dict.items(value) if is_dict else base.__iter__(value)):
                 if used > room:
                     break
                 piece = (f"{self.text(item[0], room - used)}: {self.text(item[1], room - used)}"
@@ -85,11 +86,10 @@ class _Writer:
         except RuntimeError:  # a thread of the code changed it meanwhile
             pieces.append("…")
         self._open.discard(id(value))
-        base = next((kind for kind in _BRACKETS if isinstance(value, kind)), set)
-        start, end = "{}" if is_dict else _BRACKETS[base]
-        if not pieces and base is set and not is_dict:
+        if not pieces and base is set:
             return "set()"
-        comma = "," if base is tuple and not is_dict and len(pieces) == 1 else ""
+        start, end = _BRACKETS[base]
+        comma = "," if base is tuple and len(pieces) == 1 else ""
         return start + ", ".join(pieces) + comma + end
 
 
@@ -101,9 +101,8 @@ def list_variables(namespace: Mapping[str, Any], hidden: Collection[str]) -> lis
     listed = []
     for name in names:
         value = namespace[name]
-        text = writer.text(value) if time.monotonic() < deadline else f"<{type(value).__name__}>"
         listed.append({"name": name, "type": type(value).__name__, "size": _size(value),
-                       "preview": _preview(text)})
+                       "preview": _preview(writer.text(value))})
     return listed
 
 

@@ -6,33 +6,37 @@ from typing import Any
 
 import _dossier
 
-_HEAD_CHARACTERS = 200
+_HEAD_BYTES = 200
 
 
-class _Raw(io.RawIOBase):
-    """Hands bytes to the host; keeps the first ones and the count of a block."""
+class Written:
+    """What one stream got in a block: the count and the first bytes."""
 
     def __init__(self, stream: int) -> None:
-        super().__init__()
-        self._stream = stream
+        self.stream = stream
         self.begin()
 
     def begin(self) -> None:
-        self.written = 0
+        self.count = 0
         self.head = b""
 
-    def close(self) -> None:
-        """Code may close sys.stdout; the way to the host stays open."""
+
+class _Raw(io.RawIOBase):
+    """Hands bytes to the host. Code may close it; the next block gets a new one."""
+
+    def __init__(self, written: Written) -> None:
+        super().__init__()
+        self._written = written
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:
-        data = bytes(data)
-        if len(self.head) < _HEAD_CHARACTERS:
-            self.head += data[:_HEAD_CHARACTERS]
-        self.written += len(data)
-        _dossier.write(self._stream, data)
+        data, written = bytes(data), self._written
+        if len(written.head) < _HEAD_BYTES:
+            written.head += data[:_HEAD_BYTES]
+        written.count += len(data)
+        _dossier.write(written.stream, data)
         return len(data)
 
 
@@ -52,7 +56,7 @@ class Streams:
     """Puts our streams into `sys`; again before each block, should code have replaced them."""
 
     def __init__(self) -> None:
-        self.out, self.err = _Raw(1), _Raw(2)
+        self.out, self.err = Written(1), Written(2)
         self._texts: dict[str, io.TextIOWrapper] = {}
         self._stdin = _NoInput()
 
@@ -65,10 +69,10 @@ class Streams:
 
     def put_back(self) -> bool:
         replaced = False
-        for name, raw in (("stdout", self.out), ("stderr", self.err)):
+        for name, written in (("stdout", self.out), ("stderr", self.err)):
             text = self._texts.get(name)
             if text is None or text.closed:
-                text = self._texts[name] = _text(raw)
+                text = self._texts[name] = _text(written)
             replaced = replaced or getattr(sys, name, None) is not text
             setattr(sys, name, text)
             setattr(sys, f"__{name}__", text)
@@ -84,9 +88,9 @@ class Streams:
 
     @property
     def printed(self) -> int:
-        return self.out.written + self.err.written
+        return self.out.count + self.err.count
 
 
-def _text(raw: _Raw) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BufferedWriter(raw, 8192), encoding="utf-8",
+def _text(written: Written) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedWriter(_Raw(written), 8192), encoding="utf-8",
                             errors="backslashreplace", newline="\n", line_buffering=True)

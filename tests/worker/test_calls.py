@@ -1,0 +1,152 @@
+import json
+import unittest
+
+from base import WorkerTest
+from fake_host import BridgeError, Text
+
+
+class CallsTest(WorkerTest):
+    def replies(self, function) -> None:
+        self.host.reply = function
+
+    def test_a_reply_is_a_string_with_its_state(self) -> None:  # REC-44
+        self.replies(lambda prompt, context: prompt.upper())
+        self.assertEqual(self.value("(lambda r: (str(r), r.ok, r.error, r.tokens, r + '!', "
+                                    "r.text))(llm_query('hi'))"),
+                         ("HI", True, None, 3, "HI!", "HI"))
+
+    def test_the_prompt_is_sent_verbatim_with_context_apart(self) -> None:  # REC-42, REC-20
+        cases = [("llm_query('p {x}')", "p {x}", ""),
+                 ("llm_query(['a', 'b'])", "ab", ""),
+                 ("llm_query('p', context='c d')", "p", "c d"),
+                 ("llm_query('p', 'a long text here')", "p", "a long text here"),
+                 (f"llm_query('p', '{'x' * 65}')", "p", "x" * 65),
+                 ("llm_query('p', ['l1', 'l2'])", "p", "l1\nl2"),
+                 ("llm_query('p', {'a': 1})", "p", '{"a": 1}'),
+                 ("rlm_query('p', doc)", "p", self.host.texts[0].text)]
+        for code, prompt, context in cases:
+            self.run_block(code)
+            _, args, raw = self.host.calls[-1]
+            self.assertEqual(self.host.resolve(args["parts"], raw), prompt, code)
+            self.assertEqual(self.host.resolve(args["context"], raw), context, code)
+        self.run_block("llm_query('p', 'small-1')")
+        self.assertEqual(self.host.calls[-1][1]["model"], "small-1")
+
+    def test_unknown_arguments_are_said(self) -> None:
+        result = self.run_block("llm_query('p', temperature=0, max_tokens=5)")
+        self.assertIn("Ignored arguments of a model call: max_tokens, temperature.",
+                      result["notes"])
+
+    def test_a_blank_prompt_raises_before_any_request(self) -> None:  # REC-43
+        for code in ("llm_query('')", "llm_query(' \\n')", "rlm_query([])"):
+            self.assertIn("blank", self.error(code)["message"], code)
+        self.assertIn("prompt 1 is blank", self.error("llm_query_batched(['a', ' '])")["message"])
+        self.assertEqual(self.host.calls, [])
+
+    def test_the_limit_passes_and_one_more_raises_with_both_numbers(self) -> None:  # REC-43, A15
+        self.start([Text("a.txt", "x", None, True)], max_subcall_chars=1000)
+        self.assertEqual(self.run_block("llm_query('x' * 990, context='y' * 10)")["status"], "ok")
+        error = self.error("llm_query('x' * 991, context='y' * 10)")
+        self.assertEqual(error["type"], "LLMError")
+        self.assertIn("1,001 characters", error["message"])
+        self.assertIn("at most 1,000", error["message"])
+
+    def test_a_failure_raises_with_kind_and_retryable(self) -> None:  # REC-44
+        def fail(prompt: str, context: str) -> str:
+            raise BridgeError("limit", "no calls left", True)
+
+        self.replies(fail)
+        self.assertEqual(self.printed("try:\n    llm_query('x')\nexcept LLMError as e:\n"
+                                      "    print(e.kind, e.retryable, e)"),
+                         "limit True no calls left\n")
+
+    def test_in_a_batch_only_the_slot_fails(self) -> None:  # REC-44, REC-45
+        def some(prompt: str, context: str) -> str:
+            if prompt == "b":
+                raise BridgeError("failed", "broken")
+            return prompt * 2
+
+        self.replies(some)
+        self.assertEqual(self.value("[(str(r), r.ok) for r in llm_query_batched(list('abc'))]"),
+                         [("aa", True), ("[ERROR] broken", False), ("cc", True)])
+        self.assertEqual(self.value("llm_query_batched([])"), [])
+        error = self.error("llm_query_batched(list('abc'), on_error='raise')")
+        self.assertIn("prompt 1: broken", error["message"])
+
+    def test_one_context_for_all_or_one_for_each(self) -> None:
+        self.replies(lambda prompt, context: f"{prompt}:{context}")
+        self.assertEqual(self.value("[str(r) for r in llm_query_batched(['a', 'b'], context='c')]"),
+                         ["a:c", "b:c"])
+        self.assertEqual(
+            self.value("[str(r) for r in llm_query_batched(['a', 'b'], context=['c', 'd'])]"),
+            ["a:c", "b:d"])
+
+    def test_a_schema_gives_the_value(self) -> None:  # REC-49
+        self.replies(lambda prompt, context: '{"n": 3}')
+        self.assertEqual(self.value("llm_query('p', schema={'type': 'object'})"), {"n": 3})
+
+    def test_depth_zero_refuses(self) -> None:  # --max-depth 0
+        self.start([Text("a.txt", "x", None, True)], depth=0)
+        self.assertIn("depth 0", self.error("llm_query('x')")["message"])
+
+    def test_replies_may_be_awaited(self) -> None:  # SBX-55
+        self.assertEqual(self.printed("r = await llm_query('x')\nprint(r)\n"
+                                      "print(len(await llm_query_batched(['a', 'b'])))"),
+                         "reply\n2\n")
+        self.assertEqual(self.printed(
+            "import asyncio\nasync def main():\n"
+            "    return await asyncio.gather(llm_query('a'), asyncio.to_thread(llm_query, 'b'))\n"
+            "print(asyncio.run(main()))"), "['reply', 'reply']\n")
+
+    def test_threads_may_call_at_the_same_time(self) -> None:  # REC-45, SBX-55
+        self.assertEqual(self.printed(
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "with ThreadPoolExecutor(8) as pool:\n"
+            "    print(len(list(pool.map(llm_query, ['q'] * 40))))"), "40\n")
+
+    def test_map_llm_counts_in_code(self) -> None:  # REC-52 to 54 as seen by code
+        self.assertEqual(
+            self.printed("m = map_llm(records, ['open', 'done'], 'State?', field='status')\n"
+                         "print(m)\nprint(m.counts, m.total, m.failed, m.labels[:2])"),
+            "open         10\ndone         10\ntotal        20\n"
+            "{'open': 10, 'done': 10} 20 [] ['done', 'open']\n")
+        self.assertEqual(self.host.calls[-1][1]["items"],
+                         {"records": {"ctx": 0, "from": 0, "to": 20, "field": "status"}})
+
+    def test_map_llm_takes_all_kinds_of_items(self) -> None:  # REC-19
+        cases = [("map_llm(labels=['open', 'done'])", 20, 0),
+                 ("map_llm(records[2:6], ['open', 'done'])", 4, 0),
+                 ("map_llm([r for r in records if r['id'] < 3], ['open', 'done'])", 3, 0),
+                 ("map_llm([r for r in records if r['id'] < 3], {'open': 'still open'}, "
+                  "field='status')", 3, 2),
+                 ("map_llm(['open it', 'nothing', doc[0:60]], ['open', 'done'])", 3, 1),
+                 ("map_llm('open\\ndone\\n', ['open', 'done'])", 2, 0),
+                 ("map_llm(['open'], 'Which state?', ['open', 'done'])", 1, 0)]
+        for code, total, failed in cases:
+            self.assertEqual(self.value(f"(lambda m: (m.total, len(m.failed)))({code})"),
+                             (total, failed), code)
+        self.assertIn("without a label: 1 (items 0)",
+                      self.printed("print(map_llm(['zzz'], ['open']))"))
+        self.assertIn("llm_query_batched", self.error("map_llm(['a'])")["message"])
+
+    def test_map_llm_over_several_files_keeps_the_order(self) -> None:
+        rows = [{"s": "open"}, {"s": "done"}]
+        self.start([Text("a.ndjson", json.dumps(rows[0]) + "\n"),
+                    Text("b.ndjson", json.dumps(rows[1]) + "\n" + json.dumps({"s": "?"}) + "\n")])
+        self.assertEqual(self.value("(lambda m: (m.labels, m.failed))(map_llm(labels=['open', "
+                                    "'done']))"), (["open", "done", None], [2]))
+
+    def test_budget_and_tools_ask_the_host(self) -> None:
+        self.assertEqual(self.value("budget()['calls_left']"), 9)
+
+    def test_a_tool_of_the_user_is_a_function(self) -> None:  # REC-65
+        self.start([Text("a.txt", "x", None, True)],
+                   tools=[{"name": "lookup", "description": "Finds.",
+                           "parameters": {"properties": {"key": {}, "limit": {}}}}])
+        self.host.do_tool = lambda args, raw: ({"got": args}, b"")
+        self.assertEqual(self.value("lookup('k', limit=2)"),
+                         {"got": {"name": "lookup", "args": {"key": "k", "limit": 2}}})
+
+
+if __name__ == "__main__":
+    unittest.main()
