@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Runs the scenario files of tests/acceptance against the built command.
+
+usage: run.py --dossier PATH [--jobs N] [FILE or folder ...]
+
+A scenario is YAML. Keys:
+  about, cases        what it shows, the spec's case ids
+  files               {name: content} written into a fresh folder, where the command runs;
+                      content may be {repeat: TEXT, times: N} or {bytes: "hex"}
+  context             as files, and each is handed to `ask` with -c
+  args                the command's arguments; or
+  ask, replies        `ask` with a scripted model that answers with `replies` (MOD-50 rules)
+  stdin, env          given to the command
+  before              argument lists of commands run first (their exit status must be 0)
+  stdout              exact; stdout_contains, stdout_lacks, stderr_contains, stderr_lacks: lists
+  json                {path.with.dots: value} that the JSON on stdout must hold
+  exit                exit code, 0 if absent
+  requests            how many model requests the run's journal holds
+  journal             event types of the run in order (warnings, context.stored left out)
+  sent                {N: [texts]}: what the N-th request's messages must contain
+  sent_lacks          {N: [texts]}: what they must not contain
+  max_seconds         a bound that only a hang would pass
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import yaml
+
+QUIET_EVENTS = {"warning", "context.stored", "bridge.call"}
+
+
+def content_of(value) -> bytes:
+    if isinstance(value, dict) and "repeat" in value:
+        return (value["repeat"] * value["times"]).encode()
+    if isinstance(value, dict) and "bytes" in value:
+        return bytes.fromhex(value["bytes"])
+    return value.encode() if isinstance(value, str) else bytes(value)
+
+
+def lookup(document, path: str):
+    for key in path.split("."):
+        document = document[int(key)] if isinstance(document, list) else document[key]
+    return document
+
+
+class Scenario:
+    def __init__(self, path: pathlib.Path, dossier: str):
+        self.path = path
+        self.dossier = dossier
+        self.spec = yaml.safe_load(path.read_text("utf-8"))
+        self.problems: list[str] = []
+
+    def check(self, holds: bool, problem: str) -> None:
+        if not holds:
+            self.problems.append(problem)
+
+    def environment(self, home: str) -> dict:
+        env = {"HOME": home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TMPDIR": home,
+               "XDG_DATA_HOME": f"{home}/data", "XDG_CONFIG_HOME": f"{home}/config",
+               "XDG_CACHE_HOME": f"{home}/cache"}
+        for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+            if name in os.environ:
+                env[name] = os.environ[name]
+        env.update({name: str(value) for name, value in self.spec.get("env", {}).items()})
+        return env
+
+    def arguments(self, work: pathlib.Path) -> list[str]:
+        if "ask" not in self.spec:
+            return [str(word) for word in self.spec["args"]]
+        script = work.parent / "script.yaml"
+        script.write_text(yaml.safe_dump(self.spec.get("replies", [])), "utf-8")
+        contexts = [word for name in self.spec.get("context", {}) for word in ("-c", name)]
+        return ["ask", "-m", "scripted", "--script", str(script), *contexts,
+                *[str(word) for word in self.spec["ask"]]]
+
+    def run(self) -> list[str]:
+        with tempfile.TemporaryDirectory(prefix="dossier-acceptance-") as home:
+            work = pathlib.Path(home) / "work"
+            work.mkdir()
+            for group in ("files", "context"):
+                for name, value in self.spec.get(group, {}).items():
+                    (work / name).parent.mkdir(parents=True, exist_ok=True)
+                    (work / name).write_bytes(content_of(value))
+            env = self.environment(home)
+            for before in self.spec.get("before", []):
+                subprocess.run([self.dossier, *map(str, before)], cwd=work, env=env, check=True,
+                               capture_output=True)
+            stdin = content_of(self.spec.get("stdin", ""))
+            try:
+                done = subprocess.run([self.dossier, *self.arguments(work)], cwd=work, env=env,
+                                      input=stdin, capture_output=True, check=False,
+                                      timeout=self.spec.get("max_seconds", 60))
+            except subprocess.TimeoutExpired:
+                return ["did not end in time"]
+            self.check_output(done)
+            if {"requests", "journal", "sent", "sent_lacks"} & self.spec.keys():
+                self.check_journal(work, env)
+        return self.problems
+
+    def check_output(self, done: subprocess.CompletedProcess) -> None:
+        out = done.stdout.decode("utf-8", "replace")
+        err = done.stderr.decode("utf-8", "replace")
+        wanted = self.spec.get("exit", 0)
+        self.check(done.returncode == wanted,
+                   f"exit {done.returncode}, not {wanted}; stderr: {err[-600:]}")
+        if "stdout" in self.spec:
+            self.check(out == self.spec["stdout"], f"stdout is {out!r}, not {self.spec['stdout']!r}")
+        for stream, text in (("stdout", out), ("stderr", err)):
+            for part in self.spec.get(f"{stream}_contains", []):
+                self.check(str(part) in text, f"{stream} lacks {part!r}: {text[-800:]!r}")
+            for part in self.spec.get(f"{stream}_lacks", []):
+                self.check(str(part) not in text, f"{stream} holds {part!r}")
+        if "json" in self.spec:
+            try:
+                document = json.loads(out)
+            except ValueError:
+                self.problems.append(f"stdout is no JSON: {out[:300]!r}")
+                return
+            for path, value in self.spec["json"].items():
+                try:
+                    found = lookup(document, path)
+                except (KeyError, IndexError, TypeError):
+                    found = "(absent)"
+                self.check(found == value, f"{path} is {found!r}, not {value!r}")
+
+    def dossier_json(self, work: pathlib.Path, env: dict, *args: str):
+        done = subprocess.run([self.dossier, *args, "--json"], cwd=work, env=env,
+                              capture_output=True, check=True)
+        return json.loads(done.stdout)
+
+    def check_journal(self, work: pathlib.Path, env: dict) -> None:
+        runs = self.dossier_json(work, env, "runs", "list")["runs"]
+        if not runs:
+            self.problems.append("there is no run in the journal")
+            return
+        events = self.dossier_json(work, env, "runs", "show", runs[0]["run"])["events"]
+        sent = [event for event in events if event["type"] == "request.sent"]
+        if "requests" in self.spec:
+            self.check(len(sent) == self.spec["requests"],
+                       f"{len(sent)} requests, not {self.spec['requests']}")
+        if "journal" in self.spec:
+            types = [event["type"] for event in events if event["type"] not in QUIET_EVENTS]
+            self.check(types == self.spec["journal"], f"journal is {types}")
+        for key, want in (("sent", True), ("sent_lacks", False)):
+            for number, parts in self.spec.get(key, {}).items():
+                if len(sent) < int(number):
+                    self.problems.append(f"there is no request {number}")
+                    continue
+                text = self.body(env, sent[int(number) - 1]["data"]["messages"])
+                for part in parts:
+                    # Both the text and its form inside JSON, as root messages are kept as JSON.
+                    found = part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
+                    self.check(found == want,
+                               f"request {number} {'lacks' if want else 'holds'} {part!r}: {text[-1500:]}")
+
+    @staticmethod
+    def body(env: dict, body: dict) -> str:
+        if "text" in body:
+            return body["text"]
+        name = body["sha256"]
+        found = list(pathlib.Path(env["XDG_DATA_HOME"]).rglob(f"{name[:2]}/{name[2:]}")) or \
+            list(pathlib.Path(env["XDG_DATA_HOME"]).rglob(name))
+        return found[0].read_text("utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dossier", required=True)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("paths", nargs="*")
+    args = parser.parse_args()
+    dossier = str(pathlib.Path(args.dossier).resolve())
+    roots = [pathlib.Path(path) for path in args.paths] or [pathlib.Path(__file__).parent]
+    files = sorted(file for root in roots
+                   for file in ([root] if root.is_file() else root.rglob("*.yaml")))
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for file, problems in zip(files, pool.map(lambda file: Scenario(file, dossier).run(), files)):
+            if problems:
+                failed += 1
+                print(f"FAILED {file}")
+                for problem in problems:
+                    print(f"  {problem}")
+    print(f"{len(files) - failed} passed, {failed} failed")
+    return 1 if failed or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
