@@ -12,7 +12,8 @@ class BlocksTest(WorkerTest):
         self.assertEqual(self.printed(
             "import functools, pickle\n"
             "class A:\n    def me(self):\n        return A\n"
-            "@functools.lru_cache\ndef fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
+            "@functools.lru_cache\ndef fib(n):\n"
+            "    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
             "def bump():\n    global k\n    k = k + 1\n"
             "k = 1\nbump()\n"
             "print(fib(20), A().me() is A, k, [k for _ in range(2)], __name__)\n"

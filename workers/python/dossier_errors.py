@@ -127,6 +127,8 @@ def _nearest(error: BaseException, world: World) -> str:
         if owner.__name__.startswith(("Doc", "Records", "Row")):
             return ""
         near = nearest(error.name, [n for n in dir(error.obj) if not n.startswith("_")])
+        if isinstance(error.obj, dict) and error.name in error.obj:
+            return f"This is a dict: use [{error.name!r}]."
         if isinstance(error.obj, list) and error.name in ("split", "splitlines", "lower", "find"):
             return "This is a list: loop over its items, e.g. for text in context."
         return f"Did you mean .{' or .'.join(near)}?" if near else ""
@@ -194,6 +196,10 @@ _SLIPS: list[tuple[type[BaseException], str, str]] = [
     (TypeError, "NoneType",
      "A field is missing (None) in some rows: use `(r['field'] or 0)` or skip rows where it is "
      "None."),
+    (AttributeError, "NoneType",
+     "The value is None: the field is missing in this row; check `if value is not None` first."),
+    (AttributeError, "'str' object has no attribute '(get|keys|items|values)'",
+     "This is a string, not a row: {way}."),
     (TypeError, "string indices must be integers",
      "This is a string, not a row: {way}."),
     (TypeError, "between instances of '(str|int|float)' and '(str|int|float)'",

@@ -23,10 +23,10 @@ _USERS = {"len", "sum", "max", "min", "sorted", "filter", "map", "enumerate", "C
 _MULTILINE_ROWS = 3
 
 
-def refusal(tree: ast.Module, functions: Collection[str], variables: Collection[str],
+def refusal(tree: ast.Module, functions: Collection[str], is_variable: Callable[[str], bool],
             what: Callable[[], str]) -> str:
-    """Why the block must not run, or "". `variables` are names set by earlier blocks; `what` tells
-    what the data names hold."""
+    """Why the block must not run, or "". `is_variable`: set by an earlier block; `what` tells what
+    the data names hold."""
     made_up: dict[str, ast.expr] = {}
     for name, node, value in bindings(tree):
         if name in functions:
@@ -40,18 +40,20 @@ def refusal(tree: ast.Module, functions: Collection[str], variables: Collection[
             made_up.setdefault(name, value)
         elif value is not None:
             made_up.pop(name, None)
-    return _stand_in(tree, made_up, variables, what)
+    return _stand_in(tree, made_up, is_variable, what)
 
 
 def _is_delete(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)
 
 
-def _stand_in(tree: ast.Module, made_up: dict[str, ast.expr], variables: Collection[str],
-              what: Callable[[], str]) -> str:
+def _stand_in(tree: ast.Module, made_up: dict[str, ast.expr],
+              is_variable: Callable[[str], bool], what: Callable[[], str]) -> str:
     """Invented rows under another name, in a block that never looks at the data."""
-    names = used_names(tree)
-    if names & _SOURCES or names & set(variables):
+    reads = {node.id for node in ast.walk(tree)
+             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    own = {name for name, _, _ in bindings(tree)}
+    if reads & _SOURCES or any(map(is_variable, reads - own)):
         return ""
     rows = {name for name, value in made_up.items() if _looks_like_rows(value)}
     used = rows & _used_as_data(tree)

@@ -21,6 +21,7 @@ from dossier_text import Piece, Source
 
 _BATCH_BYTES = 1 << 20
 _BATCH_ROWS = 1 << 16
+_SHOWN_ROWS = 20         # a slice that is printed shows its rows up to here
 _NEAR_ROWS = 64          # fetched around a row that is asked for by index
 _CACHE_BYTES = 32 << 20
 _PARSED_FACTOR = 6       # Python objects for one byte of JSON, measured over logs and CSV
@@ -309,6 +310,8 @@ class Records(Sequence):
         return map(self._store.row, self._indexes)
 
     def __repr__(self) -> str:
+        if len(self) <= _SHOWN_ROWS:
+            return repr(list(self))
         return f"<records: {len(self):,} rows; fields: {Row._fields.listing()}>"
 
     def __add__(self, other: Iterable[Any]) -> list[Any]:

@@ -85,7 +85,7 @@ class Session:
         try:
             tree = dossier_code.parse(code)
             result["assigned"] = list(dict.fromkeys(n for n, _, _ in dossier_code.bindings(tree)))
-            result["refused"] = refusal(tree, self._world.functions, self._world.variable_names(),
+            result["refused"] = refusal(tree, self._world.functions, self._world.is_variable,
                                         self._world.holds)
         except SyntaxError as error:
             error.filename = filename

@@ -4,6 +4,7 @@ Listing variables must not run for long, whatever they are: built-in collections
 cut, representations written in Python run under a deadline, all else shows its type.
 """
 
+import itertools
 import sys
 import time
 import types
@@ -95,7 +96,7 @@ class _Writer:
 
 def list_variables(namespace: Mapping[str, Any], hidden: Collection[str]) -> list[dict[str, Any]]:
     """The variables of code, the newest 100, each with type, size and a preview."""
-    names = variable_names(namespace, hidden)[-_LIST_NAMES:]
+    names = variable_names(namespace, hidden, _LIST_NAMES)
     deadline = time.monotonic() + _LIST_SECONDS
     writer = _Writer(_LIST_CHARACTERS, lambda value: _guarded(value, deadline))
     listed = []
@@ -106,11 +107,16 @@ def list_variables(namespace: Mapping[str, Any], hidden: Collection[str]) -> lis
     return listed
 
 
-def variable_names(namespace: Mapping[str, Any], hidden: Collection[str]) -> list[str]:
-    """What code has assigned: no `_` names, none of ours, no modules."""
-    return [name for name, value in list(namespace.items())
-            if isinstance(name, str) and not name.startswith("_") and name not in hidden
-            and not isinstance(value, types.ModuleType)]
+def variable_names(namespace: Mapping[str, Any], hidden: Collection[str],
+                   most: int | None = None) -> list[str]:
+    """What code has assigned, the newest `most`: no `_` names, none of ours, no modules."""
+    own = (name for name in reversed(list(namespace)) if is_variable(namespace, hidden, name))
+    return list(itertools.islice(own, most))[::-1]
+
+
+def is_variable(namespace: Mapping[str, Any], hidden: Collection[str], name: Any) -> bool:
+    return (isinstance(name, str) and name in namespace and not name.startswith("_")
+            and name not in hidden and not isinstance(namespace[name], types.ModuleType))
 
 
 def _size(value: Any) -> int:

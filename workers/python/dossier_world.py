@@ -19,7 +19,7 @@ from dossier_code import used_names
 from dossier_doc import Doc
 from dossier_labels import make_map
 from dossier_records import Records, make_records
-from dossier_show import list_variables, variable_names
+from dossier_show import is_variable, list_variables, variable_names
 from dossier_text import Source
 
 _STRING_MAX = 2 << 30
@@ -90,6 +90,9 @@ class World:
 
     def variable_names(self) -> list[str]:
         return variable_names(self.namespace, self.reserved)
+
+    def is_variable(self, name: str) -> bool:
+        return is_variable(self.namespace, self.reserved, name)
 
     def variables(self) -> list[dict[str, Any]]:
         return list_variables(self.namespace, self.reserved)
@@ -174,13 +177,13 @@ class World:
         return SHOW_VARS, budget
 
     def _meta(self) -> FrozenMeta | None:
-        metas = [source.meta for source in self.sources]
-        if len(metas) == 1:
-            return FrozenMeta(metas[0]) if metas[0] else None
-        known = [meta or {"fileName": source.name, "bytes": source.bytes,
-                          "chars": source.characters, "length": source.characters}
-                 for meta, source in zip(metas, self.sources)]
-        return FrozenMeta({"documents": known, "count": len(known)}) if known else None
+        """As `inspect` describes the context; several documents are listed (INS-120)."""
+        metas = [source.meta or {"fileName": source.name, "bytes": source.bytes,
+                                 "chars": source.characters, "length": source.characters,
+                                 "lengthUnit": "code points"} for source in self.sources]
+        if len(metas) > 1:
+            return FrozenMeta({"documents": metas, "count": len(metas)})
+        return FrozenMeta(metas[0]) if metas and self.sources[0].bytes else None
 
     def _make_context(self) -> Any:
         if sum(source.bytes for source in self.sources) > self._string_max:
