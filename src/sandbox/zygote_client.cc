@@ -1,0 +1,191 @@
+#include "sandbox/zygote_client.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <thread>
+
+#include "base/text.h"
+#include "sandbox/message_writer.h"
+#include "sandbox/session_socket.h"
+
+namespace dossier::sandbox {
+namespace {
+
+std::string StringOf(const JsonObject& object, std::string_view key) {
+  const Json* value = object.if_contains(key);
+  return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+constexpr Millis kStartTime{30'000};  // a cold disk included
+constexpr Millis kForkTime{10'000};
+
+struct Spawned {
+  pid_t pid = 0;
+  UniqueFd control, errors;
+};
+
+// Starts the binary with /dev/null, a pipe for errors, the control socket as descriptor 3 and
+// nothing else of ours.
+Result<Spawned> Spawn(const std::string& path, const IsolationOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(SocketPair pair, MakeSocketPair());
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) < 0) return MakeErrnoError(errno, "pipe");
+  UniqueFd errors(ends[0]), errors_write(ends[1]);
+  // Above every number that is set below, so that no dup2 hits its own source.
+  UniqueFd control(fcntl(pair.theirs.get(), F_DUPFD_CLOEXEC, 10));
+  UniqueFd error_end(fcntl(errors_write.get(), F_DUPFD_CLOEXEC, 10));
+  if (!control.valid() || !error_end.valid()) return MakeErrnoError(errno, "fcntl");
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_adddup2(&actions, error_end.get(), 1);
+  posix_spawn_file_actions_adddup2(&actions, error_end.get(), 2);
+  posix_spawn_file_actions_adddup2(&actions, control.get(), kZygoteControlFd);
+  posix_spawn_file_actions_addclosefrom_np(&actions, kZygoteControlFd + 1);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  // A group of its own: Ctrl-C at the terminal is for the host to handle.
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+
+  std::string name = path, text = dossier::ToJson(options.ToJson());
+  std::array<std::string, 4> environment = {"PATH=/usr/bin:/bin", "TZ=UTC", "LANG=C.UTF-8",
+                                            "PYTHONHASHSEED=0"};
+  std::array<char*, 3> argv = {name.data(), text.data(), nullptr};
+  std::array<char*, 5> envp = {environment[0].data(), environment[1].data(), environment[2].data(),
+                               environment[3].data(), nullptr};
+  Spawned spawned{.control = std::move(pair.ours), .errors = std::move(errors)};
+  const int failed =
+      posix_spawn(&spawned.pid, name.c_str(), &actions, &attributes, argv.data(), envp.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (failed == 0) return spawned;
+  return MakeError(ErrorCode::kUnavailable, "the sandbox worker {} does not start: {}", path,
+                   std::string_view(strerrordesc_np(failed)));
+}
+
+std::string ReadErrors(int fd) {
+  std::string text;
+  char buffer[4096];
+  ssize_t got;
+  while (text.size() < sizeof(buffer) * 4 && (got = read(fd, buffer, sizeof(buffer))) > 0) {
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  return std::string(TrimSpace(text));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(const std::string& path,
+                                                          const IsolationOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(Spawned spawned, Spawn(path, options));
+  std::unique_ptr<ZygoteClient> client(
+      new ZygoteClient(std::move(spawned.control), spawned.pid));  // its constructor is private
+  DOSSIER_RETURN_IF_ERROR(client->ReadHello(path, std::move(spawned.errors)));
+  return client;
+}
+
+Status ZygoteClient::ReadHello(const std::string& path, UniqueFd errors) {
+  MessageDecoder decoder(Side::kWorker);
+  const Result<Message> hello = ReceiveMessage(control_.get(), decoder, nullptr, kStartTime);
+  if (!hello) {
+    if (hello.error().code != ErrorCode::kDied) return tl::unexpected(hello.error());
+    const std::string said = ReadErrors(errors.get());
+    return MakeError(ErrorCode::kUnavailable, "the sandbox worker {} does not start: {}", path,
+                     said.empty() ? "it ended without a word" : said);
+  }
+  const std::string other = StringOf(hello->json, "version");
+  if (hello->type != MessageType::kHello || other != kWorkerVersion) {
+    return MakeError(ErrorCode::kUnavailable,
+                     "the sandbox worker {} is version {}, this program needs {}", path, other,
+                     kWorkerVersion);
+  }
+  language_version_ = StringOf(hello->json, "language_version");
+  return {};
+}
+
+ZygoteClient::~ZygoteClient() {
+  control_.Reset();
+  // It ends on the closed socket; one that does not is not worth waiting for.
+  for (int tries = 0; tries < 50; ++tries) {
+    if (waitpid(pid_, nullptr, WNOHANG) != 0) return;
+    std::this_thread::sleep_for(Millis(2));
+  }
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+Result<ForkedWorker> ZygoteClient::Fork() {
+  DOSSIER_ASSIGN_OR_RETURN(SocketPair bridge, MakeSocketPair());
+  DOSSIER_ASSIGN_OR_RETURN(SocketPair status, MakeSocketPair());
+  {
+    std::lock_guard lock(mutex_);
+    const Message request{.type = MessageType::kFork, .id = next_id_ += 2};
+    const int fds[] = {bridge.theirs.get(), status.theirs.get()};
+    DOSSIER_RETURN_IF_ERROR(SendWithFds(control_.get(), MessageWriter::Encode(request), fds));
+  }
+  // Ours must go, or the end of the other side would never show.
+  bridge.theirs.Reset();
+  status.theirs.Reset();
+  MessageDecoder decoder(Side::kWorker);
+  DOSSIER_ASSIGN_OR_RETURN(const Message forked,
+                           ReceiveMessage(status.ours.get(), decoder, nullptr, kForkTime));
+  if (forked.type != MessageType::kForked) {
+    return MakeError(ErrorCode::kProtocol, "bridge: {} instead of forked",
+                     MessageTypeName(forked.type));
+  }
+  if (const std::string error = StringOf(forked.json, "error"); !error.empty()) {
+    return MakeError(ErrorCode::kUnavailable, "the sandbox cannot fork: {}", error);
+  }
+  ForkedWorker worker{.socket = std::move(bridge.ours), .status = std::move(status.ours)};
+  worker.pid = static_cast<pid_t>(forked.json.at("pid").get_int64());
+  // It waits for `open`, so its number cannot have gone to another process yet.
+  worker.handle = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, worker.pid, 0)));
+  if (!worker.handle.valid()) return MakeErrnoError(errno, "pidfd_open");
+  return worker;
+}
+
+Result<std::shared_ptr<ZygoteClient>> ZygoteSource::Get() {
+  std::lock_guard lock(mutex_);
+  if (!client_) {
+    DOSSIER_ASSIGN_OR_RETURN(client_, ZygoteClient::Start(path_, options_));
+  }
+  return client_;
+}
+
+void ZygoteSource::Forget(const std::shared_ptr<ZygoteClient>& client) {
+  std::lock_guard lock(mutex_);
+  if (client_ == client) client_.reset();
+}
+
+Result<ForkedWorker> ZygoteSource::Fork() {
+  constexpr int kTries = 3;
+  for (int tries = 1;; ++tries) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::shared_ptr<ZygoteClient> client, Get());
+    Result<ForkedWorker> worker = client->Fork();
+    if (worker) return worker;
+    if (worker.error().code != ErrorCode::kUnavailable) Forget(client);
+    if (tries == kTries) {
+      return MakeError(ErrorCode::kUnavailable, "no sandbox worker after {} tries: {}", kTries,
+                       worker.error().message);
+    }
+    std::this_thread::sleep_for(Millis(300));
+  }
+}
+
+}  // namespace dossier::sandbox

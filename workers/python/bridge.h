@@ -1,0 +1,120 @@
+// The worker's end of the bridge: one thread does all I/O on it (SBX-4).
+//
+//   Bridge bridge(std::move(socket), &capture);
+//   bridge.Start();                                     // the thread
+//   Message request = bridge.NextRequest();             // main thread: run, check, get
+//   bridge.Respond(std::move(done));
+//   CallOutcome outcome = bridge.Call("llm", args, raw, check_signals);   // any interpreter thread
+//
+// An interrupt from the host becomes a signal to the main thread; its handler tells the interpreter.
+// A call that waits is woken too. The end of the bridge ends the process; broken bytes end it with
+// status 70. Thread-safety: as said for each method.
+
+#ifndef DOSSIER_WORKERS_PYTHON_BRIDGE_H_
+#define DOSSIER_WORKERS_PYTHON_BRIDGE_H_
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "output_capture.h"
+#include "sandbox/message_writer.h"
+#include "sandbox/session_socket.h"
+
+namespace dossier::worker {
+
+struct CallOutcome {
+  enum class Kind { kOk, kError, kInterrupted } kind = Kind::kError;
+  Json value;
+  std::string raw;
+  std::string code, message;  // of an error
+  bool retryable = false;
+};
+
+class Bridge {
+ public:
+  // `decoder` may hold bytes behind the open message.
+  Bridge(UniqueFd socket, sandbox::MessageDecoder decoder, OutputCapture* capture);
+  ~Bridge();
+
+  int fd() const { return socket_.get(); }
+  // Descriptors only the thread may touch, besides the bridge.
+  std::vector<int> private_fds() const;
+  // Wakes the thread; written by every thread that has something to send.
+  int wake_fd() const { return wake_.get(); }
+
+  // Turns 1 and 2 into pipes read by the thread, and makes what the thread waits on.
+  Status Prepare();
+  // Starts the thread; the caller is the main thread from now on.
+  Status Start();
+
+  // Main thread, without the interpreter's lock: waits for the next run, check or get.
+  sandbox::Message NextRequest();
+  void Respond(sandbox::Message message);
+  void BeginBlock(std::uint32_t block, std::uint64_t output_limit);
+  // Fails calls that are still open, drains the pipes, sends the rest of the output and `done`,
+  // in which it fills out_bytes and dropped.
+  void EndBlock(sandbox::Message done);
+  // True once if an interrupt arrived in the block that just ended.
+  bool TakeInterrupted();
+
+  // Any interpreter thread, without the interpreter's lock. `check` is called when an interrupt
+  // arrives meanwhile; true from it ends the wait.
+  CallOutcome Call(std::string method, JsonObject args, std::string raw, std::int64_t thread,
+                   const std::function<bool()>& check);
+
+ private:
+  struct Waiting {
+    std::uint32_t block = 0;
+    bool done = false;
+    CallOutcome outcome;
+    std::condition_variable changed;
+  };
+
+  void ThreadMain();
+  void Wake();
+  void FlushOrExit();
+  bool ReadPipe(int fd);
+  void ReadBridge();
+  void Handle(sandbox::Message message);
+  void HandleReply(sandbox::Message message);
+  void HandleInterrupt();
+  void SendHead();
+  void SendOutput(std::string text, std::uint32_t block, std::uint64_t at, std::uint32_t late = 0);
+  void FinishBlock();
+  std::uint64_t NewId() { return next_id_ += 2; }
+
+  UniqueFd socket_, wake_, out_, err_;
+  sandbox::MessageDecoder decoder_;  // thread only
+  OutputCapture* capture_;
+  pid_t main_thread_ = 0;
+
+  std::mutex mutex_;  // guards all below
+  sandbox::MessageWriter writer_;
+  std::uint64_t next_id_ = 0xffff'ffff'ffff'ffffull;  // + 2 = 1
+  std::deque<sandbox::Message> requests_;
+  std::condition_variable request_ready_;
+  std::map<std::uint64_t, std::shared_ptr<Waiting>> waiting_;
+  std::condition_variable credit_ready_;
+  std::int64_t credit_requests_ = 256;
+  std::int64_t credit_bytes_ = 8 << 20;
+  std::uint32_t block_ = 0, last_block_ = 0, late_block_ = 0;  // 0: none runs
+  std::uint64_t interrupts_ = 0;
+  bool interrupted_ = false;
+  std::optional<sandbox::Message> done_;  // waits for the thread to drain the pipes
+  std::thread thread_;
+};
+
+}  // namespace dossier::worker
+
+#endif  // DOSSIER_WORKERS_PYTHON_BRIDGE_H_

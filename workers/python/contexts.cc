@@ -1,0 +1,33 @@
+#include "contexts.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace dossier::worker {
+
+Result<MappedContext> MappedContext::Map(sandbox::Context description, int fd) {
+  struct stat info;
+  if (fstat(fd, &info) < 0) return MakeErrnoError(errno, "context " + description.name);
+  if (static_cast<std::uint64_t>(info.st_size) < description.bytes) {
+    return MakeError(ErrorCode::kProtocol, "context {}: {} bytes promised, {} there",
+                     description.name, description.bytes, info.st_size);
+  }
+  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t whole = (description.bytes + page - 1) / page * page;
+  void* start = mmap(nullptr, whole + page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                     -1, 0);
+  if (start == MAP_FAILED) return MakeErrnoError(errno, "context " + description.name);
+  if (whole > 0 &&
+      mmap(start, whole, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    return MakeErrnoError(errno, "context " + description.name);
+  }
+  MappedContext context;
+  context.description_ = std::move(description);
+  context.data_ = static_cast<const char*>(start);
+  return context;
+}
+
+}  // namespace dossier::worker

@@ -1,0 +1,34 @@
+// The contexts of a session as read-only maps.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(MappedContext context, MappedContext::Map(std::move(description), fd));
+//   context.bytes();   // valid as long as the process
+//
+// A spare page of zeros lies behind each map, so that readers of 64 bytes at a time may read past
+// the end (SBX-35). Maps are never undone: code may hold views of them.
+
+#ifndef DOSSIER_WORKERS_PYTHON_CONTEXTS_H_
+#define DOSSIER_WORKERS_PYTHON_CONTEXTS_H_
+
+#include <string_view>
+
+#include "base/result.h"
+#include "sandbox/session.h"
+
+namespace dossier::worker {
+
+class MappedContext {
+ public:
+  // Errors: kProtocol if the file is shorter than described, kIo.
+  static Result<MappedContext> Map(sandbox::Context description, int fd);
+
+  const sandbox::Context& description() const { return description_; }
+  std::string_view bytes() const { return {data_, description_.bytes}; }
+
+ private:
+  sandbox::Context description_;
+  const char* data_ = nullptr;
+};
+
+}  // namespace dossier::worker
+
+#endif  // DOSSIER_WORKERS_PYTHON_CONTEXTS_H_

@@ -1,0 +1,189 @@
+#include "module.h"
+
+namespace dossier::worker {
+namespace {
+
+struct State {
+  ModuleSession* session;
+  PyObject* bridge_error;
+};
+
+State* StateOf(PyObject* module) { return static_cast<State*>(PyModule_GetState(module)); }
+
+ModuleSession* SessionOf(PyObject* module) {
+  ModuleSession* session = StateOf(module)->session;
+  if (!session) PyErr_SetString(PyExc_RuntimeError, "no session");
+  return session;
+}
+
+PyObject* RaiseBridgeError(PyObject* module, const CallOutcome& outcome) {
+  Ref error(PyObject_CallFunction(StateOf(module)->bridge_error, "ssO", outcome.code.c_str(),
+                                  outcome.message.c_str(), outcome.retryable ? Py_True : Py_False));
+  if (!error) return nullptr;
+  PyObject_SetAttrString(error.get(), "retryable", outcome.retryable ? Py_True : Py_False);
+  const Ref code(PyUnicode_FromString(outcome.code.c_str()));
+  const Ref message(PyUnicode_FromString(outcome.message.c_str()));
+  if (code) PyObject_SetAttrString(error.get(), "code", code.get());
+  if (message) PyObject_SetAttrString(error.get(), "message", message.get());
+  PyErr_SetObject(StateOf(module)->bridge_error, error.get());
+  return nullptr;
+}
+
+PyObject* RaiseBadArgument(PyObject* module, const std::string& message) {
+  return RaiseBridgeError(module, {.code = "bad_argument", .message = message});
+}
+
+PyObject* Call(PyObject* module, PyObject* args, PyObject* keywords) {
+  static const char* kNames[] = {"method", "args", "raw", nullptr};
+  const char* method = nullptr;
+  PyObject* arguments = nullptr;
+  Py_buffer raw{};
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!|y*:call", const_cast<char**>(kNames),
+                                   &method, &PyDict_Type, &arguments, &raw)) {
+    return nullptr;
+  }
+  std::string bytes(static_cast<const char*>(raw.buf), static_cast<std::size_t>(raw.len));
+  if (raw.obj) PyBuffer_Release(&raw);
+  ModuleSession* session = SessionOf(module);
+  if (!session) return nullptr;
+  Result<Json> json = ToJsonValue(arguments, "args");
+  if (!json) return RaiseBadArgument(module, json.error().message);
+
+  PyThreadState* thread = PyThreadState_Get();
+  const std::int64_t number =
+      PyThreadState_Next(thread) == nullptr ? 0 : static_cast<std::int64_t>(thread->id);
+  CallOutcome outcome;
+  PyThreadState* saved = PyEval_SaveThread();
+  outcome = session->bridge->Call(method, std::move(json->get_object()), std::move(bytes), number,
+                                  [&saved] {
+                                    PyEval_RestoreThread(saved);
+                                    const bool stop = PyErr_CheckSignals() != 0;
+                                    saved = PyEval_SaveThread();
+                                    return stop;
+                                  });
+  PyEval_RestoreThread(saved);
+  if (outcome.kind == CallOutcome::Kind::kInterrupted) return nullptr;  // the error is set
+  if (outcome.kind == CallOutcome::Kind::kError) return RaiseBridgeError(module, outcome);
+  Ref value = FromJsonValue(outcome.value);
+  Ref raw_out(PyBytes_FromStringAndSize(outcome.raw.data(),
+                                        static_cast<Py_ssize_t>(outcome.raw.size())));
+  if (!value || !raw_out) return nullptr;
+  return PyTuple_Pack(2, value.get(), raw_out.get());
+}
+
+PyObject* ContextCount(PyObject* module, PyObject*) {
+  ModuleSession* session = SessionOf(module);
+  return session ? PyLong_FromSize_t(session->contexts.size()) : nullptr;
+}
+
+// The index in `args`, or -1 with an error set.
+Py_ssize_t IndexOf(ModuleSession* session, PyObject* index) {
+  const Py_ssize_t i = PyLong_AsSsize_t(index);
+  if (i == -1 && PyErr_Occurred()) return -1;
+  if (i < 0 || static_cast<std::size_t>(i) >= session->contexts.size()) {
+    PyErr_Format(PyExc_IndexError, "context %zd of %zu", i, session->contexts.size());
+    return -1;
+  }
+  return i;
+}
+
+PyObject* ContextInfo(PyObject* module, PyObject* index) {
+  ModuleSession* session = SessionOf(module);
+  if (!session) return nullptr;
+  const Py_ssize_t i = IndexOf(session, index);
+  if (i < 0) return nullptr;
+  const sandbox::Context& context = session->contexts[static_cast<std::size_t>(i)].description();
+  Ref meta = FromJsonValue(context.meta);
+  if (!meta) return nullptr;
+  return Py_BuildValue("{s:s#,s:K,s:K,s:O}", "name", context.name.data(),
+                       static_cast<Py_ssize_t>(context.name.size()), "bytes",
+                       static_cast<unsigned long long>(context.bytes), "characters",
+                       static_cast<unsigned long long>(context.characters), "meta", meta.get());
+}
+
+PyObject* ContextView(PyObject* module, PyObject* index) {
+  ModuleSession* session = SessionOf(module);
+  if (!session) return nullptr;
+  const Py_ssize_t i = IndexOf(session, index);
+  if (i < 0) return nullptr;
+  const std::string_view bytes = session->contexts[static_cast<std::size_t>(i)].bytes();
+  return PyMemoryView_FromMemory(const_cast<char*>(bytes.data()),
+                                 static_cast<Py_ssize_t>(bytes.size()), PyBUF_READ);
+}
+
+PyObject* ContextText(PyObject* module, PyObject* index) {
+  ModuleSession* session = SessionOf(module);
+  if (!session) return nullptr;
+  const Py_ssize_t i = IndexOf(session, index);
+  if (i < 0) return nullptr;
+  Ref& text = session->texts[static_cast<std::size_t>(i)];
+  if (!text) {
+    const std::string_view bytes = session->contexts[static_cast<std::size_t>(i)].bytes();
+    text = Ref(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "strict"));
+  }
+  return Py_XNewRef(text.get());
+}
+
+PyObject* Features(PyObject* module, PyObject*) {
+  ModuleSession* session = SessionOf(module);
+  return session ? FromJsonValue(session->features).Release() : nullptr;
+}
+
+PyObject* Write(PyObject* module, PyObject* args) {
+  int stream = 0;
+  Py_buffer data{};
+  if (!PyArg_ParseTuple(args, "iy*:write", &stream, &data)) return nullptr;
+  ModuleSession* session = SessionOf(module);
+  if (session) {
+    session->capture->Write({static_cast<const char*>(data.buf), static_cast<std::size_t>(data.len)});
+  }
+  PyBuffer_Release(&data);
+  if (!session) return nullptr;
+  Py_RETURN_NONE;
+}
+
+int Execute(PyObject* module) {
+  State* state = StateOf(module);
+  state->session = nullptr;
+  state->bridge_error = PyErr_NewExceptionWithDoc(
+      "_dossier.BridgeError", "A refused call: code, message, retryable.", nullptr, nullptr);
+  if (!state->bridge_error) return -1;
+  return PyModule_AddObjectRef(module, "BridgeError", state->bridge_error);
+}
+
+PyMethodDef kMethods[] = {
+    {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Call)),
+     METH_VARARGS | METH_KEYWORDS, "call(method, args, raw=b'') -> (value, raw)"},
+    {"context_count", ContextCount, METH_NOARGS, "The number of contexts."},
+    {"context_info", ContextInfo, METH_O, "Name, sizes and metadata of context i."},
+    {"context_view", ContextView, METH_O, "The bytes of context i, read-only."},
+    {"context_text", ContextText, METH_O, "The text of context i, decoded once."},
+    {"features", Features, METH_NOARGS, "What this session offers."},
+    {"write", Write, METH_VARARGS, "write(stream, data): output of the running block."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(Execute)}, {0, nullptr}};
+
+PyModuleDef kModule = {PyModuleDef_HEAD_INIT, "_dossier", nullptr, sizeof(State), kMethods,
+                       kSlots, nullptr, nullptr, nullptr};
+
+PyObject* InitModule() { return PyModuleDef_Init(&kModule); }
+
+}  // namespace
+
+Status RegisterModule() {
+  if (PyImport_AppendInittab("_dossier", InitModule) < 0) {
+    return MakeError(ErrorCode::kInternal, "python: no memory for the module table");
+  }
+  return {};
+}
+
+Status AttachSession(ModuleSession* session) {
+  Ref module(PyImport_ImportModule("_dossier"));
+  if (!module) return MakeError(ErrorCode::kInternal, "python: {}", TakeError());
+  session->texts.resize(session->contexts.size());
+  StateOf(module.get())->session = session;
+  return {};
+}
+
+}  // namespace dossier::worker

@@ -1,0 +1,259 @@
+#include "session_process.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bridge.h"
+#include "contexts.h"
+#include "interpreter.h"
+#include "module.h"
+#include "sandbox/session_open.h"
+
+namespace dossier::worker {
+
+using sandbox::Message;
+using sandbox::MessageType;
+
+namespace {
+
+constexpr int kProtocolExit = 70;
+constexpr std::size_t kInlineText = 4096;  // longer texts of a result travel in the raw part
+
+std::int64_t Milliseconds(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
+// SBX-43: only the main thread's own handler makes the interpreter stop a busy loop.
+void OnInterruptSignal(int) { PyErr_SetInterruptEx(SIGINT); }
+
+void InstallInterruptHandler() {
+  struct sigaction action {};
+  action.sa_handler = OnInterruptSignal;
+  sigaction(SIGUSR2, &action, nullptr);  // without SA_RESTART: sleeps and waits end
+  signal(SIGPIPE, SIG_IGN);
+}
+
+std::int64_t ResidentBytes() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+// Replaces the string in `slot` by a blob in `raw` if it is long.
+void MoveToRaw(Json* slot, std::string* raw) {
+  if (!slot || !slot->is_string() || slot->get_string().size() <= kInlineText) return;
+  const std::string_view text = slot->get_string();
+  const std::uint64_t at = raw->size();
+  raw->append(text);
+  *slot = JsonObject{{"blob", JsonArray{at, text.size()}}};
+}
+
+class SessionProcess {
+ public:
+  explicit SessionProcess(SessionProcessParts parts) : parts_(std::move(parts)) {}
+
+  [[noreturn]] void Run() {
+    const Status opened = Open();
+    if (!opened) Refuse(opened.error());
+    while (true) {
+      Message request;
+      Py_BEGIN_ALLOW_THREADS;
+      request = bridge_->NextRequest();
+      Py_END_ALLOW_THREADS;
+      Serve(std::move(request));
+    }
+  }
+
+ private:
+  Status Open();
+  Status Lock(std::int64_t started, std::uint64_t id);
+  [[noreturn]] void Refuse(const Error& error);
+  void Serve(Message request);
+  void RunBlock(Message request);
+  void Check(Message request);
+  void Get(Message request);
+  void StopOtherThreads();
+  JsonObject CallForObject(const char* name, Ref args);
+
+  SessionProcessParts parts_;
+  OutputCapture capture_;
+  std::unique_ptr<Bridge> bridge_;
+  ModuleSession session_;
+  sandbox::Limits limits_;
+};
+
+Status SessionProcess::Open() {
+  const std::int64_t started = Milliseconds(CLOCK_MONOTONIC);
+  sandbox::MessageDecoder decoder(sandbox::Side::kHost);
+  std::vector<UniqueFd> fds;
+  DOSSIER_ASSIGN_OR_RETURN(const Message message,
+                           sandbox::ReceiveMessage(parts_.socket.get(), decoder, &fds,
+                                                   std::chrono::minutes(1)));
+  DOSSIER_ASSIGN_OR_RETURN(sandbox::SessionOpening opening, sandbox::ReadOpenMessage(message));
+  if (fds.size() != opening.contexts.size()) {
+    return MakeError(ErrorCode::kProtocol, "bridge: {} contexts and {} descriptors",
+                     opening.contexts.size(), fds.size());
+  }
+  for (std::size_t i = 0; i < fds.size(); ++i) {
+    DOSSIER_ASSIGN_OR_RETURN(MappedContext context,
+                             MappedContext::Map(std::move(opening.contexts[i]), fds[i].get()));
+    session_.contexts.push_back(std::move(context));
+  }
+  fds.clear();
+  limits_ = opening.limits;
+  session_.features = std::move(opening.features);
+  session_.capture = &capture_;
+  bridge_ = std::make_unique<Bridge>(std::move(parts_.socket), std::move(decoder), &capture_);
+  session_.bridge = bridge_.get();
+  DOSSIER_RETURN_IF_ERROR(bridge_->Prepare());
+  InstallInterruptHandler();
+  DOSSIER_RETURN_IF_ERROR(AttachSession(&session_));
+  DOSSIER_RETURN_IF_ERROR(SeedRandom(opening.seed));
+  return Lock(started, message.id);
+}
+
+Status SessionProcess::Lock(std::int64_t started, std::uint64_t id) {
+  sandbox::SessionLock lock{.bridge_fd = bridge_->fd(), .private_fds = bridge_->private_fds(),
+                            .keep_fds = {bridge_->wake_fd()}};
+  for (const MappedContext& context : session_.contexts) {
+    lock.context_memory += 4 * context.description().characters;  // a str of the widest kind
+  }
+  lock.limits = &limits_;
+  lock.start_bridge = [this] { return bridge_->Start(); };
+  DOSSIER_ASSIGN_OR_RETURN(const sandbox::IsolationReport report, parts_.plan->LockSession(lock));
+  const Ref done(PyObject_CallMethod(parts_.runtime, "start_session", nullptr));
+  if (!done) return MakeError(ErrorCode::kInternal, "python: start_session: {}", TakeError());
+  Message opened{.type = MessageType::kOpened, .id = id};
+  opened.json = {{"ms", Milliseconds(CLOCK_MONOTONIC) - started},
+                 {"rss", ResidentBytes()},
+                 {"report", report.ToJson()}};
+  bridge_->Respond(std::move(opened));
+  return {};
+}
+
+// The reason goes to the host as a log line, on whichever way is still open.
+void SessionProcess::Refuse(const Error& error) {
+  Message log{.type = MessageType::kLog,
+              .json = {{"level", ErrorName(error.code)}, {"text", error.message}}};
+  if (parts_.socket.valid()) {
+    (void)sandbox::SendWithFds(parts_.socket.get(), sandbox::MessageWriter::Encode(log), {});
+  } else if (bridge_) {
+    const std::string bytes = sandbox::MessageWriter::Encode(log);
+    [[maybe_unused]] const ssize_t written = write(bridge_->fd(), bytes.data(), bytes.size());
+    bridge_->Respond(std::move(log));
+    usleep(100'000);
+  }
+  _exit(kProtocolExit);
+}
+
+void SessionProcess::Serve(Message request) {
+  if (request.type == MessageType::kRun) return RunBlock(std::move(request));
+  if (request.type == MessageType::kCheck) return Check(std::move(request));
+  return Get(std::move(request));
+}
+
+JsonObject SessionProcess::CallForObject(const char* name, Ref args) {
+  const Ref function(PyObject_GetAttrString(parts_.runtime, name));
+  const Ref result(function && args ? PyObject_CallObject(function.get(), args.get()) : nullptr);
+  if (!result) {
+    PyErr_CheckSignals();  // one that arrived too late for the block
+    JsonObject error{{"type", "RuntimeError"}, {"message", TakeError()}};
+    return {{"failed", std::move(error)}};
+  }
+  Result<Json> json = ToJsonValue(result.get(), name);
+  if (json && json->is_object()) return std::move(json->get_object());
+  return {{"failed", JsonObject{{"type", "RuntimeError"},
+                                {"message", json ? "no dict" : json.error().message}}}};
+}
+
+std::string CodeOf(const Message& request) {
+  const Json& code = request.json.at("code");
+  return code.is_string() ? std::string(code.get_string()) : request.raw;
+}
+
+Ref TextObject(std::string_view text) {
+  return Ref(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+// Other threads of an interrupted block would go on; the exception ends those that run Python code.
+void SessionProcess::StopOtherThreads() {
+  PyThreadState* own = PyThreadState_Get();
+  std::vector<unsigned long> ids;
+  for (PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get()); thread;
+       thread = PyThreadState_Next(thread)) {
+    if (thread != own) ids.push_back(thread->thread_id);
+  }
+  for (const unsigned long id : ids) PyThreadState_SetAsyncExc(id, PyExc_KeyboardInterrupt);
+}
+
+void SessionProcess::RunBlock(Message request) {
+  const std::int64_t cpu = Milliseconds(CLOCK_PROCESS_CPUTIME_ID);
+  const std::int64_t wall = Milliseconds(CLOCK_MONOTONIC);
+  const Ref code = TextObject(CodeOf(request));
+  const bool replay = request.json.at("replay").get_bool();
+  Ref args(Py_BuildValue("OIO", code.get(), static_cast<unsigned>(request.block),
+                         replay ? Py_True : Py_False));
+  bridge_->BeginBlock(request.block, limits_.output);
+  JsonObject result = CallForObject("run_block", std::move(args));
+  const bool interrupted = bridge_->TakeInterrupted();
+  if (interrupted) {
+    StopOtherThreads();
+    if (PyErr_CheckSignals() < 0) PyErr_Clear();  // a repeat that came behind the end
+  }
+  if (const Json* failed = result.if_contains("failed")) {
+    Json error = *failed;
+    result = {{"status", interrupted ? "interrupted" : "error"}, {"error", std::move(error)}};
+  }
+  Message done{.type = MessageType::kDone, .id = request.id, .block = request.block};
+  done.json = std::move(result);
+  for (const char* name : {"last", "draft", "refused"}) {
+    MoveToRaw(done.json.if_contains(name), &done.raw);
+  }
+  if (Json* answer = done.json.if_contains("answer"); answer && answer->is_object()) {
+    MoveToRaw(answer->get_object().if_contains("text"), &done.raw);
+  }
+  done.json["usage"] = JsonObject{{"cpu_ms", Milliseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu},
+                                  {"wall_ms", Milliseconds(CLOCK_MONOTONIC) - wall},
+                                  {"peak", ResidentBytes()}};
+  bridge_->EndBlock(std::move(done));
+}
+
+void SessionProcess::Check(Message request) {
+  const Ref code = TextObject(CodeOf(request));
+  Message checked{.type = MessageType::kChecked, .id = request.id};
+  checked.json = CallForObject("check_code", Ref(PyTuple_Pack(1, code.get())));
+  if (const Json* failed = checked.json.if_contains("failed")) {
+    Json error = *failed;
+    checked.json = {{"ok", false}, {"error", std::move(error)}};
+  }
+  bridge_->Respond(std::move(checked));
+}
+
+void SessionProcess::Get(Message request) {
+  const std::string name(request.json.at("name").get_string());
+  Ref args(Py_BuildValue("s#L", name.data(), static_cast<Py_ssize_t>(name.size()),
+                         static_cast<long long>(request.json.at("max").get_int64())));
+  JsonObject result = CallForObject("get_variable", std::move(args));
+  Message value{.type = MessageType::kValue, .id = request.id};
+  const Json* found = result.if_contains("found");
+  value.json["found"] = found && found->is_bool() && found->get_bool();
+  if (const Json* text = result.if_contains("text"); text && text->is_string()) {
+    value.raw = std::string(text->get_string());
+  }
+  if (const Json* nearest = result.if_contains("nearest")) value.json["nearest"] = *nearest;
+  bridge_->Respond(std::move(value));
+}
+
+}  // namespace
+
+void RunSessionProcess(SessionProcessParts parts) {
+  // Never destroyed: the process ends by _exit.
+  auto process = std::make_unique<SessionProcess>(std::move(parts));
+  process.release()->Run();
+}
+
+}  // namespace dossier::worker

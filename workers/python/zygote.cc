@@ -1,0 +1,111 @@
+#include "zygote.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "sandbox/message_writer.h"
+#include "sandbox/session_socket.h"
+#include "session_process.h"
+
+namespace dossier::worker {
+
+using sandbox::Message;
+using sandbox::MessageType;
+
+namespace {
+
+constexpr int kProtocolExit = 70;
+
+void SetChildSignal(int how) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(how, &set, nullptr);
+}
+
+// Best effort: a host that no longer listens has closed its end.
+void Report(int fd, const Message& message) {
+  (void)sandbox::SendWithFds(fd, sandbox::MessageWriter::Encode(message), {}, Millis(1000));
+}
+
+}  // namespace
+
+Zygote::Zygote(sandbox::IsolationPlan plan, PyObject* runtime, UniqueFd control)
+    : plan_(std::move(plan)),
+      runtime_(runtime),
+      control_(std::move(control)),
+      decoder_(sandbox::Side::kHost) {}
+
+int Zygote::Serve() {
+  SetChildSignal(SIG_BLOCK);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  signals_ = UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_.valid()) return kProtocolExit;
+  while (true) {
+    pollfd fds[] = {{control_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+    if (poll(fds, 2, -1) < 0 && errno != EINTR) return kProtocolExit;
+    if (fds[1].revents) Reap();
+    if (!fds[0].revents) continue;
+    std::vector<UniqueFd> descriptors;
+    Result<Message> request =
+        sandbox::ReceiveMessage(control_.get(), decoder_, &descriptors, Millis(5000));
+    if (!request) return request.error().code == ErrorCode::kDied ? 0 : kProtocolExit;
+    if (request->type != MessageType::kFork || descriptors.size() != 2) return kProtocolExit;
+    if (!Fork(*request, std::move(descriptors))) return kProtocolExit;
+  }
+}
+
+Status Zygote::Fork(const Message& request, std::vector<UniqueFd> fds) {
+  timespec before, after;
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  PyOS_BeforeFork();
+  Result<pid_t> pid = plan_.Fork();
+  if (pid && *pid == 0) {
+    PyOS_AfterFork_Child();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    control_.Reset();
+    signals_.Reset();
+    children_.clear();
+    UniqueFd socket = std::move(fds[0]);
+    fds.clear();
+    SetChildSignal(SIG_UNBLOCK);
+    RunSessionProcess({.plan = &plan_, .runtime = runtime_, .socket = std::move(socket)});
+  }
+  PyOS_AfterFork_Parent();
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  Message forked{.type = MessageType::kForked, .id = request.id};
+  forked.json = {{"pid", pid ? *pid : 0},
+                 {"ms", (after.tv_sec - before.tv_sec) * 1000 +
+                            (after.tv_nsec - before.tv_nsec) / 1'000'000}};
+  if (!pid) forked.json["error"] = pid.error().message;
+  Report(fds[1].get(), forked);
+  if (pid) children_.emplace(*pid, std::move(fds[1]));
+  return {};
+}
+
+void Zygote::Reap() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof(info)) > 0) {
+  }
+  int status = 0;
+  pid_t pid;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    const auto child = children_.find(pid);
+    if (child == children_.end()) continue;
+    Message exited{.type = MessageType::kExited, .id = 0xffff'ffff'ffff'ffffull};
+    exited.json = {{"pid", pid}, {"status", status}};
+    Report(child->second.get(), exited);
+    children_.erase(child);
+  }
+}
+
+}  // namespace dossier::worker

@@ -1,0 +1,44 @@
+// The zygote: a loaded, idle interpreter that forks sessions on request. It runs no model code.
+//
+//   Zygote zygote(std::move(plan), runtime.get(), std::move(control));
+//   return zygote.Serve();   // until the host closes the control socket
+//
+// A `fork` message comes with two descriptors: the session's end of its bridge and a status socket.
+// On the latter the zygote writes `forked` and, when the process has ended, `exited`.
+// Thread-safety: none; single-threaded by design, since it forks.
+
+#ifndef DOSSIER_WORKERS_PYTHON_ZYGOTE_H_
+#define DOSSIER_WORKERS_PYTHON_ZYGOTE_H_
+
+#include <sys/types.h>
+
+#include <map>
+
+#include "base/file.h"
+#include "python_ref.h"
+#include "sandbox/isolation.h"
+#include "sandbox/message.h"
+
+namespace dossier::worker {
+
+class Zygote {
+ public:
+  Zygote(sandbox::IsolationPlan plan, PyObject* runtime, UniqueFd control);
+
+  // The exit status of the process.
+  int Serve();
+
+ private:
+  Status Fork(const sandbox::Message& request, std::vector<UniqueFd> fds);
+  void Reap();
+
+  sandbox::IsolationPlan plan_;
+  PyObject* runtime_;
+  UniqueFd control_, signals_;
+  sandbox::MessageDecoder decoder_;
+  std::map<pid_t, UniqueFd> children_;  // and the status socket of each
+};
+
+}  // namespace dossier::worker
+
+#endif  // DOSSIER_WORKERS_PYTHON_ZYGOTE_H_
