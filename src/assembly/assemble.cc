@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kMaxShrinks = 8;            // ASM-37
 constexpr std::int64_t kShrinkExtra = 8;  // tokens, ASM-37
+constexpr int kMaxGrowths = 4;
 constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
 
 std::string Grouped(std::int64_t tokens) {
@@ -71,8 +72,8 @@ class Assembler {
 
   Result<Assembled> Run() {
     DOSSIER_RETURN_IF_ERROR(RenderLead());
-    MeasureParts();
-    ArrangeAndCount();
+    DOSSIER_RETURN_IF_ERROR(MeasureParts());
+    ArrangeUncut();
     if (tally_.total() > budget_.allowance || HasTokenCap()) {
       DOSSIER_RETURN_IF_ERROR(ShareRoom());
       DOSSIER_RETURN_IF_ERROR(ShrinkUntilItFits());
@@ -94,27 +95,61 @@ class Assembler {
     return {};
   }
 
-  void MeasureParts() {
-    const std::int64_t blank_line = counter_.CountText("\n\n").tokens;
-    const Part* before = nullptr;
+  Status MeasureParts() {
     for (Part& part : parts_) {
       if (!part.present()) continue;
       if (!part.tools.empty()) {
         part.full.tokens = CountTools(part.tools, counter_);
-      } else {
-        part.full = FitFull(part, fit_);
-        if (before && part.turns.empty()) part.joint = blank_line;
-        before = &part;
+        continue;
       }
-      part.fitted = part.full;
-      part.outcome = part.full.left_out ? Outcome::kCut : Outcome::kKept;
-      if (part.full.left_out) part.reason = "over-share";
+      std::optional<Fitted> full = FitFull(part, fit_);
+      if (!full) {
+        if (part.required()) return CapTooSmall(part);
+        part.outcome = Outcome::kDropped;
+        part.reason = "under-min";
+        continue;
+      }
+      part.full = std::move(*full);
+      const bool too_small = part.required() && TokenCap(part) < LeastGrant(part, fit_);
+      if (too_small) return CapTooSmall(part);
+      TakeFull(&part);
     }
+    return {};
+  }
+
+  static void TakeFull(Part* part) {
+    part->fitted = part->full;
+    part->outcome = part->full.left_out ? Outcome::kCut : Outcome::kKept;
+    part->reason = part->full.left_out ? "over-share" : "";
+  }
+
+  static tl::unexpected<Error> CapTooSmall(const Part& part) {
+    return MakeError(ErrorCode::kConfig,
+                     "section {}: it is required, and its cap cannot hold even the marker of a cut",
+                     part.rule->name);
   }
 
   void ArrangeAndCount() {
     arranged_ = Arrange(parts_, capability_, lead_);
     tally_ = CountRequest(arranged_.messages, capability_, counter_);
+  }
+
+  // As ArrangeAndCount, while all present parts are uncut: finds the blank lines that join them.
+  void ArrangeUncut() {
+    ArrangeAndCount();
+    const std::int64_t blank_line = counter_.CountText("\n\n").tokens;
+    int last_turn = -1;
+    bool has_system = false;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      Part& part = parts_[i];
+      part.joint = 0;
+      if (!part.present() || part.fitted.text.empty()) continue;
+      const int turn = arranged_.turns[i];
+      const bool joined = turn < 0 ? has_system : turn <= last_turn;
+      if (joined) part.joint = blank_line;
+      has_system |= turn < 0;
+      last_turn = std::max(last_turn, turn);
+    }
   }
 
   std::int64_t Excess() const { return tally_.total() - budget_.allowance; }
@@ -149,24 +184,73 @@ class Assembler {
   }
 
   Status ShareRoom() {
-    const std::int64_t fixed = FixedTokens();
-    if (fixed > budget_.allowance) return OverBudget();
-    std::vector<Part*> sharing;
-    std::vector<Demand> demands;
     for (Part& part : parts_) {
-      if (part.present() && !part.fixed()) sharing.push_back(&part);
+      if (part.present() && !part.fixed()) cascade_.push_back(&part);
     }
     // Ties go by layout order, whatever the zone.
-    std::stable_sort(sharing.begin(), sharing.end(),
+    std::stable_sort(cascade_.begin(), cascade_.end(),
                      [](const Part* a, const Part* b) { return a->place < b->place; });
-    for (const Part* part : sharing) demands.push_back(MakeDemand(*part));
-    const std::vector<Grant> grants = ShareOut(budget_.allowance - fixed, demands);
+    std::vector<Demand> demands;
+    for (const Part* part : cascade_) demands.push_back(MakeDemand(*part));
+    const std::vector<Part*> by_place = cascade_;
+    const std::vector<std::size_t> order = CascadeOrder(demands);
+    for (std::size_t i = 0; i < order.size(); ++i) cascade_[i] = by_place[order[i]];
+
+    // A dropped part takes its joints and its framing with it: the others share anew.
+    while (true) {
+      DOSSIER_RETURN_IF_ERROR(MakeRoomForRequired());
+      DOSSIER_ASSIGN_OR_RETURN(const Shared shared, ShareOnce(by_place));
+      if (shared == Shared::kAll) break;
+      ArrangeUncut();
+    }
+    for (Part* part : by_place) {
+      if (!part->present() || Refit(part, part->grant.total())) continue;
+      DOSSIER_RETURN_IF_ERROR(Drop(part, "under-min"));
+    }
+    return {};
+  }
+
+  enum class Shared { kAll, kSomeDropped };
+
+  Result<Shared> ShareOnce(const std::vector<Part*>& by_place) {
+    std::vector<Part*> sharing;
+    std::vector<Demand> demands;
+    for (Part* part : by_place) {
+      if (!part->present()) continue;
+      sharing.push_back(part);
+      demands.push_back(MakeDemand(*part));
+    }
+    const std::vector<Grant> grants = ShareOut(budget_.allowance - FixedTokens(), demands);
+    Shared result = Shared::kAll;
     for (std::size_t i = 0; i < sharing.size(); ++i) {
       sharing[i]->grant = grants[i];
-      const bool fits = !grants[i].dropped && Refit(sharing[i], grants[i].total());
-      if (!fits) DOSSIER_RETURN_IF_ERROR(Drop(sharing[i], "under-min"));
+      if (!grants[i].dropped) continue;
+      DOSSIER_RETURN_IF_ERROR(Drop(sharing[i], "under-min"));
+      result = Shared::kSomeDropped;
     }
-    for (const std::size_t i : CascadeOrder(demands)) cascade_.push_back(sharing[i]);
+    return result;
+  }
+
+  // The least that required parts which may be cut have to get.
+  std::int64_t RequiredFloors() const {
+    std::int64_t tokens = 0;
+    for (const Part& part : parts_) {
+      if (!part.present() || part.fixed() || !part.required()) continue;
+      const Demand demand = MakeDemand(part);
+      tokens += std::min(demand.floor, demand.wanted);
+    }
+    return tokens;
+  }
+
+  // Optional parts also cost framing, joints and repairs. Where that leaves too little for what is
+  // required, they go, the least worth first.
+  Status MakeRoomForRequired() {
+    while (FixedTokens() + RequiredFloors() > budget_.allowance) {
+      Part* loser = FindLoser();
+      if (!loser || loser->required()) return OverBudget();
+      DOSSIER_RETURN_IF_ERROR(Drop(loser, "over-budget"));
+      ArrangeUncut();
+    }
     return {};
   }
 
@@ -240,10 +324,13 @@ class Assembler {
   // ASM-36: what whole lines, items and turns left unused goes once more to who is cut. A history
   // takes no part: its rest is what keeps its cut point, and with it the cache, in place.
   void UseWhatIsLeft() {
-    for (Part* part : cascade_) {
-      if (Excess() >= 0) return;
-      const bool cut = part->outcome == Outcome::kCut || part->outcome == Outcome::kDropped;
-      if (cut && part->turns.empty() && !part->rule->tokens) GiveRest(part);
+    // The second round is for what the first one left because of joints that did not come about.
+    for (int round = 0; round < 2; ++round) {
+      for (Part* part : cascade_) {
+        if (Excess() >= 0) return;
+        const bool cut = part->outcome == Outcome::kCut || part->outcome == Outcome::kDropped;
+        if (cut && part->turns.empty() && !part->rule->tokens) GiveRest(part);
+      }
     }
   }
 
@@ -251,40 +338,26 @@ class Assembler {
     const Part before = *part;
     const bool returns = part->outcome == Outcome::kDropped;
     const std::int64_t had =
-        returns ? -capability_.tokens_per_message : part->fitted.tokens + part->joint;
-    const bool grown =
-        Refit(part, had - Excess()) && part->fitted.tokens > before.fitted.tokens;
-    if (grown) ArrangeAndCount();
-    if (!grown || Excess() > 0) {
-      *part = before;
-      if (grown) ArrangeAndCount();
-      return;
-    }
-    part->grant.dropped = false;
-    part->grant.cascade += part->fitted.tokens - before.fitted.tokens;
-  }
-
-  // What the required parts need at the least, framing included.
-  std::int64_t RequiredTokens() const {
-    std::vector<Part> needed;
-    std::int64_t more = 0;
-    for (const Part& part : parts_) {
-      if (!part.required() || part.full.tokens == 0) continue;
-      if (!part.fixed()) {
-        const std::int64_t least = std::max(LeastGrant(part, fit_), part.rule->floor);
-        more += std::min(least, part.full.tokens) + part.joint + capability_.tokens_per_message;
-        continue;
+        returns ? -capability_.tokens_per_message - counter_.CountText("\n\n").tokens
+                : part->fitted.tokens + part->joint;
+    std::int64_t grant = had - Excess();
+    // Repairs that quote a text make it grow by more than its own tokens, so one try may be too far.
+    for (int tries = 0; tries < kMaxGrowths; ++tries) {
+      if (!Refit(part, grant) || part->fitted.tokens <= before.fitted.tokens) break;
+      ArrangeAndCount();
+      if (Excess() <= 0) {
+        part->grant.dropped = false;
+        part->grant.cascade += part->fitted.tokens - before.fitted.tokens;
+        return;
       }
-      needed.push_back(part);
-      needed.back().fitted = part.full;
-      needed.back().outcome = Outcome::kKept;
+      grant -= Excess();
     }
-    const Arranged arranged = Arrange(needed, capability_, lead_);
-    return CountRequest(arranged.messages, capability_, counter_).total() + more;
+    *part = before;
+    ArrangeAndCount();
   }
 
   // ASM-31: sizes, largest first, and the budget that would do.
-  tl::unexpected<Error> OverBudget() const {
+  tl::unexpected<Error> OverBudget() {
     std::vector<const Part*> sizes;
     for (const Part& part : parts_) {
       if (part.required() && part.full.tokens > 0) sizes.push_back(&part);
@@ -297,7 +370,14 @@ class Assembler {
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", part->rule->name,
                           Grouped(part->full.tokens));
     }
-    const std::int64_t needed = RequiredTokens();
+    // What they need is counted without all others.
+    for (Part& part : parts_) {
+      if (part.full.tokens == 0) continue;
+      TakeFull(&part);
+      if (!part.required()) part.outcome = Outcome::kDropped;
+    }
+    ArrangeUncut();
+    const std::int64_t needed = FixedTokens() + RequiredFloors();
     return MakeError(
         ErrorCode::kTooLong, "needs {}, usable {}: raise --budget to {} or shorten {} (required: {})",
         Grouped(needed - tally_.framing), Grouped(budget_.allowance - tally_.framing),

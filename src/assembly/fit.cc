@@ -211,7 +211,7 @@ std::optional<Fitted> FitFirstOf(const Part& part, std::int64_t grant, const Fit
 }
 
 bool IsOverCap(const Part& part) {
-  return part.rule->cap_chars &&
+  return part.rule->cap_chars && !part.fixed() &&
          static_cast<std::int64_t>(utf8::CodePoints(part.body)) > *part.rule->cap_chars;
 }
 
@@ -235,13 +235,11 @@ std::string Marker(const LeftOut& left_out, std::string_view name) {
                      name);
 }
 
-Fitted FitFull(const Part& part, const FitContext& context) {
+std::optional<Fitted> FitFull(const Part& part, const FitContext& context) {
   if (!part.turns.empty()) {
-    return {.turns = part.turns, .tokens = CountTurns(part.turns, context)};
+    return Fitted{.turns = part.turns, .tokens = CountTurns(part.turns, context)};
   }
-  if (IsOverCap(part)) {
-    if (auto cut = CutToGrant(part, kNoLimit - 1, context)) return std::move(*cut);
-  }
+  if (IsOverCap(part)) return CutToGrant(part, kNoLimit - 1, context);
   return WholeText(part, context);
 }
 
@@ -256,9 +254,15 @@ std::int64_t LeastGrant(const Part& part, const FitContext& context) {
   if (!part.turns.empty()) return LeastHistory(part, context);
   if (part.rule->fit == Fit::kWhole) return part.full.tokens;
   if (part.rule->fit == Fit::kFirstOf) return 1;
-  const std::string_view unit = part.rule->fit == Fit::kItems ? "items" : "lines";
-  const std::string frame =
-      Framed(part.frame, Marker({.unit = unit, .count = 1, .of = 1}, part.rule->name));
+  if (part.rule->fit == Fit::kItems) {
+    if (part.items.size() < 2) return part.full.tokens;
+    return std::min(WithItems(part, ItemsByWorth(part), part.items.size() - 1, context).tokens,
+                    part.full.tokens);
+  }
+  // The longest marker there can be, and one character beside it.
+  const auto all = static_cast<std::int64_t>(utf8::CodePoints(part.body));
+  const std::string frame = Framed(
+      part.frame, Marker({.unit = "lines", .count = all, .of = all}, part.rule->name) + "\n");
   return std::min(context.counter.CountText(frame).tokens + 1, part.full.tokens);
 }
 

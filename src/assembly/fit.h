@@ -1,6 +1,6 @@
 // Shrinking one section to a grant of tokens (section 4.5 of the spec).
 //
-//   Fitted full = FitFull(part, context);
+//   part.full = *FitFull(part, context);
 //   if (auto cut = FitTo(part, /*grant=*/400, context)) Use(cut->text);
 //
 // Thread-safety: pure functions.
@@ -21,8 +21,8 @@ struct FitContext {
   std::int64_t per_message = 0;  // framing of a turn
 };
 
-// All of `part`, cut by its cap_chars only.
-Fitted FitFull(const Part& part, const FitContext& context);
+// All of `part`, cut by its cap_chars only; nullopt if those cannot hold even a cut.
+std::optional<Fitted> FitFull(const Part& part, const FitContext& context);
 
 // As much of `part` as costs at most `grant`, by its fit policy, marker and frame included; nullopt
 // if not even the least fits. A result without `left_out` is uncut.
