@@ -104,9 +104,10 @@ void CsvScanner::EndRow(std::uint64_t at) {
   }
 }
 
-const CsvSummary& CsvScanner::Finish() {
+const CsvSummary& CsvScanner::Finish(TextEnds ends) {
   if (finished_) return summary_;
   finished_ = true;
+  if (ends == TextEnds::kLater) return summary_;
   if (state_ == State::kQuoteSeen && fed_ > closing_at_ + 1) {
     ++summary_.stray_quotes;
     if (!summary_.first_stray) summary_.first_stray = CsvFault{line_, closing_at_};

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "inspect/options.h"
+
 namespace dossier::inspect {
 
 struct CsvFault {
@@ -47,7 +49,8 @@ class CsvScanner {
   explicit CsvScanner(const CsvScanOptions& options) : options_(options) {}
 
   void Feed(std::string_view text);
-  const CsvSummary& Finish();
+  // With kLater the text goes on: the row that is open is not counted.
+  const CsvSummary& Finish(TextEnds ends = TextEnds::kHere);
 
  private:
   enum class State : std::uint8_t { kPlain, kQuoted, kQuoteSeen };
@@ -78,8 +81,6 @@ struct CsvRow {
   std::size_t end = 0;     // behind its line end
   bool whole = true;       // false: the text ends in it, and goes on
 };
-
-enum class TextEnds : std::uint8_t { kHere, kLater };
 
 // The first `limit` rows that are not blank. A row that is cut off comes only if it is the first.
 std::vector<CsvRow> ParseCsv(std::string_view head, char delimiter, std::size_t limit,

@@ -41,12 +41,14 @@ EncodingKind KindByNuls(std::string_view head) {
 }
 
 bool LooksBinary(std::string_view head) {
+  constexpr char kRecordSeparator = '\x1E';  // of a JSON text sequence, which starts with one
+  const bool separated = head.starts_with(kRecordSeparator);
   std::size_t controls = 0;
   for (const char c : head) {
     if (c == '\0') return true;
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\b' &&
-        c != '\x1B') {
+        c != '\x1B' && !(separated && c == kRecordSeparator)) {
       ++controls;
     }
   }

@@ -132,9 +132,16 @@ void NdjsonScanner::EndLine(bool valid) {
   if (summary_.records + summary_.malformed <= NdjsonSummary::kHeadLines) ++summary_.head_valid;
 }
 
-const NdjsonSummary& NdjsonScanner::Finish() {
+const NdjsonSummary& NdjsonScanner::Finish(TextEnds ends) {
   if (finished_) return summary_;
   finished_ = true;
+  if (ends == TextEnds::kLater) {
+    // The open line was counted when it began; nothing else is known about it.
+    const bool counted_last =
+        summary_.head_lines > std::min(summary_.records + summary_.malformed, NdjsonSummary::kHeadLines);
+    if (counted_last) --summary_.head_lines;
+    return summary_;
+  }
   if (state_ == State::kAfterValue) EndLine(/*valid=*/true);
   if (state_ == State::kValue) {
     if (machine_.Finish() == JsonOutcome::kDone) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "inspect/json_machine.h"
+#include "inspect/options.h"
 
 namespace dossier::inspect {
 
@@ -52,8 +53,14 @@ class NdjsonScanner {
   void Capture(JsonCapture* capture) { capture_ = capture; }
 
   void Feed(std::string_view text);
-  // Ends the input; may be called again.
-  const NdjsonSummary& Finish();
+  // Ends the input; may be called again. With kLater the text goes on behind what was fed, so that
+  // its last line is not judged unless it has ended.
+  const NdjsonSummary& Finish(TextEnds ends = TextEnds::kHere);
+  // Fewer than half of the first 100 lines are valid: no need to read on.
+  bool hopeless() const {
+    return summary_.head_lines == NdjsonSummary::kHeadLines &&
+           summary_.malformed * 2 > NdjsonSummary::kHeadLines;
+  }
   const NdjsonSummary& summary() const { return summary_; }
 
  private:

@@ -12,6 +12,9 @@ namespace dossier::inspect {
 
 enum class HeaderRow : std::uint8_t { kAuto, kYes, kNo };
 
+// Whether the text ends where the given part of it ends.
+enum class TextEnds : std::uint8_t { kHere, kLater };
+
 struct Options {
   std::optional<Format> format;          // forced instead of detected
   std::optional<EncodingKind> encoding;  // forced instead of detected

@@ -1,0 +1,73 @@
+#include "inspect/scan.h"
+
+#include <algorithm>
+
+#include "base/redact.h"
+#include "base/utf8.h"
+#include "inspect/clean.h"
+#include "inspect/line_counter.h"
+
+namespace dossier::inspect {
+
+Status ReadText(const Scan& scan, std::uint64_t skip,
+                const std::function<Flow(std::string_view)>& take) {
+  TextStream stream(scan.source, scan.stream);
+  while (true) {
+    DOSSIER_ASSIGN_OR_RETURN(std::string_view block, stream.Next());
+    if (block.empty()) return {};
+    if (skip >= block.size()) {
+      skip -= block.size();
+      continue;
+    }
+    block.remove_prefix(static_cast<std::size_t>(skip));
+    skip = 0;
+    if (take(block) == Flow::kStop) return {};
+  }
+}
+
+Result<Place> FindPlace(const Scan& scan, std::uint64_t decoded_offset) {
+  TextStream stream(scan.source, scan.stream);
+  LineSummary lines;
+  Place place{.offset = scan.stream.start};
+  for (std::uint64_t seen = 0;;) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string_view block, stream.Next());
+    const auto inside =
+        static_cast<std::size_t>(std::min<std::uint64_t>(decoded_offset - seen, block.size()));
+    if (!block.empty()) place.offset = stream.StoredOffset(inside);
+    lines.Append(SummarizeLines(block.substr(0, inside)));
+    seen += inside;
+    if (block.empty() || seen == decoded_offset) break;
+  }
+  place.line = lines.lf + lines.crlf + lines.lone_cr() + 1;
+  return place;
+}
+
+void AddNote(Description* out, std::string code, std::string text) {
+  out->notes.push_back({std::move(code), std::nullopt, std::nullopt, std::move(text)});
+}
+
+void AddNote(Description* out, std::string code, std::string text, const Place& place) {
+  out->notes.push_back({std::move(code), place.offset, place.line, std::move(text)});
+}
+
+void SetFields(const Scan& scan, const FieldCollector& collector) {
+  FieldTable table = collector.Build(scan.options.fields);
+  scan.out->fields = std::move(table.fields);
+  scan.out->fields_total = table.total;
+  scan.out->main_text_field = std::move(table.main_text_field);
+  if (table.duplicate_keys) {
+    AddNote(scan.out, "duplicate-keys", "a name occurs twice in one object; it is listed once");
+  }
+}
+
+void SetSample(const Scan& scan, std::string_view text, std::uint64_t chars_behind) {
+  // Secrets go first: a cut could make one unrecognizable and leave most of it.
+  const std::string clean = CleanText(Redact(text));
+  scan.out->sample_full_chars = utf8::CodePoints(clean) + chars_behind;
+  if (scan.options.sample_chars == 0) return;
+  CutResult cut = CutText(clean, scan.options.sample_chars);
+  scan.out->sample = std::move(cut.text);
+  scan.out->sample_cut = cut.cut || chars_behind > 0;
+}
+
+}  // namespace dossier::inspect

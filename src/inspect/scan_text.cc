@@ -1,0 +1,67 @@
+// deb822 stanzas and log lines (INS-140, INS-141): shapes from text_records.h.
+
+#include "base/text.h"
+#include "inspect/scan.h"
+#include "inspect/text_records.h"
+
+namespace dossier::inspect {
+namespace {
+
+constexpr std::size_t kDetectBytes = 64 << 10;
+
+Result<std::uint64_t> CountRecords(const Scan& scan, std::unique_ptr<RecordCounter> counter) {
+  DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
+    counter->Feed(block);
+    return Flow::kContinue;
+  }));
+  return counter->Finish();
+}
+
+Status TakeRecords(Scan* scan, Format format, std::unique_ptr<RecordCounter> counter,
+                   const std::vector<TextRecord>& records) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t count, CountRecords(*scan, std::move(counter)));
+  scan->out->format = format;
+  scan->out->certain = true;
+  scan->out->records = RecordSummary{.records = count, .exactness = scan->exactness()};
+  FieldCollector collector(scan->limits());
+  for (const TextRecord& record : records) collector.AddRecord(record);
+  SetFields(*scan, collector);
+  return {};
+}
+
+// A repeated name in a stanza is no duplicate key of JSON; the reader of records keeps the last.
+std::string_view FirstParagraph(std::string_view head) {
+  const std::size_t start = head.find_first_not_of("\r\n \t");
+  if (start == std::string_view::npos) return {};
+  head.remove_prefix(start);
+  for (const std::string_view gap : {std::string_view("\n\n"), std::string_view("\r\n\r\n")}) {
+    if (const std::size_t end = head.find(gap); end != std::string_view::npos) {
+      return head.substr(0, end);
+    }
+  }
+  return head.substr(0, head.find_last_not_of("\r\n") + 1);
+}
+
+}  // namespace
+
+Result<bool> DescribeDeb822(Scan* scan) {
+  if (!DetectDeb822(scan->head.substr(0, kDetectBytes)).fits) return false;
+  DOSSIER_RETURN_IF_ERROR(TakeRecords(scan, Format::kDeb822, MakeDeb822Counter(),
+                                      ParseDeb822Head(scan->head, scan->options.sample_records)));
+  SetSample(*scan, FirstParagraph(scan->head), 0);
+  return true;
+}
+
+Result<bool> DescribeLog(Scan* scan) {
+  const ShapeScan shape = DetectLog(scan->head.substr(0, kDetectBytes));
+  if (!shape.fits) return false;
+  scan->out->log_shape = shape.shape;
+  DOSSIER_RETURN_IF_ERROR(
+      TakeRecords(scan, Format::kLog, MakeLogCounter(shape.shape),
+                  ParseLogHead(scan->head, shape.shape, scan->options.sample_records)));
+  const std::string_view text = TrimSpace(scan->head);
+  SetSample(*scan, text.substr(0, text.find_first_of("\r\n")), 0);
+  return true;
+}
+
+}  // namespace dossier::inspect
