@@ -7,8 +7,8 @@
 //   std::size_t at = 0;
 //   for (ByteRange range; NextStanza(text, &at, &range);) Use(ParseStanza(Slice(text, range)));
 //
-// A stanza is a record; `#` lines are comments; a continuation line starts with a space or a tab and
-// belongs to the field above it. Thread-safety: pure functions.
+// A stanza is a record; `#` lines are comments; a continuation line starts with a space or a tab
+// and belongs to the field above it. Thread-safety: pure functions.
 
 #ifndef DOSSIER_INSPECT_DEB822_H_
 #define DOSSIER_INSPECT_DEB822_H_
@@ -33,7 +33,8 @@ StanzaLine ClassifyStanzaLine(std::string_view line);
 bool NextStanza(std::string_view text, std::size_t* position, ByteRange* stanza);
 
 // Names and values in order. A value is trimmed; its continuation lines follow after LF, without
-// the white space character that marks them. Of a repeated name the last value stays, in the first's place.
+// the white space character that marks them. Of a repeated name the last value stays, in the place
+// of the first.
 std::vector<std::pair<std::string, std::string>> ParseStanza(std::string_view stanza);
 
 }  // namespace dossier::inspect

@@ -42,7 +42,8 @@ TEST(Deb822Test, StanzasAreRecordsAndNamesAreFields) {  // INS-140, INS-T20
               ::testing::ElementsAre(
                   std::pair("Package", "adduser"), std::pair("Installed-Size", "686"),
                   std::pair("Description",
-                            "add and remove users\nThis package includes\n  'adduser'.\n.\nThe end.")));
+                            "add and remove users\nThis package includes\n"
+                            "  'adduser'.\n.\nThe end.")));
   EXPECT_THAT(records[1], ::testing::ElementsAre(
                               std::pair("Package", "apt"),
                               std::pair("Conffiles",

@@ -56,9 +56,10 @@ bool TakeChar(char wanted, std::string_view* rest) {
 
 bool IsLevelWord(std::string_view word) {
   static constexpr std::array<std::string_view, 27> kLevels = {
-      "trace", "debug",  "info",   "information", "notice", "warn",  "warning",  "error",    "err",
-      "fatal", "severe", "fine",   "finer",       "finest", "panic", "critical", "crit",     "alert",
-      "emerg", "config", "verbose", "dbg",        "inf",    "wrn",   "emergency", "exception", "audit"};
+      "trace", "debug",  "info",    "information", "notice", "warn",  "warning",   "error",
+      "err",   "fatal",  "severe",  "fine",        "finer",  "finest", "panic",    "critical",
+      "crit",  "alert",  "emerg",   "config",      "verbose", "dbg",   "inf",      "wrn",
+      "audit", "success", "emergency"};
   if (word.size() > 11) return false;
   const std::string lower = ToLowerAscii(word);
   return std::find(kLevels.begin(), kLevels.end(), lower) != kLevels.end();
@@ -257,7 +258,8 @@ bool TakeCommonPart(std::string_view* rest, AccessLine* out) {
   rest->remove_prefix(bracket + 2);
   out->time = TakeUntil("]", rest);
   if (out->time.size() < 20 || out->time.size() > 40 || !TakeChar(']', rest)) return false;
-  if (!TakeChar(' ', rest) || !TakeQuoted(rest, &out->request) || !TakeChar(' ', rest)) return false;
+  if (!TakeChar(' ', rest) || !TakeQuoted(rest, &out->request)) return false;
+  if (!TakeChar(' ', rest)) return false;
   out->status = TakeUntil(" ", rest);
   if (out->status.size() != 3 || !IsDigits(out->status) || !TakeChar(' ', rest)) return false;
   out->size = TakeUntil(" ", rest);

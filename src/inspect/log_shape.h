@@ -4,8 +4,8 @@
 //   ParseLogLine(LogShape::kSyslog, "Jan  2 03:04:05 mars cron[81]: started", &fields);
 //   // time, host, program, pid, message
 //
-// A record is a line that fits the shape and the lines behind it that do not (stack traces). A value
-// that the line does not have (`-` for a size, no pid) is left out.
+// A record is a line that fits the shape and the lines behind it that do not (stack traces). What
+// the line does not have (`-` for a size, no pid) is left out.
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_INSPECT_LOG_SHAPE_H_

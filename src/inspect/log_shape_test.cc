@@ -100,7 +100,8 @@ TEST(LogShapeTest, AccessLogs) {  // INS-141
 }
 
 TEST(LogShapeTest, LogfmtKeysAreFields) {  // INS-141
-  EXPECT_THAT(Parse(LogShape::kLogfmt, R"(level=info msg="two \"big\"\nwords" n=3 path=C:\x empty=)"),
+  EXPECT_THAT(Parse(LogShape::kLogfmt,
+                    R"(level=info msg="two \"big\"\nwords" n=3 path=C:\x empty=)"),
               ElementsAre(Pair("level", "info"), Pair("msg", "two \"big\"\nwords"), Pair("n", "3"),
                           Pair("path", R"(C:\x)"), Pair("empty", "")));
   for (const std::string_view line :

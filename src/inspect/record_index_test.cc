@@ -113,14 +113,13 @@ TEST(RecordIndexTest, EveryRecordIsWhereAReaderFromTheStartFindsIt) {  // INS-12
       auto index = BuildIndex(sample.text, sample.description);
       ASSERT_TRUE(index);
       ASSERT_EQ(index->count(), count) << FormatName(sample.description.format);
-      for (std::size_t i = 0; i < count; i += count > 100 && i % 1024 > 2 && i + 3 < count ? 17 : 1) {
+      for (std::size_t i = 0; i < count; i += i % 1024 > 2 && i + 17 < count ? 17 : 1) {
         ASSERT_EQ(index->Locate(i).value(), sample.records[i])
             << FormatName(sample.description.format) << " record " << i;
       }
-      for (const std::size_t i : {std::size_t{0}, std::size_t{1023}, std::size_t{1024}, count - 1}) {
-        if (i < count) {
-          EXPECT_EQ(index->Locate(i).value(), sample.records[i]);
-        }
+      for (const std::size_t i : std::initializer_list<std::size_t>{0, 1023, 1024, count - 1}) {
+        if (i >= count) continue;
+        EXPECT_EQ(index->Locate(i).value(), sample.records[i]) << i;
       }
       EXPECT_THAT(index->Locate(count), FailsWith(ErrorCode::kInvalidArgument, "is not there"));
       EXPECT_LE(index->memory_bytes(), 16 * (count / 1024 + 1));
@@ -172,7 +171,7 @@ TEST(RecordJsonTest, TheDeepestAllowedNestingIs1024) {  // INS-58
 
 TEST(RecordTableTest, NamesOfColumnsAreDistinct) {  // INS-66
   EXPECT_THAT(ColumnNames({"a", "a", "", "a#2", " "}),
-              ::testing::ElementsAre("a", "a#2", "column 3", "a#2#2", "column 5"));
+              ::testing::ElementsAre("a", "a#3", "column 3", "a#2", " "));
 }
 
 TEST(RecordTableTest, CellsLoseTheirQuotes) {  // INS-60, INS-67

@@ -196,6 +196,17 @@ std::string_view TakeDigits(std::string_view* rest) {
   return digits;
 }
 
+void AppendEscape(unsigned char c, std::string* out) {
+  switch (c) {
+    case '"': out->append("\\\""); break;
+    case '\\': out->append("\\\\"); break;
+    case '\n': out->append("\\n"); break;
+    case '\r': out->append("\\r"); break;
+    case '\t': out->append("\\t"); break;
+    default: fmt::format_to(std::back_inserter(*out), "\\u{:04x}", c);
+  }
+}
+
 }  // namespace
 
 std::string NumberText(std::string_view cell) {
@@ -230,21 +241,15 @@ std::string NumberText(std::string_view cell) {
 
 void AppendJsonString(std::string_view text, std::string* out) {
   out->push_back('"');
-  for (const char c : text) {
-    switch (c) {
-      case '"': out->append("\\\""); break;
-      case '\\': out->append("\\\\"); break;
-      case '\n': out->append("\\n"); break;
-      case '\r': out->append("\\r"); break;
-      case '\t': out->append("\\t"); break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          out->append(fmt::format("\\u{:04x}", static_cast<unsigned>(c)));
-        } else {
-          out->push_back(c);
-        }
-    }
+  std::size_t plain = 0;  // where the bytes begin that need no escape
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    out->append(text, plain, at - plain);
+    AppendEscape(c, out);
+    plain = at + 1;
   }
+  out->append(text, plain);
   out->push_back('"');
 }
 

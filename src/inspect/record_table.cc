@@ -97,13 +97,16 @@ std::vector<std::string> ParseCells(std::string_view row, char delimiter) {
 std::string ColumnName(std::size_t column) { return fmt::format("column {}", column + 1); }
 
 std::vector<std::string> ColumnNames(const std::vector<std::string>& header) {
+  const std::set<std::string> raw(header.begin(), header.end());
+  std::set<std::string> used;
   std::vector<std::string> names;
-  std::set<std::string> taken;
   for (std::size_t column = 0; column < header.size(); ++column) {
-    const std::string base =
-        TrimSpace(header[column]).empty() ? ColumnName(column) : header[column];
+    const std::string base = header[column].empty() ? ColumnName(column) : header[column];
     std::string name = base;
-    for (int copy = 2; !taken.insert(name).second; ++copy) name = fmt::format("{}#{}", base, copy);
+    for (int copy = 2; used.contains(name) || (name != base && raw.contains(name)); ++copy) {
+      name = fmt::format("{}#{}", base, copy);
+    }
+    used.insert(name);
     names.push_back(std::move(name));
   }
   return names;

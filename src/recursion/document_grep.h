@@ -19,9 +19,9 @@ namespace dossier::recursion {
 
 struct GrepOptions {
   enum class Case { kSensitive, kIgnore } letter_case = Case::kSensitive;
-  enum class Each { kMatch, kLine } each = Each::kMatch;  // kLine: the first match of every line
-  std::uint64_t max = 1000;     // matches listed; all are counted
-  std::uint64_t context = 0;    // lines before and after
+  enum class Each { kLine, kMatch } each = Each::kLine;  // kLine: the first match of every line
+  std::uint64_t max = 1000;   // matches listed; all are counted
+  std::uint64_t context = 0;  // lines before and after
 };
 
 struct GrepMatch {

@@ -19,7 +19,8 @@ std::uint64_t CountStarts(std::string_view text) {
   for (; at + 8 <= text.size(); at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, text.data() + at, 8);
-    continuations += static_cast<std::uint64_t>(std::popcount((word >> 7) & (~word >> 6) & kLowBits));
+    word = (word >> 7) & (~word >> 6) & kLowBits;
+    continuations += static_cast<std::uint64_t>(std::popcount(word));
   }
   for (; at < text.size(); ++at) continuations += StartsCharacter(text[at]) ? 0 : 1;
   return text.size() - continuations;
@@ -38,7 +39,9 @@ LineIndex::LineIndex(std::string_view text) : text_(text) {
 std::uint64_t LineIndex::Start(std::uint64_t line) const {
   if (line >= count_) return text_.size();
   std::size_t at = starts_[line / kStride];
-  for (std::uint64_t skip = line % kStride; skip > 0; --skip) at = inspect::NextLine(text_, at).next;
+  for (std::uint64_t skip = line % kStride; skip > 0; --skip) {
+    at = inspect::NextLine(text_, at).next;
+  }
   return at;
 }
 

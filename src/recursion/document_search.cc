@@ -66,8 +66,9 @@ class PassageWalker {
   }
   // A long passage is cut at a space near its end, never inside a character.
   std::uint64_t CutBefore(std::uint64_t end) const {
-    const std::size_t space = text_.rfind(' ', end - 1);
-    if (space != std::string_view::npos && space + 200 > end && space > piece_.begin) return space + 1;
+    constexpr std::size_t kNear = 200;
+    const std::size_t space = text_.substr(end - kNear, kNear).rfind(' ');
+    if (space != std::string_view::npos) return end - kNear + space + 1;
     const std::size_t floor = utf8::FloorBoundary(text_, end);
     return floor > piece_.begin ? floor : end;
   }
@@ -267,7 +268,7 @@ std::vector<Passage> FindPassages(std::span<const TextDocument> documents,
     const std::string_view text = documents[passage.document].text;
     std::string_view shown = text.substr(passage.at, passage.length);
     if (!seen.insert(shown).second) continue;
-    if (out.empty()) shown = utf8::Prefix(shown, max_chars);  // the best one, even if only its start
+    if (out.empty()) shown = utf8::Prefix(shown, max_chars);  // of the best one at least its start
     const std::uint64_t chars = utf8::CodePoints(shown);
     if (shown.empty() || chars > max_chars) continue;
     max_chars -= chars;

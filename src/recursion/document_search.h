@@ -23,8 +23,8 @@
 
 namespace dossier::recursion {
 
-// A text to search or to serve. `text` is decoded, valid UTF-8, mapped or in memory; it must outlive
-// whoever holds this.
+// A text to search or to serve. `text` is decoded, valid UTF-8, mapped or in memory; it must
+// outlive whoever holds this.
 struct TextDocument {
   std::string name;
   std::string_view text;

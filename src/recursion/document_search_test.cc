@@ -58,7 +58,8 @@ TEST(SearchTest, TheParagraphWithTheRarestWordsComesFirst) {
 }
 
 TEST(SearchTest, RecordsArePassages) {
-  TextDocument log = Plain("15:30:00 INFO up\n15:30:01 ERROR disk\n  at write()\n15:30:02 INFO x\n");
+  TextDocument log = Plain(
+      "15:30:00 INFO up\n15:30:01 ERROR disk\n  at write()\n15:30:02 INFO x\n");
   log.description.format = inspect::Format::kLog;
   log.description.log_shape = "timestamp-level";
   const std::vector<TextDocument> documents = {log};

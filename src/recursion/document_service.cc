@@ -10,25 +10,29 @@ namespace {
 
 using Answer = Result<Json> (ServedDocument::*)(const ServedCall& call);
 
+// What a method reads besides the bytes that it answers with.
+enum class Needs : std::uint8_t { kLines, kCharacters, kRecords, kLinesAndCharacters, kText };
+
 struct Method {
   std::string_view name;
   Answer answer;
+  Needs needs;
 };
 
 constexpr std::array<Method, 13> kMethods = {{
-    {"info", &ServedDocument::Info},
-    {"grep", &ServedDocument::Grep},
-    {"search", &ServedDocument::Search},
-    {"count", &ServedDocument::Count},
-    {"find", &ServedDocument::Find},
-    {"lines", &ServedDocument::Lines},
-    {"line_count", &ServedDocument::LineCount},
-    {"records", &ServedDocument::Records},
-    {"records_info", &ServedDocument::RecordsInfo},
-    {"record_span", &ServedDocument::RecordSpan},
-    {"locate", &ServedDocument::Locate},
-    {"char_to_byte", &ServedDocument::CharToByte},
-    {"byte_to_char", &ServedDocument::ByteToChar},
+    {"info", &ServedDocument::Info, Needs::kLinesAndCharacters},
+    {"grep", &ServedDocument::Grep, Needs::kText},
+    {"search", &ServedDocument::Search, Needs::kText},
+    {"count", &ServedDocument::Count, Needs::kText},
+    {"find", &ServedDocument::Find, Needs::kText},
+    {"lines", &ServedDocument::Lines, Needs::kLines},
+    {"line_count", &ServedDocument::LineCount, Needs::kLines},
+    {"records", &ServedDocument::Records, Needs::kRecords},
+    {"records_info", &ServedDocument::RecordsInfo, Needs::kRecords},
+    {"record_span", &ServedDocument::RecordSpan, Needs::kRecords},
+    {"locate", &ServedDocument::Locate, Needs::kLinesAndCharacters},
+    {"char_to_byte", &ServedDocument::CharToByte, Needs::kCharacters},
+    {"byte_to_char", &ServedDocument::ByteToChar, Needs::kCharacters},
 }};
 
 const Method* FindMethod(std::string_view name) {
@@ -63,6 +67,22 @@ Result<Json> DocumentService::Handle(std::string_view method, const JsonObject& 
   }
   return (served_[index].get()->*known->answer)(
       ServedCall{.arguments = arguments, .raw_out = *raw_out, .cancel = cancel});
+}
+
+bool DocumentService::IsQuick(std::string_view method, const JsonObject& args) const {
+  const Method* known = FindMethod(method);
+  if (!known) return true;
+  const auto index = Arguments(known->name, args).Whole("ctx", {.otherwise = 0});
+  if (!index || *index >= served_.size()) return true;
+  const ServedDocument::Built built = served_[*index]->built();
+  switch (known->needs) {
+    case Needs::kLines: return built.lines;
+    case Needs::kCharacters: return built.characters;
+    case Needs::kRecords: return built.records;
+    case Needs::kLinesAndCharacters: return built.lines && built.characters;
+    case Needs::kText: return false;
+  }
+  return false;
 }
 
 }  // namespace dossier::recursion

@@ -60,9 +60,9 @@ TEST_F(DocumentServiceTest, EveryMethodAnswers) {  // SBX-31
        R"({"at":105,"len":27,"line":4,"line_at":85,"line_len":47}],"total":2,"cut":false})"},
       {"grep", R"({"ctx":0,"pattern":"TIMEOUT","ignore_case":true,"max":1,"context":1})",
        R"({"matches":[{"at":68,"len":7,"line":2,"line_at":39,"line_len":36,)"
-       R"("context_at":0,"context_len":84}],"total":3,"cut":true})"},
-      {"grep", R"({"pattern":"timeout","each":"line","max":0})",
-       R"({"matches":[],"total":2,"cut":true})"},
+       R"("context_at":0,"context_len":84}],"total":2,"cut":true})"},
+      {"grep", R"({"pattern":"timeout","each":"match","max":0})",
+       R"({"matches":[],"total":3,"cut":true})"},
       {"count", R"({"text":"timeout"})", R"({"count":3})"},
       {"count", R"({"ctx":2,"text":""})", R"({"count":34})"},
       {"find", R"({"text":"timeout"})", R"({"at":68})"},
@@ -74,7 +74,7 @@ TEST_F(DocumentServiceTest, EveryMethodAnswers) {  // SBX-31
       {"lines", R"({"ctx":2,"from":3,"to":99})", R"({"at":31,"len":5})"},
       {"lines", R"({"ctx":2,"from":3,"to":1})", R"({"at":31,"len":0})"},
       {"lines", R"({"ctx":2,"from":98,"to":99})", R"({"at":36,"len":0})"},
-      {"line_count", R"({"ctx":0})", R"({"lines":4})"},
+      {"line_count", R"({"ctx":0})", R"({"count":4})"},
       {"records_info", R"({"ctx":1})", R"({"count":3,"format":"ndjson","fields":[]})"},
       {"records_info", R"({"ctx":2})", R"({"count":null,"format":"plain-text","fields":[]})"},
       {"record_span", R"({"ctx":1,"from":1,"to":3})", R"({"at":9,"len":18})"},
@@ -125,7 +125,7 @@ TEST_F(DocumentServiceTest, EveryBadArgumentIsRefusedByName) {  // SBX-93
       {"grep", R"({"pattern":"a","max":true})", "grep: max must be a whole number"},
       {"grep", R"({"pattern":"a","ignore_case":1})", "grep: ignore_case must be true or false"},
       {"grep", R"({"pattern":"a","context":101})", "grep: context is 101; it must be at most 100"},
-      {"grep", R"({"pattern":"a","each":"byte"})", "grep: each must be one of match, line"},
+      {"grep", R"({"pattern":"a","each":"byte"})", "grep: each must be one of line, match"},
       {"grep", R"({"pattern":"a(b"})", "pattern \"a(b\" is not a regular expression"},
       {"grep", R"x({"pattern":"(?=x)"})x", "look-around"},
       {"grep", R"({"pattern":"a","flags":"i"})", "grep: there is no argument flags; there are ctx"},
@@ -161,19 +161,20 @@ TEST_F(DocumentServiceTest, HugeLimitsAreClamped) {  // SBX-93
   EXPECT_EQ(Answer("records", R"({"ctx":1,"max_records":18446744073709551615,)"
                               R"("max_bytes":18446744073709551615})"),
             R"({"rows":{"blob":[0,28]},"first":0,"next":3,"count":3})");
-  EXPECT_EQ(Ask("grep", R"({"pattern":"o","max":18446744073709551615})")->at("total"),
-            Json(4));
-  EXPECT_EQ(Ask("search", R"({"query":"timeout","k":18446744073709551615})")->as_array().size(), 2u);
+  EXPECT_EQ(Ask("grep", R"({"pattern":"o","max":18446744073709551615})")->at("total"), Json(3));
+  const auto hits = Ask("search", R"({"query":"timeout","k":18446744073709551615})");
+  EXPECT_EQ(hits->at("hits").as_array().size(), 2u);
 }
 
 TEST_F(DocumentServiceTest, SearchRanksByRareWords) {
   const auto found = Ask("search", R"({"query":"which Gates closed?","k":3})");
   ASSERT_TRUE(found);
-  ASSERT_EQ(found->as_array().size(), 1u);
-  EXPECT_EQ(found->as_array()[0].at("at"), Json(0));
-  EXPECT_GT(found->as_array()[0].at("score").as_double(), 0);
-  EXPECT_EQ(Answer("search", R"({"query":""})"), "[]");
-  EXPECT_EQ(Answer("search", R"({"query":"timeout","k":0})"), "[]");
+  const JsonArray& hits = found->at("hits").as_array();
+  ASSERT_EQ(hits.size(), 1u);
+  EXPECT_EQ(hits[0].at("at"), Json(0));
+  EXPECT_GT(hits[0].at("score").as_double(), 0);
+  EXPECT_EQ(Answer("search", R"({"query":""})"), R"({"hits":[]})");
+  EXPECT_EQ(Answer("search", R"({"query":"timeout","k":0})"), R"({"hits":[]})");
 }
 
 TEST_F(DocumentServiceTest, WorkStopsWhenItIsCancelled) {
@@ -189,6 +190,25 @@ TEST_F(DocumentServiceTest, WorkStopsWhenItIsCancelled) {
         << method;
   }
   EXPECT_EQ(Answer("records_info", R"({"ctx":0})"), R"({"count":3,"format":"log","fields":[]})");
+}
+
+TEST_F(DocumentServiceTest, ARequestIsQuickOnceItsIndexIsThere) {
+  const JsonObject first = {{"ctx", 0}};
+  for (const std::string_view method : {"records_info", "line_count", "byte_to_char"}) {
+    EXPECT_FALSE(service_.IsQuick(method, first)) << method;
+  }
+  Answer("records_info", "{}");
+  EXPECT_TRUE(service_.IsQuick("records", first));
+  EXPECT_FALSE(service_.IsQuick("records", {{"ctx", 1}}));
+  EXPECT_FALSE(service_.IsQuick("info", first));
+  Answer("info", "{}");
+  for (const std::string_view method : {"info", "locate", "lines", "char_to_byte"}) {
+    EXPECT_TRUE(service_.IsQuick(method, first)) << method;
+  }
+  EXPECT_FALSE(service_.IsQuick("grep", first));
+  // What is refused is refused at once.
+  EXPECT_TRUE(service_.IsQuick("open", first));
+  EXPECT_TRUE(service_.IsQuick("grep", {{"ctx", 7}}));
 }
 
 TEST_F(DocumentServiceTest, ManyThreadsMayAskAtOnce) {

@@ -3,8 +3,8 @@
 //   WordReader words("Two Gates, naïve");
 //   for (std::uint64_t word; words.Next(&word);) Count(word);   // two, gate, naïve
 //
-// Case is folded for Latin, Greek and Cyrillic letters; a plural s is dropped; each CJK character is
-// a word of its own. Thread-safety: one owner.
+// Case is folded for Latin, Greek and Cyrillic letters; a plural s is dropped; each CJK character
+// is a word of its own. Thread-safety: one owner.
 
 #ifndef DOSSIER_RECURSION_DOCUMENT_WORDS_H_
 #define DOSSIER_RECURSION_DOCUMENT_WORDS_H_

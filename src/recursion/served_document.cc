@@ -54,7 +54,7 @@ Json FieldJson(const inspect::Field& field) {
   JsonArray types;
   for (const inspect::FieldType type : field.types.List()) types.emplace_back(TypeName(type));
   JsonArray path(field.path.begin(), field.path.end());
-  return {{"name", field.shown},
+  return {{"shown", field.shown},
           {"path", std::move(path)},
           {"types", std::move(types)},
           {"present", field.present},
@@ -95,6 +95,15 @@ Result<const inspect::RecordReader*> ServedDocument::Reader(const CancelToken& c
   return &*reader_;
 }
 
+// An index that is being built right now is not there yet: nobody waits for the answer.
+ServedDocument::Built ServedDocument::built() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return {};
+  return {.lines = lines_.has_value(),
+          .characters = characters_.has_value(),
+          .records = reader_.has_value()};
+}
+
 Result<Json> ServedDocument::Info(const ServedCall& call) {
   DOSSIER_RETURN_IF_ERROR(call.arguments.Only({"ctx"}));
   return Json{{"name", document_.name},
@@ -114,10 +123,10 @@ Result<Json> ServedDocument::Grep(const ServedCall& call) {
       const std::uint64_t context,
       arguments.Whole("context", {.otherwise = 0, .max = kMaxContextLines}));
   DOSSIER_ASSIGN_OR_RETURN(const std::string_view each,
-                           arguments.Choice("each", {"match", "line"}));
+                           arguments.Choice("each", {"line", "match"}));
   GrepOptions options{.max = std::min(max, kMaxMatches), .context = context};
   if (ignore_case) options.letter_case = GrepOptions::Case::kIgnore;
-  if (each == "line") options.each = GrepOptions::Each::kLine;
+  if (each == "match") options.each = GrepOptions::Each::kMatch;
   DOSSIER_ASSIGN_OR_RETURN(const GrepResult found,
                            recursion::Grep(document_.text, pattern, options, call.cancel));
   JsonArray matches;
@@ -144,7 +153,7 @@ Result<Json> ServedDocument::Search(const ServedCall& call) {
   for (const Passage& passage : passages) {
     out.push_back({{"at", passage.at}, {"len", passage.length}, {"score", passage.score}});
   }
-  return Json(std::move(out));
+  return Json{{"hits", std::move(out)}};
 }
 
 Result<Json> ServedDocument::Count(const ServedCall& call) {
@@ -183,7 +192,7 @@ Result<Json> ServedDocument::Lines(const ServedCall& call) {
 
 Result<Json> ServedDocument::LineCount(const ServedCall& call) {
   DOSSIER_RETURN_IF_ERROR(call.arguments.Only({"ctx"}));
-  return Json{{"lines", LinesIndex().count()}};
+  return Json{{"count", LinesIndex().count()}};
 }
 
 Result<Json> ServedDocument::Records(const ServedCall& call) {

@@ -1,6 +1,6 @@
 // One document behind DocumentService: its indexes, and the answer to each method.
 //
-// Thread-safety: all methods from any thread; an index is built once, while others who need it wait.
+// Thread-safety: all methods from any thread; an index is built once, others who need it wait.
 
 #ifndef DOSSIER_RECURSION_SERVED_DOCUMENT_H_
 #define DOSSIER_RECURSION_SERVED_DOCUMENT_H_
@@ -30,6 +30,12 @@ class ServedDocument {
  public:
   // `document` must outlive this.
   explicit ServedDocument(const TextDocument& document) : document_(document) {}
+
+  // Which indexes are there already.
+  struct Built {
+    bool lines = false, characters = false, records = false;
+  };
+  Built built();
 
   Result<Json> Info(const ServedCall& call);
   Result<Json> Grep(const ServedCall& call);
