@@ -1,9 +1,250 @@
 #include "model/openai_client.h"
 
-namespace dossier::model {
+#include <mutex>
+#include <set>
 
-Result<std::shared_ptr<Client>> MakeOpenAiClient(OpenAiOptions) {
-  return MakeError(ErrorCode::kUnavailable, "not yet");
+#include "base/text.h"
+#include "model/http_failure.h"
+#include "model/http_loop.h"
+#include "model/openai_wire.h"
+#include "model/sse.h"
+#include "model/url.h"
+
+namespace dossier::model {
+namespace {
+
+// Error bodies are read this far: enough to say what was wrong.
+constexpr std::size_t kMostErrorBytes = 64 << 10;
+
+// One request: turns bytes of the wire into calls of the sink. On the loop's thread.
+class Receiver final : public HttpReceiver {
+ public:
+  Receiver(std::shared_ptr<const Request> request, std::shared_ptr<Sink> sink,
+           std::shared_ptr<const OpenAiOptions> options, std::vector<std::string> warnings)
+      : request_(std::move(request)),
+        sink_(std::move(sink)),
+        options_(std::move(options)),
+        warnings_(std::move(warnings)),
+        events_(kMaxReplyBytes) {}
+
+  void OnHead(int status, std::vector<std::pair<std::string, std::string>> headers) override {
+    answer_.status = status;
+    answer_.headers = std::move(headers);
+    for (const auto& [name, value] : answer_.headers) {
+      if (name == "content-type") streamed_ = value.find("text/event-stream") != value.npos;
+    }
+    streamed_ = streamed_ && status >= 200 && status < 300;
+  }
+
+  Status OnBody(std::string_view bytes) override {
+    total_ += bytes.size();
+    if (total_ > kMaxReplyBytes) {
+      return MakeError(ErrorCode::kNetwork, "malformed reply: larger than 64 MiB");
+    }
+    if (!streamed_) {
+      const bool good = answer_.status >= 200 && answer_.status < 300;
+      const std::size_t most = good ? kMaxReplyBytes : kMostErrorBytes;
+      answer_.body.append(bytes.substr(0, most - std::min(most, answer_.body.size())));
+      return {};
+    }
+    if (answer_.body.size() < 512) answer_.body.append(bytes.substr(0, 512));  // for messages
+    return Events(events_.Feed(bytes, [this](const SseEvent& event) { Take(event); }));
+  }
+
+  void OnEnd(HttpEnd end) override {
+    if (streamed_ && !end.error) {
+      if (const Status last =
+              Events(events_.Finish([this](const SseEvent& event) { Take(event); }));
+          !last) {
+        end.error = last.error();
+      }
+    }
+    if (end.error && end.error->code == ErrorCode::kCancelled) return Cancelled(*end.error);
+    if (stream_.finished() || (streamed_ && stream_.started())) return Streamed(end);
+    if (end.error) return Failed(*end.error, end.again);
+    if (answer_.status >= 300 && answer_.status < 400) return Redirected();
+    if (answer_.status < 200 || answer_.status >= 300) return Refused();
+    if (streamed_) {
+      return Failed({ErrorCode::kNetwork, Who() + ": the stream ended before any text"},
+                    HttpEnd::Again::kYes);
+    }
+    Whole();
+  }
+
+ private:
+  std::string Who() const { return options_->provider; }
+
+  // The first failure of an event ends the transfer; text that came before it is kept.
+  Status Events(Status fed) const {
+    if (broken_) return tl::unexpected(*broken_);
+    return fed;
+  }
+
+  void Take(const SseEvent& event) {
+    if (broken_) return;
+    auto text = stream_.Add(event.data);
+    if (!text) {
+      broken_ = text.error();
+    } else if (!text->empty()) {
+      sink_->OnDelta(*text);
+    }
+  }
+
+  void Done(Reply reply) {
+    reply.warnings.insert(reply.warnings.begin(), warnings_.begin(), warnings_.end());
+    EstimateMissingUsage(*request_, &reply);
+    reply.usage.cost_nano_usd = CostOf(reply.usage, options_->entry);
+    if (reply.resolved_model.empty()) reply.resolved_model = request_->model;
+    sink_->OnDone(std::move(reply));
+  }
+
+  void Streamed(const HttpEnd& end) {
+    Reply reply = stream_.Take();
+    if (reply.finish == Finish::kCut) {
+      reply.warnings.push_back(
+          end.error ? fmt::format("the reply was cut: {}", Clean(end.error->message))
+                    : "the reply was cut: the stream ended without a finish");
+    }
+    Done(std::move(reply));
+  }
+
+  void Whole() {
+    auto reply = ParseReply(answer_.body);
+    if (!reply) {
+      return Failed({reply.error().code, fmt::format("{}, status {}: {}: {}", Who(),
+                                                     answer_.status, reply.error().message,
+                                                     Excerpt(answer_.body, options_->key))},
+                    HttpEnd::Again::kNo);
+    }
+    if (!reply->text.empty()) sink_->OnDelta(reply->text);
+    Done(std::move(*reply));
+  }
+
+  void Cancelled(const Error& error) {
+    Reply partial = stream_.Take();
+    partial.usage.estimated = true;
+    EstimateMissingUsage(*request_, &partial);
+    partial.usage.cost_nano_usd = CostOf(partial.usage, options_->entry);
+    sink_->OnFailure({.status = answer_.status, .usage = partial.usage});
+    sink_->OnDone(tl::unexpected(error));
+  }
+
+  void Failed(const Error& error, HttpEnd::Again again) {
+    sink_->OnFailure({.retry = again == HttpEnd::Again::kYes ? Failure::Retry::kYes
+                                                             : Failure::Retry::kNo,
+                      .status = answer_.status});
+    std::string message = Clean(error.message);
+    if (message.find(Who()) == message.npos) message = Who() + ": " + message;
+    if (streamed_ && error.code == ErrorCode::kNetwork && again == HttpEnd::Again::kNo) {
+      message += fmt::format(" (status {}): {}", answer_.status,
+                             Excerpt(answer_.body, options_->key));
+    }
+    sink_->OnDone(tl::unexpected(Error{error.code, std::move(message)}));
+  }
+
+  void Redirected() {
+    std::string to = "another address";
+    for (const auto& [name, value] : answer_.headers) {
+      if (name != "location") continue;
+      const auto url = ParseUrl(value);
+      to = url ? url->origin() : Excerpt(value, options_->key);
+    }
+    Failed({ErrorCode::kNetwork,
+            fmt::format("{} redirects to {} (status {}); redirects are not followed, because the "
+                        "key is for one host only: give that address by --base-url",
+                        Who(), to, answer_.status)},
+           HttpEnd::Again::kNo);
+  }
+
+  void Refused() {
+    const HttpFailure failed = MapHttpFailure(
+        answer_,
+        {.provider = Who(),
+         .model = request_->model,
+         .key_source = options_->key_source,
+         .key = options_->key,
+         .models = options_->models,
+         .window = options_->entry.capability.window,
+         .prompt_tokens = request_->estimated_tokens},
+        std::chrono::system_clock::now());
+    sink_->OnFailure(failed.failure);
+    sink_->OnDone(tl::unexpected(failed.error));
+  }
+
+  std::string Clean(std::string_view message) const {
+    return options_->key.empty() ? std::string(message)
+                                 : ReplaceAll(message, options_->key, "[redacted:key]");
+  }
+
+  const std::shared_ptr<const Request> request_;
+  const std::shared_ptr<Sink> sink_;
+  const std::shared_ptr<const OpenAiOptions> options_;
+  const std::vector<std::string> warnings_;
+  HttpAnswer answer_;
+  SseParser events_;
+  ReplyStream stream_;
+  std::optional<Error> broken_;
+  std::size_t total_ = 0;
+  bool streamed_ = false;
+};
+
+class OpenAiClient final : public Client {
+ public:
+  OpenAiClient(OpenAiOptions options, std::string url, std::shared_ptr<HttpLoop> loop)
+      : options_(std::make_shared<const OpenAiOptions>(std::move(options))),
+        url_(std::move(url)),
+        wire_{.entry = options_->entry,
+              .provider = options_->provider,
+              .stream = options_->stream},
+        loop_(std::move(loop)) {
+    if (!options_->entry.streaming) wire_.stream = OpenAiOptions::Stream::kNo;
+    headers_ = {"Content-Type: application/json", "User-Agent: dossier"};
+    headers_.push_back(wire_.stream == OpenAiOptions::Stream::kYes
+                           ? "Accept: text/event-stream, application/json"
+                           : "Accept: application/json");
+    if (!options_->key.empty()) headers_.push_back("Authorization: Bearer " + options_->key);
+  }
+
+  void Submit(std::shared_ptr<const Request> request, CancelToken cancel,
+              std::shared_ptr<Sink> sink) override {
+    WireRequest wire = BuildRequestBody(*request, wire_);
+    HttpCall call{.url = url_,
+                  .headers = headers_,
+                  .body = std::move(wire.body),
+                  .deadline = request->deadline,
+                  .idle_limit = request->idle_limit};
+    auto receiver = std::make_shared<Receiver>(std::move(request), std::move(sink), options_,
+                                               NotSaidYet(std::move(wire.warnings)));
+    loop_->Post(std::move(call), std::move(cancel), std::move(receiver));
+  }
+
+ private:
+  // Each warning about what a model refuses is given once (MOD-10).
+  std::vector<std::string> NotSaidYet(std::vector<std::string> warnings) {
+    if (warnings.empty()) return warnings;
+    std::lock_guard lock(mutex_);
+    std::erase_if(warnings, [this](const std::string& text) { return !said_.insert(text).second; });
+    return warnings;
+  }
+
+  const std::shared_ptr<const OpenAiOptions> options_;
+  const std::string url_;
+  WireOptions wire_;
+  std::vector<std::string> headers_;
+  std::mutex mutex_;
+  std::set<std::string> said_;
+  const std::shared_ptr<HttpLoop> loop_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Client>> MakeOpenAiClient(OpenAiOptions options) {
+  DOSSIER_RETURN_IF_ERROR(ParseUrl(options.base_url));
+  std::string url = options.base_url;
+  while (!url.empty() && url.back() == '/') url.pop_back();
+  url += "/chat/completions";
+  DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
+  return std::make_shared<OpenAiClient>(std::move(options), std::move(url), std::move(loop));
 }
 
 }  // namespace dossier::model

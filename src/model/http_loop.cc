@@ -1,0 +1,372 @@
+#include "model/http_loop.h"
+
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "model/curl_api.h"
+#include "model/url.h"
+
+namespace dossier::model {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// How often limits of time are looked at; so exact they are.
+constexpr Millis kLook{20};
+constexpr std::size_t kMostHeaderBytes = 64 << 10;
+constexpr std::size_t kSpareHandles = 64;
+
+class Worker;
+
+struct Transfer {
+  std::uint64_t id = 0;
+  Worker* worker = nullptr;  // outlives it
+  HttpCall call;
+  CancelToken cancel;
+  std::shared_ptr<HttpReceiver> receiver;
+  std::uint64_t cancel_id = 0;
+
+  // On the loop's thread.
+  CURL* easy = nullptr;
+  curl_slist* headers = nullptr;
+  char reason[CURL_ERROR_SIZE] = "";
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> head;
+  std::size_t header_bytes = 0;
+  std::uint64_t body_bytes = 0;
+  SteadyClock::time_point started, last_byte;
+  std::optional<Error> refused;  // by the receiver, or by a limit
+};
+
+// Where an address leads, for messages.
+std::string Place(const std::string& url) {
+  const auto parsed = ParseUrl(url);
+  return parsed ? fmt::format("{}:{}", parsed->host, parsed->port) : "the address";
+}
+
+std::size_t OnHeader(char* data, std::size_t size, std::size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  const std::string_view line(data, size * count);
+  transfer.last_byte = SteadyClock::now();
+  transfer.header_bytes += line.size();
+  if (transfer.header_bytes > kMostHeaderBytes) {
+    transfer.refused = Error{ErrorCode::kNetwork, "the reply's headers are larger than 64 KiB"};
+    return 0;
+  }
+  if (line.substr(0, 5) == "HTTP/") {  // a new head: an interim answer or a proxy's came before
+    transfer.head.clear();
+    return line.size();
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == line.npos) return line.size();
+  const std::string name = ToLowerAscii(TrimSpace(line.substr(0, colon)));
+  const bool wanted = name == "content-type" || name == "location" ||
+                      name.find("retry-after") != name.npos || name.find("ratelimit") != name.npos;
+  if (wanted) transfer.head.emplace_back(name, std::string(TrimSpace(line.substr(colon + 1))));
+  return line.size();
+}
+
+// Curl's reasons in words of the person who has to act.
+std::string Cause(CURLcode code, const char* reason, const char* general) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST: return "the host name is not known (DNS)";
+    case CURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name is not known (DNS)";
+    case CURLE_COULDNT_CONNECT: return "no connection (refused, or nothing listens there)";
+    case CURLE_SSL_CONNECT_ERROR: return fmt::format("TLS failed: {}", *reason ? reason : general);
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return "the server's certificate is not trusted (SSL_CERT_FILE names other authorities)";
+    case CURLE_GOT_NOTHING: return "the server closed the connection without an answer";
+    default: return *reason ? reason : general;
+  }
+}
+
+bool MayPass(CURLcode code) {
+  return code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_URL_MALFORMAT &&
+         code != CURLE_UNSUPPORTED_PROTOCOL;
+}
+
+// The part that the thread owns together with the handle, which may end on that very thread.
+class Worker : public std::enable_shared_from_this<Worker> {
+ public:
+  explicit Worker(const CurlApi& curl) : curl_(curl), multi_(curl.multi_init()) {
+    curl_.multi_setopt(multi_, CURLMOPT_MAXCONNECTS, 256L);
+  }
+  ~Worker() {
+    for (CURL* easy : spare_) curl_.easy_cleanup(easy);
+    curl_.multi_cleanup(multi_);
+  }
+
+  void Post(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceiver> receiver);
+  void Stop() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    curl_.multi_wakeup(multi_);
+  }
+  void Run();
+
+ private:
+  using TransferPtr = std::unique_ptr<Transfer>;
+
+  bool TakeCommands();
+  void Begin(TransferPtr transfer);
+  void Configure(Transfer& transfer);
+  void FinishCompleted();
+  void CheckLimits();
+  void End(std::uint64_t id, std::optional<Error> error, HttpEnd::Again again);
+  static std::size_t OnData(char* data, std::size_t size, std::size_t count, void* user);
+  void Announce(Transfer& transfer);
+
+  const CurlApi& curl_;
+  CURLM* const multi_;
+
+  std::mutex mutex_;
+  std::vector<TransferPtr> incoming_;
+  std::vector<std::uint64_t> cancelled_;
+  std::uint64_t next_id_ = 1;
+  bool stopping_ = false;
+
+  // On the thread only.
+  std::unordered_map<std::uint64_t, TransferPtr> open_;
+  std::vector<CURL*> spare_;
+  SteadyClock::time_point looked_{};
+};
+
+void Worker::Post(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceiver> receiver) {
+  auto transfer = std::make_unique<Transfer>();
+  transfer->call = std::move(call);
+  transfer->cancel = cancel;
+  transfer->receiver = std::move(receiver);
+  std::uint64_t id = 0;
+  {
+    std::lock_guard lock(mutex_);
+    id = transfer->id = next_id_++;
+  }
+  transfer->cancel_id = cancel.OnCancel([weak = weak_from_this(), id] {
+    const auto worker = weak.lock();
+    if (!worker) return;
+    {
+      std::lock_guard lock(worker->mutex_);
+      worker->cancelled_.push_back(id);
+    }
+    worker->curl_.multi_wakeup(worker->multi_);
+  });
+  {
+    std::lock_guard lock(mutex_);
+    incoming_.push_back(std::move(transfer));
+  }
+  curl_.multi_wakeup(multi_);
+}
+
+void Worker::Run() {
+  while (TakeCommands()) {
+    int running = 0;
+    curl_.multi_perform(multi_, &running);
+    FinishCompleted();
+    CheckLimits();
+    const int wait = open_.empty() ? 60'000 : static_cast<int>(kLook.count());
+    curl_.multi_poll(multi_, nullptr, 0, wait, nullptr);
+  }
+  while (!open_.empty()) {
+    End(open_.begin()->first, Error{ErrorCode::kCancelled, "the program ends"},
+        HttpEnd::Again::kNo);
+  }
+}
+
+// False when the loop ends.
+bool Worker::TakeCommands() {
+  std::vector<TransferPtr> incoming;
+  std::vector<std::uint64_t> cancelled;
+  bool stopping = false;
+  {
+    std::lock_guard lock(mutex_);
+    incoming.swap(incoming_);
+    cancelled.swap(cancelled_);
+    stopping = stopping_;
+  }
+  for (TransferPtr& transfer : incoming) Begin(std::move(transfer));
+  for (const std::uint64_t id : cancelled) {
+    const auto found = open_.find(id);
+    if (found == open_.end()) continue;
+    End(id, Error{ErrorCode::kCancelled, "cancelled: " + found->second->cancel.reason()},
+        HttpEnd::Again::kNo);
+  }
+  return !stopping;
+}
+
+void Worker::Configure(Transfer& transfer) {
+  const auto set = [&](CURLoption option, auto value) {
+    curl_.easy_setopt(transfer.easy, option, value);
+  };
+  set(CURLOPT_URL, transfer.call.url.c_str());
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_POST, 1L);
+  set(CURLOPT_POSTFIELDS, transfer.call.body.data());
+  set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.call.body.size()));
+  set(CURLOPT_HTTPHEADER, transfer.headers);
+  set(CURLOPT_FOLLOWLOCATION, 0L);
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_TCP_NODELAY, 1L);
+  set(CURLOPT_CONNECTTIMEOUT_MS,
+      static_cast<long>(std::min<std::int64_t>(30'000, transfer.call.deadline.count())));
+  set(CURLOPT_ERRORBUFFER, transfer.reason);
+  set(CURLOPT_PRIVATE, &transfer);
+  set(CURLOPT_HEADERFUNCTION, &OnHeader);
+  set(CURLOPT_HEADERDATA, &transfer);
+  set(CURLOPT_WRITEFUNCTION, &Worker::OnData);
+  set(CURLOPT_WRITEDATA, &transfer);
+  const auto url = ParseUrl(transfer.call.url);
+  if (url && url->is_loopback()) set(CURLOPT_NOPROXY, "*");
+  if (url && url->scheme == "https") {
+    set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+    set(CURLOPT_PIPEWAIT, 1L);
+    if (const char* file = std::getenv("SSL_CERT_FILE")) set(CURLOPT_CAINFO, file);
+  }
+}
+
+void Worker::Begin(TransferPtr transfer) {
+  Transfer& begun = *transfer;
+  if (spare_.empty()) {
+    begun.easy = curl_.easy_init();
+  } else {
+    begun.easy = spare_.back();
+    spare_.pop_back();
+  }
+  // Without this an upload above 1 MiB waits a second for the server's permission.
+  begun.headers = curl_.slist_append(nullptr, "Expect:");
+  for (const std::string& header : begun.call.headers) {
+    begun.headers = curl_.slist_append(begun.headers, header.c_str());
+  }
+  begun.worker = this;
+  begun.started = begun.last_byte = SteadyClock::now();
+  Configure(begun);
+  const std::uint64_t id = begun.id;
+  open_.emplace(id, std::move(transfer));
+  if (begun.cancel.cancelled()) {
+    End(id, Error{ErrorCode::kCancelled, "cancelled: " + begun.cancel.reason()},
+        HttpEnd::Again::kNo);
+    return;
+  }
+  curl_.multi_add_handle(multi_, begun.easy);
+}
+
+void Worker::Announce(Transfer& transfer) {
+  if (transfer.status != 0) return;
+  long status = 0;
+  curl_.easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
+  if (status == 0) return;
+  transfer.status = static_cast<int>(status);
+  transfer.receiver->OnHead(transfer.status, std::move(transfer.head));
+}
+
+std::size_t Worker::OnData(char* data, std::size_t size, std::size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  const std::string_view bytes(data, size * count);
+  transfer.last_byte = SteadyClock::now();
+  transfer.worker->Announce(transfer);
+  transfer.body_bytes += bytes.size();
+  if (const Status status = transfer.receiver->OnBody(bytes); !status) {
+    transfer.refused = status.error();
+    return 0;
+  }
+  return bytes.size();
+}
+
+void Worker::FinishCompleted() {
+  int left = 0;
+  while (const CURLMsg* message = curl_.multi_info_read(multi_, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    const CURLcode code = message->data.result;
+    Transfer* transfer = nullptr;
+    curl_.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+    if (code == CURLE_OK) {
+      Announce(*transfer);
+      End(transfer->id, std::nullopt, HttpEnd::Again::kNo);
+      continue;
+    }
+    if (transfer->refused) {
+      End(transfer->id, transfer->refused, HttpEnd::Again::kNo);
+      continue;
+    }
+    const std::string cause = Cause(code, transfer->reason, curl_.easy_strerror(code));
+    const ErrorCode kind =
+        code == CURLE_OPERATION_TIMEDOUT ? ErrorCode::kTimeout : ErrorCode::kNetwork;
+    End(transfer->id,
+        Error{kind, fmt::format("{}: {}", Place(transfer->call.url), cause)},
+        MayPass(code) ? HttpEnd::Again::kYes : HttpEnd::Again::kNo);
+  }
+}
+
+void Worker::CheckLimits() {
+  const auto now = SteadyClock::now();
+  if (now - looked_ < kLook) return;
+  looked_ = now;
+  std::vector<std::pair<std::uint64_t, Error>> late;
+  for (const auto& [id, transfer] : open_) {
+    const auto report = [&](std::string_view limit, Millis value) {
+      late.emplace_back(id, Error{ErrorCode::kTimeout,
+                                  fmt::format("{}: {} of {:.1f} s reached after {} bytes",
+                                              Place(transfer->call.url), limit,
+                                              static_cast<double>(value.count()) / 1000.0,
+                                              transfer->body_bytes)});
+    };
+    if (now - transfer->started > transfer->call.deadline) {
+      report("the deadline", transfer->call.deadline);
+    } else if (now - transfer->last_byte > transfer->call.idle_limit) {
+      report("the limit of silence", transfer->call.idle_limit);
+    }
+  }
+  for (auto& [id, error] : late) End(id, std::move(error), HttpEnd::Again::kYes);
+}
+
+void Worker::End(std::uint64_t id, std::optional<Error> error, HttpEnd::Again again) {
+  const auto found = open_.find(id);
+  TransferPtr transfer = std::move(found->second);
+  open_.erase(found);
+  curl_.multi_remove_handle(multi_, transfer->easy);
+  if (spare_.size() < kSpareHandles) {
+    curl_.easy_reset(transfer->easy);
+    spare_.push_back(transfer->easy);
+  } else {
+    curl_.easy_cleanup(transfer->easy);
+  }
+  curl_.slist_free_all(transfer->headers);
+  transfer->cancel.Forget(transfer->cancel_id);
+  transfer->receiver->OnEnd({.error = std::move(error), .again = again});
+}
+
+class CurlLoop final : public HttpLoop {
+ public:
+  explicit CurlLoop(const CurlApi& curl) : worker_(std::make_shared<Worker>(curl)) {
+    thread_ = std::thread([worker = worker_] { worker->Run(); });
+  }
+  ~CurlLoop() override {
+    worker_->Stop();
+    if (thread_.get_id() == std::this_thread::get_id()) {
+      thread_.detach();  // the last owner was a receiver
+    } else {
+      thread_.join();
+    }
+  }
+
+  void Post(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceiver> receiver) override {
+    worker_->Post(std::move(call), std::move(cancel), std::move(receiver));
+  }
+
+ private:
+  const std::shared_ptr<Worker> worker_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<HttpLoop>> HttpLoop::Make() {
+  DOSSIER_ASSIGN_OR_RETURN(const CurlApi* curl, LoadCurl());
+  return std::make_shared<CurlLoop>(*curl);
+}
+
+}  // namespace dossier::model

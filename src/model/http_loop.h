@@ -1,0 +1,64 @@
+// HTTP POST over libcurl's multi interface: thousands of requests, one thread (MOD-15).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
+//   loop->Post({.url = url, .headers = {"Content-Type: application/json"}, .body = body}, cancel,
+//              receiver);
+//
+// No redirect is followed: a key belongs to one host. Proxy variables (http_proxy, https_proxy,
+// no_proxy) count, but not for loopback. SSL_CERT_FILE names other certificate authorities.
+//
+// Thread-safety: Post from any thread. Receivers are called on the loop's thread only, never before
+// Post returns, and must not block. Destroying the loop ends what is open with kCancelled.
+
+#ifndef DOSSIER_MODEL_HTTP_LOOP_H_
+#define DOSSIER_MODEL_HTTP_LOOP_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace dossier::model {
+
+struct HttpCall {
+  std::string url;
+  std::vector<std::string> headers;  // "Name: value"
+  std::string body;
+  Millis deadline{300'000};    // from the start to the last byte
+  Millis idle_limit{60'000};   // the longest silence
+};
+
+struct HttpEnd {
+  // What ended it before its time: kTimeout, kNetwork, kCancelled; unset: complete.
+  std::optional<Error> error;
+  // kYes: what failed may pass (MOD-21); a bad certificate, or what the receiver refused, does not.
+  enum class Again { kNo, kYes } again = Again::kNo;
+};
+
+class HttpReceiver {
+ public:
+  virtual ~HttpReceiver() = default;
+  // Headers that somebody reads, with names in lower case: content-type, location, retry-after and
+  // those of rate limits.
+  virtual void OnHead(int status, std::vector<std::pair<std::string, std::string>> headers) = 0;
+  // An error ends the transfer and is handed to OnEnd.
+  virtual Status OnBody(std::string_view bytes) = 0;
+  virtual void OnEnd(HttpEnd end) = 0;  // once, last
+};
+
+class HttpLoop {
+ public:
+  // Errors: kUnavailable (libcurl).
+  static Result<std::shared_ptr<HttpLoop>> Make();
+  virtual ~HttpLoop() = default;
+  virtual void Post(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceiver> receiver) = 0;
+};
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_HTTP_LOOP_H_

@@ -1,0 +1,253 @@
+#include "model/openai_wire.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "base/utf8.h"
+#include "model/fakes_for_test.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::model {
+namespace {
+
+using assembly::Block;
+using assembly::Role;
+using ::dossier::testing::FailsWith;
+using ::testing::HasSubstr;
+
+Entry FullEntry() {
+  Entry entry;
+  entry.json_schema = entry.grammar = entry.tools = true;
+  return entry;
+}
+
+Json Body(const Request& request, const WireOptions& options) {
+  auto json = ParseJson(BuildRequestBody(request, options).body);
+  EXPECT_TRUE(json) << json.error().message;
+  return *json;
+}
+
+TEST(OpenAiRequestTest, MessagesKeepTheirRolesAndToolResultsTheirCalls) {  // MOD-10
+  Request request;
+  request.model = "m";
+  request.messages.system = {{.text = "Be brief."}};
+  request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
+  request.messages.turns = {
+      {Role::kUser, {{.text = "a"}, {.text = "b"}}},
+      {Role::kAssistant,
+       {{.type = Block::Type::kToolCall, .call_id = "1", .tool_name = "look",
+         .arguments = JsonObject{{"at", 3}}}}},
+      {Role::kTool, {{.type = Block::Type::kToolResult, .text = "seen", .call_id = "1"}}},
+  };
+  EXPECT_EQ(ToJson(Body(request, {.entry = FullEntry(), .stream = OpenAiOptions::Stream::kNo})),
+            R"({"model":"m","messages":[{"role":"system","content":"Be brief."},)"
+            R"({"role":"user","content":"a\n\nb"},)"
+            R"({"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function",)"
+            R"("function":{"name":"look","arguments":"{\"at\":3}"}}]},)"
+            R"({"role":"tool","tool_call_id":"1","content":"seen"}],)"
+            R"("tools":[{"type":"function","function":{"name":"look","description":"Looks.",)"
+            R"("parameters":{"type":"object"}}}]})");
+}
+
+TEST(OpenAiRequestTest, CapabilitiesDecideNamesAndWhatIsLeftOut) {  // MOD-10
+  Request request = UserRequest("x");
+  request.model = "m";
+  request.messages.system = {{.text = "s"}};
+  request.sampling = {.temperature = 0.2, .top_p = 0.9, .max_output = 7, .seed = 5, .stop = {"\n"},
+                      .grammar = "root ::= x", .extra = {{"n", 2}, {"messages", "evil"}}};
+  Entry entry = FullEntry();
+  entry.max_tokens_name = "max_completion_tokens";
+  entry.sampling = false;
+  entry.capability.system_role = "developer";
+  WireRequest wire = BuildRequestBody(request, {.entry = entry, .provider = "openai"});
+  Json body = *ParseJson(wire.body);
+  EXPECT_EQ(FindInt(body, "max_completion_tokens"), 7);
+  EXPECT_EQ(FindInt(body, "seed"), 5);
+  EXPECT_EQ(FindInt(body, "n"), 2);
+  EXPECT_EQ(FindBool(body, "stream"), true);
+  EXPECT_EQ(body.at_pointer("/stream_options/include_usage"), true);
+  EXPECT_EQ(body.at_pointer("/messages/0/role"), "developer");
+  for (const char* absent : {"temperature", "top_p", "stop", "grammar", "cache_prompt"}) {
+    EXPECT_FALSE(Find(body, absent)) << absent;
+  }
+  EXPECT_EQ(wire.warnings.size(), 3u);
+
+  body = Body(request, {.entry = FullEntry(), .provider = "local"});
+  EXPECT_EQ(FindInt(body, "max_tokens"), 7);
+  EXPECT_EQ(FindNumber(body, "temperature"), 0.2);
+  EXPECT_EQ(FindString(body, "grammar"), "root ::= x");
+  EXPECT_EQ(FindBool(body, "cache_prompt"), true);
+  EXPECT_EQ(body.at_pointer("/stop/0"), "\n");
+}
+
+TEST(OpenAiRequestTest, ASchemaGoesTheBestWayTheModelTakes) {  // MOD-10
+  Request request = UserRequest("x");
+  request.schema = *ParseJson(R"({"type":"object","properties":{"a":{"type":"string"}},)"
+                              R"("required":["a"],"additionalProperties":false})");
+  Json body = Body(request, {.entry = FullEntry()});
+  EXPECT_EQ(body.at_pointer("/response_format/json_schema/strict"), true);
+  request.schema->as_object().erase("required");
+  body = Body(request, {.entry = FullEntry()});
+  EXPECT_EQ(body.at_pointer("/response_format/json_schema/strict"), false);
+  WireRequest wire = BuildRequestBody(request, {});
+  EXPECT_THAT(wire.body, HasSubstr("matches this JSON Schema"));
+  EXPECT_EQ(wire.body.find("response_format"), std::string::npos);
+  EXPECT_EQ(wire.warnings.size(), 1u);
+}
+
+TEST(OpenAiRequestTest, InvalidUtf8IsReplacedSoThatTheBodyIsJson) {
+  Request request = UserRequest("a\xFF\xC3");
+  request.messages.system = {{.text = "\x80"}};
+  EXPECT_TRUE(utf8::IsValid(BuildRequestBody(request, {}).body));
+}
+
+TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
+  auto reply = ParseReply(R"({"id":"c1","model":"m-2026","choices":[{"index":0,"finish_reason":)"
+                          R"("tool_calls","message":{"content":"hi","reasoning_content":"hm",)"
+                          R"("tool_calls":[{"id":"1","function":{"name":"f","arguments":)"
+                          R"("{\"a\":1}"}},{"id":"2","function":{"name":"g","arguments":"no"}}]}}],)"
+                          R"("usage":{"prompt_tokens":10,"completion_tokens":4,)"
+                          R"("prompt_tokens_details":{"cached_tokens":8}}})");
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->text, "hi");
+  EXPECT_EQ(reply->thinking, "hm");
+  EXPECT_EQ(reply->finish, Finish::kToolCalls);
+  EXPECT_EQ(ToJson(reply->tool_calls[0].arguments), R"({"a":1})");
+  EXPECT_EQ(reply->tool_calls[1].arguments, Json("no"));
+  EXPECT_EQ(reply->warnings.size(), 1u);
+  EXPECT_EQ(reply->usage.input, 10);
+  EXPECT_EQ(reply->usage.cached, 8);
+  EXPECT_FALSE(reply->usage.estimated);
+  EXPECT_EQ(reply->resolved_model, "m-2026");
+}
+
+TEST(OpenAiReplyTest, CachedTokensComeFromTimingsToo) {  // MOD-35
+  auto reply = ParseReply(R"({"choices":[{"message":{"content":"x"}}],)"
+                          R"("timings":{"prompt_n":3,"cache_n":20,"predicted_n":5}})");
+  EXPECT_EQ(reply->usage.input, 23);
+  EXPECT_EQ(reply->usage.cached, 20);
+  EXPECT_EQ(reply->usage.output, 5);
+  EXPECT_TRUE(Find(reply->provider_data, "timings"));
+}
+
+TEST(OpenAiReplyTest, WrongTypesAreNamedAndNothingCrashes) {  // MOD-14, MOD-A11
+  struct Case {
+    std::string body;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"", "malformed reply"},
+      {"<html>502</html>", "malformed reply"},
+      {"[]", "no choices[0].message"},
+      {R"({"choices":{}})", "no choices[0].message"},
+      {R"({"choices":[]})", "no choices[0].message"},
+      {R"({"choices":[{"message":7}]})", "no choices[0].message"},
+      {R"({"error":{"message":"overloaded"}})", "the provider reports: overloaded"},
+      {R"({"error":"bad"})", "the provider reports: bad"},
+      {std::string(100'000, '['), "malformed reply"},
+      {R"({"choices":[{"message":{"content":)" + std::string(200, '[') + std::string(200, ']') + "}}]}",
+       "malformed reply"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_THAT(ParseReply(c.body), FailsWith(ErrorCode::kNetwork, c.message)) << c.body.substr(0, 80);
+  }
+  // Wrong types of what may be missing count as missing.
+  auto odd = ParseReply(R"({"choices":[{"index":0,"finish_reason":7,"message":{"content":[1,)"
+                        R"({"text":"a"},{"text":2}],"tool_calls":[1,{"function":null}]}}],)"
+                        R"("usage":{"prompt_tokens":"many","completion_tokens":-4},"model":null})");
+  ASSERT_TRUE(odd) << odd.error().message;
+  EXPECT_EQ(odd->text, "a");
+  EXPECT_EQ(odd->finish, Finish::kOther);
+  EXPECT_TRUE(odd->usage.estimated);
+}
+
+TEST(OpenAiReplyTest, BrokenCharactersAreReplacedAndNoted) {  // MOD-14
+  auto bytes = ParseReply("{\"choices\":[{\"message\":{\"content\":\"a\xFFz\"}}]}");
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(bytes->text, "a\xEF\xBF\xBDz");
+  EXPECT_EQ(bytes->warnings.size(), 1u);
+  auto half = ParseReply(R"({"choices":[{"message":{"content":"\ud83d!\ud83d\ude00\\ud83d\ude00"}}]})");
+  ASSERT_TRUE(half) << half.error().message;
+  EXPECT_EQ(half->text, "\xEF\xBF\xBD!😀\\ud83d\xEF\xBF\xBD");
+  EXPECT_EQ(half->warnings.size(), 1u);
+}
+
+TEST(ReplyStreamTest, ChunksGiveTheSameAsAWholeReply) {  // MOD-10
+  ReplyStream stream;
+  std::string text;
+  for (const char* data :
+       {R"({"id":"c","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]})",
+        R"({"choices":[{"index":1,"delta":{"content":"other"}}]})",
+        R"({"choices":[{"index":0,"delta":{"reasoning":"hm"}}]})",
+        R"({"choices":[{"index":0,"delta":{"content":"one "}}]})",
+        R"({"choices":[{"index":0,"delta":{"content":"two"}}]})",
+        R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":"{\"x\""}}]}}]})",
+        R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}},{"index":1,"function":{"arguments":":1}"}}]}}]})",
+        R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})",
+        R"({"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2}})", "[DONE]"}) {
+    auto part = stream.Add(data);
+    ASSERT_TRUE(part) << part.error().message;
+    text += *part;
+  }
+  EXPECT_TRUE(stream.finished());
+  const Reply reply = stream.Take();
+  EXPECT_EQ(reply.text, "one two");
+  EXPECT_EQ(reply.text, text);
+  EXPECT_EQ(reply.thinking, "hm");
+  EXPECT_EQ(reply.finish, Finish::kStop);
+  ASSERT_EQ(reply.tool_calls.size(), 2u);
+  EXPECT_EQ(reply.tool_calls[0].name, "f");
+  EXPECT_EQ(ToJson(reply.tool_calls[1].arguments), R"({"x":1})");
+  EXPECT_EQ(reply.usage.input, 5);
+  EXPECT_FALSE(reply.usage.estimated);
+}
+
+TEST(ReplyStreamTest, AStreamWithoutAFinishIsCutAndItsUsageEstimated) {  // MOD-13
+  ReplyStream stream;
+  ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":"12345678"}}]})"));
+  EXPECT_TRUE(stream.started());
+  Reply reply = stream.Take();
+  EXPECT_EQ(reply.finish, Finish::kCut);
+  EstimateMissingUsage(UserRequest("1234"), &reply);
+  EXPECT_EQ(reply.usage.input, 1);
+  EXPECT_EQ(reply.usage.output, 2);
+  EXPECT_TRUE(reply.usage.estimated);
+}
+
+TEST(ReplyStreamTest, HostileChunksAreErrorsAndKeepWhatCameBefore) {  // MOD-14
+  ReplyStream stream;
+  ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":"kept"}}]})"));
+  for (const char* data :
+       {"{", "7", R"({"error":{"message":"x"}})",
+        R"({"choices":[{"delta":{"tool_calls":[{"index":4000000000}]}}]})",
+        R"({"choices":[{"delta":{"tool_calls":[{"index":-1}]}}]})"}) {
+    EXPECT_FALSE(stream.Add(data)) << data;
+  }
+  EXPECT_EQ(stream.Take().text, "kept");
+}
+
+TEST(OpenAiReplyTest, NoBytesCrashTheReaders) {  // MOD-A11
+  Random random(17);
+  const std::string base =
+      R"({"choices":[{"index":0,"delta":{"content":"a\ud83d\ude00","tool_calls":[{"index":0,"function":)"
+      R"({"name":"f","arguments":"{}"}}]},"message":{"content":[{"text":"b"}]},"finish_reason":"stop"}],)"
+      R"("usage":{"prompt_tokens":1,"prompt_tokens_details":{"cached_tokens":1}},"timings":{"cache_n":2}})";
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text = base;
+    for (std::uint64_t i = random.Below(4); i > 0; --i) {
+      const std::size_t at = random.Below(text.size());
+      switch (random.Below(3)) {
+        case 0: text[at] = "{}[]\",:0-\\ue\xFF"[random.Below(13)]; break;
+        case 1: text.erase(at, random.Below(9)); break;
+        default: text.insert(at, base.substr(random.Below(base.size()), random.Below(20)));
+      }
+    }
+    (void)ParseReply(text).has_value();
+    ReplyStream stream;
+    (void)stream.Add(text).has_value();
+    EXPECT_TRUE(utf8::IsValid(stream.Take().text));
+  }
+}
+
+}  // namespace
+}  // namespace dossier::model
