@@ -63,9 +63,12 @@ class BlocksTest(WorkerTest):
 
     def test_imports_of_the_library_work_others_say_so(self) -> None:  # SBX-56
         self.run_block("import statistics, decimal, zoneinfo")
-        error = self.error("import pandas as pd")
+        error = self.error("import polars as pl\npl.read_csv('a')")
         self.assertEqual(error["type"], "ModuleNotFoundError")
         self.assertIn("Nothing can be installed: `records` holds the rows", error["message"])
+        result = self.run_block("import matplotlib.pyplot as plt\nprint(1)")
+        self.assertEqual((result["status"], self.host.output), ("ok", "1\n"))
+        self.assertIn("matplotlib.pyplot is not installed", result["notes"][0])
 
     def test_refused_files_hint_to_the_data(self) -> None:  # SBX-57
         error = self.error("open('missing.csv')")

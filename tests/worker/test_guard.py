@@ -79,8 +79,8 @@ class GuardTest(WorkerTest):
 
     def test_a_loop_variable_of_an_earlier_block_is_no_excuse(self) -> None:
         self.run_block("for r in records:\n    pass")
-        self.assertEqual(self.run_block("data = [{'a': 1}]\nfor r in data:\n    print(r)")["status"],
-                         "not_run")
+        result = self.run_block("data = [{'a': 1}]\nfor r in data:\n    print(r)")
+        self.assertEqual(result["status"], "not_run")
 
     def test_values_of_earlier_blocks_may_be_worked_on(self) -> None:
         self.run_block("found = [r['id'] for r in records][:2]")

@@ -71,7 +71,7 @@ SLIPS = [
     ("{'alpha': 1}['x']", "KeyError", ""),
     ("d = {'alpha': 1}\nd['alpa']", "KeyError", "'alpha'"),
     ("import json\njson.dumps(records)", "TypeError", "list(records)"),
-    ("import requests", "ModuleNotFoundError", "Nothing can be installed"),
+    ("import requests\nrequests.get", "ModuleNotFoundError", "Nothing can be installed"),
     ("open('x.txt')", "FileNotFoundError", "open('log.ndjson')"),
     ("def f():\n    return f()\nf()", "RecursionError", "loop"),
 ]

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 _INCOMPLETE = re.compile(r"unexpected EOF|was never closed|unterminated triple-quoted|"
@@ -84,6 +84,23 @@ def _pairs(targets: list[ast.expr], value: ast.expr | None
 def used_names(tree: ast.AST) -> set[str]:
     """All names that are read anywhere in the block."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def drop_imports(tree: ast.Module, missing: Callable[[str], bool]) -> list[str]:
+    """Takes out imports of missing modules that the block never uses; gives their names."""
+    reads = {node.id for node in ast.walk(tree)
+             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    dropped = []
+    for node in list(tree.body):
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+        bound = {alias.asname or alias.name.split(".")[0] for alias in node.names}
+        alone = isinstance(node, ast.ImportFrom) or len(node.names) == 1
+        if module and alone and not bound & reads and missing(module.split(".")[0]):
+            tree.body.remove(node)
+            dropped.append(module)
+    return dropped
 
 
 def last_assigned(tree: ast.Module) -> list[str]:

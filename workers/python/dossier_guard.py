@@ -12,11 +12,12 @@ from dossier_code import bindings, used_names
 
 DATA_NAMES = ("records", "context", "doc")
 _SOURCES = {*DATA_NAMES, "open", "llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched",
-            "map_llm", "Path", "pathlib", "pd", "pandas", "contextMeta", "history", "sql", "os",
+            "map_llm", "Path", "pathlib", "contextMeta", "history", "sql", "os",
             "glob", "globals", "eval", "exec"}
 # Calls that turn a literal into data, by the last part of their name.
 _READERS = {"loads", "StringIO", "BytesIO", "DataFrame", "reader", "DictReader", "dedent", "list",
-            "tuple", "dict", "literal_eval", "findall", "finditer", "read_csv", "read_json"}
+            "tuple", "dict", "literal_eval", "findall", "finditer"}
+_FILE_READERS = {"read_csv", "read_json"}  # their text argument is a file's name
 _SPLITTERS = {"split", "splitlines", "strip", "encode", "decode"}
 _USERS = {"len", "sum", "max", "min", "sorted", "filter", "map", "enumerate", "Counter",
           "groupby", "reduce", "any", "all"}
@@ -93,6 +94,9 @@ def _is_reader(value: ast.Call, known: dict[str, ast.expr]) -> bool:
     if isinstance(function, ast.Attribute) and function.attr in _SPLITTERS:
         return _is_made_up(function.value, known)
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if name in _FILE_READERS:
+        return any(isinstance(argument, ast.Call) and _is_made_up(argument, known)
+                   for argument in value.args)
     return name in _READERS and bool(value.args) and any(_is_made_up(argument, known)
                                                           for argument in value.args)
 

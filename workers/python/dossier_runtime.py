@@ -12,6 +12,7 @@ import ast
 import asyncio
 import builtins
 import contextlib
+import importlib.util
 import inspect
 import linecache
 import random
@@ -28,6 +29,7 @@ import dossier_errors
 from dossier_answers import Stop
 from dossier_empty import existing_values, is_empty_output
 from dossier_files import Files
+from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
 from dossier_records import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
@@ -68,6 +70,8 @@ class Session:
     def close(self) -> None:
         """Undoes what the session changed in the process; for tests."""
         self._files.remove()
+        sys.modules.pop("pandas", None)
+        sys.modules.pop("numpy", None)
         if self._loop is not None:
             self._loop.close()
         sys.stdout, sys.stderr, sys.stdin = self._previous_streams
@@ -118,6 +122,7 @@ class Session:
         self._files.install()
         self._namespace["__builtins__"]["open"] = builtins.open
         sys.modules["__main__"] = self._module
+        sys.modules["pandas"], sys.modules["numpy"] = pandas_module(), numpy_module()
         if features.get("seed") is not None:
             random.seed(features["seed"])
         threading.excepthook = _thread_failed
@@ -154,6 +159,8 @@ class Session:
     def _evaluate(self, filename: str, last_is_value: bool) -> Any:
         """Runs the statements; gives the value of a last expression."""
         tree = tolerant(dossier_code.parse("".join(linecache.getlines(filename))))
+        for name in dossier_code.drop_imports(tree, _is_missing):
+            self._notes.append(f"{name} is not installed; its import was left out.")
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         last = tree.body.pop() if last_is_value else None
         if tree.body:
@@ -209,7 +216,8 @@ class Session:
                                "context.splitlines().")
         printed = self._streams.out.head.decode("utf-8", "replace")
         if not self._streams.printed and not result["last"]:
-            self._notes.append(_nothing_printed(tree, result["assigned"]))
+            self._notes.append(_nothing_printed(
+                tree, list(filter(self._world.is_variable, result["assigned"]))))
             return
         output = printed + result["last"].removeprefix("Out: ")
         records = self._world.data.get("records")
@@ -244,6 +252,10 @@ class Session:
         result["notes"] = [clean(note) for note in dict.fromkeys(self._notes)]
         result["last"] = clean(result["last"])
         return result
+
+
+def _is_missing(module: str) -> bool:
+    return module not in sys.modules and importlib.util.find_spec(module) is None
 
 
 def _calls(statement: ast.stmt, name: str) -> bool:
@@ -290,7 +302,7 @@ def _nothing_printed(tree: ast.Module, assigned: list[str]) -> str:
     called = {getattr(node.func, "id", "") for node in ast.walk(tree) if isinstance(node, ast.Call)}
     if functions and functions[-1] not in called:
         return f"No output: {functions[-1]}() was defined but not called. Call it and print."
-    names = [name for name in assigned if not name.startswith("_") and name not in functions]
+    names = [name for name in assigned if name not in functions]
     shown = f" Set: {', '.join(names[:10])}." if names else ""
     return f"No output: nothing was printed.{shown} Use print(...) to see a value."
 
