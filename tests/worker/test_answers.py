@@ -78,6 +78,12 @@ class AnswersTest(WorkerTest):
         self.assertEqual(self.run_block("answer = 41")["draft"], "41")
         self.assertEqual(self.answer("answer['content'] = 2\nanswer['ready'] = True")["text"], "2")
 
+    def test_a_value_without_text_is_said(self) -> None:
+        result = self.run_block("class C:\n    def __str__(self):\n        1 / 0\n"
+                                "answer.update(content=C(), ready=True)")
+        self.assertEqual(result["status"], "ok")
+        self.assertIn("could not be read: ZeroDivisionError", result["notes"][0])
+
     def test_submit_fills_the_schema(self) -> None:  # REC-64
         self.start([Text("a.txt", "x", None, True)],
                    schema={"properties": {"name": {}, "age": {}}})

@@ -44,6 +44,10 @@ class RecordsTest(WorkerTest):
         self.assertIn("Comparisons with a missing value (None) counted as false: 1.",
                       result["notes"])
         self.assertEqual(self.value("sum(1 for r in records if 0 <= r['size'] < 10)"), 4)
+        self.assertEqual(self.value("sum(1 for r in records if 'x' in r['tag'])"), 3)
+        self.assertEqual(self.value("sum(1 for r in records if 'x' not in r['tag'])"), 17)
+        self.assertEqual(self.value("[(lambda n: 1 < n < len(records))(n) for n in (1, 2, 99)]"),
+                         [False, True, False])
 
     def test_max_min_sum_sorted_leave_none_out(self) -> None:  # small-models 15
         cases = [("max(records, key=lambda r: r['size'])['id']", 19),

@@ -52,8 +52,8 @@ class Answers:
         """What the block handed in, and the draft. A ready flag counts once."""
         current = self._namespace.get("answer")
         if not isinstance(current, dict):
-            draft = None if current is None or callable(current) else _text(current)
-            return self._offered, draft or None
+            plain = isinstance(current, (str, int, float))
+            return self._offered, (_text(current) or None) if plain else None
         content = current.get("content", "")
         filled = content is not None and (not isinstance(content, str) or content != "")
         draft = _text(content) if filled else None

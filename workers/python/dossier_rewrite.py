@@ -1,9 +1,9 @@
 """Comparisons and the builtins that order values, made tolerant of None.
 
 Rows give None for a missing field. In Python `None > 5` raises, and one such row ends the block of
-a model that did not think of it. So `<`, `<=`, `>`, `>=` in blocks become calls that answer False
-where one side is None, and max, min, sum and sorted leave such values out. Everything that was left
-out is counted and told. `r["x"] is not None` works as ever: a missing value is plain None.
+a model that did not think of it. So `<`, `<=`, `>`, `>=` and `in` in blocks become calls that
+answer False where one side is None, and max, min, sum and sorted leave such values out. Everything
+that was left out is counted and told. `r["x"] is not None` works as ever: a missing value is plain None.
 """
 
 import ast
@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 _NAMES = {ast.Lt: "_dossier_lt", ast.LtE: "_dossier_le", ast.Gt: "_dossier_gt",
-          ast.GtE: "_dossier_ge"}
+          ast.GtE: "_dossier_ge", ast.In: "_dossier_in", ast.NotIn: "_dossier_not_in"}
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _NOTHING = object()
 _REPEATABLE = (list, tuple, set, frozenset, dict, range)  # can be gone through twice
 
@@ -46,10 +48,11 @@ class _Comparisons(ast.NodeTransformer):
         operands = [node.left, *node.comparators]
         if all(_never_none(operand) or _is_number(operand) for operand in operands):
             return node
-        if len(node.ops) == 1 and type(node.ops[0]) in _NAMES:
+        if len(node.ops) == 1 and type(node.ops[0]) in _NAMES \
+                and not isinstance(operands[-1], _DISPLAYS):
             return _call(node.ops[0], node.left, node.comparators[0], node)
-        if len(node.ops) == 2 and all(type(op) in _NAMES for op in node.ops) \
-                and isinstance(node.comparators[1], ast.Constant):
+        if len(node.ops) == 2 and all(isinstance(op, _ORDERED) for op in node.ops) \
+                and isinstance(node.comparators[1], (ast.Constant, ast.Name)):
             return self._between(node)
         return node
 
@@ -112,7 +115,17 @@ def tolerant_builtins(skipped: Skipped) -> dict[str, Callable[..., Any]]:
         except TypeError as error:
             return unless_none(left, right, error)
 
-    compare = {f.__name__: f for f in (_dossier_lt, _dossier_le, _dossier_gt, _dossier_ge)}
+    def _dossier_in(left: Any, right: Any) -> bool:
+        try:
+            return left in right
+        except TypeError as error:
+            return unless_none(left, right, error)
+
+    def _dossier_not_in(left: Any, right: Any) -> bool:
+        return not _dossier_in(left, right)
+
+    compare = {f.__name__: f for f in (_dossier_lt, _dossier_le, _dossier_gt, _dossier_ge,
+                                       _dossier_in, _dossier_not_in)}
 
     def _dossier_between(first: str, second: str, low: Any, middle: Any, high: Any) -> Any:
         return compare[first](low, middle) and compare[second](middle, high)

@@ -193,7 +193,7 @@ class Session:
     def _finish(self, tree: ast.Module, error: BaseException | None, block: int,
                 result: dict[str, Any]) -> dict[str, Any]:
         self._put_things_back()
-        result["answer"], result["draft"] = self._world.answers.take()
+        result["answer"], result["draft"] = self._take()
         if isinstance(error, (SystemExit, KeyboardInterrupt)):
             self._notes.append(_left(error))
         elif isinstance(error, Interrupted):
@@ -208,6 +208,17 @@ class Session:
         if isinstance(error, Interrupted):
             return self._done(result, "interrupted")
         return self._done(result, "ok" if result["error"] is None else "error")
+
+    def _take(self) -> tuple[dict[str, Any] | None, str | None]:
+        """What was handed in; str() of an own class may fail or be stopped."""
+        try:
+            self._running = True
+            return self._world.answers.take()
+        except BaseException as error:
+            self._notes.append(f"`answer` could not be read: {type(error).__name__}.")
+            return None, None
+        finally:
+            self._running = False
 
     def _comment(self, tree: ast.Module, result: dict[str, Any]) -> None:
         """Says what a model should know about an output of nothing, or of zero."""

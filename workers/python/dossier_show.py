@@ -101,9 +101,13 @@ def list_variables(namespace: Mapping[str, Any], hidden: Collection[str]) -> lis
     writer = _Writer(_LIST_CHARACTERS, lambda value: _guarded(value, deadline))
     listed = []
     for name in names:
-        value = namespace[name]
+        value = namespace.get(name)
+        try:
+            preview = writer.text(value)
+        except BaseException:  # a __repr__ may raise what it likes
+            preview = f"<{type(value).__name__}>"
         listed.append({"name": name, "type": type(value).__name__, "size": _size(value),
-                       "preview": _preview(writer.text(value))})
+                       "preview": _preview(preview)})
     return listed
 
 
