@@ -1,5 +1,7 @@
 #include "store/event_data.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/redact.h"
@@ -9,6 +11,25 @@ namespace dossier::store {
 namespace {
 
 std::string_view View(const boost::json::string& text) { return {text.data(), text.size()}; }
+
+// A short name of letters is no secret and says of no value that it is one.
+bool IsOurs(std::string_view key) {
+  constexpr std::array<std::string_view, 5> kTelling = {"pass", "pwd", "secret", "token", "key"};
+  return key.size() < 16 && std::ranges::all_of(key, [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); }) &&
+         std::ranges::none_of(kTelling, [key](std::string_view part) {
+           return key.find(part) != std::string_view::npos;
+         });
+}
+
+// {"password": "…"}: the name makes the value a secret, so both are looked at as one text.
+void RedactNamed(std::string_view key, Json& value) {
+  const auto* text = value.if_string();
+  if (!text) return;
+  const std::string pair = fmt::format("{}: {}", key, View(*text));
+  const std::string clean = Redact(pair);
+  const std::size_t prefix = key.size() + 2;
+  if (clean != pair && clean.starts_with(pair.substr(0, prefix))) value = clean.substr(prefix);
+}
 
 class Cleaner {
  public:
@@ -22,8 +43,14 @@ class Cleaner {
     }
     bool keys_change = false;
     for (auto&& member : object) {
+      const std::string_view key = member.key();
+      if (IsOurs(key)) {
+        DOSSIER_RETURN_IF_ERROR(Value(member.value(), depth));
+        continue;
+      }
+      RedactNamed(key, member.value());
       DOSSIER_RETURN_IF_ERROR(Value(member.value(), depth));
-      keys_change |= CleanText(member.key()) != std::string_view(member.key());
+      keys_change |= CleanText(key) != key;
     }
     if (keys_change) RenameKeys(object);
     return {};

@@ -19,6 +19,8 @@ namespace {
 constexpr std::uint64_t kAnswerPreview = 200;  // code points (RunSummary)
 constexpr std::size_t kCandidates = 5;
 constexpr int kIdAttempts = 8;
+// A log that the next start reads in about a millisecond is left to it.
+constexpr off_t kLogKept = 1 << 20;  // bytes
 
 // A number for the event is taken in the statement that stores it: with SQLite's one writer at a
 // time, numbers have no gaps however many processes append.
@@ -64,12 +66,18 @@ std::string ModelOf(const JsonObject& data) {
 class SqliteJournal final : public Journal {
  public:
   SqliteJournal(std::string path, JournalOptions options, std::unique_ptr<ContentStore> content,
-                Database writer, Database reader)
+                Database writer)
       : path_(std::move(path)),
         options_(std::move(options)),
         content_(std::move(content)),
-        writer_(std::move(writer)),
-        reader_(std::move(reader)) {}
+        writer_(std::move(writer)) {}
+
+  ~SqliteJournal() override {
+    struct stat log {};
+    if (stat((path_ + "-wal").c_str(), &log) == 0 && log.st_size > kLogKept) {
+      static_cast<void>(writer_.EmptyLog());  // else the next one does it
+    }
+  }
 
   Status Prepare() {
     const std::pair<std::optional<Statement>*, std::string_view> statements[] = {
@@ -129,7 +137,7 @@ class SqliteJournal final : public Journal {
     const std::lock_guard lock(read_mutex_);
     DOSSIER_ASSIGN_OR_RETURN(
         Statement query,
-        reader_.Prepare("SELECT run, started, status, question, model, answer, "
+        PrepareRead("SELECT run, started, status, question, model, answer, "
                         "(SELECT MAX(seq) FROM events WHERE run_id = runs.id) FROM runs "
                         "WHERE ?1 = '' OR status = ?1 ORDER BY started DESC, id DESC LIMIT ?2"));
     const std::string wanted = status.value_or("");
@@ -169,7 +177,7 @@ class SqliteJournal final : public Journal {
     const std::lock_guard lock(read_mutex_);
     DOSSIER_ASSIGN_OR_RETURN(
         Statement query,
-        reader_.Prepare("SELECT seq, time, call, type, data FROM events "
+        PrepareRead("SELECT seq, time, call, type, data FROM events "
                         "WHERE run_id = (SELECT id FROM runs WHERE run = ?) ORDER BY seq"));
     query.With(run);
     std::vector<Event> events;
@@ -253,10 +261,17 @@ class SqliteJournal final : public Journal {
     return MakeError(ErrorCode::kNotFound, "no run '{}' in the journal", run);
   }
 
+  Result<Statement> PrepareRead(std::string_view sql) {
+    if (!reader_) {
+      DOSSIER_ASSIGN_OR_RETURN(reader_, OpenJournalDatabase(path_));
+    }
+    return reader_->Prepare(sql);
+  }
+
   Result<std::vector<std::string>> WithPrefix(std::string_view prefix) {
     const std::lock_guard lock(read_mutex_);
     DOSSIER_ASSIGN_OR_RETURN(Statement query,
-                             reader_.Prepare("SELECT run FROM runs WHERE run >= ?1 AND run < ?2 "
+                             PrepareRead("SELECT run FROM runs WHERE run >= ?1 AND run < ?2 "
                                              "ORDER BY run = ?1 DESC, id DESC LIMIT ?3"));
     // No id holds the last code point, so every id with the prefix sorts before `end`.
     const std::string end = std::string(prefix) + "\xF4\x8F\xBF\xBF";
@@ -285,7 +300,7 @@ class SqliteJournal final : public Journal {
   Database writer_;
   std::optional<Statement> insert_event_, insert_run_, update_run_;
   std::mutex read_mutex_;  // guards reader_: a long listing must not hold up a run
-  Database reader_;
+  std::optional<Database> reader_;  // opened by the first read: a run needs none
 };
 
 }  // namespace
@@ -297,9 +312,8 @@ Result<std::unique_ptr<Journal>> Journal::Open(const std::string& folder, Journa
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<ContentStore> content, ContentStore::Open(folder));
   const std::string path = folder + "/journal.db";
   DOSSIER_ASSIGN_OR_RETURN(Database writer, OpenJournalDatabase(path));
-  DOSSIER_ASSIGN_OR_RETURN(Database reader, OpenJournalDatabase(path));
   auto journal = std::make_unique<SqliteJournal>(path, std::move(options), std::move(content),
-                                                 std::move(writer), std::move(reader));
+                                                 std::move(writer));
   DOSSIER_RETURN_IF_ERROR(journal->Prepare());
   return journal;
 }

@@ -30,8 +30,8 @@ int StatusOf(pid_t child) {
 
 // A text that is inline in some events and in the content store in others.
 std::string TextOf(int number) {
-  Random random(static_cast<std::uint64_t>(number));
-  return fmt::format("{}:{}", number, std::string(random.Below(9000), 'x'));
+  const std::size_t length = number % 4 == 0 ? Journal::kInlineLimit : 40;
+  return fmt::format("{}:{}", number, std::string(length, 'x'));
 }
 
 // Appends for ever, and writes one byte to `told` after each event that the journal took.

@@ -86,6 +86,7 @@ Result<Database> OpenJournalDatabase(const std::string& path) {
   DOSSIER_RETURN_IF_ERROR(
       db.Execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; "
                  "PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 16777216"));
+  DOSSIER_RETURN_IF_ERROR(db.KeepLogAtClose());
   if (is_new) DOSSIER_RETURN_IF_ERROR(CreateTables(db, path));
   return db;
 }

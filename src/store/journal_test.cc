@@ -156,6 +156,18 @@ TEST_F(JournalTest, NoSecretReachesTheDisk) {  // REC-68
   }
 }
 
+TEST_F(JournalTest, ANameThatTellsOfASecretHidesItsValue) {  // REC-68
+  auto journal = Open();
+  const std::string value = "correct-horse-battery";
+  const std::string run = *journal->StartRun(
+      {{"env", JsonObject{{"DB_PASSWORD", value}, {"password", value}, {"tokens", 12}}},
+       {"cache_key", "0123456789abcdef"}});
+  const std::string event = ToJson(Json(journal->Events(run)->front().data));
+  EXPECT_THAT(event, ::testing::Not(HasSubstr(value)));
+  EXPECT_THAT(event, HasSubstr("\"tokens\":12"));
+  EXPECT_THAT(event, HasSubstr("0123456789abcdef"));
+}
+
 TEST_F(JournalTest, TheListShowsTheNewestFirstWithStatusAndAnswer) {
   auto journal = Open();
   const std::string first = *journal->StartRun(
@@ -213,6 +225,27 @@ TEST_F(JournalTest, AnotherStartReadsWhatWasWritten) {
   auto journal = Open();
   ASSERT_THAT(journal->Append(run, 0, "warning", {}), Succeeds());
   EXPECT_EQ(journal->Events(run)->back().seq, 2);
+}
+
+TEST_F(JournalTest, ALongLogIsEmptiedAtTheEndAndAShortOneKept) {
+  const std::string log = Path() + "/journal.db-wal";
+  struct stat info {};
+  std::string run;
+  {
+    auto journal = Open();
+    run = *journal->StartRun({});
+  }
+  ASSERT_EQ(stat(log.c_str(), &info), 0);
+  EXPECT_GT(info.st_size, 0);
+  {
+    auto journal = Open();
+    for (int i = 0; i < 1000; ++i) {
+      ASSERT_THAT(journal->Append(run, 0, "warning", {{"text", std::string(2000, 'x')}}), Succeeds());
+    }
+  }
+  ASSERT_EQ(stat(log.c_str(), &info), 0);
+  EXPECT_EQ(info.st_size, 0);
+  EXPECT_EQ(Open()->Events(run)->size(), 1001u);
 }
 
 TEST_F(JournalTest, ManyThreadsLeaveNoGaps) {

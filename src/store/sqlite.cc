@@ -133,6 +133,20 @@ Result<std::int64_t> Database::QueryInt(std::string_view sql) {
   return row ? query.Int(0) : 0;
 }
 
+Status Database::KeepLogAtClose() {
+  if (sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr) != SQLITE_OK) {
+    return tl::unexpected(LastError(db_.get()));
+  }
+  return {};
+}
+
+Status Database::EmptyLog() {
+  sqlite3_busy_timeout(db_.get(), 0);
+  Status done = Execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  sqlite3_busy_timeout(db_.get(), static_cast<int>(kBusyWait.count()));
+  return done;
+}
+
 std::int64_t Database::changes() const { return sqlite3_changes64(db_.get()); }
 
 Result<Transaction> Transaction::Begin(Database& db) {

@@ -86,6 +86,11 @@ class Database {
   Status Execute(const std::string& sql);
   // The first column of the first row of `sql`, 0 without one.
   Result<std::int64_t> QueryInt(std::string_view sql);
+  // Leaves the write-ahead log as it is when the last connection closes: moving it into the file
+  // costs syncs, and the next opener reads it anyway.
+  Status KeepLogAtClose();
+  // Moves the log into the file and empties it, if no other connection is in the way.
+  Status EmptyLog();
   // Rows that the last INSERT, UPDATE or DELETE changed.
   std::int64_t changes() const;
 
