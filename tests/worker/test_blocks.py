@@ -83,6 +83,8 @@ class BlocksTest(WorkerTest):
         self.assertIn("ud800", self.error("raise ValueError('\\ud800')")["message"])
 
     def test_listing_variables_stays_bounded(self) -> None:  # SBX-59
+        self.run_block("class OneLine:\n    def __repr__(self):\n        while True: pass\n"
+                       "o = OneLine()")
         self.run_block("for i in range(5000):\n    globals()[f'v{i}'] = i\n"
                        "big = list(range(10**6))\ndeep = []\nfor _ in range(3000):\n"
                        "    deep = [deep]\nloop = []\nloop.append(loop)\n"

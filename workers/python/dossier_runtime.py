@@ -16,6 +16,7 @@ import importlib.util
 import inspect
 import linecache
 import random
+import re
 import signal
 import sys
 import threading
@@ -33,7 +34,7 @@ from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
 from dossier_records import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
-from dossier_show import clean, out_text
+from dossier_show import assigned_text, clean, out_text
 from dossier_streams import Streams
 from dossier_world import World, make_module
 
@@ -85,7 +86,8 @@ class Session:
         self._streams.begin()
         self._restore_builtins()
         filename = f"<block {block}>"
-        linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
+        lines = [line + "\n" for line in re.split(r"\r\n|\r|\n", code)]
+        linecache.cache[filename] = (len(code), None, lines, filename)
         try:
             tree = dossier_code.parse(code)
             result["assigned"] = list(dict.fromkeys(n for n, _, _ in dossier_code.bindings(tree)))
@@ -97,7 +99,7 @@ class Session:
             return self._failed(result, error, block)
         if result["refused"]:
             return self._done(result, "not_run")
-        return self._execute(tree, filename, block, result)
+        return self._execute(code, tree, block, result)
 
     def variable(self, name: str, max_bytes: int) -> dict[str, Any]:
         """The value of a variable as text."""
@@ -137,28 +139,27 @@ class Session:
         vars(builtins).update(self._snapshot)
         self._namespace["__builtins__"] = dict(self._block_builtins)
 
-    def _execute(self, tree: ast.Module, filename: str, block: int,
+    def _execute(self, code: str, tree: ast.Module, block: int,
                  result: dict[str, Any]) -> dict[str, Any]:
-        world = self._world
+        world, filename = self._world, f"<block {block}>"
         error: BaseException | None = None
         value: Any = None
         last_is_value = bool(tree.body) and isinstance(tree.body[-1], ast.Expr)
         world.answers.begin_block(dossier_code.sets_answer_items(tree))
-        source_tree = tree
         try:
             self._running = True
             world.prepare(tree)
-            value = self._evaluate(filename, last_is_value)
-            result["last"] = self._last(source_tree, value)
+            value = self._evaluate(code, filename, last_is_value)
+            result["last"] = self._last(tree, value)
         except BaseException as raised:  # the block ends here, whatever it raised
             error = raised
         finally:
             self._running = False
-        return self._finish(source_tree, error, block, result)
+        return self._finish(tree, error, block, result)
 
-    def _evaluate(self, filename: str, last_is_value: bool) -> Any:
+    def _evaluate(self, code: str, filename: str, last_is_value: bool) -> Any:
         """Runs the statements; gives the value of a last expression."""
-        tree = tolerant(dossier_code.parse("".join(linecache.getlines(filename))))
+        tree = tolerant(dossier_code.parse(code))
         for name in dossier_code.drop_imports(tree, _is_missing):
             self._notes.append(f"{name} is not installed; its import was left out.")
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -187,7 +188,7 @@ class Session:
         for name in dossier_code.last_assigned(tree):
             found = self._namespace.get(name)
             if found is not None or name in self._namespace:
-                lines.append(f"{name} = {out_text(found, _OUT_CHARACTERS)}")
+                lines.append(f"{name} = {assigned_text(found, _OUT_CHARACTERS)}")
         return "\n".join(lines)
 
     def _finish(self, tree: ast.Module, error: BaseException | None, block: int,

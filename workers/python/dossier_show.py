@@ -14,6 +14,7 @@ from typing import Any
 _LIST_NAMES = 100
 _LIST_CHARACTERS = 200
 _LIST_SECONDS = 0.05
+_ASSIGNED_SECONDS = 0.5
 _SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range, memoryview)
 _BRACKETS = {list: "[]", tuple: "()", set: "{}", dict: "{}"}
 
@@ -25,6 +26,10 @@ class _TooLate(BaseException):
 def shown(value: Any, limit: int) -> str:
     """repr(value) cut to `limit` characters, without building what is cut."""
     text = _Writer(limit, repr).text(value)
+    return _cut(text, limit, value)
+
+
+def _cut(text: str, limit: int, value: Any) -> str:
     if len(text) <= limit:
         return text
     try:
@@ -46,6 +51,15 @@ def out_text(value: Any, limit: int) -> str:
             return f"<{type(value).__name__}: its __repr__ raised {type(error).__name__}>"
         return text if len(text) <= limit else text[:limit] + f" … ({len(text):,} characters)"
     return shown(value, limit)
+
+
+def assigned_text(value: Any, limit: int) -> str:
+    """How an assignment is shown: like `out_text`, but nobody asked, so not for long."""
+    if isinstance(value, str):
+        return out_text(value, limit)
+    deadline = time.monotonic() + _ASSIGNED_SECONDS
+    text = _Writer(limit, lambda item: _guarded(item, deadline, limit)).text(value)
+    return _cut(text, limit, value)
 
 
 class _Writer:
@@ -141,7 +155,7 @@ def _preview(text: str) -> str:
     return clean(text if len(text) <= _LIST_CHARACTERS else text[:_LIST_CHARACTERS - 1] + "…")
 
 
-def _guarded(value: Any, deadline: float) -> str:
+def _guarded(value: Any, deadline: float, limit: int = _LIST_CHARACTERS) -> str:
     """repr() of one value that is no built-in collection; stops Python code at the deadline."""
     if isinstance(value, (types.FunctionType, type)):
         kind = "class" if isinstance(value, type) else "def"
@@ -151,7 +165,8 @@ def _guarded(value: Any, deadline: float) -> str:
     if type(value).__repr__ is object.__repr__:
         return f"<{type(value).__name__}>"
 
-    def check(_frame: Any, _event: str, _arg: Any) -> Any:
+    def check(frame: Any, _event: str, _arg: Any) -> Any:
+        frame.f_trace_opcodes = True  # a loop on one line has no line events
         if time.monotonic() > deadline:
             raise _TooLate
         return check
@@ -159,7 +174,7 @@ def _guarded(value: Any, deadline: float) -> str:
     previous = sys.gettrace()
     sys.settrace(check)
     try:
-        return repr(value)[:_LIST_CHARACTERS + 1]
+        return repr(value)[:limit + 1]
     except _TooLate:
         return f"<{type(value).__name__}: its __repr__ takes too long>"
     finally:
