@@ -1,6 +1,6 @@
 #include "sandbox/message_writer.h"
 
-#include <sys/uio.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -80,7 +80,10 @@ Status MessageWriter::Flush(int fd) {
     const std::uint64_t to = item.sent + payload;
     count += AddPiece(pieces + count, item.json, 0, from, to);
     count += AddPiece(pieces + count, item.message.raw, item.json.size(), from, to);
-    const ssize_t written = writev(fd, pieces, count);
+    msghdr message{};
+    message.msg_iov = pieces;
+    message.msg_iovlen = static_cast<std::size_t>(count);
+    const ssize_t written = sendmsg(fd, &message, MSG_NOSIGNAL);
     if (written < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return {};

@@ -90,8 +90,8 @@ Status SendWithFds(int fd, std::string_view bytes, std::span<const int> fds, Mil
   const auto end = std::chrono::steady_clock::now() + timeout;
   while (!bytes.empty()) {
     const auto group = fds.first(std::min(fds.size(), kFdsAtOnce));
-    // While groups are left, each takes one byte, so that every group has a byte to go with.
-    const std::string_view piece = group.empty() ? bytes : bytes.substr(0, 1);
+    // A group that is not the last takes one byte, so that every group has a byte to go with.
+    const std::string_view piece = group.size() == fds.size() ? bytes : bytes.substr(0, 1);
     DOSSIER_ASSIGN_OR_RETURN(const std::size_t sent, SendOnce(fd, piece, group));
     if (sent == 0) {
       DOSSIER_RETURN_IF_ERROR(WaitFor(fd, POLLOUT, end));

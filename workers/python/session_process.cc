@@ -179,7 +179,8 @@ Ref TextObject(std::string_view text) {
   return Ref(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
-// Other threads of an interrupted block would go on; the exception ends those that run Python code.
+// Other threads of an interrupted block would go on. SystemExit ends those that run Python code, and
+// `threading` prints nothing about it.
 void SessionProcess::StopOtherThreads() {
   PyThreadState* own = PyThreadState_Get();
   std::vector<unsigned long> ids;
@@ -187,7 +188,7 @@ void SessionProcess::StopOtherThreads() {
        thread = PyThreadState_Next(thread)) {
     if (thread != own) ids.push_back(thread->thread_id);
   }
-  for (const unsigned long id : ids) PyThreadState_SetAsyncExc(id, PyExc_KeyboardInterrupt);
+  for (const unsigned long id : ids) PyThreadState_SetAsyncExc(id, PyExc_SystemExit);
 }
 
 void SessionProcess::RunBlock(Message request) {

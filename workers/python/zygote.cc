@@ -55,16 +55,26 @@ int Zygote::Serve() {
     if (poll(fds, 2, -1) < 0 && errno != EINTR) return kProtocolExit;
     if (fds[1].revents) Reap();
     if (!fds[0].revents) continue;
-    std::vector<UniqueFd> descriptors;
-    Result<Message> request =
-        sandbox::ReceiveMessage(control_.get(), decoder_, &descriptors, Millis(5000));
-    if (!request) return request.error().code == ErrorCode::kDied ? 0 : kProtocolExit;
-    if (request->type != MessageType::kFork || descriptors.size() != 2) return kProtocolExit;
-    if (!Fork(*request, std::move(descriptors))) return kProtocolExit;
+    do {
+      const Status served = ServeRequest();
+      if (!served) return served.error().code == ErrorCode::kDied ? 0 : kProtocolExit;
+    } while (!decoder_.frames().at_boundary());  // a read may bring the start of the next request
   }
 }
 
-Status Zygote::Fork(const Message& request, std::vector<UniqueFd> fds) {
+Status Zygote::ServeRequest() {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const Message request,
+      sandbox::ReceiveMessage(control_.get(), decoder_, &received_, Millis(5000)));
+  if (request.type != MessageType::kFork || received_.size() < 2) {
+    return MakeError(ErrorCode::kProtocol, "zygote: not a fork with two descriptors");
+  }
+  UniqueFd socket = std::move(received_[0]), status = std::move(received_[1]);
+  received_.erase(received_.begin(), received_.begin() + 2);
+  return Fork(request, std::move(socket), std::move(status));
+}
+
+Status Zygote::Fork(const Message& request, UniqueFd socket, UniqueFd status) {
   timespec before, after;
   clock_gettime(CLOCK_MONOTONIC, &before);
   PyOS_BeforeFork();
@@ -74,9 +84,9 @@ Status Zygote::Fork(const Message& request, std::vector<UniqueFd> fds) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     control_.Reset();
     signals_.Reset();
+    status.Reset();
     children_.clear();
-    UniqueFd socket = std::move(fds[0]);
-    fds.clear();
+    received_.clear();
     SetChildSignal(SIG_UNBLOCK);
     RunSessionProcess({.plan = &plan_, .runtime = runtime_, .socket = std::move(socket)});
   }
@@ -87,8 +97,8 @@ Status Zygote::Fork(const Message& request, std::vector<UniqueFd> fds) {
                  {"ms", (after.tv_sec - before.tv_sec) * 1000 +
                             (after.tv_nsec - before.tv_nsec) / 1'000'000}};
   if (!pid) forked.json["error"] = pid.error().message;
-  Report(fds[1].get(), forked);
-  if (pid) children_.emplace(*pid, std::move(fds[1]));
+  Report(status.get(), forked);
+  if (pid) children_.emplace(*pid, std::move(status));
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <vector>
 
 #include "base/file.h"
 #include "python_ref.h"
@@ -29,13 +30,15 @@ class Zygote {
   int Serve();
 
  private:
-  Status Fork(const sandbox::Message& request, std::vector<UniqueFd> fds);
+  Status ServeRequest();
+  Status Fork(const sandbox::Message& request, UniqueFd socket, UniqueFd status);
   void Reap();
 
   sandbox::IsolationPlan plan_;
   PyObject* runtime_;
   UniqueFd control_, signals_;
   sandbox::MessageDecoder decoder_;
+  std::vector<UniqueFd> received_;      // descriptors of requests that are still to be read
   std::map<pid_t, UniqueFd> children_;  // and the status socket of each
 };
 
