@@ -115,6 +115,7 @@ class BlocksTest(WorkerTest):
 
     def test_patches_end_with_their_block(self) -> None:  # SBX-E9
         self.run_block("import builtins, sys\nbuiltins.len = lambda x: 0\nbuiltins.print = None\n"
+                       "builtins.isinstance = None\n"
                        "sys.settrace(lambda *a: None)\n__builtins__['sum'] = None")
         self.assertEqual(self.printed("import sys\nprint(len([1]), sum([2]), sys.gettrace())"),
                          "1 2 None\n")

@@ -143,7 +143,12 @@ def _reply(value: Mapping[str, Any], raw: bytes, schema: Any) -> Any:
     if schema is not None and "value" in value:
         return value["value"]
     text = blob(value["text"], raw)
-    return _loads(text) if schema is not None else Reply.of(text, value.get("tokens", 0))
+    if schema is None:
+        return Reply.of(text, value.get("tokens", 0))
+    try:
+        return _loads(text)
+    except ValueError as error:
+        raise LLMError(f"the reply is not the JSON asked for: {error}", "schema") from None
 
 
 def _failed(kind: str, message: str) -> Reply:

@@ -149,7 +149,10 @@ class Session:
         try:
             self._running = True
             world.prepare(tree)
-            value = self._evaluate(code, filename, last_is_value)
+            try:
+                value = self._evaluate(code, filename, last_is_value)
+            finally:
+                vars(builtins).update(self._snapshot)
             result["last"] = self._last(tree, value)
         except BaseException as raised:  # the block ends here, whatever it raised
             error = raised
@@ -247,7 +250,6 @@ class Session:
         if changed:
             names = ", ".join(f"`{name}`" for name in changed)
             self._notes.append(f"{names} was put back: use another name for your own values.")
-        vars(builtins).update(self._snapshot)
 
     def _hints(self) -> dossier_errors.World:
         return dossier_errors.World(
