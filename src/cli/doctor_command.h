@@ -8,6 +8,7 @@
 #ifndef DOSSIER_CLI_DOCTOR_COMMAND_H_
 #define DOSSIER_CLI_DOCTOR_COMMAND_H_
 
+#include <CLI/App.hpp>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct DoctorArguments {
 
 // Returns 0, or 15 if the strict sandbox cannot run here.
 int RunDoctor(const DoctorArguments& arguments, std::ostream& out, std::ostream& err);
+
+void AddDoctorCommand(CLI::App& app, DoctorArguments* arguments);
 
 }  // namespace dossier::cli
 

@@ -8,30 +8,21 @@
 #ifndef DOSSIER_CLI_SANDBOX_COMMAND_H_
 #define DOSSIER_CLI_SANDBOX_COMMAND_H_
 
+#include <CLI/App.hpp>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "base/cancel.h"
+#include "cli/sandbox_flags.h"
 
 namespace dossier::cli {
-
-// The flags of all commands that run code (spec/sandbox.md, section 3).
-struct SandboxFlags {
-  std::string mode = "strict";              // --sandbox: strict, degraded
-  std::string cell_time = "60s";            // --cell-time: DUR
-  std::string cell_cpu = "120s";            // --cell-cpu: DUR
-  std::string cell_memory = "1G";           // --cell-memory: SIZE
-  std::string cell_output = "10M";          // --cell-output: SIZE
-  std::string context_string_max = "2G";    // --context-string-max: SIZE
-  std::vector<std::string> read_folders;    // --sandbox-read
-  std::string worker_path;                  // empty: beside the command
-  std::vector<std::string> disabled_layers;  // for tests
-};
 
 struct SandboxTestArguments {
   bool json = false;
   SandboxFlags flags;
+  std::string worker_path;                   // empty: beside the command
+  std::vector<std::string> disabled_layers;  // for tests
   CancelToken cancel;
 };
 
@@ -45,11 +36,23 @@ struct SandboxRunArguments {
   std::vector<std::string> files;     // blocks, in order; "-" is stdin
   bool json = false;                  // one object with all blocks' results
   SandboxFlags flags;
+  std::string worker_path;                   // empty: beside the command
+  std::vector<std::string> disabled_layers;  // for tests
   CancelToken cancel;
 };
 
 // Prints what the blocks print. Returns 0, 1 if the last block raised, 2, 4, 12, 130.
 int RunSandboxRun(const SandboxRunArguments& arguments, std::ostream& out, std::ostream& err);
+
+struct SandboxArguments {
+  SandboxTestArguments test;
+  SandboxRunArguments run;
+};
+
+// The sub-commands and their flags; `app.got_subcommand("sandbox")` then calls RunSandbox.
+void AddSandboxCommand(CLI::App& app, SandboxArguments* arguments);
+int RunSandbox(const CLI::App& app, SandboxArguments arguments, const CancelToken& cancel,
+               std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli
 
