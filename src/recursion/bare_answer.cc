@@ -41,7 +41,8 @@ std::size_t BehindMarks(std::string_view line) {
 
 std::string_view OpensQuote(std::string_view text, std::size_t at) {
   // An apostrophe inside a word opens nothing.
-  if (at > 0 && (IsWord(text[at - 1]) || static_cast<unsigned char>(text[at - 1]) >= 0x80)) return {};
+  if (at > 0 && (IsWord(text[at - 1]) || static_cast<unsigned char>(text[at - 1]) >= 0x80))
+    return {};
   for (const std::string_view quote : {"\"\"\"", "'''", "\"", "'"}) {
     if (text.substr(at).starts_with(quote)) return quote;
   }
@@ -168,7 +169,8 @@ int Rank(Form form) {
   return 0;
 }
 
-// FINAL(…), FINAL_VAR(…), PARTIAL(…) above `rank` where `text` starts; none if it is another call or says nothing.
+// FINAL(…), FINAL_VAR(…), PARTIAL(…) above `rank` where `text` starts; none if it is another call
+// or says nothing.
 std::optional<BareAnswer> ReadCall(std::string_view text, ModelSize model, int rank) {
   for (const auto& [name, form] : kCalls) {
     if (Rank(form) <= rank || !text.starts_with(name)) continue;
@@ -180,10 +182,10 @@ std::optional<BareAnswer> ReadCall(std::string_view text, ModelSize model, int r
     if (literal.text.empty() && !quoted) return std::nullopt;
     if (literal.text == "None" && !quoted) return std::nullopt;
     if (form == Form::kFinalVar && literal.text.empty()) return std::nullopt;
-    return BareAnswer{.form = form,
-                      .text = literal.text,
-                      .looks_like_name = form != Form::kFinalVar && !quoted &&
-                                         IsIdentifier(literal.text)};
+    return BareAnswer{
+        .form = form,
+        .text = literal.text,
+        .looks_like_name = form != Form::kFinalVar && !quoted && IsIdentifier(literal.text)};
   }
   return std::nullopt;
 }

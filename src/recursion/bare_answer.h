@@ -21,13 +21,13 @@ struct BareAnswer {
   // kFinalText is `FINAL: …` and `FINAL ANSWER: …`; the others are calls by name.
   enum class Form { kNone, kPartial, kFinalVar, kFinal, kFinalText };
   Form form = Form::kNone;
-  std::string text;             // the literal, without outer quotes; kFinalVar: the variable's name
+  std::string text;  // the literal, without outer quotes; kFinalVar: the variable's name
   bool looks_like_name = false;  // kFinal, kPartial: an unquoted identifier, see ResolveName
 };
 
 // The answer in `text`, which is a reply without thinking and fences. A form counts at the start of
-// a line only, where `>`, `*`, a backtick and `#` may stand before it. Of several forms PARTIAL goes
-// before FINAL_VAR before FINAL, of one form the first.
+// a line only, where `>`, `*`, a backtick and `#` may stand before it. Of several forms PARTIAL
+// goes before FINAL_VAR before FINAL, of one form the first.
 BareAnswer FindBareAnswer(std::string_view text, ModelSize model);
 
 enum class NameMeaning {

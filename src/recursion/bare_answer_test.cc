@@ -134,9 +134,9 @@ TEST(BareAnswerTest, ANameIsAVariableIfThereIsOneOrWasMeantToBe) {  // REC-29
 }
 
 TEST(BareAnswerTest, AnyTextIsReadAndNothingIsInvented) {
-  constexpr std::string_view kPieces[] = {"FINAL", "FINAL_VAR", "PARTIAL", "(", ")", "\"", "'", ":",
-                                          "\n",    "**",        "`",       "a", " ", "\\", ".", "“",
-                                          "\"\"\"", "ANSWER",   "\xFF",    "_"};
+  constexpr std::string_view kPieces[] = {
+      "FINAL", "FINAL_VAR", "PARTIAL", "(",  ")", "\"", "'",      ":",      "\n",   "**",
+      "`",     "a",         " ",       "\\", ".", "“",  "\"\"\"", "ANSWER", "\xFF", "_"};
   Random random(29);
   for (int round = 0; round < 20'000; ++round) {
     std::string text;

@@ -22,8 +22,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kEntities
     {"\xE2\x80\x9D", "\""},  // ”
 }};
 
-constexpr std::array<std::string_view, 9> kKeywords = {"import", "from",  "for", "while", "const",
-                                                       "let",    "var",   "def", "class"};
+constexpr std::array<std::string_view, 9> kKeywords = {"import", "from", "for", "while", "const",
+                                                       "let",    "var",  "def", "class"};
 
 bool IsWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

@@ -12,20 +12,21 @@
 namespace dossier::recursion {
 namespace {
 
-constexpr std::array<std::string_view, 7> kPythonTags = {"repl",    "python",  "py",       "python3",
-                                                         "py3",     "ipython", "tool_code"};
+constexpr std::array<std::string_view, 7> kPythonTags = {"repl", "python",  "py",       "python3",
+                                                         "py3",  "ipython", "tool_code"};
 constexpr std::array<std::string_view, 7> kJavaScriptTags = {"js", "javascript", "node", "mjs",
                                                              "ts", "typescript", "repl"};
 // What a fence is surely not code of the dialect with. A small model's other tags are taken as code
 // if it compiles (small-models.md 11).
 constexpr std::array<std::string_view, 23> kDataTags = {
-    "json", "jsonl", "text", "txt",    "plaintext", "output", "console",  "bash",
-    "sh",   "shell", "zsh",  "csv",    "tsv",       "xml",    "html",     "yaml",
-    "yml",  "toml",  "sql",  "log",    "markdown",  "md",     "diff"};
+    "json", "jsonl", "text", "txt", "plaintext", "output", "console", "bash",
+    "sh",   "shell", "zsh",  "csv", "tsv",       "xml",    "html",    "yaml",
+    "yml",  "toml",  "sql",  "log", "markdown",  "md",     "diff"};
 
 constexpr std::string_view kCutFeedback = "Your reply was cut; write shorter blocks.";
 constexpr std::string_view kThinkingFeedback =
-    "Your reply ended inside <think>, so no code of it was run. Close it with </think>, think less, "
+    "Your reply ended inside <think>, so no code of it was run. Close it with </think>, think "
+    "less, "
     "and write one block of code.";
 
 constexpr int kProseTries = 6;  // ends tried for unfenced code between prose
@@ -110,7 +111,8 @@ class Extractor {
     if (options_.model != ModelSize::kSmall) return false;
     return take([this](const Fence& f) {
       const bool data = std::ranges::find(kDataTags, f.tag) != kDataTags.end();
-      if (f.tag.empty() || data || !HoldsStatement(f.code) || !CompilesRepaired(f.code)) return false;
+      if (f.tag.empty() || data || !HoldsStatement(f.code) || !CompilesRepaired(f.code))
+        return false;
       Repair(fmt::format("tag {} taken as code", f.tag));
       return true;
     });
@@ -217,8 +219,8 @@ class Extractor {
   // line that starts like a statement, that compiles.
   void TakeBetweenProse(std::string_view text) {
     const std::vector<Line> lines = SplitLines(text);
-    const auto first = std::ranges::find_if(
-        lines, [](const Line& line) { return StartsStatement(line.text); });
+    const auto first =
+        std::ranges::find_if(lines, [](const Line& line) { return StartsStatement(line.text); });
     if (first == lines.end() || StartOf(first->text) == BareStart::kFinal) return;
     auto last = lines.end();
     for (int tries = 0; tries < kProseTries && last != first; ++tries) {
@@ -256,8 +258,9 @@ class Extractor {
           Join(result_.ignored_tags, "`, `"), language, tag);
     }
     if (fences.empty()) return {};
-    return fmt::format("The block without a tag is not {0}. Write {0} in a block that starts with ```{1}.",
-                       language, tag);
+    return fmt::format(
+        "The block without a tag is not {0}. Write {0} in a block that starts with ```{1}.",
+        language, tag);
   }
 
   const ExtractionOptions& options_;

@@ -45,7 +45,8 @@ class TinyCompiler {
     const std::string end(triple ? 3 : 1, quote);
     const std::size_t close = code_.find(end, at_ + end.size());
     if (close == std::string_view::npos) return false;
-    if (!triple && code_.substr(at_, close - at_).find('\n') != std::string_view::npos) return false;
+    if (!triple && code_.substr(at_, close - at_).find('\n') != std::string_view::npos)
+      return false;
     at_ = close + end.size();
     plain_ += '0';
     return true;
@@ -100,9 +101,9 @@ TEST(ExtractionTest, TheExampleInTheHeaderWorks) {
 }
 
 TEST(ExtractionTest, EveryTagOfItsDialectRunsAndNoOther) {  // REC-13, REC-A5
-  constexpr std::string_view kPython[] = {"repl", "python", "py",        "python3", "py3",
-                                          "ipython", "tool_code", "Python", "{.python}",
-                                          "{python}", "python title=\"x\""};
+  constexpr std::string_view kPython[] = {
+      "repl",   "python",    "py",       "python3",           "py3", "ipython", "tool_code",
+      "Python", "{.python}", "{python}", "python title=\"x\""};
   constexpr std::string_view kJavaScript[] = {"js", "javascript", "node", "mjs",
                                               "ts", "typescript", "repl", "JS"};
   constexpr std::string_view kNever[] = {"json", "text", "bash", "sh", "csv", "sql", "markdown"};
@@ -146,8 +147,10 @@ TEST(ExtractionTest, FencesAreFoundHoweverTheyAreDrawn) {  // REC-12
       EXPECT_THAT(found.repairs, IsEmpty()) << reply;
     }
   }
-  EXPECT_THAT(Codes(Extract("````python\ns = '''\n```\n'''\n````")), ElementsAre("s = '''\n```\n'''"));
-  EXPECT_THAT(Codes(Extract("~~~python\ns = '''\n```\n'''\n~~~")), ElementsAre("s = '''\n```\n'''"));
+  EXPECT_THAT(Codes(Extract("````python\ns = '''\n```\n'''\n````")),
+              ElementsAre("s = '''\n```\n'''"));
+  EXPECT_THAT(Codes(Extract("~~~python\ns = '''\n```\n'''\n~~~")),
+              ElementsAre("s = '''\n```\n'''"));
   EXPECT_THAT(Extract("         ```python\na = f(1)\n```\nno, this is text").blocks, IsEmpty())
       << "nine spaces";
 }
@@ -158,7 +161,8 @@ TEST(ExtractionTest, ReplBlocksGoBeforeOthersAndTaggedBeforeUntagged) {  // REC-
   EXPECT_THAT(repl.ignored_tags, ElementsAre("python"));
   EXPECT_THAT(Codes(Extract("```\na(1)\n```\n```python\nb(1)\n```")), ElementsAre("b(1)"));
   EXPECT_THAT(Codes(Extract("```\na(1)\n```\n```json\n{}\n```")), ElementsAre("a(1)"));
-  EXPECT_THAT(Codes(Extract("```python\na(1)\n```\n```py\nb(1)\n```")), ElementsAre("a(1)", "b(1)"));
+  EXPECT_THAT(Codes(Extract("```python\na(1)\n```\n```py\nb(1)\n```")),
+              ElementsAre("a(1)", "b(1)"));
   const Extraction prose = Extract("```\nthis is only text\n```");
   EXPECT_THAT(prose.blocks, IsEmpty());
   EXPECT_THAT(prose.feedback, HasSubstr("without a tag"));
@@ -174,46 +178,81 @@ TEST(ExtractionTest, EveryRowOfTheTableOfTolerances) {  // REC-14, REC-A5
   const Row kRows[] = {
       {"one-line fence", "```python print(1)```", {"print(1)"}, "one-line"},
       {"one-line fence without a tag", "So: \n```print(1)```\n", {"print(1)"}, "one-line"},
-      {"closing fence at the end of the last line", "```python\nx = 1\nprint(x)```\nThat is it.",
-       {"x = 1\nprint(x)"}, "end of the last line"},
-      {"the same before another block", "```python\nf(1)```\ntext\n```python\ng(2)\n```",
-       {"f(1)", "g(2)"}, "end of the last line"},
-      {"closing fence missing", "Let me look:\n```python\nx = 1\nprint(x)", {"x = 1\nprint(x)"},
+      {"closing fence at the end of the last line",
+       "```python\nx = 1\nprint(x)```\nThat is it.",
+       {"x = 1\nprint(x)"},
+       "end of the last line"},
+      {"the same before another block",
+       "```python\nf(1)```\ntext\n```python\ng(2)\n```",
+       {"f(1)", "g(2)"},
+       "end of the last line"},
+      {"closing fence missing",
+       "Let me look:\n```python\nx = 1\nprint(x)",
+       {"x = 1\nprint(x)"},
        "closing fence missing"},
-      {"closing fence missing before the next", "```python\nx = 1\n```python\nprint(x)\n```",
-       {"x = 1", "print(x)"}, "before the next"},
-      {"backticks inside a string", "```python\ns = '''\n```\nx\n```\n'''\nprint(s)\n```\nDone.",
-       {"s = '''\n```\nx\n```\n'''\nprint(s)"}, "inside a string"},
-      {"fence in a fence", "```\n```python\nprint(1)\n```\n```\n", {"print(1)"}, "fence in a fence"},
-      {"fence in a markdown fence", "```markdown\nHere:\n```python\nprint(1)\n```\n```\nend",
-       {"print(1)"}, "fence in a fence"},
-      {"fence in a longer fence", "````md\nHere:\n```python\nprint(1)\n```\nand\n````\nend",
-       {"print(1)"}, "fence in a fence"},
-      {"common indent", "1. Try:\n   ```python\n   for x in y:\n       f(x)\n\n   g(1)\n   ```",
-       {"for x in y:\n    f(x)\n\ng(1)"}, "common indent"},
+      {"closing fence missing before the next",
+       "```python\nx = 1\n```python\nprint(x)\n```",
+       {"x = 1", "print(x)"},
+       "before the next"},
+      {"backticks inside a string",
+       "```python\ns = '''\n```\nx\n```\n'''\nprint(s)\n```\nDone.",
+       {"s = '''\n```\nx\n```\n'''\nprint(s)"},
+       "inside a string"},
+      {"fence in a fence",
+       "```\n```python\nprint(1)\n```\n```\n",
+       {"print(1)"},
+       "fence in a fence"},
+      {"fence in a markdown fence",
+       "```markdown\nHere:\n```python\nprint(1)\n```\n```\nend",
+       {"print(1)"},
+       "fence in a fence"},
+      {"fence in a longer fence",
+       "````md\nHere:\n```python\nprint(1)\n```\nand\n````\nend",
+       {"print(1)"},
+       "fence in a fence"},
+      {"common indent",
+       "1. Try:\n   ```python\n   for x in y:\n       f(x)\n\n   g(1)\n   ```",
+       {"for x in y:\n    f(x)\n\ng(1)"},
+       "common indent"},
       {"relative indent stays", "```python\nif x:\n    f(x)\n```", {"if x:\n    f(x)"}, ""},
-      {"prompts", "```python\n>>> x = [\n...   1]\n>>> f(x)\n42\n>>>\n```", {"x = [\n  1]\nf(x)\n"},
+      {"prompts",
+       "```python\n>>> x = [\n...   1]\n>>> f(x)\n42\n>>>\n```",
+       {"x = [\n  1]\nf(x)\n"},
        "interactive"},
-      {"numbered prompts", "```python\nIn [1]: x = 1\n\nIn [2]: f(x)\nOut[2]: 42\n```",
-       {"x = 1\nf(x)"}, "interactive"},
+      {"numbered prompts",
+       "```python\nIn [1]: x = 1\n\nIn [2]: f(x)\nOut[2]: 42\n```",
+       {"x = 1\nf(x)"},
+       "interactive"},
       {"<python>", "I run <python>\nprint(1)\n</python> now", {"print(1)"}, "<python>"},
       {"<code>", "<code>print(1)</code>", {"print(1)"}, "<code>"},
       {"[PYTHON]", "[PYTHON]\nprint(1)\n[/PYTHON]", {"print(1)"}, "[python]"},
       {"<|python_tag|>", "<|python_tag|>print(1)<|eom_id|>", {"print(1)"}, "python_tag"},
       {"<tool_call>",
-       "<tool_call>\n{\"name\": \"python\", \"arguments\": {\"code\": \"print(1)\\nf(2)\"}}\n</tool_call>",
-       {"print(1)\nf(2)"}, "tool_call"},
-      {"tool call in JSON", "{\"name\": \"run\", \"arguments\": \"{\\\"code\\\": \\\"print(1)\\\"}\"}",
-       {"print(1)"}, "tool call in JSON"},
-      {"tool call in a JSON fence",
-       "```json\n{\"name\": \"python\", \"parameters\": {\"code\": \"print(1)\"}}\n```", {"print(1)"},
+       "<tool_call>\n{\"name\": \"python\", \"arguments\": {\"code\": "
+       "\"print(1)\\nf(2)\"}}\n</tool_call>",
+       {"print(1)\nf(2)"},
+       "tool_call"},
+      {"tool call in JSON",
+       "{\"name\": \"run\", \"arguments\": \"{\\\"code\\\": \\\"print(1)\\\"}\"}",
+       {"print(1)"},
        "tool call in JSON"},
-      {"entities", "```python\nif a &lt; b and c &gt; d:\n    f(&quot;x&quot;)\n```",
-       {"if a < b and c > d:\n    f(\"x\")"}, "entities"},
-      {"entities that belong to the code", "```python\ns = \"&lt;b&gt;\"\n```", {"s = \"&lt;b&gt;\""}, ""},
+      {"tool call in a JSON fence",
+       "```json\n{\"name\": \"python\", \"parameters\": {\"code\": \"print(1)\"}}\n```",
+       {"print(1)"},
+       "tool call in JSON"},
+      {"entities",
+       "```python\nif a &lt; b and c &gt; d:\n    f(&quot;x&quot;)\n```",
+       {"if a < b and c > d:\n    f(\"x\")"},
+       "entities"},
+      {"entities that belong to the code",
+       "```python\ns = \"&lt;b&gt;\"\n```",
+       {"s = \"&lt;b&gt;\""},
+       ""},
       {"curly quotes", "```python\nf(“x”, ‘y’)\n```", {"f(\"x\", 'y')"}, "curly"},
-      {"no fence", "import json\nx = json.loads(context)\nprint(x)",
-       {"import json\nx = json.loads(context)\nprint(x)"}, "without a fence"},
+      {"no fence",
+       "import json\nx = json.loads(context)\nprint(x)",
+       {"import json\nx = json.loads(context)\nprint(x)"},
+       "without a fence"},
       {"empty block", "```python\n```", {""}, ""},
   };
   for (const Row& row : kRows) {
@@ -224,7 +263,8 @@ TEST(ExtractionTest, EveryRowOfTheTableOfTolerances) {  // REC-14, REC-A5
       if (row.repair.empty()) {
         EXPECT_THAT(found.repairs, IsEmpty()) << row.name;
       } else {
-        EXPECT_THAT(found.repairs, ::testing::Contains(HasSubstr(std::string(row.repair)))) << row.name;
+        EXPECT_THAT(found.repairs, ::testing::Contains(HasSubstr(std::string(row.repair))))
+            << row.name;
       }
     }
   }
@@ -239,7 +279,8 @@ TEST(ExtractionTest, AReplyThatWasCutRunsOnlyItsWholeBlocks) {  // REC-14
   EXPECT_THAT(none.blocks, IsEmpty());
   EXPECT_THAT(none.feedback, HasSubstr("was cut"));
   EXPECT_THAT(Extract("x = 1\nf(x)", {.finish = ReplyFinish::kLength}).blocks, IsEmpty());
-  EXPECT_THAT(Extract("<python>f(1)", {.finish = ReplyFinish::kLength}).feedback, HasSubstr("was cut"));
+  EXPECT_THAT(Extract("<python>f(1)", {.finish = ReplyFinish::kLength}).feedback,
+              HasSubstr("was cut"));
 }
 
 TEST(ExtractionTest, ProseAndDataAreNotCode) {  // REC-14
@@ -276,7 +317,8 @@ TEST(ExtractionTest, CodeInThinkingNeverCounts) {  // REC-11
 }
 
 TEST(ExtractionTest, WhatIsOutsideHoldsNoCode) {
-  const Extraction found = Extract("FINAL(1)\n```json\nFINAL(2)\n```\n```\nFINAL(3)\n```\nFINAL(4)");
+  const Extraction found =
+      Extract("FINAL(1)\n```json\nFINAL(2)\n```\n```\nFINAL(3)\n```\nFINAL(4)");
   EXPECT_EQ(found.text_outside, "FINAL(1)\nFINAL(4)");
   EXPECT_EQ(Extract("x = f(1)\nFINAL(x)").text_outside, "") << "all of it is code";
 }
@@ -290,7 +332,8 @@ TEST(ExtractionTest, ASmallModelMayUseAnyTagAndProseAroundItsCode) {  // small-m
   EXPECT_THAT(Extract("```json\nx = f(1)\n```", small).blocks, IsEmpty());
 
   const Extraction prose = Extract(
-      "To answer this we count the rows:\n\nn = len(records)\nprint(n)\n\nThis prints how many rows "
+      "To answer this we count the rows:\n\nn = len(records)\nprint(n)\n\nThis prints how many "
+      "rows "
       "there are.\n",
       small);
   EXPECT_THAT(Codes(prose), ElementsAre("n = len(records)\nprint(n)"));
@@ -318,10 +361,12 @@ TEST(ExtractionTest, EqualProgramsHaveEqualKeys) {  // REC-16
 // is told apart by fences stands in it.
 TEST(ExtractionTest, AnyMixtureOfFencesAndTextIsRead) {
   constexpr std::string_view kPieces[] = {
-      "```",  "~~~",     "````",   "python",     "repl",       "json", "\n",     "\r\n", "\r",
-      "f(1)", "x = '",   "'''",    "<think>",    "</think>",   "<code>", "</code>", " ",
-      "    ", ">>> ",    "... ",   "In [1]: ",   "FINAL(1)",   "text", "{\"code\": \"f(1)\"}",
-      "&lt;", "<tool_call>", "</tool_call>", "[PYTHON]", "<|im_end|>", "\xFF", "东"};
+      "```",     "~~~",         "````",         "python",   "repl",       "json",
+      "\n",      "\r\n",        "\r",           "f(1)",     "x = '",      "'''",
+      "<think>", "</think>",    "<code>",       "</code>",  " ",          "    ",
+      ">>> ",    "... ",        "In [1]: ",     "FINAL(1)", "text",       "{\"code\": \"f(1)\"}",
+      "&lt;",    "<tool_call>", "</tool_call>", "[PYTHON]", "<|im_end|>", "\xFF",
+      "东"};
   Random random(17);
   for (int round = 0; round < 3000; ++round) {
     std::string reply;

@@ -13,9 +13,10 @@ constexpr int kMaxExtensions = 8;  // closing fences tried for one block; each m
 
 // Tags that may stand before code or data on a one-line fence; any other first word is the code's.
 constexpr std::array<std::string_view, 26> kOneLineTags = {
-    "repl",     "python", "py",  "python3", "py3",  "ipython", "tool_code", "js",   "javascript",
-    "node",     "mjs",    "ts",  "json",    "text", "txt",     "bash",      "sh",   "shell",
-    "markdown", "md",     "xml", "html",    "yaml", "sql",     "csv",       "typescript"};
+    "repl", "python",     "py",   "python3", "py3",       "ipython", "tool_code",
+    "js",   "javascript", "node", "mjs",     "ts",        "json",    "text",
+    "txt",  "bash",       "sh",   "shell",   "markdown",  "md",      "xml",
+    "html", "yaml",       "sql",  "csv",     "typescript"};
 
 std::string_view TrimRight(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t") + 1);
@@ -228,9 +229,8 @@ std::optional<FenceMark> OpeningFence(std::string_view line) {
   if (character != '`' && character != '~') return std::nullopt;
   const std::size_t after = std::min(line.find_first_not_of(character, indent), line.size());
   if (after - indent < 3) return std::nullopt;
-  return FenceMark{.character = character,
-                   .count = after - indent,
-                   .info = TrimSpace(line.substr(after))};
+  return FenceMark{
+      .character = character, .count = after - indent, .info = TrimSpace(line.substr(after))};
 }
 
 bool ClosesFence(std::string_view line, const FenceMark& mark) {

@@ -43,7 +43,7 @@ struct Fence {
 };
 
 struct FenceOptions {
-  std::function<bool(std::string_view tag)> runs;      // tags of code that may run
+  std::function<bool(std::string_view tag)> runs;       // tags of code that may run
   std::function<bool(std::string_view code)> compiles;  // asked only where a slip is suspected
 };
 

@@ -87,7 +87,8 @@ class NumberReader {
   // A minus sign, not the dash of "2026-11-21" or "a-1".
   bool IsMinus() const {
     if (at_ == 0 || text_[at_ - 1] != '-') return false;
-    return at_ < 2 || !(IsDigit(text_[at_ - 2]) || IsLetter(text_[at_ - 2]) || text_[at_ - 2] == '-');
+    return at_ < 2 ||
+           !(IsDigit(text_[at_ - 2]) || IsLetter(text_[at_ - 2]) || text_[at_ - 2] == '-');
   }
 
   std::string Digits() {
@@ -134,7 +135,8 @@ Rounded Round(const Number& number, std::size_t places) {
 // Whether `shown` is `exact` rounded or cut to the places that `shown` has.
 bool IsRoundingOf(const Number& shown, const Number& exact) {
   const std::size_t places = shown.fraction.size();
-  if (places == 0 || exact.fraction.size() <= places || shown.negative != exact.negative) return false;
+  if (places == 0 || exact.fraction.size() <= places || shown.negative != exact.negative)
+    return false;
   if (exact.digits == shown.digits && exact.fraction.starts_with(shown.fraction)) return true;
   const Rounded rounded = Round(exact, places);
   return rounded.digits == shown.digits && rounded.fraction == shown.fraction;
@@ -215,10 +217,8 @@ bool IsListNumber(std::string_view text, const Number& number) {
 struct QuoteMark {
   std::string_view open, close;
 };
-constexpr std::array<QuoteMark, 4> kQuotes = {{{"\"", "\""},
-                                               {"`", "`"},
-                                               {"'", "'"},
-                                               {"\xE2\x80\x9C", "\xE2\x80\x9D"}}};
+constexpr std::array<QuoteMark, 4> kQuotes = {
+    {{"\"", "\""}, {"`", "`"}, {"'", "'"}, {"\xE2\x80\x9C", "\xE2\x80\x9D"}}};
 
 // Texts in quotes; an apostrophe inside a word is none.
 std::vector<std::string_view> QuotedTexts(std::string_view text) {
@@ -250,8 +250,8 @@ std::vector<std::string_view> QuotedTexts(std::string_view text) {
 Grounding CheckGrounded(std::string_view answer, std::string_view question,
                         std::span<const std::string> hint_values,
                         std::span<const std::string> printed) {
-  const bool nothing = std::ranges::all_of(
-      printed, [](const std::string& text) { return TrimSpace(text).empty(); });
+  const bool nothing =
+      std::ranges::all_of(printed, [](const std::string& text) { return TrimSpace(text).empty(); });
   if (nothing) return {.grounded = false};
   Evidence evidence;
   for (const std::string& text : printed) evidence.Add(text);

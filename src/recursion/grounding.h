@@ -22,17 +22,17 @@ struct Grounding {
                         // without error printed anything at all
 };
 
-// Each number of `answer` (by value: 3,800 is 3800.0; 3.14 is grounded by 3.14159), each quoted text
-// and each of `hint_values` that stands in it must occur in one of `printed`: the outputs of blocks
-// that ran without error. What stands in `question` needs no evidence.
-// `hint_values`: the values that the hint shows as examples, one each.
+// Each number of `answer` (by value: 3,800 is 3800.0; 3.14 is grounded by 3.14159), each quoted
+// text and each of `hint_values` that stands in it must occur in one of `printed`: the outputs of
+// blocks that ran without error. What stands in `question` needs no evidence. `hint_values`: the
+// values that the hint shows as examples, one each.
 Grounding CheckGrounded(std::string_view answer, std::string_view question,
                         std::span<const std::string> hint_values,
                         std::span<const std::string> printed);
 
 // The value, if `output` of a block is one short value in the shape that `question` asks for: a
-// number, yes or no, one of the choices it names, or a name. None for nothing-found values (0, None,
-// an empty list), containers and prose.
+// number, yes or no, one of the choices it names, or a name. None for nothing-found values (0,
+// None, an empty list), containers and prose.
 std::optional<std::string> PrintedAnswer(std::string_view output, std::string_view question);
 
 }  // namespace dossier::recursion

@@ -116,7 +116,8 @@ std::string_view TextOf(const Json& value) {
 void AddObject(const JsonObject& object, Collector& collector) {
   for (const auto& member : object) {
     const std::string_view key = member.key();
-    if (key.empty() || key.size() > kMaxNumberDigits || !std::ranges::all_of(key, IsDigit)) continue;
+    if (key.empty() || key.size() > kMaxNumberDigits || !std::ranges::all_of(key, IsDigit))
+      continue;
     collector.Add(std::stoul(std::string(key)), TextOf(member.value()));
   }
 }
@@ -153,8 +154,8 @@ std::vector<std::vector<std::size_t>> PlanBatches(std::span<const std::size_t> w
   std::int64_t used = 0;
   for (const std::size_t item : wanted) {
     const std::int64_t size = item < tokens.size() ? std::max<std::int64_t>(tokens[item], 0) : 0;
-    const bool full = batches.empty() || batches.back().size() >= max_items ||
-                      used > limits.max_tokens - size;
+    const bool full =
+        batches.empty() || batches.back().size() >= max_items || used > limits.max_tokens - size;
     if (full) {
       batches.emplace_back();
       used = 0;

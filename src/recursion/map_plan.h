@@ -1,4 +1,5 @@
-// The pure part of map_llm: which items go into which request, and what a reply says (REC-52 to 54).
+// The pure part of map_llm: which items go into which request, and what a reply says (REC-52 to
+// 54).
 //
 //   UniqueItems unique = FindUnique(items);                       // equal items are asked once
 //   auto batches = PlanBatches(all, tokens_of, {.max_items = 25, .max_tokens = 8192});
@@ -23,8 +24,8 @@ inline constexpr std::size_t kMapItemsSmall = 1;  // profile small (small-models
 inline constexpr int kMapRetryRounds = 3;         // REC-53
 
 struct UniqueItems {
-  std::vector<std::size_t> first;   // index of the first of each group of equal items, ascending
-  std::vector<std::size_t> group;   // for each item the position of its group in `first`
+  std::vector<std::size_t> first;  // index of the first of each group of equal items, ascending
+  std::vector<std::size_t> group;  // for each item the position of its group in `first`
 };
 UniqueItems FindUnique(std::span<const std::string_view> items);
 

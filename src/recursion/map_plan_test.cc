@@ -49,17 +49,21 @@ TEST(MapPlanTest, RetriesHalveAndEndOneByOne) {  // REC-53
 }
 
 TEST(MapPlanTest, LabelsMatchExactlyThenLooselyThenByUniquePrefix) {  // REC-52
-  const std::vector<std::string> labels = {"positive", "negative", "Neutral", "neutral", "not sure",
-                                           "needs-work"};
+  const std::vector<std::string> labels = {"positive", "negative", "Neutral",
+                                           "neutral",  "not sure", "needs-work"};
   struct Case {
     std::string_view text;
     std::optional<std::size_t> label;
   };
   constexpr Case kCases[] = {
-      {"positive", 0},     {" Positive. ", 0}, {"**NEGATIVE**", 1}, {"\"not sure\"", 4},
-      {"Neutral", 2},      {"neutral", 3},     {"NEUTRAL", {}},     {"pos", 0},
-      {"ne", {}},          {"neg", 1},         {"Needs", 5},        {"", {}},
-      {"...", {}},         {"positive or negative", {}},            {"great", {}},
+      {"positive", 0},     {" Positive. ", 0},
+      {"**NEGATIVE**", 1}, {"\"not sure\"", 4},
+      {"Neutral", 2},      {"neutral", 3},
+      {"NEUTRAL", {}},     {"pos", 0},
+      {"ne", {}},          {"neg", 1},
+      {"Needs", 5},        {"", {}},
+      {"...", {}},         {"positive or negative", {}},
+      {"great", {}},
   };
   for (const Case& c : kCases) EXPECT_EQ(MatchLabel(c.text, labels), c.label) << c.text;
 }
@@ -123,8 +127,9 @@ TEST(MapPlanTest, EveryItemIsInOneBatchAndNoBatchIsAboveItsLimits) {  // REC-52,
 
 TEST(MapPlanTest, AnyReplyIsRead) {
   const std::vector<std::string> labels = {"yes", "no"};
-  constexpr std::string_view kPieces[] = {"1", "2", ":", " ", "yes", "no", "\n", "{", "}", "\"", "[",
-                                          "]", ",", "*", "item", "999999999999", "\xFF"};
+  constexpr std::string_view kPieces[] = {
+      "1",  "2", ":", " ", "yes", "no",   "\n",           "{",   "}",
+      "\"", "[", "]", ",", "*",   "item", "999999999999", "\xFF"};
   Random random(41);
   for (int round = 0; round < 10'000; ++round) {
     std::string reply;

@@ -35,8 +35,8 @@ bool Holds(const std::vector<std::string>& words, std::string_view word) {
 }
 
 Shape ShapeOf(const std::vector<std::string>& question) {
-  constexpr std::array<std::string_view, 12> kYesNo = {"is",  "are",  "was",   "were", "does", "do",
-                                                       "did", "has",  "have",  "can",  "will", "any"};
+  constexpr std::array<std::string_view, 12> kYesNo = {"is",  "are", "was",  "were", "does", "do",
+                                                       "did", "has", "have", "can",  "will", "any"};
   constexpr std::array<std::string_view, 9> kNumber = {
       "many", "number", "count", "average", "sum", "total", "percentage", "median", "percent"};
   if (Holds(question, "or")) return Shape::kChoice;
@@ -62,8 +62,8 @@ bool IsNumber(std::string_view text) {
 
 // Values that code prints when it found nothing are no answers (small-models.md 15).
 bool SaysNothing(std::string_view text) {
-  constexpr std::array<std::string_view, 10> kNothing = {"0",  "0.0",  "none", "nan",    "[]",
-                                                         "{}", "set()", "()",  "''", "null"};
+  constexpr std::array<std::string_view, 10> kNothing = {"0",  "0.0",   "none", "nan", "[]",
+                                                         "{}", "set()", "()",   "''",  "null"};
   return text.empty() || std::ranges::find(kNothing, ToLowerAscii(text)) != kNothing.end();
 }
 

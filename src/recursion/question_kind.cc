@@ -82,8 +82,8 @@ Result<QuestionRules::Phrase> QuestionRules::ParsePhrase(std::string_view text) 
   }
   if (phrase.words.empty() || phrase.words.front().match == Word::Match::kGap ||
       phrase.words.back().match == Word::Match::kGap) {
-    return MakeError(ErrorCode::kConfig,
-                     "question kinds: '{}' must start and end with a word", text);
+    return MakeError(ErrorCode::kConfig, "question kinds: '{}' must start and end with a word",
+                     text);
   }
   return phrase;
 }

@@ -65,7 +65,8 @@ TEST(QuestionKindTest, AWrongRuleIsNamed) {
               FailsWith(ErrorCode::kConfig, "'How'"));
   EXPECT_THAT(QuestionRules::Parse("rules: [{kind: open, phrases: ['... a']}]"),
               FailsWith(ErrorCode::kConfig, "start and end with a word"));
-  EXPECT_THAT(QuestionRules::Parse("rules: [{phrases: [a]}]"), FailsWith(ErrorCode::kConfig, "line"));
+  EXPECT_THAT(QuestionRules::Parse("rules: [{phrases: [a]}]"),
+              FailsWith(ErrorCode::kConfig, "line"));
   EXPECT_THAT(QuestionRules::Parse("a: [b"), FailsWith(ErrorCode::kConfig, "line"));
   EXPECT_THAT(QuestionRules::Parse(""), FailsWith(ErrorCode::kConfig, "no rules"));
 }

@@ -55,8 +55,8 @@ TEST(ReplyTextTest, AStuckModelIsSeenByItsRepeatedLine) {  // small-models 14
 }
 
 TEST(ReplyTextTest, NothingIsAddedToAReply) {
-  constexpr std::string_view kPieces[] = {"<think>", "</think>", "```",     "\n", "a", " ",
-                                          "<|im_end|>", "</s>",  "<|im_",   "end|>", "\"", "<"};
+  constexpr std::string_view kPieces[] = {"<think>",    "</think>", "```",   "\n",    "a",  " ",
+                                          "<|im_end|>", "</s>",     "<|im_", "end|>", "\"", "<"};
   Random random(23);
   for (int round = 0; round < 5000; ++round) {
     std::string reply;

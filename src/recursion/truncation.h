@@ -16,8 +16,8 @@
 
 namespace dossier::recursion {
 
-inline constexpr std::uint64_t kDefaultOutputChars = 20'000;       // profile large
-inline constexpr std::uint64_t kDefaultSmallOutputChars = 4'000;   // profile small
+inline constexpr std::uint64_t kDefaultOutputChars = 20'000;      // profile large
+inline constexpr std::uint64_t kDefaultSmallOutputChars = 4'000;  // profile small
 
 enum class Cut { kEnd, kMiddle };               // kMiddle: profile small
 enum class SubCalls { kOffered, kNotOffered };  // kNotOffered at depth 0: no hint to llm_query
@@ -30,7 +30,8 @@ struct TruncationOptions {
 
 // `output` itself if it has at most max_chars characters; else its first max_chars, a line end and
 // "[Output truncated to 20,000 of 25,000 characters. Use llm_query() to analyze content you cannot
-// see.]", or with Cut::kMiddle half from each end around "[… 5,000 of 25,000 characters left out …]".
+// see.]", or with Cut::kMiddle half from each end around "[… 5,000 of 25,000 characters left out
+// …]".
 std::string TruncateCodeOutput(std::string_view output, const TruncationOptions& options);
 std::string TruncateCodeOutput(std::string_view output,
                                std::uint64_t max_chars = kDefaultOutputChars);

@@ -43,8 +43,9 @@ TEST(TruncationTest, TheSmallProfileCutsInTheMiddle) {  // REC-33
   EXPECT_EQ(TruncateCodeOutput("abcdefghij", {.max_chars = 5, .cut = Cut::kMiddle}),
             "abc\n[… 5 of 10 characters left out …]\nij");
   EXPECT_EQ(TruncateCodeOutput("abcd", {.max_chars = 4, .cut = Cut::kMiddle}), "abcd");
-  EXPECT_THAT(TruncateCodeOutput(std::string(5'000, 'x'), {.max_chars = 4'000, .cut = Cut::kMiddle}),
-              HasSubstr("[… 1,000 of 5,000 characters left out …]"));
+  EXPECT_THAT(
+      TruncateCodeOutput(std::string(5'000, 'x'), {.max_chars = 4'000, .cut = Cut::kMiddle}),
+      HasSubstr("[… 1,000 of 5,000 characters left out …]"));
 }
 
 TEST(TruncationTest, TheBlocksOfATurnShareAQuarterOfTheContext) {  // REC-35, REC-A4, REC-A12
@@ -60,10 +61,12 @@ TEST(TruncationTest, TheBlocksOfATurnShareAQuarterOfTheContext) {  // REC-35, RE
   EXPECT_THAT(cut[0], HasSubstr("truncated to 20,000 of 25,000"));
   EXPECT_EQ(cut[1], "12345");
 
-  const auto small = TruncateTurn(std::vector<std::string>{std::string(8'000, 'd'), "12345"}, 8'000, {});
+  const auto small =
+      TruncateTurn(std::vector<std::string>{std::string(8'000, 'd'), "12345"}, 8'000, {});
   EXPECT_THAT(small[0], HasSubstr("truncated to 2,000 of 8,000"));
   EXPECT_THAT(small[1], HasSubstr("truncated to 0 of 5")) << "served in order: nothing was left";
-  const auto order = TruncateTurn(std::vector<std::string>{"12345", std::string(8'000, 'd')}, 8'000, {});
+  const auto order =
+      TruncateTurn(std::vector<std::string>{"12345", std::string(8'000, 'd')}, 8'000, {});
   EXPECT_EQ(order[0], "12345");
   EXPECT_THAT(order[1], HasSubstr("truncated to 1,995 of 8,000"));
 }

@@ -50,7 +50,7 @@ class FileContentStore final : public ContentStore {
   Result<std::string> Put(std::string_view bytes) override {
     std::string sha256 = Sha256Hex(bytes);
     const std::string path = PathOf(sha256);
-    struct stat info {};
+    struct stat info{};
     if (stat(path.c_str(), &info) == 0 &&
         static_cast<std::uint64_t>(info.st_size) == bytes.size()) {
       return sha256;
@@ -91,7 +91,7 @@ class FileContentStore final : public ContentStore {
     const std::time_t now = std::time(nullptr);
     while (const dirent* entry = readdir(entries)) {
       const std::string path = fmt::format("{}/{}", folder, entry->d_name);
-      struct stat info {};
+      struct stat info{};
       if (lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
           now - info.st_mtime > kLeftOverSeconds) {
         unlink(path.c_str());

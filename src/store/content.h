@@ -4,8 +4,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(std::string sha256, store->Put(text));
 //   DOSSIER_ASSIGN_OR_RETURN(std::string again, store->Get(sha256));
 //
-// Layout on disk: objects/ab/abcdef…, complete or absent (temporary file, rename). Two processes may
-// use one store. Thread-safety: all methods from any thread.
+// Layout on disk: objects/ab/abcdef…, complete or absent (temporary file, rename). Two processes
+// may use one store. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_STORE_CONTENT_H_
 #define DOSSIER_STORE_CONTENT_H_

@@ -43,7 +43,7 @@ TEST_F(ContentStoreTest, FoldersArePrivateAndBodiesReadOnly) {
   const std::string sha256 = *store_->Put("secret");
   const std::string path = store_->PathOf(sha256);
   EXPECT_EQ(path, folder_.path() + "/store/objects/" + sha256.substr(0, 2) + "/" + sha256);
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777u, 0400u);
   for (const char* part : {"", "/objects", "/incoming"}) {

@@ -15,10 +15,12 @@ std::string_view View(const boost::json::string& text) { return {text.data(), te
 // A short name of letters is no secret and says of no value that it is one.
 bool IsOurs(std::string_view key) {
   constexpr std::array<std::string_view, 5> kTelling = {"pass", "pwd", "secret", "token", "key"};
-  return key.size() < 16 && std::ranges::all_of(key, [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); }) &&
-         std::ranges::none_of(kTelling, [key](std::string_view part) {
-           return key.find(part) != std::string_view::npos;
-         });
+  return key.size() < 16 &&
+         std::ranges::all_of(
+             key, [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); }) &&
+         std::ranges::none_of(
+             kTelling,
+             [key](std::string_view part) { return key.find(part) != std::string_view::npos; });
 }
 
 // {"password": "…"}: the name makes the value a secret, so both are looked at as one text.

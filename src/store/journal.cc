@@ -73,7 +73,7 @@ class SqliteJournal final : public Journal {
         writer_(std::move(writer)) {}
 
   ~SqliteJournal() override {
-    struct stat log {};
+    struct stat log{};
     if (stat((path_ + "-wal").c_str(), &log) == 0 && log.st_size > kLogKept) {
       static_cast<void>(writer_.EmptyLog());  // else the next one does it
     }
@@ -138,8 +138,8 @@ class SqliteJournal final : public Journal {
     DOSSIER_ASSIGN_OR_RETURN(
         Statement query,
         PrepareRead("SELECT run, started, status, question, model, answer, "
-                        "(SELECT MAX(seq) FROM events WHERE run_id = runs.id) FROM runs "
-                        "WHERE ?1 = '' OR status = ?1 ORDER BY started DESC, id DESC LIMIT ?2"));
+                    "(SELECT MAX(seq) FROM events WHERE run_id = runs.id) FROM runs "
+                    "WHERE ?1 = '' OR status = ?1 ORDER BY started DESC, id DESC LIMIT ?2"));
     const std::string wanted = status.value_or("");
     query.With(std::string_view(wanted), std::min<std::size_t>(limit, INT32_MAX));
     std::vector<RunSummary> runs;
@@ -178,7 +178,7 @@ class SqliteJournal final : public Journal {
     DOSSIER_ASSIGN_OR_RETURN(
         Statement query,
         PrepareRead("SELECT seq, time, call, type, data FROM events "
-                        "WHERE run_id = (SELECT id FROM runs WHERE run = ?) ORDER BY seq"));
+                    "WHERE run_id = (SELECT id FROM runs WHERE run = ?) ORDER BY seq"));
     query.With(run);
     std::vector<Event> events;
     while (true) {
@@ -243,10 +243,9 @@ class SqliteJournal final : public Journal {
                          std::string_view type, std::string_view json, const RunState& state) {
     DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(writer_));
     DOSSIER_RETURN_IF_ERROR(InsertEvent(run, time, call, type, json));
-    DOSSIER_RETURN_IF_ERROR(update_run_
-                                ->With(std::string_view(state.status),
-                                       std::string_view(state.answer), run)
-                                .Done());
+    DOSSIER_RETURN_IF_ERROR(
+        update_run_->With(std::string_view(state.status), std::string_view(state.answer), run)
+            .Done());
     return transaction.Commit();
   }
 
@@ -272,7 +271,7 @@ class SqliteJournal final : public Journal {
     const std::lock_guard lock(read_mutex_);
     DOSSIER_ASSIGN_OR_RETURN(Statement query,
                              PrepareRead("SELECT run FROM runs WHERE run >= ?1 AND run < ?2 "
-                                             "ORDER BY run = ?1 DESC, id DESC LIMIT ?3"));
+                                         "ORDER BY run = ?1 DESC, id DESC LIMIT ?3"));
     // No id holds the last code point, so every id with the prefix sorts before `end`.
     const std::string end = std::string(prefix) + "\xF4\x8F\xBF\xBF";
     query.With(prefix, std::string_view(end), kCandidates + 1);
@@ -299,7 +298,7 @@ class SqliteJournal final : public Journal {
   std::mutex write_mutex_;  // guards writer_ and its statements
   Database writer_;
   std::optional<Statement> insert_event_, insert_run_, update_run_;
-  std::mutex read_mutex_;  // guards reader_: a long listing must not hold up a run
+  std::mutex read_mutex_;           // guards reader_: a long listing must not hold up a run
   std::optional<Database> reader_;  // opened by the first read: a run needs none
 };
 

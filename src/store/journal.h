@@ -43,8 +43,8 @@ struct RunSummary {
 };
 
 struct JournalOptions {
-  std::shared_ptr<const Clock> clock;              // unset: the system's
-  std::function<std::string()> make_id;            // unset: time and random digits
+  std::shared_ptr<const Clock> clock;    // unset: the system's
+  std::function<std::string()> make_id;  // unset: time and random digits
 };
 
 class Journal {

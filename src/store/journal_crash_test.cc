@@ -48,7 +48,8 @@ int WriteUntilKilled(const std::string& folder, const std::string& run, int told
 }
 
 // Kills the writer when it has told of `events` events and then, at a point that differs from round
-// to round, some thousand instructions later: in the middle of an append, of a stored body or of a checkpoint.
+// to round, some thousand instructions later: in the middle of an append, of a stored body or of a
+// checkpoint.
 std::int64_t KillAfter(pid_t writer, int told, std::uint64_t events, std::uint64_t spins) {
   std::int64_t seen = 0;
   char bytes[64];
@@ -77,8 +78,7 @@ TEST(JournalCrashTest, TwoHundredKillsAtRandomPointsLeaveEveryEventAndNoGap) {
     ASSERT_EQ(pipe(ends), 0);
     const pid_t writer = Fork([&] { return WriteUntilKilled(folder.path(), run, ends[1]); });
     close(ends[1]);
-    const std::int64_t told =
-        KillAfter(writer, ends[0], random.Below(40), random.Below(200'000));
+    const std::int64_t told = KillAfter(writer, ends[0], random.Below(40), random.Below(200'000));
     close(ends[0]);
     ASSERT_GE(told, 0) << round;
 
@@ -149,12 +149,12 @@ void FillDisk(rlim_t bytes) {
 }
 
 // A check for a child process, where GoogleTest's own cannot be seen.
-#define CHILD_EXPECT(condition)                                        \
-  do {                                                                 \
-    if (!(condition)) {                                                \
+#define CHILD_EXPECT(condition)                                         \
+  do {                                                                  \
+    if (!(condition)) {                                                 \
       fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition); \
-      return 1;                                                        \
-    }                                                                  \
+      return 1;                                                         \
+    }                                                                   \
   } while (false)
 
 TEST(JournalCrashTest, AFullDiskNamesFileAndBytesAndTheRunGoesOn) {

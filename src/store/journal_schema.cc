@@ -41,7 +41,8 @@ Result<bool> IsNew(Database& db, const std::string& path) {
   const std::int64_t tables = query.Int(2);
   if (id == 0 && version == 0 && tables == 0) return true;
   if (id != kApplicationId) {
-    return MakeError(ErrorCode::kDamaged, "{} is a database of another program; move it away", path);
+    return MakeError(ErrorCode::kDamaged, "{} is a database of another program; move it away",
+                     path);
   }
   if (version > kJournalVersion) {
     return MakeError(ErrorCode::kConfig,

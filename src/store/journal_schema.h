@@ -16,7 +16,8 @@ namespace dossier::store {
 
 inline constexpr std::int64_t kJournalVersion = 1;  // PRAGMA user_version
 
-// Errors: kConfig if a newer version wrote the file; kDamaged if it is no journal; kPermission, kIo.
+// Errors: kConfig if a newer version wrote the file; kDamaged if it is no journal; kPermission,
+// kIo.
 Result<Database> OpenJournalDatabase(const std::string& path);
 
 }  // namespace dossier::store

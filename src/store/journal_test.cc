@@ -201,8 +201,7 @@ TEST_F(JournalTest, AUniquePrefixStandsForItsRun) {
   for (std::size_t i = 0; i < 3; ++i) ASSERT_THAT(journal->StartRun({}), Succeeds());
   EXPECT_EQ(*journal->Resolve("20260102"), "20260102-a");
   EXPECT_EQ(*journal->Resolve("20260101-b"), "20260101-b");
-  EXPECT_THAT(journal->Resolve("20260101"),
-              FailsWith(ErrorCode::kUsage, "20260101-b, 20260101-a"));
+  EXPECT_THAT(journal->Resolve("20260101"), FailsWith(ErrorCode::kUsage, "20260101-b, 20260101-a"));
   EXPECT_THAT(journal->Resolve("2027"), FailsWith(ErrorCode::kNotFound, "'2027'"));
   EXPECT_THAT(journal->Resolve("%"), FailsWith(ErrorCode::kNotFound, "'%'"));
   EXPECT_THAT(journal->Resolve(""), FailsWith(ErrorCode::kUsage, "empty"));
@@ -229,7 +228,7 @@ TEST_F(JournalTest, AnotherStartReadsWhatWasWritten) {
 
 TEST_F(JournalTest, ALongLogIsEmptiedAtTheEndAndAShortOneKept) {
   const std::string log = Path() + "/journal.db-wal";
-  struct stat info {};
+  struct stat info{};
   std::string run;
   {
     auto journal = Open();
@@ -240,7 +239,8 @@ TEST_F(JournalTest, ALongLogIsEmptiedAtTheEndAndAShortOneKept) {
   {
     auto journal = Open();
     for (int i = 0; i < 1000; ++i) {
-      ASSERT_THAT(journal->Append(run, 0, "warning", {{"text", std::string(2000, 'x')}}), Succeeds());
+      ASSERT_THAT(journal->Append(run, 0, "warning", {{"text", std::string(2000, 'x')}}),
+                  Succeeds());
     }
   }
   ASSERT_EQ(stat(log.c_str(), &info), 0);
@@ -294,7 +294,8 @@ TEST_F(JournalTest, DamageInTheMiddleIsAnErrorAndNotACrash) {
     auto journal = Open();
     run = *journal->StartRun({});
     for (int i = 0; i < 500; ++i) {
-      ASSERT_THAT(journal->Append(run, 0, "warning", {{"text", std::string(500, 'x')}}), Succeeds());
+      ASSERT_THAT(journal->Append(run, 0, "warning", {{"text", std::string(500, 'x')}}),
+                  Succeeds());
     }
   }
   const std::string file = Path() + "/journal.db";
@@ -315,8 +316,8 @@ TEST_F(JournalTest, DamageInTheMiddleIsAnErrorAndNotACrash) {
     auto events = (*journal)->Events(run);
     if (!events) {
       ++failures;
-      EXPECT_THAT(events.error().code,
-                  ::testing::AnyOf(ErrorCode::kDamaged, ErrorCode::kNotFound, ErrorCode::kInternal));
+      EXPECT_THAT(events.error().code, ::testing::AnyOf(ErrorCode::kDamaged, ErrorCode::kNotFound,
+                                                        ErrorCode::kInternal));
     }
     static_cast<void>((*journal)->Append(run, 0, "warning", {}));
   }
@@ -338,7 +339,7 @@ TEST_F(JournalTest, AFolderThatCannotBeMadeIsNamed) {
 
 TEST_F(JournalTest, ItsFolderIsPrivate) {
   Open();
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat(Path().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777u, 0700u);
 }
@@ -348,9 +349,9 @@ TEST(NetworkFileSystemTest, NamesTheOnesOnWhichTheLogIsUnsafe) {
     std::uint32_t f_type;
     std::optional<std::string_view> name;
   };
-  constexpr Case kCases[] = {{0x6969, "NFS"},        {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},
-                             {0xFF534D42, "CIFS"},   {0xEF53, {}},           {0x01021994, {}},
-                             {0x9123683E, {}},       {0x58465342, {}}};
+  constexpr Case kCases[] = {{0x6969, "NFS"},      {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},
+                             {0xFF534D42, "CIFS"}, {0xEF53, {}},           {0x01021994, {}},
+                             {0x9123683E, {}},     {0x58465342, {}}};
   for (const Case& c : kCases) EXPECT_EQ(NetworkFileSystemName(c.f_type), c.name) << c.f_type;
   EXPECT_THAT(RefuseNetworkFileSystem("/nowhere"), FailsWith(ErrorCode::kNotFound, "/nowhere"));
 }

@@ -41,7 +41,8 @@ Error LastError(sqlite3* db) {
   const std::string file = FileOf(db);
   Error error{CodeOf(result), fmt::format("{}: {}", file, sqlite3_errmsg(db))};
   if (error.code == ErrorCode::kDamaged) {
-    error.message += fmt::format("; move it away (with {0}-wal and {0}-shm) to start a new one", file);
+    error.message +=
+        fmt::format("; move it away (with {0}-wal and {0}-shm) to start a new one", file);
   } else if ((result & 0xff) == SQLITE_CANTOPEN && system_errno != 0) {
     error = ErrnoError(system_errno, file);
   } else if ((result & 0xff) == SQLITE_IOERR && system_errno != 0) {
@@ -99,8 +100,9 @@ void Database::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 
 Result<Database> Database::Open(const std::string& path) {
   sqlite3* raw = nullptr;
-  const int result = sqlite3_open_v2(
-      path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int result =
+      sqlite3_open_v2(path.c_str(), &raw,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   Database db(raw);
   if (!raw) return MakeError(ErrorCode::kIo, "{}: out of memory", path);
   if (result != SQLITE_OK) {
