@@ -183,7 +183,8 @@ class FakeHost:
         return {"count": self.texts[args["ctx"]].data.count(args["text"].encode())}, b""
 
     def do_find(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
-        at = self.texts[args["ctx"]].data.find(args["text"].encode(), args["from_byte"])
+        at = self.texts[args["ctx"]].data.find(args["text"].encode(), args["from_byte"],
+                                               args["to_byte"])
         return {"at": None if at < 0 else at}, b""
 
     def do_lines(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:

@@ -122,9 +122,9 @@ class BlocksTest(WorkerTest):
 
     def test_shows_the_last_expression_or_assignment(self) -> None:  # REC-18, small-models 4
         cases = [("1 + 1", "Out: 2"), ("'text'", "Out: text"), ("'a\\nb'", "Out: 'a\\nb'"),
-                 ("x = 5", "x = 5"), ("print(1)\nx = 5", ""), ("print(1)\n7", "Out: 7"),
-                 ("a, b = 1, 'z'", "a = 1\nb = z"), ("n = 1\nn += 2", "n = 3"), ("None", ""),
-                 ("y = None", "y = None"), ("import collections\ncollections.Counter('aab')",
+                 ("x = 5", "x: 5"), ("print(1)\nx = 5", ""), ("print(1)\n7", "Out: 7"),
+                 ("a, b = 1, 'z'", "a: 1\nb: z"), ("n = 1\nn += 2", "n: 3"), ("None", ""),
+                 ("y = None", "y: None"), ("import collections\ncollections.Counter('aab')",
                                             "Out: Counter({'a': 2, 'b': 1})"),
                  ("(1,)", "Out: (1,)"), ("set()", "Out: set()"), ("{1: [2, {3}]}",
                                                                   "Out: {1: [2, {3}]}")]

@@ -121,6 +121,7 @@ class CallsTest(WorkerTest):
                   "field='status')", 3, 2),
                  ("map_llm(['open it', 'nothing', doc[0:60]], ['open', 'done'])", 3, 1),
                  ("map_llm('open\\ndone\\n', ['open', 'done'])", 2, 0),
+                 ("map_llm(records[:3], ['u0', 'u1'], field='user.name')", 3, 1),
                  ("map_llm(['open'], 'Which state?', ['open', 'done'])", 1, 0)]
         for code, total, failed in cases:
             self.assertEqual(self.value(f"(lambda m: (m.total, len(m.failed)))({code})"),

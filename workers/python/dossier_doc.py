@@ -257,9 +257,10 @@ class Doc:
         for segment, first, last in self._cover(start, end):
             base = self._starts[self._segments.index(segment)]
             at, stop = segment.source.to_bytes([segment.first + first, segment.first + last])
-            value, _ = ask("find", {"ctx": segment.source.index, "text": text, "from_byte": at})
+            value, _ = ask("find", {"ctx": segment.source.index, "text": text, "from_byte": at,
+                                    "to_byte": stop})
             found = number(value, "at")
-            if 0 <= found and found + len(text.encode()) <= stop:
+            if found >= 0:
                 return base + segment.source.to_characters([found])[0] - segment.first
         return -1
 
@@ -369,7 +370,8 @@ class Doc:
         places = source.to_characters([row["at"] for row in rows]
                                       + [row["at"] + row["len"] for row in rows])
         for row, first, last in zip(rows, places, places[len(rows):]):
-            text = source.piece(row["line_at"], row["line_len"])
+            text = source.piece(row.get("context_at", row["line_at"]),
+                                row.get("context_len", row["line_len"]))
             found.append(Match(row["line"], text, base + first, base + last, self._label(source)))
 
     def _grep_here(self, segment: Segment, base: int, pattern: str, ignore_case: bool,

@@ -101,7 +101,8 @@ def _batches(items: Any, field: str | None, sources: Sequence[Source]
         for source in sources:
             yield {"lines": {"ctx": source.index}}, b""
         return
-    ranges = items._dossier_ranges() if isinstance(items, Records) else None
+    whole = isinstance(items, Records) and "." not in (field or "")  # a path is followed here
+    ranges = items._dossier_ranges() if whole else None
     if ranges is not None:
         for source, first, end in ranges:
             yield {"records": {"ctx": source.index, "from": first, "to": end, "field": field}}, b""

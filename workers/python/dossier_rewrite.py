@@ -2,8 +2,8 @@
 
 Rows give None for a missing field. In Python `None > 5` raises, and one such row ends the block of
 a model that did not think of it. So `<`, `<=`, `>`, `>=` and `in` in blocks become calls that
-answer False where one side is None, and max, min, sum and sorted leave such values out. Everything
-that was left out is counted and told. `r["x"] is not None` works as ever: a missing value is plain None.
+answer False where one side is None, and max, min, sum and sorted leave such values out. All that
+was left out is counted and told. `r["x"] is not None` works as ever: a missing value is plain None.
 """
 
 import ast

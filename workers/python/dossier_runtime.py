@@ -191,7 +191,7 @@ class Session:
         for name in dossier_code.last_assigned(tree):
             found = self._namespace.get(name)
             if found is not None or name in self._namespace:
-                lines.append(f"{name} = {assigned_text(found, _OUT_CHARACTERS)}")
+                lines.append(f"{name}: {assigned_text(found, _OUT_CHARACTERS)}")
         return "\n".join(lines)
 
     def _finish(self, tree: ast.Module, error: BaseException | None, block: int,

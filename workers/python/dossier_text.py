@@ -12,6 +12,7 @@ import _dossier
 
 from dossier_bridge import Span, ask
 
+_CONVERSIONS = 50_000  # in one request; the host takes twice as many
 _LOCAL_BYTES = 256 * 1024  # below this counting here is as quick as asking
 
 
@@ -53,8 +54,7 @@ class Source:
         if self.bytes <= _LOCAL_BYTES:
             text = self.text(0, self.bytes)
             return [len(text[:offset].encode()) for offset in characters]
-        value, _ = ask("char_to_byte", {"ctx": self.index, "chars": list(characters)})
-        return value["bytes"]
+        return self._convert("char_to_byte", "chars", "bytes", characters)
 
     def to_characters(self, offsets: Sequence[int]) -> list[int]:
         """Character offsets of these byte offsets."""
@@ -63,8 +63,15 @@ class Source:
         if self.bytes <= _LOCAL_BYTES:
             view = self.view
             return [len(str(view[:offset], "utf-8", "replace")) for offset in offsets]
-        value, _ = ask("byte_to_char", {"ctx": self.index, "bytes": list(offsets)})
-        return value["chars"]
+        return self._convert("byte_to_char", "bytes", "chars", offsets)
+
+    def _convert(self, method: str, given: str, wanted: str, places: Sequence[int]) -> list[int]:
+        converted: list[int] = []
+        for start in range(0, len(places), _CONVERSIONS):
+            some = list(places[start:start + _CONVERSIONS])
+            value, _ = ask(method, {"ctx": self.index, given: some})
+            converted += value[wanted]
+        return converted
 
     def piece(self, at: int, length: int) -> "Piece":
         return Piece.of(self.text(at, length), [(self.index, at, length)])
