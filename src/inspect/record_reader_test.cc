@@ -1,5 +1,6 @@
 #include "inspect/record_reader.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/json.h"

@@ -1,5 +1,6 @@
 #include "recursion/document_grep.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
