@@ -118,14 +118,16 @@ class Utf8Counter {
   ChunkCount CountChunk(std::uint64_t from, std::uint64_t to) {
     ChunkCount count;
     const auto start = SnapToCodePoint(source_, options_.start, from);
-    const auto end = to == limit_ ? Result<std::uint64_t>(to)
-                                  : SnapToCodePoint(source_, options_.start, to);
-    if (!start || !end) {
-      count.read_error = (!start ? start.error() : end.error()).message;
+    if (!start) {
+      count.read_error = start.error().message;
       count.end = from;
       return count;
     }
-    TextStream stream(source_, {.start = *start, .limit = *end,
+    // Where the border cannot be read, the stream finds out by itself how far it comes.
+    const auto end = to == limit_ ? Result<std::uint64_t>(to)
+                                  : SnapToCodePoint(source_, options_.start, to);
+    const std::uint64_t stop = end.value_or(to);
+    TextStream stream(source_, {.start = *start, .limit = stop,
                                 .block_bytes = options_.block_bytes, .cancel = options_.cancel});
     while (true) {
       const std::uint64_t at = stream.position();
@@ -138,7 +140,7 @@ class Utf8Counter {
       CountBlock(*block, at, &count);
     }
     count.end = stream.position();
-    count.ended = count.end < to && count.end < *end;
+    count.ended = count.end < to && count.end < stop;
     return count;
   }
 

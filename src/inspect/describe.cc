@@ -172,12 +172,15 @@ class Describer {
     options.block_bytes = std::max(options.block_bytes, std::size_t{4096});
     TextStream stream(source_, options);
     while (head_.size() < kHeadBytes) {
-      DOSSIER_ASSIGN_OR_RETURN(const std::string_view block, stream.Next());
-      if (block.empty()) {
-        head_ends_ = complete_ ? TextEnds::kHere : TextEnds::kLater;
+      const auto block = stream.Next();
+      if (!block && block.error().code == ErrorCode::kCancelled) {
+        return tl::unexpected(block.error());
+      }
+      if (!block || block->empty()) {  // a read error was noted by the counting pass
+        head_ends_ = block && complete_ ? TextEnds::kHere : TextEnds::kLater;
         return {};
       }
-      head_ += block;
+      head_ += *block;
     }
     head_.resize(utf8::FloorBoundary(head_, kHeadBytes));
     head_ends_ = TextEnds::kLater;
@@ -235,8 +238,8 @@ class Describer {
     if (LooksLikeDiff(head_)) return Take(Format::kDiff);
     DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeDeb822(scan));
     if (taken) return {};
-    const std::string_view first_line = head_.substr(0, std::min(head_.find('\n'), head_.size()));
-    const std::string language = LanguageOfShebang(first_line);
+    const std::string_view head = head_;
+    const std::string language = LanguageOfShebang(head.substr(0, head.find('\n')));
     if (language.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(taken, DescribeTable(scan, TableDemand::kSniffed));
       if (taken) return {};
