@@ -12,7 +12,6 @@
 namespace dossier::assembly {
 namespace {
 
-using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 
 bool HasType(const Json& value, std::string_view type) {
@@ -133,7 +132,8 @@ Section RandomContent(Random& random, const LayoutSection& rule) {
   if (rule.zone == Zone::kHistory) {
     constexpr Role kRoles[] = {Role::kUser, Role::kAssistant, Role::kUser};
     for (std::uint64_t turns = random.Below(12); turns > 0; --turns) {
-      section.turns.push_back(Says(kRoles[random.Below(3)], RandomText(random)));
+      const Role role = kRoles[random.Below(3)];  // apart: arguments have no order
+      section.turns.push_back(Says(role, RandomText(random)));
     }
   } else if (rule.fit == Fit::kItems) {
     for (std::uint64_t items = random.Below(12); items > 0; --items) {
@@ -167,9 +167,17 @@ RandomPrompt MakeRandom(Random& random) {
   return out;
 }
 
-// A section that could have used a free token: cut by lines or characters, without caps.
-bool CouldUseMore(const Json& section, const Layout& layout) {
-  if (FindString(section, "outcome") != "cut") return false;
+// A text that is quoted grows by more than a token for a line.
+bool IsQuoted(const Json& report) {
+  for (const Json& repair : Find(report, "repairs")->get_array()) {
+    if (FindString(repair, "rule") == "R-3") return true;
+  }
+  return false;
+}
+
+// A section that could have used a free token: cut inside a line, without caps.
+bool CouldUseMore(const Json& section, const Json& report, const Layout& layout) {
+  if (FindString(section, "outcome") != "cut" || IsQuoted(report)) return false;
   const Json* left_out = Find(section, "left_out");
   if (!left_out || FindString(*left_out, "unit") != "chars") return false;
   for (const LayoutSection& rule : layout.sections) {
@@ -192,10 +200,10 @@ TEST_P(BudgetProperty, NoRandomPromptExceedsItsBudgetAndEveryReportIsValid) {  /
   const auto counter = CounterOf(GetParam());
   Random random(/*seed=*/100 + static_cast<std::uint64_t>(GetParam()));
   int fitting = 0, cut = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1500; ++round) {
     const RandomPrompt prompt = MakeRandom(random);
-    const auto budget = static_cast<std::int64_t>(random.Below(3) == 0 ? random.Below(200)
-                                                                       : random.Below(3000));
+    const std::uint64_t most = random.Below(3) == 0 ? 200 : 3000;
+    const auto budget = static_cast<std::int64_t>(random.Below(most));
     const auto made = Assemble(prompt.layout, prompt.sections, {.tokens = budget}, prompt.model,
                                *counter, Options());
     if (!made) {
@@ -212,14 +220,14 @@ TEST_P(BudgetProperty, NoRandomPromptExceedsItsBudgetAndEveryReportIsValid) {  /
         << "round " << round;
     ASSERT_EQ(Violation(made->report, ReportSchema(), "report"), "") << "round " << round;
     for (const Json& section : Find(made->report, "sections")->get_array()) {
-      if (!CouldUseMore(section, prompt.layout)) continue;
+      if (!CouldUseMore(section, made->report, prompt.layout)) continue;
       ++cut;
       EXPECT_LE(made->headroom, GetParam() == 0 ? 0 : 1)
           << "round " << round << " " << ToJson(section);
     }
   }
-  EXPECT_GT(fitting, 1000);
-  EXPECT_GT(cut, 20);
+  EXPECT_GT(fitting, 500);
+  EXPECT_GT(cut, 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Counters, BudgetProperty, ::testing::Values(0, 1, 2));
