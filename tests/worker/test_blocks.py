@@ -148,8 +148,14 @@ class BlocksTest(WorkerTest):
         self.assertEqual(self.run_block(code)["notes"], [])
         self.assertIn("user.name == 'zz'", self.run_block(
             "[r for r in records if r['user']['name'] == 'zz']")["notes"][0])
+        result = self.run_block("print(len([r for r in records if 90 < r['id']]))")
+        self.assertEqual(result["notes"],
+                         ["No row has id > 90. Its values go from 0 to 19."])
+        self.assertIn("'q' in tag. Its values: None (17), 'x' (3).", self.run_block(
+            "print(len([r for r in records if 'q' in r['tag']]))")["notes"][0])
         self.assertEqual(self.run_block("print(sum(1 for r in records if r['id'] == 5 and "
-                                        "r['size'] > 99))")["notes"], [])
+                                        "r['size'] > 20))")["notes"],
+                         [])
 
     def test_show_vars_lists_own_names_only(self) -> None:  # REC-17 table
         self.run_block("import re\ncount, _hidden = 1, 2")

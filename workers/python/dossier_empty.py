@@ -5,10 +5,11 @@
 """
 
 import ast
+import operator
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 _EMPTY = ("0", "0.0", "None", "[]", "{}", "()", "set()", "''", "", "nan", "Counter()")
 _SCAN_SECONDS = 0.3
@@ -23,13 +24,41 @@ def is_empty_output(text: str) -> bool:
                               and text.rsplit(":", 1)[-1].rsplit("=", 1)[-1].strip() in _EMPTY)
 
 
+class Test(NamedTuple):
+    """One comparison of a field with a constant, as code wrote it."""
+
+    field: str
+    sign: str  # ==, in (a text inside the field), <, <=, >, >=
+    value: Any
+
+    def holds(self, value: Any) -> bool:
+        if self.sign == "in":
+            return str(self.value).lower() in str(value).lower()
+        if self.sign == "==":
+            return bool(value == self.value)
+        try:
+            return bool(_SIGNS[self.sign](value, self.value))
+        except TypeError:
+            return False
+
+    def __str__(self) -> str:
+        return (f"{self.value!r} in {self.field}" if self.sign == "in"
+                else f"{self.field} {self.sign} {self.value!r}")
+
+
+_SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_OPS = {ast.Eq: "==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+
+
 def existing_values(tree: ast.AST, records: Iterable[Mapping[str, Any]], asked: set[str]
                     ) -> list[str]:
-    """For each field compared with a constant: the values that it really has. Once a field."""
-    compared = {field: value for field, value in _comparisons(tree) if field not in asked}
-    if not compared:
+    """For each field compared with a constant that no row meets: the values that it really has.
+    Once a field: `asked` remembers."""
+    tests = {test.field: test for test in _tests(tree) if test.field not in asked}
+    if not tests:
         return []
-    counts = {field: Counter() for field in compared}
+    counts: dict[str, Counter] = {field: Counter() for field in tests}
     deadline = time.monotonic() + _SCAN_SECONDS
     for index, row in enumerate(records):
         if index % 256 == 255 and time.monotonic() > deadline:
@@ -39,17 +68,24 @@ def existing_values(tree: ast.AST, records: Iterable[Mapping[str, Any]], asked: 
             if not isinstance(value, (dict, list)) and (len(counter) < 10_000 or value in counter):
                 counter[value] += 1
     notes = []
-    for field, value in compared.items():
+    for field, test in tests.items():
         counter = counts[field]
-        if not counter or set(counter) == {None} or value in counter:
+        if set(counter) <= {None} or any(map(test.holds, counter)):
             continue
         asked.add(field)
-        rows = [f"{_short(known)} ({count:,})" for known, count
-                in _nearest_first(counter, value)[:_SHOWN_VALUES]]
-        more = len(counter) - _SHOWN_VALUES
-        tail = f" and {more:,} more" if more > 0 else ""
-        notes.append(f"No row has {field} == {value!r}. Its values: {', '.join(rows)}{tail}.")
+        notes.append(f"No row has {test}. {_values(test, counter)}")
     return notes
+
+
+def _values(test: Test, counter: Counter) -> str:
+    """The range of numbers that were ordered, else the values."""
+    numbers = [value for value in counter if isinstance(value, (int, float))]
+    if test.sign in _SIGNS and numbers:
+        return f"Its values go from {min(numbers)!r} to {max(numbers)!r}."
+    rows = [f"{_short(known)} ({count:,})" for known, count
+            in _nearest_first(counter, test.value)[:_SHOWN_VALUES]]
+    more = len(counter) - _SHOWN_VALUES
+    return f"Its values: {', '.join(rows)}{f' and {more:,} more' if more > 0 else ''}."
 
 
 def _nearest_first(counter: Counter, wanted: Any) -> list[tuple[Any, int]]:
@@ -63,23 +99,26 @@ def _short(value: Any) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
 
 
-def _comparisons(tree: ast.AST) -> Iterator[tuple[str, Any]]:
-    """(field, constant) of r["field"] == "x", r.get("field") == "x" and r["field"] in (...)."""
+def _tests(tree: ast.AST) -> Iterator[Test]:
+    """r["field"] == "x", r.get("field") in (...), "x" in r["field"], r["field"] > 5."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
-        if not isinstance(node.ops[0], (ast.Eq, ast.In)):
+        left, op, right = node.left, node.ops[0], node.comparators[0]
+        field, other, turned = _field(left), right, False
+        if field is None:
+            field, other, turned = _field(right), left, True
+        if field is None:
             continue
-        for side, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
-            field = _field(side)
-            if field is None:
-                continue
-            if isinstance(other, ast.Constant) and isinstance(node.ops[0], ast.Eq):
-                yield field, other.value
-            elif isinstance(other, (ast.Tuple, ast.List, ast.Set)):
-                for item in other.elts:
-                    if isinstance(item, ast.Constant):
-                        yield field, item.value
+        if isinstance(op, ast.In) and turned and isinstance(other, ast.Constant):
+            yield Test(field, "in", other.value)
+        elif isinstance(op, ast.In) and isinstance(other, (ast.Tuple, ast.List, ast.Set)):
+            for item in other.elts:
+                if isinstance(item, ast.Constant):
+                    yield Test(field, "==", item.value)
+        elif type(op) in _OPS and isinstance(other, ast.Constant):
+            sign = _OPS[type(op)]
+            yield Test(field, _TURNED[sign] if turned else sign, other.value)
 
 
 def _field(node: ast.expr) -> str | None:

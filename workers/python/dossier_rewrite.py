@@ -138,6 +138,20 @@ def _has_none(value: Any) -> bool:
     return value is None or type(value) in (tuple, list) and any(item is None for item in value)
 
 
+def _forgiving(key: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+    """A sort key that gives None where it fails on None, as in int(r["size"])."""
+    def own(item: Any) -> Any:
+        if key is None:
+            return item
+        try:
+            return key(item)
+        except (TypeError, AttributeError) as error:
+            if "NoneType" not in str(error):
+                raise
+            return None
+    return own
+
+
 def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
     native_max, native_min = builtins.max, builtins.min
     native_sum, native_sorted = builtins.sum, builtins.sorted
@@ -154,8 +168,9 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
                 return native(*args, **default)
             args = (args,)
         values, chosen, chosen_key = 0, _NOTHING, None
+        key = _forgiving(key)
         for item in args[0]:
-            own = item if key is None else key(item)
+            own = key(item)
             if own is None:
                 values += 1
                 continue
@@ -213,8 +228,8 @@ def _ordering(skipped: Skipped) -> tuple[Callable[..., Any], ...]:
         items = list(iterable)
         try:
             return native_sorted(items, key=key, reverse=reverse)
-        except TypeError:
-            keys = items if key is None else [key(item) for item in items]
+        except (TypeError, AttributeError):
+            keys = list(map(_forgiving(key), items))
             present = [item for item, own in zip(items, keys) if not _has_none(own)]
             missing = [item for item, own in zip(items, keys) if _has_none(own)]
             if not missing:
