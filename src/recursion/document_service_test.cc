@@ -177,6 +177,19 @@ TEST_F(DocumentServiceTest, SearchRanksByRareWords) {
   EXPECT_EQ(Answer("search", R"({"query":"timeout","k":0})"), R"({"hits":[]})");
 }
 
+TEST(DocumentServiceWindowTest, ATextAcrossTwoWindowsIsFound) {  // SBX-31
+  constexpr std::size_t kWindow = 64 << 20;
+  for (const std::size_t before : {kWindow - 5, kWindow, kWindow + 1}) {
+    std::string text(before, 'a');
+    text += "needle" + std::string(10, 'b');
+    DocumentService service({Document(text, Format::kPlainText, "big.txt")});
+    std::string raw;
+    const auto at = service.Handle("find", {{"text", "needle"}}, &raw, {});
+    EXPECT_EQ(at->at("at"), Json(before));
+    EXPECT_EQ(service.Handle("count", {{"text", "needle"}}, &raw, {})->at("count"), Json(1));
+  }
+}
+
 TEST_F(DocumentServiceTest, WorkStopsWhenItIsCancelled) {
   CancelSource source;
   source.Cancel("deadline");
