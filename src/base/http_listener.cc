@@ -123,9 +123,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
   void Refuse(const Failure& failure) {
-    if (failure == http::error::end_of_stream || failure.category() == asio::error::get_system_category()) {
-      return;
-    }
+    const bool closed = failure == http::error::end_of_stream ||
+                        failure.category() == asio::error::get_system_category();
+    if (closed) return;
     const int status = failure == http::error::body_limit ? 413 : 400;
     (void)Write(HeadText(status, {{"Content-Length", "0"}, {"Connection", "close"}}) + "\r\n");
     Shutdown();
@@ -232,19 +232,20 @@ class Listener final : public HttpListener {
       std::lock_guard lock(core_->mutex);
       core_->closing = true;
       for (Connection* connection : core_->open) connection->Shutdown();
+      Failure ignored;
+      acceptor_.close(ignored);
     }
-    core_->io.stop();
+    // No io.stop(): what waits must end and let go of its connection, which holds the core.
     for (std::thread& thread : threads_) thread.join();
-    Failure ignored;
-    acceptor_.close(ignored);
   }
 
   int port() const override { return port_; }
 
  private:
   void Accept() {
+    std::lock_guard lock(core_->mutex);
+    if (core_->closing) return;
     acceptor_.async_accept([this](Failure failure, tcp::socket socket) {
-      if (failure == asio::error::operation_aborted) return;
       if (!failure) {
         Failure ignored;
         socket.set_option(tcp::no_delay(true), ignored);
