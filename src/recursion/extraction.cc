@@ -85,13 +85,19 @@ class Extractor {
     }
   }
 
-  // A block without its closing fence in a reply that was cut is half a program.
+  // A block without its closing fence in a reply that was cut is half a program; in another reply
+  // it is a program, but for a last fence with nothing behind it, which was meant to close a block.
   void DropCut(std::vector<Fence>& fences) {
-    if (fences.empty() || fences.back().closed || options_.finish != ReplyFinish::kLength) return;
-    const std::string& tag = fences.back().tag;
-    if (!tag.empty() && !RunsTag(tag)) return;
-    cut_ = true;
-    fences.pop_back();
+    if (fences.empty() || fences.back().closed) return;
+    const Fence& last = fences.back();
+    if (!last.tag.empty() && !RunsTag(last.tag)) return;
+    if (options_.finish == ReplyFinish::kLength) {
+      cut_ = true;
+      fences.pop_back();
+    } else if (fences.size() > 1 && TrimSpace(last.code).empty()) {
+      Repair("closing fence with a tag");
+      fences.pop_back();
+    }
   }
 
   bool TakeFences(std::vector<Fence>& fences) {
@@ -185,6 +191,10 @@ class Extractor {
         code && HoldsStatement(*code) && CompilesRepaired(*code)) {
       return TakeWhole(*code, "tool call in JSON");
     }
+    if (const std::size_t end = text.find('\n');
+        end != text.npos && RunsTag(ToLowerAscii(TrimSpace(text.substr(0, end))))) {
+      text.remove_prefix(end + 1);  // the tag of a fence that was left out
+    }
     // A lone FINAL(x) is an answer in text, not a program.
     const BareStart start = StartOf(text);
     if (start == BareStart::kFinal || TrimSpace(text).empty()) return;
@@ -192,7 +202,9 @@ class Extractor {
         HoldsStatement(text) && FirstLineMayBeCode(text) && CompilesRepaired(text)) {
       return TakeWhole(text, "reply without a fence taken as code");
     }
-    if (options_.model == ModelSize::kSmall && options_.compiles) TakeBetweenProse(text);
+    if (options_.model == ModelSize::kSmall && options_.compiles && !TakeInline(text)) {
+      TakeBetweenProse(text);
+    }
   }
 
   void TakeWhole(std::string_view code, std::string_view repair) {
@@ -213,6 +225,18 @@ class Extractor {
     if (options_.compiles) return true;
     text = TrimSpace(text);
     return StartsStatement(text.substr(0, text.find_first_of("\r\n")));
+  }
+
+  // `print(len(records))` and nothing else.
+  bool TakeInline(std::string_view text) {
+    text = TrimSpace(text);
+    if (text.size() < 3 || text.front() != '`' || text.find('`', 1) != text.size() - 1)
+      return false;
+    const std::string_view code = text.substr(1, text.size() - 2);
+    if (!HoldsStatement(code) || !CompilesRepaired(code)) return false;
+    if (StartOf(code) == BareStart::kFinal) return false;
+    TakeWhole(code, "inline code taken as a block");
+    return true;
   }
 
   // Lines of code that nothing marks, between lines of prose: the longest stretch, from the first

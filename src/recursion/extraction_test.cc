@@ -194,6 +194,7 @@ TEST(ExtractionTest, EveryRowOfTheTableOfTolerances) {  // REC-14, REC-A5
        "```python\nx = 1\n```python\nprint(x)\n```",
        {"x = 1", "print(x)"},
        "before the next"},
+      {"closing fence with a tag", "```python\nf(1)\n```python\n", {"f(1)"}, "with a tag"},
       {"backticks inside a string",
        "```python\ns = '''\n```\nx\n```\n'''\nprint(s)\n```\nDone.",
        {"s = '''\n```\nx\n```\n'''\nprint(s)"},
@@ -330,6 +331,10 @@ TEST(ExtractionTest, ASmallModelMayUseAnyTagAndProseAroundItsCode) {  // small-m
   EXPECT_THAT(tag.repairs, ElementsAre("tag code-cell taken as code"));
   EXPECT_THAT(Extract("```code-cell\nx = f(1)\n```").blocks, IsEmpty()) << "a large one may not";
   EXPECT_THAT(Extract("```json\nx = f(1)\n```", small).blocks, IsEmpty());
+
+  EXPECT_THAT(Codes(Extract("`print(len(records))`\n", small)), ElementsAre("print(len(records))"));
+  EXPECT_THAT(Extract("`FINAL(42)`", small).blocks, IsEmpty());
+  EXPECT_THAT(Codes(Extract("python\nprint(1)", small)), ElementsAre("print(1)"));
 
   const Extraction prose = Extract(
       "To answer this we count the rows:\n\nn = len(records)\nprint(n)\n\nThis prints how many "

@@ -7,8 +7,9 @@
 //
 // An event is in SQLite's log when Append returns: it survives the death of this process at any
 // point. Strings inside `data` above kInlineLimit bytes must be put into content() and referred to
-// by hash: use `Body`. Every string is redacted here, at the one writer (Contract 2).
-// Thread-safety: all methods from any thread; several processes may use one folder.
+// by hash: use `Body`; one that is not gets its body in its place. Every string is redacted here,
+// at the one writer (Contract 2), a value whose name tells of a secret too. Thread-safety: all
+// methods from any thread; several processes may use one folder.
 
 #ifndef DOSSIER_STORE_JOURNAL_H_
 #define DOSSIER_STORE_JOURNAL_H_
@@ -59,6 +60,9 @@ class Journal {
 
   // Writes `run.started` with `data`; returns the new run's id.
   virtual Result<std::string> StartRun(JsonObject data) = 0;
+  // `run.finished` with `status` and `answer` (a string or a Body), and `run.resumed`, change what
+  // List shows. Errors: kNotFound (no such run); kIo with path and bytes when the disk is full,
+  // after which the journal goes on; kDamaged; kLocked; kInvalidArgument (nested above 200 levels).
   virtual Status Append(std::string_view run, std::int64_t call, std::string_view type,
                         JsonObject data) = 0;
   // {"text": …} up to kInlineLimit bytes, else {"sha256": …, "bytes": …} with the text stored.
