@@ -122,7 +122,7 @@ void FieldCollector::OnBegin(JsonKind container, int depth) {
   }
   if (muted_at_ < 0) return;
   muted_at_ = level;
-  written_ = object ? "{" : "[";
+  written_.assign(1, object ? '{' : '[');
   write_comma_ = false;
 }
 
