@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/file.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
 #include "sandbox/namespaces.h"
@@ -44,6 +45,7 @@ Status CloseOtherDescriptors(std::vector<int> keep) {
 
 struct IsolationPlan::State {
   IsolationOptions options;
+  std::string cgroup_reason = "not asked for";
   Namespaces namespaces;
   IsolationReport report;  // what the zygote has found and done so far
   int* tid_address = nullptr;  // where glibc keeps the main thread's id
@@ -76,6 +78,21 @@ Result<std::string> ApplyProcess() {
   return LeaveRoot();
 }
 
+// Why there is no cgroup of our own. A delegated one is only noted: the other layers bound memory and
+// threads already.
+std::string CgroupReason() {
+  const std::string groups = ReadFile("/proc/self/cgroup", 1 << 16).value_or("");
+  const std::size_t unified = groups.find("0::");
+  if (unified == std::string::npos) return "not delegated (no unified hierarchy)";
+  const std::string path = groups.substr(unified + 3, groups.find('\n', unified) - unified - 3);
+  for (const char* mounted : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+    if (access((mounted + path + "/cgroup.procs").c_str(), W_OK) == 0) {
+      return "delegated, not used by this version";
+    }
+  }
+  return "not delegated";
+}
+
 Result<std::string> ApplyFlags() {
   DOSSIER_RETURN_IF_ERROR(SetFlags());
   DOSSIER_RETURN_IF_ERROR(DropAllCapabilities());
@@ -102,6 +119,7 @@ Status IsolationPlan::PrepareZygote() {
   (void)state.namespaces.OpenProc();
   state.Apply("process", ApplyProcess, state.report);
   DOSSIER_RETURN_IF_ERROR(CheckRequired(state.report));
+  state.cgroup_reason = state.Disabled("cgroup") ? "switched off" : CgroupReason();
   const auto enter = [&]() -> Result<std::string> {
     DOSSIER_RETURN_IF_ERROR(
         state.namespaces.Enter({state.options.read_folders, state.options.load_folders}));
@@ -228,7 +246,7 @@ Result<IsolationReport> IsolationPlan::LockSession(const SessionLock& lock) {
   if (lock.start_bridge) DOSSIER_RETURN_IF_ERROR(lock.start_bridge());
   state.Apply("seccomp", [&] { return locker.ApplySeccomp(); }, report);
   state.Apply("seccomp-threads", [&] { return locker.ApplyThreadFilter(); }, report);
-  report.Set("cgroup", LayerState::kUnavailable, "not delegated");
+  report.Set("cgroup", LayerState::kUnavailable, state.cgroup_reason);
   DOSSIER_RETURN_IF_ERROR(CheckRequired(report));
   return report;
 }

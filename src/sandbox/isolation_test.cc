@@ -292,6 +292,49 @@ TEST(IsolationTest, ASessionIsProcessOneAndSeesNoOther) {  // layer namespaces
   EXPECT_EQ(locked.text, "1 0 0");
 }
 
+TEST(IsolationTest, ASessionEndsWithItsZygote) {  // SBX-5, layer flags
+  for (const char* disabled : {"", "namespaces"}) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const UniqueFd read_end(ends[0]);
+    UniqueFd write_end(ends[1]);
+    const pid_t zygote = fork();
+    if (zygote == 0) {
+      IsolationPlan plan(Options({disabled}));
+      const Result<pid_t> session = plan.PrepareZygote() ? plan.Fork() : Result<pid_t>(-1);
+      if (session && *session == 0) {
+        SessionLock lock;
+        lock.keep_fds = {write_end.get()};
+        if (plan.LockSession(lock)) harness::Send(write_end.get(), "locked");
+        while (true) pause();
+      }
+      write_end.Reset();
+      while (true) pause();
+    }
+    write_end.Reset();
+    char text[6];
+    ASSERT_EQ(read(read_end.get(), text, sizeof(text)), 6);
+    kill(zygote, SIGKILL);
+    waitpid(zygote, nullptr, 0);
+    // Ends only when the session, the last holder of the other end, is gone.
+    EXPECT_EQ(harness::ReadToEnd(read_end.get()), "") << disabled;
+  }
+}
+
+TEST(IsolationTest, AFolderThatCannotBeShownLeavesTheOldRootWhole) {
+  IsolationOptions options = Options({"landlock"}, Mode::kDegraded);
+  const auto folder = TempFolder::Make();  // mode 0700, of another user
+  ASSERT_TRUE(folder);
+  if (geteuid() != 0) GTEST_SKIP() << "needs a folder of another user";
+  options.read_folders.push_back(folder->path() + "/inside");
+  const Locked locked = RunLocked(options, Identity::kUser, [](int) {
+    const UniqueFd file(open("/etc/passwd", O_RDONLY)), bin(open("/usr/bin", O_RDONLY));
+    return std::string(file.valid() && bin.valid() ? "whole" : "broken");
+  });
+  EXPECT_FALSE(locked.report.Applied("namespaces"));
+  EXPECT_EQ(locked.text, "whole");
+}
+
 TEST(SelfTestTest, PassesBehindTheWallsAndNamesAMissingLayer) {  // SBX-12
   for (const char* disabled : {"", "namespaces", "landlock", "seccomp"}) {
     const Locked locked = RunLocked(Options({disabled}), Identity::kUser, Nothing);

@@ -17,6 +17,7 @@ namespace {
 
 constexpr unsigned kInnerId = 1000;
 constexpr int kMaxLinks = 40;
+constexpr const char* kNewRoot = "/tmp";  // where it is built; any folder that is always there
 
 Status WriteProc(int proc, const char* name, const std::string& text) {
   const UniqueFd fd(openat(proc, name, O_WRONLY | O_CLOEXEC));
@@ -141,6 +142,18 @@ void DropOverlaps(const Layout& read, Layout& load) {
   load.binds = std::move(kept);
 }
 
+// Fills the new root and makes it the root.
+Status BuildRoot(const Layout& read, const Layout& load) {
+  const std::string root = kNewRoot;
+  for (const Layout* layout : {&load, &read}) {
+    DOSSIER_RETURN_IF_ERROR(MakeLinks(root, *layout));
+    for (const Bind& bind : layout->binds) DOSSIER_RETURN_IF_ERROR(BindInto(root, bind));
+  }
+  if (!Exists(root + "/tmp")) DOSSIER_RETURN_IF_ERROR(MakeFolders(root + "/tmp"));
+  DOSSIER_RETURN_IF_ERROR(SwitchRoot(root));
+  return MakeReadOnly("/", 0);
+}
+
 // A copy of the mount at `path` that can be put elsewhere.
 UniqueFd CloneMount(const std::string& path) {
   return UniqueFd(open_tree(AT_FDCWD, path.c_str(),
@@ -172,17 +185,13 @@ Status Namespaces::Enter(const RootSpec& spec) {
   for (const std::string& path : spec.load) DOSSIER_RETURN_IF_ERROR(Resolve(path, load));
   DropOverlaps(read, load);
   // The sources are open: what this hides stays reachable.
-  const std::string root = "/tmp";
-  if (mount("dossier", root.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0) {
+  if (mount("dossier", kNewRoot, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0) {
     return MakeErrnoError(errno, "mount of a new root");
   }
-  for (const Layout* layout : {&load, &read}) {
-    DOSSIER_RETURN_IF_ERROR(MakeLinks(root, *layout));
-    for (const Bind& bind : layout->binds) DOSSIER_RETURN_IF_ERROR(BindInto(root, bind));
+  if (const Status built = BuildRoot(read, load); !built) {
+    umount2(kNewRoot, MNT_DETACH);
+    return built;
   }
-  if (!Exists(root + "/tmp")) DOSSIER_RETURN_IF_ERROR(MakeFolders(root + "/tmp"));
-  DOSSIER_RETURN_IF_ERROR(SwitchRoot(root));
-  DOSSIER_RETURN_IF_ERROR(MakeReadOnly("/", 0));
   for (const Bind& bind : load.binds) load_.push_back(bind.path);
   for (const Bind& bind : read.binds) {
     if (Covers("/tmp", bind.path)) below_tmp_.push_back({bind.path, bind.folder});
