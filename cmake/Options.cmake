@@ -26,6 +26,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                       $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>
                       $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-pointer>)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # libstdc++ 12 marks what its own std::stable_sort uses as deprecated.
+  add_compile_options(-Wno-deprecated-declarations)
+endif()
 if(DOSSIER_WERROR)
   add_compile_options(-Werror)
 endif()

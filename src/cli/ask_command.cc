@@ -98,6 +98,7 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   request.forcing = Pick(kForcings, arguments.forcing);
   request.question_kind = Pick(kKinds, arguments.question_kind);
   request.blocks = Pick(kBlocks, arguments.blocks);
+  request.votes = arguments.votes;
   request.limits.iterations = arguments.max_iterations;
   request.limits.depth = arguments.max_depth;
   request.limits.calls = arguments.max_calls;
@@ -244,8 +245,9 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
   ask.add_option("paths", arguments->paths, "more contexts");
   ask.add_option("-c,--context", arguments->contexts, "file, folder (with -r), or - for stdin")
       ->type_name("PATH")
-      ->take_all();
-  ask.add_option("--context-text", arguments->texts, "a context given as text");
+      ->allow_extra_args(false);
+  ask.add_option("--context-text", arguments->texts, "a context given as text")
+      ->allow_extra_args(false);
   ask.add_flag("-r,--recurse", arguments->recurse, "read the files below folders");
   const auto choice = [&](const char* flag, std::string& value, std::vector<std::string> words,
                           const char* help) {
@@ -257,6 +259,9 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
   choice("--question-kind", arguments->question_kind, Words(kKinds), "what is asked for");
   choice("--blocks", arguments->blocks, Words(kBlocks), "which blocks of a reply run");
   ask.add_option("--dialect", arguments->dialect, "language of the code")->capture_default_str();
+  ask.add_option("--votes", arguments->votes,
+                 "attempts of which two must agree (1 large, 3 small)")
+      ->check(CLI::Range(1, 9));
   const std::string limits = "Limits";
   ask.add_option("--max-depth", arguments->max_depth, "0: no sub-calls; 1: plain sub-calls")
       ->check(CLI::Range(0, 16))

@@ -23,6 +23,7 @@ struct AskArguments {
   std::string mode = "auto", profile = "auto", forcing = "full", question_kind = "auto";
   std::string blocks = "until-error", dialect = "python";
   int max_depth = 1;
+  std::optional<int> votes;
   std::optional<int> max_iterations;
   std::int64_t max_calls = 500;
   std::optional<std::int64_t> max_tokens;

@@ -74,7 +74,9 @@ void AddModelFlags(CLI::App& command, ModelFlags* flags) {
   command.add_option("--max-output", flags->max_output, "tokens of one reply")
       ->check(CLI::PositiveNumber)
       ->group(group);
-  command.add_option("--param", flags->params, "NAME=VALUE passed to the provider")->group(group);
+  command.add_option("--param", flags->params, "NAME=VALUE passed to the provider")
+      ->allow_extra_args(false)
+      ->group(group);
   command.add_option("--concurrency", flags->concurrency, "requests in flight")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str()

@@ -37,6 +37,7 @@ void AddSandboxFlags(CLI::App& command, SandboxFlags* flags) {
       ->capture_default_str()
       ->group(group);
   command.add_option("--sandbox-read", flags->read_folders, "one more read-only folder")
+      ->allow_extra_args(false)
       ->group(group);
 }
 

@@ -3,12 +3,6 @@
 namespace dossier::recursion {
 namespace {
 
-// These read a few bytes; the other document methods scan text and get a thread.
-bool IsQuick(std::string_view method) {
-  return method == "records" || method == "records_info" || method == "record_span" ||
-         method == "char_to_byte" || method == "byte_to_char" || method == "lines";
-}
-
 bool AsksModel(std::string_view method) {
   return method == "llm" || method == "llm_batch" || method == "rlm" || method == "rlm_batch" ||
          method == "map";
@@ -31,7 +25,7 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
 }
 
 void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
-  const bool quick = IsQuick(call.method);
+  const bool quick = documents_.IsQuick(call.method, call.args);
   auto serve = [this, call = std::move(call), reply = std::move(reply)] {
     std::string raw;
     auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());

@@ -7,7 +7,8 @@
 namespace dossier::recursion {
 namespace {
 
-constexpr double kTemperatures[] = {0.2, 0.4, 0.7};  // after repeats (small-models 14)
+constexpr double kTemperatures[] = {0.2, 0.4, 0.7};  // of fresh starts (small-models 14)
+constexpr int kFailedTurns = 2;                      // of a small model before it starts afresh
 constexpr std::size_t kLongestProse = 600;           // characters of a reply that is only an answer
 
 ReplyFinish FinishOf(const model::Reply& reply) {
@@ -68,6 +69,15 @@ GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
           .depth = run.request.limits.depth};
 }
 
+// Small models put a final into a fence; as it is no code, it counts like one outside.
+std::string WithoutFenceLines(std::string_view reply) {
+  std::string out;
+  for (const std::string_view line : Split(StripThinking(reply).text, '\n')) {
+    if (!TrimSpace(line).starts_with("```")) out.append(line).append("\n");
+  }
+  return out;
+}
+
 // A provider that refused for good; a retry of the same run would fail alike.
 bool EndsRun(const Error& error) {
   return error.code != ErrorCode::kLimit && error.code != ErrorCode::kTooLong;
@@ -89,7 +99,9 @@ Status CallLoop::NeedWorkbench() {
 
 CallResult CallLoop::Run() {
   for (turn_ = 1; turn_ <= run_.iterations(); ++turn_) {
-    if (auto reason = Exhausted()) return Extract(*reason);
+    if (auto reason = Exhausted()) {
+      return candidates_.empty() ? Extract(*reason) : FinishVotes(*reason);
+    }
     if (run_.cancel.cancelled()) {
       return KeepDraft(RunStatus::kInterrupted, Error{ErrorCode::kCancelled, run_.cancel.reason()});
     }
@@ -97,8 +109,17 @@ CallResult CallLoop::Run() {
                  {{"turn", turn_}, {"turns", run_.iterations()}, {"calls", run_.ledger.use().calls}});
     TurnEnd end = Turn();
     if (end.accepted) {
-      const bool partial = end.accepted->source == Source::kPartial;
-      return Finish(std::move(*end.accepted), partial ? RunStatus::kPartial : RunStatus::kFinal);
+      if (end.accepted->source == Source::kPartial) {
+        return Finish(std::move(*end.accepted), RunStatus::kPartial);
+      }
+      auto decided = CountVote(std::move(*end.accepted));
+      if (decided) return Finish(std::move(*decided), RunStatus::kFinal);
+      StartAfresh();
+      continue;
+    }
+    // A vote that cannot be taken loses nothing: the answers so far stand.
+    if (!candidates_.empty() && (end.error || !end.stop_reason.empty())) {
+      return FinishVotes(end.error ? end.error->message : end.stop_reason);
     }
     if (end.error && end.error->code == ErrorCode::kCancelled && !Exhausted()) {
       return KeepDraft(RunStatus::kInterrupted, std::move(end.error));
@@ -108,7 +129,9 @@ CallResult CallLoop::Run() {
     }
     if (end.error) return Extract(end.error->message);
     if (!end.stop_reason.empty()) return Extract(end.stop_reason);
+    if (run_.small() && failed_turns_ >= kFailedTurns) StartAfresh();
   }
+  if (!candidates_.empty()) return FinishVotes("all turns are used");
   turn_ = run_.iterations();
   limits_hit_.push_back({"iterations", Json(run_.iterations()), Json(turn_)});
   return Extract("all turns are used");
@@ -120,7 +143,7 @@ CallLoop::TurnEnd CallLoop::Turn() {
   auto reply = Ask(*prompt, model::Purpose::kRoot, model::Stage::kNormal);
   if (!reply) return {.error = reply.error()};
   // What was sent joins the history as it was sent: prefixes stay equal (REC-9, REC-74).
-  if (turn_ > 1 && !prompt->messages.turns.empty()) {
+  if (!history_.empty() && !prompt->messages.turns.empty()) {
     history_.push_back(
         TextTurn(assembly::Role::kUser, prompt->messages.turns.back().Text()));
   }
@@ -141,15 +164,18 @@ std::map<std::string, std::string> CallLoop::Values() const {
           {"doc_sizes_list", metadata_.doc_sizes},
           {"hint", metadata_.hint},
           {"passages", metadata_.passages},
+          {"access", metadata_.access},
           {"question", run_.request.question}};
 }
 
 Result<assembly::Assembled> CallLoop::AssembleTurn() {
   std::map<std::string, std::string> values = Values();
-  if (turn_ > 1) {
+  if (!history_.empty()) {
     std::string reminder = request_note_;
     if (reminder.empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(reminder, run_.prompts.Text("reminder", values, run_.boundary));
+      DOSSIER_ASSIGN_OR_RETURN(
+          reminder, run_.prompts.Text(failed_turns_ > 0 ? "reminder_retry" : "reminder", values,
+                                      run_.boundary));
     }
     values["results"] = results_;
     values["reminder"] = std::string(TrimSpace(reminder));
@@ -193,7 +219,7 @@ Result<model::Reply> CallLoop::Ask(const assembly::Assembled& prompt, model::Pur
   if (run_.small()) {
     const double base = run_.request.temperature.value_or(kTemperatures[0]);
     request.sampling.temperature =
-        repeats_ == 0 ? base : std::max(base, kTemperatures[std::min(repeats_, 2)]);
+        attempt_ == 0 ? base : std::max(base, kTemperatures[std::min(attempt_, 2)]);
     // The reply ends where its first code block does (small-models 3).
     if (purpose == model::Purpose::kRoot && root.stops == BoundModel::Stops::kHonoured) {
       request.sampling.stop.push_back("\n```\n");
@@ -262,7 +288,10 @@ CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
     return checked && checked->ok;
   };
   const Extraction extraction = ExtractCode(reply.text, options);
-  const BareAnswer bare = FindBareAnswer(extraction.text_outside, options.model);
+  BareAnswer bare = FindBareAnswer(extraction.text_outside, options.model);
+  if (run_.small() && bare.form == BareAnswer::Form::kNone && extraction.blocks.empty()) {
+    bare = FindBareAnswer(WithoutFenceLines(reply.text), options.model);
+  }
   JsonArray blocks;
   for (const CodeBlock& block : extraction.blocks) {
     blocks.push_back(JsonObject{{"code", run_.log.Body(block.code)}, {"tag", block.tag}});
@@ -281,6 +310,45 @@ CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
     end.stop_reason = "the replies held no code and no answer";
   }
   return end;
+}
+
+// A small model that failed twice repeats itself in ever new words: the failed turns leave the
+// history, the temperature rises, and the question is asked anew (small-models 14). The session
+// keeps its names.
+void CallLoop::StartAfresh() {
+  run_.log.Add(0, "attempt.started", {{"attempt", ++attempt_}});
+  history_.clear();
+  results_.clear();
+  request_note_.clear();
+  printed_.clear();
+  printed_value_.reset();
+  asked_is_it_ = false;
+  failed_turns_ = 0;
+  errors_in_a_row_ = 0;
+  stall_ = StallWatch();
+}
+
+// The answer that `offer` decides, or none while another attempt is wanted.
+std::optional<CallLoop::Offer> CallLoop::CountVote(Offer offer) {
+  const int wanted = run_.votes();
+  if (wanted <= 1 || LastChance()) return offer;
+  const std::string printed = Join(printed_, "\n");
+  Candidate candidate{std::move(offer), {}};
+  candidate.vote = MakeVote(candidate.offer.text, printed, run_.request.question);
+  for (const Candidate& other : candidates_) {
+    if (Agree(other.vote, candidate.vote)) return other.offer;
+  }
+  candidates_.push_back(std::move(candidate));
+  if (static_cast<int>(candidates_.size()) < wanted) return std::nullopt;
+  run_.log.Warn(0, "votes_disagree", Json(fmt::format("{} attempts gave {} different answers",
+                                                      wanted, candidates_.size())));
+  return candidates_.front().offer;
+}
+
+// Ends the vote with the answers there are.
+CallResult CallLoop::FinishVotes(std::string_view why) {
+  run_.log.Warn(0, "votes_incomplete", Json(why));
+  return Finish(std::move(candidates_.front().offer), RunStatus::kFinal);
 }
 
 CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAnswer& bare) {
@@ -306,6 +374,9 @@ CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAn
   }
   if (end) return std::move(*end);
   errors_in_a_row_ = raised ? errors_in_a_row_ + 1 : 0;
+  const sandbox::BlockResult& last = feedback.blocks.back().result;
+  const bool failed = raised || last.status != sandbox::BlockStatus::kOk;
+  failed_turns_ = failed ? failed_turns_ + 1 : 0;
   if (bare.form != BareAnswer::Form::kNone) {
     const bool honoured = bare.form == BareAnswer::Form::kFinalVar && !raised && !run_.small();
     if (honoured) {
@@ -331,7 +402,6 @@ std::optional<CallLoop::TurnEnd> CallLoop::RunBlock(const CodeBlock& block, Feed
     ran.result.status = sandbox::BlockStatus::kNotRun;
     ran.result.refused =
         "This block equals one that failed, so it was not run again. Write it another way.";
-    ++repeats_;
   } else {
     run_.log.Add(0, "block.started", {{"block", number}, {"code", run_.log.Body(block.code)}});
     sandbox::RunOptions options{.cancel = run_.cancel};
@@ -381,6 +451,7 @@ std::optional<CallLoop::TurnEnd> CallLoop::RunBlock(const CodeBlock& block, Feed
 CallLoop::TurnEnd CallLoop::WithoutCode(const Extraction& extraction, const BareAnswer& bare) {
   Feedback feedback;
   if (!extraction.feedback.empty()) feedback.messages.push_back(extraction.feedback);
+  if (clean_blocks_ == 0 || printed_.empty()) ++failed_turns_;
   if (bare.form != BareAnswer::Form::kNone) {
     auto offer = Resolve(bare, &feedback);
     if (offer) return Decide(std::move(*offer), &feedback);
@@ -475,6 +546,7 @@ CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
       run_.log.Add(0, "answer.refused", {{"gate", refusal->gate}, {"reason", refusal->reason}});
       draft_ = std::move(offer);
       draft_->source = Source::kDraft;
+      ++failed_turns_;
       if (auto text = run_.prompts.Text("final_refused", {{"reason", refusal->reason}},
                                         run_.boundary)) {
         feedback->messages.emplace_back(TrimSpace(*text));

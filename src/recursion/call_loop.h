@@ -21,6 +21,7 @@
 #include "recursion/gates.h"
 #include "recursion/run_state.h"
 #include "recursion/stall.h"
+#include "recursion/votes.h"
 #include "recursion/workbench.h"
 
 namespace dossier::recursion {
@@ -28,6 +29,7 @@ namespace dossier::recursion {
 // What the prompts say about the context; made once a run.
 struct Metadata {
   std::string doc_count, total_chars, doc_sizes, hint, passages;
+  std::string access;  // small models: which name holds the data, in one or two sentences
   std::vector<std::string> hint_values;  // for the grounding gate
   std::uint64_t characters = 0;
 };
@@ -87,6 +89,9 @@ class CallLoop {
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);
 
+  void StartAfresh();
+  std::optional<Offer> CountVote(Offer offer);
+  CallResult FinishVotes(std::string_view why);
   CallResult Finish(Offer offer, RunStatus status);
   CallResult Extract(const std::string& reason);
   CallResult KeepDraft(RunStatus status, std::optional<Error> error);
@@ -109,7 +114,13 @@ class CallLoop {
   int errors_in_a_row_ = 0;
   int clean_blocks_ = 0;
   int blocks_run_ = 0;
-  int repeats_ = 0;                        // replies dropped because they repeated a failed block
+  int attempt_ = 0;                        // fresh starts so far; raises the temperature
+  int failed_turns_ = 0;                   // in a row, without an output or an accepted answer
+  struct Candidate {
+    Offer offer;
+    Vote vote;
+  };
+  std::vector<Candidate> candidates_;      // accepted answers of independent attempts
   std::vector<assembly::Turn> history_;    // what was sent and received, oldest first
   std::string results_;                    // the newest feedback: the request zone
   std::string request_note_;               // instead of the reminder, once

@@ -55,6 +55,8 @@ Result<CallResult> AnswerDirectly(RunState& run) {
 std::string FindPassagesFor(RunState& run) {
   const ContextSet& context = *run.request.context;
   if (!run.small() || context.bytes() > kSearchLimit) return {};
+  // For a count over the whole text a few paragraphs only mislead.
+  if (Classify(run.request.question) == QuestionKind::kAggregate) return {};
   std::vector<TextDocument> documents;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];

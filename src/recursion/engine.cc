@@ -168,7 +168,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
 CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   auto pool = GetPool();
   if (!pool) return {.status = RunStatus::kFailed, .error = pool.error()};
-  Metadata metadata = MakeMetadata(*run.request.context, run.profile, run.max_subcall_chars);
+  Metadata metadata = MakeMetadata(run);
   metadata.passages = FindPassagesFor(run);
   std::unique_ptr<Workbench> bench;
   CallLoop* running = nullptr;
@@ -243,7 +243,7 @@ Result<Plan> Engine::Impl::DryRun(const Request& request) {
     plan.report = std::move(prompt.report);
     return plan;
   }
-  Metadata metadata = MakeMetadata(*request.context, profile, run.max_subcall_chars);
+  Metadata metadata = MakeMetadata(run);
   metadata.passages = FindPassagesFor(run);
   CallLoop loop(run, metadata, [] { return MakeError(ErrorCode::kInternal, "a dry run"); });
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, loop.FirstPrompt());

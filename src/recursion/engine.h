@@ -71,6 +71,7 @@ struct Request {
   Forcing forcing = Forcing::kFull;
   QuestionHint question_kind = QuestionHint::kAuto;
   BlockPolicy blocks = BlockPolicy::kUntilError;
+  std::optional<int> votes;       // attempts of which two must agree; unset: 1 large, 3 small
   Limits limits;
   sandbox::Limits cell;
   std::uint64_t context_string_max = 2ull << 30;  // bytes

@@ -51,6 +51,7 @@ std::optional<Refusal> Gates::CheckGrounding(std::string_view answer,
 // refusal of a computed answer makes them doubt it (docs/decisions/coverage-gate.md).
 std::optional<Refusal> Gates::CheckCoverage(const GateSituation& situation) const {
   if (context_.kind != QuestionKind::kAggregate || context_.depth == 0) return std::nullopt;
+  if (context_.context_chars < kSmallContext) return std::nullopt;
   if (situation.coverage >= kCoverageWanted) return std::nullopt;
   if (context_.profile == Profile::kSmall &&
       situation.subcalls == GateSituation::SubcallsUsed::kNo) {

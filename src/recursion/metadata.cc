@@ -25,9 +25,40 @@ void AddExamples(const inspect::Description& description, std::vector<std::strin
   }
 }
 
+// Which name holds the data: small models do not work it out from a list of what there is.
+std::string AccessText(const RunState& run) {
+  const auto& documents = run.request.context->documents();
+  std::string_view name = "access_text";
+  std::map<std::string, std::string> values;
+  if (documents.size() == 1) {
+    const inspect::Description& description = documents[0].description;
+    if (inspect::HasRecords(description.format) && description.records) {
+      name = "access_records";
+      values["count"] = GroupDigits(description.records->records);
+    } else {
+      values["chars"] = GroupDigits(description.counts.chars);
+      values["lines"] = GroupDigits(description.counts.lines);
+    }
+  } else {
+    const bool all_records =
+        std::all_of(documents.begin(), documents.end(), [](const ContextDocument& document) {
+          return inspect::HasRecords(document.description.format);
+        });
+    name = all_records ? "access_records" : "access_files";
+    std::uint64_t records = 0;
+    for (const ContextDocument& document : documents) {
+      if (document.description.records) records += document.description.records->records;
+    }
+    values["count"] = GroupDigits(all_records ? records : documents.size());
+  }
+  const auto text = run.prompts.Text(name, values, run.boundary);
+  return text ? std::string(TrimSpace(*text)) : std::string();
+}
+
 }  // namespace
 
-Metadata MakeMetadata(const ContextSet& context, Profile profile, std::int64_t max_subcall_chars) {
+Metadata MakeMetadata(const RunState& run) {
+  const ContextSet& context = *run.request.context;
   Metadata metadata;
   const auto& documents = context.documents();
   metadata.characters = context.characters();
@@ -38,18 +69,20 @@ Metadata MakeMetadata(const ContextSet& context, Profile profile, std::int64_t m
   std::vector<inspect::Description> descriptions;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     descriptions.push_back(documents[i].description);
+    // The field table says all of it in fewer tokens, and examples leak (small-models 9).
+    if (run.small() && !descriptions.back().fields.empty()) descriptions.back().sample.clear();
     AddExamples(documents[i].description, &metadata.hint_values);
     if (i < kDocumentsListed) {
-      metadata.doc_sizes += SizeLine(i, documents[i], max_subcall_chars) + "\n";
+      metadata.doc_sizes += SizeLine(i, documents[i], run.max_subcall_chars) + "\n";
     }
   }
   if (documents.size() > kDocumentsListed) {
     metadata.doc_sizes +=
         fmt::format("… and {} more\n", GroupDigits(documents.size() - kDocumentsListed));
   }
-  const inspect::HintOptions options{.profile = profile == Profile::kSmall
-                                                    ? inspect::HintProfile::kSmall
-                                                    : inspect::HintProfile::kLarge};
+  metadata.access = AccessText(run);
+  const inspect::HintOptions options{
+      .profile = run.small() ? inspect::HintProfile::kSmall : inspect::HintProfile::kLarge};
   if (descriptions.size() == 1) {
     metadata.hint = inspect::RenderHint(descriptions[0], options);
   } else if (!descriptions.empty()) {

@@ -6,12 +6,11 @@
 #define DOSSIER_RECURSION_METADATA_H_
 
 #include "recursion/call_loop.h"
-#include "recursion/context_set.h"
+#include "recursion/run_state.h"
 
 namespace dossier::recursion {
 
-// `max_subcall_chars` flags the documents that no sub-call can take whole.
-Metadata MakeMetadata(const ContextSet& context, Profile profile, std::int64_t max_subcall_chars);
+Metadata MakeMetadata(const RunState& run);
 
 }  // namespace dossier::recursion
 

@@ -22,11 +22,15 @@ constexpr Names kLayouts[] = {
 
 constexpr Names kTemplates[] = {
     {"reminder", "reminder.md", "reminder.small.md", "reminder.alone.md"},
+    {"reminder_retry", "reminder.md", "reminder.retry.small.md", "reminder.alone.md"},
     {"code_required", "code_required.md", "code_required.small.md", "code_required.md"},
     {"final_refused", "final_refused.md", "final_refused.md", "final_refused.md"},
     {"worker_restarted", "worker_restarted.md", "worker_restarted.md", "worker_restarted.md"},
     {"last_turn", "last_turn.md", "last_turn.md", "last_turn.md"},
     {"is_it", "is_it.md", "is_it.md", "is_it.md"},
+    {"access_records", "access_records.md", "access_records.md", "access_records.md"},
+    {"access_text", "access_text.md", "access_text.md", "access_text.md"},
+    {"access_files", "access_files.md", "access_files.md", "access_files.md"},
 };
 
 std::string_view Pick(const Names& names, const PromptStyle& style) {

@@ -32,6 +32,8 @@ struct RunState {
 
   bool small() const { return profile == Profile::kSmall; }
   int iterations() const { return request.limits.iterations.value_or(small() ? 12 : 30); }
+  // Independent attempts of which two must agree; 1: the first answer counts (small-models 10).
+  int votes() const { return request.votes.value_or(small() ? 3 : 1); }
   std::size_t output_chars() const {
     return request.limits.output_chars.value_or(small() ? 4000 : 20000);
   }
