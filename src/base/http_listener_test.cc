@@ -41,7 +41,8 @@ std::string ReadUntil(int fd, std::string_view until) {
   return got;
 }
 
-std::unique_ptr<HttpListener> Start(HttpListener::Handler handler, HttpListenerOptions options = {}) {
+std::unique_ptr<HttpListener> Start(HttpListener::Handler handler,
+                                    HttpListenerOptions options = {}) {
   auto listener = HttpListener::Start(std::move(options), std::move(handler));
   EXPECT_TRUE(listener) << listener.error().message;
   return std::move(*listener);

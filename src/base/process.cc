@@ -341,9 +341,8 @@ std::optional<std::string> FindProgram(std::string_view program) {
     if (folder.empty() || folder[0] != '/') continue;
     std::string full = std::string(folder) + "/" + std::string(program);
     struct stat info {};
-    if (stat(full.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(full.c_str(), X_OK) == 0) {
-      return full;
-    }
+    if (stat(full.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (access(full.c_str(), X_OK) == 0) return full;
   }
   return std::nullopt;
 }

@@ -144,7 +144,9 @@ void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
     ReadPrice(prices["output"], entry->price_output);
   }
   ReadCapabilities(node["capabilities"], *entry);
-  if (node["cache"]) CheckKeys(node["cache"], {"min_prefix", "breakpoints", "ttl", "read", "write"});
+  if (const YAML::Node cache = node["cache"]) {
+    CheckKeys(cache, {"min_prefix", "breakpoints", "ttl", "read", "write"});
+  }
   ReadOneOf(node["profile"], {"small", "large"}, entry->capability.profile);
   ReadText(node["as_of"], entry->as_of);
   ReadText(node["source"], entry->source);
@@ -187,7 +189,7 @@ void ReadAll(const YAML::Node& root, std::vector<Entry>& entries,
   }
 }
 
-// The billions of parameters that a name states ("Qwen2.5-Coder-1.5B-Instruct"); none if it does not.
+// The billions of parameters that a name states: 1.5 in "Qwen2.5-Coder-1.5B-Instruct".
 std::optional<double> SizeInName(std::string_view name) {
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (std::size_t at = 0; at < name.size(); ++at) {

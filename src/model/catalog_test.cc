@@ -195,7 +195,9 @@ TEST(CatalogTest, DamagedFilesNeverCrash) {
       "prices: {input: 1}, capabilities: {sampling: [a]}}\n";
   for (int round = 0; round < 2000; ++round) {
     std::string text = base;
-    for (int i = 0; i < 3; ++i) text[random.Below(text.size())] = "{}[]:,- \n#&*'x"[random.Below(14)];
+    for (int i = 0; i < 3; ++i) {
+      text[random.Below(text.size())] = "{}[]:,- \n#&*'x"[random.Below(14)];
+    }
     std::vector<Entry> entries;
     std::vector<Provider> providers;
     (void)ReadCatalogFile(text, "fuzz", &entries, &providers).has_value();

@@ -336,8 +336,8 @@ void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& fail
   }
 }
 
-// MOD-21: 0.5 s x 2^n with full jitter, or what the server asks for if that is longer. Fails at once
-// where the wait cannot end in time.
+// MOD-21: 0.5 s x 2^n with full jitter, or what the server asks for if that is longer. Fails at
+// once where the wait cannot end in time.
 Result<Millis> Core::RetryDelay(const Job& job, const Error& error, const Failure& failure) {
   const double exponential = static_cast<double>(options_.first_delay.count()) *
                              std::ldexp(1.0, std::min(job.attempt - 1, 30));

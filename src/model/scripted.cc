@@ -334,13 +334,16 @@ class ScriptedClient final : public Client {
       sink->OnDone(tl::unexpected(answer.error()));
     } else if (answer->fail_status != 0) {
       const HttpFailure failed = MapHttpFailure(
-          {.status = answer->fail_status, .headers = answer->fail_headers, .body = answer->fail_body},
+          {.status = answer->fail_status,
+           .headers = answer->fail_headers,
+           .body = answer->fail_body},
           {.provider = "scripted", .model = pending.request->model}, now);
       sink->OnFailure(failed.failure);
       sink->OnDone(tl::unexpected(failed.error));
     } else if (answer->cut_after == 0) {
       sink->OnFailure({.retry = Failure::Retry::kYes});
-      sink->OnDone(MakeError(ErrorCode::kNetwork, "scripted: the connection broke before any text"));
+      sink->OnDone(
+          MakeError(ErrorCode::kNetwork, "scripted: the connection broke before any text"));
     } else {
       DeliverReply(*pending.request, *sink, std::move(*answer));
     }

@@ -3,8 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(auto script, Script::Load("replies.yaml"));
 //   std::shared_ptr<Client> client = MakeScriptedClient(script, clock);
 //
-// A rule may ask for `when` (a regular expression over the last message), `purpose`, `turn`, `path`;
-// it gives `reply`, `tool_calls`, `finish`, `delay`, `usage`, `fail: {status, body, headers,
+// A rule may ask for `when` (a regular expression over the last message), `purpose`, `turn` and
+// `path`; it gives `reply`, `tool_calls`, `finish`, `delay`, `usage`, `fail: {status, body, headers,
 // cut_after}`, and fits `times` requests: a number or `always`. Without `times` a rule with
 // conditions fits always, one without fits once.
 //

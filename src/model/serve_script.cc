@@ -146,9 +146,8 @@ class Delivery {
     if (answer.cut_after) text = text.substr(0, utf8::FloorBoundary(text, *answer.cut_after));
     SendEvent({{"role", "assistant"}, {"content", ""}}, nullptr);
     while (!text.empty()) {
-      const std::size_t size = text.size() <= kChunkBytes
-                                   ? text.size()
-                                   : std::max<std::size_t>(1, utf8::FloorBoundary(text, kChunkBytes));
+      std::size_t size = text.size();
+      if (size > kChunkBytes) size = std::max<std::size_t>(1, utf8::FloorBoundary(text, kChunkBytes));
       if (!SendEvent({{"content", text.substr(0, size)}}, nullptr)) return exchange_->Abort();
       text.remove_prefix(size);
     }

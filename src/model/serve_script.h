@@ -1,11 +1,12 @@
-// A script behind an OpenAI-compatible endpoint, with recording: what `models serve-script` runs, and
-// the server of the acceptance tests (MOD-50).
+// A script behind an OpenAI-compatible endpoint, with recording: what `models serve-script` runs,
+// and the server of the acceptance tests (MOD-50).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto server, ServeScript(script, {.record_path = "requests.jsonl"}));
 //   Use(fmt::format("http://127.0.0.1:{}/v1", server->port()));
 //
-// Serves POST /v1/chat/completions, streamed and not, and GET /v1/models. A request for which no rule
-// is left gets status 400 with the reason. One line is recorded for every request, before its answer:
+// Serves POST /v1/chat/completions, streamed and not, and GET /v1/models. A request for which no
+// rule is left gets status 400 with the reason. One line is recorded for every request, before its
+// answer:
 // {"method","target","authorized","body"}; the key itself is never written.
 //
 // Thread-safety: the server has its own threads; stop it by destroying it.

@@ -14,7 +14,9 @@ using ::dossier::testing::FailsWith;
 std::string Parse(const std::vector<std::string>& parts) {
   SseParser parser(1 << 16);
   std::string out;
-  const auto add = [&](const SseEvent& event) { out += "[" + event.event + "|" + event.data + "]"; };
+  const auto add = [&](const SseEvent& event) {
+    out += "[" + event.event + "|" + event.data + "]";
+  };
   for (const std::string& part : parts) EXPECT_TRUE(parser.Feed(part, add));
   EXPECT_TRUE(parser.Finish(add));
   return out;

@@ -22,7 +22,9 @@ Result<Url> ParseUrl(std::string_view text) {
     return MakeError(ErrorCode::kConfig, "the address \"{}\" {}", text, reason);
   };
   for (const char c : text) {
-    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) return wrong("holds a blank or control character");
+    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
+      return wrong("holds a blank or control character");
+    }
   }
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos) return wrong("does not start with http:// or https://");
@@ -33,7 +35,8 @@ Result<Url> ParseUrl(std::string_view text) {
   std::string_view authority = rest.substr(0, authority_end);
   url.path = std::string(rest.substr(authority_end));
   if (authority.find('@') != std::string_view::npos) {
-    return MakeError(ErrorCode::kConfig, "the address holds a user name or password; give the key by --key-env");
+    return MakeError(ErrorCode::kConfig,
+                     "the address holds a user name or password; give the key by --key-env");
   }
   std::string_view port;
   if (!authority.empty() && authority[0] == '[') {

@@ -1,0 +1,16 @@
+// Scripts and model data files: any bytes are read or refused.
+
+#include <cstdint>
+#include <string_view>
+
+#include "model/catalog_reader.h"
+#include "model/scripted.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)dossier::model::Script::Parse(text, "fuzz").has_value();
+  std::vector<dossier::model::Entry> entries;
+  std::vector<dossier::model::Provider> providers;
+  (void)dossier::model::ReadCatalogFile(text, "fuzz", &entries, &providers).has_value();
+  return 0;
+}
