@@ -3,7 +3,7 @@
 
 usage: run.py --dossier PATH [--jobs N] [FILE or folder ...]
 
-A scenario is YAML. Keys:
+A scenario is YAML; a file may hold several, parted by `---`. Keys:
   about, cases        what it shows, the spec's case ids
   files               {name: content} written into a fresh folder, where the command runs;
                       content may be {repeat: TEXT, times: N} or {bytes: "hex"}
@@ -17,6 +17,12 @@ A scenario is YAML. Keys:
   exit                exit code, 0 if absent
   requests            how many model requests the run's journal holds
   journal             event types of the run in order (warnings, context.stored left out)
+  events              {type: [texts]}: some event of that type must contain each text (as JSON)
+  events_lack         {type: [texts]}: none may; an empty list: there is no such event
+  warnings            codes of the run's warnings, in order
+  roles               {N: [roles]}: of the N-th request's messages
+  prefix              stable: each turn's messages are the start of the next turn's
+  files_after         {name: content} after the command
   sent                {N: [texts]}: what the N-th request's messages must contain
   sent_lacks          {N: [texts]}: what they must not contain
   max_seconds         a bound that only a hang would pass
@@ -50,12 +56,19 @@ def lookup(document, path: str):
     return document
 
 
+JOURNAL_KEYS = {"requests", "journal", "sent", "sent_lacks", "events", "events_lack", "warnings",
+                "roles", "prefix"}
+KEYS = JOURNAL_KEYS | {"about", "cases", "files", "context", "args", "ask", "replies", "stdin",
+                       "env", "before", "stdout", "stdout_contains", "stdout_lacks",
+                       "stderr_contains", "stderr_lacks", "json", "exit", "max_seconds",
+                       "files_after"}
+
+
 class Scenario:
-    def __init__(self, path: pathlib.Path, dossier: str):
-        self.path = path
+    def __init__(self, spec: dict, dossier: str):
+        self.spec = spec
         self.dossier = dossier
-        self.spec = yaml.safe_load(path.read_text("utf-8"))
-        self.problems: list[str] = []
+        self.problems = [f"unknown key {key}" for key in spec.keys() - KEYS]
 
     def check(self, holds: bool, problem: str) -> None:
         if not holds:
@@ -100,7 +113,10 @@ class Scenario:
             except subprocess.TimeoutExpired:
                 return ["did not end in time"]
             self.check_output(done)
-            if {"requests", "journal", "sent", "sent_lacks"} & self.spec.keys():
+            for name, value in self.spec.get("files_after", {}).items():
+                found = (work / name).read_bytes() if (work / name).exists() else None
+                self.check(found == content_of(value), f"file {name} is {found!r}")
+            if JOURNAL_KEYS & self.spec.keys():
                 self.check_journal(work, env)
         return self.problems
 
@@ -148,6 +164,12 @@ class Scenario:
         if "journal" in self.spec:
             types = [event["type"] for event in events if event["type"] not in QUIET_EVENTS]
             self.check(types == self.spec["journal"], f"journal is {types}")
+        if "warnings" in self.spec:
+            codes = [event["data"]["code"] for event in events if event["type"] == "warning"]
+            self.check(codes == self.spec["warnings"], f"warnings are {codes}")
+        self.check_events(events)
+        self.check_messages([self.messages(env, event) for event in sent
+                             if event["data"]["purpose"] in ("root", "extract", "direct")])
         for key, want in (("sent", True), ("sent_lacks", False)):
             for number, parts in self.spec.get(key, {}).items():
                 if len(sent) < int(number):
@@ -158,7 +180,35 @@ class Scenario:
                     # Both the text and its form inside JSON, as root messages are kept as JSON.
                     found = part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
                     self.check(found == want,
-                               f"request {number} {'lacks' if want else 'holds'} {part!r}: {text[-1500:]}")
+                               f"request {number} {'lacks' if want else 'holds'} {part!r}: {text[-900:]}")
+
+    def check_events(self, events: list) -> None:
+        for key, want in (("events", True), ("events_lack", False)):
+            for kind, parts in self.spec.get(key, {}).items():
+                found = [json.dumps(event["data"], ensure_ascii=False) for event in events
+                         if event["type"] == kind]
+                if not parts:
+                    self.check(bool(found) == want, f"{len(found)} events {kind}: {found[:3]}")
+                for part in parts:
+                    self.check(any(part in text for text in found) == want,
+                               f"events {kind} {'lack' if want else 'hold'} {part!r}: {found}")
+
+    def check_messages(self, requests: list) -> None:
+        for number, roles in self.spec.get("roles", {}).items():
+            found = [turn["role"] for turn in requests[int(number) - 1]["turns"]]
+            self.check(found == roles, f"roles of request {number} are {found}")
+        if self.spec.get("prefix") == "stable":
+            texts = [[request["system"][0]["text"]] +
+                     ["\n".join(block["text"] for block in turn["blocks"])
+                      for turn in request["turns"]] for request in requests]
+            for number, (before, after) in enumerate(zip(texts, texts[1:]), 1):
+                for index, (old, new) in enumerate(zip(before, after)):
+                    # White space between two parts of one message is the layout's matter.
+                    self.check(old.split() == new.split(),
+                               f"message {index} of request {number} changed: {old!r} to {new!r}")
+
+    def messages(self, env: dict, event: dict) -> dict:
+        return json.loads(self.body(env, event["data"]["messages"]))
 
     @staticmethod
     def body(env: dict, body: dict) -> str:
@@ -181,16 +231,19 @@ def main() -> int:
     roots = [pathlib.Path(path) for path in args.paths] or [pathlib.Path(__file__).parent]
     files = sorted(file for root in roots
                    for file in ([root] if root.is_file() else root.rglob("*.yaml")))
+    scenarios = [(file, spec) for file in files
+                 for spec in yaml.safe_load_all(file.read_text("utf-8"))]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for file, problems in zip(files, pool.map(lambda file: Scenario(file, dossier).run(), files)):
+        results = pool.map(lambda item: Scenario(item[1], dossier).run(), scenarios)
+        for (file, spec), problems in zip(scenarios, results):
             if problems:
                 failed += 1
-                print(f"FAILED {file}")
+                print(f"FAILED {file}: {spec['about']}")
                 for problem in problems:
-                    print(f"  {problem}")
-    print(f"{len(files) - failed} passed, {failed} failed")
-    return 1 if failed or not files else 0
+                    print(f"  {problem}", flush=True)
+    print(f"{len(scenarios) - failed} passed, {failed} failed")
+    return 1 if failed or not scenarios else 0
 
 
 if __name__ == "__main__":
