@@ -157,9 +157,11 @@ void BlockRunner::Handle(Message message) {
     case MessageType::kCancel:
       return worker_.bridge().CancelCall(
           static_cast<std::uint64_t>(message.json.at("id").get_int64()), "the code was interrupted");
+    case MessageType::kLog:
+      outcome_.context_text |= message.json.at("level").get_string() == kContextTextLevel;
+      return;
     case MessageType::kCredit:
     case MessageType::kPong:
-    case MessageType::kLog:
       return;
     default:
       break;

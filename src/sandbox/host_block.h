@@ -48,6 +48,7 @@ struct BlockOutcome {
   BlockOutput output;
   std::optional<InterruptReason> interrupted;
   bool cancelled = false;       // by the run's token
+  bool context_text = false;    // the worker made a str of its contexts
   std::string death_reason;     // or what broke the protocol
   std::vector<CallRecord> records;
   Millis wall{0}, cpu{0};

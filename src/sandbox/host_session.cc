@@ -96,6 +96,7 @@ Result<BlockResult> HostSession::Run(std::string_view code, const RunOptions& op
   const std::uint64_t watching = options.cancel.OnCancel([waker] { waker->Wake(); });
   BlockOutcome outcome = RunInWorker(*worker_, task);
   options.cancel.Forget(watching);
+  if (outcome.context_text) zygotes_->WantContextText(spec_);
   const bool cancelled = outcome.cancelled;
   Result<BlockResult> result = Finish(std::move(outcome), task.code);
   if (cancelled) return MakeError(ErrorCode::kCancelled, "{}", options.cancel.reason());

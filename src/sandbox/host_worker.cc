@@ -15,19 +15,13 @@ namespace {
 
 constexpr Millis kOpenTime{60'000};   // a large context may have to be read from disk
 constexpr Millis kCloseGrace{200};
-constexpr int kBrokenBridge = 70;     // the exit status of a worker that saw broken bytes
-
-bool WaitForExit(int pidfd, Millis timeout) {
-  pollfd entry{pidfd, POLLIN, 0};
-  return poll(&entry, 1, static_cast<int>(timeout.count())) > 0;
-}
 
 }  // namespace
 
 Result<std::unique_ptr<HostWorker>> HostWorker::Open(ZygoteSource& zygotes, const SessionSpec& spec,
                                                      std::shared_ptr<Waker> waker) {
   const auto started = std::chrono::steady_clock::now();
-  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, zygotes.Fork());
+  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, zygotes.Fork(spec));
   std::unique_ptr<HostWorker> worker(new HostWorker(std::move(forked)));  // private constructor
   worker->bridge_ = std::make_shared<HostBridge>(std::move(waker));
   DOSSIER_RETURN_IF_ERROR(worker->SendOpen(spec));
@@ -71,10 +65,10 @@ HostWorker::~HostWorker() {
   bridge_->Send({.type = MessageType::kClose, .json = {{"grace_ms", kCloseGrace.count()}}},
                 Urgency::kUrgent);
   (void)bridge_->Flush(fd());
-  if (!WaitForExit(forked_.handle.get(), kCloseGrace)) {
-    Kill();
-    WaitForExit(forked_.handle.get(), Millis(1000));
-  }
+  // Its end of the bridge closes when it exits; what the kernel then still takes apart (its
+  // namespaces) need not be waited for.
+  pollfd entry{fd(), POLLRDHUP, 0};
+  if (poll(&entry, 1, static_cast<int>(kCloseGrace.count())) <= 0) Kill();
 }
 
 void HostWorker::Kill() {
@@ -132,7 +126,8 @@ std::string HostWorker::DeathReason() {
     if (signal == SIGSYS) return "stopped for a system call that the sandbox forbids";
     return fmt::format("killed by signal {} ({})", signal, strsignal(signal));
   }
-  if (WEXITSTATUS(*status) == kBrokenBridge) return "the bridge to the worker broke";
+  if (WEXITSTATUS(*status) == kBrokenBridgeExit) return "the bridge to the worker broke";
+  if (WEXITSTATUS(*status) == kOutOfMemoryExit) return "out of memory";
   return fmt::format("the process ended itself with status {}", WEXITSTATUS(*status));
 }
 

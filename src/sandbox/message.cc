@@ -58,6 +58,7 @@ constexpr Field kCredit[] = {{"requests", Kind::kInt}, {"bytes", Kind::kInt}};
 constexpr Field kReset[] = {{"keep", Kind::kArray}};
 constexpr Field kClose[] = {{"grace_ms", Kind::kInt}};
 constexpr Field kLog[] = {{"level", Kind::kString}, {"text", Kind::kText}};
+constexpr Field kFork[] = {{"kind", Kind::kString}};  // session, zygote
 constexpr Field kForked[] = {{"pid", Kind::kInt}, {"ms", Kind::kInt}, {"error", Kind::kString, kOptional}};
 constexpr Field kExited[] = {{"pid", Kind::kInt}, {"status", Kind::kInt}};
 
@@ -93,7 +94,7 @@ constexpr std::array<Row, kLastFrameType + 1> kRows = {{
     {"reset", From::kHost, kReset, Row::Id::kNew},
     {"close", From::kHost, kClose, Row::Id::kNone},
     {"log", From::kWorker, kLog, Row::Id::kNone},
-    {"fork", From::kHost, {}, Row::Id::kNew},
+    {"fork", From::kHost, kFork, Row::Id::kNew},
     {"forked", From::kWorker, kForked, Row::Id::kOfRequest},
     {"exited", From::kWorker, kExited, Row::Id::kNew},
 }};

@@ -55,6 +55,13 @@ enum class MessageType : std::uint8_t {
 
 std::string_view MessageTypeName(MessageType type);
 
+// Exit statuses of a worker: it read broken bytes; it had no memory left to go on.
+inline constexpr int kBrokenBridgeExit = 70;
+inline constexpr int kOutOfMemoryExit = 71;
+
+// The level of the log message with which a worker says that it made a `context` str.
+inline constexpr std::string_view kContextTextLevel = "context_text";
+
 enum class Side { kHost, kWorker };  // who sends
 
 // Bytes of one message (SBX-90).

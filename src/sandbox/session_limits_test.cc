@@ -155,7 +155,9 @@ TEST_F(SessionLimitsTest, CloseFromAnotherThreadEndsTheBlock) {
   auto session = Open();
   ASSERT_TRUE(session);
   std::thread other;
-  handler_ = AnsweringHandler([&](BridgeCall, std::shared_ptr<BridgeReply>) {
+  std::shared_ptr<BridgeReply> open;  // kept, so that the code waits
+  handler_ = AnsweringHandler([&](BridgeCall, std::shared_ptr<BridgeReply> reply) {
+    open = std::move(reply);
     other = std::thread([&] { session->Close(); });
   });
   EXPECT_THAT(session->Run("import _dossier\n_dossier.call('llm', {})\nwhile True: pass", {},

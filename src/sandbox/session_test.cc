@@ -132,6 +132,33 @@ TEST_F(SessionTest, ManyContextsTravelAsDescriptors) {  // SBX-30
             "150 b'text 149'\n");
 }
 
+TEST_F(SessionTest, LaterSessionsShareTheTextOfALargeContext) {  // SBX-2, SBX-32, SBX-33
+  struct Case {
+    std::string_view piece;
+    std::uint64_t characters;
+  };
+  constexpr Case kCases[] = {{"ascii 123456789\r\n", 17}, {"caf\u00e9 cr\u00e8me \u00fc", 12},
+                             {"\u6771\u4eac and text", 11}, {"\U0001F389 party \u0416", 9}};
+  for (const Case& c : kCases) {
+    std::string text;
+    std::uint64_t pieces = 0;
+    for (; text.size() < (5u << 20); ++pieces) text += c.piece;
+    const UniqueFd fd = MakeContextFd(text);
+    SessionSpec spec;
+    spec.contexts = {{.name = "c", .fd = fd.get(), .bytes = text.size(),
+                      .characters = pieces * c.characters}};
+    for (int round = 0; round < 3; ++round) {  // alone, then from the zygote that holds it
+      auto session = Open(spec);
+      ASSERT_TRUE(session);
+      EXPECT_EQ(Output(*session, "import _dossier, hashlib\n"
+                                 "same = context.encode() == bytes(_dossier.context_view(0))\n"
+                                 "print(len(context), same, context == "
+                                 "str(_dossier.context_view(0), 'utf-8'))"),
+                fmt::format("{} True True\n", pieces * c.characters));
+    }
+  }
+}
+
 TEST(ResolveTextTest, JoinsStringsBlobsAndSlices) {
   const std::vector<std::string_view> contexts = {"0123456789"};
   const auto parts = ParseJson(R"(["a",{"blob":[1,2]},{"ctx":0,"at":8,"len":2},"z"])");

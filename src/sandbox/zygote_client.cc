@@ -4,16 +4,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <thread>
 
 #include "base/text.h"
 #include "sandbox/message_writer.h"
+#include "sandbox/session_open.h"
 #include "sandbox/session_socket.h"
 
 namespace dossier::sandbox {
@@ -25,7 +28,11 @@ std::string StringOf(const JsonObject& object, std::string_view key) {
 }
 
 constexpr Millis kStartTime{30'000};  // a cold disk included
-constexpr Millis kForkTime{10'000};
+constexpr Millis kForkTime{30'000};  // a machine under load
+constexpr Millis kLoadTime{60'000};
+// Below this many bytes each session decodes its contexts faster than a zygote is made.
+constexpr std::uint64_t kWorthSharing = 4u << 20;
+constexpr std::size_t kMostWithContexts = 2;  // each holds its texts in memory
 
 struct Spawned {
   pid_t pid = 0;
@@ -89,6 +96,17 @@ std::string ReadErrors(int fd) {
   return std::string(TrimSpace(text));
 }
 
+// The same for the same files, whatever their descriptors.
+std::string ContextsKey(const SessionSpec& spec) {
+  std::string key;
+  for (const Context& context : spec.contexts) {
+    struct stat info {};
+    if (fstat(context.fd, &info) < 0) return {};
+    key += fmt::format("{}:{}:{};", info.st_dev, info.st_ino, context.bytes);
+  }
+  return key;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(const std::string& path,
@@ -119,8 +137,27 @@ Status ZygoteClient::ReadHello(const std::string& path, UniqueFd errors) {
   return {};
 }
 
+Result<std::unique_ptr<ZygoteClient>> ZygoteClient::StartWithContexts(
+    std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec) {
+  constexpr std::uint64_t kOpenId = 2;
+  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, parent->Fork(Kind::kZygote));
+  std::unique_ptr<ZygoteClient> client(new ZygoteClient(std::move(forked.socket), 0));  // private
+  client->next_id_ = kOpenId;
+  client->language_version_ = parent->language_version_;
+  client->parent_ = std::move(parent);
+  std::vector<int> fds;
+  for (const Context& context : spec.contexts) fds.push_back(context.fd);
+  const std::string bytes =
+      MessageWriter::Encode(MakeOpenMessage(spec, kOpenId), kFlagDescriptors);
+  DOSSIER_RETURN_IF_ERROR(SendWithFds(client->control_.get(), bytes, fds));
+  MessageDecoder decoder(Side::kWorker);
+  DOSSIER_RETURN_IF_ERROR(ReceiveMessage(client->control_.get(), decoder, nullptr, kLoadTime));
+  return client;
+}
+
 ZygoteClient::~ZygoteClient() {
   control_.Reset();
+  if (pid_ == 0) return;  // its parent reaps it
   // It ends on the closed socket; one that does not is not worth waiting for.
   for (int tries = 0; tries < 50; ++tries) {
     if (waitpid(pid_, nullptr, WNOHANG) != 0) return;
@@ -130,12 +167,14 @@ ZygoteClient::~ZygoteClient() {
   waitpid(pid_, nullptr, 0);
 }
 
-Result<ForkedWorker> ZygoteClient::Fork() {
+Result<ForkedWorker> ZygoteClient::Fork(Kind kind) {
   DOSSIER_ASSIGN_OR_RETURN(SocketPair bridge, MakeSocketPair());
   DOSSIER_ASSIGN_OR_RETURN(SocketPair status, MakeSocketPair());
   {
     std::lock_guard lock(mutex_);
-    const Message request{.type = MessageType::kFork, .id = next_id_ += 2};
+    const Message request{.type = MessageType::kFork,
+                          .id = next_id_ += 2,
+                          .json = {{"kind", kind == Kind::kZygote ? "zygote" : "session"}}};
     const int fds[] = {bridge.theirs.get(), status.theirs.get()};
     DOSSIER_RETURN_IF_ERROR(SendWithFds(control_.get(), MessageWriter::Encode(request), fds));
   }
@@ -160,23 +199,56 @@ Result<ForkedWorker> ZygoteClient::Fork() {
   return worker;
 }
 
-Result<std::shared_ptr<ZygoteClient>> ZygoteSource::Get() {
-  std::lock_guard lock(mutex_);
-  if (!client_) {
-    DOSSIER_ASSIGN_OR_RETURN(client_, ZygoteClient::Start(path_, options_));
+Result<std::shared_ptr<ZygoteClient>> ZygoteSource::GetBase() {
+  if (!base_) {
+    DOSSIER_ASSIGN_OR_RETURN(base_, ZygoteClient::Start(path_, options_));
   }
-  return client_;
+  return base_;
+}
+
+Result<std::shared_ptr<ZygoteClient>> ZygoteSource::Get(const SessionSpec& spec) {
+  const std::string key = ContextsKey(spec);
+  std::lock_guard lock(mutex_);
+  if (!wanted_.contains(key)) return GetBase();
+  const auto found = std::find_if(with_contexts_.begin(), with_contexts_.end(),
+                                  [&](const WithContexts& entry) { return entry.key == key; });
+  if (found != with_contexts_.end()) {
+    with_contexts_.splice(with_contexts_.begin(), with_contexts_, found);
+    return with_contexts_.front().client;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(std::shared_ptr<ZygoteClient> base, GetBase());
+  auto made = ZygoteClient::StartWithContexts(base, spec);
+  if (!made) {
+    wanted_.erase(key);  // without memory for it each session tries for itself
+    return base;
+  }
+  with_contexts_.push_front({key, std::move(*made)});
+  if (with_contexts_.size() > kMostWithContexts) with_contexts_.pop_back();
+  return with_contexts_.front().client;
+}
+
+void ZygoteSource::WantContextText(const SessionSpec& spec) {
+  std::uint64_t bytes = 0;
+  for (const Context& context : spec.contexts) bytes += context.bytes;
+  if (bytes < kWorthSharing || bytes > spec.context_string_max) return;
+  std::string key = ContextsKey(spec);
+  std::lock_guard lock(mutex_);
+  wanted_.insert(std::move(key));
 }
 
 void ZygoteSource::Forget(const std::shared_ptr<ZygoteClient>& client) {
   std::lock_guard lock(mutex_);
-  if (client_ == client) client_.reset();
+  with_contexts_.remove_if([&](const WithContexts& entry) { return entry.client == client; });
+  if (base_ == client) {
+    base_.reset();
+    with_contexts_.clear();  // they died with it
+  }
 }
 
-Result<ForkedWorker> ZygoteSource::Fork() {
+Result<ForkedWorker> ZygoteSource::Fork(const SessionSpec& spec) {
   constexpr int kTries = 3;
   for (int tries = 1;; ++tries) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::shared_ptr<ZygoteClient> client, Get());
+    DOSSIER_ASSIGN_OR_RETURN(const std::shared_ptr<ZygoteClient> client, Get(spec));
     Result<ForkedWorker> worker = client->Fork();
     if (worker) return worker;
     if (worker.error().code != ErrorCode::kUnavailable) Forget(client);

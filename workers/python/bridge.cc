@@ -18,7 +18,6 @@ using sandbox::Urgency;
 
 namespace {
 
-constexpr int kProtocolExit = 70;
 constexpr int kHeadEveryMs = 50;  // output of a running block reaches the host this often
 
 CallOutcome Failure(std::string code, std::string message) {
@@ -80,7 +79,13 @@ Status Bridge::Start() {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);  // the thread inherits it: signals are the main thread's
   try {
-    thread_ = std::thread([this] { ThreadMain(); });
+    thread_ = std::thread([this] {
+      try {
+        ThreadMain();
+      } catch (const std::bad_alloc&) {
+        _exit(sandbox::kOutOfMemoryExit);
+      }
+    });
   } catch (const std::system_error& error) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return MakeError(ErrorCode::kUnavailable, "bridge thread: {}", error.what());
@@ -108,8 +113,8 @@ void Bridge::ThreadMain() {
                     {out_.get(), POLLIN, 0},
                     {err_.get(), POLLIN, 0}};
     const int ready = poll(fds, 4, running ? kHeadEveryMs : -1);
-    if (ready < 0 && errno != EINTR) _exit(kProtocolExit);
-    if (fds[1].revents & POLLNVAL) _exit(kProtocolExit);  // the code closed what is not its own
+    if (ready < 0 && errno != EINTR) _exit(sandbox::kBrokenBridgeExit);
+    if (fds[1].revents & POLLNVAL) _exit(sandbox::kBrokenBridgeExit);  // the code closed what is not its own
     if (fds[1].revents & POLLIN) {
       std::uint64_t count;
       [[maybe_unused]] const ssize_t got = read(wake_.get(), &count, sizeof(count));
@@ -143,13 +148,13 @@ bool Bridge::ReadPipe(int fd) {
 void Bridge::ReadBridge() {
   while (true) {
     Result<std::optional<Message>> message = decoder_.Next();
-    if (!message) _exit(kProtocolExit);
+    if (!message) _exit(sandbox::kBrokenBridgeExit);
     if (*message) {
       Handle(std::move(**message));
       continue;
     }
     const Result<std::size_t> got = sandbox::ReadSome(socket_.get(), decoder_);
-    if (!got) _exit(decoder_.frames().at_boundary() ? 0 : kProtocolExit);
+    if (!got) _exit(decoder_.frames().at_boundary() ? 0 : sandbox::kBrokenBridgeExit);
     if (*got == 0) return;
   }
 }
@@ -186,7 +191,7 @@ void Bridge::Handle(Message message) {
     case MessageType::kClose:
       _exit(0);
     default:
-      _exit(kProtocolExit);
+      _exit(sandbox::kBrokenBridgeExit);
   }
 }
 
@@ -234,6 +239,11 @@ void Bridge::Respond(Message message) {
   Wake();
 }
 
+void Bridge::ReportContextText() {
+  Respond({.type = MessageType::kLog,
+           .json = {{"level", sandbox::kContextTextLevel}, {"text", ""}}});
+}
+
 void Bridge::BeginBlock(std::uint32_t block, std::uint64_t output_limit) {
   {
     std::lock_guard lock(mutex_);
@@ -263,10 +273,11 @@ void Bridge::EndBlock(Message done) {
 }
 
 void Bridge::SendHead() {
+  std::lock_guard lock(mutex_);
+  if (block_ == 0) return;  // ended meanwhile: FinishBlock sends what is left
   std::uint64_t at = 0;
   std::string head = capture_->TakeHead(&at);
-  std::lock_guard lock(mutex_);
-  if (block_ != 0) SendOutput(std::move(head), block_, at);
+  SendOutput(std::move(head), block_, at);
 }
 
 // With mutex_ held.

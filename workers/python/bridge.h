@@ -61,6 +61,8 @@ class Bridge {
   // Main thread, without the interpreter's lock: waits for the next run, check or get.
   sandbox::Message NextRequest();
   void Respond(sandbox::Message message);
+  // Tells the host that code asked for a context as one str, so that later sessions get it shared.
+  void ReportContextText();
   void BeginBlock(std::uint32_t block, std::uint64_t output_limit);
   // Fails calls that are still open, drains the pipes, sends the rest of the output and `done`,
   // in which it fills out_bytes and dropped.

@@ -30,4 +30,19 @@ Result<MappedContext> MappedContext::Map(sandbox::Context description, int fd) {
   return context;
 }
 
+Result<std::vector<MappedContext>> MapContexts(std::vector<sandbox::Context> descriptions,
+                                               const std::vector<UniqueFd>& fds) {
+  if (fds.size() != descriptions.size()) {
+    return MakeError(ErrorCode::kProtocol, "bridge: {} contexts and {} descriptors",
+                     descriptions.size(), fds.size());
+  }
+  std::vector<MappedContext> contexts;
+  for (std::size_t i = 0; i < fds.size(); ++i) {
+    DOSSIER_ASSIGN_OR_RETURN(MappedContext context,
+                             MappedContext::Map(std::move(descriptions[i]), fds[i].get()));
+    contexts.push_back(std::move(context));
+  }
+  return contexts;
+}
+
 }  // namespace dossier::worker

@@ -10,7 +10,9 @@
 #define DOSSIER_WORKERS_PYTHON_CONTEXTS_H_
 
 #include <string_view>
+#include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "sandbox/session.h"
 
@@ -28,6 +30,11 @@ class MappedContext {
   sandbox::Context description_;
   const char* data_ = nullptr;
 };
+
+// Maps each context of an open message with the descriptor that came along for it.
+// Errors: kProtocol if their numbers differ, as Map.
+Result<std::vector<MappedContext>> MapContexts(std::vector<sandbox::Context> descriptions,
+                                               const std::vector<UniqueFd>& fds);
 
 }  // namespace dossier::worker
 

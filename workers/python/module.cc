@@ -1,5 +1,7 @@
 #include "module.h"
 
+#include "context_string.h"
+
 namespace dossier::worker {
 namespace {
 
@@ -15,6 +17,26 @@ ModuleSession* SessionOf(PyObject* module) {
   if (!session) PyErr_SetString(PyExc_RuntimeError, "no session");
   return session;
 }
+
+// Gives the interpreter's lock away for its lifetime.
+class WithoutLock {
+ public:
+  WithoutLock() : saved_(PyEval_SaveThread()) {}
+  ~WithoutLock() { PyEval_RestoreThread(saved_); }
+  WithoutLock(const WithoutLock&) = delete;
+  WithoutLock& operator=(const WithoutLock&) = delete;
+
+  // True if a signal's handler raised; the error is then set.
+  bool CheckSignals() {
+    PyEval_RestoreThread(saved_);
+    const bool raised = PyErr_CheckSignals() != 0;
+    saved_ = PyEval_SaveThread();
+    return raised;
+  }
+
+ private:
+  PyThreadState* saved_;
+};
 
 PyObject* RaiseBridgeError(PyObject* module, const CallOutcome& outcome) {
   Ref error(PyObject_CallFunction(StateOf(module)->bridge_error, "ssO", outcome.code.c_str(),
@@ -33,7 +55,7 @@ PyObject* RaiseBadArgument(PyObject* module, const std::string& message) {
   return RaiseBridgeError(module, {.code = "bad_argument", .message = message});
 }
 
-PyObject* Call(PyObject* module, PyObject* args, PyObject* keywords) {
+PyObject* CallOrThrow(PyObject* module, PyObject* args, PyObject* keywords) {
   static const char* kNames[] = {"method", "args", "raw", nullptr};
   const char* method = nullptr;
   PyObject* arguments = nullptr;
@@ -52,16 +74,13 @@ PyObject* Call(PyObject* module, PyObject* args, PyObject* keywords) {
   PyThreadState* thread = PyThreadState_Get();
   const std::int64_t number =
       PyThreadState_Next(thread) == nullptr ? 0 : static_cast<std::int64_t>(thread->id);
+  const std::string name = method;
   CallOutcome outcome;
-  PyThreadState* saved = PyEval_SaveThread();
-  outcome = session->bridge->Call(method, std::move(json->get_object()), std::move(bytes), number,
-                                  [&saved] {
-                                    PyEval_RestoreThread(saved);
-                                    const bool stop = PyErr_CheckSignals() != 0;
-                                    saved = PyEval_SaveThread();
-                                    return stop;
-                                  });
-  PyEval_RestoreThread(saved);
+  {
+    WithoutLock unlocked;
+    outcome = session->bridge->Call(name, std::move(json->get_object()), std::move(bytes), number,
+                                    [&unlocked] { return unlocked.CheckSignals(); });
+  }
   if (outcome.kind == CallOutcome::Kind::kInterrupted) return nullptr;  // the error is set
   if (outcome.kind == CallOutcome::Kind::kError) return RaiseBridgeError(module, outcome);
   Ref value = FromJsonValue(outcome.value);
@@ -69,6 +88,15 @@ PyObject* Call(PyObject* module, PyObject* args, PyObject* keywords) {
                                         static_cast<Py_ssize_t>(outcome.raw.size())));
   if (!value || !raw_out) return nullptr;
   return PyTuple_Pack(2, value.get(), raw_out.get());
+}
+
+// The memory limit of code is ours too: what does not fit is a MemoryError, not the end.
+PyObject* Call(PyObject* module, PyObject* args, PyObject* keywords) {
+  try {
+    return CallOrThrow(module, args, keywords);
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
 }
 
 PyObject* ContextCount(PyObject* module, PyObject*) {
@@ -118,8 +146,8 @@ PyObject* ContextText(PyObject* module, PyObject* index) {
   if (i < 0) return nullptr;
   Ref& text = session->texts[static_cast<std::size_t>(i)];
   if (!text) {
-    const std::string_view bytes = session->contexts[static_cast<std::size_t>(i)].bytes();
-    text = Ref(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "strict"));
+    text = MakeContextString(session->contexts[static_cast<std::size_t>(i)].bytes());
+    if (text && session->bridge) session->bridge->ReportContextText();
   }
   return Py_XNewRef(text.get());
 }
@@ -134,11 +162,18 @@ PyObject* Write(PyObject* module, PyObject* args) {
   Py_buffer data{};
   if (!PyArg_ParseTuple(args, "iy*:write", &stream, &data)) return nullptr;
   ModuleSession* session = SessionOf(module);
-  if (session) {
-    session->capture->Write({static_cast<const char*>(data.buf), static_cast<std::size_t>(data.len)});
+  bool written = false;
+  try {
+    if (session) {
+      const auto size = static_cast<std::size_t>(data.len);
+      session->capture->Write({static_cast<const char*>(data.buf), size});
+      written = true;
+    }
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
   }
   PyBuffer_Release(&data);
-  if (!session) return nullptr;
+  if (!written) return nullptr;
   Py_RETURN_NONE;
 }
 

@@ -18,7 +18,6 @@ using sandbox::MessageType;
 
 namespace {
 
-constexpr int kProtocolExit = 70;
 constexpr std::size_t kInlineText = 4096;  // longer texts of a result travel in the raw part
 
 std::int64_t Milliseconds(clockid_t clock) {
@@ -94,16 +93,9 @@ Status SessionProcess::Open() {
                            sandbox::ReceiveMessage(parts_.socket.get(), decoder, &fds,
                                                    std::chrono::minutes(1)));
   DOSSIER_ASSIGN_OR_RETURN(sandbox::SessionOpening opening, sandbox::ReadOpenMessage(message));
-  if (fds.size() != opening.contexts.size()) {
-    return MakeError(ErrorCode::kProtocol, "bridge: {} contexts and {} descriptors",
-                     opening.contexts.size(), fds.size());
-  }
-  for (std::size_t i = 0; i < fds.size(); ++i) {
-    DOSSIER_ASSIGN_OR_RETURN(MappedContext context,
-                             MappedContext::Map(std::move(opening.contexts[i]), fds[i].get()));
-    session_.contexts.push_back(std::move(context));
-  }
+  DOSSIER_ASSIGN_OR_RETURN(session_.contexts, MapContexts(std::move(opening.contexts), fds));
   fds.clear();
+  if (parts_.texts.size() == session_.contexts.size()) session_.texts = std::move(parts_.texts);
   limits_ = opening.limits;
   session_.features = std::move(opening.features);
   session_.capture = &capture_;
@@ -119,8 +111,11 @@ Status SessionProcess::Open() {
 Status SessionProcess::Lock(std::int64_t started, std::uint64_t id) {
   sandbox::SessionLock lock{.bridge_fd = bridge_->fd(), .private_fds = bridge_->private_fds(),
                             .keep_fds = {bridge_->wake_fd()}};
-  for (const MappedContext& context : session_.contexts) {
-    lock.context_memory += 4 * context.description().characters;  // a str of the widest kind
+  for (std::size_t i = 0; i < session_.contexts.size(); ++i) {
+    if (session_.texts[i]) continue;  // counted in what is there already
+    const sandbox::Context& context = session_.contexts[i].description();
+    const bool ascii = context.bytes == context.characters;
+    lock.context_memory += (ascii ? 1 : 4) * context.characters;  // 4: a str of the widest kind
   }
   lock.limits = &limits_;
   lock.start_bridge = [this] { return bridge_->Start(); };
@@ -147,13 +142,17 @@ void SessionProcess::Refuse(const Error& error) {
     bridge_->Respond(std::move(log));
     usleep(100'000);
   }
-  _exit(kProtocolExit);
+  _exit(sandbox::kBrokenBridgeExit);
 }
 
 void SessionProcess::Serve(Message request) {
-  if (request.type == MessageType::kRun) return RunBlock(std::move(request));
-  if (request.type == MessageType::kCheck) return Check(std::move(request));
-  return Get(std::move(request));
+  try {
+    if (request.type == MessageType::kRun) return RunBlock(std::move(request));
+    if (request.type == MessageType::kCheck) return Check(std::move(request));
+    return Get(std::move(request));
+  } catch (const std::bad_alloc&) {
+    _exit(sandbox::kOutOfMemoryExit);
+  }
 }
 
 JsonObject SessionProcess::CallForObject(const char* name, Ref args) {

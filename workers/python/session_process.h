@@ -8,6 +8,8 @@
 #ifndef DOSSIER_WORKERS_PYTHON_SESSION_PROCESS_H_
 #define DOSSIER_WORKERS_PYTHON_SESSION_PROCESS_H_
 
+#include <vector>
+
 #include "base/file.h"
 #include "python_ref.h"
 #include "sandbox/isolation.h"
@@ -18,6 +20,7 @@ struct SessionProcessParts {
   sandbox::IsolationPlan* plan = nullptr;
   PyObject* runtime = nullptr;  // dossier_runtime
   UniqueFd socket;
+  std::vector<Ref> texts;  // of the contexts, if the zygote has them
 };
 
 // With the interpreter's lock, after PyOS_AfterFork_Child.

@@ -10,7 +10,10 @@
 
 #include <cerrno>
 
+#include "context_string.h"
+#include "contexts.h"
 #include "sandbox/message_writer.h"
+#include "sandbox/session_open.h"
 #include "sandbox/session_socket.h"
 #include "session_process.h"
 
@@ -21,7 +24,6 @@ using sandbox::MessageType;
 
 namespace {
 
-constexpr int kProtocolExit = 70;
 
 void SetChildSignal(int how) {
   sigset_t set;
@@ -43,21 +45,26 @@ Zygote::Zygote(sandbox::IsolationPlan plan, PyObject* runtime, UniqueFd control)
       control_(std::move(control)),
       decoder_(sandbox::Side::kHost) {}
 
-int Zygote::Serve() {
+Status Zygote::WatchChildren() {
   SetChildSignal(SIG_BLOCK);
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
   signals_ = UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals_.valid()) return kProtocolExit;
+  if (!signals_.valid()) return MakeErrnoError(errno, "signalfd");
+  return {};
+}
+
+int Zygote::Serve() {
+  if (!WatchChildren()) return sandbox::kBrokenBridgeExit;
   while (true) {
     pollfd fds[] = {{control_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
-    if (poll(fds, 2, -1) < 0 && errno != EINTR) return kProtocolExit;
+    if (poll(fds, 2, -1) < 0 && errno != EINTR) return sandbox::kBrokenBridgeExit;
     if (fds[1].revents) Reap();
     if (!fds[0].revents) continue;
     do {
       const Status served = ServeRequest();
-      if (!served) return served.error().code == ErrorCode::kDied ? 0 : kProtocolExit;
+      if (!served) return served.error().code == ErrorCode::kDied ? 0 : sandbox::kBrokenBridgeExit;
     } while (!decoder_.frames().at_boundary());  // a read may bring the start of the next request
   }
 }
@@ -77,20 +84,9 @@ Status Zygote::ServeRequest() {
 Status Zygote::Fork(const Message& request, UniqueFd socket, UniqueFd status) {
   timespec before, after;
   clock_gettime(CLOCK_MONOTONIC, &before);
-  PyOS_BeforeFork();
-  Result<pid_t> pid = plan_.Fork();
-  if (pid && *pid == 0) {
-    PyOS_AfterFork_Child();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    control_.Reset();
-    signals_.Reset();
-    status.Reset();
-    children_.clear();
-    received_.clear();
-    SetChildSignal(SIG_UNBLOCK);
-    RunSessionProcess({.plan = &plan_, .runtime = runtime_, .socket = std::move(socket)});
-  }
-  PyOS_AfterFork_Parent();
+  const bool zygote = request.json.at("kind").get_string() == "zygote";
+  const Result<pid_t> pid = zygote ? ForkZygote(socket) : ForkSession(socket);
+  if (pid && *pid == 0) return LoadContexts();  // the new zygote; a session does not come back
   clock_gettime(CLOCK_MONOTONIC, &after);
   Message forked{.type = MessageType::kForked, .id = request.id};
   forked.json = {{"pid", pid ? *pid : 0},
@@ -99,6 +95,64 @@ Status Zygote::Fork(const Message& request, UniqueFd socket, UniqueFd status) {
   if (!pid) forked.json["error"] = pid.error().message;
   Report(status.get(), forked);
   if (pid) children_.emplace(*pid, std::move(status));
+  return {};
+}
+
+// In a child: what belongs to the parent.
+void Zygote::ForgetParent() {
+  PyOS_AfterFork_Child();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  control_.Reset();
+  signals_.Reset();
+  children_.clear();
+  received_.clear();
+}
+
+Result<pid_t> Zygote::ForkSession(UniqueFd& socket) {
+  PyOS_BeforeFork();
+  Result<pid_t> pid = plan_.Fork();
+  if (pid && *pid == 0) {
+    ForgetParent();
+    SetChildSignal(SIG_UNBLOCK);
+    RunSessionProcess({.plan = &plan_,
+                       .runtime = runtime_,
+                       .socket = std::move(socket),
+                       .texts = std::move(texts_)});
+  }
+  PyOS_AfterFork_Parent();
+  return pid;
+}
+
+Result<pid_t> Zygote::ForkZygote(UniqueFd& socket) {
+  PyOS_BeforeFork();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    ForgetParent();
+    control_ = std::move(socket);
+    decoder_ = sandbox::MessageDecoder(sandbox::Side::kHost);
+    return pid;
+  }
+  PyOS_AfterFork_Parent();
+  if (pid < 0) return MakeErrnoError(errno, "fork");
+  return pid;
+}
+
+Status Zygote::LoadContexts() {
+  DOSSIER_RETURN_IF_ERROR(WatchChildren());
+  std::vector<UniqueFd> fds;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const Message message,
+      sandbox::ReceiveMessage(control_.get(), decoder_, &fds, std::chrono::minutes(1)));
+  DOSSIER_ASSIGN_OR_RETURN(sandbox::SessionOpening opening, sandbox::ReadOpenMessage(message));
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<MappedContext> contexts,
+                           MapContexts(std::move(opening.contexts), fds));
+  for (const MappedContext& context : contexts) {
+    texts_.push_back(MakeContextString(context.bytes()));
+    if (!texts_.back()) return MakeError(ErrorCode::kLimit, "{}", TakeError());
+  }
+  Message opened{.type = MessageType::kOpened, .id = message.id};
+  opened.json = {{"ms", 0}, {"rss", 0}, {"report", JsonObject()}};
+  Report(control_.get(), opened);
   return {};
 }
 

@@ -5,6 +5,9 @@
 //
 // A `fork` message comes with two descriptors: the session's end of its bridge and a status socket.
 // On the latter the zygote writes `forked` and, when the process has ended, `exited`.
+// With kind `zygote` the child becomes a zygote itself: the socket is its control socket, on which
+// it is first sent an `open` message, and it holds the contexts of that as str for all sessions
+// forked from it (SBX-2, SBX-33).
 // Thread-safety: none; single-threaded by design, since it forks.
 
 #ifndef DOSSIER_WORKERS_PYTHON_ZYGOTE_H_
@@ -32,6 +35,11 @@ class Zygote {
  private:
   Status ServeRequest();
   Status Fork(const sandbox::Message& request, UniqueFd socket, UniqueFd status);
+  Result<pid_t> ForkSession(UniqueFd& socket);
+  Result<pid_t> ForkZygote(UniqueFd& socket);
+  void ForgetParent();
+  Status WatchChildren();
+  Status LoadContexts();
   void Reap();
 
   sandbox::IsolationPlan plan_;
@@ -40,6 +48,7 @@ class Zygote {
   sandbox::MessageDecoder decoder_;
   std::vector<UniqueFd> received_;      // descriptors of requests that are still to be read
   std::map<pid_t, UniqueFd> children_;  // and the status socket of each
+  std::vector<Ref> texts_;              // of the contexts, in a zygote that has them
 };
 
 }  // namespace dossier::worker
