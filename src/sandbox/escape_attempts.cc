@@ -334,22 +334,22 @@ constexpr EscapeAttempt kAttempts[] = {
      "import os, posix, textwrap\nbase = os.path.dirname(textwrap.__file__)\n"
      "return posix.read(posix.open(base + '/../../..$FOLDER$/secret', 0), 4096)"},
     {"E1.8", "a symlink made in /tmp",
-     "import posix\nposix.symlink('$FOLDER$/secret', '/tmp/link')\n"
-     "return posix.read(posix.open('/tmp/link', 0), 4096)"},
+     "import posix\nlink = '/tmp/$ABSTRACT$-link'\nposix.symlink('$FOLDER$/secret', link)\n"
+     "return posix.read(posix.open(link, 0), 4096)"},
 
     {"E2.1", "write outside /tmp", "import posix\nreturn posix.open('$FOLDER$/new', posix.O_WRONLY | posix.O_CREAT) + 1"},
     {"E2.2", "write the library folder",
      "import os, posix, textwrap\npath = os.path.dirname(textwrap.__file__) + '/new.py'\n"
      "return posix.open(path, posix.O_WRONLY | posix.O_CREAT) + 1"},
     {"E2.3", "fill /tmp past its size",
-     "with open('/tmp/a', 'wb') as a, open('/tmp/b', 'wb') as b:\n"
+     "with open('/tmp/$ABSTRACT$-a', 'wb') as a, open('/tmp/$ABSTRACT$-b', 'wb') as b:\n"
      "    for _ in range(40):\n"
      "        a.write(b'x' * (1 << 20)), b.write(b'x' * (1 << 20))\n"
      "        a.flush(), b.flush()\n"
      "return True"},
     {"E2.4", "execute a file from /tmp",
-     "import os\nopen('/tmp/run', 'w').write('#!/bin/true')\nos.chmod('/tmp/run', 0o755)\n"
-     "os.execv('/tmp/run', ['run'])"},
+     "import os\npath = '/tmp/$ABSTRACT$-run'\nopen(path, 'w').write('#!/bin/true')\n"
+     "os.chmod(path, 0o755)\nos.execv(path, ['run'])"},
     {"E2.5", "list or stat /",
      "import posix\nfound = []\n"
      "try:\n    found = [n for n in posix.listdir('/') if n in ('etc', 'home', 'root', 'proc', 'var')]\n"
@@ -455,11 +455,11 @@ constexpr EscapeAttempt kAttempts[] = {
 
     {"E11.1", "a file, variable or patched module for the next session",
      "import builtins, json\nbuiltins.left_behind = 1\njson.left_behind = 1\n"
-     "try:\n    open('/tmp/left', 'w').write('x')\nexcept OSError:\n    pass\nleft_behind = 1",
+     "try:\n    open('/tmp/$ABSTRACT$-left', 'w').write('x')\nexcept OSError:\n    pass\nleft_behind = 1",
      Then::kNextSession,
      "import builtins, json, os\n"
      "return [hasattr(builtins, 'left_behind'), hasattr(json, 'left_behind'),\n"
-     "        os.path.exists('/tmp/left'), 'left_behind' in globals()].count(True)"},
+     "        os.path.exists('/tmp/$ABSTRACT$-left'), 'left_behind' in globals()].count(True)"},
     {"E11.2", "thread bomb", kThreadBomb},
     {"E11.3", "memory bomb", kMemoryBomb},
     {"E11.4", "output flood", "for _ in range(300):\n    print('x' * (1 << 17))", Then::kNothing, "",

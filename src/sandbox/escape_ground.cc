@@ -88,6 +88,13 @@ std::string EscapeGround::Path(std::string_view name) const {
   return fmt::format("{}/{}", folder_.path(), name);
 }
 
+EscapeGround::~EscapeGround() {
+  if (folder_.path().empty()) return;  // moved from
+  for (const char* suffix : {"-link", "-a", "-b", "-run", "-left"}) {
+    unlink(("/tmp/" + abstract_ + suffix).c_str());
+  }
+}
+
 Result<EscapeGround> EscapeGround::Make() {
   DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make("dossier-escape"));
   EscapeGround ground(std::move(folder));

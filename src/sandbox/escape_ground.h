@@ -20,6 +20,10 @@ namespace dossier::sandbox {
 class EscapeGround {
  public:
   static Result<EscapeGround> Make();
+  EscapeGround(EscapeGround&&) noexcept = default;
+  EscapeGround& operator=(EscapeGround&&) = delete;
+  // Removes what attempts left in a /tmp that was not private.
+  ~EscapeGround();
 
   // Replaces the names of escape_attempts.h but $ROOT$.
   std::string Fill(std::string_view code) const;
