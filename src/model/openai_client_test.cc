@@ -177,14 +177,19 @@ TEST(OpenAiClientTest, StatusesBecomeOurErrors) {  // MOD-14, MOD-21, section 6
 
 // Answers every request with these bytes as a stream of events, then does as told.
 enum class Then { kFinish, kAbort, kNothing };
-HttpListener::Handler Events(std::string bytes, Then then,
-                             std::vector<std::shared_ptr<HttpExchange>>* kept = nullptr) {
+struct Kept {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<HttpExchange>> exchanges;
+};
+HttpListener::Handler Events(std::string bytes, Then then, Kept* kept = nullptr) {
   return [=](std::shared_ptr<HttpExchange> exchange) {
     exchange->SendHead(200, {{"Content-Type", "text/event-stream; charset=utf-8"}});
     (void)exchange->SendChunk(bytes).has_value();
     if (then == Then::kFinish) exchange->Finish();
     if (then == Then::kAbort) exchange->Abort();
-    if (then == Then::kNothing) kept->push_back(std::move(exchange));
+    if (then != Then::kNothing) return;
+    std::lock_guard lock(kept->mutex);
+    kept->exchanges.push_back(std::move(exchange));
   };
 }
 
@@ -270,7 +275,7 @@ TEST(OpenAiClientTest, AnEndlessReplyEndsAt64MiB) {  // MOD-14
 }
 
 TEST(OpenAiClientTest, SilenceAndDeadlineEndARequest) {  // section 6
-  std::vector<std::shared_ptr<HttpExchange>> kept;
+  Kept kept;
   auto server = Serve(Events("", Then::kNothing, &kept));
   auto client = MakeClient(Address(*server));
   Request request = UserRequest("x");
