@@ -1,5 +1,6 @@
 #include "cli/inspect_command.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 #include "inspect/hint.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <clocale>
