@@ -6,7 +6,7 @@ usage: run.py --dossier PATH [--jobs N] [FILE or folder ...]
 A scenario is YAML; a file may hold several, parted by `---`. Keys:
   about, cases        what it shows, the spec's case ids
   files               {name: content} written into a fresh folder, where the command runs;
-                      content may be {repeat: TEXT, times: N} or {bytes: "hex"}
+                      content may be {repeat: TEXT, times: N}, {bytes: "hex"} or a list of these
   context             as files, and each is handed to `ask` with -c
   args                the command's arguments; or
   ask, replies        `ask` with a scripted model that answers with `replies` (MOD-50 rules)
@@ -43,11 +43,13 @@ QUIET_EVENTS = {"warning", "context.stored", "bridge.call"}
 
 
 def content_of(value) -> bytes:
+    if isinstance(value, list):
+        return b"".join(map(content_of, value))
     if isinstance(value, dict) and "repeat" in value:
         return (value["repeat"] * value["times"]).encode()
     if isinstance(value, dict) and "bytes" in value:
         return bytes.fromhex(value["bytes"])
-    return value.encode() if isinstance(value, str) else bytes(value)
+    return str(value).encode()
 
 
 def lookup(document, path: str):
@@ -176,11 +178,11 @@ class Scenario:
                     self.problems.append(f"there is no request {number}")
                     continue
                 text = self.body(env, sent[int(number) - 1]["data"]["messages"])
-                for part in parts:
+                for part in (content_of(value).decode() for value in parts):
                     # Both the text and its form inside JSON, as root messages are kept as JSON.
                     found = part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
                     self.check(found == want,
-                               f"request {number} {'lacks' if want else 'holds'} {part!r}: {text[-900:]}")
+                               f"request {number} {'lacks' if want else 'holds'} {part[:500]!r}: {text[-900:]}")
 
     def check_events(self, events: list) -> None:
         for key, want in (("events", True), ("events_lack", False)):
