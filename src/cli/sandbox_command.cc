@@ -69,7 +69,8 @@ Result<int> Test(const SandboxTestArguments& arguments, std::ostream& out, std::
     out << ToJson(report.ToJson()) << "\n";
   } else {
     for (const sandbox::EscapeOutcome& outcome : report.outcomes) {
-      if (!outcome.refused) out << fmt::format("{} {}: {}\n", outcome.id, outcome.name, outcome.how);
+      if (outcome.refused) continue;
+      out << fmt::format("{} {}: {}\n", outcome.id, outcome.name, outcome.how);
     }
     out << report.Summary() << "\n";
   }

@@ -1,7 +1,8 @@
 // `dossier sandbox test` and `dossier sandbox run`: the walls tried, and code run without a model.
 //
 //   int exit_code = RunSandboxTest({.json = true}, std::cout, std::cerr);
-//   exit_code = RunSandboxRun({.files = {"block.py"}, .contexts = {"feed.ndjson"}}, std::cout, std::cerr);
+//   SandboxRunArguments run{.contexts = {"feed.ndjson"}, .files = {"block.py"}};
+//   exit_code = RunSandboxRun(run, std::cout, std::cerr);
 //
 // One field a flag; values that a person typed stay text here. Thread-safety: one call a process.
 

@@ -1,4 +1,5 @@
-// What a process may do by right: identity, capabilities, and the flags that keep it from getting more.
+// What a process may do by right: identity, capabilities, and the flags that keep it from getting
+// more.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::string who, LeaveRoot());   // "uid 65534"
 //   DOSSIER_RETURN_IF_ERROR(DropAllCapabilities());

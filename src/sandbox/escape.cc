@@ -19,8 +19,8 @@ namespace {
 constexpr std::string_view kContextText = "The quick brown fox jumps over the lazy dog.\n";
 constexpr int kCallsLeft = 7;  // what budget() says; code tries to change it
 
-// Python that runs `code` as a function and writes how it ended, straight to the descriptor: the code
-// may have replaced print, sys.stdout and the builtins.
+// Python that runs `code` as a function and writes how it ended, straight to the descriptor: the
+// code may have replaced print, sys.stdout and the builtins.
 std::string Wrap(std::string_view code, const std::string& nonce) {
   std::string body;
   for (std::string_view line : Split(code, '\n')) body += fmt::format("    {}\n", line);
@@ -32,7 +32,7 @@ std::string Wrap(std::string_view code, const std::string& nonce) {
       "except BaseException as _error:\n"
       "    _said = f'{1} refused {{type(_error).__name__}}: {{_error}}'\n"
       "else:\n"
-      "    _said = f'{1} effect {{_found!r:.200}}' if _found else '{1} refused nothing came of it'\n"
+      "    _said = f'{1} effect {{_found!r:.200}}' if _found else '{1} refused nothing came'\n"
       "_write(1, f'\\n{{_said}}\\n'.encode('utf-8', 'replace'))\n",
       body, nonce);
 }
@@ -174,7 +174,9 @@ class Runner {
       if (result.error().code == ErrorCode::kDied) return Refused(result.error().message);
       return tl::unexpected(result.error());
     }
-    if (result->out.find(ground_.secret()) != std::string::npos) return Effect("the secret was read");
+    if (result->out.find(ground_.secret()) != std::string::npos) {
+      return Effect("the secret was read");
+    }
     if (host.forged()) return Effect("a forged call reached the host");
     if (result->answer) return Effect("a forged answer reached the host");
     if (attempt.effect != nullptr && attempt.effect(*result, limits)) {

@@ -2,12 +2,12 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto pool, Pool::Make(options));
 //   DOSSIER_ASSIGN_OR_RETURN(EscapeReport report, RunEscapeTests(*pool, options));
-//   report.Summary();   // "67 of 67 refused; 1 needs the JavaScript worker, which this build lacks"
+//   report.Summary();   // "67 of 67 refused; 1 needs the JavaScript worker, which …"
 //
-// Refused means: an error or death, never an effect. Every attempt has to say under a number drawn at
-// random that it was refused, or to die; silence, a syntax error or a block that was not run counts
-// against the sandbox. Effects are also looked for from outside: files that appeared, connections and
-// datagrams that arrived, calls that nobody made, a secret in the output.
+// Refused means: an error or death, never an effect. Every attempt has to say under a number drawn
+// at random that it was refused, or to die; silence, a syntax error or a block that was not run
+// counts against the sandbox. Effects are also looked for from outside: files that appeared,
+// connections and datagrams that arrived, calls that nobody made, a secret in the output.
 //
 // Thread-safety: one run at a time.
 
@@ -41,8 +41,8 @@ struct EscapeReport {
   Json ToJson() const;
 };
 
-// `options` are those of the pool: the native attempts run under a lock made from them. Errors: what
-// Pool::Open returns; kIo if the listeners and files to escape to cannot be made; kCancelled.
+// `options` are those of the pool: the native attempts run under a lock made from them. Errors:
+// what Pool::Open returns; kIo if the listeners and files to escape to cannot be made; kCancelled.
 Result<EscapeReport> RunEscapeTests(Pool& pool, const PoolOptions& options,
                                     const CancelToken& cancel = {});
 

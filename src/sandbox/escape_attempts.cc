@@ -247,7 +247,8 @@ return answered
 constexpr std::string_view kForeignSlice = R"py(
 import _dossier
 answered = []
-for ctx, at, length in ((0, 0, 1 << 40), (0, 1 << 50, 1), (1, 0, 1), (99, 0, 1), (-1, 0, 1), (0, -5, 5)):
+for ctx, at, length in ((0, 0, 1 << 40), (0, 1 << 50, 1), (1, 0, 1), (99, 0, 1), (-1, 0, 1),
+                        (0, -5, 5)):
     try:
         answered.append(_dossier.call(
             "llm", {"parts": [{"ctx": ctx, "at": at, "len": length}], "model": None}, b""))
@@ -324,11 +325,15 @@ bool RanOn(const BlockResult& result, const Limits& limits) {
 }
 
 constexpr EscapeAttempt kAttempts[] = {
-    {"E1.1", "read /etc/passwd", "import posix\nreturn posix.read(posix.open('/etc/passwd', 0), 4096)"},
+    {"E1.1", "read /etc/passwd",
+     "import posix\nreturn posix.read(posix.open('/etc/passwd', 0), 4096)"},
     {"E1.2", "the home folder", "import posix\nreturn posix.listdir('$HOME$')"},
-    {"E1.3", "the run's own store", "import posix\nreturn posix.read(posix.open('$STORE$', 0), 4096)"},
-    {"E1.4", "/proc/self/environ", "import posix\nreturn posix.read(posix.open('/proc/self/environ', 0), 4096)"},
-    {"E1.5", "/proc/self/mem", "import posix\nreturn posix.open('/proc/self/mem', posix.O_RDWR) + 1"},
+    {"E1.3", "the run's own store",
+     "import posix\nreturn posix.read(posix.open('$STORE$', 0), 4096)"},
+    {"E1.4", "/proc/self/environ",
+     "import posix\nreturn posix.read(posix.open('/proc/self/environ', 0), 4096)"},
+    {"E1.5", "/proc/self/mem",
+     "import posix\nreturn posix.open('/proc/self/mem', posix.O_RDWR) + 1"},
     {"E1.6", "/proc/1", "import posix\nreturn posix.listdir('/proc/1')"},
     {"E1.7", ".. from the library folder",
      "import os, posix, textwrap\nbase = os.path.dirname(textwrap.__file__)\n"
@@ -337,7 +342,9 @@ constexpr EscapeAttempt kAttempts[] = {
      "import posix\nlink = '/tmp/$ABSTRACT$-link'\nposix.symlink('$FOLDER$/secret', link)\n"
      "return posix.read(posix.open(link, 0), 4096)"},
 
-    {"E2.1", "write outside /tmp", "import posix\nreturn posix.open('$FOLDER$/new', posix.O_WRONLY | posix.O_CREAT) + 1"},
+    {"E2.1", "write outside /tmp",
+     "import posix\n"
+     "return posix.open('$FOLDER$/new', posix.O_WRONLY | posix.O_CREAT) + 1"},
     {"E2.2", "write the library folder",
      "import os, posix, textwrap\npath = os.path.dirname(textwrap.__file__) + '/new.py'\n"
      "return posix.open(path, posix.O_WRONLY | posix.O_CREAT) + 1"},
@@ -352,7 +359,8 @@ constexpr EscapeAttempt kAttempts[] = {
      "os.chmod(path, 0o755)\nos.execv(path, ['run'])"},
     {"E2.5", "list or stat /",
      "import posix\nfound = []\n"
-     "try:\n    found = [n for n in posix.listdir('/') if n in ('etc', 'home', 'root', 'proc', 'var')]\n"
+     "try:\n"
+     "    found = [n for n in posix.listdir('/') if n in ('etc', 'home', 'root', 'proc', 'var')]\n"
      "except OSError:\n    pass\n"
      "if $ROOT$:\n"
      "    for path in ('/etc', '/home', '/proc', '/root', '$FOLDER$'):\n"
@@ -455,21 +463,24 @@ constexpr EscapeAttempt kAttempts[] = {
 
     {"E11.1", "a file, variable or patched module for the next session",
      "import builtins, json\nbuiltins.left_behind = 1\njson.left_behind = 1\n"
-     "try:\n    open('/tmp/$ABSTRACT$-left', 'w').write('x')\nexcept OSError:\n    pass\nleft_behind = 1",
+     "try:\n    open('/tmp/$ABSTRACT$-left', 'w').write('x')\nexcept OSError:\n    pass\n"
+     "left_behind = 1",
      Then::kNextSession,
      "import builtins, json, os\n"
      "return [hasattr(builtins, 'left_behind'), hasattr(json, 'left_behind'),\n"
      "        os.path.exists('/tmp/$ABSTRACT$-left'), 'left_behind' in globals()].count(True)"},
     {"E11.2", "thread bomb", kThreadBomb},
     {"E11.3", "memory bomb", kMemoryBomb},
-    {"E11.4", "output flood", "for _ in range(300):\n    print('x' * (1 << 17))", Then::kNothing, "",
-     FloodKept},
+    {"E11.4", "output flood", "for _ in range(300):\n    print('x' * (1 << 17))",
+     Then::kNothing, "", FloodKept},
 
     {"E12.2", "interrupt signal blocked or swallowed for ever",
      "import signal\n"
-     "try:\n    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nexcept Exception:\n    pass\n"
+     "try:\n    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\n"
+     "except Exception:\n    pass\n"
      "for number in range(1, 65):\n"
-     "    try:\n        signal.signal(number, signal.SIG_IGN)\n    except Exception:\n        pass\n"
+     "    try:\n        signal.signal(number, signal.SIG_IGN)\n"
+     "    except Exception:\n        pass\n"
      "while True:\n"
      "    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
      Then::kNothing, "", RanOn},

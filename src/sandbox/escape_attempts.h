@@ -1,10 +1,10 @@
 // The list of spec 4.8 as data: one entry an attempt, in its order.
 //
 // Code is the body of a function. It returns something true if it had an effect; an exception is a
-// refusal. `$NAME$` is replaced: $FOLDER$ a folder outside with a file `secret` that anyone may read
-// and change, $HOME$, $STORE$, $TCP$ and $UDP$ ports of the host's loopback, $STREAM$ and $DGRAM$ unix
-// sockets in the folder, $ABSTRACT$ an abstract one, $ROOT$ 1 if the new root must hide file names.
-// Thread-safety: read-only data.
+// refusal. `$NAME$` is replaced: $FOLDER$ a folder outside with a file `secret` that anyone may
+// read and change, $HOME$, $STORE$, $TCP$ and $UDP$ ports of the host's loopback, $STREAM$ and
+// $DGRAM$ unix sockets in the folder, $ABSTRACT$ an abstract one, $ROOT$ 1 if the new root must
+// hide file names. Thread-safety: read-only data.
 
 #ifndef DOSSIER_SANDBOX_ESCAPE_ATTEMPTS_H_
 #define DOSSIER_SANDBOX_ESCAPE_ATTEMPTS_H_

@@ -155,7 +155,8 @@ std::string EscapeGround::Disturbed() {
     if (ReadFile(Path(name)) != secret_) return fmt::format("{} was changed", Path(name));
   }
   for (const std::string& name : Names(folder_.path())) {
-    if (std::ranges::find(kFolderNames, name) == std::end(kFolderNames)) return fmt::format("{} appeared", Path(name));
+    if (std::ranges::find(kFolderNames, name) != std::end(kFolderNames)) continue;
+    return fmt::format("{} appeared", Path(name));
   }
   return "";
 }

@@ -107,8 +107,9 @@ Result<std::vector<NativeResult>> RunNativeProbes(const IsolationOptions& option
     results.push_back({probes[results.size()].name, text[at] == 'r', how});
   }
   if (results.size() == probes.size()) return results;
-  return MakeError(ErrorCode::kUnavailable, "sandbox: the native attempts ended early, after {} of {}",
-                   results.size(), probes.size());
+  return MakeError(ErrorCode::kUnavailable,
+                   "sandbox: the native attempts ended early, after {} of {}", results.size(),
+                   probes.size());
 }
 
 }  // namespace dossier::sandbox

@@ -1,4 +1,5 @@
-// The native probes, by attempt. Arguments are such that each call would do something without walls.
+// The native probes, by attempt. Arguments are such that each call would do something without
+// walls.
 
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -31,7 +32,8 @@ namespace {
 constexpr long kX32Bit = 0x40000000;
 
 pid_t Outside() {
-  const pid_t parent = getppid();  // 0 in a pid namespace: then the only process it can name is its own
+  // 0 in a pid namespace: then the only process that it can name is its own.
+  const pid_t parent = getppid();
   return parent > 0 ? parent : getpid();
 }
 

@@ -89,7 +89,8 @@ TEST(EscapeTest, DegradedStillRefusesWhatTheFilterCovers) {  // SBX-A2, SBX-11
   }
 }
 
-TEST(EscapeTest, WithoutTheFilterTheAttemptsHaveEffects) {  // degraded; else the list proves nothing
+// Otherwise the list would prove nothing.
+TEST(EscapeTest, WithoutTheFilterTheAttemptsHaveEffects) {  // SBX-A2
   const PoolOptions options = Options(
       {"seccomp", "seccomp-threads", "landlock", "namespaces", "rlimits"}, Mode::kDegraded);
   const auto pool = Pool::Make(options);

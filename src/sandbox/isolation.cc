@@ -78,8 +78,8 @@ Result<std::string> ApplyProcess() {
   return LeaveRoot();
 }
 
-// Why there is no cgroup of our own. A delegated one is only noted: the other layers bound memory and
-// threads already.
+// Why there is no cgroup of our own. A delegated one is only noted: the other layers bound memory
+// and threads already.
 std::string CgroupReason() {
   const std::string groups = ReadFile("/proc/self/cgroup", 1 << 16).value_or("");
   const std::size_t unified = groups.find("0::");

@@ -1,5 +1,5 @@
-// The walls around a process that runs a model's code: options made by the host, closed step by step
-// in the worker.
+// The walls around a process that runs a model's code: options made by the host, closed step by
+// step in the worker.
 //
 //   // host: the options travel to the worker binary as JSON
 //   std::string text = ToJson(options.ToJson());
@@ -81,9 +81,9 @@ struct IsolationReport {
 
 std::string_view LayerStateName(LayerState state);  // applied, unavailable, failed
 
-// Success if every layer that strict needs is applied, or the mode is degraded (SBX-10). A layer that
-// the report does not list is not judged, so that the worker can check before the host has added
-// `watchdog`. Errors: kUnavailable (exit 12) naming layer, reason and way out.
+// Success if every layer that strict needs is applied, or the mode is degraded (SBX-10). A layer
+// that the report does not list is not judged, so that the worker can check before the host has
+// added `watchdog`. Errors: kUnavailable (exit 12) naming layer, reason and way out.
 Status CheckRequired(const IsolationReport& report);
 
 // The names of all layers in the order of the report, outermost first.
@@ -120,8 +120,8 @@ struct SessionLock {
   // Overrides those of the options, if set.
   const Limits* limits = nullptr;
   // Starts the bridge's thread. Called after all that a thread inherits (capabilities, landlock) is
-  // in place and before the filters, so that the thread has every wall but `seccomp-threads`. Empty:
-  // the thread runs already (then it lacks landlock) or there is none.
+  // in place and before the filters, so that the thread has every wall but `seccomp-threads`.
+  // Empty: the thread runs already (then it lacks landlock) or there is none.
   std::function<Status()> start_bridge;
 };
 
@@ -132,9 +132,9 @@ class IsolationPlan {
   IsolationPlan(IsolationPlan&&) noexcept;
   IsolationPlan& operator=(IsolationPlan&&) noexcept;
 
-  // Right after exec, single-threaded: fixed environment, root dropped for an unprivileged uid, user,
-  // mount, net, ipc and uts namespaces that all sessions share, a new root with nothing but the
-  // folders of the options, working folder "/". What is missing is noted for the report.
+  // Right after exec, single-threaded: fixed environment, root dropped for an unprivileged uid,
+  // user, mount, net, ipc and uts namespaces that all sessions share, a new root with nothing but
+  // the folders of the options, working folder "/". What is missing is noted for the report.
   // Errors: kUnavailable if `process` fails and the mode is strict.
   Status PrepareZygote();
 
@@ -148,8 +148,8 @@ class IsolationPlan {
   unsigned long CloneFlags() const;
 
   // fork() with CloneFlags: 0 in the child, which is pid 1 of its own namespace. Keeps glibc's idea
-  // of the thread's id right, which a bare clone() does not. Runs no atfork handlers: an embedder of
-  // Python calls PyOS_BeforeFork and PyOS_AfterFork_* itself. Errors: kUnavailable.
+  // of the thread's id right, which a bare clone() does not. Runs no atfork handlers: an embedder
+  // of Python calls PyOS_BeforeFork and PyOS_AfterFork_* itself. Errors: kUnavailable.
   Result<pid_t> Fork() const;
 
   // Closes every wall around the calling process, before any foreign code, on the interpreter's

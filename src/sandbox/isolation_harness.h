@@ -1,6 +1,6 @@
 // For tests: runs a function behind the walls, without an interpreter.
 //
-//   Locked locked = RunLocked({.read_folders = {"/usr/lib/python3.11"}}, Identity::kUser, [](int fd) {
+//   Locked locked = RunLocked(options, Identity::kUser, [](int bridge_fd) {
 //     return std::string(socket(AF_INET, SOCK_STREAM, 0) < 0 ? "refused" : "made");
 //   });
 //   EXPECT_EQ(locked.text, "refused");

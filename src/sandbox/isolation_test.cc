@@ -103,8 +103,9 @@ TEST(IsolationTest, NothingOutsideTheFoldersCanBeOpened) {  // SBX-E1, SBX-E2
   ASSERT_THAT(WriteFileAtomic(secret, "secret"), Succeeds());
   const auto body = [&](int) {
     std::string opened;
-    for (const std::string& path : {std::string("/etc/passwd"), secret, std::string("/proc/self/mem"),
-                                    std::string("/usr/lib/python3.11/../../../etc/passwd")}) {
+    const std::string paths[] = {"/etc/passwd", secret, "/proc/self/mem",
+                                 "/usr/lib/python3.11/../../../etc/passwd"};
+    for (const std::string& path : paths) {
       if (open(path.c_str(), O_RDONLY) >= 0) opened += path + " ";
     }
     if (open((folder->path() + "/new").c_str(), O_WRONLY | O_CREAT, 0600) >= 0) opened += "new ";

@@ -3,8 +3,8 @@
 //   Result<int> abi = LandlockAbi();                       // asked at run time (SBX-13)
 //   DOSSIER_RETURN_IF_ERROR(RestrictFiles({.read = {"/usr/lib/python3.11"}, .write = {"/tmp"}}));
 //
-// Every right that the running kernel knows is taken away, network and scopes included; the rules give
-// reading or writing back below the named folders. Executing is never given back.
+// Every right that the running kernel knows is taken away, network and scopes included; the rules
+// give reading or writing back below the named folders. Executing is never given back.
 // Thread-safety: RestrictFiles changes the calling thread only.
 
 #ifndef DOSSIER_SANDBOX_LANDLOCK_H_

@@ -30,7 +30,8 @@ Status WriteProc(int proc, const char* name, const std::string& text) {
 
 // Gives the one id that an unprivileged process may map a name inside.
 Status MapIds(int proc, uid_t outer_uid, gid_t outer_gid) {
-  // An outer namespace may have said "deny" already; if this fails for another reason, gid_map does too.
+  // An outer namespace may have said "deny" already; if this fails for another reason, gid_map does
+  // too.
   (void)WriteProc(proc, "self/setgroups", "deny");
   DOSSIER_RETURN_IF_ERROR(
       WriteProc(proc, "self/uid_map", fmt::format("{} {} 1", kInnerId, outer_uid)));
@@ -221,7 +222,8 @@ Status Namespaces::EnterSession(std::uint64_t tmp_bytes) const {
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const Place& place = below_tmp_[i];
     DOSSIER_RETURN_IF_ERROR(MakePlace("", place.path, place.folder));
-    if (move_mount(mounts[i].get(), "", AT_FDCWD, place.path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0) {
+    if (move_mount(mounts[i].get(), "", AT_FDCWD, place.path.c_str(),
+                   MOVE_MOUNT_F_EMPTY_PATH) != 0) {
       return MakeErrnoError(errno, "mount " + place.path);
     }
   }

@@ -1,7 +1,8 @@
 // Namespaces and the new root: what the process can see at all.
 //
 //   Namespaces namespaces;
-//   DOSSIER_RETURN_IF_ERROR(namespaces.Enter({.read = {"/usr/lib/python3.11"}, .load = {"/lib64"}}));
+//   RootSpec spec{.read = {"/usr/lib/python3.11"}, .load = {"/lib64"}};
+//   DOSSIER_RETURN_IF_ERROR(namespaces.Enter(spec));
 //   // in each session, cloned with kSessionFlags:
 //   DOSSIER_RETURN_IF_ERROR(namespaces.EnterSession(64 << 20));
 //
@@ -22,7 +23,8 @@
 
 namespace dossier::sandbox {
 
-// Own user namespace: RLIMIT_NPROC then counts this session only, and its capabilities reach nothing.
+// Own user namespace: RLIMIT_NPROC then counts this session only, and its capabilities reach
+// nothing.
 inline constexpr unsigned long kSessionFlags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
 
 struct RootSpec {

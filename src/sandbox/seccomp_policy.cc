@@ -44,7 +44,8 @@ constexpr int kAllowed[] = {
     __NR_seccomp,
 };
 
-// Asked by libraries, or reached from Python's standard library: an errno instead of death (SBX-21).
+// Asked by libraries, or reached from Python's standard library: an errno instead of death
+// (SBX-21).
 constexpr int kRefused[] = {
     // sockets
     __NR_socket, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4, __NR_setsockopt,
@@ -117,7 +118,8 @@ void AppendMemoryRules(ExecutableMemory executable, std::vector<FilterRule>& rul
 void AppendArgumentRules(const PolicyOptions& options, std::vector<FilterRule>& rules) {
   const FilterAction allow = FilterAction::Allow();
   const FilterAction refuse = FilterAction::Errno(EPERM);
-  // ENOTTY is what "not a terminal" looks like to isatty. FIONBIO: how sockets are made non-blocking.
+  // ENOTTY is what "not a terminal" looks like to isatty. FIONBIO: how sockets are made
+  // non-blocking.
   rules.push_back({__NR_ioctl,
                    allow,
                    {{.word = LowWord(1), .values = {TCGETS, FIONBIO}}},

@@ -3,8 +3,8 @@
 //   FilterProgram common = AssembleFilter(CommonRules({.pid = getpid()}), FilterAction::Kill());
 //   FilterProgram threads = AssembleFilter(ThreadRules({bridge_fd}), FilterAction::Allow());
 //
-// Three groups: allowed (some by argument); refused with an errno, so that a library that merely asks
-// goes on and code gets a PermissionError; all else kills. Thread-safety: pure functions.
+// Three groups: allowed (some by argument); refused with an errno, so that a library that merely
+// asks goes on and code gets a PermissionError; all else kills. Thread-safety: pure functions.
 
 #ifndef DOSSIER_SANDBOX_SECCOMP_POLICY_H_
 #define DOSSIER_SANDBOX_SECCOMP_POLICY_H_
@@ -17,8 +17,8 @@
 
 namespace dossier::sandbox {
 
-// What openat may do. Landlock or the mount namespace decides where; with neither (degraded, by name)
-// the filter at least refuses every open that could change something.
+// What openat may do. Landlock or the mount namespace decides where; with neither (degraded, by
+// name) the filter at least refuses every open that could change something.
 enum class FileAccess { kNone, kReadOnly, kReadWrite };
 
 // Python never needs executable memory after the lock (SBX-23); SpiderMonkey's JIT does.

@@ -2,14 +2,15 @@
 //
 //   FilterProgram program = AssembleFilter({{__NR_read, FilterAction::Allow()},
 //                                           {__NR_mmap, FilterAction::Allow(),
-//                                            {{.word = LowWord(2), .mask = PROT_EXEC, .values = {0}}},
+//                                            {{.word = LowWord(2), .mask = PROT_EXEC,
+//                                              .values = {0}}},
 //                                            FilterAction::Errno(EPERM)}},
 //                                          FilterAction::Kill());
 //   DOSSIER_RETURN_IF_ERROR(LoadFilter(program, FilterScope::kAllThreads));
 //
-// Another architecture, the x32 bit and negative numbers always kill (SBX-25). The program is a binary
-// tree over call numbers, so a call costs about eight comparisons. Assembling takes microseconds: it
-// is done where the process id and the bridge's descriptor are known.
+// Another architecture, the x32 bit and negative numbers always kill (SBX-25). The program is a
+// binary tree over call numbers, so a call costs about eight comparisons. Assembling takes
+// microseconds: it is done where the process id and the bridge's descriptor are known.
 //
 // Thread-safety: values are plain data; LoadFilter changes the calling thread or process.
 
