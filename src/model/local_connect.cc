@@ -1,12 +1,45 @@
 #include "model/local_connect.h"
 
+#include "base/file.h"
+#include "model/local_server.h"
+#include "model/local_tokenizer.h"
+#include "model/openai_client.h"
+
 namespace dossier::model {
 
-Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions&, const CancelToken&) {
-  return MakeError(ErrorCode::kUnavailable,
-                   "the local model {} is not built yet; set a provider's key, or point --base-url "
-                   "at a running OpenAI-compatible server",
-                   choice.model);
+Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& options,
+                                const CancelToken& cancel) {
+  LocalServerOptions server_options;
+  DOSSIER_ASSIGN_OR_RETURN(server_options.data_folder, DataFolder());
+  DOSSIER_ASSIGN_OR_RETURN(server_options.weights,
+                           FindWeights(server_options.data_folder, choice.model));
+  server_options.window = options.context_tokens;
+  server_options.say = options.progress;
+  if (options.idle) server_options.idle = *options.idle;
+  DOSSIER_ASSIGN_OR_RETURN(const ServerState server, EnsureLocalServer(server_options, cancel));
+
+  Connection connection{.entry = choice.entry};
+  connection.entry.capability.window = server.window;
+  connection.entry.capability.max_output =
+      std::min(connection.entry.capability.max_output, server.window / 2);
+  // llama.cpp takes them for every model, whatever the entry says of an unknown one.
+  connection.entry.grammar = connection.entry.json_schema = true;
+  DOSSIER_ASSIGN_OR_RETURN(
+      connection.client,
+      MakeOpenAiClient({.base_url = fmt::format("http://127.0.0.1:{}/v1", server.port),
+                        .key = server.key,
+                        .key_source = "the local server's state file",
+                        .provider = "local",
+                        .models = {server.model},
+                        .entry = connection.entry}));
+  DOSSIER_ASSIGN_OR_RETURN(connection.counter,
+                           MakeServerCounter(server.port, server.key,
+                                             {.bytes_per_token = choice.entry.bytes_per_token,
+                                              .margin = choice.entry.margin}));
+  connection.description = fmt::format("local {}, port {}", server.model, server.port);
+  connection.stop_sequences = true;
+  connection.parallel = server.slots;
+  return connection;
 }
 
 }  // namespace dossier::model
