@@ -52,6 +52,8 @@ function(dossier_module name)
     target_compile_definitions(${name}_test PRIVATE
       DOSSIER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" DOSSIER_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     target_link_libraries(${name}_test PRIVATE dossier_${name} dossier_testing)
+    # What is tested is optimised; the tests themselves only have to compile fast.
+    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O0>)
     target_precompile_headers(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_test.h)
     add_test(NAME ${name} COMMAND ${name}_test)
     set_tests_properties(${name} PROPERTIES TIMEOUT 600)

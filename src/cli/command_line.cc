@@ -3,14 +3,18 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <functional>
 #include <iostream>
+#include <map>
 
-#include "base/text.h"
 #include "cli/ask_command.h"
+#include "cli/doctor_checks.h"
+#include "cli/doctor_command.h"
 #include "cli/inspect_flags.h"
 #include "cli/interrupt.h"
+//M#include "cli/models_command.h"
 #include "cli/runs_command.h"
-#include "cli/terminal.h"
+#include "cli/sandbox_command.h"
 
 namespace dossier::cli {
 namespace {
@@ -41,11 +45,17 @@ int RunCommandLine(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Start: dossier ask -c FILE \"QUESTION\"   (no key needed: a local model answers)");
   AskArguments ask;
-  RunsArguments runs;
   InspectArguments inspect;
+  RunsArguments runs;
+//M  ModelsArguments models;
+  SandboxArguments sandbox;
+  DoctorArguments doctor;
   AddAskCommand(app, &ask);
   AddInspectCommand(app, &inspect);
   AddRunsCommand(app, &runs);
+//M  AddModelsCommand(app, &models);
+  AddSandboxCommand(app, &sandbox);
+  AddDoctorCommand(app, &doctor);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -54,16 +64,30 @@ int RunCommandLine(int argc, char** argv) {
     return UsageError(app, error);
   }
   Interrupt interrupt;
-  int code = 0;
-  if (app.got_subcommand("ask")) {
-    ask.argv.assign(argv, argv + argc);
-    code = RunAsk(ask, interrupt.token(), std::cout, std::cerr);
-  } else if (app.got_subcommand("inspect")) {
-    inspect.cancel = interrupt.token();
-    code = RunInspect(inspect, std::cout, std::cerr);
-  } else if (app.got_subcommand("runs")) {
-    code = RunRuns(runs, std::cout, std::cerr);
-  }
+  const CancelToken cancel = interrupt.token();
+  std::ostream& out = std::cout;
+  std::ostream& err = std::cerr;
+  const std::map<std::string, std::function<int()>> commands = {
+      {"ask",
+       [&] {
+         ask.argv.assign(argv, argv + argc);
+         return RunAsk(ask, cancel, out, err);
+       }},
+      {"inspect",
+       [&] {
+         inspect.cancel = cancel;
+         return RunInspect(inspect, out, err);
+       }},
+      {"runs", [&] { return RunRuns(runs, out, err); }},
+//M      {"models", [&] { return RunModels(models, cancel, out, err); }},
+      {"sandbox", [&] { return RunSandbox(app, sandbox, cancel, out, err); }},
+      {"doctor",
+       [&] {
+         doctor.extra = ModelChecks();
+         return RunDoctor(doctor, out, err);
+       }},
+  };
+  const int code = commands.at(app.get_subcommands().front()->get_name())();
   return interrupt.exit_code() != 0 ? interrupt.exit_code() : code;
 }
 

@@ -20,6 +20,7 @@ sigset_t Watched() {
 
 Interrupt::Interrupt() {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file-size limit shows as a failed write, too
   const sigset_t set = Watched();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::thread([this, set] {

@@ -32,7 +32,8 @@ Result<recursion::BoundModel> Bind(const model::Choice& choice, const ModelFlags
   bound.gate = model::Gate::Make(
       connection.client,
       {.concurrency = std::min(flags.concurrency, std::max(1, connection.parallel)),
-       .retries = flags.retries},
+       .retries = flags.retries,
+       .price_input = connection.entry.price_input},
       SystemClock());
   return bound;
 }

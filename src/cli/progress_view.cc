@@ -53,29 +53,30 @@ class PlainView final : public recursion::EventSink {
   void OnEvent(const store::Event& event) override {
     std::lock_guard lock(mutex_);
     tally_.Count(event);
+    const Json data(event.data);
     if (event.type == "mode.decided") {
       Line(fmt::format("mode {}: {} tokens, direct up to {}",
-                       FindString(Json(event.data), "mode").value_or(""),
+                       FindString(data, "mode").value_or(""),
                        GroupDigits(static_cast<std::uint64_t>(
-                           FindInt(Json(event.data), "tokens").value_or(0))),
+                           FindInt(data, "tokens").value_or(0))),
                        GroupDigits(static_cast<std::uint64_t>(
-                           FindInt(Json(event.data), "threshold").value_or(0)))));
+                           FindInt(data, "threshold").value_or(0)))));
     } else if (event.type == "block.done") {
-      const auto error = FindString(Json(event.data), "error");
+      const auto error = FindString(data, "error");
       const std::string_view output = TextOf(Find(event.data, "output"));
       Line(fmt::format("turn {}/{}: {}", tally_.turn, tally_.turns,
                        error ? "error: " + FirstLine(*error, 100)
                              : "output: " + FirstLine(output, 100)));
     } else if (event.type == "answer.refused") {
       Line(fmt::format("turn {}/{}: answer refused ({})", tally_.turn, tally_.turns,
-                       FindString(Json(event.data), "gate").value_or("")));
+                       FindString(data, "gate").value_or("")));
     } else if (event.type == "limit.reached") {
-      Line(FirstLine(FindString(Json(event.data), "reason").value_or(""), 120));
+      Line(FirstLine(FindString(data, "reason").value_or(""), 120));
     } else if (event.type == "run.finished") {
       Line(fmt::format("{}: {} turns, {} calls, {} + {} tokens",
-                       FindString(Json(event.data), "status").value_or(""),
-                       FindInt(Json(event.data), "turns").value_or(0),
-                       FindInt(Json(event.data), "calls").value_or(0),
+                       FindString(data, "status").value_or(""),
+                       FindInt(data, "turns").value_or(0),
+                       FindInt(data, "calls").value_or(0),
                        GroupDigits(static_cast<std::uint64_t>(tally_.input)),
                        GroupDigits(static_cast<std::uint64_t>(tally_.output))));
     }

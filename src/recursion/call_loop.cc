@@ -78,6 +78,13 @@ std::string WithoutFenceLines(std::string_view reply) {
   return out;
 }
 
+// `FINAL: 11` alone in a fence is valid Python, but was meant as the answer.
+bool IsOnlyFinal(const Extraction& extraction) {
+  if (extraction.blocks.size() != 1) return false;
+  const std::string_view code = TrimSpace(extraction.blocks[0].code);
+  return code.starts_with("FINAL:") && code.find('\n') == std::string_view::npos;
+}
+
 // A provider that refused for good; a retry of the same run would fail alike.
 bool EndsRun(const Error& error) {
   return error.code != ErrorCode::kLimit && error.code != ErrorCode::kTooLong;
@@ -287,7 +294,8 @@ CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
     const auto checked = bench_->session().Check(code);
     return checked && checked->ok;
   };
-  const Extraction extraction = ExtractCode(reply.text, options);
+  Extraction extraction = ExtractCode(reply.text, options);
+  if (run_.small() && IsOnlyFinal(extraction)) extraction.blocks.clear();
   BareAnswer bare = FindBareAnswer(extraction.text_outside, options.model);
   if (run_.small() && bare.form == BareAnswer::Form::kNone && extraction.blocks.empty()) {
     bare = FindBareAnswer(WithoutFenceLines(reply.text), options.model);
@@ -326,6 +334,7 @@ void CallLoop::StartAfresh() {
   failed_turns_ = 0;
   errors_in_a_row_ = 0;
   stall_ = StallWatch();
+  old_names_.insert(names_.begin(), names_.end());
 }
 
 // The answer that `offer` decides, or none while another attempt is wanted.
@@ -443,6 +452,11 @@ std::optional<CallLoop::TurnEnd> CallLoop::RunBlock(const CodeBlock& block, Feed
   if (result.answer) {
     offer = Offer{result.answer->text, SourceOf(result.answer->form), result.answer->value};
   }
+  for (const auto& variable : ran.result.variables) names_.insert(variable.name);
+  // An attempt that sees the results of another is no independent one.
+  std::erase_if(ran.result.variables, [this](const sandbox::VariableInfo& variable) {
+    return old_names_.contains(variable.name);
+  });
   feedback->blocks.push_back(std::move(ran));
   if (!offer) return std::nullopt;
   return Decide(std::move(*offer), feedback);

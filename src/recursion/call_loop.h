@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,8 @@ class CallLoop {
   std::optional<Offer> draft_;
   std::optional<std::string> printed_value_;  // small-models 16
   bool asked_is_it_ = false;
+  std::set<std::string> names_;            // of all variables so far
+  std::set<std::string> old_names_;        // variables of earlier attempts: not shown again
   std::vector<LimitHit> limits_hit_;
 };
 

@@ -214,9 +214,12 @@ class Loader {
     walk.max_files = options_.max_files;
     DOSSIER_ASSIGN_OR_RETURN(const WalkResult found, WalkFolder(path, walk, cancel_));
     std::size_t added = 0;
-    for (const std::string& below : found.files) {
+    const std::string prefix = path.ends_with('/') ? path : path + "/";
+    for (const std::string& file : found.files) {
+      const std::string below =
+          file.starts_with(prefix) ? file.substr(prefix.size()) : BaseName(file);
       // Binary and unreadable files of a folder are left out, not fatal (INS-132).
-      if (AddFile(path + "/" + below, below)) ++added;
+      if (AddFile(file, below)) ++added;
     }
     if (added == 0) {
       return MakeError(ErrorCode::kNotFound, "{}: holds no readable text file", path);

@@ -7,6 +7,8 @@ namespace dossier::recursion {
 namespace {
 
 constexpr std::size_t kDocumentsListed = 100;  // REC-6
+// Up to here a model may read every record: one request a record, seconds each on a processor.
+constexpr std::uint64_t kMapRecords = 200;
 
 std::string SizeLine(std::size_t index, const ContextDocument& document,
                      std::int64_t max_subcall_chars) {
@@ -25,6 +27,16 @@ void AddExamples(const inspect::Description& description, std::vector<std::strin
   }
 }
 
+// Free text and no field that sorts the records into kinds: only reading answers most questions.
+bool HoldsOnlyText(const inspect::Description& description) {
+  if (description.main_text_field.empty()) return false;
+  return std::none_of(description.fields.begin(), description.fields.end(),
+                      [&](const inspect::Field& field) {
+                        return field.shown != description.main_text_field &&
+                               field.values.size() > 1;
+                      });
+}
+
 // Which name holds the data: small models do not work it out from a list of what there is.
 std::string AccessText(const RunState& run) {
   const auto& documents = run.request.context->documents();
@@ -33,7 +45,10 @@ std::string AccessText(const RunState& run) {
   if (documents.size() == 1) {
     const inspect::Description& description = documents[0].description;
     if (inspect::HasRecords(description.format) && description.records) {
-      name = "access_records";
+      const bool texts = HoldsOnlyText(description) &&
+                         description.records->records <= kMapRecords &&
+                         run.request.limits.depth > 0;
+      name = texts ? "access_texts" : "access_records";
       values["count"] = GroupDigits(description.records->records);
     } else {
       values["chars"] = GroupDigits(description.counts.chars);

@@ -1,6 +1,10 @@
 #include "recursion/mode.h"
 
+#include <algorithm>
+
 #include "base/text.h"
+#include "inspect/description.h"
+#include "recursion/question_kind.h"
 
 namespace dossier::recursion {
 namespace {
@@ -26,6 +30,15 @@ Result<std::int64_t> ContextTokens(const RunState& run) {
     }
   }
   return tokens;
+}
+
+// A small model cannot count, however short the list is.
+bool CountsRecords(const RunState& run) {
+  const auto& documents = run.request.context->documents();
+  return Classify(run.request.question) == QuestionKind::kAggregate &&
+         std::any_of(documents.begin(), documents.end(), [](const ContextDocument& document) {
+           return inspect::HasRecords(document.description.format);
+         });
 }
 
 std::int64_t Threshold(const RunState& run) {
@@ -61,10 +74,17 @@ Result<ModeDecision> DecideMode(RunState& run) {
       decision.reason = "asked for";
       break;
     case Mode::kAuto:
-      decision.mode = decision.tokens <= decision.threshold || run.request.context->bytes() == 0
-                          ? Mode::kDirect
-                          : Mode::kRecursive;
-      decision.reason = decision.mode == Mode::kDirect ? "fits one call" : "too long for one call";
+      decision.mode = Mode::kDirect;
+      decision.reason = "fits one call";
+      if (run.request.context->bytes() == 0) {
+        decision.reason = "no context";
+      } else if (decision.tokens > decision.threshold) {
+        decision.mode = Mode::kRecursive;
+        decision.reason = "too long for one call";
+      } else if (run.small() && CountsRecords(run)) {
+        decision.mode = Mode::kRecursive;
+        decision.reason = "counting over records is work for code";
+      }
       break;
   }
   return decision;

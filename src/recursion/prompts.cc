@@ -29,6 +29,7 @@ constexpr Names kTemplates[] = {
     {"last_turn", "last_turn.md", "last_turn.md", "last_turn.md"},
     {"is_it", "is_it.md", "is_it.md", "is_it.md"},
     {"access_records", "access_records.md", "access_records.md", "access_records.md"},
+    {"access_texts", "access_texts.md", "access_texts.md", "access_texts.md"},
     {"access_text", "access_text.md", "access_text.md", "access_text.md"},
     {"access_files", "access_files.md", "access_files.md", "access_files.md"},
 };

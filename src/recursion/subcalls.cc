@@ -144,11 +144,30 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   }
 }
 
+// A small model likes to hand its own question on; the answer is then made up.
+Status Subcalls::RefuseBareQuestion(std::string_view text) const {
+  if (!run_.small() || text.size() > 2 * run_.request.question.size()) return {};
+  const std::string asked = ToLowerAscii(run_.request.question);
+  std::size_t words = 0, known = 0;
+  for (const std::string_view word : Split(text, ' ')) {
+    if (word.size() < 3) continue;
+    ++words;
+    if (asked.find(ToLowerAscii(word)) != std::string::npos) ++known;
+  }
+  if (words == 0 || known * 10 < words * 8) return {};
+  return MakeError(ErrorCode::kInvalidArgument,
+                   "the prompt is only the question, and the model cannot see the data; put text "
+                   "into the prompt, or label each record with map_llm(labels=[...], "
+                   "instruction=\"...\", field=\"...\")");
+}
+
 Result<assembly::Assembled> Subcalls::Prepare(const JsonObject& prompt, std::string_view raw) {
   const Json* parts = Find(prompt, "parts");
   if (!parts) return MakeError(ErrorCode::kInvalidArgument, "the prompt is missing");
   DOSSIER_ASSIGN_OR_RETURN(std::string text, sandbox::ResolveText(*parts, raw, contexts_));
   if (IsBlank(text)) return MakeError(ErrorCode::kUsage, "the prompt is blank");
+  const Json* given = Find(prompt, "context");
+  if (!given || given->is_null()) DOSSIER_RETURN_IF_ERROR(RefuseBareQuestion(text));
   std::string content;
   const Json* context = Find(prompt, "context");
   const bool with_context = context && !context->is_null();

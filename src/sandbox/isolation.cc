@@ -16,7 +16,7 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/rlimits.h"
 #include "sandbox/seccomp_policy.h"
-#include "sandbox/self_test.h"
+#include "sandbox/self_check.h"
 
 namespace dossier::sandbox {
 namespace {

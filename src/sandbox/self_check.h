@@ -4,8 +4,8 @@
 //
 // Thread-safety: forks; call it while the process has one thread.
 
-#ifndef DOSSIER_SANDBOX_SELF_TEST_H_
-#define DOSSIER_SANDBOX_SELF_TEST_H_
+#ifndef DOSSIER_SANDBOX_SELF_CHECK_H_
+#define DOSSIER_SANDBOX_SELF_CHECK_H_
 
 #include "sandbox/isolation.h"
 
@@ -17,4 +17,4 @@ Status RunSelfTest(IsolationPlan& plan);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_SELF_TEST_H_
+#endif  // DOSSIER_SANDBOX_SELF_CHECK_H_

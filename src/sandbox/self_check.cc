@@ -1,4 +1,4 @@
-#include "sandbox/self_test.h"
+#include "sandbox/self_check.h"
 
 #include <fcntl.h>
 #include <signal.h>
