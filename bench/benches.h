@@ -1,0 +1,21 @@
+// The groups of figures that dossier_bench can measure.
+
+#ifndef DOSSIER_BENCH_BENCHES_H_
+#define DOSSIER_BENCH_BENCHES_H_
+
+#include <string>
+
+#include "base/result.h"
+
+namespace dossier::bench {
+
+// cell.first, python.start, cell.round_trip, bridge.round_trip, bridge.llm_query,
+// socketpair.round_trip.
+Status RunSandboxBench();
+
+// engine.completion, engine.completion_with_load, engine.batch. Keeps its journal in `folder`.
+Status RunEngineBench(const std::string& folder);
+
+}  // namespace dossier::bench
+
+#endif  // DOSSIER_BENCH_BENCHES_H_

@@ -1,0 +1,144 @@
+#include "base/file.h"
+#include "benches.h"
+#include "measure.h"
+#include "model/scripted.h"
+#include "recursion/engine.h"
+
+namespace dossier::bench {
+namespace {
+
+using recursion::ContextSet;
+using recursion::Engine;
+using recursion::Outcome;
+using recursion::Request;
+
+constexpr int kCompletions = 60;
+constexpr int kBatches = 5;
+
+// The same work as the peers' scripted models ask for: one turn, one cell, an answer from the text.
+constexpr char kOneTurn[] = R"(
+- times: always
+  reply: |
+    ```repl
+    FINAL(context.split()[0])
+    ```
+)";
+
+constexpr char kBatch[] = R"(
+- purpose: subcall
+  times: always
+  delay: 50ms
+  reply: "yes"
+- times: always
+  reply: |
+    ```repl
+    replies = llm_query_batched([f"Is {i} a number?" for i in range(1000)])
+    FINAL(f"{sum(r == 'yes' for r in replies)} said yes")
+    ```
+)";
+
+class Nobody final : public recursion::EventSink {
+ public:
+  void OnEvent(const store::Event&) override {}
+};
+
+class Bench {
+ public:
+  explicit Bench(const std::string& folder) : folder_(folder) {}
+
+  Status Open() {
+    DOSSIER_ASSIGN_OR_RETURN(journal_, store::Journal::Open(folder_));
+    DOSSIER_ASSIGN_OR_RETURN(pool_, sandbox::Pool::Make({}));
+    DOSSIER_ASSIGN_OR_RETURN(context_, Load());
+    return {};
+  }
+
+  Status MeasureCompletions();
+  Status MeasureBatches();
+
+ private:
+  Result<std::shared_ptr<const ContextSet>> Load() const {
+    std::string text;
+    for (int i = 0; i < 2000; ++i) text += fmt::format("line {} of a text without much in it\n", i);
+    recursion::ContextOptions options;
+    options.content = &journal_->content();
+    return recursion::LoadContext({{.path = {}, .text = std::move(text)}}, options, {});
+  }
+
+  Result<std::unique_ptr<Engine>> MakeEngine(std::string_view yaml, int concurrency) const {
+    DOSSIER_ASSIGN_OR_RETURN(auto script, model::Script::Parse(yaml, "bench"));
+    recursion::BoundModel bound;
+    bound.name = bound.entry.name = "scripted";
+    bound.entry.capability.window = 128'000;
+    bound.entry.capability.max_output = 8192;
+    DOSSIER_ASSIGN_OR_RETURN(bound.counter,
+                             tokens::MakeEstimator({.bytes_per_token = 3.3, .margin = 0.15}));
+    bound.gate = model::Gate::Make(model::MakeScriptedClient(script, SystemClock()),
+                                   {.concurrency = concurrency}, SystemClock());
+    recursion::EngineOptions options{.root = bound, .sub = bound};
+    options.pool = pool_;
+    options.journal = journal_;
+    return std::make_unique<Engine>(std::move(options));
+  }
+
+  Status Ask(Engine& engine, std::shared_ptr<const ContextSet> context, std::string_view expected) {
+    Request request{.question = "Which word comes first?", .context = std::move(context)};
+    request.mode = recursion::Mode::kRecursive;
+    request.profile = recursion::Profile::kLarge;
+    request.limits.calls = 2000;
+    Nobody nobody;
+    DOSSIER_ASSIGN_OR_RETURN(const Outcome outcome, engine.Run(request, {}, nobody));
+    if (outcome.text == expected && outcome.turns == 1) return {};
+    return MakeError(ErrorCode::kFailed, "a run took {} turns and answered \"{}\": {}",
+                     outcome.turns, outcome.text,
+                     outcome.error ? outcome.error->message : "no error");
+  }
+
+  std::string folder_;
+  std::shared_ptr<store::Journal> journal_;
+  std::shared_ptr<sandbox::Pool> pool_;
+  std::shared_ptr<const ContextSet> context_;
+};
+
+Status Bench::MeasureCompletions() {
+  DOSSIER_ASSIGN_OR_RETURN(const auto engine, MakeEngine(kOneTurn, 16));
+  // The first two runs start the zygotes: one for all, one that holds this context's text.
+  for (int i = 0; i < 3; ++i) DOSSIER_RETURN_IF_ERROR(Ask(*engine, context_, "line"));
+  Samples loaded, with_load;
+  for (int i = 0; i < kCompletions; ++i) {
+    Status status;
+    loaded.Time([&] { status = Ask(*engine, context_, "line"); });
+    DOSSIER_RETURN_IF_ERROR(status);
+    with_load.Time([&] {
+      const auto context = Load();
+      status = context ? Ask(*engine, *context, "line") : tl::unexpected(context.error());
+    });
+    DOSSIER_RETURN_IF_ERROR(status);
+  }
+  Report("engine.completion", loaded);
+  Report("engine.completion_with_load", with_load);
+  return {};
+}
+
+Status Bench::MeasureBatches() {
+  DOSSIER_ASSIGN_OR_RETURN(const auto engine, MakeEngine(kBatch, 64));
+  Samples batches;
+  for (int i = 0; i < kBatches; ++i) {
+    Status status;
+    batches.Time([&] { status = Ask(*engine, context_, "1000 said yes"); });
+    DOSSIER_RETURN_IF_ERROR(status);
+  }
+  Report("engine.batch", batches);
+  return {};
+}
+
+}  // namespace
+
+Status RunEngineBench(const std::string& folder) {
+  Bench bench(folder);
+  DOSSIER_RETURN_IF_ERROR(bench.Open());
+  DOSSIER_RETURN_IF_ERROR(bench.MeasureCompletions());
+  return bench.MeasureBatches();
+}
+
+}  // namespace dossier::bench

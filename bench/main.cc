@@ -1,0 +1,25 @@
+// dossier_bench sandbox | engine FOLDER: figures as lines of JSON, for bench/run.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string_view>
+
+#include "benches.h"
+
+int main(int argc, char** argv) {
+  using namespace dossier;
+  const std::string_view group = argc > 1 ? argv[1] : "";
+  Status done;
+  if (group == "sandbox" && argc == 2) {
+    done = bench::RunSandboxBench();
+  } else if (group == "engine" && argc == 3) {
+    done = bench::RunEngineBench(argv[2]);
+  } else {
+    fmt::print(stderr, "usage: dossier_bench sandbox | engine FOLDER\n");
+    return 2;
+  }
+  if (done) return 0;
+  fmt::print(stderr, "dossier_bench: {}\n", done.error().message);
+  return 1;
+}

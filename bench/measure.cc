@@ -1,0 +1,26 @@
+#include "measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace dossier::bench {
+
+double Samples::Median() const {
+  std::vector<double> sorted = seconds_;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
+double Samples::Smallest() const { return *std::min_element(seconds_.begin(), seconds_.end()); }
+
+void Report(std::string_view name, const Samples& samples) {
+  fmt::print(R"({{"name":"{}","median":{:.9f},"min":{:.9f},"runs":{}}})"
+             "\n",
+             name, samples.Median(), samples.Smallest(), samples.size());
+  std::fflush(stdout);
+}
+
+}  // namespace dossier::bench

@@ -1,0 +1,42 @@
+// What the benchmarks of this folder share: stopwatches, medians, one line of JSON a figure.
+//
+//   Samples ours;
+//   ours.Time([&] { Work(); });          // several times
+//   Report("cell.round_trip", ours);     // {"name":"cell.round_trip","median":…,"min":…,"runs":…}
+//
+// Times are wall seconds of a steady clock. Thread-safety: one owner.
+
+#ifndef DOSSIER_BENCH_MEASURE_H_
+#define DOSSIER_BENCH_MEASURE_H_
+
+#include <chrono>
+#include <string_view>
+#include <vector>
+
+namespace dossier::bench {
+
+class Samples {
+ public:
+  template <typename Work>
+  void Time(Work work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    Add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  void Add(double seconds) { seconds_.push_back(seconds); }
+
+  // Of at least one sample.
+  double Median() const;
+  double Smallest() const;
+  std::size_t size() const { return seconds_.size(); }
+
+ private:
+  std::vector<double> seconds_;
+};
+
+// Prints one line on stdout.
+void Report(std::string_view name, const Samples& samples);
+
+}  // namespace dossier::bench
+
+#endif  // DOSSIER_BENCH_MEASURE_H_
