@@ -4,6 +4,7 @@
 #define DOSSIER_BENCH_BENCHES_H_
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -13,8 +14,9 @@ namespace dossier::bench {
 // socketpair.round_trip.
 Status RunSandboxBench();
 
-// engine.completion, engine.completion_with_load, engine.batch. Keeps its journal in `folder`.
-Status RunEngineBench(const std::string& folder);
+// "completions": engine.completion, engine.completion_with_load; "batch": engine.batch. Keeps its
+// journal in `folder`.
+Status RunEngineBench(const std::string& folder, std::string_view part);
 
 }  // namespace dossier::bench
 

@@ -134,11 +134,12 @@ Status Bench::MeasureBatches() {
 
 }  // namespace
 
-Status RunEngineBench(const std::string& folder) {
+Status RunEngineBench(const std::string& folder, std::string_view part) {
   Bench bench(folder);
   DOSSIER_RETURN_IF_ERROR(bench.Open());
-  DOSSIER_RETURN_IF_ERROR(bench.MeasureCompletions());
-  return bench.MeasureBatches();
+  if (part == "completions") return bench.MeasureCompletions();
+  if (part == "batch") return bench.MeasureBatches();
+  return MakeError(ErrorCode::kUsage, "engine: no part {}", part);
 }
 
 }  // namespace dossier::bench

@@ -1,4 +1,4 @@
-// dossier_bench sandbox | engine FOLDER: figures as lines of JSON, for bench/run.
+// dossier_bench sandbox | engine FOLDER completions|batch: figures as lines of JSON, for bench/run.
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@ int main(int argc, char** argv) {
   Status done;
   if (group == "sandbox" && argc == 2) {
     done = bench::RunSandboxBench();
-  } else if (group == "engine" && argc == 3) {
-    done = bench::RunEngineBench(argv[2]);
+  } else if (group == "engine" && argc == 4) {
+    done = bench::RunEngineBench(argv[2], argv[3]);
   } else {
-    fmt::print(stderr, "usage: dossier_bench sandbox | engine FOLDER\n");
+    fmt::print(stderr, "usage: dossier_bench sandbox | engine FOLDER completions|batch\n");
     return 2;
   }
   if (done) return 0;

@@ -1,0 +1,287 @@
+"""What is measured against what, and the table of it. One function a group of figures."""
+
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+
+import environment
+import inputs
+import timing
+from recording_server import RecordingServer
+from timing import Failed
+
+_CSV_READ = ("import csv, sys\n"
+             "with open(sys.argv[1], newline='', encoding='utf-8') as file:\n"
+             "    for row in csv.reader(file): pass\n")
+_PYTHON = "/usr/bin/python3"
+# Uses nothing but `doc`: the context is never made a string.
+_DOC_REPLY = "```repl\nfirst = doc[0:200].split()[0]\nFINAL(first)\n```"
+_CONTEXT_REPLY = "```repl\nFINAL(context.split()[0])\n```"
+_BATCH_IDEAL = math.ceil(1000 / 64) * 0.05  # seconds
+
+
+@dataclasses.dataclass
+class Setting:
+    dossier: str
+    folder: pathlib.Path
+    scale: float  # of the sizes of files
+
+    @property
+    def bench_program(self) -> str:
+        return str(pathlib.Path(self.dossier).with_name("dossier_bench"))
+
+    def size(self, size: int) -> int:
+        return int(size * self.scale)
+
+    def environment(self) -> dict[str, str]:
+        """Of commands: state folders of their own, no keys."""
+        kept = {name: value for name, value in os.environ.items()
+                if not name.endswith("_API_KEY") and not name.startswith("DOSSIER_")}
+        home = self.folder / "state"
+        return kept | {"XDG_DATA_HOME": str(home / "data"), "XDG_CONFIG_HOME": str(home / "config"),
+                       "XDG_STATE_HOME": str(home / "state"), "BENCH_KEY": "none"}
+
+    def forget(self) -> None:
+        """Removes journals and stored contexts of earlier commands."""
+        shutil.rmtree(self.folder / "state", ignore_errors=True)
+
+
+@dataclasses.dataclass
+class Figure:
+    what: str
+    ours: str = ""
+    peer: str = ""       # "wc -l 0.143 s"
+    ratio: float = 0.0   # ours / peer, or peer / ours where the goal says "faster"
+    goal: str = ""
+    met: bool = False
+    problem: str = ""    # why it could not be measured
+
+
+def _at_most(what: str, ours: float, peer_name: str, peer: float, goal: float,
+             unit: Callable[[float], str]) -> Figure:
+    ratio = ours / peer
+    return Figure(what, unit(ours), f"{peer_name} {unit(peer)}", ratio, f"<= {goal:g} x",
+                  ratio <= goal)
+
+
+def _faster(what: str, ours: float, peer_name: str, peer: float, goal: float,
+            unit: Callable[[float], str]) -> Figure:
+    ratio = peer / ours
+    return Figure(what, unit(ours), f"{peer_name} {unit(peer)}", ratio, f">= {goal:g} x faster",
+                  ratio >= goal)
+
+
+def _seconds(value: float) -> str:
+    if value >= 1:
+        return f"{value:.2f} s"
+    return f"{value * 1e3:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} us"
+
+
+def _megabytes(value: float) -> str:
+    return f"{value / 1e6:.0f} MB"
+
+
+def inspect_text(setting: Setting) -> list[Figure]:
+    text = inputs.mixed_text(setting.folder, setting.size(1_000_000_000))
+    part = inputs.mixed_text(setting.folder, setting.size(100_000_000))
+    timing.warm(text)
+    utf8 = os.environ | {"LC_ALL": "C.UTF-8"}
+    runs = timing.interleaved(
+        {"inspect": [setting.dossier, "inspect", "--json", "--threads", "2", str(text)],
+         "lines": ["wc", "-l", str(text)]}, 7, {"lines": utf8})
+    timing.warm(part)
+    chars = timing.interleaved({"chars": ["wc", "-lm", str(part)]}, 3, {"chars": utf8})["chars"]
+    ours, lines = timing.median_wall(runs["inspect"]), timing.median_wall(runs["lines"])
+    factor = text.stat().st_size / part.stat().st_size
+    size = f"{text.stat().st_size / 1e9:.2g} GB"
+    cpu = timing.median_cpu(runs["inspect"])
+    return [
+        _at_most(f"inspect {size} mixed UTF-8, 2 threads, warm (CPU {_seconds(cpu)})", ours,
+                 "wc -l", lines, 1.3, _seconds),
+        _faster(f"the same; wc -lm on a tenth, its time x {factor:.3g}", ours, "wc -lm",
+                timing.median_wall(chars) * factor, 40, _seconds)]
+
+
+def inspect_ndjson(setting: Setting) -> list[Figure]:
+    path = inputs.ndjson(setting.folder, setting.size(100_000_000))
+    timing.warm(path)
+    runs = timing.interleaved(
+        {"ours": [setting.dossier, "inspect", "--json", "--threads", "1", str(path)],
+         "jq": ["jq", "-c", "empty", str(path)]}, 5)
+    return [_faster(f"inspect {path.stat().st_size / 1e6:.0f} MB NDJSON, 1 thread",
+                    timing.median_wall(runs["ours"]), "jq -c empty",
+                    timing.median_wall(runs["jq"]), 5, _seconds)]
+
+
+def inspect_csv(setting: Setting) -> list[Figure]:
+    path = inputs.csv_table(setting.folder, setting.size(100_000_000))
+    timing.warm(path)
+    runs = timing.interleaved(
+        {"ours": [setting.dossier, "inspect", "--json", "--threads", "1", str(path)],
+         "csv": [_PYTHON, "-I", "-S", "-c", _CSV_READ, str(path)]}, 5)
+    return [_faster(f"inspect {path.stat().st_size / 1e6:.0f} MB CSV, quoted line ends, 1 thread",
+                    timing.median_wall(runs["ours"]), "Python csv.reader",
+                    timing.median_wall(runs["csv"]), 8, _seconds)]
+
+
+def _ask(setting: Setting, path: pathlib.Path, *flags: str) -> list[str]:
+    return [setting.dossier, "ask", "--quiet", "--mode", "recursive", "--profile", "large", *flags,
+            "-c", str(path), "Which word comes first?"]
+
+
+def large_context(setting: Setting) -> list[Figure]:
+    text = inputs.mixed_text(setting.folder, setting.size(1_000_000_000))
+    timing.warm(text)
+    inspect = [setting.dossier, "inspect", "--json", str(text)]
+    env = setting.environment()
+    waits, inspects = [], []
+    with RecordingServer(_DOC_REPLY) as server:
+        ask = _ask(setting, text, "-m", "instant", "--base-url", server.url, "--key-env",
+                   "BENCH_KEY")
+        for _ in range(5):
+            setting.forget()  # the copy of the context is made anew each time
+            server.arrivals.clear()
+            run = timing.once(ask, env)
+            waits.append(server.arrivals[0] - run.start)
+            inspects.append(timing.once(inspect).wall)
+        setting.forget()
+        own, whole = timing.peak_memory(ask, env)
+    setting.forget()
+    size = f"{text.stat().st_size / 1e9:.2g} GB context"
+    memory = Figure(f"{size}, code uses `doc` only: peak memory of all processes",
+                    _megabytes(own), f"goal 150 MB ({_megabytes(whole)} with mapped files)",
+                    own / 150e6, "< 150 MB", own < 150e6)
+    return [_at_most(f"{size}: command start to first request",
+                     sorted(waits)[len(waits) // 2], "dossier inspect",
+                     sorted(inspects)[len(inspects) // 2], 1.5, _seconds), memory]
+
+
+def _bench_program(setting: Setting, *arguments: str) -> dict[str, float]:
+    """Medians in seconds by name."""
+    done = subprocess.run([setting.bench_program, *arguments], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise Failed(done.stderr.strip())
+    lines = map(json.loads, done.stdout.splitlines())
+    return {line["name"]: line["median"] for line in lines}
+
+
+def sandbox(setting: Setting) -> list[Figure]:
+    found = _bench_program(setting, "sandbox")
+    ping = found["socketpair.round_trip"]
+    rate = " ({:,.0f} a second)"
+    return [
+        _at_most("fork to first cell done, isolated", found["cell.first"],
+                 "python3 -I -S -c pass", found["python.start"], 0.5, _seconds),
+        _at_most("cell round trip" + rate.format(1 / found["cell.round_trip"]),
+                 found["cell.round_trip"], "socketpair", ping, 4, _seconds),
+        _at_most("bridge round trip" + rate.format(1 / found["bridge.round_trip"]),
+                 found["bridge.round_trip"], "socketpair", ping, 4, _seconds)]
+
+
+def _peer(python: str, name: str, count: int) -> float:
+    script = str(pathlib.Path(__file__).with_name("peers.py"))
+    done = subprocess.run([python, script, name, str(count)], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise Failed(f"{name}: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")
+    return json.loads(done.stdout)["median"]
+
+
+def _whole_command(setting: Setting) -> float:
+    script = setting.folder / "instant.json"
+    script.write_text(json.dumps([{"times": "always", "reply": _CONTEXT_REPLY}]))
+    text = setting.folder / "small.txt"
+    text.write_text("".join(f"line {i} of a text without much in it\n" for i in range(2000)))
+    ask = _ask(setting, text, "-m", "scripted", "--script", str(script))
+    runs = timing.interleaved({"ask": ask}, 11, {"ask": setting.environment()})["ask"]
+    return timing.median_wall(runs[1:])
+
+
+def _guarded(what: str, work: Callable[[], Figure]) -> Figure:
+    try:
+        return work()
+    except Failed as error:
+        return Figure(what, problem=str(error))
+
+
+def engine(setting: Setting) -> list[Figure]:
+    setting.forget()
+    ours = _bench_program(setting, "engine", str(setting.folder / "state/bench"), "completions")
+    own = ours["engine.completion"]
+    command = _whole_command(setting)
+    loaded = f"with its context read each time {_seconds(ours['engine.completion_with_load'])}"
+    what = "engine, one completion, isolated, journal on"
+    problem = environment.prepare()
+    if problem:
+        return [Figure(f"{what} ({_seconds(own)}; {loaded})", problem=problem)]
+    try:
+        droste = _peer(environment.PYTHON, "droste", 20)
+    except Failed as error:
+        droste, why = 0.0, str(error)
+    rows = [_guarded(what, lambda: _at_most(f"{what} ({loaded})", own, "rlms in process",
+                                            _peer(environment.PYTHON, "rlms", 5), 1 / 50,
+                                            _seconds))]
+    if not droste:
+        return [*rows, Figure(what, problem=why), Figure("whole command `dossier ask`", problem=why)]
+    return [*rows, _at_most("the same", own, "droste in process", droste, 1 / 3, _seconds),
+            _at_most("whole command `dossier ask -m scripted`", command, "droste in process",
+                     droste, 3, _seconds)]
+
+
+def batch(setting: Setting) -> list[Figure]:
+    found = _bench_program(setting, "engine", str(setting.folder / "state/bench"), "batch")
+    setting.forget()
+    return [_at_most("1,000 batched sub-calls of 50 ms, 64 in flight", found["engine.batch"],
+                     "ideal", _BATCH_IDEAL, 1.15, _seconds)]
+
+
+def start(setting: Setting) -> list[Figure]:
+    runs = timing.interleaved({"--version": [setting.dossier, "--version"],
+                               "--help": [setting.dossier, "--help"],
+                               "python": [_PYTHON, "-S", "-c", "pass"]}, 20)
+    peer = timing.least_cpu(runs["python"])
+    return [_at_most(f"dossier {flag}, CPU, least of 20", timing.least_cpu(runs[flag]),
+                     "python3 -S -c pass", peer, 1 / 3, _seconds)
+            for flag in ("--version", "--help")]
+
+
+GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
+    "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
+    "context": large_context, "sandbox": sandbox, "engine": engine, "batch": batch, "start": start}
+
+
+def measure(name: str, setting: Setting) -> list[Figure]:
+    """The figures of a group, or one row that says why there are none."""
+    setting.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        return GROUPS[name](setting)
+    except Failed as error:
+        return [Figure(name, problem=str(error))]
+
+
+def show(rows: list[Figure], setting: Setting) -> None:
+    """The table, in Markdown, on stdout."""
+    load = os.getloadavg()[0]
+    print(f"{os.cpu_count()} cores, load {load:.1f}"
+          + ("" if setting.scale == 1 else "; files of a tenth: the ratios of files do not count"))
+    if load > (os.cpu_count() or 1) + 0.5:
+        print("This machine is busy: run it again when it is quiet.", file=sys.stderr)
+    cells = [["what", "ours", "beside", "ratio", "goal", ""]]
+    for row in rows:
+        if row.problem:
+            cells.append([row.what, "", f"not measured: {row.problem}", "", row.goal, ""])
+            continue
+        ratio = f"{row.ratio:.1f}" if row.ratio >= 10 else f"{row.ratio:.3g}"
+        cells.append([row.what, row.ours, row.peer, ratio, row.goal, "met" if row.met else "MISSED"])
+    widths = [max(len(line[i]) for line in cells) for i in range(6)]
+    for index, line in enumerate(cells):
+        print("| " + " | ".join(text.ljust(width) for text, width in zip(line, widths)) + " |")
+        if index == 0:
+            print("|" + "|".join("-" * (width + 2) for width in widths) + "|")

@@ -1,0 +1,71 @@
+"""An OpenAI-compatible server on loopback that notes when requests arrive and answers at once."""
+
+import http.server
+import json
+import threading
+import time
+
+
+class RecordingServer:
+    """Every request gets the same reply.
+
+        with RecordingServer("```repl\\nFINAL(1)\\n```") as server:
+            run("dossier", "ask", "--base-url", server.url, ...)
+            server.arrivals   # seconds of the monotonic clock: the head of each POST
+    """
+
+    def __init__(self, reply: str) -> None:
+        self.arrivals: list[float] = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:  # noqa: N802 (name set by the base class)
+                outer.arrivals.append(time.monotonic())
+                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = _stream(reply) if request.get("stream") else _whole(reply)
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream" if request.get("stream")
+                                 else "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_GET(self) -> None:  # noqa: N802
+                self.send_error(404)
+
+            def log_message(self, *_values: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> "RecordingServer":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+_USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+
+
+def _whole(reply: str) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": reply},
+              "finish_reason": "stop"}
+    return json.dumps({"id": "1", "object": "chat.completion", "model": "instant",
+                       "choices": [choice], "usage": _USAGE}).encode()
+
+
+def _stream(reply: str) -> bytes:
+    base = {"id": "1", "object": "chat.completion.chunk", "model": "instant"}
+    chunks = [{**base, "choices": [{"index": 0, "delta": {"role": "assistant", "content": reply},
+                                    "finish_reason": None}]},
+              {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+              {**base, "choices": [], "usage": _USAGE}]
+    return b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks) \
+        + b"data: [DONE]\n\n"
