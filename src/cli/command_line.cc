@@ -12,7 +12,7 @@
 #include "cli/doctor_command.h"
 #include "cli/inspect_flags.h"
 #include "cli/interrupt.h"
-//M#include "cli/models_command.h"
+#include "cli/models_command.h"
 #include "cli/runs_command.h"
 #include "cli/sandbox_command.h"
 
@@ -47,13 +47,13 @@ int RunCommandLine(int argc, char** argv) {
   AskArguments ask;
   InspectArguments inspect;
   RunsArguments runs;
-//M  ModelsArguments models;
+  ModelsArguments models;
   SandboxArguments sandbox;
   DoctorArguments doctor;
   AddAskCommand(app, &ask);
   AddInspectCommand(app, &inspect);
   AddRunsCommand(app, &runs);
-//M  AddModelsCommand(app, &models);
+  AddModelsCommand(app, &models);
   AddSandboxCommand(app, &sandbox);
   AddDoctorCommand(app, &doctor);
   try {
@@ -79,7 +79,7 @@ int RunCommandLine(int argc, char** argv) {
          return RunInspect(inspect, out, err);
        }},
       {"runs", [&] { return RunRuns(runs, out, err); }},
-//M      {"models", [&] { return RunModels(models, cancel, out, err); }},
+      {"models", [&] { return RunModels(models, cancel, out, err); }},
       {"sandbox", [&] { return RunSandbox(app, sandbox, cancel, out, err); }},
       {"doctor",
        [&] {

@@ -236,7 +236,7 @@ void AddSandboxCommand(CLI::App& app, SandboxArguments* arguments) {
   run.add_option("file", arguments->run.files, "the blocks in order; - is stdin")->required();
   run.add_option("-c,--context", arguments->run.contexts, "a file that the code sees as `context`")
       ->type_name("PATH")
-      ->take_all();
+      ->allow_extra_args(false);
   run.add_option("--dialect", arguments->run.dialect, "language of the code")
       ->capture_default_str();
   run.add_flag("--json", arguments->run.json, "one object with every block's result");

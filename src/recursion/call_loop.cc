@@ -1,5 +1,7 @@
 #include "recursion/call_loop.h"
 
+#include <limits>
+
 #include "base/text.h"
 #include "base/utf8.h"
 #include "recursion/grounding.h"
@@ -574,7 +576,9 @@ CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
 FeedbackStyle CallLoop::Style() const {
   return {.profile = run_.profile,
           .depth = run_.request.limits.depth,
-          .output_chars = run_.output_chars(),
+          .output_chars = run_.request.forcing == Forcing::kNone
+                              ? std::numeric_limits<std::size_t>::max()
+                              : run_.output_chars(),
           .share = run_.request.forcing == Forcing::kFull ? FeedbackStyle::Share::kLimited
                                                           : FeedbackStyle::Share::kWhole,
           .context_chars = metadata_.characters,

@@ -38,13 +38,33 @@ std::string OneOf(const std::vector<std::string>& choices) {
   return grammar;
 }
 
-std::string Quoted(const std::vector<std::string>& labels) {
+// "sport, politics or weather"
+std::string Listed(const std::vector<std::string>& labels) {
   std::string out;
-  for (const std::string& label : labels) {
-    if (!out.empty()) out += ", ";
-    out += label;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (i > 0) out += i + 1 == labels.size() ? " or " : ", ";
+    out += labels[i];
   }
   return out;
+}
+
+// Labels that stand for "anything else": against them a small model decides better by yes or no;
+// between two labels that mean something it is better asked to choose (docs/small-models.md).
+bool IsGeneric(std::string_view label, std::string_view other) {
+  constexpr std::string_view kGeneric[] = {"other",   "others", "none",      "no",       "else",
+                                           "neither", "rest",   "unrelated", "negative", "false"};
+  const std::string lower = ToLowerAscii(TrimSpace(label));
+  if (std::find(std::begin(kGeneric), std::end(kGeneric), lower) != std::end(kGeneric)) return true;
+  if (lower.starts_with("not ") || lower.starts_with("non-") || lower.starts_with("not_")) return true;
+  return lower.starts_with("other ") || lower.starts_with("anything") ||
+         lower == "not " + ToLowerAscii(other);
+}
+
+std::optional<std::size_t> AskedLabel(const std::vector<std::string>& labels) {
+  if (labels.size() != 2) return std::nullopt;
+  if (IsGeneric(labels[1], labels[0])) return 0;
+  if (IsGeneric(labels[0], labels[1])) return 1;
+  return std::nullopt;
 }
 
 // The text of a record for a model: one field, or all as "name: value" lines.
@@ -94,6 +114,7 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
 Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call) const {
   Plan plan;
   DOSSIER_ASSIGN_OR_RETURN(plan.labels, ReadLabels(call.args));
+  plan.asked = AskedLabel(plan.labels);
   plan.instruction = std::string(FindString(Json(call.args), "instruction").value_or(""));
   plan.max_items = run_.small() ? kMapItemsSmall : kMapItems;
   if (const Json* batch = Find(call.args, "batch"); batch && batch->is_int64()) {
@@ -236,8 +257,8 @@ Result<MapCall::Labels> MapCall::Ask(const Plan& plan, const std::vector<std::st
     model::Sampling sampling;
     sampling.max_output = static_cast<std::int64_t>(batch.size()) * 24 + 8;
     if (run_.options.sub.entry.grammar && batch.size() == 1) {
-      sampling.grammar = OneOf(plan.labels.size() == 2 ? std::vector<std::string>{"yes", "no"}
-                                                       : plan.labels);
+      sampling.grammar =
+          OneOf(plan.asked ? std::vector<std::string>{"yes", "no"} : plan.labels);
     }
     subcalls_.Send(std::move(*prompt), model::Purpose::kMap, std::move(sampling), cancel,
                    std::move(done));
@@ -252,14 +273,11 @@ Result<assembly::Assembled> MapCall::Prompt(const Plan& plan,
                                             const std::vector<std::string_view>& items) const {
   const BoundModel& sub = run_.options.sub;
   std::map<std::string, std::string> values{{"instruction", plan.instruction},
-                                            {"labels", Quoted(plan.labels)}};
+                                            {"labels", Listed(plan.labels)}};
   if (items.size() == 1) {
     values["item"] = std::string(items[0]);
-    if (plan.labels.size() != 2) {
-      return run_.prompts.Assemble("map_one", sub, values, {}, run_.boundary, 64);
-    }
-    values["label"] = plan.labels[0];
-    values["other"] = plan.labels[1];
+    if (!plan.asked) return run_.prompts.Assemble("map_one", sub, values, {}, run_.boundary, 64);
+    values["label"] = plan.labels[*plan.asked];
     return run_.prompts.Assemble("map_two", sub, values, {}, run_.boundary, 64);
   }
   std::string list;
@@ -271,9 +289,11 @@ Result<assembly::Assembled> MapCall::Prompt(const Plan& plan,
 
 MapCall::Labels MapCall::Parse(const Plan& plan, std::string_view reply, std::size_t count) {
   if (count > 1) return ParseLabels(reply, plan.labels, count);
-  if (plan.labels.size() == 2) {
+  if (plan.asked) {
     const std::vector<std::string> yes_no{"yes", "no"};
-    if (auto answer = MatchLabel(TrimSpace(reply), yes_no)) return {answer};
+    if (const auto answer = MatchLabel(TrimSpace(reply), yes_no)) {
+      return {*answer == 0 ? *plan.asked : 1 - *plan.asked};
+    }
   }
   if (auto label = MatchLabel(TrimSpace(reply), plan.labels)) return {label};
   return ParseLabels(reply, plan.labels, 1);

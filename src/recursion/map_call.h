@@ -35,6 +35,8 @@ class MapCall {
     std::vector<std::string> items, labels;
     std::string instruction;
     std::size_t max_items = 1;
+    // The label that a yes/no question asks for, when the other only means "anything else".
+    std::optional<std::size_t> asked;
   };
   using Labels = std::vector<std::optional<std::size_t>>;
 

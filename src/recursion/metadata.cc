@@ -27,9 +27,18 @@ void AddExamples(const inspect::Description& description, std::vector<std::strin
   }
 }
 
+bool IsPlainName(std::string_view name) {
+  return !name.empty() && name.size() <= 40 &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_' || c == '-' || c == '.';
+         });
+}
+
 // Free text and no field that sorts the records into kinds: only reading answers most questions.
 bool HoldsOnlyText(const inspect::Description& description) {
-  if (description.main_text_field.empty()) return false;
+  // The name stands outside the data fence, so it must be no more than a name.
+  if (!IsPlainName(description.main_text_field)) return false;
   return std::none_of(description.fields.begin(), description.fields.end(),
                       [&](const inspect::Field& field) {
                         return field.shown != description.main_text_field &&
@@ -50,6 +59,7 @@ std::string AccessText(const RunState& run) {
                          run.request.limits.depth > 0;
       name = texts ? "access_texts" : "access_records";
       values["count"] = GroupDigits(description.records->records);
+      if (texts) values["field"] = description.main_text_field;
     } else {
       values["chars"] = GroupDigits(description.counts.chars);
       values["lines"] = GroupDigits(description.counts.lines);

@@ -106,7 +106,7 @@ void Bridge::ThreadMain() {
     {
       std::lock_guard lock(mutex_);
       pending = !writer_.empty();
-      running = block_ != 0;
+      running = run_handed_;
     }
     pollfd fds[] = {{socket_.get(), static_cast<short>(POLLIN | (pending ? POLLOUT : 0)), 0},
                     {wake_.get(), POLLIN, 0},
@@ -164,8 +164,12 @@ void Bridge::Handle(Message message) {
     case MessageType::kRun:
     case MessageType::kCheck:
     case MessageType::kGet: {
-      std::lock_guard lock(mutex_);
-      requests_.push_back(std::move(message));
+      {
+        std::lock_guard lock(mutex_);
+        run_handed_ |= message.type == MessageType::kRun;
+        requests_.push_back(std::move(message));
+      }
+      // Without the lock, here and below: who wakes would only wait for it.
       request_ready_.notify_one();
       return;
     }
@@ -196,15 +200,18 @@ void Bridge::Handle(Message message) {
 }
 
 void Bridge::HandleReply(Message message) {
-  std::lock_guard lock(mutex_);
-  const auto found = waiting_.find(message.id);
-  if (found == waiting_.end()) return;  // its caller was interrupted
-  const std::shared_ptr<Waiting> waiting = found->second;
-  waiting_.erase(found);
-  ++credit_requests_;
+  std::shared_ptr<Waiting> waiting;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = waiting_.find(message.id);
+    if (found == waiting_.end()) return;  // its caller was interrupted
+    waiting = found->second;
+    waiting_.erase(found);
+    ++credit_requests_;
+    waiting->outcome = ReadReply(std::move(message));
+    waiting->done = true;
+  }
   credit_ready_.notify_one();
-  waiting->outcome = ReadReply(std::move(message));
-  waiting->done = true;
   waiting->changed.notify_all();
 }
 
@@ -252,7 +259,6 @@ void Bridge::BeginBlock(std::uint32_t block, std::uint64_t output_limit) {
     interrupted_ = false;
   }
   capture_->Begin(output_limit);
-  Wake();  // so that the thread sends output while the block runs
 }
 
 void Bridge::EndBlock(Message done) {
@@ -304,6 +310,7 @@ void Bridge::FinishBlock() {
   std::lock_guard lock(mutex_);
   Message done = std::move(*done_);
   done_.reset();
+  run_handed_ = false;
   SendOutput(std::move(rest.head), done.block, rest.head_at);
   SendOutput(std::move(rest.tail), done.block, rest.tail_at);
   SendOutput(std::move(late), done.block, 0, late_block_);
@@ -350,9 +357,11 @@ CallOutcome Bridge::Call(std::string method, JsonObject args, std::string raw, s
   const std::uint64_t id = message.id;
   waiting_.emplace(id, waiting);
   writer_.Push(std::move(message));
+  lock.unlock();
   Wake();
+  lock.lock();
   while (!waiting->done) {
-    waiting->changed.wait(lock);
+    waiting->changed.wait(lock, [&] { return waiting->done || interrupts_ != seen; });
     if (!waiting->done && interrupted() && !waiting->done) {
       waiting_.erase(id);
       ++credit_requests_;

@@ -111,6 +111,7 @@ class Bridge {
   std::int64_t credit_requests_ = 256;
   std::int64_t credit_bytes_ = 8 << 20;
   std::uint32_t block_ = 0, last_block_ = 0, late_block_ = 0;  // 0: none runs
+  bool run_handed_ = false;  // from `run` to `done`: output is sent meanwhile
   std::uint64_t interrupts_ = 0;
   bool interrupted_ = false;
   std::optional<sandbox::Message> done_;  // waits for the thread to drain the pipes
