@@ -66,7 +66,7 @@ class Figure:
 def _at_most(what: str, ours: float, peer_name: str, peer: float, goal: float,
              unit: Callable[[float], str]) -> Figure:
     ratio = ours / peer
-    return Figure(what, unit(ours), f"{peer_name} {unit(peer)}", ratio, f"<= {goal:g} x",
+    return Figure(what, unit(ours), f"{peer_name} {unit(peer)}", ratio, f"<= {goal:.3g} x",
                   ratio <= goal)
 
 
@@ -262,7 +262,7 @@ def measure(name: str, setting: Setting) -> list[Figure]:
     setting.folder.mkdir(parents=True, exist_ok=True)
     try:
         return GROUPS[name](setting)
-    except Failed as error:
+    except (Failed, OSError) as error:
         return [Figure(name, problem=str(error))]
 
 
