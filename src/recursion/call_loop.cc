@@ -74,7 +74,8 @@ GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
 // Small models put a final into a fence; as it is no code, it counts like one outside.
 std::string WithoutFenceLines(std::string_view reply) {
   std::string out;
-  for (const std::string_view line : Split(StripThinking(reply).text, '\n')) {
+  const CleanReply clean = StripThinking(reply);
+  for (const std::string_view line : Split(clean.text, '\n')) {
     if (!TrimSpace(line).starts_with("```")) out.append(line).append("\n");
   }
   return out;
@@ -89,7 +90,8 @@ bool IsOnlyFinal(const Extraction& extraction) {
 
 // A provider that refused for good; a retry of the same run would fail alike.
 bool EndsRun(const Error& error) {
-  return error.code != ErrorCode::kLimit && error.code != ErrorCode::kTooLong;
+  return error.code != ErrorCode::kLimit && error.code != ErrorCode::kTooLong &&
+         error.code != ErrorCode::kDied;
 }
 
 }  // namespace
@@ -317,7 +319,7 @@ CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
                                           : RunBlocks(extraction, bare);
   if (stalled && !end.accepted && !end.error && end.stop_reason.empty()) {
     run_.log.Warn(0, "stalled");
-    end.stop_reason = "the replies held no code and no answer";
+    end.stop_reason = "three replies in a row brought the work no further";
   }
   return end;
 }

@@ -1,6 +1,8 @@
 #include "recursion/context_set.h"
 
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -110,6 +112,15 @@ class LoadedContext final : public ContextSet {
   CancelSource stop_;
 };
 
+// Until stdin has something to read: a silent pipe must not outlive Ctrl-C (REC-61).
+Status WaitForInput(const CancelToken& cancel) {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  while (poll(&input, 1, /*milliseconds=*/50) == 0) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped while reading stdin");
+  }
+  return {};
+}
+
 Status RefuseBinary(const inspect::Description& description, std::string_view shown) {
   if (description.encoding.kind != inspect::EncodingKind::kBinary) return {};
   return MakeError(ErrorCode::kDamaged,
@@ -170,6 +181,7 @@ class Loader {
     const auto stream = inspect::StdinSource("stdin");
     std::string block(kCopyBlock, '\0');
     for (std::uint64_t at = 0;;) {
+      DOSSIER_RETURN_IF_ERROR(WaitForInput(cancel_));
       DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, stream->ReadAt(at, block));
       if (got == 0) break;
       at += got;

@@ -43,6 +43,25 @@ model::LedgerLimits MakeLimits(const Limits& limits, const Clock& clock) {
   return out;
 }
 
+void AddLedgerLimits(const model::Ledger& ledger, std::vector<LimitHit>* hits) {
+  const model::LedgerUse use = ledger.use();
+  const model::LedgerLimits& limits = ledger.limits();
+  for (const std::string& limit : ledger.exhausted()) {
+    Json max = nullptr, used = nullptr;
+    if (limit == "calls" && limits.calls) {
+      max = *limits.calls;
+      used = use.calls;
+    } else if (limit == "tokens" && limits.tokens) {
+      max = *limits.tokens;
+      used = use.tokens_input + use.tokens_output;
+    } else if (limit == "cost" && limits.nano_usd && use.nano_usd) {
+      max = static_cast<double>(*limits.nano_usd) / 1e9;
+      used = static_cast<double>(*use.nano_usd) / 1e9;
+    }
+    hits->push_back({limit, std::move(max), std::move(used)});
+  }
+}
+
 JsonArray DescribeContexts(const ContextSet& context) {
   JsonArray list;
   for (const ContextDocument& document : context.documents()) {
@@ -153,7 +172,9 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
     if (direct) {
       result = std::move(*direct);
     } else if (done) {
-      result = {.status = RunStatus::kFailed, .error = direct.error()};
+      result = {.status = direct.error().code == ErrorCode::kCancelled ? RunStatus::kInterrupted
+                                                                      : RunStatus::kFailed,
+                .error = direct.error()};
     } else {
       run.log.Warn(0, "direct_too_long", Json(direct.error().message));
       outcome.mode = Mode::kRecursive;
@@ -194,9 +215,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->value = std::move(result.value);
   outcome->turns = result.turns;
   outcome->limits_hit = std::move(result.limits_hit);
-  for (const std::string& limit : run.ledger.exhausted()) {
-    outcome->limits_hit.push_back({limit, nullptr, nullptr});
-  }
+  AddLedgerLimits(run.ledger, &outcome->limits_hit);
   outcome->error = std::move(result.error);
   outcome->coverage_gate = std::move(result.coverage_gate);
   outcome->usage = run.ledger.use();

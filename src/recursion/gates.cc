@@ -49,10 +49,13 @@ std::optional<Refusal> Gates::CheckGrounding(std::string_view answer,
 
 // For small models only where models were asked at all: their code reads all records anyway, and a
 // refusal of a computed answer makes them doubt it (docs/decisions/coverage-gate.md).
-std::optional<Refusal> Gates::CheckCoverage(const GateSituation& situation) const {
+std::optional<Refusal> Gates::CheckCoverage(const GateSituation& situation) {
   if (context_.kind != QuestionKind::kAggregate || context_.depth == 0) return std::nullopt;
   if (context_.context_chars < kSmallContext) return std::nullopt;
-  if (situation.coverage >= kCoverageWanted) return std::nullopt;
+  if (situation.coverage >= kCoverageWanted) {
+    coverage_state_ = "passed";
+    return std::nullopt;
+  }
   if (context_.profile == Profile::kSmall &&
       situation.subcalls == GateSituation::SubcallsUsed::kNo) {
     return std::nullopt;

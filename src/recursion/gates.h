@@ -53,7 +53,7 @@ class Gates {
  private:
   std::optional<Refusal> CheckFirstTurn(const GateSituation& situation) const;
   std::optional<Refusal> CheckGrounding(std::string_view answer, const GateSituation& situation) const;
-  std::optional<Refusal> CheckCoverage(const GateSituation& situation) const;
+  std::optional<Refusal> CheckCoverage(const GateSituation& situation);
 
   const GateContext context_;
   std::set<std::string> used_;

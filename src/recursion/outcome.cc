@@ -73,7 +73,7 @@ Json Outcome::ToJson() const {
       {"run", run},
       {"status", RunStatusName(status)},
       {"source", SourceName(source)},
-      {"answer", text.empty() ? Json(nullptr) : Json(text)},
+      {"answer", source == Source::kNone ? Json(nullptr) : Json(text)},
       {"value", value ? *value : Json(nullptr)},
       {"mode", ModeName(mode)},
       {"mode_reason",

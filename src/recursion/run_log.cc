@@ -1,5 +1,9 @@
 #include "recursion/run_log.h"
 
+#include <algorithm>
+
+#include "base/utf8.h"
+
 namespace dossier::recursion {
 
 void RunLog::Start(JsonObject data) {
@@ -31,7 +35,9 @@ Json RunLog::Body(std::string_view text) {
     if (auto body = journal_->Body(text)) return std::move(*body);
   }
   // Without a store the event keeps the start: enough for whoever watches.
-  return JsonObject{{"text", text.substr(0, store::Journal::kInlineLimit)},
+  return JsonObject{{"text", text.substr(0, utf8::FloorBoundary(
+                                             text, std::min(text.size(),
+                                                            store::Journal::kInlineLimit)))},
                     {"bytes", text.size()}};
 }
 
