@@ -334,6 +334,7 @@ void CallLoop::StartAfresh() {
   request_note_.clear();
   printed_.clear();
   printed_value_.reset();
+  clean_code_.clear();
   asked_is_it_ = false;
   failed_turns_ = 0;
   errors_in_a_row_ = 0;
@@ -408,6 +409,7 @@ CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAn
 // Runs one block; a value ends the turn.
 std::optional<CallLoop::TurnEnd> CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback) {
   if (Status ready = NeedWorkbench(); !ready) return TurnEnd{.error = ready.error()};
+  if (auto offer = RepeatedAnswer(block.code)) return Decide(std::move(*offer), feedback);
   RanBlock ran{.code = block.code};
   const int number = ++blocks_run_;
   code_.push_back(block.code);
@@ -448,6 +450,7 @@ std::optional<CallLoop::TurnEnd> CallLoop::RunBlock(const CodeBlock& block, Feed
                      result.status == sandbox::BlockStatus::kFinal;
   if (clean && !result.error) {
     ++clean_blocks_;
+    clean_code_ = CodeKey(block.code);
     printed_.push_back(result.out + "\n" + result.last);
     printed_value_ = PrintedAnswer(printed_.back(), run_.request.question);
   }
@@ -530,6 +533,15 @@ std::optional<CallLoop::Offer> CallLoop::ProseAnswer(std::string_view text) cons
       CheckGrounded(prose, run_.request.question, metadata_.hint_values, printed_);
   if (!grounding.grounded) return std::nullopt;
   return Offer{std::string(prose), Source::kBareText, {}};
+}
+
+// A small model that was shown an output and writes the same program again has nothing to add: the
+// output is its answer (small-models 14, 16).
+std::optional<CallLoop::Offer> CallLoop::RepeatedAnswer(std::string_view code) const {
+  if (!run_.small() || printed_.empty() || CodeKey(code) != clean_code_) return std::nullopt;
+  const std::string_view output = TrimSpace(printed_.back());
+  if (output.empty() || output.size() > kLongestProse) return std::nullopt;
+  return Offer{std::string(output), Source::kBareText, {}};
 }
 
 bool CallLoop::LastChance() const {

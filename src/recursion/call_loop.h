@@ -87,6 +87,7 @@ class CallLoop {
   TurnEnd WithoutCode(const Extraction& extraction, const BareAnswer& bare);
   std::optional<Offer> Resolve(const BareAnswer& bare, Feedback* feedback);
   std::optional<Offer> ProseAnswer(std::string_view text) const;
+  std::optional<Offer> RepeatedAnswer(std::string_view code) const;
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);
 
@@ -129,6 +130,7 @@ class CallLoop {
   std::vector<std::string> code_;          // of all turns
   std::optional<Offer> draft_;
   std::optional<std::string> printed_value_;  // small-models 16
+  std::string clean_code_;                 // the newest block that ran without error, as CodeKey
   bool asked_is_it_ = false;
   std::set<std::string> names_;            // of all variables so far
   std::set<std::string> old_names_;        // variables of earlier attempts: not shown again
