@@ -241,7 +241,9 @@ Result<model::Reply> CallLoop::Ask(const assembly::Assembled& prompt, model::Pur
   request.turn = turn_;
   request.deadline = run_.request.deadline;
   request.idle_limit = run_.request.idle_limit;
-  request.estimated_tokens = prompt.tokens + *request.sampling.max_output;
+  // The first reply always comes: an answer in the reply that crosses a limit wins (REC-31).
+  const bool first = run_.ledger.use().calls == 0;
+  request.estimated_tokens = first ? 0 : prompt.tokens + *request.sampling.max_output;
   run_.log.Add(0, "request.sent",
                {{"purpose", model::PurposeName(purpose)},
                 {"turn", turn_},

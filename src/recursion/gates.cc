@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "recursion/grounding.h"
 
 namespace dossier::recursion {
@@ -62,10 +63,12 @@ std::optional<Refusal> Gates::CheckCoverage(const GateSituation& situation) {
   }
   return Refusal{
       "coverage",
-      fmt::format("The question is about the whole context, and models were shown {:.0f} % of it. "
+      fmt::format("The question is about the whole context (shown to models: {} of {} characters). "
                   "If the answer needs understanding, ask about the rest; if code settled it over "
                   "all of the data, hand it in again.",
-                  situation.coverage * 100)};
+                  GroupDigits(static_cast<std::uint64_t>(
+                      situation.coverage * static_cast<double>(context_.context_chars))),
+                  GroupDigits(context_.context_chars))};
 }
 
 }  // namespace dossier::recursion

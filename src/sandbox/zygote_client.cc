@@ -27,8 +27,8 @@ std::string StringOf(const JsonObject& object, std::string_view key) {
   return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-constexpr Millis kStartTime{30'000};  // a cold disk included
-constexpr Millis kForkTime{30'000};  // a machine under load
+constexpr Millis kStartTime{120'000};  // a cold disk included
+constexpr Millis kForkTime{120'000};  // a machine under load
 constexpr Millis kLoadTime{60'000};
 // Below this many bytes each session decodes its contexts faster than a zygote is made.
 constexpr std::uint64_t kWorthSharing = 4u << 20;
