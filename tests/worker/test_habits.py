@@ -34,6 +34,21 @@ class FilesTest(WorkerTest):
     def test_the_context_cannot_be_written(self) -> None:
         self.assertEqual(self.error("open('sales.csv', 'w')")["type"], "PermissionError")
 
+    def test_a_small_model_opens_the_only_document_by_any_relative_name(self) -> None:  # small-models 2
+        self.start([Text("sales.csv", CSV, None, True)], profile="small")
+        result = self.run_block("print(open('data.json').readline())")
+        self.assertEqual(result["status"], "ok")
+        self.assertIn("There is no file 'data.json'; open gave 'sales.csv'", result["notes"][0])
+        for code in ("open('/nowhere/x.json')", "open('nowhere/out.txt', 'w')"):
+            self.assertIn(self.error(code)["type"], ("FileNotFoundError", "PermissionError"), code)
+
+    def test_a_made_up_name_is_refused_elsewhere(self) -> None:  # SBX-57
+        self.start([Text("sales.csv", CSV, None, True)], profile="large")
+        self.assertEqual(self.error("open('data.json')")["type"], "FileNotFoundError")
+        self.start([Text("a.txt", "a", None, True), Text("b.txt", "b", None, True)],
+                   profile="small")
+        self.assertEqual(self.error("open('data.json')")["type"], "FileNotFoundError")
+
     def test_looping_over_the_text_is_told(self) -> None:
         self.start([Text("a.txt", "ab", None, True)])
         self.assertIn("character by character",

@@ -17,7 +17,14 @@ from dossier_text import ContextFile, Source
 class Files:
     """The context's documents as files. `install` changes builtins, io, os; `remove` undoes it."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source],
+                 note_stand_in: Callable[[str], None] | None = None) -> None:
+        """With `note_stand_in` (small models) a made-up relative name opens the only document.
+
+        There is no other file to read, a small model invents names such as data.json, and what it
+        writes behind the open is mostly right. The note says what was opened instead.
+        """
+        self._note_stand_in = note_stand_in
         self._sources = list(sources)
         self._saved: list[tuple[Any, str, Any]] = []
 
@@ -37,11 +44,21 @@ class Files:
         named = [source for source in self._sources if source.name.rsplit("/", 1)[-1] == base]
         return named[0] if len(named) == 1 else None
 
+    def _stand_in(self, file: Any, mode: str) -> Source | None:
+        if self._note_stand_in is None or len(self._sources) != 1 or set(mode) & set("wax+"):
+            return None
+        if not isinstance(file, str) or not file or file.startswith("/"):
+            return None
+        source = self._sources[0]
+        self._note_stand_in(f"There is no file {file[:60]!r}; open gave {source.name!r}, the "
+                            "context. `records` holds its rows already.")
+        return source
+
     def open(self, file: Any, mode: str = "r", buffering: int = -1, encoding: str | None = None,
              errors: str | None = None, newline: str | None = None, closefd: bool = True,
              opener: Any = None) -> Any:
         """Opens a document of the context, or a file in /tmp."""
-        source = self.find(file)
+        source = self.find(file) or self._stand_in(file, mode)
         if source is None:
             return self._real_open(file, mode, buffering, encoding, errors, newline, closefd,
                                    opener)

@@ -59,7 +59,8 @@ class Session:
         self._namespace = self._module.__dict__
         self._streams = Streams()
         self._world = World(self._namespace, features, self._notes.append)
-        self._files = Files(self._world.sources)
+        small = features.get("profile") == "small"
+        self._files = Files(self._world.sources, self._notes.append if small else None)
         self._asked: set[str] = set()   # fields whose values were listed already
         self._loop: asyncio.Runner | None = None
         self._running = False
