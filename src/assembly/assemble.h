@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "assembly/capability.h"
 #include "assembly/layout.h"
 #include "assembly/messages.h"
 #include "base/json.h"
@@ -40,20 +41,6 @@ struct Section {
   std::vector<double> item_priorities;  // of `items`, 0 to 1, same order; missing ones are 0.5
   // Of `fit: first-of`: shorter forms of `content` by name ("outline", "names"); "full" is content.
   std::map<std::string, std::string> alternatives;
-};
-
-// What the model accepts; from data/models.yaml (ASM-81, ASM-90).
-struct Capability {
-  std::int64_t window = 32768;        // tokens
-  std::int64_t max_output = 4096;     // tokens
-  std::string profile = "large";      // "small" or "large"
-  std::string system_role = "message";  // field, message, developer, none
-  bool assistant_first = false;       // a request may start with an assistant message
-  bool merge_same_role = true;        // neighbours of one role must be merged
-  bool prefill = false;               // a request may end with an assistant message
-  std::int64_t tokens_per_message = 4, tokens_per_request = 3;  // framing
-  bool user_after_tool = true;  // a user message may follow a tool result
-  Json entry;  // {as_of, source, …} of the model entry, for the report (ASM-90)
 };
 
 struct Budget {

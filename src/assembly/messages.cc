@@ -9,7 +9,7 @@ std::string JoinTexts(const std::vector<Block>& blocks) {
   std::string out;
   out.reserve(size);
   for (const Block& block : blocks) {
-    if (block.text.empty()) continue;
+    if (block.text.empty() || block.type == Block::Type::kImage) continue;
     if (!out.empty()) out += "\n\n";
     out += block.text;
   }
@@ -22,6 +22,15 @@ Json BlockToJson(const Block& block) {
     case Block::Type::kText:
       out["type"] = "text";
       out["text"] = block.text;
+      break;
+    case Block::Type::kImage:
+      out["type"] = "image";
+      if (block.url.empty()) {
+        out["media_type"] = block.media_type;
+        out["data"] = block.text;
+      } else {
+        out["url"] = block.url;
+      }
       break;
     case Block::Type::kToolCall:
       out["type"] = "tool_call";

@@ -22,9 +22,11 @@ enum class Role { kSystem, kUser, kAssistant, kTool };
 std::string_view RoleName(Role role);  // "user"
 
 struct Block {
-  enum class Type { kText, kToolCall, kToolResult };
+  enum class Type { kText, kImage, kToolCall, kToolResult };
   Type type = Type::kText;
-  std::string text;     // the text, or a tool result
+  std::string text;     // the text, a tool result, or the base64 data of an image
+  std::string media_type;  // of an image with data: "image/png"
+  std::string url;         // of an image without data
   std::string section;  // which section it came from; for the report
   std::string call_id, tool_name;  // of a tool call or result
   Json arguments;                  // of a tool call

@@ -75,11 +75,65 @@ void ReadPrice(const YAML::Node& node, std::optional<std::int64_t>& out) {
   out = std::llround(nano);
 }
 
+// Values that are more than yes or no; YAML reads a bare `yes` as a flag.
+void ReadTurnRules(const YAML::Node& node, assembly::Capability& capability) {
+  using LateSystem = assembly::Capability::LateSystem;
+  std::string late, prefill, results;
+  ReadOneOf(node["late_system"], {"yes", "true", "after_user", "no", "false"}, late);
+  ReadOneOf(node["prefill"], {"yes", "true", "flag", "no", "false"}, prefill);
+  ReadOneOf(node["tool_results"], {"user", "tool"}, results);
+  if (!late.empty()) {
+    capability.late_system = late == "after_user"                  ? LateSystem::kAfterUser
+                             : late == "yes" || late == "true" ? LateSystem::kYes
+                                                               : LateSystem::kNo;
+  }
+  if (!prefill.empty()) {
+    capability.prefill_flag = prefill == "flag";
+    capability.prefill = prefill == "yes" || prefill == "true" || prefill == "flag";
+  }
+  if (!results.empty()) {
+    capability.tool_results = results == "user" ? assembly::Capability::ToolResults::kUserTurn
+                                                : assembly::Capability::ToolResults::kToolTurn;
+  }
+  if (const YAML::Node image = node["image"]) ReadCount(image, capability.image_tokens.emplace());
+}
+
+void ReadCache(const YAML::Node& node, assembly::CacheRules& cache) {
+  using Mode = assembly::CacheRules::Mode;
+  if (!node) return;
+  CheckKeys(node, {"mode", "min_prefix", "breakpoints", "step", "look_back", "ttl", "write", "read",
+                   "status"});
+  std::string mode;
+  ReadOneOf(node["mode"], {"none", "explicit", "automatic"}, mode);
+  if (!mode.empty()) {
+    cache.mode = mode == "explicit"    ? Mode::kExplicit
+                 : mode == "automatic" ? Mode::kAutomatic
+                                       : Mode::kNone;
+  }
+  std::int64_t breakpoints = cache.breakpoints, look_back = cache.look_back;
+  ReadCount(node["min_prefix"], cache.min_prefix);
+  ReadCount(node["breakpoints"], breakpoints);
+  ReadCount(node["step"], cache.step);
+  ReadCount(node["look_back"], look_back);
+  cache.breakpoints = static_cast<int>(std::min<std::int64_t>(breakpoints, 1000));
+  cache.look_back = static_cast<int>(std::min<std::int64_t>(look_back, 1000));
+  if (const YAML::Node ttl = node["ttl"]) {
+    cache.ttl.clear();
+    for (const YAML::Node& item : ttl) cache.ttl.push_back(item.Scalar());
+  }
+  if (const YAML::Node write = node["write"]) {
+    cache.write.clear();
+    for (const YAML::Node& item : write) cache.write.push_back(Number(item));
+  }
+  if (const YAML::Node read = node["read"]) cache.read = Number(read);
+  ReadOneOf(node["status"], {"documented", "measured", "reported", "unverified"}, cache.status);
+}
+
 void ReadCapabilities(const YAML::Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"streaming", "tools", "json_schema", "grammar", "vision", "thinking",
                    "system_role", "assistant_first", "merge_same_role", "late_system", "prefill",
-                   "user_after_tool", "sampling", "max_tokens_name"});
+                   "user_after_tool", "tool_results", "image", "sampling", "max_tokens_name"});
   ReadFlag(node["streaming"], entry.streaming);
   ReadFlag(node["tools"], entry.tools);
   ReadFlag(node["json_schema"], entry.json_schema);
@@ -90,7 +144,8 @@ void ReadCapabilities(const YAML::Node& node, Entry& entry) {
             entry.capability.system_role);
   ReadFlag(node["assistant_first"], entry.capability.assistant_first);
   ReadFlag(node["merge_same_role"], entry.capability.merge_same_role);
-  ReadFlag(node["prefill"], entry.capability.prefill);
+  ReadFlag(node["user_after_tool"], entry.capability.user_after_tool);
+  ReadTurnRules(node, entry.capability);
   ReadOneOf(node["max_tokens_name"], {"max_tokens", "max_completion_tokens"},
             entry.max_tokens_name);
   if (const YAML::Node sampling = node["sampling"]) {
@@ -112,7 +167,7 @@ void CheckFact(const YAML::Node& node, std::string_view what) {
 }
 
 void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
-  CheckKeys(node, {"name", "provider", "window", "max_output", "tokenizer", "bytes_per_token",
+  CheckKeys(node, {"name", "provider", "window", "max_input", "max_output", "tokenizer", "bytes_per_token",
                    "margin", "prices", "capabilities", "cache", "profile", "tokens_per_message",
                    "tokens_per_request", "as_of", "source", "note"});
   if (!node["name"] || !node["provider"]) Fail(node, "a model needs name and provider");
@@ -128,6 +183,9 @@ void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
   }
   ReadCount(node["window"], entry->capability.window);
   ReadCount(node["max_output"], entry->capability.max_output);
+  if (const YAML::Node most = node["max_input"]) {
+    ReadCount(most, entry->capability.max_input.emplace());
+  }
   if (entry->capability.max_output > entry->capability.window) {
     Fail(node, name + ": max_output is above the window");
   }
@@ -144,12 +202,17 @@ void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
     ReadPrice(prices["output"], entry->price_output);
   }
   ReadCapabilities(node["capabilities"], *entry);
-  if (const YAML::Node cache = node["cache"]) {
-    CheckKeys(cache, {"min_prefix", "breakpoints", "ttl", "read", "write"});
-  }
+  ReadCache(node["cache"], entry->capability.cache);
   ReadOneOf(node["profile"], {"small", "large"}, entry->capability.profile);
+  if (const YAML::Node count = node["tokens_per_message"]) {
+    ReadCount(count, entry->capability.tokens_per_message);
+  }
+  if (const YAML::Node count = node["tokens_per_request"]) {
+    ReadCount(count, entry->capability.tokens_per_request);
+  }
   ReadText(node["as_of"], entry->as_of);
   ReadText(node["source"], entry->source);
+  entry->capability.entry = JsonObject{{"as_of", entry->as_of}, {"source", entry->source}};
 }
 
 void ReadProvider(const std::string& name, const YAML::Node& node,
