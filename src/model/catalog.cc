@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <cmath>
+
 #include "base/assets.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -255,7 +257,13 @@ class Chooser {
 }  // namespace
 
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry) {
-  const std::int64_t cached = std::clamp<std::int64_t>(usage.cached, 0, usage.input);
+  const assembly::CacheRules& cache = entry.capability.cache;
+  const auto part = [](std::int64_t tokens, std::int64_t whole) {
+    return std::clamp<std::int64_t>(tokens, 0, whole);
+  };
+  const std::int64_t cached = part(usage.cached, usage.input);
+  const std::int64_t written = part(usage.cache_write, usage.input - cached);
+  const std::int64_t written_long = part(usage.cache_write_long, written);
   std::int64_t total = 0;
   const auto add = [&](std::int64_t tokens, const std::optional<std::int64_t>& price) {
     if (tokens == 0) return true;
@@ -263,8 +271,22 @@ std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry) {
     return price && !__builtin_mul_overflow(tokens, *price, &product) &&
            !__builtin_add_overflow(total, product, &total);
   };
-  const bool known = add(usage.input - cached, entry.price_input) &&
-                     add(cached, entry.price_cached) && add(usage.output, entry.price_output);
+  // In input prices; the factors of the data have few digits, so the product is exact.
+  const auto add_share = [&](std::int64_t tokens, const std::optional<double>& factor) {
+    if (tokens == 0) return true;
+    if (!entry.price_input || !factor) return false;
+    const long double cost =
+        static_cast<long double>(tokens) * static_cast<long double>(*entry.price_input) * *factor;
+    return cost < 9e18L && !__builtin_add_overflow(total, std::llround(cost), &total);
+  };
+  const auto read = cache.read < 1 ? std::optional(cache.read) : std::nullopt;  // 1: not said
+  const auto write = [&](std::size_t index) {
+    return index < cache.write.size() ? std::optional(cache.write[index]) : std::nullopt;
+  };
+  const bool known =
+      add(usage.input - cached - written, entry.price_input) && add(usage.output, entry.price_output) &&
+      (entry.price_cached ? add(cached, entry.price_cached) : add_share(cached, read)) &&
+      add_share(written - written_long, write(0)) && add_share(written_long, write(1));
   return known ? std::optional<std::int64_t>(total) : std::nullopt;
 }
 

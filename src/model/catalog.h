@@ -25,7 +25,10 @@ namespace dossier::model {
 struct Entry {
   std::string name, provider;  // "gpt-5-mini", "openai"
   assembly::Capability capability;
-  std::string tokenizer;                        // "o200k_base"; empty: not public
+  // Encoding of exact counts, "o200k_base"; with a ratio, the one whose counts times `ratio` are
+  // the estimate (ASM-54). Empty: by bytes.
+  std::string tokenizer;
+  std::optional<double> ratio;
   double bytes_per_token = 3.3, margin = 0.15;  // for estimates
   // Nano-dollars for one token; unset: unknown (MOD-24).
   std::optional<std::int64_t> price_input, price_cached, price_output;
@@ -62,7 +65,8 @@ struct Choice {
 };
 
 // The cost of `usage` by the entry's prices, in nano-dollars; unset if one of them is unknown
-// (MOD-24). Cached tokens are part of `usage.input`.
+// (MOD-24). Cached and written tokens are part of `usage.input`; where the table has no price for
+// them they cost the input price times what the entry's cache rules say.
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
 
 class Catalog {

@@ -1,139 +1,81 @@
 #include "model/catalog_reader.h"
 
 #include <charconv>
-#include <cmath>
 
-#include "base/text.h"
+#include "model/catalog_fields.h"
 #include "model/yaml_json.h"
 
 namespace dossier::model {
 namespace {
 
-[[noreturn]] void Fail(const YAML::Node& node, const std::string& reason) {
-  throw YAML::ParserException(node.Mark(), reason);
+void ReadStatus(const YAML::Node& node, std::string& out) {
+  ReadOneOf(node, {"documented", "measured", "reported", "unverified"}, out);
 }
 
-void CheckKeys(const YAML::Node& node, std::initializer_list<std::string_view> known) {
-  if (!node.IsMap()) Fail(node, "a map is wanted here");
-  const std::vector<std::string> names(known.begin(), known.end());
-  for (const auto& item : node) {
-    const std::string& key = item.first.Scalar();
-    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-    const std::vector<std::string> near = NearestNames(key, names, 1);
-    Fail(item.first, fmt::format("unknown key \"{}\"{}", key,
-                                 near.empty() ? "" : "; did you mean \"" + near[0] + "\"?"));
+// Keys by which any map of facts may say its own date, source and status (ASM-90).
+constexpr const char* kFactKeys[] = {"as_of", "source", "status"};
+
+void CheckDate(const YAML::Node& node) {
+  const std::string& date = node.Scalar();
+  const bool is_date = date.size() == 10 && date[4] == '-' && date[7] == '-' &&
+                       date.find_first_not_of("0123456789-") == std::string::npos;
+  if (!is_date) FailAt(node, "as_of is a date, YYYY-MM-DD");
+}
+
+// What `node` says about itself: {as_of, source, status}.
+JsonObject ReadFact(const YAML::Node& node) {
+  JsonObject fact;
+  for (const char* key : kFactKeys) {
+    if (!node[key]) continue;
+    std::string text;
+    ReadText(node[key], text);
+    fact[key] = text;
   }
+  if (node["as_of"]) CheckDate(node["as_of"]);
+  std::string status;
+  ReadStatus(node["status"], status);
+  return fact;
 }
 
-void ReadText(const YAML::Node& node, std::string& out) {
-  if (!node) return;
-  if (!node.IsScalar()) Fail(node, "a text is wanted");
-  out = node.Scalar();
-}
-
-void ReadOneOf(const YAML::Node& node, std::initializer_list<std::string_view> allowed,
-               std::string& out) {
-  if (!node) return;
-  ReadText(node, out);
-  if (std::find(allowed.begin(), allowed.end(), out) != allowed.end()) return;
-  const std::vector<std::string> names(allowed.begin(), allowed.end());
-  Fail(node, "one of " + Join(names, ", ") + " is wanted");
-}
-
-void ReadFlag(const YAML::Node& node, bool& out) {
-  if (!node) return;
-  const Json value = YamlToJson(node);
-  if (!value.is_bool()) Fail(node, "true or false is wanted");
-  out = value.as_bool();
-}
-
-void ReadCount(const YAML::Node& node, std::int64_t& out) {
-  if (!node) return;
-  const Json value = YamlToJson(node);
-  if (!value.is_int64() || value.as_int64() <= 0) Fail(node, "a whole number above 0 is wanted");
-  out = value.as_int64();
-}
-
-double Number(const YAML::Node& node) {
-  const Json value = YamlToJson(node);
-  if (!value.is_number()) Fail(node, "a number is wanted");
-  return value.to_number<double>();
-}
-
-// Dollars for a million tokens are thousandths of nano-dollars for one: whole nano-dollars only, so
-// that sums are exact.
-void ReadPrice(const YAML::Node& node, std::optional<std::int64_t>& out) {
-  if (!node) return;
-  if (node.IsNull()) {
-    out.reset();
-    return;
+void CheckFact(const YAML::Node& node, std::string_view what) {
+  for (const char* key : {"as_of", "source"}) {
+    if (!node[key] || node[key].Scalar().empty()) {
+      FailAt(node, fmt::format("{} has no {}: every fact needs a date and a source", what, key));
+    }
   }
-  const double nano = Number(node) * 1000.0;
-  if (!(nano >= 0) || nano > 1e12 || std::abs(nano - std::round(nano)) > 1e-6) {
-    Fail(node, "a price is dollars for a million tokens, in steps of 0.001");
-  }
-  out = std::llround(nano);
+  ReadFact(node);
 }
 
-// Values that are more than yes or no; YAML reads a bare `yes` as a flag.
 void ReadTurnRules(const YAML::Node& node, assembly::Capability& capability) {
   using LateSystem = assembly::Capability::LateSystem;
-  std::string late, prefill, results;
-  ReadOneOf(node["late_system"], {"yes", "true", "after_user", "no", "false"}, late);
-  ReadOneOf(node["prefill"], {"yes", "true", "flag", "no", "false"}, prefill);
-  ReadOneOf(node["tool_results"], {"user", "tool"}, results);
-  if (!late.empty()) {
-    capability.late_system = late == "after_user"                  ? LateSystem::kAfterUser
-                             : late == "yes" || late == "true" ? LateSystem::kYes
-                                                               : LateSystem::kNo;
-  }
-  if (!prefill.empty()) {
-    capability.prefill_flag = prefill == "flag";
-    capability.prefill = prefill == "yes" || prefill == "true" || prefill == "flag";
-  }
-  if (!results.empty()) {
-    capability.tool_results = results == "user" ? assembly::Capability::ToolResults::kUserTurn
-                                                : assembly::Capability::ToolResults::kToolTurn;
-  }
-  if (const YAML::Node image = node["image"]) ReadCount(image, capability.image_tokens.emplace());
-}
-
-void ReadCache(const YAML::Node& node, assembly::CacheRules& cache) {
-  using Mode = assembly::CacheRules::Mode;
-  if (!node) return;
-  CheckKeys(node, {"mode", "min_prefix", "breakpoints", "step", "look_back", "ttl", "write", "read",
-                   "status"});
-  std::string mode;
-  ReadOneOf(node["mode"], {"none", "explicit", "automatic"}, mode);
-  if (!mode.empty()) {
-    cache.mode = mode == "explicit"    ? Mode::kExplicit
-                 : mode == "automatic" ? Mode::kAutomatic
-                                       : Mode::kNone;
-  }
-  std::int64_t breakpoints = cache.breakpoints, look_back = cache.look_back;
-  ReadCount(node["min_prefix"], cache.min_prefix);
-  ReadCount(node["breakpoints"], breakpoints);
-  ReadCount(node["step"], cache.step);
-  ReadCount(node["look_back"], look_back);
-  cache.breakpoints = static_cast<int>(std::min<std::int64_t>(breakpoints, 1000));
-  cache.look_back = static_cast<int>(std::min<std::int64_t>(look_back, 1000));
-  if (const YAML::Node ttl = node["ttl"]) {
-    cache.ttl.clear();
-    for (const YAML::Node& item : ttl) cache.ttl.push_back(item.Scalar());
-  }
-  if (const YAML::Node write = node["write"]) {
-    cache.write.clear();
-    for (const YAML::Node& item : write) cache.write.push_back(Number(item));
-  }
-  if (const YAML::Node read = node["read"]) cache.read = Number(read);
-  ReadOneOf(node["status"], {"documented", "measured", "reported", "unverified"}, cache.status);
+  using ToolResults = assembly::Capability::ToolResults;
+  enum class Prefill { kUnsaid, kNo, kYes, kFlag } prefill = Prefill::kUnsaid;
+  ReadFlag(node["assistant_first"], capability.assistant_first);
+  ReadFlag(node["merge_same_role"], capability.merge_same_role);
+  ReadFlag(node["user_after_tool"], capability.user_after_tool);
+  ReadWord<LateSystem>(node["late_system"],
+                       {{"yes", LateSystem::kYes},
+                        {"after_user", LateSystem::kAfterUser},
+                        {"no", LateSystem::kNo}},
+                       capability.late_system);
+  ReadWord<ToolResults>(node["tool_results"],
+                        {{"tool", ToolResults::kToolTurn}, {"user", ToolResults::kUserTurn}},
+                        capability.tool_results);
+  ReadWord<Prefill>(node["prefill"],
+                    {{"yes", Prefill::kYes}, {"flag", Prefill::kFlag}, {"no", Prefill::kNo}},
+                    prefill);
+  if (prefill == Prefill::kUnsaid) return;
+  capability.prefill = prefill != Prefill::kNo;
+  capability.prefill_flag = prefill == Prefill::kFlag;
 }
 
 void ReadCapabilities(const YAML::Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"streaming", "tools", "json_schema", "grammar", "vision", "thinking",
                    "system_role", "assistant_first", "merge_same_role", "late_system", "prefill",
-                   "user_after_tool", "tool_results", "image", "sampling", "max_tokens_name"});
+                   "user_after_tool", "tool_results", "image", "sampling", "max_tokens_name",
+                   "as_of", "source", "status"});
+  assembly::Capability& capability = entry.capability;
   ReadFlag(node["streaming"], entry.streaming);
   ReadFlag(node["tools"], entry.tools);
   ReadFlag(node["json_schema"], entry.json_schema);
@@ -141,36 +83,87 @@ void ReadCapabilities(const YAML::Node& node, Entry& entry) {
   ReadFlag(node["vision"], entry.vision);
   ReadFlag(node["thinking"], entry.thinking);
   ReadOneOf(node["system_role"], {"field", "message", "developer", "none"},
-            entry.capability.system_role);
-  ReadFlag(node["assistant_first"], entry.capability.assistant_first);
-  ReadFlag(node["merge_same_role"], entry.capability.merge_same_role);
-  ReadFlag(node["user_after_tool"], entry.capability.user_after_tool);
-  ReadTurnRules(node, entry.capability);
+            capability.system_role);
+  ReadTurnRules(node, capability);
+  ReadCount(node["image"], capability.image_tokens);
   ReadOneOf(node["max_tokens_name"], {"max_tokens", "max_completion_tokens"},
             entry.max_tokens_name);
   if (const YAML::Node sampling = node["sampling"]) {
-    if (!sampling.IsSequence()) Fail(sampling, "a list of parameter names is wanted");
+    if (!sampling.IsSequence()) FailAt(sampling, "a list of parameter names is wanted");
     entry.sampling = sampling.size() > 0;
   }
 }
 
-void CheckFact(const YAML::Node& node, std::string_view what) {
-  for (const char* key : {"as_of", "source"}) {
-    if (!node[key] || node[key].Scalar().empty()) {
-      Fail(node, fmt::format("{} has no {}: every fact needs a date and a source", what, key));
-    }
+void ReadSmallCount(const YAML::Node& node, int& out) {
+  std::int64_t value = out;
+  ReadCount(node, value);
+  if (value > 1000) FailAt(node, "a number up to 1000 is wanted");
+  out = static_cast<int>(value);
+}
+
+void ReadCache(const YAML::Node& node, assembly::CacheRules& cache) {
+  if (!node) return;
+  CheckKeys(node, {"mode", "min_prefix", "breakpoints", "step", "look_back", "ttl", "write",
+                   "read", "as_of", "source", "status"});
+  using Mode = assembly::CacheRules::Mode;
+  ReadWord<Mode>(node["mode"],
+                 {{"none", Mode::kNone},
+                  {"automatic", Mode::kAutomatic},
+                  {"explicit", Mode::kExplicit}},
+                 cache.mode);
+  ReadCount(node["min_prefix"], cache.min_prefix);
+  ReadSmallCount(node["breakpoints"], cache.breakpoints);
+  ReadCount(node["step"], cache.step);
+  ReadSmallCount(node["look_back"], cache.look_back);
+  ReadTexts(node["ttl"], cache.ttl);
+  ReadNumbers(node["write"], 0, 100, cache.write);
+  ReadNumber(node["read"], 0, 100, cache.read);
+  ReadStatus(node["status"], cache.status);
+  if (!cache.write.empty() && cache.write.size() != std::max<std::size_t>(1, cache.ttl.size())) {
+    FailAt(node, "write has one price for each ttl");
   }
-  const std::string& date = node["as_of"].Scalar();
-  const bool is_date = date.size() == 10 && date[4] == '-' && date[7] == '-' &&
-                       date.find_first_not_of("0123456789-") == std::string::npos;
-  if (!is_date) Fail(node["as_of"], "as_of is a date, YYYY-MM-DD");
+}
+
+void ReadTokens(const YAML::Node& node, Entry& entry) {
+  if (!node) return;
+  CheckKeys(node, {"encoding", "ratio", "bytes_per_token", "margin", "per_message", "per_request",
+                   "as_of", "source", "status"});
+  ReadText(node["encoding"], entry.tokenizer);
+  ReadNumber(node["ratio"], 0.01, 100, entry.ratio);
+  ReadNumber(node["bytes_per_token"], 0.01, 1000, entry.bytes_per_token);
+  ReadNumber(node["margin"], 0, 1, entry.margin);
+  ReadCount(node["per_message"], entry.capability.tokens_per_message);
+  ReadCount(node["per_request"], entry.capability.tokens_per_request);
+}
+
+void ReadPrices(const YAML::Node& node, Entry& entry) {
+  if (!node) return;
+  CheckKeys(node, {"input", "cached", "output", "as_of", "source", "status"});
+  ReadPrice(node["input"], entry.price_input);
+  ReadPrice(node["cached"], entry.price_cached);
+  ReadPrice(node["output"], entry.price_output);
+}
+
+// The entry's own {as_of, source, status}, and those of the parts that say other ones.
+void ReadProvenance(const YAML::Node& node, Entry& entry) {
+  Json& facts = entry.capability.entry;
+  if (!facts.is_object()) facts = JsonObject();
+  for (const auto& [key, value] : ReadFact(node)) facts.as_object()[key] = value;
+  for (const char* part : {"prices", "capabilities", "cache", "tokens"}) {
+    if (!node[part]) continue;
+    JsonObject fact = ReadFact(node[part]);
+    if (fact.empty()) continue;
+    facts.as_object()[part] = std::move(fact);
+  }
+  ReadText(node["as_of"], entry.as_of);
+  ReadText(node["source"], entry.source);
 }
 
 void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
-  CheckKeys(node, {"name", "provider", "window", "max_input", "max_output", "tokenizer", "bytes_per_token",
-                   "margin", "prices", "capabilities", "cache", "profile", "tokens_per_message",
-                   "tokens_per_request", "as_of", "source", "note"});
-  if (!node["name"] || !node["provider"]) Fail(node, "a model needs name and provider");
+  CheckKeys(node, {"name", "provider", "window", "max_output", "max_input", "tokenizer", "prices",
+                   "capabilities", "cache", "tokens", "profile", "as_of", "source", "status",
+                   "note"});
+  if (!node["name"] || !node["provider"]) FailAt(node, "a model needs name and provider");
   const std::string name = node["name"].Scalar(), provider = node["provider"].Scalar();
   CheckFact(node, name);
   auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& known) {
@@ -183,41 +176,22 @@ void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
   }
   ReadCount(node["window"], entry->capability.window);
   ReadCount(node["max_output"], entry->capability.max_output);
-  if (const YAML::Node most = node["max_input"]) {
-    ReadCount(most, entry->capability.max_input.emplace());
-  }
+  ReadCount(node["max_input"], entry->capability.max_input);
   if (entry->capability.max_output > entry->capability.window) {
-    Fail(node, name + ": max_output is above the window");
+    FailAt(node, name + ": max_output is above the window");
   }
   ReadText(node["tokenizer"], entry->tokenizer);
-  if (node["bytes_per_token"]) entry->bytes_per_token = Number(node["bytes_per_token"]);
-  if (node["margin"]) entry->margin = Number(node["margin"]);
-  if (!(entry->bytes_per_token > 0) || !(entry->margin >= 0 && entry->margin <= 1)) {
-    Fail(node, name + ": bytes_per_token is above 0, margin from 0 to 1");
-  }
-  if (const YAML::Node prices = node["prices"]) {
-    CheckKeys(prices, {"input", "cached", "output"});
-    ReadPrice(prices["input"], entry->price_input);
-    ReadPrice(prices["cached"], entry->price_cached);
-    ReadPrice(prices["output"], entry->price_output);
-  }
+  ReadTokens(node["tokens"], *entry);
+  ReadPrices(node["prices"], *entry);
   ReadCapabilities(node["capabilities"], *entry);
   ReadCache(node["cache"], entry->capability.cache);
   ReadOneOf(node["profile"], {"small", "large"}, entry->capability.profile);
-  if (const YAML::Node count = node["tokens_per_message"]) {
-    ReadCount(count, entry->capability.tokens_per_message);
-  }
-  if (const YAML::Node count = node["tokens_per_request"]) {
-    ReadCount(count, entry->capability.tokens_per_request);
-  }
-  ReadText(node["as_of"], entry->as_of);
-  ReadText(node["source"], entry->source);
-  entry->capability.entry = JsonObject{{"as_of", entry->as_of}, {"source", entry->source}};
+  ReadProvenance(node, *entry);
 }
 
 void ReadProvider(const std::string& name, const YAML::Node& node,
                   std::vector<Provider>& providers) {
-  CheckKeys(node, {"base_url", "key_variables", "default_model", "as_of", "source"});
+  CheckKeys(node, {"base_url", "key_variables", "default_model", "as_of", "source", "status"});
   CheckFact(node, name);
   auto provider = std::find_if(providers.begin(), providers.end(),
                                [&](const Provider& known) { return known.name == name; });
@@ -227,12 +201,7 @@ void ReadProvider(const std::string& name, const YAML::Node& node,
   }
   ReadText(node["base_url"], provider->base_url);
   ReadText(node["default_model"], provider->default_model);
-  if (const YAML::Node variables = node["key_variables"]) {
-    provider->key_variables.clear();
-    for (const YAML::Node& variable : variables) {
-      provider->key_variables.push_back(variable.Scalar());
-    }
-  }
+  ReadTexts(node["key_variables"], provider->key_variables);
 }
 
 void ReadAll(const YAML::Node& root, std::vector<Entry>& entries,
@@ -241,13 +210,13 @@ void ReadAll(const YAML::Node& root, std::vector<Entry>& entries,
   CheckKeys(root, {"schema", "providers", "models"});
   std::string schema;
   ReadText(root["schema"], schema);
-  if (schema != "dossier.models/1") Fail(root, "schema: dossier.models/1 is wanted");
+  if (schema != "dossier.models/1") FailAt(root, "schema: dossier.models/1 is wanted");
   if (const YAML::Node map = root["providers"]) {
-    if (!map.IsMap()) Fail(map, "providers is a map of names");
+    if (!map.IsMap()) FailAt(map, "providers is a map of names");
     for (const auto& item : map) ReadProvider(item.first.Scalar(), item.second, providers);
   }
   if (const YAML::Node list = root["models"]) {
-    if (!list.IsSequence()) Fail(list, "models is a list");
+    if (!list.IsSequence()) FailAt(list, "models is a list");
     for (const YAML::Node& node : list) ReadEntry(node, entries);
   }
 }

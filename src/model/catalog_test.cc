@@ -204,6 +204,25 @@ TEST(CatalogTest, DamagedFilesNeverCrash) {
   }
 }
 
+TEST(CatalogTest, CacheAndTokenFactsReachTheCapability) {  // MOD-40, ASM-90
+  auto choice = Choose({.name = "claude-sonnet-5"}, {{"ANTHROPIC_API_KEY", "k"}});
+  ASSERT_TRUE(choice) << choice.error().message;
+  const assembly::CacheRules& cache = choice->entry.capability.cache;
+  EXPECT_EQ(cache.mode, assembly::CacheRules::Mode::kExplicit);
+  EXPECT_EQ(cache.min_prefix, 1024);
+  EXPECT_EQ(cache.breakpoints, 4);
+  EXPECT_EQ(cache.look_back, 20);
+  EXPECT_EQ(cache.ttl, (std::vector<std::string>{"5m", "1h"}));
+  EXPECT_EQ(cache.write, (std::vector<double>{1.25, 2}));
+  EXPECT_EQ(cache.read, 0.1);
+  EXPECT_EQ(choice->entry.tokenizer, "o200k_base");
+  EXPECT_EQ(choice->entry.ratio, 1.3);
+  EXPECT_GE(choice->entry.margin, 0.15);
+  const Json& facts = choice->entry.capability.entry;
+  EXPECT_EQ(FindString(facts, "as_of"), choice->entry.as_of);
+  EXPECT_EQ(FindString(*Find(facts, "tokens"), "status"), "unverified");
+}
+
 TEST(CatalogTest, CostIsTheSumOfTheTable) {  // MOD-24, MOD-A10
   Entry entry;
   entry.price_input = 250;
@@ -215,6 +234,17 @@ TEST(CatalogTest, CostIsTheSumOfTheTable) {  // MOD-24, MOD-A10
   EXPECT_EQ(CostOf({.input = 1000, .output = 50, .cached = 400}, entry), std::nullopt);
   EXPECT_EQ(CostOf({.input = 1000, .output = 50}, entry), 350'000) << "nothing was cached";
   EXPECT_EQ(CostOf({.input = INT64_MAX, .output = 1}, entry), std::nullopt);
+
+  Entry claude;  // writing costs a factor for each lifetime, reading too where no price is named
+  claude.price_input = 750;
+  claude.price_output = 0;
+  claude.capability.cache.write = {1.25, 2};
+  claude.capability.cache.read = 0.1;
+  // 100 x 750 + 200 x 75 + 7 x 937.5 + 3 x 1500, rounded once for each of them
+  EXPECT_EQ(CostOf({.input = 310, .cached = 200, .cache_write = 10, .cache_write_long = 3}, claude),
+            75'000 + 15'000 + 6'563 + 4'500);
+  claude.capability.cache.write = {1.25};
+  EXPECT_EQ(CostOf({.input = 310, .cache_write = 10, .cache_write_long = 3}, claude), std::nullopt);
 }
 
 TEST(CatalogTest, ClientsThatAreNotBuiltSaySoInOneSentence) {

@@ -52,7 +52,10 @@ enum class Finish { kStop, kLength, kToolCalls, kFilter, kCut, kOther };
 std::string_view FinishName(Finish finish);
 
 struct Usage {
-  std::int64_t input = 0, output = 0, cached = 0;  // tokens
+  std::int64_t input = 0, output = 0, cached = 0;  // tokens; cached ones are part of input
+  // Tokens of input that were written to the provider's cache, and those of them with its second,
+  // longer lifetime.
+  std::int64_t cache_write = 0, cache_write_long = 0;
   bool estimated = false;                          // the provider did not say
   std::optional<std::int64_t> cost_nano_usd;       // unset if a price is unknown (MOD-24)
 };
