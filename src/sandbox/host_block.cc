@@ -72,6 +72,7 @@ class BlockRunner {
 };
 
 BlockOutcome BlockRunner::Run() {
+  const Waker::Waiter waiter(*task_.waker);
   if (task_.records) {
     for (const CallRecord& record : *task_.records) recorded_[record.key].push_back(&record);
   }

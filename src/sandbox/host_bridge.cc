@@ -48,6 +48,7 @@ class HostReply final : public BridgeReply {
 Waker::Waker() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 void Waker::Wake() {
+  if (waiter_.load() == std::this_thread::get_id() || written_.exchange(true)) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(fd_.get(), &one, sizeof(one));
 }
@@ -55,6 +56,8 @@ void Waker::Wake() {
 void Waker::Drain() {
   std::uint64_t count;
   [[maybe_unused]] const ssize_t got = read(fd_.get(), &count, sizeof(count));
+  // Behind the read: who finds the flag set has pushed before, and is seen after this.
+  written_.exchange(false);
 }
 
 std::string CallKey(const BridgeCall& call) {

@@ -12,10 +12,12 @@
 #ifndef DOSSIER_SANDBOX_HOST_BRIDGE_H_
 #define DOSSIER_SANDBOX_HOST_BRIDGE_H_
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/file.h"
@@ -29,11 +31,27 @@ class Waker {
  public:
   Waker();
   int fd() const { return fd_.get(); }
+  // Writes nothing if a wake is on its way, or if the waiting thread itself calls it.
   void Wake();
+  // After poll() reported fd(), before looking at what may have changed.
   void Drain();
+
+  // Makes the calling thread the one that waits. It must look at everything before each wait.
+  class Waiter {
+   public:
+    explicit Waiter(Waker& waker) : waker_(waker) { waker_.waiter_ = std::this_thread::get_id(); }
+    ~Waiter() { waker_.waiter_ = std::thread::id(); }
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+
+   private:
+    Waker& waker_;
+  };
 
  private:
   UniqueFd fd_;
+  std::atomic<bool> written_{false};
+  std::atomic<std::thread::id> waiter_;
 };
 
 // A call and its reply, kept so that a replay can answer it again (SBX-46).

@@ -13,7 +13,6 @@ namespace dossier::sandbox {
 namespace {
 
 constexpr std::size_t kFdsAtOnce = 100;  // the kernel takes 253
-constexpr std::size_t kReadBytes = 256u << 10;
 
 Status WaitFor(int fd, short events, Clock::Steady end) {
   while (true) {
@@ -110,7 +109,7 @@ Result<Message> ReceiveMessage(int fd, MessageDecoder& decoder, std::vector<Uniq
     DOSSIER_ASSIGN_OR_RETURN(std::optional<Message> message, decoder.Next());
     if (message) return std::move(*message);
     DOSSIER_RETURN_IF_ERROR(WaitFor(fd, POLLIN, end));
-    const std::span<char> space = decoder.frames().Space(kReadBytes);
+    const std::span<char> space = decoder.frames().Space(kReadAtLeast);
     iovec piece{space.data(), space.size()};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kFdsAtOnce)];
     msghdr header{};
@@ -127,7 +126,7 @@ Result<Message> ReceiveMessage(int fd, MessageDecoder& decoder, std::vector<Uniq
 }
 
 Result<std::size_t> ReadSome(int fd, MessageDecoder& decoder) {
-  const std::span<char> space = decoder.frames().Space(kReadBytes);
+  const std::span<char> space = decoder.frames().Space(kReadAtLeast);
   while (true) {
     const ssize_t got = read(fd, space.data(), space.size());
     if (got > 0) {

@@ -38,8 +38,9 @@ Status SendWithFds(int fd, std::string_view bytes, std::span<const int> fds,
 Result<Message> ReceiveMessage(int fd, MessageDecoder& decoder, std::vector<UniqueFd>* fds,
                                Millis timeout);
 
-// One read into `decoder`, for a socket that does not block. Returns the bytes read, 0 for none now.
-// Errors: kDied at the end of file.
+// One read into `decoder`, for a socket that does not block. Returns the bytes read, 0 for none now;
+// less than kReadAtLeast means that nothing was left. Errors: kDied at the end of file.
+inline constexpr std::size_t kReadAtLeast = 256u << 10;
 Result<std::size_t> ReadSome(int fd, MessageDecoder& decoder);
 
 }  // namespace dossier::sandbox

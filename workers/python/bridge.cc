@@ -146,6 +146,7 @@ bool Bridge::ReadPipe(int fd) {
 }
 
 void Bridge::ReadBridge() {
+  bool drained = false;
   while (true) {
     Result<std::optional<Message>> message = decoder_.Next();
     if (!message) _exit(sandbox::kBrokenBridgeExit);
@@ -153,9 +154,10 @@ void Bridge::ReadBridge() {
       Handle(std::move(**message));
       continue;
     }
+    if (drained) return;  // what comes later ends the next poll
     const Result<std::size_t> got = sandbox::ReadSome(socket_.get(), decoder_);
     if (!got) _exit(decoder_.frames().at_boundary() ? 0 : sandbox::kBrokenBridgeExit);
-    if (*got == 0) return;
+    drained = *got < sandbox::kReadAtLeast;
   }
 }
 

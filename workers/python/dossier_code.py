@@ -2,69 +2,162 @@
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 _INCOMPLETE = re.compile(r"unexpected EOF|was never closed|unterminated triple-quoted|"
                          r"expected an indented block|EOF in multi-line")
 _EFFECTS = (ast.Call, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.For,
             ast.While, ast.With, ast.Delete, ast.NamedExpr, ast.FunctionDef, ast.AsyncFunctionDef,
             ast.ClassDef)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+# What a node binds depends on where it stands: within a function only names declared global reach
+# the top; in a comprehension, and in what an assignment has named already, only := does.
+_TOP, _INSIDE, _ONLY_WALRUS = 0, 1, 2
 
 
-def parse(code: str) -> ast.Module:
-    """The tree of a block. Raises SyntaxError only, also for a NUL or too deep nesting."""
-    try:
-        return ast.parse(code, "<block>")
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise SyntaxError(str(error) or "the code is nested too deeply") from None
+class Binding(NamedTuple):
+    """A name that the top level of a block binds or deletes; the value where the code shows it."""
+
+    name: str
+    node: ast.AST
+    value: ast.expr | None
 
 
-def bindings(tree: ast.AST) -> Iterator[tuple[str, ast.AST, ast.expr | None]]:
-    """(name, node, value) of all that the module's top level binds or deletes."""
-    declared = {name for node in ast.walk(tree) if isinstance(node, ast.Global)
-                for name in node.names}
-    yield from _bound(tree, inside=False, declared=declared)
+class Slot(NamedTuple):
+    """Where a node hangs in its parent: a field, or an item of a list in it."""
+
+    parent: ast.AST
+    field: str
+    index: int | None
+
+    @property
+    def node(self) -> Any:
+        value = getattr(self.parent, self.field)
+        return value if self.index is None else value[self.index]
+
+    def put(self, node: ast.AST) -> None:
+        if self.index is None:
+            setattr(self.parent, self.field, node)
+        else:
+            getattr(self.parent, self.field)[self.index] = node
 
 
-def _bound(node: ast.AST, inside: bool, declared: set[str]
-           ) -> Iterator[tuple[str, ast.AST, ast.expr | None]]:
-    """`inside`: within a function, where only names declared global count."""
-    def counts(name: str) -> bool:
-        return not inside or name in declared
+class Parsed:
+    """The syntax tree of a block and what one walk over it finds.
 
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if counts(child.name):
-                yield child.name, child, None
-        elif isinstance(child, (ast.Import, ast.ImportFrom)):
-            for alias in child.names:
-                name = alias.asname or alias.name.split(".")[0]
-                if counts(name):
-                    yield name, child, None
-        elif isinstance(child, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-            targets = child.targets if isinstance(child, ast.Assign) else [child.target]
-            for name, value in _pairs(targets, child.value):
-                if counts(name):
-                    yield name, child, value
-            if child.value is not None:
-                yield from _bound(ast.Expr(child.value), inside, declared)
-            continue
-        elif isinstance(child, ast.Name) and isinstance(child.ctx, (ast.Store, ast.Del)):
-            if counts(child.id):
-                yield child.id, child, None
-        elif isinstance(child, ast.ExceptHandler) and child.name and counts(child.name):
-            yield child.name, child, None
-        elif isinstance(child, (ast.MatchAs, ast.MatchStar)) and child.name and counts(child.name):
-            yield child.name, child, None
-        elif isinstance(child, _COMPREHENSIONS):
-            for part in ast.walk(child):  # only := reaches out of a comprehension
-                if isinstance(part, ast.NamedExpr) and counts(part.target.id):
-                    yield part.target.id, part, part.value
-            continue
-        yield from _bound(child, inside or isinstance(child, _SCOPES), declared)
+        parsed = Parsed(code)            # SyntaxError only, also for a NUL or too deep nesting
+        parsed.of(ast.Call)              # the nodes of one kind, in source order
+        parsed.assigned                  # what the top level binds, each name once
+
+    The tree may be rewritten afterwards (dossier_rewrite): what was found stays as it was.
+    """
+
+    def __init__(self, code: str) -> None:
+        try:
+            self.tree: ast.Module = compile(code, "<block>", "exec", ast.PyCF_ONLY_AST,
+                                            dont_inherit=True)
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise SyntaxError(str(error) or "the code is nested too deeply") from None
+        self.last: ast.stmt | None = self.tree.body[-1] if self.tree.body else None
+        self.comparisons: list[Slot] = []   # parents before what they hold
+        self._kinds: dict[type, list[Any]] = defaultdict(list)
+        self._bound: list[tuple[Binding, int]] = []
+        self._walk()
+        declared = {name for node in self.of(ast.Global) for name in node.names}
+        self.bindings = [binding for binding, scope in self._bound
+                         if not scope & _INSIDE or binding.name in declared]
+        self.assigned = list(dict.fromkeys(binding.name for binding in self.bindings))
+        names = self.of(ast.Name)
+        self.names = {node.id for node in names}   # that stand anywhere in the block
+        self.reads = {node.id for node in names if node.ctx.__class__ is ast.Load}
+
+    def of(self, kind: type) -> list[Any]:
+        return self._kinds.get(kind, [])
+
+    def _walk(self) -> None:
+        stack: list[tuple[Any, int]] = [(self.tree, _TOP)]
+        while stack:
+            node, scope = stack.pop()
+            kind = node.__class__
+            self._kinds[kind].append(node)
+            if kind in _BINDERS and (not scope & _ONLY_WALRUS or kind is ast.NamedExpr):
+                self._bound += [(binding, scope) for binding in _BINDERS[kind](node)]
+            scope |= _SCOPES.get(kind, 0)
+            for field in _FIELDS[kind]:
+                value = getattr(node, field)
+                if value is None:
+                    continue
+                named = field in ("target", "targets") and kind in _ASSIGNMENTS
+                own = scope | _ONLY_WALRUS if named else scope
+                if value.__class__ is not list:
+                    if value.__class__ is ast.Compare:
+                        self.comparisons.append(Slot(node, field, None))
+                    stack.append((value, own))
+                    continue
+                for index in range(len(value) - 1, -1, -1):
+                    child = value[index]
+                    if child.__class__ is ast.Compare:
+                        self.comparisons.append(Slot(node, field, index))
+                    if child is not None:   # the key of **mapping in a dict
+                        stack.append((child, own))
+
+
+def _node_fields(kind: type) -> tuple[str, ...]:
+    """The fields that hold nodes, the last first, as a stack wants them."""
+    if kind in (ast.Constant, ast.MatchSingleton, ast.Global, ast.Nonlocal):
+        return ()
+    plain = {"ctx", "op", "ops", "id", "attr", "arg", "name", "asname", "module", "level", "kind",
+             "type_comment", "type_ignores", "conversion", "simple", "is_async", "rest", "kwd_attrs"}
+    return tuple(field for field in reversed(kind._fields)  # type: ignore[attr-defined]
+                 if field not in plain)
+
+
+def _all_kinds(kind: type) -> Iterator[type]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _all_kinds(child)
+
+
+def _bind_name(node: Any) -> Iterator[Binding]:
+    """A definition, or a handler or pattern that may have no name."""
+    if node.name:
+        yield Binding(node.name, node, None)
+
+
+def _bind_store(node: ast.Name) -> Iterator[Binding]:
+    if node.ctx.__class__ is not ast.Load:
+        yield Binding(node.id, node, None)
+
+
+def _bind_rest(node: ast.MatchMapping) -> Iterator[Binding]:
+    if node.rest:
+        yield Binding(node.rest, node, None)
+
+
+def _bind_imports(node: Any) -> Iterator[Binding]:
+    for alias in node.names:
+        yield Binding(alias.asname or alias.name.split(".")[0], node, None)
+
+
+def _bind_targets(node: Any) -> Iterator[Binding]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    for name, value in _pairs(targets, node.value):
+        yield Binding(name, node, value)
+
+
+_FIELDS = {kind: _node_fields(kind) for kind in _all_kinds(ast.AST)}
+_ASSIGNMENTS = {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr}
+_BINDERS: dict[type, Callable[[Any], Iterator[Binding]]] = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler,
+                     ast.MatchAs, ast.MatchStar), _bind_name),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), _bind_imports),
+    **dict.fromkeys(_ASSIGNMENTS, _bind_targets),
+    ast.Name: _bind_store, ast.MatchMapping: _bind_rest}
+_SCOPES = {**dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef),
+                           _INSIDE),
+           **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+                           _ONLY_WALRUS)}
 
 
 def _pairs(targets: list[ast.expr], value: ast.expr | None
@@ -82,47 +175,42 @@ def _pairs(targets: list[ast.expr], value: ast.expr | None
 
 
 def used_names(tree: ast.AST) -> set[str]:
-    """All names that are read anywhere in the block."""
+    """All names that stand in a part of a block."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def drop_imports(tree: ast.Module, missing: Callable[[str], bool]) -> list[str]:
+def drop_imports(parsed: Parsed, missing: Callable[[str], bool]) -> list[str]:
     """Takes out imports of missing modules that the block never uses; gives their names."""
-    reads = {node.id for node in ast.walk(tree)
-             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     dropped = []
-    for node in list(tree.body):
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
-            continue
+    for node in parsed.of(ast.Import) + parsed.of(ast.ImportFrom):
         module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
         bound = {alias.asname or alias.name.split(".")[0] for alias in node.names}
         alone = isinstance(node, ast.ImportFrom) or len(node.names) == 1
-        if module and alone and not bound & reads and missing(module.split(".")[0]):
-            tree.body.remove(node)
+        if module and alone and node in parsed.tree.body and not bound & parsed.reads \
+                and missing(module.split(".")[0]):
+            parsed.tree.body.remove(node)
             dropped.append(module)
     return dropped
 
 
-def last_assigned(tree: ast.Module) -> list[str]:
+def last_assigned(parsed: Parsed) -> list[str]:
     """The names that the last statement assigns; empty if it is no assignment."""
-    last = tree.body[-1] if tree.body else None
+    last = parsed.last
     if not isinstance(last, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
         return []
     targets = last.targets if isinstance(last, ast.Assign) else [last.target]
     return [name for name, _ in _pairs(targets, None)]
 
 
-def sets_answer_items(tree: ast.AST) -> bool:
+def sets_answer_items(parsed: Parsed) -> bool:
     """True if the block writes answer["..."] or calls answer.update(...)."""
-    for node in ast.walk(tree):
-        value = getattr(node, "value", None)
-        if not (isinstance(value, ast.Name) and value.id == "answer"):
-            continue
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            return True
-        if isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault"):
-            return True
-    return False
+    def is_answer(node: Any) -> bool:
+        return isinstance(node.value, ast.Name) and node.value.id == "answer"
+
+    return "answer" in parsed.names and (
+        any(is_answer(node) and isinstance(node.ctx, ast.Store) for node in parsed.of(ast.Subscript))
+        or any(is_answer(node) and node.attr in ("update", "setdefault")
+               for node in parsed.of(ast.Attribute)))
 
 
 def check(code: str) -> dict[str, Any]:
@@ -130,8 +218,8 @@ def check(code: str) -> dict[str, Any]:
     result: dict[str, Any] = {"ok": True, "error": None, "incomplete": False, "has_effect": False,
                               "assigns": [], "names": []}
     try:
-        tree = parse(code)
-        compile(tree, "<block>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        parsed = Parsed(code)
+        compile(parsed.tree, "<block>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except SyntaxError as error:
         result["ok"] = False
         result["incomplete"] = bool(_INCOMPLETE.search(error.msg or ""))
@@ -140,7 +228,7 @@ def check(code: str) -> dict[str, Any]:
                            "source": (error.text or "").rstrip("\n"),
                            "incomplete": result["incomplete"]}
         return result
-    result["has_effect"] = any(isinstance(node, _EFFECTS) for node in ast.walk(tree))
-    result["assigns"] = list(dict.fromkeys(name for name, _, _ in bindings(tree)))
-    result["names"] = sorted(used_names(tree))
+    result["has_effect"] = any(map(parsed.of, _EFFECTS))
+    result["assigns"] = parsed.assigned
+    result["names"] = sorted(parsed.names)
     return result

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from dossier_code import Parsed
+
 _EMPTY = ("0", "0.0", "None", "[]", "{}", "()", "set()", "''", "", "nan", "Counter()")
 _SCAN_SECONDS = 0.3
 _SHOWN_VALUES = 12
@@ -51,11 +53,11 @@ _OPS = {ast.Eq: "==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 
 
-def existing_values(tree: ast.AST, records: Iterable[Mapping[str, Any]], asked: set[str]
+def existing_values(parsed: Parsed, records: Iterable[Mapping[str, Any]], asked: set[str]
                     ) -> list[str]:
     """For each field compared with a constant that no row meets: the values that it really has.
     Once a field: `asked` remembers."""
-    tests = {test.field: test for test in _tests(tree) if test.field not in asked}
+    tests = {test.field: test for test in _tests(parsed) if test.field not in asked}
     if not tests:
         return []
     counts: dict[str, Counter] = {field: Counter() for field in tests}
@@ -99,10 +101,10 @@ def _short(value: Any) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
 
 
-def _tests(tree: ast.AST) -> Iterator[Test]:
+def _tests(parsed: Parsed) -> Iterator[Test]:
     """r["field"] == "x", r.get("field") in (...), "x" in r["field"], r["field"] > 5."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+    for node in parsed.of(ast.Compare):
+        if len(node.ops) != 1:
             continue
         left, op, right = node.left, node.ops[0], node.comparators[0]
         field, other, turned = _field(left), right, False

@@ -8,7 +8,7 @@ back after the block. Label lists, settings and answers written as literals are 
 import ast
 from collections.abc import Callable, Collection
 
-from dossier_code import bindings, used_names
+from dossier_code import Parsed, used_names
 
 DATA_NAMES = ("records", "context", "doc")
 _SOURCES = {*DATA_NAMES, "open", "llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched",
@@ -24,12 +24,12 @@ _USERS = {"len", "sum", "max", "min", "sorted", "filter", "map", "enumerate", "C
 _MULTILINE_ROWS = 3
 
 
-def refusal(tree: ast.Module, functions: Collection[str], is_variable: Callable[[str], bool],
+def refusal(parsed: Parsed, functions: Collection[str], is_variable: Callable[[str], bool],
             what: Callable[[], str]) -> str:
     """Why the block must not run, or "". `is_variable`: set by an earlier block; `what` tells what
     the data names hold."""
     made_up: dict[str, ast.expr] = {}
-    for name, node, value in bindings(tree):
+    for name, node, value in parsed.bindings:
         if name in functions:
             verb = "deletes" if _is_delete(node) else "redefines"
             return (f"Not run: the block {verb} `{name}`, which is already defined and works. "
@@ -41,24 +41,23 @@ def refusal(tree: ast.Module, functions: Collection[str], is_variable: Callable[
             made_up.setdefault(name, value)
         elif value is not None:
             made_up.pop(name, None)
-    return _stand_in(tree, made_up, is_variable, what)
+    return _stand_in(parsed, made_up, is_variable, what)
 
 
 def _is_delete(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)
 
 
-def _stand_in(tree: ast.Module, made_up: dict[str, ast.expr],
+def _stand_in(parsed: Parsed, made_up: dict[str, ast.expr],
               is_variable: Callable[[str], bool], what: Callable[[], str]) -> str:
     """Invented rows under another name, in a block that never looks at the data."""
-    reads = {node.id for node in ast.walk(tree)
-             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    own = {name for name, _, _ in bindings(tree)}
-    if reads & _SOURCES or any(map(is_variable, reads - own)):
+    if parsed.reads & _SOURCES:
         return ""
     rows = {name for name, value in made_up.items() if _looks_like_rows(value)}
-    used = rows & _used_as_data(tree)
-    if not used and not _reads_literal(tree):
+    used = rows & _used_as_data(parsed) if rows else rows
+    if not used and not _reads_literal(parsed):
+        return ""
+    if any(map(is_variable, parsed.reads.difference(parsed.assigned))):
         return ""
     name = min(used, default="a literal")
     return (f"Not run: the block works on made-up data (`{name}`) and never uses the real data. "
@@ -117,27 +116,26 @@ def _is_rows_text(text: str) -> bool:
     return len(lines) >= _MULTILINE_ROWS or text.lstrip().startswith(("[{", '{"'))
 
 
-def _used_as_data(tree: ast.Module) -> set[str]:
+def _used_as_data(parsed: Parsed) -> set[str]:
     """Names that are looped over, indexed, split, counted or parsed."""
     used: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.For, ast.comprehension)):
-            used |= used_names(node.iter)
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+    for node in parsed.of(ast.For) + parsed.of(ast.comprehension):
+        used |= used_names(node.iter)
+    for node in parsed.of(ast.Subscript):
+        if isinstance(node.value, ast.Name):
             used.add(node.value.id)
-        elif isinstance(node, ast.Call):
-            function = node.func
-            name = function.attr if isinstance(function, ast.Attribute) \
-                else getattr(function, "id", "")
-            if name in _SPLITTERS and isinstance(function, ast.Attribute):
-                used |= used_names(function.value)
-            if name in _READERS | _USERS or name in ("search", "match", "sub"):
-                for argument in node.args:
-                    used |= used_names(argument)
+    for node in parsed.of(ast.Call):
+        function = node.func
+        name = function.attr if isinstance(function, ast.Attribute) \
+            else getattr(function, "id", "")
+        if name in _SPLITTERS and isinstance(function, ast.Attribute):
+            used |= used_names(function.value)
+        if name in _READERS | _USERS or name in ("search", "match", "sub"):
+            for argument in node.args:
+                used |= used_names(argument)
     return used
 
 
-def _reads_literal(tree: ast.Module) -> bool:
+def _reads_literal(parsed: Parsed) -> bool:
     """json.loads('[{...'), or '''...''' split on the spot."""
-    return any(isinstance(node, ast.Call) and _is_reader(node, {}) and _looks_like_rows(node)
-               for node in ast.walk(tree))
+    return any(_is_reader(node, {}) and _looks_like_rows(node) for node in parsed.of(ast.Call))

@@ -11,6 +11,8 @@ import builtins
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from dossier_code import Parsed
+
 _NAMES = {ast.Lt: "_dossier_lt", ast.LtE: "_dossier_le", ast.Gt: "_dossier_gt",
           ast.GtE: "_dossier_ge", ast.In: "_dossier_in", ast.NotIn: "_dossier_not_in"}
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -42,31 +44,44 @@ class Skipped:
         return notes
 
 
-class _Comparisons(ast.NodeTransformer):
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:  # noqa: N802 (name set by ast)
-        self.generic_visit(node)
-        operands = [node.left, *node.comparators]
-        if all(_never_none(operand) or _is_number(operand) for operand in operands):
-            return node
-        if len(node.ops) == 1 and type(node.ops[0]) in _NAMES \
-                and not isinstance(operands[-1], _DISPLAYS):
-            return _call(node.ops[0], node.left, node.comparators[0], node)
-        if len(node.ops) == 2 and all(isinstance(op, _ORDERED) for op in node.ops) \
-                and isinstance(node.comparators[1], (ast.Constant, ast.Name)):
-            return self._between(node)
-        return node
+def tolerant(parsed: Parsed) -> ast.Module:
+    """The tree with its comparisons rewritten in place, the inner ones first."""
+    for slot in reversed(parsed.comparisons):
+        slot.put(_rewritten(slot.node))
+    return parsed.tree
 
-    def _between(self, node: ast.Compare) -> ast.expr:
-        """`low <= x <= 9`: the middle is evaluated once, by a function of three values."""
-        names = [ast.Constant(_NAMES[type(op)]) for op in node.ops]
-        call = ast.Call(ast.Name("_dossier_between", ast.Load()),
-                        [*names, node.left, *node.comparators], [])
-        return ast.fix_missing_locations(ast.copy_location(call, node))
+
+def _rewritten(node: ast.Compare) -> ast.expr:
+    operands = [node.left, *node.comparators]
+    if all(_never_none(operand) or _is_number(operand) for operand in operands):
+        return node
+    if len(node.ops) == 1 and type(node.ops[0]) in _NAMES \
+            and not isinstance(operands[-1], _DISPLAYS):
+        return _call(node.ops[0], node.left, node.comparators[0], node)
+    if len(node.ops) == 2 and all(isinstance(op, _ORDERED) for op in node.ops) \
+            and isinstance(node.comparators[1], (ast.Constant, ast.Name)):
+        return _between(node)
+    return node
+
+
+def _between(node: ast.Compare) -> ast.expr:
+    """`low <= x <= 9`: the middle is evaluated once, by a function of three values."""
+    names = [ast.Constant(_NAMES[type(op)]) for op in node.ops]
+    return _placed("_dossier_between", [*names, node.left, *node.comparators], node)
 
 
 def _call(op: ast.cmpop, left: ast.expr, right: ast.expr, place: ast.expr) -> ast.expr:
-    call = ast.Call(ast.Name(_NAMES[type(op)], ast.Load()), [left, right], [])
-    return ast.fix_missing_locations(ast.copy_location(call, place))
+    return _placed(_NAMES[type(op)], [left, right], place)
+
+
+def _placed(function: str, arguments: list[ast.expr], place: ast.expr) -> ast.expr:
+    """A call of one of our functions that stands where the comparison stood."""
+    where = {"lineno": place.lineno, "col_offset": place.col_offset,
+             "end_lineno": place.end_lineno, "end_col_offset": place.end_col_offset}
+    for argument in arguments:
+        if not hasattr(argument, "lineno"):
+            argument.__dict__.update(where)
+    return ast.Call(ast.Name(function, ast.Load(), **where), arguments, [], **where)
 
 
 def _is_number(node: ast.expr) -> bool:
@@ -76,10 +91,6 @@ def _is_number(node: ast.expr) -> bool:
 def _never_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("len", "abs", "round",
                                                                            "int", "float")
-
-
-def tolerant(tree: ast.Module) -> ast.Module:
-    return _Comparisons().visit(tree)
 
 
 def tolerant_builtins(skipped: Skipped) -> dict[str, Callable[..., Any]]:

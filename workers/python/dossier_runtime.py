@@ -28,6 +28,7 @@ import _dossier
 import dossier_code
 import dossier_errors
 from dossier_answers import Stop
+from dossier_code import Parsed, drop_imports, last_assigned, sets_answer_items
 from dossier_empty import existing_values, is_empty_output
 from dossier_files import Files
 from dossier_frame import numpy_module, pandas_module
@@ -87,12 +88,11 @@ class Session:
         self._streams.begin()
         self._restore_builtins()
         filename = f"<block {block}>"
-        lines = [line + "\n" for line in re.split(r"\r\n|\r|\n", code)]
-        linecache.cache[filename] = (len(code), None, lines, filename)
+        linecache.cache[filename] = (len(code), None, _lines(code), filename)
         try:
-            tree = dossier_code.parse(code)
-            result["assigned"] = list(dict.fromkeys(n for n, _, _ in dossier_code.bindings(tree)))
-            result["refused"] = refusal(tree, self._world.functions, self._world.is_variable,
+            parsed = Parsed(code)
+            result["assigned"] = parsed.assigned
+            result["refused"] = refusal(parsed, self._world.functions, self._world.is_variable,
                                         self._world.holds)
         except SyntaxError as error:
             error.filename = filename
@@ -100,7 +100,7 @@ class Session:
             return self._failed(result, error, block)
         if result["refused"]:
             return self._done(result, "not_run")
-        return self._execute(code, tree, block, result)
+        return self._execute(parsed, block, result)
 
     def variable(self, name: str, max_bytes: int) -> dict[str, Any]:
         """The value of a variable as text."""
@@ -140,34 +140,30 @@ class Session:
         vars(builtins).update(self._snapshot)
         self._namespace["__builtins__"] = dict(self._block_builtins)
 
-    def _execute(self, code: str, tree: ast.Module, block: int,
-                 result: dict[str, Any]) -> dict[str, Any]:
-        world, filename = self._world, f"<block {block}>"
+    def _execute(self, parsed: Parsed, block: int, result: dict[str, Any]) -> dict[str, Any]:
         error: BaseException | None = None
-        value: Any = None
-        last_is_value = bool(tree.body) and isinstance(tree.body[-1], ast.Expr)
-        world.answers.begin_block(dossier_code.sets_answer_items(tree))
+        self._world.answers.begin_block(sets_answer_items(parsed))
         try:
             self._running = True
-            world.prepare(tree)
+            self._world.prepare(parsed)
             try:
-                value = self._evaluate(code, filename, last_is_value)
+                value = self._evaluate(parsed, f"<block {block}>")
             finally:
                 vars(builtins).update(self._snapshot)
-            result["last"] = self._last(tree, value)
+            result["last"] = self._last(parsed, value)
         except BaseException as raised:  # the block ends here, whatever it raised
             error = raised
         finally:
             self._running = False
-        return self._finish(tree, error, block, result)
+        return self._finish(parsed, error, block, result)
 
-    def _evaluate(self, code: str, filename: str, last_is_value: bool) -> Any:
+    def _evaluate(self, parsed: Parsed, filename: str) -> Any:
         """Runs the statements; gives the value of a last expression."""
-        tree = tolerant(dossier_code.parse(code))
-        for name in dossier_code.drop_imports(tree, _is_missing):
+        tree = tolerant(parsed)
+        for name in drop_imports(parsed, _is_missing):
             self._notes.append(f"{name} is not installed; its import was left out.")
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        last = tree.body.pop() if last_is_value else None
+        last = tree.body.pop() if isinstance(parsed.last, ast.Expr) else None
         if tree.body:
             self._call(compile(tree, filename, "exec", flags, dont_inherit=True))
         if last is None:
@@ -176,26 +172,32 @@ class Session:
         return self._call(compile(expression, filename, "eval", flags, dont_inherit=True))
 
     def _call(self, code: Any) -> Any:
-        if not code.co_flags & inspect.CO_COROUTINE:
-            return eval(code, self._namespace)  # running blocks is what this file is for
-        if self._loop is None:
-            self._loop = asyncio.Runner()
-        return self._loop.run(_awaited(eval(code, self._namespace)))
+        try:
+            if not code.co_flags & inspect.CO_COROUTINE:
+                return eval(code, self._namespace)  # running blocks is what this file is for
+            if self._loop is None:
+                self._loop = asyncio.Runner()
+            return self._loop.run(_awaited(eval(code, self._namespace)))
+        finally:  # here, without a call: a tracer of the code must not see ours, it may raise
+            try:
+                sys.setprofile(None)
+            finally:
+                sys.settrace(None)
 
-    def _last(self, tree: ast.Module, value: Any) -> str:
+    def _last(self, parsed: Parsed, value: Any) -> str:
         """What is shown of a last expression, or of a last assignment if nothing was printed."""
-        if value is not None and not _calls(tree.body[-1], "SHOW_VARS"):
+        if value is not None and not _calls(parsed.last, "SHOW_VARS"):
             return "Out: " + out_text(value, _OUT_CHARACTERS)
         if self._streams.printed:
             return ""
         lines = []
-        for name in dossier_code.last_assigned(tree):
+        for name in last_assigned(parsed):
             found = self._namespace.get(name)
             if found is not None or name in self._namespace:
                 lines.append(f"{name}: {assigned_text(found, _OUT_CHARACTERS)}")
         return "\n".join(lines)
 
-    def _finish(self, tree: ast.Module, error: BaseException | None, block: int,
+    def _finish(self, parsed: Parsed, error: BaseException | None, block: int,
                 result: dict[str, Any]) -> dict[str, Any]:
         self._put_things_back()
         result["answer"], result["draft"] = self._take()
@@ -206,7 +208,7 @@ class Session:
         elif error is not None and not isinstance(error, Stop):
             result["error"] = dossier_errors.describe(error, block, self._hints())
         elif result["answer"] is None and error is None:
-            self._comment(tree, result)
+            self._comment(parsed, result)
         self._notes += self._skipped.notes()
         if result["answer"] is not None:
             return self._done(result, "final")
@@ -225,25 +227,24 @@ class Session:
         finally:
             self._running = False
 
-    def _comment(self, tree: ast.Module, result: dict[str, Any]) -> None:
+    def _comment(self, parsed: Parsed, result: dict[str, Any]) -> None:
         """Says what a model should know about an output of nothing, or of zero."""
-        if isinstance(self._world.data.get("context"), str) and _loops_over_context(tree):
+        if isinstance(self._world.data.get("context"), str) and _loops_over_context(parsed):
             self._notes.append("A loop over `context` goes character by character: use "
                                "context.splitlines().")
         printed = self._streams.out.head.decode("utf-8", "replace")
         if not self._streams.printed and not result["last"]:
             self._notes.append(_nothing_printed(
-                tree, list(filter(self._world.is_variable, result["assigned"]))))
+                parsed, list(filter(self._world.is_variable, result["assigned"]))))
             return
         output = printed + result["last"].removeprefix("Out: ")
         records = self._world.data.get("records")
         if records is not None and is_empty_output(output):
-            self._notes += existing_values(tree, records, self._asked)
+            self._notes += existing_values(parsed, records, self._asked)
 
     def _put_things_back(self) -> None:
-        sys.settrace(None)
-        sys.setprofile(None)
         threading.settrace(None)  # type: ignore[arg-type]
+        threading.setprofile(None)  # type: ignore[arg-type]
         self._streams.flush()
         if self._streams.put_back():
             self._notes.append("sys.stdout and sys.stderr were put back.")
@@ -273,14 +274,20 @@ def _is_missing(module: str) -> bool:
     return module not in sys.modules and importlib.util.find_spec(module) is None
 
 
-def _calls(statement: ast.stmt, name: str) -> bool:
+def _lines(code: str) -> list[str]:
+    """As the parser counts them, for tracebacks."""
+    parts = re.split(r"\r\n|\r|\n", code) if "\r" in code else code.split("\n")
+    return [line + "\n" for line in parts]
+
+
+def _calls(statement: ast.stmt | None, name: str) -> bool:
     value = getattr(statement, "value", None)
     return isinstance(value, ast.Call) and getattr(value.func, "id", "") == name
 
 
-def _loops_over_context(tree: ast.AST) -> bool:
-    return any(isinstance(node, (ast.For, ast.comprehension))
-               and getattr(node.iter, "id", "") == "context" for node in ast.walk(tree))
+def _loops_over_context(parsed: Parsed) -> bool:
+    return any(getattr(node.iter, "id", "") == "context"
+               for node in parsed.of(ast.For) + parsed.of(ast.comprehension))
 
 
 async def _awaited(value: Any) -> Any:
@@ -312,9 +319,9 @@ def _interruption(error: BaseException, block: int) -> dict[str, Any]:
             "source": source, "traceback": ""}
 
 
-def _nothing_printed(tree: ast.Module, assigned: list[str]) -> str:
-    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    called = {getattr(node.func, "id", "") for node in ast.walk(tree) if isinstance(node, ast.Call)}
+def _nothing_printed(parsed: Parsed, assigned: list[str]) -> str:
+    functions = [node.name for node in parsed.tree.body if isinstance(node, ast.FunctionDef)]
+    called = {getattr(node.func, "id", "") for node in parsed.of(ast.Call)}
     if functions and functions[-1] not in called:
         return f"No output: {functions[-1]}() was defined but not called. Call it and print."
     names = [name for name in assigned if name not in functions]

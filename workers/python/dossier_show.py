@@ -111,6 +111,8 @@ class _Writer:
 def list_variables(namespace: Mapping[str, Any], hidden: Collection[str]) -> list[dict[str, Any]]:
     """The variables of code, the newest 100, each with type, size and a preview."""
     names = variable_names(namespace, hidden, _LIST_NAMES)
+    if not names:
+        return []
     deadline = time.monotonic() + _LIST_SECONDS
     writer = _Writer(_LIST_CHARACTERS, lambda value: _guarded(value, deadline))
     listed = []
@@ -128,7 +130,8 @@ def list_variables(namespace: Mapping[str, Any], hidden: Collection[str]) -> lis
 def variable_names(namespace: Mapping[str, Any], hidden: Collection[str],
                    most: int | None = None) -> list[str]:
     """What code has assigned, the newest `most`: no `_` names, none of ours, no modules."""
-    own = (name for name in reversed(list(namespace)) if is_variable(namespace, hidden, name))
+    own = (name for name in reversed(list(namespace))
+           if name not in hidden and is_variable(namespace, hidden, name))
     return list(itertools.islice(own, most))[::-1]
 
 

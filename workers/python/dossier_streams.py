@@ -68,16 +68,18 @@ class Streams:
         return replaced
 
     def put_back(self) -> bool:
-        replaced = False
-        for name, written in (("stdout", self.out), ("stderr", self.err)):
-            text = self._texts.get(name)
-            if text is None or text.closed:
-                text = self._texts[name] = _text(written)
-            replaced = replaced or getattr(sys, name, None) is not text
-            setattr(sys, name, text)
-            setattr(sys, f"__{name}__", text)
+        out, err = self._text("stdout", self.out), self._text("stderr", self.err)
+        replaced = getattr(sys, "stdout", None) is not out or getattr(sys, "stderr", None) is not err
+        sys.stdout = sys.__stdout__ = out  # type: ignore[misc]
+        sys.stderr = sys.__stderr__ = err  # type: ignore[misc]
         sys.stdin = sys.__stdin__ = self._stdin  # type: ignore[misc,assignment]
         return replaced
+
+    def _text(self, name: str, written: Written) -> io.TextIOWrapper:
+        text = self._texts.get(name)
+        if text is None or text.closed:
+            text = self._texts[name] = _text(written)
+        return text
 
     def flush(self) -> None:
         for text in self._texts.values():

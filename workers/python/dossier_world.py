@@ -15,7 +15,7 @@ import _dossier
 from dossier_answers import Answers
 from dossier_bridge import LLMError, Parts, blob, call
 from dossier_calls import Caller, make_calls
-from dossier_code import used_names
+from dossier_code import Parsed
 from dossier_doc import Doc
 from dossier_labels import make_map
 from dossier_records import Records, make_records
@@ -84,10 +84,6 @@ class World:
         self.answers = Answers(namespace, self.variable_names, features)
         self._define()
 
-    @property
-    def reserved(self) -> set[str]:
-        return {*self.functions, *self.data, *_LAZY, "answer"}
-
     def variable_names(self) -> list[str]:
         return variable_names(self.namespace, self.reserved)
 
@@ -111,25 +107,24 @@ class World:
             self.data[name] = value
             self.namespace[name] = value
 
-    def prepare(self, tree: ast.AST) -> None:
+    def prepare(self, parsed: Parsed) -> None:
         """Makes the lazy names that this block may use."""
         if not self._pending:
             return
-        names = used_names(tree)
-        reflects = bool(names & _REFLECTION) or any(
-            isinstance(node, ast.Attribute) and node.attr in ("__dict__", "import_module")
-            for node in ast.walk(tree))
+        reflects = bool(parsed.names & _REFLECTION) or any(
+            node.attr in ("__dict__", "import_module") for node in parsed.of(ast.Attribute))
         for name in _LAZY:
-            if name in names or (reflects and name in _strings(tree)):
+            if name in parsed.names or (reflects and name in _strings(parsed)):
                 self.make(name)
 
     def put_back(self) -> list[str]:
         """Undoes what the block did to reserved names; says which."""
         changed = []
-        for name, value in {**self.functions, **self.data}.items():
-            if self.namespace.get(name, self) is not value:
-                self.namespace[name] = value
-                changed.append(name)
+        for own in (self.functions, self.data):
+            for name, value in own.items():
+                if self.namespace.get(name, self) is not value:
+                    self.namespace[name] = value
+                    changed.append(name)
         for name in _LAZY:
             if name in self._pending and self.namespace.pop(name, None) is not None:
                 changed.append(name)
@@ -159,6 +154,7 @@ class World:
         self.namespace.update(self.functions)
         self.namespace.update(self.data)
         self.namespace["LLMError"] = self.data["LLMError"] = LLMError
+        self.reserved = frozenset({*self.functions, *self.data, *_LAZY, "answer"})
 
     def _helpers(self) -> tuple[Callable[..., Any], ...]:
         world = self
@@ -201,9 +197,8 @@ class World:
         return [Doc.of([source], self._string_max) for source in self.sources]
 
 
-def _strings(tree: ast.AST) -> set[str]:
-    return {word for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _strings(parsed: Parsed) -> set[str]:
+    return {word for node in parsed.of(ast.Constant) if isinstance(node.value, str)
             for word in _LAZY if word in node.value}
 
 

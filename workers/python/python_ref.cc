@@ -7,9 +7,23 @@ namespace {
 
 constexpr int kMaxDepth = 60;  // the bridge's limit is 64, with the message around
 
-Result<Json> Convert(PyObject* value, const std::string& path, int depth);
+// Where in the value a conversion is; spelled out only for an error.
+struct Place {
+  const Place* above = nullptr;
+  std::string_view name;  // of the whole value, or a key
+  Py_ssize_t index = -1;  // in a list
+  int depth = 0;
 
-Result<Json> ConvertInt(PyObject* value, const std::string& path) {
+  std::string Text() const {
+    if (!above) return std::string(name);
+    return index >= 0 ? fmt::format("{}[{}]", above->Text(), index)
+                      : fmt::format("{}.{}", above->Text(), name);
+  }
+};
+
+Result<Json> Convert(PyObject* value, const Place& place);
+
+Result<Json> ConvertInt(PyObject* value, const Place& place) {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
   if (overflow == 0) return Json(static_cast<std::int64_t>(number));
@@ -19,56 +33,60 @@ Result<Json> ConvertInt(PyObject* value, const std::string& path) {
     PyErr_Clear();
   }
   return MakeError(ErrorCode::kInvalidArgument,
-                   "{}: an integer of more than 64 bits cannot cross to the host; pass str()", path);
+                   "{}: an integer of more than 64 bits cannot cross to the host; pass str()",
+                   place.Text());
 }
 
-Result<Json> ConvertList(PyObject* list, const std::string& path, int depth) {
+Result<Json> ConvertList(PyObject* list, const Place& place) {
   JsonArray out;
   // By index and with the length read again: another thread may change the list.
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
     Ref item(Py_NewRef(PySequence_Fast_GET_ITEM(list, i)));
-    DOSSIER_ASSIGN_OR_RETURN(Json json, Convert(item.get(), fmt::format("{}[{}]", path, i), depth));
+    const Place own{.above = &place, .index = i, .depth = place.depth + 1};
+    DOSSIER_ASSIGN_OR_RETURN(Json json, Convert(item.get(), own));
     out.push_back(std::move(json));
   }
   return Json(std::move(out));
 }
 
-Result<Json> ConvertDict(PyObject* dict, const std::string& path, int depth) {
+Result<Json> ConvertDict(PyObject* dict, const Place& place) {
   JsonObject out;
   Ref items(PyDict_Items(dict));
-  if (!items) return MakeError(ErrorCode::kInvalidArgument, "{}: {}", path, TakeError());
+  if (!items) return MakeError(ErrorCode::kInvalidArgument, "{}: {}", place.Text(), TakeError());
+  out.reserve(static_cast<std::size_t>(PyList_GET_SIZE(items.get())));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
     PyObject* pair = PyList_GET_ITEM(items.get(), i);
     PyObject* key = PyTuple_GET_ITEM(pair, 0);
     if (!PyUnicode_Check(key)) {
-      return MakeError(ErrorCode::kInvalidArgument, "{}: a key of type {}; keys must be str", path,
-                       Py_TYPE(key)->tp_name);
+      return MakeError(ErrorCode::kInvalidArgument, "{}: a key of type {}; keys must be str",
+                       place.Text(), Py_TYPE(key)->tp_name);
     }
     const std::string name = TextOf(key);
-    DOSSIER_ASSIGN_OR_RETURN(
-        Json json, Convert(PyTuple_GET_ITEM(pair, 1), fmt::format("{}.{}", path, name), depth));
+    const Place own{.above = &place, .name = name, .depth = place.depth + 1};
+    DOSSIER_ASSIGN_OR_RETURN(Json json, Convert(PyTuple_GET_ITEM(pair, 1), own));
     out.insert_or_assign(name, std::move(json));
   }
   return Json(std::move(out));
 }
 
-Result<Json> Convert(PyObject* value, const std::string& path, int depth) {
-  if (depth > kMaxDepth) {
-    return MakeError(ErrorCode::kInvalidArgument, "{}: nested deeper than {}", path, kMaxDepth);
+Result<Json> Convert(PyObject* value, const Place& place) {
+  if (place.depth > kMaxDepth) {
+    return MakeError(ErrorCode::kInvalidArgument, "{}: nested deeper than {}", place.Text(),
+                     kMaxDepth);
   }
   if (value == Py_None) return Json(nullptr);
   if (PyBool_Check(value)) return Json(value == Py_True);
-  if (PyLong_Check(value)) return ConvertInt(value, path);
+  if (PyLong_Check(value)) return ConvertInt(value, place);
   if (PyFloat_Check(value)) {
     const double number = PyFloat_AS_DOUBLE(value);
     if (std::isfinite(number)) return Json(number);
-    return MakeError(ErrorCode::kInvalidArgument, "{}: {} cannot cross to the host", path,
+    return MakeError(ErrorCode::kInvalidArgument, "{}: {} cannot cross to the host", place.Text(),
                      std::isnan(number) ? "NaN" : "infinity");
   }
   if (PyUnicode_Check(value)) return Json(TextOf(value));
-  if (PyList_Check(value) || PyTuple_Check(value)) return ConvertList(value, path, depth + 1);
-  if (PyDict_Check(value)) return ConvertDict(value, path, depth + 1);
-  return MakeError(ErrorCode::kInvalidArgument, "{}: a {} cannot cross to the host", path,
+  if (PyList_Check(value) || PyTuple_Check(value)) return ConvertList(value, place);
+  if (PyDict_Check(value)) return ConvertDict(value, place);
+  return MakeError(ErrorCode::kInvalidArgument, "{}: a {} cannot cross to the host", place.Text(),
                    Py_TYPE(value)->tp_name);
 }
 
@@ -97,7 +115,7 @@ Ref FromObject(const JsonObject& object) {
 }  // namespace
 
 Result<Json> ToJsonValue(PyObject* value, std::string_view path) {
-  return Convert(value, std::string(path), 0);
+  return Convert(value, {.name = path});
 }
 
 Ref FromJsonValue(const Json& value) {
