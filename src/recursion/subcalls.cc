@@ -52,12 +52,28 @@ SubcallFailure FailureOf(const Error& error) {
   }
 }
 
-// One batch: results in order, the last one answers.
+// One batch: results in order, the last one answers. Each good one goes ahead as an item, so that
+// a block that is interrupted keeps what was paid for (REC-79).
 struct Subcalls::BatchState {
   std::mutex mutex;
   std::vector<Result<model::Reply>> results;
   std::size_t missing = 0;
   std::shared_ptr<BridgeReply> reply;
+
+  void Take(std::size_t index, Result<model::Reply> result) {
+    std::string raw;
+    JsonObject item;
+    if (result) item = TextValue(*result, &raw);
+    std::unique_lock lock(mutex);
+    results[index] = std::move(result);
+    const bool last = --missing == 0;
+    lock.unlock();
+    if (last) {
+      Finish();
+    } else if (!item.empty()) {
+      reply->Item(static_cast<std::int64_t>(index), std::move(item), std::move(raw));
+    }
+  }
 
   void Finish() {
     std::string raw;
@@ -110,38 +126,43 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   if (Status known = CheckModel(call.args); !known) {
     return reply->Fail("bad_argument", known.error().message);
   }
-  auto state = std::make_shared<BatchState>();
-  state->reply = reply;
-  std::vector<Result<assembly::Assembled>> prepared;
+  // A blank prompt refuses the whole batch before anything is sent (REC-43).
   for (const Json& prompt : *prompts) {
     const JsonObject* object = prompt.if_object();
     if (!object) return reply->Fail("bad_argument", "each prompt must be a text or a list of texts");
-    prepared.push_back(Prepare(*object, call.raw));
-    // A blank prompt refuses the whole batch before anything is sent (REC-43).
-    if (!prepared.back() && prepared.back().error().code == ErrorCode::kUsage) {
-      return reply->Fail("bad_argument", fmt::format("prompt {}: {}", prepared.size() - 1,
-                                                     prepared.back().error().message));
+    if (IsBlankPrompt(*object, call.raw)) {
+      return reply->Fail("bad_argument", fmt::format("prompt {}: the prompt is blank",
+                                                     &prompt - prompts->data()));
     }
   }
-  state->missing = prepared.size();
-  state->results.assign(prepared.size(), MakeError(ErrorCode::kCancelled, "not finished"));
-  if (prepared.empty()) return state->Finish();
-  for (std::size_t i = 0; i < prepared.size(); ++i) {
+  auto state = std::make_shared<BatchState>();
+  state->reply = reply;
+  state->missing = prompts->size();
+  state->results.assign(prompts->size(), MakeError(ErrorCode::kCancelled, "not finished"));
+  if (prompts->empty()) return state->Finish();
+  // Each is sent as soon as it is made: the first are answered while the last are assembled.
+  for (std::size_t i = 0; i < prompts->size(); ++i) {
     Done done = [this, state, i](Result<model::Reply> result) {
       if (!result) CountFailure(result.error());
-      std::unique_lock lock(state->mutex);
-      state->results[i] = std::move(result);
-      const bool last = --state->missing == 0;
-      lock.unlock();
-      if (last) state->Finish();
+      state->Take(i, std::move(result));
     };
-    if (!prepared[i]) {
-      done(tl::unexpected(prepared[i].error()));
+    auto prepared = Prepare((*prompts)[i].get_object(), call.raw);
+    if (!prepared) {
+      done(tl::unexpected(prepared.error()));
     } else {
-      Send(std::move(*prepared[i]), model::Purpose::kSubcall, {}, reply->cancel(),
-           std::move(done));
+      Send(std::move(*prepared), model::Purpose::kSubcall, {}, reply->cancel(), std::move(done));
     }
   }
+}
+
+bool Subcalls::IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const {
+  const Json* parts = Find(prompt, "parts");
+  const JsonArray* list = parts ? parts->if_array() : nullptr;
+  if (!list) return false;  // what is wrong with it, Prepare says
+  return std::all_of(list->begin(), list->end(), [&](const Json& part) {
+    const auto text = sandbox::ResolveText(JsonArray{part}, raw, contexts_);
+    return text && IsBlank(*text);
+  });
 }
 
 // A small model likes to hand its own question on; the answer is then made up.

@@ -50,6 +50,7 @@ class Subcalls {
   struct BatchState;
   // The messages of one prompt: {"parts": …, "context": …}.
   Result<assembly::Assembled> Prepare(const JsonObject& prompt, std::string_view raw);
+  bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
   Status CheckModel(const JsonObject& args) const;
   void CountFailure(const Error& error);

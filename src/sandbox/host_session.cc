@@ -29,6 +29,12 @@ BlockResult Refused(std::string why) {
   return result;
 }
 
+void KeepOnly(const std::vector<std::string>& keep, std::set<std::string>* names) {
+  std::erase_if(*names, [&](const std::string& name) {
+    return std::find(keep.begin(), keep.end(), name) == keep.end();
+  });
+}
+
 // The offset of the first byte that is not UTF-8.
 std::size_t FirstInvalid(std::string_view text) {
   std::size_t low = 0, high = text.size();
@@ -146,6 +152,7 @@ Result<BlockResult> HostSession::Recover(BlockOutcome outcome, const std::string
   }
   std::set<std::string> wanted;
   for (const RecordedBlock& block : recorded_) {
+    if (block.keep) KeepOnly(*block.keep, &wanted);
     wanted.insert(block.assigned.begin(), block.assigned.end());
   }
   DOSSIER_RETURN_IF_ERROR(StartWorker());
@@ -164,6 +171,11 @@ Result<std::vector<std::string>> HostSession::Replay() {
   std::set<std::string> names;
   Millis left = kReplayCpu;
   for (const RecordedBlock& block : recorded_) {
+    if (block.keep) {
+      SendReset(*block.keep);
+      KeepOnly(*block.keep, &names);
+      continue;
+    }
     BlockTask task{.code = block.code,
                    .block = block.block,
                    .spec = &spec_,
@@ -189,6 +201,28 @@ Result<std::vector<std::string>> HostSession::Replay() {
     if (left == Millis(0)) break;
   }
   return std::vector<std::string>(names.begin(), names.end());
+}
+
+Status HostSession::Reset(const std::vector<std::string>& keep) {
+  const std::unique_lock lock(running_, std::try_to_lock);
+  if (!lock.owns_lock()) return MakeError(ErrorCode::kRefused, "the session is running a block");
+  if (!worker_) return MakeError(ErrorCode::kDied, "the session has no worker");
+  for (const std::string& name : keep) {
+    if (!utf8::IsValid(name)) {
+      return MakeError(ErrorCode::kInvalidArgument, "a name to keep is not valid UTF-8");
+    }
+  }
+  SendReset(keep);
+  if (keep.empty()) recorded_.clear();  // nothing of it is seen again
+  if (!keep.empty()) recorded_.push_back({.keep = keep});
+  return {};
+}
+
+// No answer comes; what the socket does not take now goes ahead of the next block.
+void HostSession::SendReset(const std::vector<std::string>& keep) {
+  JsonArray names(keep.begin(), keep.end());
+  worker_->bridge().Send({.type = MessageType::kReset, .json = {{"keep", std::move(names)}}});
+  (void)worker_->bridge().Flush(worker_->fd());
 }
 
 Result<Message> HostSession::Request(Message message) {

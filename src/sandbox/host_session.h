@@ -27,18 +27,21 @@ class HostSession final : public Session {
                           BridgeHandler& handler) override;
   Result<CheckResult> Check(std::string_view code) override;
   Result<std::string> Get(std::string_view name, std::uint64_t max_bytes) override;
+  Status Reset(const std::vector<std::string>& keep) override;
   void Interrupt(InterruptReason reason) override;
   void Close() override;
   const IsolationReport& report() const override { return report_; }
   Millis start_time() const override { return start_time_; }
 
  private:
+  // A block, or a reset where `keep` is set.
   struct RecordedBlock {
     std::string code;
     int block = 0;
     std::vector<CallRecord> records;
     std::vector<std::string> assigned;
     std::optional<Millis> interrupted_after;  // CPU time; unset: it ran to its end
+    std::optional<std::vector<std::string>> keep;
   };
 
   HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec);
@@ -47,6 +50,7 @@ class HostSession final : public Session {
   Result<BlockResult> Finish(BlockOutcome outcome, const std::string& code);
   Result<BlockResult> Recover(BlockOutcome outcome, const std::string& code);
   Result<std::vector<std::string>> Replay();
+  void SendReset(const std::vector<std::string>& keep);
   Result<Message> Request(Message message);
 
   std::shared_ptr<ZygoteSource> zygotes_;

@@ -149,6 +149,9 @@ class Session {
   virtual Result<CheckResult> Check(std::string_view code) = 0;
   // The value of a variable as text (str() of it), at most `max_bytes`. kNotFound names the nearest.
   virtual Result<std::string> Get(std::string_view name, std::uint64_t max_bytes) = 0;
+  // Starts over: what blocks assigned is gone, but for the variables in `keep`. Contexts, modules
+  // that were imported and the files in /tmp stay. Errors: kDied, kRefused while a block runs.
+  virtual Status Reset(const std::vector<std::string>& keep) = 0;
   virtual void Interrupt(InterruptReason reason) = 0;
   virtual void Close() = 0;
   virtual const IsolationReport& report() const = 0;

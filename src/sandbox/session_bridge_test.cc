@@ -185,5 +185,37 @@ t = threading.Thread(target=forge); t.start(); t.join()
   EXPECT_EQ(Output(*session, "print('alive')"), "alive\n");
 }
 
+TEST_F(SessionBridgeTest, ItemsThatCameBeforeAnInterruptAreKept) {  // spec 5: item
+  SessionSpec spec;
+  spec.features = {{"depth", 1}};
+  auto session = Open(std::move(spec));
+  ASSERT_TRUE(session);
+  std::vector<std::string> asked;
+  std::shared_ptr<BridgeReply> open;
+  handler_ = AnsweringHandler([&](BridgeCall call, std::shared_ptr<BridgeReply> reply) {
+    const JsonArray& prompts = call.args.at("prompts").get_array();
+    asked.push_back(fmt::format("{}", prompts.size()));
+    const auto result = [](std::string_view text) {
+      return JsonObject{{"ok", true},
+                        {"text", JsonObject{{"blob", JsonArray{0, text.size()}}}},
+                        {"tokens", 1}};
+    };
+    if (prompts.size() < 3) {
+      JsonArray results;
+      for (std::size_t i = 0; i < prompts.size(); ++i) results.push_back(result("late"));
+      return reply->Ok(JsonObject{{"results", std::move(results)}}, "late");
+    }
+    reply->Item(2, result("two"), "two");
+    session->Interrupt(InterruptReason::kUser);
+    open = std::move(reply);  // the others never come
+  });
+  constexpr std::string_view kBatch = "print(llm_query_batched(['a', 'b', 'c']))";
+  const BlockResult stopped = Run(*session, kBatch);
+  EXPECT_EQ(stopped.status, BlockStatus::kInterrupted);
+  EXPECT_THAT(stopped.notes, ::testing::Contains(HasSubstr("1 of its 3 replies are kept")));
+  EXPECT_EQ(Output(*session, kBatch), "['late', 'late', 'two']\n");
+  EXPECT_THAT(asked, ::testing::ElementsAre("3", "2"));
+}
+
 }  // namespace
 }  // namespace dossier::sandbox

@@ -192,5 +192,22 @@ TEST(ResolveTextTest, EveryOffsetIsChecked) {  // SBX-93, SBX-E10
   }
 }
 
+TEST_F(SessionTest, AResetStartsOverButForWhatIsKept) {  // spec 5: reset
+  auto session = Open({.seed = 7});
+  ASSERT_TRUE(session);
+  const std::string first = Output(*session, "import random\nkept, lost = 1, 2\n"
+                                             "def f(): return kept\nprint(random.random())");
+  ASSERT_TRUE(session->Reset({"kept"}));
+  EXPECT_EQ(Output(*session, "import random\nprint(random.random())"), first);
+  EXPECT_EQ(Output(*session, "print(kept, 'lost' in globals(), 'f' in globals())"),
+            "1 False False\n");
+  // A replacement goes through the same steps.
+  EXPECT_EQ(Run(*session, "import os\nos._exit(1)").status, BlockStatus::kDied);
+  EXPECT_EQ(Output(*session, "print(kept, 'lost' in globals())"), "1 False\n");
+  ASSERT_TRUE(session->Reset({}));
+  EXPECT_EQ(Output(*session, "print('kept' in globals(), answer)"),
+            "False {'content': '', 'ready': False}\n");
+}
+
 }  // namespace
 }  // namespace dossier::sandbox

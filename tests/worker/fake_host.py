@@ -7,6 +7,7 @@
 """
 
 import importlib
+import itertools
 import json
 import pathlib
 import re
@@ -63,6 +64,8 @@ class FakeHost:
     calls: list[tuple[str, dict[str, Any], bytes]] = field(default_factory=list)
     output: str = ""
     errors: str = ""
+    items: list[tuple[int, Any, bytes]] = field(default_factory=list)  # of a batch that stops
+    stop_batch_after: int | None = None
 
     def start(self) -> Any:
         """The runtime with a session over these texts."""
@@ -85,6 +88,8 @@ class FakeHost:
         module = types.ModuleType("_dossier")
         module.BridgeError = BridgeError
         module.call = self._call
+        module.dict_version = lambda value, versions=itertools.count(): next(versions)
+        module.take_items = lambda: [self.items.pop(0) for _ in range(len(self.items))]
         module.context_count = lambda: len(self.texts)
         module.context_info = lambda i: {
             "name": self.texts[i].name, "bytes": len(self.texts[i].data),
@@ -125,7 +130,10 @@ class FakeHost:
 
     def do_llm_batch(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
         results, out = [], b""
-        for prompt in args["prompts"]:
+        for index, prompt in enumerate(args["prompts"]):
+            if index == self.stop_batch_after:
+                self.items = [(i, result, out) for i, result in enumerate(results)]
+                self.runtime._session.on_interrupt(0, None)
             try:
                 text = self.reply(self.resolve(prompt["parts"], raw),
                                   self.resolve(prompt["context"], raw)).encode()

@@ -148,6 +148,28 @@ class CallsTest(WorkerTest):
         self.assertEqual(self.value("lookup('k', limit=2)"),
                          {"got": {"name": "lookup", "args": {"key": "k", "limit": 2}}})
 
+    def test_a_batch_that_is_interrupted_asks_only_the_rest_again(self) -> None:  # REC-79
+        self.host.reply = lambda prompt, context: f"<{prompt}>"
+        self.host.stop_batch_after = 3
+        code = "r = llm_query_batched([f'p{i}' for i in range(5)])\nprint(r)"
+        result = self.run_block(code)
+        self.assertEqual(result["status"], "interrupted")
+        self.assertIn("3 of its 5 replies are kept", result["notes"][0])
+        self.host.stop_batch_after = None
+        self.host.calls.clear()
+        self.assertEqual(self.printed(code), "['<p0>', '<p1>', '<p2>', '<p3>', '<p4>']\n")
+        self.assertEqual([len(args["prompts"]) for _, args, _ in self.host.calls], [2])
+        self.printed(code)  # once: a batch that came whole is asked as a whole
+        self.assertEqual([len(args["prompts"]) for _, args, _ in self.host.calls], [2, 5])
+
+    def test_a_kept_reply_is_used_for_the_same_prompt_only(self) -> None:  # REC-79
+        self.host.stop_batch_after = 2
+        self.run_block("llm_query_batched(['a', 'b', 'c'])")
+        self.host.stop_batch_after = None
+        self.host.calls.clear()
+        self.printed("llm_query_batched(['x', 'b', 'a!'])")
+        self.assertEqual([len(args["prompts"]) for _, args, _ in self.host.calls], [2])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -165,6 +165,7 @@ void Bridge::Handle(Message message) {
   switch (message.type) {
     case MessageType::kRun:
     case MessageType::kCheck:
+    case MessageType::kReset:
     case MessageType::kGet: {
       {
         std::lock_guard lock(mutex_);
@@ -192,8 +193,9 @@ void Bridge::Handle(Message message) {
       return;
     }
     case MessageType::kItem:
+      return HandleItem(std::move(message));
     case MessageType::kCancel:
-      return;  // the whole batch comes with its reply
+      return;
     case MessageType::kClose:
       _exit(0);
     default:
@@ -215,6 +217,16 @@ void Bridge::HandleReply(Message message) {
   }
   credit_ready_.notify_one();
   waiting->changed.notify_all();
+}
+
+// Kept for the case that the call is interrupted: the reply repeats all of them.
+void Bridge::HandleItem(Message message) {
+  std::lock_guard lock(mutex_);
+  const auto found = waiting_.find(message.id);
+  Json* value = message.json.if_contains("value");
+  if (found == waiting_.end() || !value) return;
+  found->second->outcome.items.push_back({message.json.at("index").get_int64(), std::move(*value),
+                                          std::move(message.raw)});
 }
 
 void Bridge::HandleInterrupt() {
@@ -370,7 +382,7 @@ CallOutcome Bridge::Call(std::string method, JsonObject args, std::string raw, s
       writer_.Push({.type = MessageType::kCancel, .json = {{"id", static_cast<std::int64_t>(id)}}},
                    Urgency::kUrgent);
       Wake();
-      return {.kind = CallOutcome::Kind::kInterrupted};
+      return {.kind = CallOutcome::Kind::kInterrupted, .items = std::move(waiting->outcome.items)};
     }
   }
   return std::move(waiting->outcome);

@@ -33,12 +33,20 @@
 
 namespace dossier::worker {
 
+// One finished item of a batch.
+struct CallItem {
+  std::int64_t index = 0;
+  Json value;
+  std::string raw;
+};
+
 struct CallOutcome {
   enum class Kind { kOk, kError, kInterrupted } kind = Kind::kError;
   Json value;
   std::string raw;
   std::string code, message;  // of an error
   bool retryable = false;
+  std::vector<CallItem> items;  // of kInterrupted: what had come before
 };
 
 class Bridge {
@@ -77,7 +85,6 @@ class Bridge {
 
  private:
   struct Waiting {
-    std::uint32_t block = 0;
     bool done = false;
     CallOutcome outcome;
     std::condition_variable changed;
@@ -90,6 +97,7 @@ class Bridge {
   void ReadBridge();
   void Handle(sandbox::Message message);
   void HandleReply(sandbox::Message message);
+  void HandleItem(sandbox::Message message);
   void HandleInterrupt();
   void SendHead();
   void SendOutput(std::string text, std::uint32_t block, std::uint64_t at, std::uint32_t late = 0);

@@ -7,9 +7,12 @@ A reply is a string with .ok, .error and .tokens. One request that fails raises 
 only its slot fails, as a text that starts with "[ERROR] ".
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
+
+import _dossier
 
 from dossier_bridge import LLMError, Parts, blob, call, spans_of
 
@@ -59,6 +62,7 @@ class Caller:
         self._limit = features.get("max_subcall_chars") or 0
         self._allowed = features.get("depth", 1) != 0
         self._note = note
+        self._finished: dict[bytes, tuple[Any, bytes]] = {}  # of batches that were interrupted
 
     def one(self, method: str, prompt: Any, model: Any, context: Any, schema: Any, media: Any,
             ignored: Mapping[str, Any]) -> Any:
@@ -87,9 +91,8 @@ class Caller:
             except LLMError as error:
                 replies[index] = _failed(error.kind, str(error))
         if requests:
-            value, raw = call(method, {"prompts": requests, "model": model, "schema": schema},
-                              parts.raw())
-            for index, result in zip(slots, value["results"]):
+            base = {"model": model, "schema": schema}
+            for index, (result, raw) in zip(slots, self._ask(method, requests, base, parts.raw())):
                 replies[index] = (_reply(result, raw, schema) if result["ok"]
                                   else _failed(result.get("code", "failed"), result["error"]))
         if on_error == "raise":
@@ -98,6 +101,37 @@ class Caller:
                     raise LLMError(f"prompt {index}: {reply.error}",
                                    getattr(reply, "kind", "failed"))
         return replies
+
+    def _ask(self, method: str, requests: list[dict[str, Any]], base: dict[str, Any], raw: bytes
+             ) -> list[tuple[Any, bytes]]:
+        """The result of each request. What an interrupted batch had finished is not asked again
+        (REC-79)."""
+        found: dict[int, tuple[Any, bytes]] = {}
+        if self._finished:
+            keys = [_identity(method, request, base, raw) for request in requests]
+            found = {i: self._finished[key] for i, key in enumerate(keys) if key in self._finished}
+        rest = [index for index in range(len(requests)) if index not in found]
+        if rest:
+            try:
+                value, out = call(method, {"prompts": [requests[i] for i in rest], **base}, raw)
+            except LLMError:
+                raise
+            except BaseException:
+                self._keep(method, [requests[i] for i in rest], base, raw, len(found))
+                raise
+            found |= {index: (result, out) for index, result in zip(rest, value["results"])}
+        self._finished.clear()
+        return [found[index] for index in range(len(requests))]
+
+    def _keep(self, method: str, requests: list[dict[str, Any]], base: dict[str, Any], raw: bytes,
+              before: int) -> None:
+        items = _dossier.take_items()
+        for index, result, text in items:
+            self._finished[_identity(method, requests[index], base, raw)] = result, text
+        if items:
+            self._note(f"The batch was stopped; {before + len(items):,} of its "
+                       f"{before + len(requests):,} replies are kept: the same call again asks "
+                       "only for the others.")
 
     def _settle(self, model: Any, context: Any, ignored: Mapping[str, Any]) -> tuple[Any, Any]:
         """The second argument is a context where it cannot be a model's name (REC-20)."""
@@ -125,6 +159,17 @@ class Caller:
                            f"{self._limit:,}: send smaller pieces, e.g. doc.chunks(size)",
                            "too_large")
         return {"parts": wire, "context": own}
+
+
+def _identity(method: str, request: Mapping[str, Any], base: Mapping[str, Any], raw: bytes
+              ) -> bytes:
+    """The same for two requests only if all that the model sees is the same."""
+    def texts(wire: Any) -> list[Any]:
+        return [raw[part["blob"][0]:sum(part["blob"])] if "blob" in part else tuple(part.values())
+                for part in wire or []]
+
+    seen = method, base, texts(request["parts"]), texts(request["context"])
+    return hashlib.sha256(repr(seen).encode("utf-8", "backslashreplace")).digest()
 
 
 def _may_be_model(value: Any) -> bool:

@@ -35,7 +35,7 @@ from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
 from dossier_records import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
-from dossier_show import assigned_text, clean, out_text
+from dossier_show import assigned_text, clean, out_text, plain_out_text
 from dossier_streams import Streams
 from dossier_world import World, make_module
 
@@ -61,14 +61,19 @@ class Session:
         self._streams = Streams()
         self._world = World(self._namespace, features, self._notes.append)
         small = features.get("profile") == "small"
+        self._out_text = plain_out_text if small else out_text
         self._files = Files(self._world.sources, self._notes.append if small else None)
         self._asked: set[str] = set()   # fields whose values were listed already
         self._loop: asyncio.Runner | None = None
         self._running = False
         self._previous_main = sys.modules.get("__main__")
         self._install(features)
-        self._snapshot = dict(vars(builtins))
+        self._builtins = vars(builtins)
+        self._snapshot = dict(self._builtins)
+        self._version = _dossier.dict_version(self._builtins)
         self._block_builtins = dict(self._namespace["__builtins__"])
+        self._block_version = 0
+        self._initial = frozenset(self._namespace)
 
     def close(self) -> None:
         """Undoes what the session changed in the process; for tests."""
@@ -115,6 +120,16 @@ class Session:
         data = text[:max_bytes].encode("utf-8", "backslashreplace")[:max_bytes]
         return {"found": True, "text": data.decode("utf-8", "ignore"), "nearest": []}
 
+    def reset(self, keep: list[str]) -> None:
+        """The session as it was at its start, but for the names to keep. Modules stay loaded."""
+        self._restore_builtins()
+        for name in [*self._namespace]:
+            if name not in self._initial and name not in keep:
+                del self._namespace[name]
+        self._world.start_over()
+        self._asked.clear()
+        self._seed_random()
+
     def on_interrupt(self, _number: int, _frame: Any) -> None:
         if self._running:
             raise Interrupted
@@ -126,19 +141,30 @@ class Session:
         self._namespace["__builtins__"]["open"] = builtins.open
         sys.modules["__main__"] = self._module
         sys.modules["pandas"], sys.modules["numpy"] = pandas_module(), numpy_module()
-        if features.get("seed") is not None:
-            random.seed(features["seed"])
+        self._features = features
+        self._seed_random()
         threading.excepthook = _thread_failed
         with contextlib.suppress(ValueError, OSError):
             signal.signal(signal.SIGINT, self.on_interrupt)
+
+    def _seed_random(self) -> None:
+        if self._features.get("seed") is not None:
+            random.seed(self._features["seed"])
 
     def _names(self) -> list[str]:
         return [*self._world.variable_names(), *self._world.reserved]
 
     def _restore_builtins(self) -> None:
         """Code may patch builtins for its block, not for ours or the next one (SBX-E9)."""
-        vars(builtins).update(self._snapshot)
-        self._namespace["__builtins__"] = dict(self._block_builtins)
+        self._put_builtins_back()
+        if _dossier.dict_version(self._namespace.get("__builtins__")) != self._block_version:
+            own = self._namespace["__builtins__"] = dict(self._block_builtins)
+            self._block_version = _dossier.dict_version(own)
+
+    def _put_builtins_back(self) -> None:
+        if _dossier.dict_version(self._builtins) != self._version:
+            self._builtins.update(self._snapshot)
+            self._version = _dossier.dict_version(self._builtins)
 
     def _execute(self, parsed: Parsed, block: int, result: dict[str, Any]) -> dict[str, Any]:
         error: BaseException | None = None
@@ -149,7 +175,7 @@ class Session:
             try:
                 value = self._evaluate(parsed, f"<block {block}>")
             finally:
-                vars(builtins).update(self._snapshot)
+                self._put_builtins_back()
             result["last"] = self._last(parsed, value)
         except BaseException as raised:  # the block ends here, whatever it raised
             error = raised
@@ -187,14 +213,15 @@ class Session:
     def _last(self, parsed: Parsed, value: Any) -> str:
         """What is shown of a last expression, or of a last assignment if nothing was printed."""
         if value is not None and not _calls(parsed.last, "SHOW_VARS"):
-            return "Out: " + out_text(value, _OUT_CHARACTERS)
+            return "Out: " + self._out_text(value, _OUT_CHARACTERS)
         if self._streams.printed:
             return ""
         lines = []
         for name in last_assigned(parsed):
             found = self._namespace.get(name)
             if found is not None or name in self._namespace:
-                lines.append(f"{name}: {assigned_text(found, _OUT_CHARACTERS)}")
+                shown = self._out_text if isinstance(found, str) else assigned_text
+                lines.append(f"{name}: {shown(found, _OUT_CHARACTERS)}")
         return "\n".join(lines)
 
     def _finish(self, parsed: Parsed, error: BaseException | None, block: int,
@@ -341,6 +368,11 @@ def start_session() -> None:
 def run_block(code: str, block: int, replay: bool = False) -> dict[str, Any]:
     """Runs one block. `replay` changes nothing here: replies come from the host's record."""
     return _current().run(code, block)
+
+
+def reset_session(keep: list[str]) -> None:
+    """Forgets what blocks did, all but the variables in `keep`."""
+    _current().reset(keep)
 
 
 def check_code(code: str) -> dict[str, Any]:

@@ -131,6 +131,11 @@ class World:
         self.namespace.setdefault("answer", {"content": "", "ready": False})
         return changed
 
+    def start_over(self) -> None:
+        """Reserved names as at the start; `context` and `records` stay if they were made."""
+        self.namespace["answer"] = {"content": "", "ready": False}
+        self.put_back()
+
     def holds(self) -> str:
         """One sentence on what the data names hold."""
         records = self.records()

@@ -8,6 +8,7 @@ namespace {
 struct State {
   ModuleSession* session;
   PyObject* bridge_error;
+  unsigned long long unknown_versions;  // that dict_version gave for lack of a real one
 };
 
 State* StateOf(PyObject* module) { return static_cast<State*>(PyModule_GetState(module)); }
@@ -81,7 +82,10 @@ PyObject* CallOrThrow(PyObject* module, PyObject* args, PyObject* keywords) {
     outcome = session->bridge->Call(name, std::move(json->get_object()), std::move(bytes), number,
                                     [&unlocked] { return unlocked.CheckSignals(); });
   }
-  if (outcome.kind == CallOutcome::Kind::kInterrupted) return nullptr;  // the error is set
+  if (outcome.kind == CallOutcome::Kind::kInterrupted) {
+    session->items = std::move(outcome.items);
+    return nullptr;  // the error is set
+  }
   if (outcome.kind == CallOutcome::Kind::kError) return RaiseBridgeError(module, outcome);
   Ref value = FromJsonValue(outcome.value);
   Ref raw_out(PyBytes_FromStringAndSize(outcome.raw.data(),
@@ -97,6 +101,20 @@ PyObject* Call(PyObject* module, PyObject* args, PyObject* keywords) {
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }
+}
+
+PyObject* TakeItems(PyObject* module, PyObject*) {
+  ModuleSession* session = SessionOf(module);
+  Ref list(session ? PyList_New(0) : nullptr);
+  if (!list) return nullptr;
+  for (const CallItem& item : std::exchange(session->items, {})) {
+    Ref value = FromJsonValue(item.value);
+    Ref entry(value ? Py_BuildValue("LOy#", static_cast<long long>(item.index), value.get(),
+                                    item.raw.data(), static_cast<Py_ssize_t>(item.raw.size()))
+                    : nullptr);
+    if (!entry || PyList_Append(list.get(), entry.get()) < 0) return nullptr;
+  }
+  return list.Release();
 }
 
 PyObject* ContextCount(PyObject* module, PyObject*) {
@@ -152,6 +170,16 @@ PyObject* ContextText(PyObject* module, PyObject* index) {
   return Py_XNewRef(text.get());
 }
 
+PyObject* DictVersion(PyObject* module, PyObject* value) {
+#if PY_VERSION_HEX < 0x030c0000
+  if (PyDict_CheckExact(value)) {
+    const auto* dict = reinterpret_cast<const PyDictObject*>(value);
+    return PyLong_FromUnsignedLongLong(dict->ma_version_tag);
+  }
+#endif
+  return PyLong_FromUnsignedLongLong(~StateOf(module)->unknown_versions++);
+}
+
 PyObject* Features(PyObject* module, PyObject*) {
   ModuleSession* session = SessionOf(module);
   return session ? FromJsonValue(session->features).Release() : nullptr;
@@ -180,6 +208,7 @@ PyObject* Write(PyObject* module, PyObject* args) {
 int Execute(PyObject* module) {
   State* state = StateOf(module);
   state->session = nullptr;
+  state->unknown_versions = 0;
   state->bridge_error = PyErr_NewExceptionWithDoc(
       "_dossier.BridgeError", "A refused call: code, message, retryable.", nullptr, nullptr);
   if (!state->bridge_error) return -1;
@@ -189,10 +218,12 @@ int Execute(PyObject* module) {
 PyMethodDef kMethods[] = {
     {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Call)),
      METH_VARARGS | METH_KEYWORDS, "call(method, args, raw=b'') -> (value, raw)"},
+    {"take_items", TakeItems, METH_NOARGS, "What an interrupted batch had finished."},
     {"context_count", ContextCount, METH_NOARGS, "The number of contexts."},
     {"context_info", ContextInfo, METH_O, "Name, sizes and metadata of context i."},
     {"context_view", ContextView, METH_O, "The bytes of context i, read-only."},
     {"context_text", ContextText, METH_O, "The text of context i, decoded once."},
+    {"dict_version", DictVersion, METH_O, "A number that changes with the dict."},
     {"features", Features, METH_NOARGS, "What this session offers."},
     {"write", Write, METH_VARARGS, "write(stream, data): output of the running block."},
     {nullptr, nullptr, 0, nullptr}};

@@ -51,6 +51,12 @@ void MoveToRaw(Json* slot, std::string* raw) {
   *slot = JsonObject{{"blob", JsonArray{at, text.size()}}};
 }
 
+// A field that says nothing: null, or an empty text or list.
+bool IsEmpty(const Json& value) {
+  return value.is_null() || (value.is_string() && value.get_string().empty()) ||
+         (value.is_array() && value.get_array().empty());
+}
+
 class SessionProcess {
  public:
   explicit SessionProcess(SessionProcessParts parts) : parts_(std::move(parts)) {}
@@ -75,6 +81,7 @@ class SessionProcess {
   void RunBlock(Message request);
   void Check(Message request);
   void Get(Message request);
+  void Reset(const Message& request);
   void StopOtherThreads();
   JsonObject CallForObject(const char* name, Ref args);
 
@@ -149,6 +156,7 @@ void SessionProcess::Serve(Message request) {
   try {
     if (request.type == MessageType::kRun) return RunBlock(std::move(request));
     if (request.type == MessageType::kCheck) return Check(std::move(request));
+    if (request.type == MessageType::kReset) return Reset(request);
     return Get(std::move(request));
   } catch (const std::bad_alloc&) {
     _exit(sandbox::kOutOfMemoryExit);
@@ -209,7 +217,9 @@ void SessionProcess::RunBlock(Message request) {
     result = {{"status", interrupted ? "interrupted" : "error"}, {"error", std::move(error)}};
   }
   Message done{.type = MessageType::kDone, .id = request.id, .block = request.block};
-  done.json = std::move(result);
+  for (auto& [name, value] : result) {
+    if (!IsEmpty(value)) done.json.emplace(name, std::move(value));
+  }
   for (const char* name : {"last", "draft", "refused"}) {
     MoveToRaw(done.json.if_contains(name), &done.raw);
   }
@@ -246,6 +256,13 @@ void SessionProcess::Get(Message request) {
   }
   if (const Json* nearest = result.if_contains("nearest")) value.json["nearest"] = *nearest;
   bridge_->Respond(std::move(value));
+}
+
+// Without an answer: requests are served in order, so the next block finds it done.
+void SessionProcess::Reset(const Message& request) {
+  const Ref keep = FromJsonValue(request.json.at("keep"));
+  const Ref done(PyObject_CallMethod(parts_.runtime, "reset_session", "O", keep.get()));
+  if (!done) _exit(sandbox::kBrokenBridgeExit);  // half a reset is no session
 }
 
 }  // namespace
