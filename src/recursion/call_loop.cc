@@ -68,6 +68,7 @@ GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
           .question = run.request.question,
           .hint_values = metadata.hint_values,
           .context_chars = metadata.characters,
+          .context_records = metadata.records,
           .depth = run.request.limits.depth};
 }
 

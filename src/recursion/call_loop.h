@@ -33,6 +33,7 @@ struct Metadata {
   std::string access;  // small models: which name holds the data, in one or two sentences
   std::vector<std::string> hint_values;  // for the grounding gate
   std::uint64_t characters = 0;
+  std::uint64_t records = 0;  // of all documents; 0: not all of it is records
 };
 
 struct CallResult {

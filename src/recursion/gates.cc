@@ -61,14 +61,17 @@ std::optional<Refusal> Gates::CheckCoverage(const GateSituation& situation) {
       situation.subcalls == GateSituation::SubcallsUsed::kNo) {
     return std::nullopt;
   }
+  // What was shown is known in bytes; as records it is the same share of them.
+  const bool records = context_.context_records > 0;
+  const std::uint64_t all = records ? context_.context_records : context_.context_chars;
   return Refusal{
       "coverage",
-      fmt::format("The question is about the whole context (shown to models: {} of {} characters). "
+      fmt::format("The question is about the whole context (shown to models: {} of {} {}). "
                   "If the answer needs understanding, ask about the rest; if code settled it over "
                   "all of the data, hand it in again.",
-                  GroupDigits(static_cast<std::uint64_t>(
-                      situation.coverage * static_cast<double>(context_.context_chars))),
-                  GroupDigits(context_.context_chars))};
+                  GroupDigits(static_cast<std::uint64_t>(situation.coverage *
+                                                         static_cast<double>(all))),
+                  GroupDigits(all), records ? "records" : "characters")};
 }
 
 }  // namespace dossier::recursion

@@ -26,6 +26,7 @@ struct GateContext {
   std::string question;
   std::vector<std::string> hint_values;  // what the hint showed as examples, one each
   std::uint64_t context_chars = 0;
+  std::uint64_t context_records = 0;  // 0: not all of the context is records
   int depth = 1;
 };
 

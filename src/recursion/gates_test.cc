@@ -63,6 +63,20 @@ TEST(GatesTest, AnAggregateAnswerWithLittleCoverageIsRefusedOnce) {  // REC-39
   EXPECT_EQ(GateOf(gates.Check("42", situation)), "passed");
 }
 
+TEST(GatesTest, ARefusalForCoverageCountsRecordsWhereThereAreRecords) {  // REC-39
+  for (const auto& [records, wanted] : {std::pair{11'000, "1,100 of 11,000 records"},
+                                        std::pair{0, "1,000 of 10,000 characters"}}) {
+    GateContext context = Context(QuestionKind::kAggregate);
+    context.context_records = static_cast<std::uint64_t>(records);
+    Gates gates(context);
+    GateSituation situation = After(1);
+    situation.coverage = 0.1;
+    const auto refusal = gates.Check("42", situation);
+    ASSERT_TRUE(refusal);
+    EXPECT_THAT(refusal->reason, HasSubstr(wanted));
+  }
+}
+
 TEST(GatesTest, TheCoverageGateIsForAggregateQuestionsWithSubcalls) {  // REC-39
   struct Row {
     const char* what;

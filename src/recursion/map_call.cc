@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMostItems = 200'000;
 constexpr std::size_t kMostLabels = 50;
+constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): none of the labels fits
 
 Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
   const Json* list = Find(args, "labels");
@@ -114,6 +115,10 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
 Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call) const {
   Plan plan;
   DOSSIER_ASSIGN_OR_RETURN(plan.labels, ReadLabels(call.args));
+  if (FindBool(Json(call.args), "unknown").value_or(false) &&
+      std::find(plan.labels.begin(), plan.labels.end(), kUnknown) == plan.labels.end()) {
+    plan.labels.emplace_back(kUnknown);  // behind the others, as the worker counts
+  }
   plan.asked = AskedLabel(plan.labels);
   plan.instruction = std::string(FindString(Json(call.args), "instruction").value_or(""));
   plan.max_items = run_.small() ? kMapItemsSmall : kMapItems;

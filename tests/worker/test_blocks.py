@@ -79,7 +79,7 @@ class BlocksTest(WorkerTest):
 
     def test_output_is_utf8_whatever_is_printed(self) -> None:  # SBX-58
         self.assertEqual(self.printed("print('\\ud800 é')"), "\\ud800 é\n")
-        self.assertEqual(self.run_block("'\\ud800'")["last"], "Out: \\ud800")
+        self.assertEqual(self.run_block("'\\ud800'")["last"], "Out: '\\ud800'")
         self.assertIn("ud800", self.error("raise ValueError('\\ud800')")["message"])
 
     def test_listing_variables_stays_bounded(self) -> None:  # SBX-59
@@ -121,9 +121,9 @@ class BlocksTest(WorkerTest):
                          "1 2 None\n")
 
     def test_shows_the_last_expression_or_assignment(self) -> None:  # REC-18, small-models 4
-        cases = [("1 + 1", "Out: 2"), ("'text'", "Out: text"), ("'a\\nb'", "Out: 'a\\nb'"),
+        cases = [("1 + 1", "Out: 2"), ("'text'", "Out: 'text'"), ("'a\\nb'", "Out: 'a\\nb'"),
                  ("x = 5", "x: 5"), ("print(1)\nx = 5", ""), ("print(1)\n7", "Out: 7"),
-                 ("a, b = 1, 'z'", "a: 1\nb: z"), ("n = 1\nn += 2", "n: 3"), ("None", ""),
+                 ("a, b = 1, 'z'", "a: 1\nb: 'z'"), ("n = 1\nn += 2", "n: 3"), ("None", ""),
                  ("y = None", "y: None"), ("import collections\ncollections.Counter('aab')",
                                             "Out: Counter({'a': 2, 'b': 1})"),
                  ("(1,)", "Out: (1,)"), ("set()", "Out: set()"), ("{1: [2, {3}]}",
@@ -133,6 +133,29 @@ class BlocksTest(WorkerTest):
         long = self.run_block("list(range(10**6))")["last"]
         self.assertLess(len(long), 2100)
         self.assertIn("(1,000,000 items)", long)
+
+    def test_a_small_model_sees_a_short_text_without_quotes(self) -> None:  # REC-18
+        self.start([], profile="small")
+        for code, last in [("'text'", "Out: text"), ("x = 'text'", "x: text"),
+                           ("'a\\nb'", "Out: 'a\\nb'"), ("['text']", "Out: ['text']")]:
+            self.assertEqual(self.run_block(code)["last"], last, code)
+
+    def test_a_tracer_left_behind_does_not_watch_us(self) -> None:  # SBX-E9
+        raising = "import sys\ndef trace(*_):\n    raise ValueError('traced')\n"
+        for setter in ("sys.settrace", "sys.setprofile"):
+            result = self.run_block(f"{raising}x = 1\n{setter}(trace)\nx = 'kept'")
+            self.assertIn(result["status"], ("ok", "error"), result)
+            self.assertEqual(self.value("x"), "kept")
+        result = self.run_block(raising + "sys.settrace(trace)\n'last'")
+        self.assertEqual((result["status"], result["last"]), ("ok", "Out: 'last'"))
+
+    def test_temporary_files_work_where_tmp_does(self) -> None:
+        self.assertEqual(self.printed(
+            "import tempfile\nprint(tempfile.gettempdir())\n"
+            "with tempfile.NamedTemporaryFile('w+') as f:\n"
+            "    f.write('kept')\n    f.seek(0)\n    print(f.read())"), "/tmp\nkept\n")
+        self.assertIn("no folders can be made here",
+                      self.error("import tempfile\ntempfile.TemporaryDirectory()")["message"])
 
     def test_says_that_nothing_was_printed(self) -> None:  # REC-18
         cases = [("for i in range(3):\n    total = i", "Set: i, total."),

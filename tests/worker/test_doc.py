@@ -104,6 +104,11 @@ class DocTest(WorkerTest):
         self.assertIn("doc.grep", self.error("import re\nre.findall('a', context)")["message"])
         self.assertIn("too many for one string", self.error("str(context)")["message"])
 
+    def test_grep_of_a_part_shows_the_lines_around_a_match(self) -> None:
+        self.start([Text("t.txt", "".join(f"line {n}\n" for n in range(1, 10)), plain=True)])
+        self.assertEqual(self.value("[m.text for m in doc.slice(0, 50).grep('line 5', context=1)]"),
+                         ["line 4\nline 5\nline 6"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -241,7 +241,8 @@ class Doc:
         found = Matches()
         for segment, base in zip(self._segments, self._starts):
             if not segment.whole:
-                self._grep_here(segment, base, pattern, ignore_case, max - len(found), found)
+                self._grep_here(segment, base, (pattern, ignore_case, context), max - len(found),
+                                found)
                 continue
             value, _ = ask("grep", {"ctx": segment.source.index, "pattern": pattern,
                                     "max": max - len(found), "ignore_case": ignore_case,
@@ -374,23 +375,26 @@ class Doc:
                                 row.get("context_len", row["line_len"]))
             found.append(Match(row["line"], text, base + first, base + last, self._label(source)))
 
-    def _grep_here(self, segment: Segment, base: int, pattern: str, ignore_case: bool,
-                   room: int, found: Matches) -> None:
+    def _grep_here(self, segment: Segment, base: int, wanted: tuple[str, bool, int], room: int,
+                   found: Matches) -> None:
         """A part of a document: the host greps whole ones only."""
+        pattern, ignore_case, context = wanted
         try:
             search = re.compile(pattern, re.IGNORECASE if ignore_case else 0).search
         except re.error as error:
             raise ValueError(f"grep pattern: {error}") from None
         place = base
-        text = str(Doc([segment]))
-        for line_number, line in enumerate(text.splitlines(keepends=True), 1):
+        lines = str(Doc([segment])).splitlines(keepends=True)
+        for index, line in enumerate(lines):
             hit = search(line)
             if hit:
                 found.total += 1
                 if room > 0:
                     room -= 1
-                    found.append(Match(line_number, line.rstrip("\r\n"), place + hit.start(),
-                                       place + hit.end(), self._label(segment.source)))
+                    around = lines[max(0, index - context):index + context + 1]
+                    found.append(Match(index + 1, "".join(around).rstrip("\r\n"),
+                                       place + hit.start(), place + hit.end(),
+                                       self._label(segment.source)))
             place += len(line)
 
 

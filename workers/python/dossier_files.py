@@ -1,13 +1,15 @@
 """open("events.ndjson") reads the context: what models do by habit, works.
 
 `open`, `io.open`, `os.stat`, `os.listdir` and what is built on them (pathlib, csv, os.path.exists,
-glob) know the documents of the context by name or by a path that ends in it. Writing goes to /tmp.
+glob) know the documents of the context by name or by a path that ends in it. Writing goes to /tmp,
+where nothing can be deleted, renamed or made a folder: it is gone with the session.
 """
 
 import builtins
 import io
 import os
 import stat
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -81,6 +83,9 @@ class Files:
         self._swap(os, "lstat", self._stat(os.lstat))
         self._swap(os, "access", self._access(os.access))
         self._swap(os, "listdir", self._listdir(os.listdir))
+        self._swap(tempfile, "tempdir", "/tmp")  # looked for, it would try to delete a file
+        self._swap(tempfile, "NamedTemporaryFile", _kept(tempfile.NamedTemporaryFile))
+        self._swap(tempfile, "mkdtemp", _no_folder)
 
     def remove(self) -> None:
         while self._saved:
@@ -121,3 +126,15 @@ def _plain(method: Callable[..., Any]) -> Callable[..., Any]:
         """Opens a document of the context, or a file in /tmp."""
         return method(file, mode, *args, **options)
     return open
+
+
+def _kept(native: Callable[..., Any]) -> Callable[..., Any]:
+    def NamedTemporaryFile(*args: Any, **options: Any) -> Any:  # noqa: N802
+        """A file in /tmp; it stays until the session ends, also with delete=True."""
+        return native(*args[:7], **{**options, "delete": False})
+    return NamedTemporaryFile
+
+
+def _no_folder(*_args: Any, **_options: Any) -> str:
+    raise PermissionError("no folders can be made here: use tempfile.NamedTemporaryFile(), "
+                          "io.StringIO() or variables")

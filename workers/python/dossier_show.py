@@ -41,9 +41,7 @@ def _cut(text: str, limit: int, value: Any) -> str:
 
 
 def out_text(value: Any, limit: int) -> str:
-    """How `Out:` shows a value: a short text plain, all else by repr."""
-    if isinstance(value, str) and "\n" not in value and len(value) <= _LIST_CHARACTERS:
-        return str(value)
+    """How `Out:` shows a value: by its repr (REC-18)."""
     if type(value).__repr__ is not object.__repr__ and not isinstance(value, _SIZED):
         try:
             text = repr(value)
@@ -53,10 +51,16 @@ def out_text(value: Any, limit: int) -> str:
     return shown(value, limit)
 
 
+def plain_out_text(value: Any, limit: int) -> str:
+    """The same for a small model, which copies what it sees into its answer: a short text comes
+    without quotes."""
+    if isinstance(value, str) and "\n" not in value and len(value) <= _LIST_CHARACTERS:
+        return str(value)
+    return out_text(value, limit)
+
+
 def assigned_text(value: Any, limit: int) -> str:
     """How an assignment is shown: like `out_text`, but nobody asked, so not for long."""
-    if isinstance(value, str):
-        return out_text(value, limit)
     deadline = time.monotonic() + _ASSIGNED_SECONDS
     text = _Writer(limit, lambda item: _guarded(item, deadline, limit)).text(value)
     return _cut(text, limit, value)
