@@ -1,4 +1,5 @@
-// Replies of hostile servers, whole and as chunks of a stream: no crash, and text is valid UTF-8.
+// Replies of hostile servers, whole and as chunks of a stream, in every dialect: no crash, and text is
+// valid UTF-8.
 
 #include <cstdint>
 #include <cstdlib>
@@ -6,17 +7,22 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "model/openai_wire.h"
+#include "model/dialect.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto reply = dossier::model::ParseReply(text)) {
-    if (!dossier::utf8::IsValid(reply->text)) std::abort();
+  for (const char* name : {"openai", "anthropic", "gemini"}) {
+    const dossier::model::Dialect& dialect = *dossier::model::FindDialect(name);
+    if (const auto reply = dialect.parse(text)) {
+      if (!dossier::utf8::IsValid(reply->text)) std::abort();
+    }
+    const auto stream = dialect.stream();
+    std::string streamed;
+    for (const std::string_view line : dossier::Split(text, '\n')) {
+      if (const auto added = stream->Add(line)) streamed += *added;
+    }
+    const dossier::model::Reply reply = stream->Take();
+    if (!dossier::utf8::IsValid(reply.text) || reply.text != streamed) std::abort();
   }
-  dossier::model::ReplyStream stream;
-  for (const std::string_view line : dossier::Split(text, '\n')) {
-    (void)stream.Add(line).has_value();
-  }
-  if (!dossier::utf8::IsValid(stream.Take().text)) std::abort();
   return 0;
 }

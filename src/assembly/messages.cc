@@ -9,7 +9,8 @@ std::string JoinTexts(const std::vector<Block>& blocks) {
   std::string out;
   out.reserve(size);
   for (const Block& block : blocks) {
-    if (block.text.empty() || block.type == Block::Type::kImage) continue;
+    const bool hidden = block.type == Block::Type::kImage || block.type == Block::Type::kThinking;
+    if (block.text.empty() || hidden) continue;
     if (!out.empty()) out += "\n\n";
     out += block.text;
   }
@@ -32,6 +33,10 @@ Json BlockToJson(const Block& block) {
         out["url"] = block.url;
       }
       break;
+    case Block::Type::kThinking:
+      out["type"] = "thinking";
+      out["text"] = block.text;
+      break;
     case Block::Type::kToolCall:
       out["type"] = "tool_call";
       out["id"] = block.call_id;
@@ -45,6 +50,7 @@ Json BlockToJson(const Block& block) {
       out["text"] = block.text;
       break;
   }
+  if (!block.provider_data.is_null()) out["provider_data"] = block.provider_data;
   out["section"] = block.section;
   if (block.cache) {
     out["cache"] = *block.cache;

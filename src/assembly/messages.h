@@ -22,14 +22,17 @@ enum class Role { kSystem, kUser, kAssistant, kTool };
 std::string_view RoleName(Role role);  // "user"
 
 struct Block {
-  enum class Type { kText, kImage, kToolCall, kToolResult };
+  enum class Type { kText, kImage, kThinking, kToolCall, kToolResult };
   Type type = Type::kText;
-  std::string text;     // the text, a tool result, or the base64 data of an image
+  std::string text;     // the text, thinking, a tool result, or the base64 data of an image
   std::string media_type;  // of an image with data: "image/png"
   std::string url;         // of an image without data
   std::string section;  // which section it came from; for the report
   std::string call_id, tool_name;  // of a tool call or result
   Json arguments;                  // of a tool call
+  // What a provider wants back with this block just as it came, by provider: a signature. Null
+  // where there is none; no other provider is sent it.
+  Json provider_data;
   std::optional<std::string> cache;  // lifetime of a cache breakpoint behind this block: "5m"
 };
 
@@ -37,7 +40,7 @@ struct Turn {
   Role role = Role::kUser;
   std::vector<Block> blocks;
 
-  // The texts of all blocks, joined by one blank line (ASM-86).
+  // The texts of all blocks but images and thinking, joined by one blank line (ASM-86).
   std::string Text() const;
 };
 

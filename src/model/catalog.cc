@@ -126,7 +126,7 @@ class Chooser {
     if (!wanted_.base_url.empty()) return ByAddress();
     DOSSIER_RETURN_IF_ERROR(wanted_.name.empty() ? ByEnvironment() : ByName());
     choice_.script = wanted_.script;
-    DOSSIER_RETURN_IF_ERROR(RedirectOpenAi());
+    DOSSIER_RETURN_IF_ERROR(FollowVariables());
     DOSSIER_RETURN_IF_ERROR(FindKey(wanted_, environment_, choice_));
     if (choice_.key.empty() && NeedsKey(choice_.provider) && !loopback_) {
       return NoKey(choice_.provider, environment_);
@@ -209,7 +209,7 @@ class Chooser {
     choice_.model = wanted_.name;
     choice_.why = "--base-url";
     if (const Entry* entry = FindEntry(catalog_.entries(), "", wanted_.name);
-        entry && entry->provider != "anthropic" && entry->provider != "gemini") {
+        entry && SpeaksOpenAi(entry->provider)) {
       choice_.entry = *entry;
       choice_.entry.price_input = choice_.entry.price_cached = choice_.entry.price_output = {};
     } else {
@@ -221,14 +221,16 @@ class Chooser {
     return std::move(choice_);
   }
 
+  bool SpeaksOpenAi(std::string_view name) const {
+    const Provider* provider = FindProvider(catalog_.providers(), name);
+    return provider && provider->dialect == "openai";
+  }
+
   // A provider's variables count only for that provider's own address.
   Status KeyForAddress(const Url& url) {
     for (const Provider& provider : catalog_.providers()) {
-      std::string base_url = provider.base_url;
-      if (provider.name == "openai") {
-        base_url = Variable(environment_, "OPENAI_BASE_URL").value_or(base_url);
-      }
-      const auto own = ParseUrl(base_url);
+      std::string variable;
+      const auto own = ParseUrl(MovedTo(provider, &variable).value_or(provider.base_url));
       if (!own || own->origin() != url.origin()) continue;
       choice_.provider.key_variables = provider.key_variables;
       choice_.provider.name = provider.name;
@@ -236,14 +238,25 @@ class Chooser {
     return {};
   }
 
-  Status RedirectOpenAi() {
-    if (choice_.provider.name != "openai") return {};
-    const auto address = Variable(environment_, "OPENAI_BASE_URL");
+  // OPENAI_BASE_URL and its like: the provider's key is meant for that address too.
+  std::optional<std::string> MovedTo(const Provider& provider, std::string* variable) const {
+    for (const std::string& name : provider.base_url_variables) {
+      auto address = Variable(environment_, name);
+      if (!address) continue;
+      *variable = name;
+      return address;
+    }
+    return std::nullopt;
+  }
+
+  Status FollowVariables() {
+    std::string variable;
+    const auto address = MovedTo(choice_.provider, &variable);
     if (!address) return {};
     DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(*address));
     choice_.provider.base_url = *address;
     loopback_ = url.is_loopback();
-    choice_.why += ", at OPENAI_BASE_URL";
+    choice_.why += ", at " + variable;
     return {};
   }
 
@@ -302,6 +315,14 @@ Result<Catalog> Catalog::Load(const std::vector<std::string>& override_files) {
         ReadCatalogFile(text, path, &catalog.entries_, &catalog.providers_));
   }
   return catalog;
+}
+
+std::vector<std::string> Catalog::NamesOf(std::string_view provider) const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) {
+    if (entry.provider == provider) names.push_back(entry.name);
+  }
+  return names;
 }
 
 Result<Choice> Catalog::Choose(const Wanted& wanted, const Environment& environment) const {

@@ -42,7 +42,9 @@ struct Entry {
 // How to reach a provider.
 struct Provider {
   std::string name, base_url;            // "openai", "https://api.openai.com/v1"
+  std::string dialect = "openai";          // model/dialect.h
   std::vector<std::string> key_variables;  // looked at in order
+  std::vector<std::string> base_url_variables;  // the first that is set moves the provider
   std::string default_model;
 };
 
@@ -79,6 +81,9 @@ class Catalog {
   Result<Choice> Choose(
       const Wanted& wanted,
       const std::function<std::optional<std::string>(std::string_view)>& environment) const;
+
+  // The names of a provider's models.
+  std::vector<std::string> NamesOf(std::string_view provider) const;
 
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<Provider>& providers() const { return providers_; }

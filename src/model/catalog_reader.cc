@@ -191,7 +191,8 @@ void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
 
 void ReadProvider(const std::string& name, const YAML::Node& node,
                   std::vector<Provider>& providers) {
-  CheckKeys(node, {"base_url", "key_variables", "default_model", "as_of", "source", "status"});
+  CheckKeys(node, {"base_url", "base_url_variables", "dialect", "key_variables", "default_model",
+                   "as_of", "source", "status"});
   CheckFact(node, name);
   auto provider = std::find_if(providers.begin(), providers.end(),
                                [&](const Provider& known) { return known.name == name; });
@@ -201,7 +202,9 @@ void ReadProvider(const std::string& name, const YAML::Node& node,
   }
   ReadText(node["base_url"], provider->base_url);
   ReadText(node["default_model"], provider->default_model);
+  ReadOneOf(node["dialect"], {"openai", "anthropic", "gemini"}, provider->dialect);
   ReadTexts(node["key_variables"], provider->key_variables);
+  ReadTexts(node["base_url_variables"], provider->base_url_variables);
 }
 
 void ReadAll(const YAML::Node& root, std::vector<Entry>& entries,

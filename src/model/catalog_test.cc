@@ -117,6 +117,14 @@ TEST(CatalogTest, AKeyGoesOnlyToTheHostItWasGivenFor) {  // MOD-3
               FailsWith(ErrorCode::kAuth, "no key"));
 }
 
+TEST(CatalogTest, AVariableMovesAProviderWithItsDialectAndKey) {  // MOD-3
+  auto moved = Choose({.name = "claude-sonnet-5"}, {{"ANTHROPIC_BASE_URL", "http://127.0.0.1:9"}});
+  ASSERT_TRUE(moved) << moved.error().message;
+  EXPECT_EQ(moved->provider.base_url, "http://127.0.0.1:9");
+  EXPECT_EQ(moved->provider.dialect, "anthropic");
+  EXPECT_THAT(moved->why, HasSubstr("ANTHROPIC_BASE_URL"));
+}
+
 TEST(CatalogTest, MissingAndBrokenKeysAreExplainedWithoutTheirValue) {  // section 6
   EXPECT_THAT(Choose({.name = "gpt-5"}, {{"HOME", "/nowhere"}}),
               FailsWith(ErrorCode::kAuth,
@@ -247,11 +255,15 @@ TEST(CatalogTest, CostIsTheSumOfTheTable) {  // MOD-24, MOD-A10
   EXPECT_EQ(CostOf({.input = 310, .cache_write = 10, .cache_write_long = 3}, claude), std::nullopt);
 }
 
-TEST(CatalogTest, ClientsThatAreNotBuiltSaySoInOneSentence) {
-  for (const char* name : {"claude-sonnet-5", "gemini/gemini-2.5-flash"}) {
-    auto choice = Choose({.name = name}, {{"ANTHROPIC_API_KEY", "k"}, {"GEMINI_API_KEY", "k"}});
-    ASSERT_TRUE(choice);
-    EXPECT_THAT(Connect(*choice, {}, {}), FailsWith(ErrorCode::kUnavailable, "is not built yet"));
+TEST(CatalogTest, EveryProviderOfTheDataHasAClient) {  // MOD-10 to 12
+  const Variables keys{{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "k"}, {"GEMINI_API_KEY", "k"},
+                       {"OPENROUTER_API_KEY", "k"}};
+  for (const char* name : {"openai", "anthropic", "gemini", "openrouter"}) {
+    auto choice = Choose({.name = name}, keys);
+    ASSERT_TRUE(choice) << choice.error().message;
+    const auto connection = Connect(*choice, {}, {});
+    ASSERT_TRUE(connection) << connection.error().message;
+    EXPECT_THAT(connection->description, HasSubstr(choice->provider.base_url));
   }
   EXPECT_THAT(Connect(*Choose({.name = "scripted"}), {}, {}),
               FailsWith(ErrorCode::kUsage, "--script"));

@@ -16,6 +16,21 @@ std::string_view PurposeName(Purpose purpose) {
   return "unknown";
 }
 
+assembly::Turn AssistantTurn(const Reply& reply) {
+  using assembly::Block;
+  assembly::Turn turn{.role = assembly::Role::kAssistant, .blocks = reply.blocks};
+  if (!turn.blocks.empty()) return turn;
+  if (!reply.text.empty()) turn.blocks.push_back({.text = reply.text});
+  for (const ToolCall& call : reply.tool_calls) {
+    turn.blocks.push_back({.type = Block::Type::kToolCall,
+                           .call_id = call.id,
+                           .tool_name = call.name,
+                           .arguments = call.arguments,
+                           .provider_data = call.provider_data});
+  }
+  return turn;
+}
+
 std::string_view FinishName(Finish finish) {
   switch (finish) {
     case Finish::kStop: return "stop";

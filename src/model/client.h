@@ -63,11 +63,14 @@ struct Usage {
 struct ToolCall {
   std::string id, name;
   Json arguments;
+  Json provider_data;  // as assembly::Block::provider_data
 };
 
 struct Reply {
   std::string text, thinking;
   std::vector<ToolCall> tool_calls;
+  // All of the above in the order in which it came; empty where order and signatures do not matter.
+  std::vector<assembly::Block> blocks;
   Finish finish = Finish::kStop;
   Usage usage;
   std::string resolved_model;
@@ -75,6 +78,10 @@ struct Reply {
   int attempts = 1;            // 1: no retry
   std::vector<std::string> warnings;
 };
+
+// What a conversation keeps of a reply: its text, its tool calls, and the thinking that the provider
+// wants back with them (MOD-11).
+assembly::Turn AssistantTurn(const Reply& reply);
 
 // What is known about a failed attempt beyond its Error: decides about another one (MOD-21).
 struct Failure {

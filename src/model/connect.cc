@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "model/local_connect.h"
-#include "model/openai_client.h"
+#include "model/provider_client.h"
 #include "model/scripted.h"
 
 namespace dossier::model {
@@ -25,12 +25,15 @@ Result<Connection> ConnectScripted(const Choice& choice) {
                     .stop_sequences = false};
 }
 
-Result<Connection> ConnectOpenAi(const Choice& choice) {
-  DOSSIER_ASSIGN_OR_RETURN(auto client, MakeOpenAiClient({.base_url = choice.provider.base_url,
-                                                          .key = choice.key,
-                                                          .key_source = choice.key_source,
-                                                          .provider = choice.provider.name,
-                                                          .entry = choice.entry}));
+Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(auto client,
+                           MakeProviderClient({.base_url = choice.provider.base_url,
+                                               .key = choice.key,
+                                               .key_source = choice.key_source,
+                                               .provider = choice.provider.name,
+                                               .dialect = choice.provider.dialect,
+                                               .models = options.known_models,
+                                               .entry = choice.entry}));
   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry));
   return Connection{
       .client = std::move(client),
@@ -39,7 +42,7 @@ Result<Connection> ConnectOpenAi(const Choice& choice) {
       .description = fmt::format("{} {}, {}", choice.provider.name, choice.model,
                                  choice.provider.base_url),
       // Reasoning models refuse `stop` with the rest of the sampling parameters.
-      .stop_sequences = choice.entry.sampling};
+      .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
 }
 
 }  // namespace
@@ -49,13 +52,7 @@ Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
   const std::string& provider = choice.provider.name;
   if (provider == "scripted") return ConnectScripted(choice);
   if (provider == "local") return ConnectLocal(choice, options, cancel);
-  if (provider == "anthropic" || provider == "gemini") {
-    return MakeError(ErrorCode::kUnavailable,
-                     "the client for {} is not built yet; use openrouter/NAME, -m local, or an "
-                     "OpenAI-compatible address by --base-url",
-                     provider);
-  }
-  return ConnectOpenAi(choice);
+  return ConnectProvider(choice, options);
 }
 
 }  // namespace dossier::model

@@ -23,7 +23,7 @@ struct ConnectOptions {
   std::function<void(std::string_view)> progress;  // one line at a time, for stderr; may be empty
   std::optional<std::int64_t> context_tokens;      // of the local server; unset: by memory (MOD-33)
   std::optional<Millis> idle;                      // of the local server; unset: 10 min
-  std::string record_file, replay_file;            // later (MOD-25)
+  std::vector<std::string> known_models;           // names of the provider, for the nearest ones
 };
 
 struct Connection {

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "model/local_server.h"
 #include "model/local_tokenizer.h"
-#include "model/openai_client.h"
+#include "model/provider_client.h"
 
 namespace dossier::model {
 
@@ -26,7 +26,7 @@ Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& opti
   connection.entry.grammar = connection.entry.json_schema = true;
   DOSSIER_ASSIGN_OR_RETURN(
       connection.client,
-      MakeOpenAiClient({.base_url = fmt::format("http://127.0.0.1:{}/v1", server.port),
+      MakeProviderClient({.base_url = fmt::format("http://127.0.0.1:{}/v1", server.port),
                         .key = server.key,
                         .key_source = "the local server's state file",
                         .provider = "local",

@@ -1,5 +1,5 @@
-#include "base/utf8.h"
 #include "model/openai_wire.h"
+#include "model/wire.h"
 
 namespace dossier::model {
 namespace {
@@ -8,13 +8,8 @@ using assembly::Block;
 using assembly::Role;
 using assembly::Turn;
 
-// JSON is UTF-8: a stray byte would make the whole request invalid.
-Json Text(std::string_view text) {
-  return utf8::IsValid(text) ? Json(text) : Json(utf8::Sanitize(text));
-}
-
-std::string_view SystemName(const Entry& entry) {
-  const std::string& role = entry.capability.system_role;
+std::string_view SystemName(const assembly::Capability& capability) {
+  const std::string& role = capability.system_role;
   if (role == "developer") return "developer";
   return role == "none" ? "user" : "system";
 }
@@ -26,55 +21,111 @@ Json ToolCallJson(const Block& block) {
                                             {"arguments", ToJson(block.arguments)}}}};
 }
 
-Json AssistantMessage(const Turn& turn) {
-  JsonArray calls;
-  for (const Block& block : turn.blocks) {
-    if (block.type == Block::Type::kToolCall) calls.push_back(ToolCallJson(block));
-  }
-  const std::string text = turn.Text();
-  JsonObject message{{"role", "assistant"}, {"content", Text(text)}};
-  if (!calls.empty()) {
-    if (text.empty()) message["content"] = nullptr;
-    message["tool_calls"] = std::move(calls);
-  }
-  return message;
+Json ImagePart(const Block& block) {
+  const std::string url = block.url.empty()
+                              ? fmt::format("data:{};base64,{}", block.media_type, block.text)
+                              : block.url;
+  return JsonObject{{"type", "image_url"}, {"image_url", JsonObject{{"url", url}}}};
 }
 
-// Results of tools are messages of their own, before what the user says beside them.
-void AddTurn(const Turn& turn, const Entry& entry, JsonArray& messages) {
-  if (turn.role == Role::kAssistant) {
-    messages.push_back(AssistantMessage(turn));
-    return;
+// A text; a list of parts only where an image or a breakpoint needs one, as few servers take lists.
+class Content {
+ public:
+  explicit Content(BreakpointBudget& breakpoints) : breakpoints_(breakpoints) {}
+
+  Json Of(const std::vector<Block>& blocks) {
+    for (const Block& block : blocks) Add(block);
+    if (parts_.empty()) return CleanText(text_);
+    Flush();
+    return std::move(parts_);
   }
-  Turn rest{.role = turn.role};
-  for (const Block& block : turn.blocks) {
-    if (block.type != Block::Type::kToolResult) {
-      rest.blocks.push_back(block);
-      continue;
+
+ private:
+  void Add(const Block& block) {
+    if (block.type == Block::Type::kImage) {
+      Flush();
+      parts_.push_back(ImagePart(block));
+    } else if (block.type != Block::Type::kThinking && !block.text.empty()) {
+      if (!text_.empty()) text_ += "\n\n";
+      text_ += block.text;
     }
-    messages.push_back(JsonObject{
-        {"role", "tool"}, {"tool_call_id", block.call_id}, {"content", Text(block.text)}});
+    if (!breakpoints_.Take(block)) return;
+    Flush();
+    if (parts_.empty()) return;
+    parts_.back().as_object()["prompt_cache_breakpoint"] = JsonObject{{"mode", "explicit"}};
   }
-  if (rest.blocks.empty()) return;
-  const std::string_view role = turn.role == Role::kSystem ? SystemName(entry) : "user";
-  messages.push_back(JsonObject{{"role", role}, {"content", Text(rest.Text())}});
-}
 
-JsonArray MessagesJson(const Request& request, const Entry& entry) {
-  JsonArray messages;
-  if (const std::string system = request.messages.SystemText(); !system.empty()) {
-    messages.push_back(JsonObject{{"role", SystemName(entry)}, {"content", Text(system)}});
+  void Flush() {
+    if (text_.empty()) return;
+    parts_.push_back(JsonObject{{"type", "text"}, {"text", CleanText(text_)}});
+    text_.clear();
   }
-  for (const Turn& turn : request.messages.turns) AddTurn(turn, entry, messages);
-  return messages;
-}
+
+  BreakpointBudget& breakpoints_;
+  std::string text_;
+  JsonArray parts_;
+};
+
+class MessageList {
+ public:
+  explicit MessageList(const WireOptions& options)
+      : capability_(options.entry.capability), breakpoints_(capability_) {}
+
+  JsonArray Of(const assembly::Messages& messages) {
+    if (!messages.SystemText().empty()) Add(SystemName(capability_), messages.system);
+    for (const Turn& turn : messages.turns) AddTurn(turn);
+    const bool prefill = !messages.turns.empty() && messages.turns.back().role == Role::kAssistant;
+    if (prefill && capability_.prefill_flag) list_.back().as_object()["prefix"] = true;
+    return std::move(list_);
+  }
+
+ private:
+  void Add(std::string_view role, const std::vector<Block>& blocks) {
+    list_.push_back(JsonObject{{"role", role}, {"content", Content(breakpoints_).Of(blocks)}});
+  }
+
+  void AddAssistant(const Turn& turn) {
+    JsonArray calls;
+    for (const Block& block : turn.blocks) {
+      if (block.type == Block::Type::kToolCall) calls.push_back(ToolCallJson(block));
+    }
+    const std::string text = turn.Text();
+    JsonObject message{{"role", "assistant"}, {"content", CleanText(text)}};
+    if (!calls.empty()) {
+      if (text.empty()) message["content"] = nullptr;
+      message["tool_calls"] = std::move(calls);
+    }
+    list_.push_back(std::move(message));
+  }
+
+  // Results of tools are messages of their own, before what the user says beside them.
+  void AddTurn(const Turn& turn) {
+    if (turn.role == Role::kAssistant) return AddAssistant(turn);
+    Turn rest{.role = turn.role};
+    for (const Block& block : turn.blocks) {
+      if (block.type != Block::Type::kToolResult) {
+        rest.blocks.push_back(block);
+        continue;
+      }
+      list_.push_back(JsonObject{{"role", "tool"},
+                                 {"tool_call_id", block.call_id},
+                                 {"content", Content(breakpoints_).Of({block})}});
+    }
+    if (rest.blocks.empty()) return;
+    Add(turn.role == Role::kSystem ? SystemName(capability_) : "user", rest.blocks);
+  }
+
+  const assembly::Capability& capability_;
+  BreakpointBudget breakpoints_;
+  JsonArray list_;
+};
 
 JsonArray ToolsJson(const std::vector<assembly::ToolSpec>& tools) {
   JsonArray list;
   for (const assembly::ToolSpec& tool : tools) {
     list.push_back(JsonObject{{"type", "function"},
                               {"function", JsonObject{{"name", tool.name},
-                                                      {"description", Text(tool.description)},
+                                                      {"description", CleanText(tool.description)},
                                                       {"parameters", tool.parameters}}}});
   }
   return list;
@@ -101,15 +152,17 @@ bool FitsStrictMode(const Json& schema, int depth = 0) {
   });
 }
 
-// Where the server knows no schemas the last user message asks for one in words.
+// The last user message asks for the schema in words.
 void AskForSchema(const Json& schema, JsonArray& messages) {
-  const std::string words =
-      "\n\nReply with one JSON value that matches this JSON Schema, and with nothing else:\n" +
-      ToJson(schema);
+  const std::string words = WordsForSchema(schema);
   for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
     if (FindString(*message, "role") != "user") continue;
     Json& content = message->as_object()["content"];
-    content = std::string(content.as_string()) + words;
+    if (auto* parts = content.if_array()) {
+      parts->push_back(JsonObject{{"type", "text"}, {"text", words.substr(2)}});
+    } else {
+      content = std::string(content.as_string()) + words;
+    }
     return;
   }
   messages.push_back(JsonObject{{"role", "user"}, {"content", words.substr(2)}});
@@ -138,15 +191,14 @@ void AddSampling(const Request& request, const WireOptions& options, JsonObject&
   if (sampling.top_p) optional["top_p"] = *sampling.top_p;
   if (!sampling.stop.empty()) {
     JsonArray stops;
-    for (const std::string& stop : sampling.stop) stops.push_back(Text(stop));
+    for (const std::string& stop : sampling.stop) stops.push_back(CleanText(stop));
     optional["stop"] = std::move(stops);
   }
   for (auto& [name, value] : optional) {
     if (options.entry.sampling) {
       body[name] = value;
     } else {
-      warnings.push_back(
-          fmt::format("{} refuses {}: left out", request.model, std::string_view(name)));
+      warnings.push_back(LeftOut(request, name));
     }
   }
   if (sampling.seed) body["seed"] = *sampling.seed;
@@ -160,18 +212,17 @@ void AddSampling(const Request& request, const WireOptions& options, JsonObject&
 
 }  // namespace
 
-WireRequest BuildRequestBody(const Request& request, const WireOptions& options) {
+WireRequest BuildOpenAiBody(const Request& request, const WireOptions& options) {
   WireRequest wire;
   JsonObject body{{"model", request.model},
-                  {"messages", MessagesJson(request, options.entry)}};
+                  {"messages", MessageList(options).Of(request.messages)}};
   if (!request.messages.tools.empty()) body["tools"] = ToolsJson(request.messages.tools);
   AddSampling(request, options, body, wire.warnings);
   AddSchema(request, options, body, wire.warnings);
   for (const auto& [name, value] : request.sampling.extra) {
     if (name != "messages" && name != "stream") body[name] = value;
   }
-  const bool stream = options.stream == OpenAiOptions::Stream::kYes;
-  if (stream) {
+  if (options.stream == Streaming::kYes) {
     body["stream"] = true;
     body["stream_options"] = JsonObject{{"include_usage", true}};
   }

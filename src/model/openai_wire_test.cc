@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "base/utf8.h"
 #include "model/fakes_for_test.h"
+#include "model/wire.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::model {
@@ -22,7 +23,7 @@ Entry FullEntry() {
 }
 
 Json Body(const Request& request, const WireOptions& options) {
-  auto json = ParseJson(BuildRequestBody(request, options).body);
+  auto json = ParseJson(BuildOpenAiBody(request, options).body);
   EXPECT_TRUE(json) << json.error().message;
   return *json;
 }
@@ -39,7 +40,7 @@ TEST(OpenAiRequestTest, MessagesKeepTheirRolesAndToolResultsTheirCalls) {  // MO
          .arguments = JsonObject{{"at", 3}}}}},
       {Role::kTool, {{.type = Block::Type::kToolResult, .text = "seen", .call_id = "1"}}},
   };
-  EXPECT_EQ(ToJson(Body(request, {.entry = FullEntry(), .stream = OpenAiOptions::Stream::kNo})),
+  EXPECT_EQ(ToJson(Body(request, {.entry = FullEntry(), .stream = Streaming::kNo})),
             R"({"model":"m","messages":[{"role":"system","content":"Be brief."},)"
             R"({"role":"user","content":"a\n\nb"},)"
             R"({"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function",)"
@@ -59,7 +60,7 @@ TEST(OpenAiRequestTest, CapabilitiesDecideNamesAndWhatIsLeftOut) {  // MOD-10
   entry.max_tokens_name = "max_completion_tokens";
   entry.sampling = false;
   entry.capability.system_role = "developer";
-  WireRequest wire = BuildRequestBody(request, {.entry = entry, .provider = "openai"});
+  WireRequest wire = BuildOpenAiBody(request, {.entry = entry, .provider = "openai"});
   Json body = *ParseJson(wire.body);
   EXPECT_EQ(FindInt(body, "max_completion_tokens"), 7);
   EXPECT_EQ(FindInt(body, "seed"), 5);
@@ -89,7 +90,7 @@ TEST(OpenAiRequestTest, ASchemaGoesTheBestWayTheModelTakes) {  // MOD-10
   request.schema->as_object().erase("required");
   body = Body(request, {.entry = FullEntry()});
   EXPECT_EQ(body.at_pointer("/response_format/json_schema/strict"), false);
-  WireRequest wire = BuildRequestBody(request, {});
+  WireRequest wire = BuildOpenAiBody(request, {});
   EXPECT_THAT(wire.body, HasSubstr("matches this JSON Schema"));
   EXPECT_EQ(wire.body.find("response_format"), std::string::npos);
   EXPECT_EQ(wire.warnings.size(), 1u);
@@ -98,11 +99,11 @@ TEST(OpenAiRequestTest, ASchemaGoesTheBestWayTheModelTakes) {  // MOD-10
 TEST(OpenAiRequestTest, InvalidUtf8IsReplacedSoThatTheBodyIsJson) {
   Request request = UserRequest("a\xFF\xC3");
   request.messages.system = {{.text = "\x80"}};
-  EXPECT_TRUE(utf8::IsValid(BuildRequestBody(request, {}).body));
+  EXPECT_TRUE(utf8::IsValid(BuildOpenAiBody(request, {}).body));
 }
 
 TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
-  auto reply = ParseReply(R"({"id":"c1","model":"m-2026","choices":[{"index":0,"finish_reason":)"
+  auto reply = ParseOpenAiReply(R"({"id":"c1","model":"m-2026","choices":[{"index":0,"finish_reason":)"
                           R"("tool_calls","message":{"content":"hi","reasoning_content":"hm",)"
                           R"("tool_calls":[{"id":"1","function":{"name":"f","arguments":)"
                           R"("{\"a\":1}"}},{"id":"2","function":{"name":"g","arguments":"no"}}]}}],)"
@@ -122,7 +123,7 @@ TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
 }
 
 TEST(OpenAiReplyTest, CachedTokensComeFromTimingsToo) {  // MOD-35
-  auto reply = ParseReply(R"({"choices":[{"message":{"content":"x"}}],)"
+  auto reply = ParseOpenAiReply(R"({"choices":[{"message":{"content":"x"}}],)"
                           R"("timings":{"prompt_n":3,"cache_n":20,"predicted_n":5}})");
   EXPECT_EQ(reply->usage.input, 23);
   EXPECT_EQ(reply->usage.cached, 20);
@@ -149,10 +150,10 @@ TEST(OpenAiReplyTest, WrongTypesAreNamedAndNothingCrashes) {  // MOD-14, MOD-A11
        "malformed reply"},
   };
   for (const Case& c : cases) {
-    EXPECT_THAT(ParseReply(c.body), FailsWith(ErrorCode::kNetwork, c.message)) << c.body.substr(0, 80);
+    EXPECT_THAT(ParseOpenAiReply(c.body), FailsWith(ErrorCode::kNetwork, c.message)) << c.body.substr(0, 80);
   }
   // Wrong types of what may be missing count as missing.
-  auto odd = ParseReply(R"({"choices":[{"index":0,"finish_reason":7,"message":{"content":[1,)"
+  auto odd = ParseOpenAiReply(R"({"choices":[{"index":0,"finish_reason":7,"message":{"content":[1,)"
                         R"({"text":"a"},{"text":2}],"tool_calls":[1,{"function":null}]}}],)"
                         R"("usage":{"prompt_tokens":"many","completion_tokens":-4},"model":null})");
   ASSERT_TRUE(odd) << odd.error().message;
@@ -162,18 +163,18 @@ TEST(OpenAiReplyTest, WrongTypesAreNamedAndNothingCrashes) {  // MOD-14, MOD-A11
 }
 
 TEST(OpenAiReplyTest, BrokenCharactersAreReplacedAndNoted) {  // MOD-14
-  auto bytes = ParseReply("{\"choices\":[{\"message\":{\"content\":\"a\xFFz\"}}]}");
+  auto bytes = ParseOpenAiReply("{\"choices\":[{\"message\":{\"content\":\"a\xFFz\"}}]}");
   ASSERT_TRUE(bytes);
   EXPECT_EQ(bytes->text, "a\xEF\xBF\xBDz");
   EXPECT_EQ(bytes->warnings.size(), 1u);
-  auto half = ParseReply(R"({"choices":[{"message":{"content":"\ud83d!\ud83d\ude00\\ud83d\ude00"}}]})");
+  auto half = ParseOpenAiReply(R"({"choices":[{"message":{"content":"\ud83d!\ud83d\ude00\\ud83d\ude00"}}]})");
   ASSERT_TRUE(half) << half.error().message;
   EXPECT_EQ(half->text, "\xEF\xBF\xBD!😀\\ud83d\xEF\xBF\xBD");
   EXPECT_EQ(half->warnings.size(), 1u);
 }
 
 TEST(ReplyStreamTest, ChunksGiveTheSameAsAWholeReply) {  // MOD-10
-  ReplyStream stream;
+  OpenAiStream stream;
   std::string text;
   for (const char* data :
        {R"({"id":"c","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]})",
@@ -203,7 +204,7 @@ TEST(ReplyStreamTest, ChunksGiveTheSameAsAWholeReply) {  // MOD-10
 }
 
 TEST(ReplyStreamTest, AStreamWithoutAFinishIsCutAndItsUsageEstimated) {  // MOD-13
-  ReplyStream stream;
+  OpenAiStream stream;
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":"12345678"}}]})"));
   EXPECT_TRUE(stream.started());
   Reply reply = stream.Take();
@@ -215,7 +216,7 @@ TEST(ReplyStreamTest, AStreamWithoutAFinishIsCutAndItsUsageEstimated) {  // MOD-
 }
 
 TEST(ReplyStreamTest, HostileChunksAreErrorsAndKeepWhatCameBefore) {  // MOD-14
-  ReplyStream stream;
+  OpenAiStream stream;
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":"kept"}}]})"));
   for (const char* data :
        {"{", "7", R"({"error":{"message":"x"}})",
@@ -242,8 +243,8 @@ TEST(OpenAiReplyTest, NoBytesCrashTheReaders) {  // MOD-A11
         default: text.insert(at, base.substr(random.Below(base.size()), random.Below(20)));
       }
     }
-    (void)ParseReply(text).has_value();
-    ReplyStream stream;
+    (void)ParseOpenAiReply(text).has_value();
+    OpenAiStream stream;
     (void)stream.Add(text).has_value();
     EXPECT_TRUE(utf8::IsValid(stream.Take().text));
   }

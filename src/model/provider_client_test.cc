@@ -1,4 +1,4 @@
-#include "model/openai_client.h"
+#include "model/provider_client.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ using ::dossier::testing::FailsWith;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Stream = OpenAiOptions::Stream;
+using Stream = Streaming;
 
 constexpr char kKey[] = "key-that-nobody-may-see-4711";
 constexpr Stream kBoth[] = {Stream::kYes, Stream::kNo};
@@ -54,7 +54,7 @@ Entry PricedEntry() {
 }
 
 std::shared_ptr<Client> MakeClient(const std::string& address, Stream stream = Stream::kYes) {
-  auto client = MakeOpenAiClient({.base_url = address,
+  auto client = MakeProviderClient({.base_url = address,
                                   .key = kKey,
                                   .key_source = "TEST_KEY",
                                   .provider = "openai",
@@ -76,7 +76,7 @@ Result<Reply> Ask(Client& client, Request request = UserRequest("x")) {
   return Submit(client, std::move(request))->Wait();
 }
 
-TEST(OpenAiClientTest, TextToolsUsageAndCostArriveStreamedAndNot) {  // MOD-10, MOD-A1, MOD-A10
+TEST(ProviderClientTest, TextToolsUsageAndCostArriveStreamedAndNot) {  // MOD-10, MOD-A1, MOD-A10
   for (const Stream stream : kBoth) {
     auto server = Serve(R"(
 - {reply: "naïve café 😀 and some more text", usage: {input: 1000, output: 50, cached: 400}}
@@ -103,7 +103,7 @@ TEST(OpenAiClientTest, TextToolsUsageAndCostArriveStreamedAndNot) {  // MOD-10, 
   }
 }
 
-TEST(OpenAiClientTest, WhatIsSentIsWhatWasAskedFor) {  // MOD-10, MOD-A1
+TEST(ProviderClientTest, WhatIsSentIsWhatWasAskedFor) {  // MOD-10, MOD-A1
   for (const Stream stream : kBoth) {
     auto folder = TempFolder::Make();
     const std::string record = folder->path() + "/requests.jsonl";
@@ -129,7 +129,7 @@ TEST(OpenAiClientTest, WhatIsSentIsWhatWasAskedFor) {  // MOD-10, MOD-A1
   }
 }
 
-TEST(OpenAiClientTest, StatusesBecomeOurErrors) {  // MOD-14, MOD-21, section 6
+TEST(ProviderClientTest, StatusesBecomeOurErrors) {  // MOD-14, MOD-21, section 6
   struct Case {
     int status;
     const char* body;
@@ -195,7 +195,7 @@ HttpListener::Handler Events(std::string bytes, Then then, Kept* kept = nullptr)
 
 constexpr char kHello[] = "data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"}}]}\n\n";
 
-TEST(OpenAiClientTest, AStreamThatBreaksKeepsItsText) {  // MOD-13, MOD-A3
+TEST(ProviderClientTest, AStreamThatBreaksKeepsItsText) {  // MOD-13, MOD-A3
   struct Case {
     std::string bytes;
     Then then;
@@ -221,7 +221,7 @@ TEST(OpenAiClientTest, AStreamThatBreaksKeepsItsText) {  // MOD-13, MOD-A3
   }
 }
 
-TEST(OpenAiClientTest, ABrokenConnectionBeforeAnyTextMayBeTriedAgain) {  // MOD-21
+TEST(ProviderClientTest, ABrokenConnectionBeforeAnyTextMayBeTriedAgain) {  // MOD-21
   for (const Then then : {Then::kFinish, Then::kAbort}) {
     auto server = Serve(Events(": hello\n\n", then));
     auto client = MakeClient(Address(*server));
@@ -236,7 +236,7 @@ TEST(OpenAiClientTest, ABrokenConnectionBeforeAnyTextMayBeTriedAgain) {  // MOD-
   EXPECT_EQ(sink->failure.retry, Failure::Retry::kYes);
 }
 
-TEST(OpenAiClientTest, LyingServersGiveClearErrors) {  // MOD-14, MOD-A11
+TEST(ProviderClientTest, LyingServersGiveClearErrors) {  // MOD-14, MOD-A11
   struct Case {
     const char* type;
     std::string body;
@@ -262,7 +262,7 @@ TEST(OpenAiClientTest, LyingServersGiveClearErrors) {  // MOD-14, MOD-A11
   }
 }
 
-TEST(OpenAiClientTest, AnEndlessReplyEndsAt64MiB) {  // MOD-14
+TEST(ProviderClientTest, AnEndlessReplyEndsAt64MiB) {  // MOD-14
   auto server = Serve([](auto exchange) {
     exchange->SendHead(200, {{"Content-Type", "application/json"}});
     const std::string block(1 << 20, 'x');
@@ -274,7 +274,7 @@ TEST(OpenAiClientTest, AnEndlessReplyEndsAt64MiB) {  // MOD-14
               FailsWith(ErrorCode::kNetwork, "larger than 64 MiB"));
 }
 
-TEST(OpenAiClientTest, SilenceAndDeadlineEndARequest) {  // section 6
+TEST(ProviderClientTest, SilenceAndDeadlineEndARequest) {  // section 6
   Kept kept;
   auto server = Serve(Events("", Then::kNothing, &kept));
   auto client = MakeClient(Address(*server));
@@ -295,7 +295,7 @@ TEST(OpenAiClientTest, SilenceAndDeadlineEndARequest) {  // section 6
   EXPECT_THAT(reply->warnings.back(), HasSubstr("silence"));
 }
 
-TEST(OpenAiClientTest, CancellingClosesTheConnections) {  // MOD-23, MOD-A5
+TEST(ProviderClientTest, CancellingClosesTheConnections) {  // MOD-23, MOD-A5
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::shared_ptr<HttpExchange>> kept;
@@ -337,7 +337,7 @@ TEST(OpenAiClientTest, CancellingClosesTheConnections) {  // MOD-23, MOD-A5
   EXPECT_EQ(*ledger.tokens_left(), 1'000'000 - use.tokens_input - use.tokens_output);
 }
 
-TEST(OpenAiClientTest, ARedirectIsRefusedAndNoKeyArrivesThere) {  // MOD-3, MOD-A7
+TEST(ProviderClientTest, ARedirectIsRefusedAndNoKeyArrivesThere) {  // MOD-3, MOD-A7
   std::atomic<int> arrived{0};
   auto other = Serve([&](auto exchange) {
     ++arrived;
@@ -353,7 +353,7 @@ TEST(OpenAiClientTest, ARedirectIsRefusedAndNoKeyArrivesThere) {  // MOD-3, MOD-
   EXPECT_EQ(arrived, 0);
 }
 
-TEST(OpenAiClientTest, NobodyListeningIsNamedWithHostPortAndCause) {  // section 6
+TEST(ProviderClientTest, NobodyListeningIsNamedWithHostPortAndCause) {  // section 6
   int port = 0;
   { port = Serve([](auto) {})->port(); }
   auto client = MakeClient(fmt::format("http://127.0.0.1:{}/v1/", port));
@@ -361,11 +361,11 @@ TEST(OpenAiClientTest, NobodyListeningIsNamedWithHostPortAndCause) {  // section
   EXPECT_THAT(sink->Wait(),
               FailsWith(ErrorCode::kNetwork, fmt::format("127.0.0.1:{}: no connection", port)));
   EXPECT_EQ(sink->failure.retry, Failure::Retry::kYes);
-  EXPECT_THAT(MakeOpenAiClient({.base_url = "nonsense"}),
+  EXPECT_THAT(MakeProviderClient({.base_url = "nonsense"}),
               FailsWith(ErrorCode::kConfig, "nonsense"));
 }
 
-TEST(OpenAiClientTest, ThroughTheGateA429IsWaitedForAndA500TriedAgain) {  // MOD-A3
+TEST(ProviderClientTest, ThroughTheGateA429IsWaitedForAndA500TriedAgain) {  // MOD-A3
   auto server = Serve(R"(
 - {when: rate, times: 1, fail: {status: 429, headers: {Retry-After: "0.05"}}}
 - {when: broken, times: 3, fail: {status: 500}}
@@ -384,18 +384,18 @@ TEST(OpenAiClientTest, ThroughTheGateA429IsWaitedForAndA500TriedAgain) {  // MOD
   EXPECT_EQ(ledger.use().failed_calls, 4);
 }
 
-TEST(OpenAiClientTest, AWarningAboutRefusedSamplingIsGivenOnce) {  // MOD-10
+TEST(ProviderClientTest, AWarningAboutRefusedSamplingIsGivenOnce) {  // MOD-10
   auto server = Serve("- {reply: a, times: always}");
   Entry entry;
   entry.sampling = false;
-  auto client = MakeOpenAiClient({.base_url = Address(*server), .entry = entry});
+  auto client = MakeProviderClient({.base_url = Address(*server), .entry = entry});
   Request request = UserRequest("x");
   request.sampling.temperature = 1;
   EXPECT_EQ(Ask(**client, request)->warnings.size(), 1u);
   EXPECT_EQ(Ask(**client, request)->warnings.size(), 0u);
 }
 
-TEST(OpenAiClientTest, ManyRequestsInFlightAllComeBack) {  // MOD-A4
+TEST(ProviderClientTest, ManyRequestsInFlightAllComeBack) {  // MOD-A4
   std::atomic<int> open{0}, most{0};
   auto server = Serve([&](auto exchange) {
     int now = ++open, seen = most;

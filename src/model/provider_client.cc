@@ -1,4 +1,4 @@
-#include "model/openai_client.h"
+#include "model/provider_client.h"
 
 #include <mutex>
 #include <set>
@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "model/http_failure.h"
 #include "model/http_loop.h"
-#include "model/openai_wire.h"
 #include "model/sse.h"
 #include "model/url.h"
+#include "model/wire.h"
 
 namespace dossier::model {
 namespace {
@@ -19,13 +19,16 @@ constexpr std::size_t kMostErrorBytes = 64 << 10;
 // One request: turns bytes of the wire into calls of the sink. On the loop's thread.
 class Receiver final : public HttpReceiver {
  public:
-  Receiver(std::shared_ptr<const Request> request, std::shared_ptr<Sink> sink,
-           std::shared_ptr<const OpenAiOptions> options, std::vector<std::string> warnings)
-      : request_(std::move(request)),
+  Receiver(const Dialect& dialect, std::shared_ptr<const Request> request,
+           std::shared_ptr<Sink> sink, std::shared_ptr<const ProviderOptions> options,
+           std::vector<std::string> warnings)
+      : dialect_(dialect),
+        request_(std::move(request)),
         sink_(std::move(sink)),
         options_(std::move(options)),
         warnings_(std::move(warnings)),
-        events_(kMaxReplyBytes) {}
+        events_(kMaxReplyBytes),
+        stream_(dialect.stream()) {}
 
   void OnHead(int status, std::vector<std::pair<std::string, std::string>> headers) override {
     answer_.status = status;
@@ -60,8 +63,11 @@ class Receiver final : public HttpReceiver {
       }
     }
     if (end.error && end.error->code == ErrorCode::kCancelled) return Cancelled(*end.error);
-    if (stream_.finished() || (streamed_ && stream_.started())) return Streamed(end);
-    if (end.error) return Failed(*end.error, end.again);
+    if (stream_->finished() || (streamed_ && stream_->started())) return Streamed(end);
+    if (end.error) {
+      const bool passes = broken_ && stream_->retry() == Failure::Retry::kYes;
+      return Failed(*end.error, passes ? HttpEnd::Again::kYes : end.again);
+    }
     if (answer_.status >= 300 && answer_.status < 400) return Redirected();
     if (answer_.status < 200 || answer_.status >= 300) return Refused();
     if (streamed_) {
@@ -82,7 +88,7 @@ class Receiver final : public HttpReceiver {
 
   void Take(const SseEvent& event) {
     if (broken_) return;
-    auto text = stream_.Add(event.data);
+    auto text = stream_->Add(event.data);
     if (!text) {
       broken_ = text.error();
     } else if (!text->empty()) {
@@ -99,7 +105,7 @@ class Receiver final : public HttpReceiver {
   }
 
   void Streamed(const HttpEnd& end) {
-    Reply reply = stream_.Take();
+    Reply reply = stream_->Take();
     if (reply.finish == Finish::kCut) {
       reply.warnings.push_back(
           end.error ? fmt::format("the reply was cut: {}", Clean(end.error->message))
@@ -109,7 +115,7 @@ class Receiver final : public HttpReceiver {
   }
 
   void Whole() {
-    auto reply = ParseReply(answer_.body);
+    auto reply = dialect_.parse(answer_.body);
     if (!reply) {
       return Failed({reply.error().code, fmt::format("{}, status {}: {}: {}", Who(),
                                                      answer_.status, reply.error().message,
@@ -121,7 +127,7 @@ class Receiver final : public HttpReceiver {
   }
 
   void Cancelled(const Error& error) {
-    Reply partial = stream_.Take();
+    Reply partial = stream_->Take();
     partial.usage.estimated = true;
     EstimateMissingUsage(*request_, &partial);
     partial.usage.cost_nano_usd = CostOf(partial.usage, options_->entry);
@@ -176,45 +182,47 @@ class Receiver final : public HttpReceiver {
                                  : ReplaceAll(message, options_->key, "[redacted:key]");
   }
 
+  const Dialect& dialect_;
   const std::shared_ptr<const Request> request_;
   const std::shared_ptr<Sink> sink_;
-  const std::shared_ptr<const OpenAiOptions> options_;
+  const std::shared_ptr<const ProviderOptions> options_;
   const std::vector<std::string> warnings_;
   HttpAnswer answer_;
   SseParser events_;
-  ReplyStream stream_;
+  const std::unique_ptr<ReplyStream> stream_;
   std::optional<Error> broken_;
   std::size_t total_ = 0;
   bool streamed_ = false;
 };
 
-class OpenAiClient final : public Client {
+class ProviderClient final : public Client {
  public:
-  OpenAiClient(OpenAiOptions options, std::string url, std::shared_ptr<HttpLoop> loop)
-      : options_(std::make_shared<const OpenAiOptions>(std::move(options))),
-        url_(std::move(url)),
+  ProviderClient(const Dialect& dialect, ProviderOptions options, std::shared_ptr<HttpLoop> loop)
+      : dialect_(dialect),
+        options_(std::make_shared<const ProviderOptions>(std::move(options))),
         wire_{.entry = options_->entry,
               .provider = options_->provider,
               .stream = options_->stream},
         loop_(std::move(loop)) {
-    if (!options_->entry.streaming) wire_.stream = OpenAiOptions::Stream::kNo;
-    headers_ = {"Content-Type: application/json", "User-Agent: dossier"};
-    headers_.push_back(wire_.stream == OpenAiOptions::Stream::kYes
+    if (!options_->entry.streaming) wire_.stream = Streaming::kNo;
+    headers_ = dialect_.headers(options_->key);
+    headers_.insert(headers_.end(), {"Content-Type: application/json", "User-Agent: dossier"});
+    headers_.push_back(wire_.stream == Streaming::kYes
                            ? "Accept: text/event-stream, application/json"
                            : "Accept: application/json");
-    if (!options_->key.empty()) headers_.push_back("Authorization: Bearer " + options_->key);
   }
 
   void Submit(std::shared_ptr<const Request> request, CancelToken cancel,
               std::shared_ptr<Sink> sink) override {
-    WireRequest wire = BuildRequestBody(*request, wire_);
-    HttpCall call{.url = url_,
+    WireRequest wire = dialect_.build(*request, wire_);
+    HttpCall call{.url = AddressOf(dialect_, options_->base_url, *request, wire_.stream),
                   .headers = headers_,
                   .body = std::move(wire.body),
                   .deadline = request->deadline,
                   .idle_limit = request->idle_limit};
-    auto receiver = std::make_shared<Receiver>(std::move(request), std::move(sink), options_,
-                                               NotSaidYet(std::move(wire.warnings)));
+    auto receiver =
+        std::make_shared<Receiver>(dialect_, std::move(request), std::move(sink), options_,
+                                   NotSaidYet(std::move(wire.warnings)));
     loop_->Post(std::move(call), std::move(cancel), std::move(receiver));
   }
 
@@ -227,8 +235,8 @@ class OpenAiClient final : public Client {
     return warnings;
   }
 
-  const std::shared_ptr<const OpenAiOptions> options_;
-  const std::string url_;
+  const Dialect& dialect_;
+  const std::shared_ptr<const ProviderOptions> options_;
   WireOptions wire_;
   std::vector<std::string> headers_;
   std::mutex mutex_;
@@ -238,13 +246,16 @@ class OpenAiClient final : public Client {
 
 }  // namespace
 
-Result<std::shared_ptr<Client>> MakeOpenAiClient(OpenAiOptions options) {
+Result<std::shared_ptr<Client>> MakeProviderClient(ProviderOptions options) {
   DOSSIER_RETURN_IF_ERROR(ParseUrl(options.base_url));
-  std::string url = options.base_url;
-  while (!url.empty() && url.back() == '/') url.pop_back();
-  url += "/chat/completions";
+  const Dialect* dialect = FindDialect(options.dialect);
+  if (!dialect) {
+    return MakeError(ErrorCode::kConfig,
+                     "provider {}: there is no dialect {}; there are openai, anthropic and gemini",
+                     options.provider, options.dialect);
+  }
   DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
-  return std::make_shared<OpenAiClient>(std::move(options), std::move(url), std::move(loop));
+  return std::make_shared<ProviderClient>(*dialect, std::move(options), std::move(loop));
 }
 
 }  // namespace dossier::model
