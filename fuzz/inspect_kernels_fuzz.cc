@@ -6,7 +6,7 @@
 
 #include "base/utf8_kernels.h"
 #include "inspect/csv_kernels.h"
-#include "inspect/line_counter.h"
+#include "inspect/text_counter.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       a.utf16_units != b.utf16_units || a.invalid != b.invalid) {
     std::abort();
   }
-  if (inspect::internal::SummarizeLinesScalar(text) != inspect::internal::SummarizeLinesAvx2(text)) {
+  if (inspect::internal::CountTextScalar(text) != inspect::internal::CountTextAvx2(text)) {
     std::abort();
   }
   for (std::size_t at = 0; at + 64 <= size; ++at) {

@@ -19,27 +19,15 @@ constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 // One thread counts this much before it takes more. Large enough that the order of the results is
 // cheap to restore, small enough that a file of a few megabytes keeps two threads busy.
 constexpr std::uint64_t kChunkBytes = 4 << 20;
-// Both kernels look at this much while it lies in the first-level cache.
-constexpr std::size_t kCacheBytes = 16 << 10;
 
 // What one chunk of UTF-8 (or 8-bit) text adds.
 struct ChunkCount {
-  utf8::Census utf8;
-  LineSummary lines;
+  TextCount text;
   std::uint64_t first_invalid = kNone;
   std::uint64_t end = 0;  // stored offset behind the chunk
   std::optional<std::string> read_error;
   bool ended = false;  // the source ends in this chunk
 };
-
-void Add(const utf8::Census& part, utf8::Census* sum) {
-  sum->bytes += part.bytes;
-  sum->ascii_bytes += part.ascii_bytes;
-  sum->code_points += part.code_points;
-  sum->wide_code_points += part.wide_code_points;
-  sum->utf16_units += part.utf16_units;
-  sum->invalid += part.invalid;
-}
 
 std::size_t FirstInvalid(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -52,17 +40,11 @@ std::size_t FirstInvalid(std::string_view text) {
 
 // `block` starts and ends at borders of code points.
 void CountBlock(std::string_view block, std::uint64_t offset, ChunkCount* count) {
-  for (std::size_t at = 0; at < block.size();) {
-    const std::size_t end = utf8::FloorBoundary(block, at + kCacheBytes);
-    const std::string_view part = block.substr(at, end - at);
-    const utf8::Census census = utf8::Count(part);
-    if (census.invalid > 0 && count->first_invalid == kNone) {
-      count->first_invalid = offset + at + FirstInvalid(part);
-    }
-    Add(census, &count->utf8);
-    count->lines.Append(SummarizeLines(part));
-    at = end;
+  const TextCount text = CountText(block);
+  if (text.utf8.invalid > 0 && count->first_invalid == kNone) {
+    count->first_invalid = offset + FirstInvalid(block);
   }
+  count->text.Append(text);
 }
 
 // The border of code points at or in front of `offset`, so that two threads agree on it. Behind
@@ -156,8 +138,7 @@ class Utf8Counter {
   }
 
   void Join(const ChunkCount& count) {
-    Add(count.utf8, &total_.utf8);
-    total_.lines.Append(count.lines);
+    total_.text.Append(count.text);
     if (count.first_invalid != kNone && !total_.read_error && !found_invalid_) {
       found_invalid_ = true;
       total_.first_invalid = count.first_invalid;
@@ -172,7 +153,7 @@ class Utf8Counter {
   }
 
   Result<TextCensus> Finish() {
-    total_.invalid = total_.utf8.invalid;
+    total_.invalid = total_.text.utf8.invalid;
     if (options_.max_scan && !total_.read_error) {
       char probe[1];
       const auto more = source_.ReadAt(limit_, std::span(probe));
@@ -210,8 +191,7 @@ Result<TextCensus> CountWide(const ByteSource& source, const CensusOptions& opti
       break;
     }
     if (block->empty()) break;
-    Add(utf8::Count(*block), &total.utf8);
-    total.lines.Append(SummarizeLines(*block));
+    total.text.Append(CountText(*block));
   }
   total.bytes = stream.position();
   total.invalid = stream.invalid();

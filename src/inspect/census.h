@@ -1,7 +1,7 @@
 // The counting pass: every byte of a source once, on several threads.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(TextCensus census, TakeCensus(source, options));
-//   census.utf8.code_points, census.lines.lines()
+//   census.text.utf8.code_points, census.text.lines.lines()
 //
 // Errors: kCancelled. A read error in the middle is kept in the result with what was counted.
 // Thread-safety: pure over its arguments; starts and joins its own threads.
@@ -15,10 +15,9 @@
 
 #include "base/cancel.h"
 #include "base/result.h"
-#include "base/utf8.h"
 #include "inspect/byte_source.h"
 #include "inspect/encoding.h"
-#include "inspect/line_counter.h"
+#include "inspect/text_counter.h"
 
 namespace dossier::inspect {
 
@@ -34,8 +33,7 @@ struct CensusOptions {
 
 struct TextCensus {
   std::uint64_t bytes = 0;  // stored bytes seen, BOM included
-  utf8::Census utf8;        // of the decoded text; bytes and invalid parts for 8-bit text too
-  LineSummary lines;
+  TextCount text;           // of the decoded text; bytes and invalid parts for 8-bit text too
   std::uint64_t invalid = 0;        // parts replaced while decoding
   std::uint64_t first_invalid = 0;  // stored offset
   bool complete = true;             // false: max_scan or an error stopped it

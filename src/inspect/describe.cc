@@ -94,17 +94,17 @@ class Describer {
     Counts& counts = out_.counts;
     complete_ = census.complete;
     counts.bytes = complete_ ? census.bytes : source_.size().value_or(census.bytes);
-    counts.chars = census.utf8.code_points;
-    counts.utf16_units = census.utf8.utf16_units;
-    counts.lines = census.lines.lines();
-    counts.blank_lines = census.lines.blank_lines();
-    counts.longest_line_bytes = census.lines.longest_line_bytes();
-    counts.nul_bytes = census.lines.nul_bytes;
+    counts.chars = census.text.utf8.code_points;
+    counts.utf16_units = census.text.utf8.utf16_units;
+    counts.lines = census.text.lines.lines();
+    counts.blank_lines = census.text.lines.blank_lines();
+    counts.longest_line_bytes = census.text.lines.longest_line_bytes();
+    counts.nul_bytes = census.text.lines.nul_bytes;
     counts.exactness = complete_ ? Exactness::kExact : Exactness::kBound;
-    out_.line_ends = {census.lines.lf, census.lines.crlf, census.lines.lone_cr()};
+    out_.line_ends = {census.text.lines.lf, census.text.lines.crlf, census.text.lines.lone_cr()};
     out_.read_error = census.read_error;
     Encoding& encoding = out_.encoding;
-    encoding.ascii = census.utf8.wide_code_points == 0 && encoding.kind == EncodingKind::kUtf8;
+    encoding.ascii = census.text.utf8.wide_code_points == 0 && encoding.kind == EncodingKind::kUtf8;
     encoding.invalid = census.invalid;
     encoding.first_invalid_offset = census.first_invalid;
     DecideEightBit(census);
@@ -114,7 +114,7 @@ class Describer {
   void DecideEightBit(const TextCensus& census) {
     Encoding& encoding = out_.encoding;
     const std::uint64_t text_bytes = census.bytes - std::min(start_, census.bytes);
-    const std::uint64_t well_formed = census.utf8.wide_code_points - census.utf8.invalid;
+    const std::uint64_t well_formed = census.text.utf8.wide_code_points - census.text.utf8.invalid;
     const bool undecided = encoding.kind == EncodingKind::kUtf8 && !options_.encoding;
     if (undecided && encoding.invalid > 0 && !encoding.bom &&
         well_formed < 10 * encoding.invalid) {

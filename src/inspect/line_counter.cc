@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/utf8_kernels.h"
-
 namespace dossier::inspect {
 
 void LineSummary::ClosePendingCr() {
@@ -76,12 +74,6 @@ std::uint64_t LineSummary::longest_line_bytes() const {
   return std::max({inner_longest, any_end ? first_length : 0, last_length});
 }
 
-LineSummary SummarizeLines(std::string_view block) {
-  return utf8::internal::HasAvx2() ? internal::SummarizeLinesAvx2(block)
-                                   : internal::SummarizeLinesScalar(block);
-}
-
-namespace internal {
 namespace {
 
 // Ends the line whose content so far is in `summary->last_*`.
@@ -100,7 +92,7 @@ void EndLine(LineSummary* summary) {
 
 }  // namespace
 
-LineSummary SummarizeLinesScalar(std::string_view block) {
+LineSummary SummarizeLines(std::string_view block) {
   LineSummary summary;
   summary.bytes = block.size();
   summary.starts_with_lf = block.starts_with('\n');
@@ -128,7 +120,5 @@ LineSummary SummarizeLinesScalar(std::string_view block) {
   }
   return summary;
 }
-
-}  // namespace internal
 
 }  // namespace dossier::inspect

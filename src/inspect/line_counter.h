@@ -47,13 +47,8 @@ struct LineSummary {
   void ClosePendingCr();
 };
 
+// One byte at a time; CountText (text_counter.h) gives the same faster.
 LineSummary SummarizeLines(std::string_view block);
-
-namespace internal {
-LineSummary SummarizeLinesScalar(std::string_view block);
-// Only where utf8::internal::HasAvx2().
-LineSummary SummarizeLinesAvx2(std::string_view block);
-}  // namespace internal
 
 }  // namespace dossier::inspect
 

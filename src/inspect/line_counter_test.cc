@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "base/utf8_kernels.h"
 
 namespace dossier::inspect {
 namespace {
@@ -49,25 +48,11 @@ std::string MakeText(Random& random, std::size_t bytes) {
   return text;
 }
 
-TEST(LineCounterTest, TheFastKernelEqualsTheScalarOneAtEveryAlignmentAndLength) {  // INS-12
-  if (!utf8::internal::HasAvx2()) GTEST_SKIP() << "no AVX2 here";
-  Random random(23);
-  for (int base = 0; base < 5; ++base) {
-    const std::string text = MakeText(random, 1200);
-    for (std::size_t length = 0; length <= 1100; ++length) {
-      const std::size_t start = random.Below(64);
-      const std::string_view part = std::string_view(text).substr(start, length);
-      ASSERT_EQ(internal::SummarizeLinesAvx2(part), internal::SummarizeLinesScalar(part))
-          << testing::PrintToString(part);
-    }
-  }
-}
-
 TEST(LineCounterTest, AnySplitOfATextGivesTheSameSummary) {  // INS-6, INS-12
   Random random(29);
   for (int round = 0; round < 3000; ++round) {
     const std::string text = MakeText(random, random.Below(400));
-    const LineSummary whole = internal::SummarizeLinesScalar(text);
+    const LineSummary whole = SummarizeLines(text);
     LineSummary joined;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t length = 1 + random.Below(random.Below(2) == 0 ? 3 : 130);

@@ -5,7 +5,7 @@
 #include "base/redact.h"
 #include "base/utf8.h"
 #include "inspect/clean.h"
-#include "inspect/line_counter.h"
+#include "inspect/text_counter.h"
 
 namespace dossier::inspect {
 
@@ -34,7 +34,7 @@ Result<Place> FindPlace(const Scan& scan, std::uint64_t decoded_offset) {
     const auto inside =
         static_cast<std::size_t>(std::min<std::uint64_t>(decoded_offset - seen, block.size()));
     if (!block.empty()) place.offset = stream.StoredOffset(inside);
-    lines.Append(SummarizeLines(block.substr(0, inside)));
+    lines.Append(CountText(block.substr(0, inside)).lines);
     seen += inside;
     if (block.empty() || seen == decoded_offset) break;
   }
