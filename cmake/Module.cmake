@@ -1,4 +1,4 @@
-# dossier_module(NAME USES other modules… LIBRARIES third-party names…)
+# dossier_module(NAME USES other modules… LIBRARIES third-party names… TEST_LIBRARIES those of its test)
 #
 # Makes the static library dossier_NAME from src/NAME/*.cc and, if there are tests, the program
 # NAME_test from src/NAME/*_test.cc. `#include "other/x.h"` compiles only if `other` is used,
@@ -28,7 +28,7 @@ function(_dossier_include_folder name out)
 endfunction()
 
 function(dossier_module name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS src/${name}/*.cc src/${name}/*.S)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -52,6 +52,7 @@ function(dossier_module name)
     target_compile_definitions(${name}_test PRIVATE
       DOSSIER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" DOSSIER_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     target_link_libraries(${name}_test PRIVATE dossier_${name} dossier_testing)
+    _dossier_libraries(${name}_test ${ARG_TEST_LIBRARIES})
     # What is tested is optimised; the tests themselves only have to compile fast.
     target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O0>)
     target_precompile_headers(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_test.h)

@@ -99,7 +99,6 @@ Status SetLimits(const InspectArguments& arguments, inspect::Options* options) {
   DOSSIER_RETURN_IF_ERROR(CheckRange("--sample-records", arguments.sample_records, 1, kMany));
   DOSSIER_RETURN_IF_ERROR(CheckRange("--sample-chars", arguments.sample_chars, 0, kMany));
   DOSSIER_RETURN_IF_ERROR(CheckRange("--threads", arguments.threads, 0, 64));
-  DOSSIER_RETURN_IF_ERROR(CheckRange("--members", arguments.members, 0, kMany));
   DOSSIER_RETURN_IF_ERROR(CheckRange("--max-files", arguments.max_files, 1, 100 * kMany));
   options->depth = static_cast<int>(arguments.depth);
   options->fields = static_cast<std::uint32_t>(arguments.fields);
@@ -111,9 +110,6 @@ Status SetLimits(const InspectArguments& arguments, inspect::Options* options) {
     const auto bytes = ParseSize(arguments.max_scan);
     if (!bytes) return MakeError(ErrorCode::kUsage, "--max-scan {}", bytes.error().message);
     options->max_scan = *bytes;
-  }
-  if (const auto bytes = ParseSize(arguments.inside_limit); !bytes) {
-    return MakeError(ErrorCode::kUsage, "--inside-limit {}", bytes.error().message);
   }
   return {};
 }

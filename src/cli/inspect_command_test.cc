@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <sstream>
+#include <thread>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -133,6 +136,25 @@ TEST_F(InspectCommandTest, StrictFindsWhatIsMalformedInexactOrUnknown) {  // sec
   EXPECT_EQ(Run({.paths = {bad}}), 0);
   EXPECT_EQ(Run({.paths = {unknown}, .strict = true}), 15);
   EXPECT_EQ(Run({.paths = {good}, .max_scan = "4", .strict = true}), 15);
+}
+
+TEST_F(InspectCommandTest, AFileThatGrowsMeanwhileIsSaidToBeUnstable) {  // INS-13, INS-T14, section 6
+  const std::string path = Write("a.log", std::string(32 << 20, 'x') + "\n");
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    UniqueFd fd(open(path.c_str(), O_WRONLY | O_APPEND));
+    while (!done) ASSERT_TRUE(WriteAll(fd.get(), "y"));
+  });
+  const int code = Run({.paths = {path}});
+  const std::string report = out_.str();
+  const int strict = Run({.paths = {path}, .strict = true});
+  done = true;
+  writer.join();
+  EXPECT_EQ(code, 0);
+  EXPECT_THAT(report, HasSubstr("unstable: the file changed while it was read; counts are of what "
+                                "was read\n"));
+  EXPECT_EQ(strict, 15);
+  EXPECT_EQ(err_.str(), "");
 }
 
 TEST_F(InspectCommandTest, HashIsTheSha256OfTheBytes) {  // section 5

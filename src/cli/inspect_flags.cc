@@ -23,14 +23,9 @@ void AddInspectCommand(CLI::App& app, InspectArguments* arguments) {
   inspect.add_option("--sample-chars", arguments->sample_chars, "length of the sample; 0: none")
       ->capture_default_str();
   inspect.add_option("--max-scan", arguments->max_scan, "stop after SIZE bytes of each input");
-  inspect.add_option("--inside-limit", arguments->inside_limit,
-                     "decompressed bytes looked at in a compressed file")
-      ->capture_default_str();
   inspect.add_option("--threads", arguments->threads, "0: one a core, at most 8")
       ->capture_default_str();
   inspect.add_flag("--hash", arguments->hash, "add the SHA-256 of the bytes");
-  inspect.add_option("--members", arguments->members, "archive members listed")
-      ->capture_default_str();
   inspect.add_flag("--hidden", arguments->hidden, "folders: hidden files too");
   inspect.add_flag("--no-ignore", arguments->no_ignore, "folders: files that git ignores too");
   inspect.add_flag("--follow", arguments->follow, "folders: symbolic links, once each");

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,6 +20,7 @@ constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 // One thread counts this much before it takes more. Large enough that the order of the results is
 // cheap to restore, small enough that a file of a few megabytes keeps two threads busy.
 constexpr std::uint64_t kChunkBytes = 4 << 20;
+constexpr std::size_t kTailBytes = 16 << 10;
 
 // What one chunk of UTF-8 (or 8-bit) text adds.
 struct ChunkCount {
@@ -27,6 +29,7 @@ struct ChunkCount {
   std::uint64_t end = 0;  // stored offset behind the chunk
   std::optional<std::string> read_error;
   bool ended = false;  // the source ends in this chunk
+  std::unique_ptr<RecordPart> records;
 };
 
 std::size_t FirstInvalid(std::string_view text) {
@@ -109,6 +112,9 @@ class Utf8Counter {
     const auto end = to == limit_ ? Result<std::uint64_t>(to)
                                   : SnapToCodePoint(source_, options_.start, to);
     const std::uint64_t stop = end.value_or(to);
+    if (options_.records) {
+      count.records = options_.records->Start(*start - options_.start, stop - options_.start);
+    }
     TextStream stream(source_, {.start = *start, .limit = stop,
                                 .block_bytes = options_.block_bytes, .cancel = options_.cancel});
     while (true) {
@@ -120,10 +126,28 @@ class Utf8Counter {
       }
       if (block->empty()) break;
       CountBlock(*block, at, &count);
+      if (count.records) count.records->Feed(*block);
     }
     count.end = stream.position();
     count.ended = count.end < to && count.end < stop;
+    if (count.records) FeedTail(count.end, count.records.get());
     return count;
+  }
+
+  // The rest of the record that the chunk cuts. One that is longer than a chunk stays open: the pass
+  // reads it again in peace, instead of every thread running to the end of the text.
+  void FeedTail(std::uint64_t from, RecordPart* part) {
+    TextStream stream(source_, {.start = from, .limit = std::min(limit_, from + kChunkBytes),
+                                .block_bytes = kTailBytes, .cancel = options_.cancel});
+    while (part->open()) {
+      const auto block = stream.Next();
+      if (!block) return;
+      if (block->empty()) {
+        if (stream.position() < from + kChunkBytes) part->EndText();
+        return;
+      }
+      part->FeedTail(*block);
+    }
   }
 
   // Joins chunks in their order, whichever thread was first.
@@ -131,18 +155,19 @@ class Utf8Counter {
     std::lock_guard lock(mutex_);
     waiting_.emplace(index, std::move(count));
     while (!waiting_.empty() && waiting_.begin()->first == joined_ && !closed_) {
-      Join(waiting_.begin()->second);
+      Join(std::move(waiting_.begin()->second));
       waiting_.erase(waiting_.begin());
       ++joined_;
     }
   }
 
-  void Join(const ChunkCount& count) {
+  void Join(ChunkCount count) {
     total_.text.Append(count.text);
     if (count.first_invalid != kNone && !total_.read_error && !found_invalid_) {
       found_invalid_ = true;
       total_.first_invalid = count.first_invalid;
     }
+    if (count.records) options_.records->Join(std::move(count.records));
     total_.bytes = std::max(total_.bytes, count.end);
     if (count.read_error) {
       total_.read_error = count.read_error;

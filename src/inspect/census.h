@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "inspect/byte_source.h"
 #include "inspect/encoding.h"
+#include "inspect/record_pass.h"
 #include "inspect/text_counter.h"
 
 namespace dossier::inspect {
@@ -28,6 +29,7 @@ struct CensusOptions {
   int threads = 1;
   std::size_t block_bytes = 256 << 10;
   bool hash = false;
+  RecordPass* records = nullptr;  // scanned in the same pass; of UTF-8 only
   CancelToken cancel;
 };
 

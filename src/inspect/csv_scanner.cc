@@ -10,8 +10,15 @@ namespace dossier::inspect {
 namespace {
 
 constexpr std::size_t kMaxFaults = 10;
+constexpr std::uint64_t kBefore = std::numeric_limits<std::uint64_t>::max();  // what is fed
 
 }  // namespace
+
+CsvScanner::CsvScanner(const CsvScanOptions& options) : options_(options) {
+  if (options.start == CsvStart::kRow) return;
+  row_start_ = cell_start_ = quote_at_ = kBefore;
+  if (options.start == CsvStart::kInsideQuotes) state_ = State::kQuoted;
+}
 
 void CsvScanner::Feed(std::string_view text) {
   const auto find = utf8::internal::HasAvx2() ? internal::FindCsvAvx2 : internal::FindCsvScalar;
@@ -34,11 +41,6 @@ void CsvScanner::Feed(std::string_view text) {
   fed_ += text.size();
 }
 
-void CsvScanner::CountLine(char c, std::uint64_t at) {
-  if (c == '\r') cr_behind_ = at + 1;
-  if (c == '\r' || (c == '\n' && !(cr_behind_ == at && at > 0))) ++line_;
-}
-
 void CsvScanner::Special(char c, std::uint64_t at) {
   if (state_ == State::kQuoteSeen) {
     if (c == '"' && at == closing_at_ + 1) {  // a doubled quote
@@ -48,7 +50,7 @@ void CsvScanner::Special(char c, std::uint64_t at) {
     // Text between the closing quote and the next delimiter is no part of RFC 4180.
     if (at > closing_at_ + 1 || c == '"') {
       ++summary_.stray_quotes;
-      if (!summary_.first_stray) summary_.first_stray = CsvFault{line_, closing_at_};
+      if (!summary_.first_stray) summary_.first_stray = CsvFault{closing_at_};
     }
     state_ = State::kPlain;
     if (c == '"') return;
@@ -57,19 +59,14 @@ void CsvScanner::Special(char c, std::uint64_t at) {
     Quote(at);
     return;
   }
-  if (state_ == State::kQuoted) {
-    if (c == '\n' || c == '\r') CountLine(c, at);
-    return;
-  }
+  if (state_ == State::kQuoted) return;
   if (c == options_.delimiter) {
     ++cells_;
     cell_start_ = at + 1;
     return;
   }
   EndRow(at);
-  CountLine(c, at);
   row_start_ = cell_start_ = at + 1;
-  row_line_ = line_;
 }
 
 void CsvScanner::Quote(std::uint64_t at) {
@@ -83,11 +80,10 @@ void CsvScanner::Quote(std::uint64_t at) {
   if (at == cell_start_ && !literal) {
     state_ = State::kQuoted;
     quote_at_ = at;
-    quote_line_ = line_;
     return;
   }
   ++summary_.stray_quotes;
-  if (!summary_.first_stray) summary_.first_stray = CsvFault{line_, at};
+  if (!summary_.first_stray) summary_.first_stray = CsvFault{at};
 }
 
 void CsvScanner::EndRow(std::uint64_t at) {
@@ -100,7 +96,7 @@ void CsvScanner::EndRow(std::uint64_t at) {
   }
   ++summary_.ragged;
   if (summary_.ragged_rows.size() < kMaxFaults) {
-    summary_.ragged_rows.push_back({row_line_, row_start_, cells});
+    summary_.ragged_rows.push_back({row_start_, cells});
   }
 }
 
@@ -110,9 +106,9 @@ const CsvSummary& CsvScanner::Finish(TextEnds ends) {
   if (ends == TextEnds::kLater) return summary_;
   if (state_ == State::kQuoteSeen && fed_ > closing_at_ + 1) {
     ++summary_.stray_quotes;
-    if (!summary_.first_stray) summary_.first_stray = CsvFault{line_, closing_at_};
+    if (!summary_.first_stray) summary_.first_stray = CsvFault{closing_at_};
   }
-  if (state_ == State::kQuoted) summary_.open_quote = CsvFault{quote_line_, quote_at_};
+  if (state_ == State::kQuoted) summary_.open_quote = CsvFault{quote_at_};
   EndRow(fed_);
   return summary_;
 }

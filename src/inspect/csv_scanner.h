@@ -21,10 +21,12 @@
 namespace dossier::inspect {
 
 struct CsvFault {
-  std::uint64_t line = 0;    // from 1: where the row or the quote is
-  std::uint64_t offset = 0;  // decoded bytes
+  std::uint64_t offset = 0;  // decoded bytes: where the row or the quote is
   std::uint64_t cells = 0;   // of a ragged row
 };
+
+// Where the text that is fed starts.
+enum class CsvStart : std::uint8_t { kRow, kInsideCell, kInsideQuotes };
 
 struct CsvScanOptions {
   char delimiter = ',';
@@ -33,6 +35,8 @@ struct CsvScanOptions {
   // Decoded offset from which every quote is text; for the scan after an open quote (INS-68).
   std::uint64_t literal_quote_at = std::numeric_limits<std::uint64_t>::max();
   bool literal_from_there = false;  // not only that quote, but all behind it
+  CsvStart start = CsvStart::kRow;
+  bool operator==(const CsvScanOptions&) const = default;
 };
 
 struct CsvSummary {
@@ -46,11 +50,15 @@ struct CsvSummary {
 
 class CsvScanner {
  public:
-  explicit CsvScanner(const CsvScanOptions& options) : options_(options) {}
+  using Summary = CsvSummary;
+
+  explicit CsvScanner(const CsvScanOptions& options);
 
   void Feed(std::string_view text);
   // With kLater the text goes on: the row that is open is not counted.
   const CsvSummary& Finish(TextEnds ends = TextEnds::kHere);
+  // Whether the last byte ended a row, or is the beginning of the end of one.
+  bool at_record_start() const { return state_ == State::kPlain && row_start_ == fed_; }
 
  private:
   enum class State : std::uint8_t { kPlain, kQuoted, kQuoteSeen };
@@ -58,19 +66,15 @@ class CsvScanner {
   void Special(char c, std::uint64_t at);
   void Quote(std::uint64_t at);
   void EndRow(std::uint64_t at);
-  void CountLine(char c, std::uint64_t at);
 
-  const CsvScanOptions options_;
+  CsvScanOptions options_;
   CsvSummary summary_;
   State state_ = State::kPlain;
   std::uint64_t fed_ = 0;
   std::uint64_t row_start_ = 0, cell_start_ = 0;
   std::uint64_t cells_ = 0;  // ended in this row
-  std::uint64_t quote_at_ = 0;     // the opening quote, and its line
-  std::uint64_t quote_line_ = 1;
-  std::uint64_t closing_at_ = 0;   // kQuoteSeen: the quote that may close
-  std::uint64_t line_ = 1, row_line_ = 1;
-  std::uint64_t cr_behind_ = 0;    // offset behind the last CR: a LF there belongs to it
+  std::uint64_t quote_at_ = 0;    // the opening quote
+  std::uint64_t closing_at_ = 0;  // kQuoteSeen: the quote that may close
   bool finished_ = false;
 };
 

@@ -41,7 +41,7 @@ Fit FitOf(const std::vector<CsvRow>& rows, char delimiter) {
 }
 
 // INS-61. A delimiter that occurs nowhere makes one column everywhere: the last resort.
-Fit ChooseDelimiter(std::string_view text, TextEnds ends) {
+Fit ChooseDelimiter(std::string_view text, char fallback, TextEnds ends) {
   Fit best;
   bool found = false;
   for (const char delimiter : kDelimiters) {
@@ -50,7 +50,7 @@ Fit ChooseDelimiter(std::string_view text, TextEnds ends) {
     if (!found || fit.better(best)) best = fit;
     found = true;
   }
-  return found ? best : FitOf(ParseCsv(text, ',', kSampledRows, ends), ',');
+  return found ? best : FitOf(ParseCsv(text, fallback, kSampledRows, ends), fallback);
 }
 
 bool IsValueType(FieldType type) {
@@ -176,7 +176,7 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& hints) {
   }
   const std::string_view text = head.substr(guess.text_start);
   const Fit fit = delimiter ? FitOf(ParseCsv(text, *delimiter, kSampledRows, hints.ends), *delimiter)
-                            : ChooseDelimiter(text, hints.ends);
+                            : ChooseDelimiter(text, hints.fallback, hints.ends);
   guess.shape.delimiter = fit.delimiter;
   guess.rows = ParseCsv(text, fit.delimiter, kSampledRows + 1, hints.ends);
   const bool guessed_header = GuessHeader(guess.rows);

@@ -22,6 +22,7 @@ namespace dossier::inspect {
 
 struct CsvHints {
   std::optional<char> delimiter;  // forced
+  char fallback = ',';            // where nothing in the text parts cells
   HeaderRow header = HeaderRow::kAuto;
   TextEnds ends = TextEnds::kLater;
 };

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "inspect/binary_kind.h"
 #include "inspect/census.h"
 #include "inspect/names.h"
 #include "inspect/scan.h"
@@ -30,6 +31,7 @@ class Describer {
     NameIt();
     const SourceState before = source_.state();
     DOSSIER_RETURN_IF_ERROR(GuessFromHead());
+    DOSSIER_RETURN_IF_ERROR(PlanAhead());
     DOSSIER_ASSIGN_OR_RETURN(TextCensus census, Count());
     SetCounts(census);
     out_.sha256 = std::move(census.sha256);
@@ -67,8 +69,7 @@ class Describer {
     stored_head_.resize(*got);
     EncodingGuess guess = GuessEncoding(stored_head_);
     looks_binary_ = guess.kind == EncodingKind::kBinary ||
-                    (guess.bom_bytes == 0 && !BinaryKind(stored_head_).empty() &&
-                     !utf8::IsValid(stored_head_));
+                    (guess.bom_bytes == 0 && HasBinaryMark(stored_head_));
     if (looks_binary_) guess = {EncodingKind::kBinary, 0};
     if (options_.encoding) guess = {*options_.encoding, BomBytes(*options_.encoding, stored_head_)};
     if (options_.format && guess.kind == EncodingKind::kBinary && !options_.encoding) {
@@ -87,7 +88,35 @@ class Describer {
                                 .threads = ThreadsOf(options_),
                                 .block_bytes = options_.block_bytes,
                                 .hash = options_.hash,
+                                .records = plan_.pass(),
                                 .cancel = cancel_});
+  }
+
+  // Most texts are what their head promises: whole, valid UTF-8. Their records are scanned while
+  // they are counted.
+  Status PlanAhead() {
+    const bool plain = out_.encoding.kind == EncodingKind::kUtf8 && !options_.max_scan;
+    if (!plain) return {};
+    DOSSIER_RETURN_IF_ERROR(ReadHead());
+    planned_ = utf8::IsValid(head_);
+    if (planned_) plan_ = PlanRecords(MakeScan());
+    return {};
+  }
+
+  // Whether the text was as PlanAhead took it to be.
+  bool AsPlanned() const {
+    return planned_ && out_.encoding.kind == EncodingKind::kUtf8 &&
+           out_.encoding.invalid == 0 && complete_;
+  }
+
+  Scan MakeScan() {
+    return {.source = source_,
+            .options = options_,
+            .stream = StreamOptions(),
+            .head = head_,
+            .head_ends = head_ends_,
+            .complete = complete_,
+            .out = &out_};
   }
 
   void SetCounts(const TextCensus& census) {
@@ -140,14 +169,9 @@ class Describer {
   }
 
   Status DescribeContent() {
-    DOSSIER_RETURN_IF_ERROR(ReadHead());
-    Scan scan{.source = source_,
-              .options = options_,
-              .stream = StreamOptions(),
-              .head = head_,
-              .head_ends = head_ends_,
-              .complete = complete_,
-              .out = &out_};
+    if (!AsPlanned()) DOSSIER_RETURN_IF_ERROR(ReadHead());
+    Scan scan = MakeScan();
+    if (AsPlanned()) scan.plan = &plan_;
     const Status described =
         options_.format ? Force(&scan) : Detect(&scan);
     if (described || described.error().code == ErrorCode::kCancelled) return described;
@@ -171,6 +195,7 @@ class Describer {
     TextStreamOptions options = StreamOptions();
     options.block_bytes = std::max(options.block_bytes, std::size_t{4096});
     TextStream stream(source_, options);
+    head_.clear();
     while (head_.size() < kHeadBytes) {
       const auto block = stream.Next();
       if (!block && block.error().code == ErrorCode::kCancelled) {
@@ -299,6 +324,8 @@ class Describer {
   bool complete_ = true;
   std::string head_;  // decoded
   TextEnds head_ends_ = TextEnds::kHere;
+  bool planned_ = false;
+  RecordPlan plan_;
 };
 
 Status CheckOptions(const Options& options) {

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <functional>
 #include <thread>
 
 #include "base/file.h"
@@ -46,7 +48,8 @@ std::string Shown(const Description& description) {
   return out;
 }
 
-TEST(DescribeTest, NamesTheFormatByContentAndExtension) {  // INS-20, 22, 30 to 49, INS-T8
+// INS-20, INS-22, INS-30 to INS-49, INS-T8
+TEST(DescribeTest, NamesTheFormatByContentAndExtension) {
   const std::string rows = "name\tage\nAda\t36\nBob\t41\nCyd\t7\nDee\t50\n";
   struct Case {
     std::string name, bytes, label;
@@ -157,7 +160,8 @@ TEST(DescribeTest, CountsAreTheSameFromEveryEncoding) {  // INS-2, INS-4, INS-7,
   }
 }
 
-TEST(DescribeTest, TellsEncodingsByMarkThenByNulsThenByValidity) {  // INS-5, 7, 8, 9, 10, 11
+// INS-5, INS-7, INS-8, INS-9, INS-10, INS-11
+TEST(DescribeTest, TellsEncodingsByMarkThenByNulsThenByValidity) {
   struct Case {
     std::string bytes;
     EncodingKind kind;
@@ -194,6 +198,131 @@ TEST(DescribeTest, TellsEncodingsByMarkThenByNulsThenByValidity) {  // INS-5, 7,
     EXPECT_EQ(d.counts.chars, c.chars) << ::testing::PrintToString(c.bytes.substr(0, 20));
     EXPECT_EQ(d.encoding.invalid, c.invalid);
     EXPECT_EQ(NoteCodes(d), c.codes) << ::testing::PrintToString(c.bytes.substr(0, 20));
+  }
+}
+
+// `text` in UTF-16 without a mark.
+std::string Utf16(std::u16string_view text, bool big) {
+  std::string out;
+  for (const char16_t unit : text) {
+    const char high = static_cast<char>(unit >> 8), low = static_cast<char>(unit & 0xFF);
+    out += big ? std::string{high, low} : std::string{low, high};
+  }
+  return out;
+}
+
+TEST(DescribeTest, NulsTellWideEncodingsWithoutAMark) {  // INS-8
+  struct Case {
+    std::string bytes;
+    EncodingKind kind;
+  };
+  const auto mixed = [](int ascii, int wide) {  // of 100 code units, so many have a NUL
+    return std::u16string(static_cast<std::size_t>(ascii), u'a') +
+           std::u16string(static_cast<std::size_t>(wide), u'\u4E2D');
+  };
+  const std::string late = Repeat("text", 1024) + Utf16(mixed(100, 0), false);
+  const Case cases[] = {
+      {Utf16(mixed(100, 0), false), EncodingKind::kUtf16Le},
+      {Utf16(mixed(100, 0), true), EncodingKind::kUtf16Be},
+      {Utf16(mixed(30, 70), false), EncodingKind::kUtf16Le},  // 30 % of the odd bytes
+      {Utf16(mixed(30, 70), true), EncodingKind::kUtf16Be},
+      {Utf16(mixed(29, 71), false), EncodingKind::kBinary},  // too few: NULs in bytes (INS-11)
+      {Utf16(mixed(100, 0) + u'\u0100', false), EncodingKind::kBinary},  // one even byte is NUL
+      {Repeat(std::string("a\0\0\0", 4), 9) + std::string("\xB1\x03\0\0", 4),
+       EncodingKind::kUtf32Le},
+      {Repeat(std::string("\0\0\0a", 4), 9) + std::string("\0\0\x03\xB1", 4),
+       EncodingKind::kUtf32Be},
+      {late, EncodingKind::kBinary},  // only the first 4,096 bytes are asked
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(DescribeBytes(c.bytes, "a.txt").encoding.kind, c.kind)
+        << testing::PrintToString(c.bytes.substr(0, 12)) << " of " << c.bytes.size();
+  }
+}
+
+TEST(DescribeTest, WhatIsNoUtf16BecomesOneReplacementCharacterEach) {  // INS-10
+  struct Case {
+    std::u16string text;
+    std::string tail;  // bytes
+    std::uint64_t chars, utf16_units, invalid, first;
+  };
+  const std::u16string high(1, char16_t{0xD83D}), low(1, char16_t{0xDE00});
+  const Case cases[] = {
+      {u"a" + high + low + u"b", "", 3, 4, 0, 0},
+      {u"a" + high + u"b", "", 3, 3, 1, 4},         // the letter behind it survives
+      {u"a" + low + u"b", "", 3, 3, 1, 4},
+      {u"a" + low + high, "", 3, 3, 2, 4},
+      {u"a" + high + high + low, "", 3, 4, 1, 4},   // the second one has its other half
+      {u"ab" + high, "", 3, 3, 1, 6},               // cut off by the end
+      {u"ab", "c", 3, 3, 1, 6},                     // an odd byte
+      {u"ab" + high, "c", 4, 4, 2, 6},
+  };
+  for (const Case& c : cases) {
+    for (const bool big : {false, true}) {
+      for (const std::size_t block : {1, 9, 262144}) {
+        const std::string bytes = (big ? "\xFE\xFF" : "\xFF\xFE") + Utf16(c.text, big) + c.tail;
+        const Description d = DescribeBytes(bytes, "a.txt", {.block_bytes = block});
+        const std::string shown = testing::PrintToString(bytes);
+        EXPECT_EQ(d.counts.chars, c.chars) << shown;
+        EXPECT_EQ(d.counts.utf16_units, c.utf16_units) << shown;
+        EXPECT_EQ(d.encoding.invalid, c.invalid) << shown;
+        EXPECT_EQ(d.encoding.first_invalid_offset, c.first) << shown;
+        EXPECT_EQ(NoteCodes(d), c.invalid > 0 ? "lone-surrogate" : "") << shown;
+      }
+    }
+  }
+}
+
+TEST(DescribeTest, AMarkOfABinaryKindBeatsEveryName) {  // INS-30
+  struct Case {
+    std::string_view bytes;
+    std::string label;
+  };
+  using namespace std::string_view_literals;
+  const Case cases[] = {
+      {"\x89PNG\r\n\x1A\nrows,of\n"sv, "Binary (png) (named .csv)"},
+      {"\x1F\x8B\x08plain"sv, "Binary (gzip) (named .csv)"},
+      {"%PDF-1.7\n1 0 obj\n"sv, "Binary (pdf) (named .csv)"},
+      {"from the printer\n%PDF-1.7\n\xE2\xE3\xCF\xD3\n"sv, "Binary (pdf) (named .csv)"},
+      {"RIFF\x10\0\0\0WEBPVP8 "sv, "Binary (webp) (named .csv)"},
+      {"SQLite format 3\0\x10"sv, "Binary (sqlite) (named .csv)"},
+      {"BM\xFF\xFF"sv, "Binary (bmp) (named .csv)"},
+      {"MZ\x90\0\3"sv, "Binary (pe) (named .csv)"},
+      {"\xCF\xFA\xED\xFE\7\0"sv, "Binary (mach-o) (named .csv)"},
+      {"\x40\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\"}}"sv, "Binary (safetensors) (named .csv)"},
+      {"\xFF\xFF\xFF\xFF\x10\0\0\0\4\0\0\0\4\0\0\0"sv, "Binary (arrow stream) (named .csv)"},
+      // Words that happen to be marks.
+      {"BMW,Opel\n1,2\n3,4\n"sv, "CSV (comma-separated, header row)"},
+      {"ORC,elf\n1,2\n3,4\n"sv, "CSV (comma-separated, header row)"},
+      {"see,%PDF-\n1,2\n3,4\n"sv, "CSV (comma-separated, header row)"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(FormatLabel(DescribeBytes(c.bytes, "a.csv")), c.label)
+        << testing::PrintToString(c.bytes);
+  }
+}
+
+TEST(DescribeTest, JsonIsCertainWhenAllOfItIsValidAndNdjsonByItsFirstLines) {  // INS-31, INS-32
+  struct Case {
+    std::string bytes, label;
+  };
+  const std::string object = "{\"a\": [1, 2],\n \"b\": \"" + std::string(300000, 'x') + "\"}";
+  const auto lines = [](int valid, int broken) {
+    return Repeat("{\"a\":1}\n", valid) + Repeat("{broken}\n", broken);
+  };
+  const Case cases[] = {
+      {object, "JSON object (named .txt)"},
+      {object + "x", "Plain text"},  // the last of 300,000 bytes decides
+      {object.substr(0, object.size() - 1), "Plain text"},
+      {"[" + object + "]", "JSON array (named .txt)"},
+      {"{\"a\":1}\n\n[2]\n", "NDJSON (named .txt)"},    // two lines are enough
+      {"{\"a\":1}\n7\n", "Plain text"},                // the second is no container
+      {lines(90, 10), "NDJSON (named .txt)"},
+      {lines(89, 11), "Plain text"},
+      {lines(100, 0) + Repeat("no\n", 500), "NDJSON (named .txt)"},  // 100 lines decide
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(FormatLabel(DescribeBytes(c.bytes, "a.txt")), c.label) << c.bytes.substr(0, 40);
   }
 }
 
@@ -334,6 +463,51 @@ TEST(DescribeTest, AFileThatChangesWhileItIsReadIsCalledUnstable) {  // INS-13, 
   EXPECT_EQ(NoteCodes(*d), "unstable");
 }
 
+// A file to which something happens when it is read for the second time.
+class DisturbedFile : public ByteSource {
+ public:
+  DisturbedFile(const std::string& path, std::function<void()> disturb)
+      : file_(std::move(*OpenFileSource(path))), disturb_(std::move(disturb)) {}
+  const std::string& name() const override { return file_->name(); }
+  std::optional<std::uint64_t> size() const override { return file_->size(); }
+  Result<std::size_t> ReadAt(std::uint64_t offset, std::span<char> out) const override {
+    if (++reads_ == 2) disturb_();
+    return file_->ReadAt(offset, out);
+  }
+  SourceState state() const override { return file_->state(); }
+
+ private:
+  std::unique_ptr<ByteSource> file_;
+  std::function<void()> disturb_;
+  mutable int reads_ = 0;
+};
+
+TEST(DescribeTest, AFileThatGrowsShrinksOrIsReplacedIsDescribedAsRead) {  // INS-13, INS-T14
+  auto folder = TempFolder::Make();
+  const std::string rows = "id,name\n" + Repeat("1,Ada\n", 20000);
+  const std::string lines = Repeat("{\"a\":1}\n", 20000);
+  for (const auto& [name, text] : {std::pair(std::string("a.csv"), rows), {"a.ndjson", lines}}) {
+    const std::string path = folder->path() + "/" + name;
+    const std::function<void()> disturbances[] = {
+        [&] { ASSERT_EQ(truncate(path.c_str(), 100), 0); },
+        [&] { ASSERT_EQ(truncate(path.c_str(), 0), 0); },
+        [&] { ASSERT_TRUE(WriteFileAtomic(path, text + text)); },  // another file of that name
+        [&] {
+          UniqueFd fd(open(path.c_str(), O_WRONLY | O_APPEND));
+          ASSERT_TRUE(WriteAll(fd.get(), "more\n\n\"and more"));
+        },
+    };
+    for (const auto& disturb : disturbances) {
+      ASSERT_TRUE(WriteFileAtomic(path, text));
+      const auto d = Describe(DisturbedFile(path, disturb), {.block_bytes = 4096}, {});
+      ASSERT_TRUE(d);
+      EXPECT_FALSE(d->stable);
+      EXPECT_THAT(NoteCodes(*d), HasSubstr("unstable"));
+      EXPECT_EQ(*FindInt(ToJson(*d), "bytes"), static_cast<std::int64_t>(d->counts.bytes));
+    }
+  }
+}
+
 TEST(DescribeTest, ADiskErrorInTheMiddleGivesBounds) {  // section 6
   class Failing : public ByteSource {
    public:
@@ -394,7 +568,8 @@ TEST(DescribeTest, ACancelledDescribeStops) {  // INS-133
   EXPECT_THAT(Describe(*source, {.depth = 9}, {}), FailsWith(ErrorCode::kInvalidArgument, "depth 9"));
 }
 
-TEST(DescribeTest, NdjsonCountsLinesThatAreOneValue) {  // INS-51, 52, 53, INS-T5
+// INS-51, INS-52, INS-53, INS-T5
+TEST(DescribeTest, NdjsonCountsLinesThatAreOneValue) {
   struct Case {
     std::string bytes;
     std::uint64_t records, malformed, non_object, lines;
@@ -481,6 +656,7 @@ TEST(DescribeTest, TablesCountRowsNotLines) {  // INS-60 to INS-68, INS-T6
       {"a,b\n1,\"x\n2,y\n3,z\n", "a, b", 3, 0, "open-quote"},                  // INS-68
       {"one\ntwo\nthree\n", "one", 2, 0, ""},                                  // INS-61
       {"a;b\n1,5;2\n3,5;4\n", "a, b", 2, 0, ""},
+      {"name\nDoe, J\nRoe\nPoe\n", "name", 3, 1, "ragged"},  // one column in a .csv: commas part
       {"a|b\n1|2\n", "a, b", 1, 0, ""},
       {"a,b\r\n1,2\r\n3,4\r\n", "a, b", 2, 0, ""},
       {"a,b\r1,2\r", "a, b", 1, 0, ""},

@@ -176,7 +176,6 @@ struct Description {
   std::string path;  // as given
   Format format = Format::kPlainText;
   std::optional<Format> named_format;  // what the extension says
-  bool named_certain = false;          // the extension is in the table (INS-22)
   bool certain = false;                // the content alone decides (4.3)
   std::string extension;               // ".json", in lower case
   std::string flavour;                 // geojson, notebook, string, number, boolean, null

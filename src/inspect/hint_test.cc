@@ -188,7 +188,48 @@ TEST(CleanTest, ASecretAcrossTheCutIsGoneBeforeIt) {  // INS-77, INS-T9
   EXPECT_EQ(DescribeText(record, "a.ndjson", {.sample_chars = 0}).sample, "");
 }
 
-TEST(FieldTest, NamesAreUnitedInFirstSeenOrderWithPresence) {  // INS-70, 71, 72, 73, INS-145
+TEST(FieldTest, NamesThatCouldBeMisreadAreQuoted) {  // INS-72
+  struct Case {
+    std::string name, shown;  // the name as JSON text
+  };
+  const Case cases[] = {
+      {R"("plain")", "plain"},       {R"("a.b")", R"("a.b")"},    {R"("a,b")", R"("a,b")"},
+      {R"("a{b")", R"("a{b")"},      {R"("a(b")", R"("a(b")"},    {R"("a\"b")", R"("a\"b")"},
+      {R"("a'b")", R"("a'b")"},      {R"("a\nb")", R"("a\nb")"}, {R"(" a")", R"(" a")"},
+      {R"("a ")", R"("a ")"},        {R"("")", R"("")"},          {R"("a b")", "a b"},
+      {R"("größe")", "größe"},
+  };
+  for (const Case& c : cases) {
+    const Description d = DescribeText("{" + c.name + ":1}\n{" + c.name + ":2}\n", "a.ndjson", {});
+    ASSERT_EQ(d.fields.size(), 1u) << c.name;
+    EXPECT_EQ(d.fields[0].shown, c.shown) << c.name;
+  }
+  // Numbers as names keep their place (a map of a script language would move them to the front).
+  const Description numbers = DescribeText("{\"b\":1,\"10\":2,\"9\":3}\n{}\n", "a.ndjson", {});
+  EXPECT_THAT(RenderHint(numbers, {}), HasSubstr("Fields: b (50 %), 10 (50 %), 9 (50 %)\n"));
+}
+
+TEST(FieldTest, AfterFortyFieldsTheRestIsCounted) {  // INS-73
+  std::string record = "{";
+  for (int i = 0; i < 52; ++i) record += fmt::format("{}\"f{}\":{}", i > 0 ? "," : "", i, i);
+  record += "}\n";
+  const std::string hint = RenderHint(DescribeText(record + record, "a.ndjson", {}), {});
+  EXPECT_THAT(hint, HasSubstr(", f39, … and 12 more\n"));
+  EXPECT_THAT(hint, Not(HasSubstr("f40,")));
+  const Description few = DescribeText(record + record, "a.ndjson", {.fields = 3});
+  EXPECT_THAT(RenderHint(few, {}), HasSubstr("Fields: f0, f1, f2, … and 49 more\n"));
+
+  const std::string exact(80, 'n'), longer(81, 'n');
+  const auto shown = [](const std::string& name) {
+    return DescribeText(fmt::format("{{\"{0}\":1}}\n{{\"{0}\":2}}\n", name), "a.ndjson", {})
+        .fields[0].shown;
+  };
+  EXPECT_EQ(shown(exact), exact);
+  EXPECT_EQ(shown(longer), exact + "…");
+}
+
+// INS-70, INS-71, INS-72, INS-145
+TEST(FieldTest, NamesAreUnitedInFirstSeenOrderWithPresence) {
   struct Case {
     std::string text;
     int depth;

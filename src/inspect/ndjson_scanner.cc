@@ -52,14 +52,10 @@ const char* NdjsonScanner::InLineStart(const char* at, const char* end) {
   while (at < end) {
     const char c = *at;
     if (IsLineEnd(c)) {
-      const bool second_half = c == '\n' && after_cr_;
-      after_cr_ = c == '\r';
-      if (!second_half) ++line_;
       ++at;
       line_offset_ = fed_ + static_cast<std::uint64_t>(at - feed_start_);
       continue;
     }
-    after_cr_ = false;
     if (!IsBlank(c)) {
       BeginLine(c);
       return at;
@@ -115,7 +111,7 @@ const char* NdjsonScanner::InRest(const char* at, const char* end) {
 }
 
 void NdjsonScanner::Break(JsonFault fault) {
-  if (summary_.faults.size() < kMaxFaults) summary_.faults.push_back({line_, line_offset_, fault});
+  if (summary_.faults.size() < kMaxFaults) summary_.faults.push_back({line_offset_, fault});
   EndLine(/*valid=*/false);
   state_ = State::kSkip;
 }

@@ -20,7 +20,6 @@
 namespace dossier::inspect {
 
 struct LineFault {
-  std::uint64_t line = 0;    // from 1
   std::uint64_t offset = 0;  // decoded bytes: where the line starts
   JsonFault fault = JsonFault::kNone;
 };
@@ -39,6 +38,8 @@ struct NdjsonSummary {
 
 class NdjsonScanner {
  public:
+  using Summary = NdjsonSummary;
+
   NdjsonScanner() : machine_(JsonLineEnds::kEndValue) {}
 
   // Told about the tokens of the first `records` lines. Events of a line that turns out broken have
@@ -62,6 +63,8 @@ class NdjsonScanner {
            summary_.malformed * 2 > NdjsonSummary::kHeadLines;
   }
   const NdjsonSummary& summary() const { return summary_; }
+  // Whether the last byte was a line end, or only blanks followed one.
+  bool at_record_start() const { return state_ == State::kLineStart; }
 
  private:
   enum class State : std::uint8_t { kLineStart, kValue, kAfterValue, kSkip };
@@ -82,10 +85,8 @@ class NdjsonScanner {
   JsonCapture* capture_ = nullptr;
   const char* feed_start_ = nullptr;
   std::uint64_t fed_ = 0;  // bytes in front of this Feed
-  std::uint64_t line_ = 1;
   std::uint64_t line_offset_ = 0;
   std::uint64_t containers_ = 0;  // of the first two non-blank lines
-  bool after_cr_ = false;         // a LF now belongs to that CR
   bool finished_ = false;
 };
 

@@ -25,21 +25,39 @@ Status ReadText(const Scan& scan, std::uint64_t skip,
   }
 }
 
-Result<Place> FindPlace(const Scan& scan, std::uint64_t decoded_offset) {
+Result<Places> FindPlaces(const Scan& scan, const std::set<std::uint64_t>& decoded_offsets) {
+  Places places;
   TextStream stream(scan.source, scan.stream);
   LineSummary lines;
-  Place place{.offset = scan.stream.start};
-  for (std::uint64_t seen = 0;;) {
+  std::uint64_t seen = 0;  // decoded bytes in front of the block
+  auto wanted = decoded_offsets.begin();
+  while (wanted != decoded_offsets.end()) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string_view block, stream.Next());
-    const auto inside =
-        static_cast<std::size_t>(std::min<std::uint64_t>(decoded_offset - seen, block.size()));
-    if (!block.empty()) place.offset = stream.StoredOffset(inside);
-    lines.Append(CountText(block.substr(0, inside)).lines);
-    seen += inside;
-    if (block.empty() || seen == decoded_offset) break;
+    std::size_t at = 0;  // counted so far
+    for (; wanted != decoded_offsets.end() && (block.empty() || *wanted <= seen + block.size());
+         ++wanted) {
+      const auto inside = static_cast<std::size_t>(std::min(*wanted - seen, block.size()));
+      lines.Append(CountText(block.substr(at, inside - at)).lines);
+      at = inside;
+      places[*wanted] = {.offset = block.empty() ? stream.position() : stream.StoredOffset(inside),
+                         .line = lines.lf + lines.crlf + lines.lone_cr() + 1};
+    }
+    lines.Append(CountText(block.substr(at)).lines);
+    seen += block.size();
   }
-  place.line = lines.lf + lines.crlf + lines.lone_cr() + 1;
-  return place;
+  return places;
+}
+
+Result<Place> FindPlace(const Scan& scan, std::uint64_t decoded_offset) {
+  DOSSIER_ASSIGN_OR_RETURN(Places places, FindPlaces(scan, {decoded_offset}));
+  return places[decoded_offset];
+}
+
+RecordPlan PlanRecords(const Scan& scan) {
+  RecordPlan plan;
+  plan.ndjson = PlanNdjson(scan);
+  if (!plan.pass()) plan.table = PlanTable(scan);
+  return plan;
 }
 
 void AddNote(Description* out, std::string code, std::string text) {

@@ -12,6 +12,8 @@
 #define DOSSIER_INSPECT_SCAN_H_
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,7 @@
 #include "inspect/description.h"
 #include "inspect/field_collector.h"
 #include "inspect/options.h"
+#include "inspect/record_plan.h"
 #include "inspect/text_stream.h"
 
 namespace dossier::inspect {
@@ -33,6 +36,7 @@ struct Scan {
   TextEnds head_ends = TextEnds::kHere;
   bool complete = true;      // false: --max-scan or a read error stopped the counting pass
   Description* out;
+  RecordPlan* plan = nullptr;  // what was scanned while the text was counted
 
   TextEnds ends() const { return complete ? TextEnds::kHere : TextEnds::kLater; }
   FieldLimits limits() const { return {options.depth, options.sample_records}; }
@@ -49,7 +53,10 @@ struct Place {
   std::uint64_t offset = 0;  // stored bytes
   std::uint64_t line = 1;
 };
-// Where the byte at `decoded_offset` of the text is stored.
+// Where bytes of the decoded text are stored, by their offset in it: one more reading of the text, up
+// to the last of them.
+using Places = std::map<std::uint64_t, Place>;
+Result<Places> FindPlaces(const Scan& scan, const std::set<std::uint64_t>& decoded_offsets);
 Result<Place> FindPlace(const Scan& scan, std::uint64_t decoded_offset);
 
 void AddNote(Description* out, std::string code, std::string text);
@@ -60,6 +67,11 @@ void SetFields(const Scan& scan, const FieldCollector& collector);
 // The sample from the beginning of a record. `chars_behind`: code points of it that are not in
 // `text`.
 void SetSample(const Scan& scan, std::string_view text, std::uint64_t chars_behind);
+
+// What DescribeJson and DescribeTable will scan, as far as the head tells.
+RecordPlan PlanRecords(const Scan& scan);
+std::unique_ptr<NdjsonPlan> PlanNdjson(const Scan& scan);  // null: no JSON lines at all
+std::unique_ptr<TablePlan> PlanTable(const Scan& scan);    // null: nothing that is read as a table
 
 // JSON of every kind: NDJSON, one document, values in a row, with comments.
 Result<bool> DescribeJson(Scan* scan);

@@ -44,6 +44,12 @@ NdjsonSummary ProbeNdjson(const Scan& scan) {
 }
 
 Result<NdjsonScan> ScanNdjson(const Scan& scan) {
+  if (scan.plan && scan.plan->ndjson && scan.plan->ndjson->pass) {
+    NdjsonPlan& plan = *scan.plan->ndjson;
+    if (auto summary = plan.pass->Take(scan.ends())) {
+      return NdjsonScan{std::move(*summary), plan.fields, plan.sample};
+    }
+  }
   NdjsonScan result{.fields = FieldCollector(scan.limits())};
   NdjsonScanner scanner;
   scanner.SetEvents(&result.fields, result.fields.EventDepth(0), scan.options.sample_records);
@@ -77,19 +83,22 @@ void SetCapture(const Scan& scan, const JsonCapture& capture) {
 
 Status NoteMalformed(const Scan& scan, const NdjsonSummary& summary) {
   if (summary.malformed == 0) return {};
+  std::set<std::uint64_t> offsets;
+  for (const LineFault& fault : summary.faults) offsets.insert(fault.offset);
+  DOSSIER_ASSIGN_OR_RETURN(Places places, FindPlaces(scan, offsets));
   std::string lines;
   for (const LineFault& fault : summary.faults) {
     if (!lines.empty()) lines += "; ";
-    lines += fmt::format("line {}: {}", GroupDigits(fault.line), FaultText(fault.fault));
+    lines += fmt::format("line {}: {}", GroupDigits(places[fault.offset].line),
+                         FaultText(fault.fault));
   }
   if (summary.malformed > summary.faults.size()) {
     lines += fmt::format("; and {} more", GroupDigits(summary.malformed - summary.faults.size()));
   }
-  DOSSIER_ASSIGN_OR_RETURN(const Place place, FindPlace(scan, summary.faults.front().offset));
   AddNote(scan.out, "malformed",
           fmt::format("{} malformed {}: {}", GroupDigits(summary.malformed),
                       summary.malformed == 1 ? "line" : "lines", lines),
-          place);
+          places[summary.faults.front().offset]);
   return {};
 }
 
@@ -187,7 +196,9 @@ bool IsOneLineRecord(const Scan& scan, const JsonSummary& summary) {
 // INS-41, INS-42: a file that its name calls NDJSON.
 Result<bool> DescribeNamedNdjson(const Scan& scan) {
   DOSSIER_ASSIGN_OR_RETURN(const NdjsonScan found, ScanNdjson(scan));
-  if (HoldsShare(found.summary.head_valid, found.summary.head_lines, 50)) {
+  // A scan limit that leaves no whole line says nothing against the name.
+  const bool unseen = !scan.complete && found.summary.head_lines == 0;
+  if (unseen || HoldsShare(found.summary.head_valid, found.summary.head_lines, 50)) {
     DOSSIER_RETURN_IF_ERROR(TakeNdjson(scan, found));
     return true;
   }
@@ -197,7 +208,7 @@ Result<bool> DescribeNamedNdjson(const Scan& scan) {
   DOSSIER_ASSIGN_OR_RETURN(const Place place, FindPlace(scan, first.offset));
   AddNote(scan.out, "named-but-not",
           fmt::format("named {}, but line {} is not JSON: {}", scan.out->extension,
-                      GroupDigits(first.line), FaultText(first.fault)),
+                      GroupDigits(place.line), FaultText(first.fault)),
           place);
   return true;
 }
@@ -250,6 +261,39 @@ Result<bool> DescribeSeparated(Scan* scan) {
 
 }  // namespace
 
+// A scan limit left fewer than two whole lines, which is too little for IsCertainNdjson: what was
+// seen of a file named NDJSON agrees with its name, or another value starts behind the first line.
+bool IsNdjsonSoFar(const Scan& scan, const NdjsonSummary& probe) {
+  const bool few = !scan.complete && probe.head_lines < 2 && probe.malformed == 0;
+  const std::string_view text = TrimSpace(scan.head);
+  if (!few || text.empty()) return false;
+  if (scan.out->named_format == Format::kNdjson) return true;
+  const std::size_t end = text.find_first_of("\r\n");
+  if (probe.records == 0 || end == std::string_view::npos) return false;
+  const std::size_t second = text.find_first_not_of("\r\n\t ", end);
+  return text[second] == '{' || text[second] == '[';
+}
+
+std::unique_ptr<NdjsonPlan> PlanNdjson(const Scan& scan) {
+  const auto forced = scan.options.format;
+  const std::string_view text = TrimSpace(scan.head);
+  const bool named = forced == Format::kNdjson || scan.out->named_format == Format::kNdjson;
+  if (text.empty() || (forced && !named)) return nullptr;
+  if (!named && text.front() != '{' && text.front() != '[') return nullptr;
+  auto plan = std::make_unique<NdjsonPlan>(scan.limits());
+  plan->probe = ProbeNdjson(scan);
+  // What decides and what is sampled must lie in the first part.
+  const bool in_head = scan.head_ends == TextEnds::kHere ||
+                       (plan->probe.head_lines == NdjsonSummary::kHeadLines &&
+                        plan->probe.records >= scan.options.sample_records);
+  if (!in_head || !IsCertainNdjson(plan->probe)) return plan;
+  NdjsonScanner first;
+  first.SetEvents(&plan->fields, plan->fields.EventDepth(0), scan.options.sample_records);
+  first.Capture(&plan->sample);
+  plan->pass = std::make_unique<NdjsonPass>(scan.source, scan.stream, NdjsonRecords(first));
+  return plan;
+}
+
 Result<bool> DescribeJson(Scan* scan) {
   const std::string_view text = TrimSpace(scan->head);
   if (text.empty()) return false;
@@ -260,7 +304,8 @@ Result<bool> DescribeJson(Scan* scan) {
   const bool container = first == '{' || first == '[';
   if (!container && !named_ndjson && !named_json && first != '/') return false;
 
-  const NdjsonSummary probe = ProbeNdjson(*scan);
+  const bool planned = scan->plan && scan->plan->ndjson;
+  const NdjsonSummary probe = planned ? scan->plan->ndjson->probe : ProbeNdjson(*scan);
   if (IsCertainNdjson(probe)) {
     DOSSIER_ASSIGN_OR_RETURN(const NdjsonScan found, ScanNdjson(*scan));
     if (IsCertainNdjson(found.summary)) {
@@ -268,6 +313,7 @@ Result<bool> DescribeJson(Scan* scan) {
       return true;
     }
   }
+  if (IsNdjsonSoFar(*scan, probe)) return DescribeNamedNdjson(*scan);
   const bool lines_unknown = probe.head_lines < 2 && scan->head_ends == TextEnds::kLater;
   if (container || named_json || first == '/') {
     DOSSIER_ASSIGN_OR_RETURN(const bool taken, DescribeDocument(scan, lines_unknown));

@@ -12,20 +12,45 @@ namespace {
 
 constexpr int kMaxRescans = 3;
 
+CsvGuess GuessTable(const Scan& scan) {
+  const auto forced = scan.options.format;
+  std::optional<char> delimiter = scan.options.delimiter;
+  if (!delimiter && forced == Format::kTsv) delimiter = '\t';
+  // One column says nothing about the delimiter: the name is right then.
+  const bool tsv = forced.value_or(scan.out->named_format.value_or(Format::kCsv)) == Format::kTsv;
+  return GuessCsv(scan.head, {.delimiter = delimiter,
+                              .fallback = tsv ? '\t' : ',',
+                              .header = scan.options.header,
+                              .ends = scan.head_ends});
+}
+
+CsvScanOptions ScanOptions(const CsvGuess& guess) {
+  return {.delimiter = guess.shape.delimiter,
+          .columns = guess.shape.columns,
+          .skip_rows = guess.shape.header ? 1u : 0u};
+}
+
+Result<CsvSummary> ScanOnce(const Scan& scan, const CsvGuess& guess,
+                            const CsvScanOptions& options) {
+  TablePass* pass = scan.plan && scan.plan->table ? scan.plan->table->pass.get() : nullptr;
+  if (pass && pass->records().options() == options) {
+    if (auto summary = pass->Take(scan.ends())) return std::move(*summary);
+  }
+  CsvScanner scanner(options);
+  DOSSIER_RETURN_IF_ERROR(ReadText(scan, guess.text_start, [&](std::string_view block) {
+    scanner.Feed(block);
+    return Flow::kContinue;
+  }));
+  return scanner.Finish(scan.ends());
+}
+
 // INS-68: counts again from a quote that never closes, with that quote as text. After some of them
 // all later quotes are text, so that a file of stray quotes is not read once for each.
 Result<CsvSummary> ScanRows(const Scan& scan, const CsvGuess& guess) {
-  CsvScanOptions options{.delimiter = guess.shape.delimiter,
-                         .columns = guess.shape.columns,
-                         .skip_rows = guess.shape.header ? 1u : 0u};
+  CsvScanOptions options = ScanOptions(guess);
   std::optional<CsvFault> open_quote;
   for (int round = 0;; ++round) {
-    CsvScanner scanner(options);
-    DOSSIER_RETURN_IF_ERROR(ReadText(scan, guess.text_start, [&](std::string_view block) {
-      scanner.Feed(block);
-      return Flow::kContinue;
-    }));
-    CsvSummary summary = scanner.Finish(scan.ends());
+    DOSSIER_ASSIGN_OR_RETURN(CsvSummary summary, ScanOnce(scan, guess, options));
     if (!open_quote) open_quote = summary.open_quote;
     if (!summary.open_quote || options.literal_from_there) {
       summary.open_quote = open_quote;
@@ -39,48 +64,51 @@ Result<CsvSummary> ScanRows(const Scan& scan, const CsvGuess& guess) {
   }
 }
 
-// Lines of the scan count from behind a `sep=` line.
-Status NoteAt(const Scan& scan, const CsvGuess& guess, std::string code, std::string text,
-              std::uint64_t offset) {
-  DOSSIER_ASSIGN_OR_RETURN(const Place place, FindPlace(scan, guess.text_start + offset));
-  AddNote(scan.out, std::move(code), std::move(text), place);
-  return {};
+std::string RaggedText(const CsvGuess& guess, const CsvSummary& rows, const Places& places) {
+  std::string lines;
+  for (const CsvFault& fault : rows.ragged_rows) {
+    if (!lines.empty()) lines += "; ";
+    lines += fmt::format("line {}: {} {}",
+                         GroupDigits(places.at(guess.text_start + fault.offset).line), fault.cells,
+                         fault.cells == 1 ? "cell" : "cells");
+  }
+  if (rows.ragged > rows.ragged_rows.size()) {
+    lines += fmt::format("; and {} more", GroupDigits(rows.ragged - rows.ragged_rows.size()));
+  }
+  return fmt::format("{} {} not {} cells: {}", GroupDigits(rows.ragged),
+                     rows.ragged == 1 ? "row has" : "rows have", guess.shape.columns, lines);
 }
 
 Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& rows) {
-  const std::uint64_t skipped_lines = guess.sep_line ? 1 : 0;
+  std::set<std::uint64_t> offsets;
+  for (const CsvFault& fault : rows.ragged_rows) offsets.insert(guess.text_start + fault.offset);
+  for (const auto& fault : {rows.open_quote, rows.first_stray}) {
+    if (fault) offsets.insert(guess.text_start + fault->offset);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Places places, FindPlaces(scan, offsets));
+  const auto place_of = [&](const CsvFault& fault) {
+    return places.at(guess.text_start + fault.offset);
+  };
   if (rows.ragged > 0) {
-    std::string lines;
-    for (const CsvFault& fault : rows.ragged_rows) {
-      if (!lines.empty()) lines += "; ";
-      lines += fmt::format("line {}: {} {}", GroupDigits(fault.line + skipped_lines), fault.cells,
-                           fault.cells == 1 ? "cell" : "cells");
-    }
-    if (rows.ragged > rows.ragged_rows.size()) {
-      lines += fmt::format("; and {} more", GroupDigits(rows.ragged - rows.ragged_rows.size()));
-    }
-    DOSSIER_RETURN_IF_ERROR(NoteAt(scan, guess, "ragged",
-                                   fmt::format("{} {} not {} cells: {}", GroupDigits(rows.ragged),
-                                               rows.ragged == 1 ? "row has" : "rows have",
-                                               guess.shape.columns, lines),
-                                   rows.ragged_rows.front().offset));
+    AddNote(scan.out, "ragged", RaggedText(guess, rows, places),
+            place_of(rows.ragged_rows.front()));
   }
   if (rows.open_quote) {
-    DOSSIER_RETURN_IF_ERROR(NoteAt(
-        scan, guess, "open-quote",
-        fmt::format("the quote in line {} never closes; it was taken as text",
-                    GroupDigits(rows.open_quote->line + skipped_lines)),
-        rows.open_quote->offset));
+    const Place place = place_of(*rows.open_quote);
+    AddNote(scan.out, "open-quote",
+            fmt::format("the quote in line {} never closes; it was taken as text",
+                        GroupDigits(place.line)),
+            place);
   }
   // The quote that never closes is itself one of them.
   const std::uint64_t stray = rows.stray_quotes - std::min<std::uint64_t>(
                                   rows.stray_quotes, rows.open_quote ? 1 : 0);
   if (stray > 0 && rows.first_stray) {
-    DOSSIER_RETURN_IF_ERROR(NoteAt(
-        scan, guess, "stray-quote",
-        fmt::format("stray quote: {} inside unquoted cells, the first in line {}",
-                    GroupDigits(stray), GroupDigits(rows.first_stray->line + skipped_lines)),
-        rows.first_stray->offset));
+    const Place place = place_of(*rows.first_stray);
+    AddNote(scan.out, "stray-quote",
+            fmt::format("stray quote: {} inside unquoted cells, the first in line {}",
+                        GroupDigits(stray), GroupDigits(place.line)),
+            place);
   }
   if (guess.duplicate_names) {
     AddNote(scan.out, "duplicate-names", "columns of one name are numbered: name#2");
@@ -127,23 +155,39 @@ void SampleFirstRow(const Scan& scan, const CsvGuess& guess) {
 
 }  // namespace
 
+std::unique_ptr<TablePlan> PlanTable(const Scan& scan) {
+  const auto is_table = [](Format format) {
+    return format == Format::kCsv || format == Format::kTsv;
+  };
+  const auto named = scan.options.format ? scan.options.format : scan.out->named_format;
+  const bool table = named && is_table(*named);
+  const bool maybe = !scan.options.format &&
+                     (!named || *named == Format::kPlainText || *named == Format::kLog);
+  const std::string_view text = TrimSpace(scan.head);
+  const bool json = !table && (text.starts_with('{') || text.starts_with('['));
+  if (text.empty() || json || (!table && !maybe)) return nullptr;
+  auto plan = std::make_unique<TablePlan>();
+  plan->guess = GuessTable(scan);
+  const CsvGuess& guess = plan->guess;
+  const bool fits = table || (named ? guess.certain : guess.fits_sniffed);
+  if (fits && !guess.rows.empty() && guess.text_start == 0) {
+    plan->pass =
+        std::make_unique<TablePass>(scan.source, scan.stream, TableRecords(ScanOptions(guess)));
+  }
+  return plan;
+}
+
 Result<bool> DescribeTable(Scan* scan, TableDemand demand) {
-  std::optional<char> delimiter = scan->options.delimiter;
-  const CsvGuess guess = GuessCsv(scan->head, {.delimiter = delimiter,
-                                               .header = scan->options.header,
-                                               .ends = scan->head_ends});
+  const bool planned = scan->plan && scan->plan->table;
+  const CsvGuess guess = planned ? scan->plan->table->guess : GuessTable(*scan);
   if (demand == TableDemand::kCertain && !guess.certain) return false;
   if (demand == TableDemand::kSniffed && !guess.fits_sniffed) return false;
   if (guess.rows.empty()) return false;
   Description& out = *scan->out;
   DOSSIER_ASSIGN_OR_RETURN(const CsvSummary rows, ScanRows(*scan, guess));
-  const bool tab = guess.shape.delimiter == '\t';
-  // One column says nothing about the delimiter: the name is right then.
-  const bool one_column_tsv = guess.shape.columns < 2 && out.named_format == Format::kTsv;
-  out.format = tab || one_column_tsv ? Format::kTsv : Format::kCsv;
+  out.format = guess.shape.delimiter == '\t' ? Format::kTsv : Format::kCsv;
   out.certain = guess.certain;
   out.table = guess.shape;
-  if (one_column_tsv) out.table->delimiter = '\t';
   out.records = RecordSummary{.records = rows.rows - (guess.shape.header && rows.rows > 0 ? 1 : 0),
                               .ragged = rows.ragged,
                               .exactness = scan->exactness()};

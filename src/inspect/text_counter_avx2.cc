@@ -116,7 +116,11 @@ class LineMeter {
     const std::uint64_t may_be_blank = ends & (low << 1 | low_before_);
     low_before_ = low >> 63;
     if (special != ends || !summary_.any_end || cr_before_) [[unlikely]] {
-      AddSlowly(special, base);
+      const __m256i zero = _mm256_setzero_si256();
+      const std::uint64_t nuls =
+          Mask(_mm256_cmpeq_epi8(round.low, zero), _mm256_cmpeq_epi8(round.high, zero));
+      summary_.nul_bytes += static_cast<std::uint64_t>(std::popcount(nuls));
+      AddSlowly(special & ~nuls, base);
       return;
     }
     summary_.lf += static_cast<std::uint64_t>(std::popcount(ends));
@@ -141,13 +145,11 @@ class LineMeter {
   }
 
  private:
-  // One by one: line ends with CR, NULs, and the first end of the text.
-  void AddSlowly(std::uint64_t special, std::size_t base) {
-    for (; special != 0; special &= special - 1) {
-      const std::size_t at = base + static_cast<std::size_t>(std::countr_zero(special));
-      if (text_[at] == '\0') {
-        ++summary_.nul_bytes;
-      } else if (text_[at] == '\n') {
+  // One by one: line ends with CR, and the first end of the text.
+  void AddSlowly(std::uint64_t ends, std::size_t base) {
+    for (; ends != 0; ends &= ends - 1) {
+      const std::size_t at = base + static_cast<std::size_t>(std::countr_zero(ends));
+      if (text_[at] == '\n') {
         const bool crlf = at > 0 && text_[at - 1] == '\r';
         ++(crlf ? summary_.crlf : summary_.lf);
         EndLine(at - (crlf ? 1 : 0), at + 1);

@@ -63,52 +63,6 @@ bool IsYamlPair(std::string_view line) {
   return name + 1 == text.size() || text[name + 1] == ' ';
 }
 
-struct Magic {
-  std::size_t offset;
-  std::string_view bytes;
-  std::string_view kind;
-};
-
-using namespace std::string_view_literals;
-constexpr Magic kMagics[] = {
-    {0, "\x89PNG\r\n\x1A\n"sv, "png"},
-    {0, "\xFF\xD8\xFF"sv, "jpeg"},
-    {0, "GIF87a"sv, "gif"},
-    {0, "GIF89a"sv, "gif"},
-    {8, "WEBP"sv, "webp"},
-    {8, "WAVE"sv, "wav"},
-    {0, "II*\0"sv, "tiff"},
-    {0, "MM\0*"sv, "tiff"},
-    {0, "PK\3\4"sv, "zip"},
-    {0, "PK\5\6"sv, "zip"},
-    {0, "7z\xBC\xAF\x27\x1C"sv, "7z"},
-    {257, "ustar"sv, "tar"},
-    {0, "\x1F\x8B"sv, "gzip"},
-    {0, "\x28\xB5\x2F\xFD"sv, "zstd"},
-    {0, "BZh"sv, "bzip2"},
-    {0, "\xFD"
-        "7zXZ\0"sv, "xz"},
-    {0, "\x04\x22\x4D\x18"sv, "lz4"},
-    {0, "PAR1"sv, "parquet"},
-    {0, "ARROW1"sv, "arrow file"},
-    {0, "FEA1"sv, "feather 1"},
-    {0, "ORC"sv, "orc"},
-    {0, "Obj\x01"sv, "avro"},
-    {0, "SQLite format 3\0"sv, "sqlite"},
-    {0, "%PDF-"sv, "pdf"},
-    {0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, "ole2"},
-    {0, "\x89HDF\r\n\x1A\n"sv, "hdf5"},
-    {0, "\x93NUMPY"sv, "npy"},
-    {0, "GGUF"sv, "gguf"},
-    {0, "\0asm"sv, "wasm"},
-    {0, "\x7F"
-        "ELF"sv, "elf"},
-    {0, "fLaC"sv, "flac"},
-    {0, "OggS"sv, "ogg"},
-    {4, "ftyp"sv, "mp4"},
-    {0, "ID3"sv, "mp3"},
-};
-
 }  // namespace
 
 std::optional<Format> LooksLikeMarkup(std::string_view head) {
@@ -197,15 +151,6 @@ bool LooksLikeMarkdown(std::string_view head) {
     fences += line.starts_with("```") ? 1 : 0;
   }
   return fences >= 2;
-}
-
-std::string_view BinaryKind(std::string_view head) {
-  for (const Magic& magic : kMagics) {
-    if (head.size() >= magic.offset && head.substr(magic.offset).starts_with(magic.bytes)) {
-      return magic.kind;
-    }
-  }
-  return "";
 }
 
 }  // namespace dossier::inspect

@@ -21,9 +21,6 @@ std::optional<Format> LooksLikeSettings(std::string_view head);  // TOML, INI
 bool LooksLikeYaml(std::string_view head);
 bool LooksLikeMarkdown(std::string_view head);
 
-// What the first bytes of a binary file say: "png", "zip", "gzip", "pdf"…; empty if unknown.
-std::string_view BinaryKind(std::string_view head);
-
 }  // namespace dossier::inspect
 
 #endif  // DOSSIER_INSPECT_TEXT_SNIFF_H_

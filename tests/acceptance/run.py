@@ -6,7 +6,8 @@ usage: run.py --dossier PATH [--jobs N] [FILE or folder ...]
 A scenario is YAML; a file may hold several, parted by `---`. Keys:
   about, cases        what it shows, the spec's case ids
   files               {name: content} written into a fresh folder, where the command runs;
-                      content may be {repeat: TEXT, times: N}, {bytes: "hex"} or a list of these
+                      content may be {repeat: TEXT, times: N}, {bytes: "hex"}, a list of these, or
+                      {start: TEXT, sparse: SIZE}: TEXT, then a hole to SIZE bytes
   context             as files, and each is handed to `ask` with -c
   args                the command's arguments; or
   ask, replies        `ask` with a scripted model that answers with `replies` (MOD-50 rules)
@@ -26,6 +27,7 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
   sent                {N: [texts]}: what the N-th request's messages must contain
   sent_lacks          {N: [texts]}: what they must not contain
   max_seconds         a bound that only a hang would pass
+  max_memory          MiB of private memory that the command may use at most
 """
 
 import argparse
@@ -52,6 +54,15 @@ def content_of(value) -> bytes:
     return str(value).encode()
 
 
+def write_content(path: pathlib.Path, value) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(value, dict) and "sparse" in value:
+        path.write_bytes(content_of(value["start"]))
+        os.truncate(path, value["sparse"])
+    else:
+        path.write_bytes(content_of(value))
+
+
 def lookup(document, path: str):
     for key in path.split("."):
         document = document[int(key)] if isinstance(document, list) else document[key]
@@ -63,7 +74,7 @@ JOURNAL_KEYS = {"requests", "journal", "sent", "sent_lacks", "events", "events_l
 KEYS = JOURNAL_KEYS | {"about", "cases", "files", "context", "args", "ask", "replies", "stdin",
                        "env", "before", "stdout", "stdout_contains", "stdout_lacks",
                        "stderr_contains", "stderr_lacks", "json", "exit", "max_seconds",
-                       "files_after"}
+                       "max_memory", "files_after"}
 
 
 class Scenario:
@@ -95,21 +106,27 @@ class Scenario:
         return ["ask", "-m", "scripted", "--script", str(script), *contexts,
                 *[str(word) for word in self.spec["ask"]]]
 
+    def limits(self) -> list[str]:
+        """What stands in front of the command: it dies of an allocation above the limit."""
+        if "max_memory" not in self.spec:
+            return []
+        return ["prlimit", f"--data={self.spec['max_memory'] << 20}"]
+
     def run(self) -> list[str]:
         with tempfile.TemporaryDirectory(prefix="dossier-acceptance-") as home:
             work = pathlib.Path(home) / "work"
             work.mkdir()
             for group in ("files", "context"):
                 for name, value in self.spec.get(group, {}).items():
-                    (work / name).parent.mkdir(parents=True, exist_ok=True)
-                    (work / name).write_bytes(content_of(value))
+                    write_content(work / name, value)
             env = self.environment(home)
             for before in self.spec.get("before", []):
                 subprocess.run([self.dossier, *map(str, before)], cwd=work, env=env, check=True,
                                capture_output=True)
             stdin = content_of(self.spec.get("stdin", ""))
             try:
-                done = subprocess.run([self.dossier, *self.arguments(work)], cwd=work, env=env,
+                command = [*self.limits(), self.dossier, *self.arguments(work)]
+                done = subprocess.run(command, cwd=work, env=env,
                                       input=stdin, capture_output=True, check=False,
                                       timeout=self.spec.get("max_seconds", 60))
             except subprocess.TimeoutExpired:

@@ -1,0 +1,187 @@
+#include "inspect/record_passes.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "base/random.h"
+#include "inspect/describe.h"
+#include "inspect/hint.h"
+
+namespace dossier::inspect {
+namespace {
+
+// Bytes that a part may read behind its chunk.
+constexpr std::size_t kTail = 40;
+
+// The chunks between `cuts`, each by a part of its own, as the counting pass does it.
+template <typename Pass>
+typename Pass::Summary ScanInParts(Pass* pass, std::string_view text, std::vector<std::size_t> cuts,
+                                   Random* random) {
+  cuts.push_back(text.size());
+  std::size_t from = 0;
+  for (const std::size_t to : cuts) {
+    auto part = pass->Start(from, to);
+    for (std::size_t at = from; at < to;) {
+      const std::size_t piece = std::min<std::size_t>(1 + random->Below(90), to - at);
+      part->Feed(text.substr(at, piece));
+      at += piece;
+    }
+    std::size_t at = to;
+    while (part->open() && at < std::min(text.size(), to + kTail)) {
+      part->FeedTail(text.substr(at, 7));
+      at += 7;
+    }
+    if (part->open() && at >= text.size()) part->EndText();
+    pass->Join(std::move(part));
+    from = to;
+  }
+  return *pass->Take(TextEnds::kHere);
+}
+
+std::string Shown(const CsvSummary& summary) {
+  std::string out = fmt::format("{} rows, {} ragged, {} stray", summary.rows, summary.ragged,
+                                summary.stray_quotes);
+  for (const CsvFault& fault : summary.ragged_rows) {
+    out += fmt::format(" r{}:{}", fault.offset, fault.cells);
+  }
+  if (summary.first_stray) out += fmt::format(" s{}", summary.first_stray->offset);
+  if (summary.open_quote) out += fmt::format(" o{}", summary.open_quote->offset);
+  return out;
+}
+
+std::string Shown(const NdjsonSummary& summary) {
+  std::string out = fmt::format("{} records, {} malformed, {} other", summary.records,
+                                summary.malformed, summary.non_object);
+  for (const LineFault& fault : summary.faults) {
+    out += fmt::format(" {}:{}", fault.offset, FaultText(fault.fault));
+  }
+  return out;
+}
+
+std::string Pick(Random& random, std::span<const std::string_view> pieces, std::size_t bytes) {
+  std::string text;
+  while (text.size() < bytes) text += pieces[random.Below(pieces.size())];
+  return text;
+}
+
+constexpr std::string_view kCsvPieces[] = {"a,b\n",       "1,\"x\ny\"\r\n", "\"q\"\"q\",2\n", "3\n",
+                                           "\"\n,\n\n\",4\r\n", "5,6\r",     "x\"y,7\n",      "\n"};
+constexpr std::string_view kHostilePieces[] = {"\"", ",", "\n", "\r", "a", "\"\"", "\r\n", "b,c\n"};
+constexpr std::string_view kJsonPieces[] = {"{\"a\":1}\n",   "{\"a\":\"x\"}\r\n", "[1]\r", "\n", " \n",
+                                            "broken\n",      "7\n",               "{\"a\":\n",
+                                            "{\"b\":{}} \n", "{\"c\":1} x\r\n"};
+
+class PassesTest : public ::testing::Test {
+ protected:
+  void CheckTable(std::string text, const std::vector<std::size_t>& cuts) {
+    text.insert(0, "x,y\n");
+    const CsvScanOptions options{.columns = 2, .skip_rows = 1};
+    CsvScanner whole(options);
+    whole.Feed(text);
+    const auto source = MemorySource(text, "");
+    TablePass pass(*source, {}, TableRecords(options));
+    const CsvSummary summary = ScanInParts(&pass, text, cuts, &random_);
+    ASSERT_EQ(Shown(summary), Shown(whole.Finish())) << testing::PrintToString(text);
+    wrong_guesses_ += pass.wrong_guesses();
+  }
+
+  void CheckNdjson(const std::string& text, const std::vector<std::size_t>& cuts) {
+    NdjsonScanner whole;
+    whole.Feed(text);
+    const auto source = MemorySource(text, "");
+    NdjsonPass pass(*source, {}, NdjsonRecords(NdjsonScanner()));
+    const NdjsonSummary summary = ScanInParts(&pass, text, cuts, &random_);
+    ASSERT_EQ(Shown(summary), Shown(whole.Finish())) << testing::PrintToString(text);
+  }
+
+  Random random_{83};
+  std::uint64_t wrong_guesses_ = 0;
+};
+
+TEST_F(PassesTest, ABorderAtAnyByteChangesNothing) {  // INS-12, INS-51, INS-60
+  for (int round = 0; round < 40; ++round) {
+    const std::string table = Pick(random_, kCsvPieces, 120);
+    const std::string hostile = Pick(random_, kHostilePieces, 60);
+    const std::string lines = Pick(random_, kJsonPieces, 120);
+    for (std::size_t cut = 0; cut <= 120; ++cut) {
+      CheckTable(table, {cut});
+      if (cut <= hostile.size()) CheckTable(hostile, {cut});
+      CheckNdjson(lines, {cut});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(PassesTest, ManyPartsOfAnySizeGiveTheSameSum) {  // INS-12
+  for (int round = 0; round < 1500; ++round) {
+    const std::string table =
+        Pick(random_, round % 2 == 0 ? kCsvPieces : kHostilePieces, random_.Below(500));
+    const std::string lines = Pick(random_, kJsonPieces, random_.Below(500));
+    std::vector<std::size_t> cuts;
+    const std::size_t most = 1 + random_.Below(90);
+    for (std::size_t at = 0; at < std::min(table.size(), lines.size());) {
+      cuts.push_back(at);
+      at += random_.Below(most) + 1;
+    }
+    CheckTable(table, cuts);
+    CheckNdjson(lines, cuts);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(wrong_guesses_, 0u) << "nothing here was ever guessed wrongly";
+}
+
+TEST_F(PassesTest, APartThatBeginsInAQuotedCellIsRecognized) {  // INS-60
+  std::string text = "id,note\n";
+  for (int i = 0; i < 2000; ++i) text += "1,\"one line\nand, yes, one more\"\n";
+  const auto source = MemorySource(text, "");
+  TablePass pass(*source, {}, TableRecords({.columns = 2, .skip_rows = 1}));
+  std::vector<std::size_t> cuts;
+  for (std::size_t at = 1000; at < text.size(); at += 997) cuts.push_back(at);
+  EXPECT_EQ(ScanInParts(&pass, text, cuts, &random_).rows, 2001u);
+  // Where a border cuts a quote from its delimiter, both guesses are wrong: that may happen.
+  EXPECT_LT(pass.wrong_guesses(), cuts.size() / 4);
+}
+
+std::string Described(const std::string& text, const std::string& name, const Options& options) {
+  const auto source = MemorySource(text, name);
+  return dossier::ToJson(ToJson(*Describe(*source, options, {})));
+}
+
+TEST(RecordPlanTest, ALargeFileDescribesAsItDoesReadTwice) {  // INS-12, INS-52, INS-63, INS-68
+  Random random(89);
+  std::string lines, table = "id,note\n";
+  while (lines.size() < (9u << 20)) {
+    lines += random.Below(30000) == 0 ? "broken\n" : "{\"a\":\"" + std::string(random.Below(90), 'x') + "\"}\r\n";
+  }
+  while (table.size() < (9u << 20)) {
+    table += random.Below(30000) == 0 ? "ragged\r\n" : "7,\"a\nb, \"\"c\"\"" + std::string(random.Below(90), 'y') + "\"\n";
+  }
+  const std::string open = table + "8,\"never closed\n" + "9,x\n";
+  struct Case {
+    const std::string& text;
+    std::string name;
+  };
+  for (const Case& c : {Case{lines, "a.ndjson"}, {table, "a.csv"}, {open, "b.csv"}, {lines, "c"}, {table, "d.txt"}}) {
+    // A limit that is not reached switches the plan off.
+    const std::string twice = Described(c.text, c.name, {.max_scan = c.text.size() + 1, .threads = 1});
+    for (const int threads : {1, 2, 8}) {
+      EXPECT_EQ(Described(c.text, c.name, {.threads = threads}), twice) << c.name << " " << threads;
+    }
+    EXPECT_EQ(Described(c.text, c.name, {.threads = 2, .block_bytes = 4099}), twice) << c.name;
+  }
+}
+
+TEST(RecordPlanTest, WhatTheHeadPromisesWronglyIsNotBelieved) {  // INS-9, INS-32
+  // NDJSON and a table whose second part is not UTF-8, and NDJSON that is broken behind its head.
+  const std::string line = "{\"a\":\"" + std::string(900, 'x') + "\"}\n";
+  std::string latin, broken;
+  for (int i = 0; i < 6000; ++i) latin += i == 5500 ? "{\"a\":\"caf\xE9\"}\n" : line;
+  for (int i = 0; i < 6000; ++i) broken += i < 3000 ? line : "no JSON\n";
+  for (const std::string& text : {latin, broken}) {
+    const std::string twice = Described(text, "a.ndjson", {.max_scan = text.size() + 1, .threads = 1});
+    EXPECT_EQ(Described(text, "a.ndjson", {.threads = 2}), twice);
+  }
+}
+
+}  // namespace
+}  // namespace dossier::inspect
