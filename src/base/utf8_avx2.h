@@ -85,7 +85,7 @@ DOSSIER_AVX2 inline __m256i Previous(__m256i bytes, __m256i before) {
   return PreviousBy<N>(bytes, before, std::make_integer_sequence<int, 32>());
 }
 
-DOSSIER_AVX2 inline __m256i Utf8Errors(__m256i bytes, __m256i before) {
+DOSSIER_AVX2 __attribute__((always_inline)) inline __m256i Utf8Errors(__m256i bytes, __m256i before) {
   const __m256i previous1 = Previous<1>(bytes, before);
   const __m256i special = _mm256_and_si256(
       _mm256_and_si256(

@@ -236,7 +236,7 @@ TEST(DescribeTest, NulsTellWideEncodingsWithoutAMark) {  // INS-8
   };
   for (const Case& c : cases) {
     EXPECT_EQ(DescribeBytes(c.bytes, "a.txt").encoding.kind, c.kind)
-        << testing::PrintToString(c.bytes.substr(0, 12)) << " of " << c.bytes.size();
+        << ::testing::PrintToString(c.bytes.substr(0, 12)) << " of " << c.bytes.size();
   }
 }
 
@@ -262,7 +262,7 @@ TEST(DescribeTest, WhatIsNoUtf16BecomesOneReplacementCharacterEach) {  // INS-10
       for (const std::size_t block : {1, 9, 262144}) {
         const std::string bytes = (big ? "\xFE\xFF" : "\xFF\xFE") + Utf16(c.text, big) + c.tail;
         const Description d = DescribeBytes(bytes, "a.txt", {.block_bytes = block});
-        const std::string shown = testing::PrintToString(bytes);
+        const std::string shown = ::testing::PrintToString(bytes);
         EXPECT_EQ(d.counts.chars, c.chars) << shown;
         EXPECT_EQ(d.counts.utf16_units, c.utf16_units) << shown;
         EXPECT_EQ(d.encoding.invalid, c.invalid) << shown;
@@ -298,7 +298,7 @@ TEST(DescribeTest, AMarkOfABinaryKindBeatsEveryName) {  // INS-30
   };
   for (const Case& c : cases) {
     EXPECT_EQ(FormatLabel(DescribeBytes(c.bytes, "a.csv")), c.label)
-        << testing::PrintToString(c.bytes);
+        << ::testing::PrintToString(c.bytes);
   }
 }
 

@@ -120,10 +120,12 @@ std::string ShortLabel(const Description& description) {
 }
 
 std::string FormatLabel(const Description& description) {
-  std::string label = NamedOtherwise(description)
-                          ? fmt::format("{} (named {})", ShortLabel(description),
-                                        description.extension)
-                          : BaseLabel(description);
+  std::string label = BaseLabel(description);
+  if (NamedOtherwise(description)) {
+    // The kind is all that is known of a binary file; of others the detail can wait.
+    if (description.format != Format::kBinary) label = ShortLabel(description);
+    label += fmt::format(" (named {})", description.extension);
+  }
   label += FaultLabel(description);
   const EncodingKind kind = description.encoding.kind;
   if (kind != EncodingKind::kUtf8 && kind != EncodingKind::kBinary) label += EncodingLabel(kind);

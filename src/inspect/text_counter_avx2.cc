@@ -16,6 +16,9 @@ using utf8::internal::SumBytes;
 using utf8::internal::Table;
 using utf8::internal::Utf8Errors;
 
+// A call in the loop would spill every constant of it.
+#define DOSSIER_AVX2_INLINE DOSSIER_AVX2 __attribute__((always_inline)) inline
+
 constexpr std::size_t kRound = 64;
 // A byte counter gains at most 2 a round, so this many rounds cannot overflow it.
 constexpr std::size_t kPartBytes = 127 * kRound;
@@ -24,12 +27,12 @@ struct Round {
   __m256i low, high;
 };
 
-DOSSIER_AVX2 inline Round Load(const char* data) {
+DOSSIER_AVX2_INLINE Round Load(const char* data) {
   return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(data)),
           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(data + 32))};
 }
 
-DOSSIER_AVX2 inline std::uint64_t Mask(__m256i low, __m256i high) {
+DOSSIER_AVX2_INLINE std::uint64_t Mask(__m256i low, __m256i high) {
   const auto low_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(low));
   const auto high_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(high));
   return low_bits | static_cast<std::uint64_t>(high_bits) << 32;
@@ -41,7 +44,7 @@ class CodePointCounter {
   DOSSIER_AVX2 CodePointCounter()
       : errors_(_mm256_setzero_si256()), before_(errors_), starts_(errors_), four_byte_(errors_) {}
 
-  DOSSIER_AVX2 inline void Add(const Round& round) {
+  DOSSIER_AVX2_INLINE void Add(const Round& round) {
     const std::uint64_t wide = Mask(round.low, round.high);
     if (wide == 0) {
       // ASCII: wrong only if the bytes before ended inside a sequence, whose lead is at most three
@@ -60,7 +63,7 @@ class CodePointCounter {
   }
 
   // `padding`: ASCII bytes of the last round that are not of the text. `part`: what was added.
-  DOSSIER_AVX2 inline utf8::Census Finish(std::string_view part, std::size_t padding) const {
+  DOSSIER_AVX2_INLINE utf8::Census Finish(std::string_view part, std::size_t padding) const {
     if (_mm256_testz_si256(errors_, errors_) == 0) return utf8::internal::CountScalar(part);
     utf8::Census census;
     census.bytes = part.size();
@@ -72,7 +75,7 @@ class CodePointCounter {
   }
 
  private:
-  DOSSIER_AVX2 inline void AddHalf(__m256i bytes, __m256i before) {
+  DOSSIER_AVX2_INLINE void AddHalf(__m256i bytes, __m256i before) {
     errors_ = _mm256_or_si256(errors_, Utf8Errors(bytes, before));
     // No continuation byte, as a signed number, is above -65.
     starts_ = _mm256_sub_epi8(starts_, _mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65)));
@@ -102,7 +105,7 @@ class LineMeter {
   void BeginPart() { low_before_ = 1; }
 
   // The round that starts at `base`; behind the text it is padded with letters.
-  DOSSIER_AVX2 inline void Add(const Round& round, std::size_t base) {
+  DOSSIER_AVX2_INLINE void Add(const Round& round, std::size_t base) {
     const __m256i lf = _mm256_set1_epi8('\n'), space = _mm256_set1_epi8(' ');
     const std::uint64_t ends =
         Mask(_mm256_cmpeq_epi8(round.low, lf), _mm256_cmpeq_epi8(round.high, lf));
@@ -146,7 +149,7 @@ class LineMeter {
 
  private:
   // One by one: line ends with CR, and the first end of the text.
-  void AddSlowly(std::uint64_t ends, std::size_t base) {
+  __attribute__((noinline)) void AddSlowly(std::uint64_t ends, std::size_t base) {
     for (; ends != 0; ends &= ends - 1) {
       const std::size_t at = base + static_cast<std::size_t>(std::countr_zero(ends));
       if (text_[at] == '\n') {
@@ -179,7 +182,7 @@ class LineMeter {
     line_start_ = next_start;
   }
 
-  void CountBlank(std::uint64_t ends, std::size_t base) {
+  __attribute__((noinline)) void CountBlank(std::uint64_t ends, std::size_t base) {
     for (; ends != 0; ends &= ends - 1) {
       std::size_t at = base + static_cast<std::size_t>(std::countr_zero(ends));
       while (IsSpace(text_[at - 1])) --at;  // there is a line end in front of this line
@@ -187,7 +190,7 @@ class LineMeter {
     }
   }
 
-  void MeasureInside(std::uint64_t ends) {
+  __attribute__((noinline)) void MeasureInside(std::uint64_t ends) {
     for (int from = std::countr_zero(ends) + 1; (ends &= ends - 1) != 0;) {
       const int end = std::countr_zero(ends);
       summary_.inner_longest =
