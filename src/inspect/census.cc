@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -77,8 +78,12 @@ class Utf8Counter {
     std::vector<std::thread> helpers;
     const std::uint64_t known = std::min(source_.size().value_or(kNone), limit_);
     const auto useful = static_cast<int>(std::min<std::uint64_t>(known / kChunkBytes + 1, 64));
-    for (int i = 1; i < std::min(options_.threads, useful); ++i) {
-      helpers.emplace_back([this] { Work(); });
+    try {
+      for (int i = 1; i < std::min(options_.threads, useful); ++i) {
+        helpers.emplace_back([this] { Work(); });
+      }
+    } catch (const std::system_error&) {
+      // No more threads are to be had; those that started do all of the work.
     }
     Work();
     for (std::thread& helper : helpers) helper.join();
