@@ -73,6 +73,10 @@ TEST(FileTest, AnAtomicWriteReplacesWholeAndKeepsNothingHalfMade) {
 TEST(HashTest, KnownVectors) {
   EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(Sha256Hex("dossier-seed:1").substr(0, 32), "72c8d227357539eddfb5fdecebeb5f0b");
+  // As `git hash-object` prints them.
+  EXPECT_EQ(GitBlobName("hello\n", GitHash::kSha1), "ce013625030ba8dba906f756967f9e9ca394464a");
+  EXPECT_EQ(GitBlobName("hello\n", GitHash::kSha256),
+            "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4");
 }
 
 TEST(TextTest, NumbersNamesSizesAndDurations) {

@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+#include <fmt/format.h>
 #include <openssl/sha.h>
 
 namespace dossier {
@@ -11,6 +12,17 @@ SHA256_CTX* Context(std::array<unsigned char, 128>& state) {
   return reinterpret_cast<SHA256_CTX*>(state.data());
 }
 
+std::string Hex(const unsigned char* digest, std::size_t size) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(size * 2);
+  for (std::size_t i = 0; i < size; ++i) {
+    out += kDigits[digest[i] >> 4];
+    out += kDigits[digest[i] & 15];
+  }
+  return out;
+}
+
 }  // namespace
 
 Sha256::Sha256() { SHA256_Init(Context(state_)); }
@@ -20,22 +32,32 @@ void Sha256::Update(std::string_view bytes) {
 }
 
 std::string Sha256::Hex() {
-  constexpr char kDigits[] = "0123456789abcdef";
   unsigned char digest[SHA256_DIGEST_LENGTH];
   SHA256_Final(digest, Context(state_));
-  std::string out;
-  out.reserve(sizeof digest * 2);
-  for (const unsigned char byte : digest) {
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
-  }
-  return out;
+  return dossier::Hex(digest, sizeof digest);
 }
 
 std::string Sha256Hex(std::string_view bytes) {
   Sha256 hash;
   hash.Update(bytes);
   return hash.Hex();
+}
+
+std::string GitBlobName(std::string_view content, GitHash hash) {
+  const std::string head = fmt::format("blob {}", content.size()) + '\0';
+  if (hash == GitHash::kSha256) {
+    Sha256 sha256;
+    sha256.Update(head);
+    sha256.Update(content);
+    return sha256.Hex();
+  }
+  SHA_CTX sha1;
+  SHA1_Init(&sha1);
+  SHA1_Update(&sha1, head.data(), head.size());
+  SHA1_Update(&sha1, content.data(), content.size());
+  unsigned char digest[SHA_DIGEST_LENGTH];
+  SHA1_Final(digest, &sha1);
+  return Hex(digest, sizeof digest);
 }
 
 }  // namespace dossier

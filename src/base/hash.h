@@ -1,4 +1,4 @@
-// SHA-256, the name of every stored body.
+// SHA-256, the name of every stored body; SHA-1 only because git names its objects so.
 //
 //   std::string name = Sha256Hex("abc");       // ba7816bf…
 //   Sha256 hash; hash.Update(a); hash.Update(b); std::string name = hash.Hex();
@@ -9,6 +9,7 @@
 #define DOSSIER_BASE_HASH_H_
 
 #include <array>
+#include <cstdint>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,6 +28,10 @@ class Sha256 {
 };
 
 std::string Sha256Hex(std::string_view bytes);
+
+enum class GitHash : std::uint8_t { kSha1, kSha256 };  // the two object formats of git
+// The name that git gives a file's content: the hash of "blob SIZE", NUL and the bytes, in hex.
+std::string GitBlobName(std::string_view content, GitHash hash);
 
 }  // namespace dossier
 

@@ -5,144 +5,50 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
+#include <cstdlib>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/file.h"
+#include "base/git_folders.h"
 #include "base/text.h"
 
 namespace dossier {
 namespace {
 
+using Verdict = IgnoreFile::Verdict;
+using PathKind = IgnoreFile::PathKind;
+
 constexpr std::uint64_t kMaxIgnoreFile = 4 << 20;  // bytes
-
-// Matches one `[…]` at `*p` (behind the bracket) against `c`; moves *p behind it. A class that never
-// closes matches nothing.
-bool MatchClass(std::string_view pattern, std::size_t* p, char c) {
-  std::size_t at = *p;
-  const bool negated = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
-  if (negated) ++at;
-  bool matched = false;
-  for (bool first = true; at < pattern.size(); first = false) {
-    if (pattern[at] == ']' && !first) {
-      *p = at + 1;
-      return matched != negated && c != '/';
-    }
-    char low = pattern[at++];
-    if (low == '\\' && at < pattern.size()) low = pattern[at++];
-    char high = low;
-    if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']') {
-      high = pattern[at + 1];
-      at += 2;
-    }
-    matched = matched || (c >= low && c <= high);
-  }
-  *p = pattern.size();
-  return false;
-}
-
-// Glob with `*`, `?`, `[…]` that stay inside a name, and `**` between slashes that does not. Each star
-// remembers where it may take one byte more; only the last of each kind matters.
-class Glob {
- public:
-  Glob(std::string_view pattern, std::string_view text) : pattern_(pattern), text_(text) {}
-
-  bool Match() {
-    while (true) {
-      if (p_ == pattern_.size() && t_ == text_.size()) return true;
-      if (Step()) continue;
-      if (!Retry(&star_) && !Retry(&double_star_)) return false;
-    }
-  }
-
- private:
-  struct Star {
-    std::size_t p = 0, t = 0;
-    bool active = false, crosses = false;
-  };
-
-  bool Step() {
-    if (p_ == pattern_.size()) return false;
-    const std::string_view rest = pattern_.substr(p_);
-    const bool at_name = t_ == 0 || text_[t_ - 1] == '/';
-    if (rest.starts_with("**/") && at_name && (p_ == 0 || pattern_[p_ - 1] == '/')) {
-      p_ += 3;
-      double_star_ = {p_, t_, true, true};
-      star_ = {};
-      return true;
-    }
-    if (rest == "**" && (p_ == 0 || pattern_[p_ - 1] == '/')) {  // everything below
-      p_ = pattern_.size();
-      const bool below = t_ < text_.size();
-      t_ = text_.size();
-      return below;
-    }
-    if (rest[0] == '*') {
-      while (p_ < pattern_.size() && pattern_[p_] == '*') ++p_;
-      star_ = {p_, t_, true, false};
-      return true;
-    }
-    if (t_ == text_.size()) return false;
-    return StepByte(rest[0]);
-  }
-
-  bool StepByte(char wanted) {
-    const char c = text_[t_];
-    std::size_t next = p_ + 1;
-    bool matched = c == wanted;
-    if (wanted == '?') {
-      matched = c != '/';
-    } else if (wanted == '[') {
-      matched = MatchClass(pattern_, &next, c);
-    } else if (wanted == '\\' && next < pattern_.size()) {
-      matched = c == pattern_[next++];
-    }
-    if (!matched) return false;
-    p_ = next;
-    ++t_;
-    return true;
-  }
-
-  // Lets a star take one byte more; `**/` takes up to the next name.
-  bool Retry(Star* star) {
-    if (!star->active) return false;
-    if (star->crosses) {
-      const std::size_t slash = text_.find('/', star->t);
-      if (slash == std::string_view::npos) return false;
-      star->t = slash + 1;
-      star_ = {};
-    } else {
-      if (star->t == text_.size() || text_[star->t] == '/') {
-        star->active = false;
-        return false;
-      }
-      ++star->t;
-    }
-    p_ = star->p;
-    t_ = star->t;
-    return true;
-  }
-
-  const std::string_view pattern_, text_;
-  std::size_t p_ = 0, t_ = 0;
-  Star star_, double_star_;
-};
 
 std::string JoinPath(const std::string& folder, std::string_view name) {
   if (folder.empty()) return std::string(name);
-  return folder.ends_with('/') ? fmt::format("{}{}", folder, name)
-                               : fmt::format("{}/{}", folder, name);
+  std::string path;
+  path.reserve(folder.size() + 1 + name.size());
+  path = folder;
+  if (!folder.ends_with('/')) path += '/';
+  return path.append(name);
 }
 
-std::optional<IgnoreFile> ReadIgnoreFile(const std::string& path) {
+// Inside a work tree git follows no link to an ignore file; elsewhere it does.
+enum class LinkedFile : std::uint8_t { kRefuse, kFollow };
+
+std::optional<IgnoreFile> ReadIgnoreFile(const std::string& path, LinkedFile linked) {
   struct stat info {};
-  if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  const int failed =
+      linked == LinkedFile::kRefuse ? lstat(path.c_str(), &info) : stat(path.c_str(), &info);
+  if (failed != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   const auto text = ReadFile(path, kMaxIgnoreFile);
   if (!text) return std::nullopt;
   return IgnoreFile(*text);
+}
+
+std::string DefaultGlobalIgnoreFile() {
+  const char* config = std::getenv("XDG_CONFIG_HOME");
+  if (config && *config) return std::string(config) + "/git/ignore";
+  const char* home = std::getenv("HOME");
+  return home && *home ? std::string(home) + "/.config/git/ignore" : "";
 }
 
 struct CloseFolder {
@@ -156,6 +62,19 @@ struct Entry {
   bool link = false;
 };
 
+mode_t ModeOf(unsigned char type) {
+  switch (type) {
+    case DT_REG: return S_IFREG;
+    case DT_DIR: return S_IFDIR;
+    case DT_LNK: return S_IFLNK;
+    case DT_SOCK: return S_IFSOCK;
+    case DT_FIFO: return S_IFIFO;
+    case DT_CHR: return S_IFCHR;
+    case DT_BLK: return S_IFBLK;
+    default: return 0;
+  }
+}
+
 std::string_view KindName(mode_t mode) {
   if (S_ISSOCK(mode)) return "socket";
   if (S_ISFIFO(mode)) return "fifo";
@@ -163,113 +82,191 @@ std::string_view KindName(mode_t mode) {
   return "not a regular file";
 }
 
+// The rules that hold where the walk is: git's first, then one list for each extra file name.
+class RuleStack {
+ public:
+  explicit RuleStack(const std::vector<std::string>& extra_names) : lists_(1 + extra_names.size()) {
+    names_.emplace_back(".gitignore");
+    names_.insert(names_.end(), extra_names.begin(), extra_names.end());
+  }
+
+  using Mark = std::vector<std::size_t>;
+  Mark mark() const {
+    Mark mark;
+    for (const auto& list : lists_) mark.push_back(list.size());
+    return mark;
+  }
+  void Restore(const Mark& mark) {
+    for (std::size_t i = 0; i < lists_.size(); ++i) {
+      lists_[i].erase(lists_[i].begin() + static_cast<std::ptrdiff_t>(mark[i]), lists_[i].end());
+    }
+  }
+
+  // A file of git's that is in no folder of the tree.
+  void AddGit(const std::string& path) {
+    if (path.empty()) return;
+    if (auto file = ReadIgnoreFile(path, LinkedFile::kFollow)) {
+      lists_[0].push_back({"", std::move(*file)});
+    }
+  }
+
+  // All ignore files of `folder`, which is `inside` seen from the root. `present` says whether a
+  // name is there, where that is known.
+  template <typename Present>
+  void AddFolder(const std::string& folder, const std::string& inside, Present present) {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (!present(names_[i])) continue;
+      auto file = ReadIgnoreFile(JoinPath(folder, names_[i]), LinkedFile::kRefuse);
+      if (!file) continue;
+      lists_[i].push_back({inside.empty() ? "" : inside + "/", std::move(*file)});
+    }
+  }
+
+  Verdict Git(std::string_view path, PathKind kind) const { return Ask(lists_[0], path, kind); }
+
+  // Of the extra files; the last name counts most.
+  Verdict Extra(std::string_view path, PathKind kind) const {
+    for (std::size_t i = lists_.size(); i-- > 1;) {
+      const Verdict verdict = Ask(lists_[i], path, kind);
+      if (verdict != Verdict::kNone) return verdict;
+    }
+    return Verdict::kNone;
+  }
+
+ private:
+  struct Rules {
+    std::string base;  // the folder they speak of, from the root, with a slash behind; or ""
+    IgnoreFile file;
+  };
+
+  static Verdict Ask(const std::vector<Rules>& list, std::string_view path, PathKind kind) {
+    for (auto rules = list.rbegin(); rules != list.rend(); ++rules) {
+      if (!path.starts_with(rules->base)) continue;
+      const Verdict verdict = rules->file.Match(path.substr(rules->base.size()), kind);
+      if (verdict != Verdict::kNone) return verdict;
+    }
+    return Verdict::kNone;
+  }
+
+  std::vector<std::string> names_;
+  std::vector<std::vector<Rules>> lists_;  // as names_; in each, outermost first
+};
+
 class Walker {
  public:
   Walker(const WalkOptions& options, const CancelToken& cancel)
-      : options_(options), cancel_(cancel) {}
+      : options_(options), cancel_(cancel), rules_(options.extra_ignore_files) {}
 
   Result<WalkResult> Run(const std::string& folder) {
     struct stat info {};
     if (stat(folder.c_str(), &info) != 0) return MakeErrnoError(errno, folder);
     if (!S_ISDIR(info.st_mode)) return MakeErrnoError(ENOTDIR, folder);
     seen_.insert({info.st_dev, info.st_ino});
-    std::string inside;
-    if (options_.ignore == IgnoreRules::kApply) inside = AddRulesAbove(folder);
-    DOSSIER_RETURN_IF_ERROR(Walk(folder, inside, 0));
+    Place place{.folder = folder};
+    if (options_.ignore == IgnoreRules::kApply) AddRulesAbove(&place);
     // Folders are walked in the order of their names with a slash, which is that of whole paths;
     // a root that ends in a slash or not does not matter to it.
+    DOSSIER_RETURN_IF_ERROR(Walk(place));
     return std::move(result_);
   }
 
  private:
-  // An ignore file and the folder it speaks of, relative to the root of the repository.
-  struct Rules {
+  struct Place {
     std::string folder;
-    IgnoreFile file;
+    std::string inside;  // `folder` as seen from the root of the repository, or of the walk
+    int depth = 0;
+    bool tracked_only = false;  // git ignores the folder: only what is in the index counts
   };
 
-  // The rules of the folders above `folder`, up to the root of its repository. Returns where
-  // `folder` is in it.
-  std::string AddRulesAbove(const std::string& folder) {
-    std::error_code error;
-    const std::string path = std::filesystem::canonical(folder, error).string();
-    if (error) return "";
-    std::string root = path;
-    while (!Exists(JoinPath(root, ".git"))) {
-      if (root == "/" || root.empty()) return "";  // no repository: only ignore files found below
-      root = root.substr(0, std::max<std::size_t>(root.rfind('/'), 1));
-    }
-    if (auto file = ReadIgnoreFile(root + "/.git/info/exclude")) rules_.push_back({"", *file});
-    if (path == root) return "";
-    const std::string inside = path.substr(root == "/" ? 1 : root.size() + 1);
+  void AddRulesAbove(Place* place) {
+    const auto git = FindGitFolders(place->folder);
+    if (!git) return;  // no repository: only ignore files found below
+    rules_.AddGit(options_.global_ignore_file ? *options_.global_ignore_file
+                                              : DefaultGlobalIgnoreFile());
+    rules_.AddGit(git->common + "/info/exclude");
+    const std::string path = CanonicalOf(place->folder);
+    if (path == git->root) return;
+    place->inside = path.substr(git->root == "/" ? 1 : git->root.size() + 1);
     std::string above;
-    for (const std::string_view name : Split(inside, '/')) {
-      const std::string where = above.empty() ? root : JoinPath(root, above);
-      if (auto file = ReadIgnoreFile(JoinPath(where, ".gitignore"))) {
-        rules_.push_back({above, *file});
-      }
+    for (const std::string_view name : Split(place->inside, '/')) {
+      const std::string where = above.empty() ? git->root : JoinPath(git->root, above);
+      rules_.AddFolder(where, above, [](const std::string&) { return true; });
       above = JoinPath(above, name);
     }
-    return inside;
   }
 
-  bool IsIgnored(const std::string& inside, IgnoreFile::PathKind kind) const {
-    for (auto rules = rules_.rbegin(); rules != rules_.rend(); ++rules) {
-      std::string_view path = inside;
-      if (!rules->folder.empty()) {
-        if (!path.starts_with(rules->folder + "/")) continue;
-        path.remove_prefix(rules->folder.size() + 1);
-      }
-      const IgnoreFile::Verdict verdict = rules->file.Match(path, kind);
-      if (verdict != IgnoreFile::Verdict::kNone) return verdict == IgnoreFile::Verdict::kIgnored;
-    }
-    return false;
+  static std::string CanonicalOf(const std::string& folder) {
+    const std::unique_ptr<char, void (*)(void*)> real(realpath(folder.c_str(), nullptr), std::free);
+    return real ? real.get() : folder;
   }
 
-  // `inside`: `folder` as seen from the root of the repository, or of the walk.
-  Status Walk(const std::string& folder, const std::string& inside, int depth) {
+  Status Walk(const Place& place) {
     constexpr int kMaxDepth = 256;
     if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "interrupted");
-    if (depth > kMaxDepth) {
-      result_.skipped.push_back({folder, "nested too deep"});
+    if (place.depth > kMaxDepth) {
+      result_.skipped.push_back({place.folder, "nested too deep"});
       return {};
     }
     std::vector<Entry> entries;
-    if (const Status listed = List(folder, &entries); !listed) {
-      if (depth == 0) return listed;
-      result_.skipped.push_back({folder, "permission denied"});
+    if (const Status listed = List(place.folder, &entries); !listed) {
+      if (place.depth == 0) return listed;
+      result_.skipped.push_back({place.folder, "permission denied"});
       return {};
     }
-    const std::size_t outer_rules = rules_.size();
+    const RuleStack::Mark outer = rules_.mark();
     if (options_.ignore == IgnoreRules::kApply) {
-      if (auto file = ReadIgnoreFile(JoinPath(folder, ".gitignore"))) {
-        rules_.push_back({inside, *file});
-      }
+      rules_.AddFolder(place.folder, place.inside, [&](const std::string& name) {
+        return dot_files_.contains(name);
+      });
     }
     for (const Entry& entry : entries) {
       if (result_.stopped) break;
-      DOSSIER_RETURN_IF_ERROR(Visit(folder, inside, entry, depth));
+      DOSSIER_RETURN_IF_ERROR(Visit(place, entry));
     }
-    rules_.erase(rules_.begin() + static_cast<std::ptrdiff_t>(outer_rules), rules_.end());
+    rules_.Restore(outer);
     return {};
   }
 
-  Status Visit(const std::string& folder, const std::string& inside, const Entry& entry,
-               int depth) {
-    const std::string path = JoinPath(folder, entry.name);
-    const std::string inner = JoinPath(inside, entry.name);
+  enum class Choice : std::uint8_t { kTake, kLeave, kTrackedOnly };
+
+  Choice Choose(const Place& place, const std::string& inner, PathKind kind) const {
+    if (options_.ignore == IgnoreRules::kDisregard) return Choice::kTake;
+    const Verdict extra = rules_.Extra(inner, kind);
+    if (extra == Verdict::kIgnored) return Choice::kLeave;
+    if (extra == Verdict::kKept && !place.tracked_only) return Choice::kTake;
+    if (!place.tracked_only && rules_.Git(inner, kind) != Verdict::kIgnored) return Choice::kTake;
+    return IsTracked(inner, kind) ? Choice::kTrackedOnly : Choice::kLeave;
+  }
+
+  bool IsTracked(const std::string& inner, PathKind kind) const {
+    if (options_.tracked.empty()) return false;
+    const std::string key = kind == PathKind::kFolder ? inner + "/" : inner;
+    const auto found = std::lower_bound(options_.tracked.begin(), options_.tracked.end(), key);
+    if (found == options_.tracked.end()) return false;
+    return kind == PathKind::kFolder ? found->starts_with(key) : *found == key;
+  }
+
+  Status Visit(const Place& place, const Entry& entry) {
+    const std::string inner = JoinPath(place.inside, entry.name);
     const bool is_folder = S_ISDIR(entry.mode);
-    const auto kind = is_folder ? IgnoreFile::PathKind::kFolder : IgnoreFile::PathKind::kFile;
-    if (options_.ignore == IgnoreRules::kApply && IsIgnored(inner, kind)) return {};
+    const Choice choice =
+        Choose(place, inner, is_folder ? PathKind::kFolder : PathKind::kFile);
+    if (choice == Choice::kLeave) return {};
     if (entry.link && options_.links == SymbolicLinks::kSkip) return {};
+    std::string path = JoinPath(place.folder, entry.name);
     if (S_ISLNK(entry.mode)) {
       result_.skipped.push_back({path, "broken symbolic link"});
       return {};
     }
-    const bool known = !seen_.insert({entry.device, entry.inode}).second;
+    const bool known = options_.links == SymbolicLinks::kFollowOnce &&
+                       !seen_.insert({entry.device, entry.inode}).second;
     if (is_folder) {
-      if (known && options_.links == SymbolicLinks::kFollowOnce) return {};
-      return Walk(path, inner, depth + 1);
+      if (known) return {};
+      if (options_.nested == NestedRepositories::kSkip && IsWorkTree(path)) {
+        result_.skipped.push_back({path, "a repository of its own"});
+        return {};
+      }
+      return Walk({path, inner, place.depth + 1, choice == Choice::kTrackedOnly});
     }
     if (entry.link && known) return {};
     if (!S_ISREG(entry.mode)) {
@@ -280,31 +277,23 @@ class Walker {
       result_.stopped = true;
       return {};
     }
-    result_.files.push_back(path);
+    result_.files.push_back(std::move(path));
     return {};
   }
 
   // Sorted so that walking in this order gives paths in byte order: a folder counts as its name
   // with a slash behind.
-  Status List(const std::string& folder, std::vector<Entry>* entries) const {
+  Status List(const std::string& folder, std::vector<Entry>* entries) {
     const std::unique_ptr<DIR, CloseFolder> directory(opendir(folder.c_str()));
     if (!directory) return MakeErrnoError(errno, folder);
+    dot_files_.clear();
     while (const dirent* found = readdir(directory.get())) {
       const std::string_view name = found->d_name;
       if (name == "." || name == ".." || name == ".git") continue;
+      if (name.starts_with('.')) dot_files_.emplace(name);
       if (name.starts_with('.') && options_.hidden == HiddenFiles::kSkip) continue;
-      Entry entry{.name = std::string(name)};
-      const std::string path = JoinPath(folder, name);
-      struct stat info {};
-      if (lstat(path.c_str(), &info) != 0) continue;  // gone since
-      entry.link = S_ISLNK(info.st_mode);
-      if (entry.link && options_.links == SymbolicLinks::kFollowOnce) {
-        struct stat target {};
-        if (stat(path.c_str(), &target) == 0) info = target;
-      }
-      entry.mode = info.st_mode;
-      entry.device = info.st_dev;
-      entry.inode = info.st_ino;
+      Entry entry{.name = std::string(name), .mode = ModeOf(found->d_type)};
+      if (!Complete(folder, &entry)) continue;  // gone since
       entries->push_back(std::move(entry));
     }
     const auto key = [](const Entry& entry) {
@@ -315,9 +304,29 @@ class Walker {
     return {};
   }
 
+  // What the listing of a folder does not say: the kind on some file systems; where a link leads.
+  bool Complete(const std::string& folder, Entry* entry) const {
+    const bool follow = options_.links == SymbolicLinks::kFollowOnce;
+    entry->link = S_ISLNK(entry->mode);
+    if (entry->mode != 0 && !follow) return true;
+    const std::string path = JoinPath(folder, entry->name);
+    struct stat info {};
+    if (lstat(path.c_str(), &info) != 0) return false;
+    entry->link = S_ISLNK(info.st_mode);
+    if (entry->link && follow) {
+      struct stat target {};
+      if (stat(path.c_str(), &target) == 0) info = target;
+    }
+    entry->mode = info.st_mode;
+    entry->device = info.st_dev;
+    entry->inode = info.st_ino;
+    return true;
+  }
+
   const WalkOptions options_;
   const CancelToken cancel_;
-  std::vector<Rules> rules_;  // outermost first
+  RuleStack rules_;
+  std::set<std::string, std::less<>> dot_files_;  // of the folder listed last
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen_;
   WalkResult result_;
 };
@@ -327,40 +336,6 @@ class Walker {
 Result<WalkResult> WalkFolder(const std::string& folder, const WalkOptions& options,
                               const CancelToken& cancel) {
   return Walker(options, cancel).Run(folder);
-}
-
-IgnoreFile::IgnoreFile(std::string_view content) {
-  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
-  for (std::string_view line : Split(content, '\n')) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    while (line.ends_with(' ') && !line.ends_with("\\ ")) line.remove_suffix(1);
-    if (line.empty() || line.front() == '#') continue;
-    Rule rule;
-    if (line.front() == '!') {
-      rule.negated = true;
-      line.remove_prefix(1);
-    }
-    if (line.ends_with('/')) {
-      rule.folder_only = true;
-      line.remove_suffix(1);
-    }
-    if (line.empty()) continue;
-    // A slash at the front or inside ties the pattern to the folder of the file.
-    rule.anchored = line.find('/') != std::string_view::npos;
-    if (line.front() == '/') line.remove_prefix(1);
-    rule.pattern = line;
-    rules_.push_back(std::move(rule));
-  }
-}
-
-IgnoreFile::Verdict IgnoreFile::Match(std::string_view path, PathKind kind) const {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
-    if (rule->folder_only && kind != PathKind::kFolder) continue;
-    if (!Glob(rule->pattern, rule->anchored ? path : name).Match()) continue;
-    return rule->negated ? Verdict::kKept : Verdict::kIgnored;
-  }
-  return Verdict::kNone;
 }
 
 }  // namespace dossier

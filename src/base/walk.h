@@ -3,8 +3,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(WalkResult found, WalkFolder("data", {}));
 //   for (const std::string& path : found.files) Use(path);        // "data/a.csv", "data/sub/b.csv"
 //
-// Ignore rules: `.gitignore` files of the folder, of its parents up to the repository's root, and of
-// the folders below, with negation, anchors, `**` and folder-only patterns; `.git/info/exclude`.
+// Ignore rules, the first that says anything decides: the `extra_ignore_files` of the folders, the
+// last named first; `.gitignore` files, the deepest first, of the folder, of its parents up to the
+// repository's root, and of the folders below; `.git/info/exclude`; the user's global file.
 // Thread-safety: functions over their arguments only.
 
 #ifndef DOSSIER_BASE_WALK_H_
@@ -12,11 +13,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/ignore_file.h"
 #include "base/result.h"
 
 namespace dossier {
@@ -24,17 +26,27 @@ namespace dossier {
 enum class HiddenFiles : std::uint8_t { kSkip, kInclude };
 enum class IgnoreRules : std::uint8_t { kApply, kDisregard };
 enum class SymbolicLinks : std::uint8_t { kSkip, kFollowOnce };  // each target folder is seen once
+enum class NestedRepositories : std::uint8_t { kSkip, kInclude };
 
 struct WalkOptions {
   HiddenFiles hidden = HiddenFiles::kSkip;
   IgnoreRules ignore = IgnoreRules::kApply;
   SymbolicLinks links = SymbolicLinks::kSkip;
+  NestedRepositories nested = NestedRepositories::kInclude;
   std::size_t max_files = 10000;
+  // Further ignore files by name (".ignore"); their rules come before git's, and hold for tracked
+  // files too.
+  std::vector<std::string> extra_ignore_files;
+  // git's core.excludesFile; unset: $XDG_CONFIG_HOME/git/ignore or ~/.config/git/ignore.
+  std::optional<std::string> global_ignore_file;
+  // Files that git's rules do not hold for, because they are in the index: paths from the root of
+  // the repository, in byte order.
+  std::vector<std::string> tracked;
 };
 
 struct SkippedPath {
   std::string path;
-  std::string reason;  // "socket", "fifo", "device", "symbolic link", "permission denied"
+  std::string reason;  // "socket", "fifo", "device", "permission denied", "a repository of its own"
 };
 
 struct WalkResult {
@@ -46,25 +58,6 @@ struct WalkResult {
 // Errors: kNotFound, kPermission (the folder itself), kCancelled.
 Result<WalkResult> WalkFolder(const std::string& folder, const WalkOptions& options,
                               const CancelToken& cancel = {});
-
-// The rules of one ignore file. `Match` is for the paths below the folder that holds the file.
-class IgnoreFile {
- public:
-  explicit IgnoreFile(std::string_view content);
-
-  enum class Verdict : std::uint8_t { kNone, kIgnored, kKept };
-  enum class PathKind : std::uint8_t { kFile, kFolder };
-  // `path` is relative to the folder of the file, with '/' between names. The last matching rule
-  // decides; kKept is a negation.
-  Verdict Match(std::string_view path, PathKind kind) const;
-
- private:
-  struct Rule {
-    std::string pattern;
-    bool negated = false, folder_only = false, anchored = false;
-  };
-  std::vector<Rule> rules_;
-};
 
 }  // namespace dossier
 

@@ -101,6 +101,7 @@ TEST_F(WalkTest, PathsComeInByteOrderWithoutHiddenAndIgnoredOnes) {  // INS-130
 }
 
 TEST_F(WalkTest, TheRulesAboveTheFolderApplyInsideARepository) {  // INS-130
+  for (const char* part : {".git/HEAD", ".git/objects/x", ".git/refs/x"}) Write(part);
   Write(".gitignore", "*.tmp\n/sub/top\n");
   Write(".git/info/exclude", "secret\n");
   Write("sub/a.tmp");

@@ -1,0 +1,66 @@
+// Globs over paths, with the meaning that git gives them in ignore files.
+//
+//   const Glob glob("src/**/[a-f]*.cc");
+//   glob.Matches("src/base/file.cc");      // true; `**` between slashes also stands for no folder
+//
+// `*`, `?` and `[…]` stay inside a name; `**` that fills a name crosses slashes; `\x` is x itself;
+// classes have ranges, `!` or `^` in front, and `[:alpha:]` and its kin (ASCII). A pattern that is
+// malformed (an open bracket, a trailing backslash, an unknown class) matches nothing. Bytes are
+// compared as bytes, with case.
+//
+// Thread-safety: immutable after construction.
+
+#ifndef DOSSIER_BASE_GLOB_H_
+#define DOSSIER_BASE_GLOB_H_
+
+#include <bitset>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dossier {
+
+class Glob {
+ public:
+  explicit Glob(std::string_view pattern);
+
+  bool Matches(std::string_view text) const;
+
+ private:
+  using ByteSet = std::bitset<256>;
+  struct Token {
+    enum class Kind : std::uint8_t {
+      kByte,       // `byte`
+      kName,       // any byte but '/'
+      kClass,      // a byte of classes_[index], never '/'
+      kStar,       // any bytes but '/'
+      kFolders,    // nothing, or anything that ends in '/'
+      kAnything,   // any bytes
+      kNever,      // the pattern is malformed from here
+    } kind;
+    char byte = 0;
+    std::uint32_t index = 0;
+  };
+  class Matcher;
+
+  void Compile(std::string_view pattern);
+  // Reads the stars at `at`; returns where they end.
+  std::size_t CompileStars(std::string_view pattern, std::size_t at);
+  // Reads the class whose bracket stands before `at`; returns where it ends, npos if malformed.
+  std::size_t CompileClass(std::string_view pattern, std::size_t at);
+
+  std::vector<Token> tokens_;
+  std::vector<ByteSet> classes_;
+};
+
+// Bytes at the start of `pattern` in front of the first `*`, `?`, `[` or `\`.
+std::size_t LiteralPrefix(std::string_view pattern);
+
+// `{a,b}` written out: "x.{cc,h}" gives "x.cc" and "x.h"; braces nest, `\{` is a brace, `{a}` and an
+// open brace stay as they are. At most 1,000 results; the pattern itself where there would be more.
+std::vector<std::string> ExpandBraces(std::string_view pattern);
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_GLOB_H_
