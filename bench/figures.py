@@ -94,6 +94,7 @@ def inspect_text(setting: Setting) -> list[Figure]:
     utf8 = os.environ | {"LC_ALL": "C.UTF-8"}
     runs = timing.interleaved(
         {"inspect": [setting.dossier, "inspect", "--json", "--threads", "2", str(text)],
+         "alone": [setting.dossier, "inspect", "--json", "--threads", "1", str(text)],
          "lines": ["wc", "-l", str(text)]}, 7, {"lines": utf8})
     timing.warm(part)
     chars = timing.interleaved({"chars": ["wc", "-lm", str(part)]}, 3, {"chars": utf8})["chars"]
@@ -105,7 +106,9 @@ def inspect_text(setting: Setting) -> list[Figure]:
         _at_most(f"inspect {size} mixed UTF-8, 2 threads, warm (CPU {_seconds(cpu)})", ours,
                  "wc -l", lines, 1.3, _seconds),
         _faster(f"the same; wc -lm on a tenth, its time x {factor:.3g}", ours, "wc -lm",
-                timing.median_wall(chars) * factor, 40, _seconds)]
+                timing.median_wall(chars) * factor, 40, _seconds),
+        _faster("the same, 2 threads", ours, "1 thread", timing.median_wall(runs["alone"]), 1.6,
+                _seconds)]
 
 
 def inspect_ndjson(setting: Setting) -> list[Figure]:
@@ -124,10 +127,13 @@ def inspect_csv(setting: Setting) -> list[Figure]:
     timing.warm(path)
     runs = timing.interleaved(
         {"ours": [setting.dossier, "inspect", "--json", "--threads", "1", str(path)],
+         "two": [setting.dossier, "inspect", "--json", "--threads", "2", str(path)],
          "csv": [_PYTHON, "-I", "-S", "-c", _CSV_READ, str(path)]}, 5)
+    one = timing.median_wall(runs["ours"])
     return [_faster(f"inspect {path.stat().st_size / 1e6:.0f} MB CSV, quoted line ends, 1 thread",
-                    timing.median_wall(runs["ours"]), "Python csv.reader",
-                    timing.median_wall(runs["csv"]), 8, _seconds)]
+                    one, "Python csv.reader", timing.median_wall(runs["csv"]), 8, _seconds),
+            _faster("the same, 2 threads", timing.median_wall(runs["two"]), "1 thread", one, 1.6,
+                    _seconds)]
 
 
 def _ask(setting: Setting, path: pathlib.Path, *flags: str) -> list[str]:
