@@ -184,6 +184,17 @@ Result<std::shared_ptr<store::Journal>> OpenJournal() {
   return std::shared_ptr<store::Journal>(std::move(journal));
 }
 
+// If code will run for sure, Python starts now, beside all that comes before it. Null if it will not,
+// or if it cannot: the engine then makes a pool when it needs one, and says what is wrong.
+std::shared_ptr<sandbox::Pool> StartPool(const AskArguments& arguments,
+                                         const SandboxChoice& sandbox) {
+  if (Pick(kModes, arguments.mode) != recursion::Mode::kRecursive || arguments.dry_run) return {};
+  auto pool = sandbox::Pool::Make(sandbox.pool);
+  if (!pool) return {};
+  (*pool)->Prepare();
+  return std::move(*pool);
+}
+
 Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::ostream& out,
                 std::ostream& err) {
   const Terminal terminal = Terminal::Detect();
@@ -192,6 +203,7 @@ Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::o
                            ParseProgressStyle(arguments.quiet ? "none" : arguments.progress,
                                               terminal));
   DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments.sandbox));
+  const std::shared_ptr<sandbox::Pool> pool = StartPool(arguments, sandbox);
   DOSSIER_ASSIGN_OR_RETURN(auto journal, OpenJournal());
   // The context first: a wrong path must not cost the start of a model.
   recursion::ContextOptions context_options;
@@ -211,6 +223,7 @@ Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::o
 
   recursion::EngineOptions options{.root = model.root, .sub = model.sub};
   options.pool_options = sandbox.pool;
+  options.pool = pool;
   options.journal = journal;
   if (!arguments.layouts_dir.empty()) options.folders.overrides.push_back(arguments.layouts_dir);
   if (auto config = ConfigFolder()) options.folders.overrides.push_back(*config);

@@ -189,6 +189,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
 CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   auto pool = GetPool();
   if (!pool) return {.status = RunStatus::kFailed, .error = pool.error()};
+  (*pool)->Prepare();  // it starts while the first prompt is made and answered
   Metadata metadata = MakeMetadata(run);
   metadata.passages = FindPassagesFor(run);
   std::unique_ptr<Workbench> bench;

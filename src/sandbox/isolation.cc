@@ -49,6 +49,8 @@ struct IsolationPlan::State {
   Namespaces namespaces;
   IsolationReport report;  // what the zygote has found and done so far
   int* tid_address = nullptr;  // where glibc keeps the main thread's id
+  bool in_session = false;     // EnterSession was called
+  FilterProgram walled_filter;  // of processes behind landlock or in a new root; from EnterSession
 
   bool Disabled(std::string_view layer) const {
     return std::find(options.disabled_layers.begin(), options.disabled_layers.end(), layer) !=
@@ -151,17 +153,27 @@ Result<pid_t> IsolationPlan::Fork() const {
 
 namespace {
 
+// Of the calling process.
+FilterProgram CommonFilter(FileAccess files) {
+  return AssembleFilter(CommonRules({.pid = getpid(), .files = files}), FilterAction::Kill());
+}
+
 // The steps of LockSession, in order. Each notes its layers in the report.
 class Locker {
  public:
-  Locker(const SessionLock& lock, const Namespaces& namespaces, IsolationReport& report)
-      : lock_(lock), namespaces_(namespaces), report_(report) {}
+  Locker(const SessionLock& lock, const Namespaces& namespaces, const FilterProgram& walled_filter,
+         IsolationReport& report)
+      : lock_(lock),
+        namespaces_(namespaces),
+        walled_filter_(walled_filter),
+        report_(report),
+        private_tmp_(report.Applied("namespaces")) {}
 
-  Result<std::string> EnterNamespaces() {
-    // Only a clone with CloneFlags makes the first process of a namespace.
-    if (getpid() != 1) return MakeError(ErrorCode::kFailed, "not cloned with the plan's flags");
-    DOSSIER_RETURN_IF_ERROR(namespaces_.EnterSession(report_.limits.tmp));
-    private_tmp_ = true;
+  // `now`: bytes that /tmp holds.
+  Result<std::string> FitTmp(std::uint64_t now) const {
+    if (now != report_.limits.tmp) {
+      DOSSIER_RETURN_IF_ERROR(namespaces_.ResizeTmp(report_.limits.tmp));
+    }
     return std::string();
   }
 
@@ -198,10 +210,9 @@ class Locker {
 
   Result<std::string> ApplySeccomp() const {
     const bool walled = report_.Applied("landlock") || report_.Applied("namespaces");
-    const PolicyOptions policy{
-        .pid = getpid(), .files = walled ? FileAccess::kReadWrite : FileAccess::kReadOnly};
     DOSSIER_RETURN_IF_ERROR(ProbeSeccomp());
-    DOSSIER_RETURN_IF_ERROR(LoadFilter(AssembleFilter(CommonRules(policy), FilterAction::Kill()),
+    DOSSIER_RETURN_IF_ERROR(LoadFilter(walled ? walled_filter_
+                                              : CommonFilter(FileAccess::kReadOnly),
                                        FilterScope::kAllThreads));
     return std::string();
   }
@@ -217,21 +228,37 @@ class Locker {
  private:
   const SessionLock& lock_;
   const Namespaces& namespaces_;
+  const FilterProgram& walled_filter_;
   IsolationReport& report_;
-  bool private_tmp_ = false;
+  const bool private_tmp_;
 };
 
 }  // namespace
 
+void IsolationPlan::EnterSession() {
+  State& state = *state_;
+  state.in_session = true;
+  state.walled_filter = CommonFilter(FileAccess::kReadWrite);
+  if (!state.namespaces.entered()) return;
+  const auto enter = [&]() -> Result<std::string> {
+    // Only a clone with CloneFlags makes the first process of a namespace.
+    if (getpid() != 1) return MakeError(ErrorCode::kFailed, "not cloned with the plan's flags");
+    DOSSIER_RETURN_IF_ERROR(state.namespaces.EnterSession(state.options.limits.tmp));
+    return std::string();
+  };
+  state.Apply("namespaces", enter, state.report);
+}
+
 Result<IsolationReport> IsolationPlan::LockSession(const SessionLock& lock) {
   State& state = *state_;
-  IsolationReport report = state.report;
-  if (lock.limits != nullptr) report.limits = *lock.limits;
-  Locker locker(lock, state.namespaces, report);
   std::uint64_t measured = lock.base_memory == 0 ? DataMemory() : 0;
   if (measured == 0) measured = kUnknownBase;
-  if (state.namespaces.entered()) {
-    state.Apply("namespaces", [&] { return locker.EnterNamespaces(); }, report);
+  if (!state.in_session) EnterSession();
+  IsolationReport report = state.report;
+  if (lock.limits != nullptr) report.limits = *lock.limits;
+  Locker locker(lock, state.namespaces, state.walled_filter, report);
+  if (report.Applied("namespaces")) {
+    state.Apply("namespaces", [&] { return locker.FitTmp(state.options.limits.tmp); }, report);
   }
   state.namespaces.CloseProc();
   if (report.Applied("process")) {
@@ -251,6 +278,9 @@ Result<IsolationReport> IsolationPlan::LockSession(const SessionLock& lock) {
   return report;
 }
 
-Status IsolationPlan::SelfTest() { return RunSelfTest(*this); }
+Status IsolationPlan::RunSelfTest() {
+  DOSSIER_ASSIGN_OR_RETURN(SelfTest test, SelfTest::Start(*this));
+  return test.Finish();
+}
 
 }  // namespace dossier::sandbox

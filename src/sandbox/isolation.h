@@ -8,7 +8,7 @@
 //   DOSSIER_RETURN_IF_ERROR(plan.PrepareZygote());   // root dropped, namespaces, new root
 //   … start Python, import the modules …
 //   DOSSIER_RETURN_IF_ERROR(plan.FinishZygote());    // shared libraries vanish from the new root
-//   DOSSIER_RETURN_IF_ERROR(plan.SelfTest());        // SBX-12
+//   DOSSIER_RETURN_IF_ERROR(plan.RunSelfTest());     // SBX-12
 //   // one session:
 //   DOSSIER_ASSIGN_OR_RETURN(pid_t pid, plan.Fork());
 //   if (pid == 0) {                                   // on what becomes the interpreter's thread
@@ -152,15 +152,20 @@ class IsolationPlan {
   // of Python calls PyOS_BeforeFork and PyOS_AfterFork_* itself. Errors: kUnavailable.
   Result<pid_t> Fork() const;
 
+  // In a forked process, perhaps long before it is known what for: makes what every session needs,
+  // that is its own namespaces with an empty /tmp, and the filter program. LockSession does it if
+  // nobody has.
+  void EnterSession();
+
   // Closes every wall around the calling process, before any foreign code, on the interpreter's
   // thread. There is no way back. Errors: kUnavailable if strict lacks a layer (the process must
   // then end), or what start_bridge returned.
   Result<IsolationReport> LockSession(const SessionLock& lock);
 
   // In the zygote: forks and locks a child that tries to open a file, make a socket, exec, ptrace,
-  // fork and use the bridge (SBX-12). Errors: kUnavailable naming what succeeded in spite of an
-  // applied wall, or the layer that strict lacks.
-  Status SelfTest();
+  // fork and use the bridge (SBX-12; self_check.h does it in two steps). Errors: kUnavailable naming
+  // what succeeded in spite of an applied wall, or the layer that strict lacks.
+  Status RunSelfTest();
 
   const IsolationOptions& options() const;
 

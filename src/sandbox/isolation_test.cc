@@ -346,7 +346,7 @@ TEST(SelfTestTest, PassesBehindTheWallsAndNamesAMissingLayer) {  // SBX-12
   const pid_t pid = fork();
   if (pid == 0) {
     IsolationPlan plan(Options());
-    _exit(plan.PrepareZygote() && plan.FinishZygote() && plan.SelfTest() ? 0 : 1);
+    _exit(plan.PrepareZygote() && plan.FinishZygote() && plan.RunSelfTest() ? 0 : 1);
   }
   int status = 0;
   waitpid(pid, &status, 0);

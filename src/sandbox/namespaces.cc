@@ -208,6 +208,15 @@ Status Namespaces::CloseLoadFolders() {
   return {};
 }
 
+Status Namespaces::ResizeTmp(std::uint64_t bytes) const {
+  const std::string options = fmt::format("mode=0700,size={},nr_inodes=16384", bytes);
+  if (mount(nullptr, "/tmp", nullptr, MS_REMOUNT | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+            options.c_str()) != 0) {
+    return MakeErrnoError(errno, "size of /tmp");
+  }
+  return {};
+}
+
 Status Namespaces::EnterSession(std::uint64_t tmp_bytes) const {
   DOSSIER_RETURN_IF_ERROR(MapIds(proc_.get(), kInnerId, kInnerId));
   std::vector<UniqueFd> mounts;

@@ -46,6 +46,9 @@ class Namespaces {
   // In a process cloned with kSessionFlags: its ids, its own /tmp as working folder.
   Status EnterSession(std::uint64_t tmp_bytes) const;
 
+  // Later in the same process: another size of its /tmp.
+  Status ResizeTmp(std::uint64_t bytes) const;
+
   // Bytes that count against RLIMIT_DATA in the calling process; 0 if unknown.
   std::uint64_t DataMemory() const;
 

@@ -14,6 +14,8 @@ class HostPool final : public Pool {
  public:
   explicit HostPool(std::shared_ptr<ZygoteSource> zygotes) : zygotes_(std::move(zygotes)) {}
 
+  void Prepare() override { zygotes_->Prepare(); }
+
   Result<std::unique_ptr<Session>> Open(SessionSpec spec) override {
     return HostSession::Open(zygotes_, std::move(spec));
   }

@@ -77,24 +77,26 @@ Result<std::string> ReadAll(int fd) {
 
 }  // namespace
 
-Status RunSelfTest(IsolationPlan& plan) {
+Result<SelfTest> SelfTest::Start(IsolationPlan& plan) {
   int bridge[2], answer[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, bridge) != 0) {
     return MakeErrnoError(errno, "socketpair");
   }
   const UniqueFd host_side(bridge[0]), worker_side(bridge[1]);
   if (pipe2(answer, O_CLOEXEC) != 0) return MakeErrnoError(errno, "pipe");
-  const UniqueFd read_end(answer[0]);
-  UniqueFd write_end(answer[1]);
+  UniqueFd read_end(answer[0]), write_end(answer[1]);
   DOSSIER_ASSIGN_OR_RETURN(const pid_t pid, plan.Fork());
   if (pid == 0) {
     const std::string message = LockAndTry(plan, worker_side.get(), write_end.get());
     _exit(WriteAll(write_end.get(), message) ? 0 : 1);
   }
-  write_end.Reset();
-  const auto message = ReadAll(read_end.get());
+  return SelfTest(pid, std::move(read_end));
+}
+
+Status SelfTest::Finish() {
+  const auto message = ReadAll(answer_.get());
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
   DOSSIER_RETURN_IF_ERROR(message);
   if (!message->empty()) return MakeError(ErrorCode::kUnavailable, "{}", *message);
   if (status == 0) return {};

@@ -171,7 +171,10 @@ class Pool {
   // Errors: kUnavailable / kRefused with the layer, the reason and the way out (SBX-10, exit 12).
   static Result<std::unique_ptr<Pool>> Make(PoolOptions options);
   virtual ~Pool() = default;
-  // Starts the zygote on first use (self test included, SBX-12), forks a session.
+  // Starts the zygote (self test included, SBX-12) and a first worker in the background, for an Open
+  // that will come. What fails shows in Open. Returns at once.
+  virtual void Prepare() = 0;
+  // Starts the zygote on first use if nobody called Prepare, forks a session.
   virtual Result<std::unique_ptr<Session>> Open(SessionSpec spec) = 0;
 };
 

@@ -112,38 +112,46 @@ std::string ContextsKey(const SessionSpec& spec) {
 Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(const std::string& path,
                                                           const IsolationOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(Spawned spawned, Spawn(path, options));
-  std::unique_ptr<ZygoteClient> client(
-      new ZygoteClient(std::move(spawned.control), spawned.pid));  // its constructor is private
-  DOSSIER_RETURN_IF_ERROR(client->ReadHello(path, std::move(spawned.errors)));
-  return client;
+  // Its constructor is private.
+  return std::unique_ptr<ZygoteClient>(new ZygoteClient(
+      path, std::move(spawned.control), std::move(spawned.errors), spawned.pid));
 }
 
-Status ZygoteClient::ReadHello(const std::string& path, UniqueFd errors) {
+Status ZygoteClient::WaitReady() {
+  std::lock_guard lock(hello_mutex_);
+  if (!errors_.valid()) return {};
+  DOSSIER_RETURN_IF_ERROR(ReadHello());
+  errors_.Reset();
+  return {};
+}
+
+Status ZygoteClient::ReadHello() {
   MessageDecoder decoder(Side::kWorker);
   const Result<Message> hello = ReceiveMessage(control_.get(), decoder, nullptr, kStartTime);
   if (!hello) {
     if (hello.error().code != ErrorCode::kDied) return tl::unexpected(hello.error());
-    const std::string said = ReadErrors(errors.get());
-    return MakeError(ErrorCode::kUnavailable, "the sandbox worker {} does not start: {}", path,
+    const std::string said = ReadErrors(errors_.get());
+    return MakeError(ErrorCode::kUnavailable, "the sandbox worker {} does not start: {}", path_,
                      said.empty() ? "it ended without a word" : said);
   }
   const std::string other = StringOf(hello->json, "version");
   if (hello->type != MessageType::kHello || other != kWorkerVersion) {
     return MakeError(ErrorCode::kUnavailable,
-                     "the sandbox worker {} is version {}, this program needs {}", path, other,
+                     "the sandbox worker {} is version {}, this program needs {}", path_, other,
                      kWorkerVersion);
   }
-  language_version_ = StringOf(hello->json, "language_version");
   return {};
 }
 
 Result<std::unique_ptr<ZygoteClient>> ZygoteClient::StartWithContexts(
     std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec) {
   constexpr std::uint64_t kOpenId = 2;
-  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, parent->Fork(Kind::kZygote));
-  std::unique_ptr<ZygoteClient> client(new ZygoteClient(std::move(forked.socket), 0));  // private
+  DOSSIER_RETURN_IF_ERROR(parent->WaitReady());
+  DOSSIER_ASSIGN_OR_RETURN(Ordered ordered, parent->Order(Kind::kZygote));
+  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, Receive(std::move(ordered)));
+  std::unique_ptr<ZygoteClient> client(
+      new ZygoteClient(parent->path_, std::move(forked.socket), UniqueFd(), 0));  // private
   client->next_id_ = kOpenId;
-  client->language_version_ = parent->language_version_;
   client->parent_ = std::move(parent);
   std::vector<int> fds;
   for (const Context& context : spec.contexts) fds.push_back(context.fd);
@@ -158,32 +166,29 @@ Result<std::unique_ptr<ZygoteClient>> ZygoteClient::StartWithContexts(
 ZygoteClient::~ZygoteClient() {
   control_.Reset();
   if (pid_ == 0) return;  // its parent reaps it
-  // It ends on the closed socket; one that does not is not worth waiting for.
-  for (int tries = 0; tries < 50; ++tries) {
-    if (waitpid(pid_, nullptr, WNOHANG) != 0) return;
-    std::this_thread::sleep_for(Millis(2));
-  }
+  // It holds nothing that needs an orderly end, and its children die with it.
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
 }
 
-Result<ForkedWorker> ZygoteClient::Fork(Kind kind) {
+Result<ZygoteClient::Ordered> ZygoteClient::Order(Kind kind) {
   DOSSIER_ASSIGN_OR_RETURN(SocketPair bridge, MakeSocketPair());
   DOSSIER_ASSIGN_OR_RETURN(SocketPair status, MakeSocketPair());
-  {
-    std::lock_guard lock(mutex_);
-    const Message request{.type = MessageType::kFork,
-                          .id = next_id_ += 2,
-                          .json = {{"kind", kind == Kind::kZygote ? "zygote" : "session"}}};
-    const int fds[] = {bridge.theirs.get(), status.theirs.get()};
-    DOSSIER_RETURN_IF_ERROR(SendWithFds(control_.get(), MessageWriter::Encode(request), fds));
-  }
-  // Ours must go, or the end of the other side would never show.
-  bridge.theirs.Reset();
-  status.theirs.Reset();
+  std::lock_guard lock(mutex_);
+  const Message request{.type = MessageType::kFork,
+                        .id = next_id_ += 2,
+                        .json = {{"kind", kind == Kind::kZygote ? "zygote" : "session"}}};
+  const int fds[] = {bridge.theirs.get(), status.theirs.get()};
+  DOSSIER_RETURN_IF_ERROR(SendWithFds(control_.get(), MessageWriter::Encode(request), fds));
+  // Their ends go here, or the end of the other side would never show.
+  return Ordered{std::move(bridge.ours), std::move(status.ours)};
+}
+
+Result<ForkedWorker> ZygoteClient::Receive(Ordered ordered) {
   MessageDecoder decoder(Side::kWorker);
-  DOSSIER_ASSIGN_OR_RETURN(const Message forked,
-                           ReceiveMessage(status.ours.get(), decoder, nullptr, kForkTime));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const Message forked,
+      ReceiveMessage(ordered.status.get(), decoder, nullptr, kForkTime));
   if (forked.type != MessageType::kForked) {
     return MakeError(ErrorCode::kProtocol, "bridge: {} instead of forked",
                      MessageTypeName(forked.type));
@@ -191,12 +196,45 @@ Result<ForkedWorker> ZygoteClient::Fork(Kind kind) {
   if (const std::string error = StringOf(forked.json, "error"); !error.empty()) {
     return MakeError(ErrorCode::kUnavailable, "the sandbox cannot fork: {}", error);
   }
-  ForkedWorker worker{.socket = std::move(bridge.ours), .status = std::move(status.ours)};
+  ForkedWorker worker{.socket = std::move(ordered.socket), .status = std::move(ordered.status)};
   worker.pid = static_cast<pid_t>(forked.json.at("pid").get_int64());
-  // It waits for `open`, so its number cannot have gone to another process yet.
+  // A number that is another process's by now cannot pass for ours: the bridge is closed then.
   worker.handle = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, worker.pid, 0)));
   if (!worker.handle.valid()) return MakeErrnoError(errno, "pidfd_open");
+  pollfd entry{worker.socket.get(), POLLRDHUP, 0};
+  if (poll(&entry, 1, 0) != 0) return MakeError(ErrorCode::kDied, "the sandbox worker has ended");
   return worker;
+}
+
+Result<ForkedWorker> ZygoteClient::Fork() {
+  DOSSIER_RETURN_IF_ERROR(WaitReady());
+  std::optional<Ordered> spare;
+  bool another = false;
+  {
+    std::lock_guard lock(mutex_);
+    spare = std::exchange(spare_, std::nullopt);
+    another = ++sessions_ > 1;
+  }
+  Result<ForkedWorker> worker = MakeError(ErrorCode::kDied, "no spare");
+  if (spare) worker = Receive(std::move(*spare));
+  if (!worker) {
+    DOSSIER_ASSIGN_OR_RETURN(Ordered ordered, Order(Kind::kSession));
+    worker = Receive(std::move(ordered));
+  }
+  if (worker && another) OrderSpare();
+  return worker;
+}
+
+void ZygoteClient::OrderSpare() {
+  {
+    std::lock_guard lock(mutex_);
+    if (spare_) return;
+  }
+  Result<Ordered> ordered = Order(Kind::kSession);
+  if (!ordered) return;
+  std::lock_guard lock(mutex_);
+  // Of two that were ordered at once, one ends on its closed bridge.
+  if (!spare_) spare_ = std::move(*ordered);
 }
 
 Result<std::shared_ptr<ZygoteClient>> ZygoteSource::GetBase() {
@@ -245,10 +283,20 @@ void ZygoteSource::Forget(const std::shared_ptr<ZygoteClient>& client) {
   }
 }
 
+void ZygoteSource::Prepare() {
+  std::lock_guard lock(mutex_);
+  const auto base = GetBase();
+  if (base) (*base)->OrderSpare();
+}
+
 Result<ForkedWorker> ZygoteSource::Fork(const SessionSpec& spec) {
   constexpr int kTries = 3;
   for (int tries = 1;; ++tries) {
     DOSSIER_ASSIGN_OR_RETURN(const std::shared_ptr<ZygoteClient> client, Get(spec));
+    if (const Status ready = client->WaitReady(); !ready) {
+      Forget(client);
+      return tl::unexpected(ready.error());
+    }
     Result<ForkedWorker> worker = client->Fork();
     if (worker) return worker;
     if (worker.error().code != ErrorCode::kUnavailable) Forget(client);

@@ -4,6 +4,10 @@
 //   DOSSIER_ASSIGN_OR_RETURN(ForkedWorker worker, source->Fork(spec));  // starts it if needed
 //   source->WantContextText(spec);   // from now on sessions with these contexts share their text
 //
+// A zygote starts while the host does other work: Start does not wait for it, the first Fork does.
+// It can have a spare, a process that is forked, locked in its namespaces and waiting before anybody
+// asks. A spare becomes one session, as every process does, and never a second one.
+//
 // A zygote ends when its control socket closes, that is with the last owner of its client or with
 // the host, however that ends; its sessions end with it. Thread-safety: both classes may be used
 // from any thread.
@@ -41,34 +45,50 @@ struct ForkedWorker {
 
 class ZygoteClient {
  public:
-  // Errors: kUnavailable: the binary is missing, of another version, or did not start, with its own
-  // words.
+  // Starts the binary and returns. Errors: kUnavailable: the binary is missing.
   static Result<std::unique_ptr<ZygoteClient>> Start(const std::string& path,
                                                      const IsolationOptions& options);
+  // Waits until it can fork. Errors: kUnavailable: it is of another version or did not start, with
+  // its own words.
+  Status WaitReady();
   // A zygote forked from `parent` that holds the contexts of `spec` as str (SBX-2).
   // Errors: as Fork; kTimeout.
   static Result<std::unique_ptr<ZygoteClient>> StartWithContexts(
       std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec);
-  // Closes the control socket and reaps the process.
+  // Ends the process and reaps it.
   ~ZygoteClient();
 
+  // The spare if there is one that lives, else a new process. A host that opens a second session
+  // will open more: from then on there is always a spare.
   // Errors: kDied if the zygote has ended, kUnavailable if it cannot fork.
-  Result<ForkedWorker> Fork() { return Fork(Kind::kSession); }
-  const std::string& language_version() const { return language_version_; }
+  Result<ForkedWorker> Fork();
+  // Asks for a spare, without waiting. Best effort: a Fork without a spare says what is wrong.
+  void OrderSpare();
 
  private:
   enum class Kind { kSession, kZygote };
+  struct Ordered {
+    UniqueFd socket, status;  // ours
+  };
 
-  ZygoteClient(UniqueFd control, pid_t pid) : control_(std::move(control)), pid_(pid) {}
-  Result<ForkedWorker> Fork(Kind kind);
-  Status ReadHello(const std::string& path, UniqueFd errors);
+  ZygoteClient(std::string path, UniqueFd control, UniqueFd errors, pid_t pid)
+      : path_(std::move(path)),
+        control_(std::move(control)),
+        errors_(std::move(errors)),
+        pid_(pid) {}
+  Result<Ordered> Order(Kind kind);
+  static Result<ForkedWorker> Receive(Ordered ordered);
+  Status ReadHello();
 
-  std::mutex mutex_;  // guards the socket and next_id_
-  UniqueFd control_;
+  const std::string path_;
+  std::mutex hello_mutex_;  // guards errors_, which is open until the hello was read
+  std::mutex mutex_;        // guards the rest
+  UniqueFd control_, errors_;
   pid_t pid_;                             // 0: not a child of ours
   std::shared_ptr<ZygoteClient> parent_;  // of a zygote with contexts
   std::uint64_t next_id_ = 0;
-  std::string language_version_;
+  std::optional<Ordered> spare_;
+  int sessions_ = 0;
 };
 
 // The zygotes of a pool: one that is started on first need, again if it has died, and one for each
@@ -78,6 +98,8 @@ class ZygoteSource {
   ZygoteSource(std::string path, IsolationOptions options)
       : path_(std::move(path)), options_(std::move(options)) {}
 
+  // Starts a zygote and a first process behind the caller's back; what fails shows in Fork.
+  void Prepare();
   // Tries three times within a second (a fork may be refused for a moment).
   Result<ForkedWorker> Fork(const SessionSpec& spec);
   // Remembers that code named `context`: the next Fork with these contexts makes their zygote.

@@ -2,9 +2,9 @@
 
 import ast
 import re
-from collections import defaultdict
+from collections import defaultdict, namedtuple
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 _INCOMPLETE = re.compile(r"unexpected EOF|was never closed|unterminated triple-quoted|"
                          r"expected an indented block|EOF in multi-line")
@@ -16,20 +16,16 @@ _EFFECTS = (ast.Call, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Import, ast.
 _TOP, _INSIDE, _ONLY_WALRUS = 0, 1, 2
 
 
-class Binding(NamedTuple):
+class Binding(namedtuple("Binding", "name node value")):
     """A name that the top level of a block binds or deletes; the value where the code shows it."""
 
-    name: str
-    node: ast.AST
-    value: ast.expr | None
+    __slots__ = ()
 
 
-class Slot(NamedTuple):
+class Slot(namedtuple("Slot", "parent field index")):
     """Where a node hangs in its parent: a field, or an item of a list in it."""
 
-    parent: ast.AST
-    field: str
-    index: int | None
+    __slots__ = ()
 
     @property
     def node(self) -> Any:

@@ -11,7 +11,6 @@ import re
 from bisect import bisect_right
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
 from dossier_bridge import Span, ask, number
@@ -22,16 +21,22 @@ Part = namedtuple("Part", "name start end")
 _CHARACTERS_PER_TOKEN = 3  # low on purpose: a chunk should not exceed its tokens
 
 
-@dataclass
 class Match:
     """One hit of `grep` or `search`; `start` and `end` are offsets into `doc`."""
 
-    line: int
-    text: str
-    start: int
-    end: int
-    name: str = ""
-    score: float | None = None
+    def __init__(self, line: int, text: str, start: int, end: int, name: str = "",
+                 score: float | None = None) -> None:
+        self.line = line
+        self.text = text
+        self.start = start
+        self.end = end
+        self.name = name
+        self.score = score
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Match) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
         where = f"{self.name}:{self.line}" if self.name else str(self.line)
@@ -74,13 +79,13 @@ class Lines(list):
     __repr__ = __str__
 
 
-@dataclass
 class Segment:
-    """A run of one source inside a view."""
+    """A run of one source inside a view; `first` is a character offset in the source."""
 
-    source: Source
-    first: int       # character offset in the source
-    characters: int
+    def __init__(self, source: Source, first: int, characters: int) -> None:
+        self.source = source
+        self.first = first
+        self.characters = characters
 
     @property
     def whole(self) -> bool:

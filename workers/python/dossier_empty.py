@@ -7,9 +7,9 @@
 import ast
 import operator
 import time
-from collections import Counter
+from collections import Counter, namedtuple
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from dossier_code import Parsed
 
@@ -26,12 +26,13 @@ def is_empty_output(text: str) -> bool:
                               and text.rsplit(":", 1)[-1].rsplit("=", 1)[-1].strip() in _EMPTY)
 
 
-class Test(NamedTuple):
-    """One comparison of a field with a constant, as code wrote it."""
+class Test(namedtuple("Test", "field sign value")):
+    """One comparison of a field with a constant, as code wrote it.
 
-    field: str
-    sign: str  # ==, in (a text inside the field), <, <=, >, >=
-    value: Any
+    `sign` is ==, in (a text inside the field), <, <=, > or >=.
+    """
+
+    __slots__ = ()
 
     def holds(self, value: Any) -> bool:
         if self.sign == "in":

@@ -9,10 +9,10 @@ import builtins
 import io
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dossier_loader import when_imported
 from dossier_text import ContextFile, Source
 
 
@@ -83,6 +83,9 @@ class Files:
         self._swap(os, "lstat", self._stat(os.lstat))
         self._swap(os, "access", self._access(os.access))
         self._swap(os, "listdir", self._listdir(os.listdir))
+        when_imported("tempfile", self._install_tempfile)
+
+    def _install_tempfile(self, tempfile: Any) -> None:
         self._swap(tempfile, "tempdir", "/tmp")  # looked for, it would try to delete a file
         self._swap(tempfile, "NamedTemporaryFile", _kept(tempfile.NamedTemporaryFile))
         self._swap(tempfile, "mkdtemp", _no_folder)

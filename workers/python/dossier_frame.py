@@ -400,10 +400,15 @@ def numpy_module() -> types.ModuleType:
 
     module = types.ModuleType("numpy", "A small stand-in: reductions over lists only.")
     module.__dict__.update(
-        mean=over(statistics.fmean), average=over(statistics.fmean), sum=over(sum), max=over(max),
-        min=over(min), median=over(statistics.median), std=over(statistics.pstdev),
+        mean=over(_later("fmean")), average=over(_later("fmean")), sum=over(sum), max=over(max),
+        min=over(min), median=over(_later("median")), std=over(_later("pstdev")),
         unique=over(lambda values: sorted(set(values))), nan=None, __getattr__=_no_such_function)
     return module
+
+
+def _later(name: str) -> Callable[[list[Any]], Any]:
+    """A function of `statistics`, which is loaded when it is called."""
+    return lambda values: getattr(statistics, name)(values)
 
 
 def _number(value: Any) -> Any:

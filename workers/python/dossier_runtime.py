@@ -13,9 +13,7 @@ import asyncio
 import builtins
 import contextlib
 import importlib.util
-import inspect
 import linecache
-import random
 import re
 import signal
 import sys
@@ -33,6 +31,7 @@ from dossier_empty import existing_values, is_empty_output
 from dossier_files import Files
 from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
+from dossier_loader import seed_random
 from dossier_records import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
 from dossier_show import assigned_text, clean, out_text, plain_out_text
@@ -40,6 +39,7 @@ from dossier_streams import Streams
 from dossier_world import World, make_module
 
 _OUT_CHARACTERS = 2000
+_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE; that module is slow to load
 _EMPTY_RESULT: dict[str, Any] = {"status": "ok", "error": None, "last": "", "vars": [],
                                  "answer": None, "draft": None, "notes": [], "refused": "",
                                  "assigned": []}
@@ -149,7 +149,7 @@ class Session:
 
     def _seed_random(self) -> None:
         if self._features.get("seed") is not None:
-            random.seed(self._features["seed"])
+            seed_random(self._features["seed"])
 
     def _names(self) -> list[str]:
         return [*self._world.variable_names(), *self._world.reserved]
@@ -199,7 +199,7 @@ class Session:
 
     def _call(self, code: Any) -> Any:
         try:
-            if not code.co_flags & inspect.CO_COROUTINE:
+            if not code.co_flags & _CO_COROUTINE:
                 return eval(code, self._namespace)  # running blocks is what this file is for
             if self._loop is None:
                 self._loop = asyncio.Runner()

@@ -6,6 +6,7 @@ costs its size again, reading the record index asks the host.
 
 import ast
 import builtins
+import importlib
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -26,10 +27,11 @@ _STRING_MAX = 2 << 30
 _LAZY = ("context", "records")
 # Code that names these may reach any name by its text.
 _REFLECTION = {"eval", "exec", "globals", "vars", "locals", "getattr", "__import__"}
-# Modules that models forget to import.
+# What models forget to import: modules, and members of modules.
 _MODULES = ("re", "json", "csv", "math", "collections", "itertools", "statistics", "os", "sys",
             "io", "random", "string", "textwrap", "time")
 _MEMBERS = {"Counter": "collections", "defaultdict": "collections", "Path": "pathlib"}
+_FORGOTTEN = {*_MODULES, *_MEMBERS}
 
 
 class FrozenMeta(Mapping):
@@ -109,10 +111,12 @@ class World:
 
     def prepare(self, parsed: Parsed) -> None:
         """Makes the lazy names that this block may use."""
-        if not self._pending:
-            return
         reflects = bool(parsed.names & _REFLECTION) or any(
             node.attr in ("__dict__", "import_module") for node in parsed.of(ast.Attribute))
+        for name in _FORGOTTEN if reflects else _FORGOTTEN & parsed.names:
+            self.namespace["__builtins__"].setdefault(name, _forgotten(name))
+        if not self._pending:
+            return
         for name in _LAZY:
             if name in parsed.names or (reflects and name in _strings(parsed)):
                 self.make(name)
@@ -227,15 +231,14 @@ def _tool(tool: Mapping[str, Any]) -> Callable[..., Any]:
     return run
 
 
-def block_builtins(own: Mapping[str, Any]) -> dict[str, Any]:
-    """The builtins of blocks: Python's, with ours over them and the modules that models forget."""
-    import importlib
+def _forgotten(name: str) -> Any:
+    module = importlib.import_module(_MEMBERS.get(name, name))
+    return getattr(module, name) if name in _MEMBERS else module
 
+
+def block_builtins(own: Mapping[str, Any]) -> dict[str, Any]:
+    """The builtins of blocks: Python's, with ours over them."""
     names = dict(vars(builtins))
-    for module in _MODULES:
-        names[module] = importlib.import_module(module)
-    for member, module in _MEMBERS.items():
-        names[member] = getattr(importlib.import_module(module), member)
 
     def refuse(name: str) -> Callable[..., Any]:
         def refused(*_args: Any) -> Any:

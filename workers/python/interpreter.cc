@@ -1,11 +1,16 @@
 #include "interpreter.h"
 
+#include <dlfcn.h>
+
 #include "base/assets.h"
 #include "base/text.h"
+#include "code_archive.h"
 #include "module.h"
 
 #define DOSSIER_TEXT_INNER(x) #x
 #define DOSSIER_TEXT(x) DOSSIER_TEXT_INNER(x)
+
+extern "C" const char dossier_python_code[], dossier_python_code_end[];  // cmake/PythonCode.cmake
 
 namespace dossier::worker {
 namespace {
@@ -14,39 +19,8 @@ constexpr char kVersion[] = DOSSIER_TEXT(PY_MAJOR_VERSION) "." DOSSIER_TEXT(PY_M
 constexpr char kLibrary[] =
     "/usr/lib/python" DOSSIER_TEXT(PY_MAJOR_VERSION) "." DOSSIER_TEXT(PY_MINOR_VERSION);
 
-// Finds our modules by name among the files compiled into the program. Their code objects carry
-// <dossier:NAME> as file name, so that tracebacks can leave them out.
-constexpr char kLoader[] = R"(
-import sys
-from importlib.machinery import ModuleSpec
-
-class Finder:
-    def find_spec(self, name, path=None, target=None):
-        return ModuleSpec(name, self) if name in sources else None
-
-    def create_module(self, spec):
-        return None
-
-    def exec_module(self, module):
-        name = module.__name__
-        exec(compile(sources[name], f"<dossier:{name}>", "exec", dont_inherit=True), module.__dict__)
-
-finder = Finder()
-sys.meta_path.insert(0, finder)
-try:
-    for name in preload:
-        try:
-            __import__(name)
-        except ImportError:
-            pass
-    for name in sorted(sources):
-        __import__(name)
-finally:
-    sys.meta_path.remove(finder)
-import gc
-gc.collect()
-gc.freeze()
-)";
+constexpr char kLoader[] = "dossier_loader";
+constexpr char kExtensionMark = '+';
 
 PyStatus Configure(PyConfig* config) {
   PyConfig_InitIsolatedConfig(config);
@@ -83,16 +57,47 @@ Ref SourcesDict() {
   return sources;
 }
 
-Ref PreloadList() {
-  Ref list(PyList_New(0));
+std::vector<std::string> PreloadNames() {
+  std::vector<std::string> names;
   const std::string_view text = BuiltInAsset("workers/python/preload.txt").value_or("");
   for (std::string_view line : Split(text, '\n')) {
     line = TrimSpace(line.substr(0, line.find('#')));
-    if (line.empty()) continue;
-    Ref name(PyUnicode_FromStringAndSize(line.data(), static_cast<Py_ssize_t>(line.size())));
-    if (!name || PyList_Append(list.get(), name.get()) < 0) return Ref();
+    if (!line.empty()) names.emplace_back(line);
+  }
+  return names;
+}
+
+std::string ExtensionFile(std::string_view name) {
+  return fmt::format("{}/lib-dynload/{}.cpython-{}{}-x86_64-linux-gnu.so", kLibrary, name,
+                     PY_MAJOR_VERSION, PY_MINOR_VERSION);
+}
+
+// Those that are imported by name: an extension is imported by what needs it.
+Ref PreloadList() {
+  Ref list(PyList_New(0));
+  for (const std::string& name : PreloadNames()) {
+    if (name.front() == kExtensionMark) continue;
+    Ref text(PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+    if (!list || !text || PyList_Append(list.get(), text.get()) < 0) return Ref();
   }
   return list;
+}
+
+// Runs dossier_loader, the one module that nothing can find yet.
+Ref ImportLoader(PyObject* code, PyObject* sources) {
+  PyObject* found = PyDict_GetItemString(code, kLoader);
+  Ref compiled(Py_XNewRef(found));
+  if (!compiled) {
+    PyObject* text = PyDict_GetItemString(sources, kLoader);
+    const char* bytes = text ? PyUnicode_AsUTF8(text) : nullptr;
+    if (!bytes) return Ref();
+    compiled = Ref(Py_CompileString(bytes, "<dossier:dossier_loader>", Py_file_input));
+  }
+  return compiled ? Ref(PyImport_ExecCodeModule(kLoader, compiled.get())) : Ref();
+}
+
+Error PythonError(std::string_view what) {
+  return Error{ErrorCode::kInternal, fmt::format("python: {}{}", what, TakeError())};
 }
 
 }  // namespace
@@ -121,32 +126,40 @@ Status StartInterpreter() {
                    kVersion);
 }
 
-Result<Ref> LoadRuntime() {
-  Ref globals(PyDict_New());
-  const Ref sources = SourcesDict(), preload = PreloadList();
-  if (!globals || !sources || !preload ||
-      PyDict_SetItemString(globals.get(), "sources", sources.get()) < 0 ||
-      PyDict_SetItemString(globals.get(), "preload", preload.get()) < 0) {
-    return MakeError(ErrorCode::kInternal, "python: {}", TakeError());
+void MapExtensions() {
+  for (const std::string& name : PreloadNames()) {
+    // Never closed. Python opens it again by the same name, which maps nothing.
+    if (name.front() != kExtensionMark) continue;
+    (void)dlopen(ExtensionFile(std::string_view(name).substr(1)).c_str(), RTLD_LAZY | RTLD_LOCAL);
   }
-  const Ref done(PyRun_String(kLoader, Py_file_input, globals.get(), globals.get()));
-  if (!done) return MakeError(ErrorCode::kInternal, "python: loading our modules: {}", TakeError());
-  Ref runtime(PyImport_ImportModule("dossier_runtime"));
-  if (!runtime) return MakeError(ErrorCode::kInternal, "python: {}", TakeError());
-  return runtime;
+}
+
+Result<Runtime> LoadRuntime() {
+  const Ref sources = SourcesDict(), names = PreloadList();
+  const std::string_view archive(dossier_python_code,
+                                 static_cast<std::size_t>(dossier_python_code_end -
+                                                          dossier_python_code));
+  const Ref code = ReadCodeArchive(archive, PyImport_GetMagicNumber());
+  if (!sources || !names || !code) return tl::unexpected(PythonError(""));
+  const Ref loader = ImportLoader(code.get(), sources.get());
+  if (!loader) return tl::unexpected(PythonError("the loader: "));
+  Ref rest(PyObject_CallMethod(loader.get(), "load", "OOO", code.get(), sources.get(),
+                               names.get()));
+  if (!rest) return tl::unexpected(PythonError("loading our modules: "));
+  Ref module(PyImport_ImportModule("dossier_runtime"));
+  if (!module) return tl::unexpected(PythonError(""));
+  return Runtime(std::move(module), std::move(rest));
+}
+
+bool Runtime::PreloadNext() {
+  const Ref more(PyIter_Next(rest_.get()));
+  if (!more) PyErr_Clear();
+  return more.get() == Py_True;
 }
 
 std::string InterpreterVersion() {
   const std::string_view text = Py_GetVersion();
   return std::string(text.substr(0, text.find(' ')));
-}
-
-Status SeedRandom(std::uint64_t seed) {
-  const Ref random(PyImport_ImportModule("random"));
-  if (!random) return MakeError(ErrorCode::kInternal, "python: {}", TakeError());
-  const Ref done(PyObject_CallMethod(random.get(), "seed", "K", static_cast<unsigned long long>(seed)));
-  if (!done) return MakeError(ErrorCode::kInternal, "python: {}", TakeError());
-  return {};
 }
 
 }  // namespace dossier::worker

@@ -1,9 +1,11 @@
-// The embedded interpreter: isolated, without site, environment or bytecode files, with the modules
-// of preload.txt and our own Python half loaded.
+// The embedded interpreter: isolated, without site, environment or bytecode files, with our own
+// Python half loaded, and the modules of preload.txt while nothing else is to be done.
 //
+//   std::thread mapping(MapExtensions);
 //   DOSSIER_RETURN_IF_ERROR(StartInterpreter());          // once a process, in the zygote
-//   DOSSIER_ASSIGN_OR_RETURN(Ref runtime, LoadRuntime());  // dossier_runtime
-//   Ref result = CallRuntime(runtime.get(), "run_block", args);
+//   DOSSIER_ASSIGN_OR_RETURN(Runtime runtime, LoadRuntime());
+//   mapping.join();                                       // before the first fork
+//   while (runtime.PreloadNext()) {}
 //
 // The folder of the standard library is fixed at build time: no path comes from the outside.
 
@@ -23,15 +25,29 @@ std::vector<std::string> StandardLibraryFolders();
 // Errors: kUnavailable naming the Debian packages if the library or its files are missing.
 Status StartInterpreter();
 
-// Imports the modules of preload.txt, then every module of ours, and freezes what exists for the
-// garbage collector, so that forks do not copy it. A preload that is not installed is skipped.
-Result<Ref> LoadRuntime();
+// Maps the extension modules of preload.txt and the libraries they need: a session may not make
+// memory executable (SBX-23), but it can import what is mapped. Needs no interpreter; may run beside
+// its start. One that is not installed is skipped.
+void MapExtensions();
+
+class Runtime {
+ public:
+  Runtime(Ref module, Ref rest) : module_(std::move(module)), rest_(std::move(rest)) {}
+
+  PyObject* module() const { return module_.get(); }  // dossier_runtime
+  // Imports one more module of preload.txt. False if all are there.
+  bool PreloadNext();
+
+ private:
+  Ref module_, rest_;
+};
+
+// Loads every module of ours and what a first block needs, and freezes what exists for the garbage
+// collector, so that forks do not copy it.
+Result<Runtime> LoadRuntime();
 
 // "3.11.2"
 std::string InterpreterVersion();
-
-// random.seed(seed).
-Status SeedRandom(std::uint64_t seed);
 
 }  // namespace dossier::worker
 

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <thread>
 
 #include "interpreter.h"
 #include "sandbox/isolation.h"
 #include "sandbox/message_writer.h"
+#include "sandbox/self_check.h"
 #include "sandbox/session_socket.h"
 #include "sandbox/zygote_client.h"
 #include "zygote.h"
@@ -32,8 +34,13 @@ sandbox::Message Hello() {
 
 struct Started {
   sandbox::IsolationPlan plan;
-  Ref runtime;
+  Runtime runtime;
 };
+
+Result<Runtime> StartPython() {
+  DOSSIER_RETURN_IF_ERROR(StartInterpreter());
+  return LoadRuntime();
+}
 
 Result<Started> Start(const char* options_text) {
   DOSSIER_ASSIGN_OR_RETURN(const Json json, ParseJson(options_text));
@@ -45,11 +52,15 @@ Result<Started> Start(const char* options_text) {
   options.worker = "python " + InterpreterVersion();
   sandbox::IsolationPlan plan(std::move(options));
   DOSSIER_RETURN_IF_ERROR(plan.PrepareZygote());
-  DOSSIER_RETURN_IF_ERROR(StartInterpreter());
-  DOSSIER_ASSIGN_OR_RETURN(Ref runtime, LoadRuntime());
+  // The self test is another process, the mapping another thread: both are done while Python starts.
+  DOSSIER_ASSIGN_OR_RETURN(sandbox::SelfTest self_test, sandbox::SelfTest::Start(plan));
+  std::thread mapping(MapExtensions);
+  Result<Runtime> runtime = StartPython();
+  mapping.join();
+  if (!runtime) return tl::unexpected(runtime.error());
   DOSSIER_RETURN_IF_ERROR(plan.FinishZygote());
-  DOSSIER_RETURN_IF_ERROR(plan.SelfTest());
-  return Started{std::move(plan), std::move(runtime)};
+  DOSSIER_RETURN_IF_ERROR(self_test.Finish());
+  return Started{std::move(plan), std::move(*runtime)};
 }
 
 int Main(int argc, char** argv) {
@@ -68,7 +79,7 @@ int Main(int argc, char** argv) {
   // Standard error was a pipe for start-up errors; nobody reads it any more. 0 is /dev/null.
   dup2(0, 1);
   dup2(0, 2);
-  Zygote zygote(std::move(started->plan), started->runtime.get(), std::move(control));
+  Zygote zygote(std::move(started->plan), std::move(started->runtime), std::move(control));
   // Straight to the kernel: nothing of the interpreter is wound down.
   _exit(zygote.Serve());
 }

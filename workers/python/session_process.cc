@@ -18,6 +18,9 @@ using sandbox::MessageType;
 
 namespace {
 
+// A spare waits for its session as long as its host lives; the end of that closes the bridge.
+constexpr Millis kSpareTime = std::chrono::hours(24 * 20);  // fits the int of poll()
+
 constexpr std::size_t kInlineText = 4096;  // longer texts of a result travel in the raw part
 
 std::int64_t Milliseconds(clockid_t clock) {
@@ -96,9 +99,10 @@ Status SessionProcess::Open() {
   const std::int64_t started = Milliseconds(CLOCK_MONOTONIC);
   sandbox::MessageDecoder decoder(sandbox::Side::kHost);
   std::vector<UniqueFd> fds;
+  parts_.plan->EnterSession();
   DOSSIER_ASSIGN_OR_RETURN(const Message message,
                            sandbox::ReceiveMessage(parts_.socket.get(), decoder, &fds,
-                                                   std::chrono::minutes(1)));
+                                                   kSpareTime));
   DOSSIER_ASSIGN_OR_RETURN(sandbox::SessionOpening opening, sandbox::ReadOpenMessage(message));
   DOSSIER_ASSIGN_OR_RETURN(session_.contexts, MapContexts(std::move(opening.contexts), fds));
   fds.clear();
@@ -111,7 +115,6 @@ Status SessionProcess::Open() {
   DOSSIER_RETURN_IF_ERROR(bridge_->Prepare());
   InstallInterruptHandler();
   DOSSIER_RETURN_IF_ERROR(AttachSession(&session_));
-  DOSSIER_RETURN_IF_ERROR(SeedRandom(opening.seed));
   return Lock(started, message.id);
 }
 

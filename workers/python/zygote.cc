@@ -24,6 +24,9 @@ using sandbox::MessageType;
 
 namespace {
 
+// A host that has asked for nothing for so long (milliseconds) is waiting for a model: the processors
+// are free. A command whose model is quicker is over before.
+constexpr int kQuietTime = 150;
 
 void SetChildSignal(int how) {
   sigset_t set;
@@ -39,9 +42,9 @@ void Report(int fd, const Message& message) {
 
 }  // namespace
 
-Zygote::Zygote(sandbox::IsolationPlan plan, PyObject* runtime, UniqueFd control)
+Zygote::Zygote(sandbox::IsolationPlan plan, Runtime runtime, UniqueFd control)
     : plan_(std::move(plan)),
-      runtime_(runtime),
+      runtime_(std::move(runtime)),
       control_(std::move(control)),
       decoder_(sandbox::Side::kHost) {}
 
@@ -57,9 +60,14 @@ Status Zygote::WatchChildren() {
 
 int Zygote::Serve() {
   if (!WatchChildren()) return sandbox::kBrokenBridgeExit;
+  int quiet = kQuietTime;
   while (true) {
     pollfd fds[] = {{control_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
-    if (poll(fds, 2, -1) < 0 && errno != EINTR) return sandbox::kBrokenBridgeExit;
+    const int ready = poll(fds, 2, preloading_ ? quiet : -1);
+    if (ready < 0 && errno != EINTR) return sandbox::kBrokenBridgeExit;
+    quiet = ready == 0 ? 0 : kQuietTime;
+    if (ready == 0) preloading_ = runtime_.PreloadNext();
+    if (ready <= 0) continue;
     if (fds[1].revents) Reap();
     if (!fds[0].revents) continue;
     do {
@@ -115,7 +123,7 @@ Result<pid_t> Zygote::ForkSession(UniqueFd& socket) {
     ForgetParent();
     SetChildSignal(SIG_UNBLOCK);
     RunSessionProcess({.plan = &plan_,
-                       .runtime = runtime_,
+                       .runtime = runtime_.module(),
                        .socket = std::move(socket),
                        .texts = std::move(texts_)});
   }

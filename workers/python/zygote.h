@@ -1,8 +1,9 @@
 // The zygote: a loaded, idle interpreter that forks sessions on request. It runs no model code.
 //
-//   Zygote zygote(std::move(plan), runtime.get(), std::move(control));
+//   Zygote zygote(std::move(plan), std::move(runtime), std::move(control));
 //   return zygote.Serve();   // until the host closes the control socket
 //
+// While nobody asks for anything it imports more of the standard library, a module at a time.
 // A `fork` message comes with two descriptors: the session's end of its bridge and a status socket.
 // On the latter the zygote writes `forked` and, when the process has ended, `exited`.
 // With kind `zygote` the child becomes a zygote itself: the socket is its control socket, on which
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "interpreter.h"
 #include "python_ref.h"
 #include "sandbox/isolation.h"
 #include "sandbox/message.h"
@@ -27,7 +29,7 @@ namespace dossier::worker {
 
 class Zygote {
  public:
-  Zygote(sandbox::IsolationPlan plan, PyObject* runtime, UniqueFd control);
+  Zygote(sandbox::IsolationPlan plan, Runtime runtime, UniqueFd control);
 
   // The exit status of the process.
   int Serve();
@@ -43,7 +45,8 @@ class Zygote {
   void Reap();
 
   sandbox::IsolationPlan plan_;
-  PyObject* runtime_;
+  Runtime runtime_;
+  bool preloading_ = true;  // something is left to import
   UniqueFd control_, signals_;
   sandbox::MessageDecoder decoder_;
   std::vector<UniqueFd> received_;      // descriptors of requests that are still to be read
