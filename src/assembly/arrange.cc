@@ -1,5 +1,6 @@
 #include "assembly/arrange.h"
 
+#include "assembly/tool_pairs.h"
 #include "base/text.h"
 
 namespace dossier::assembly {
@@ -54,6 +55,10 @@ class Arranger {
 
   void AddPart(std::size_t index) {
     const Part& part = parts_[index];
+    if (!part.blocks.empty()) {
+      AddBlocks(index);
+      return;
+    }
     auto& tools = out_.messages.tools;
     tools.insert(tools.end(), part.tools.begin(), part.tools.end());
     std::stable_sort(tools.begin(), tools.end(),
@@ -68,25 +73,59 @@ class Arranger {
       out_.messages.system.push_back(std::move(block));
       return;
     }
+    AddToGroup({part.rule->role, {std::move(block)}}, index);
+  }
+
+  // Typed parts pass untouched (ASM-7).
+  void AddBlocks(std::size_t index) {
+    const Part& part = parts_[index];
+    if (part.rule->role != Role::kSystem) {
+      AddToGroup({part.rule->role, part.blocks}, index);
+      return;
+    }
+    auto& system = out_.messages.system;
+    system.insert(system.end(), part.blocks.begin(), part.blocks.end());
+  }
+
+  void AddToGroup(Turn turn, std::size_t index) {
+    const Part& part = parts_[index];
     const bool same_group = has_text_ && group_ == Group(part);
-    Append({part.rule->role, {std::move(block)}}, index, same_group, 0);
+    Append(std::move(turn), index, same_group, 0);
     has_text_ = true;
     group_ = Group(part);
   }
 
   void AddTurns(std::size_t index) {
-    const std::vector<Turn>& added = parts_[index].fitted.turns;
+    const std::string& name = parts_[index].rule->name;
+    std::vector<Turn> added = PairTools(parts_[index].fitted.turns, name, &out_.repairs);
     for (std::size_t i = 0; i < added.size(); ++i) {
-      Turn turn = added[i];
-      if (turn.role == Role::kSystem) {
-        turn = {Role::kUser,
-                {{.text = fmt::format("<system>\n{}\n</system>", added[i].Text()),
-                  .section = parts_[index].rule->name}}};
+      Turn& turn = added[i];
+      const bool results = turn.role == Role::kTool;
+      if (turn.role == Role::kSystem && !MayStandLate(turn)) {
+        turn = {Role::kUser, {{.text = fmt::format("<system>\n{}\n</system>", turn.Text()),
+                               .section = name}}};
         Report("R-2", Where(index, i), "a system message inside the turns became user text");
       }
-      Append(std::move(turn), index, false, i);
+      if (results && capability_.tool_results == Capability::ToolResults::kUserTurn) {
+        turn.role = Role::kUser;
+      }
+      // All results of one message are answered at once (ASM-83).
+      const bool belongs = results && !turns().empty() && EndsWithResult(turns().back());
+      Append(std::move(turn), index, belongs, i);
     }
     has_text_ = false;
+  }
+
+  bool MayStandLate(const Turn& turn) {
+    using LateSystem = Capability::LateSystem;
+    if (capability_.late_system == LateSystem::kYes) return true;
+    return capability_.late_system == LateSystem::kAfterUser && !turns().empty() &&
+           turns().back().role == Role::kUser && !EndsWithResult(turns().back()) &&
+           !turn.blocks.empty();
+  }
+
+  static bool EndsWithResult(const Turn& turn) {
+    return !turn.blocks.empty() && turn.blocks.back().type == Block::Type::kToolResult;
   }
 
   std::string Where(std::size_t index, std::size_t turn) const {

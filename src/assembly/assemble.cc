@@ -42,15 +42,18 @@ Result<BudgetNumbers> ResolveBudget(const Layout& layout, const Budget& budget,
   const std::int64_t reserve = budget.reserve_output.value_or(
       layout.reserve_output.value_or(std::min(capability.max_output, capability.window / 2)));
   BudgetNumbers out;
-  out.limit = capability.window - reserve;
+  out.limit = std::min(capability.window - reserve,
+                       capability.max_input.value_or(std::numeric_limits<std::int64_t>::max()));
   if (out.limit <= 0) {
     return MakeError(ErrorCode::kConfig,
                      "reserve_output {} leaves nothing of a window of {} tokens",
                      Grouped(reserve), Grouped(capability.window));
   }
-  const double share = static_cast<double>(capability.window) * layout.window_share;
-  out.want = budget.tokens.value_or(
-      layout.budget_tokens.value_or(static_cast<std::int64_t>(std::floor(share))));
+  const auto share = static_cast<std::int64_t>(
+      std::floor(static_cast<double>(capability.window) *
+                 budget.window_share.value_or(layout.window_share)));
+  const bool by_share = budget.window_share.has_value();
+  out.want = budget.tokens.value_or(by_share ? share : layout.budget_tokens.value_or(share));
   out.budget = std::max<std::int64_t>(std::min(out.limit, out.want), 0);
   out.allowance = WithoutMargin(out.budget, margin);
   return out;
@@ -66,7 +69,7 @@ class Assembler {
         capability_(capability),
         counter_(counter),
         options_(options),
-        fit_{counter, capability.tokens_per_message},
+        fit_{counter, capability.tokens_per_message, capability.image_tokens.value_or(0)},
         warnings_(std::move(gathered.warnings)),
         parts_(std::move(gathered.parts)) {}
 
@@ -95,9 +98,25 @@ class Assembler {
     return {};
   }
 
+  // ASM-7: what an image costs must be known, or the budget could not hold.
+  Status CheckImages(const Part& part) const {
+    if (capability_.image_tokens) return {};
+    const auto is_image = [](const Block& block) { return block.type == Block::Type::kImage; };
+    bool found = std::any_of(part.blocks.begin(), part.blocks.end(), is_image);
+    for (const Turn& turn : part.turns) {
+      found |= std::any_of(turn.blocks.begin(), turn.blocks.end(), is_image);
+    }
+    if (!found) return {};
+    return MakeError(ErrorCode::kConfig,
+                     "section {}: the entry of {} does not say what an image costs; give it "
+                     "capabilities: {{image: TOKENS}} or leave the image out",
+                     part.rule->name, options_.model.empty() ? "the model" : options_.model);
+  }
+
   Status MeasureParts() {
     for (Part& part : parts_) {
       if (!part.present()) continue;
+      DOSSIER_RETURN_IF_ERROR(CheckImages(part));
       if (!part.tools.empty()) {
         part.full.tokens = CountTools(part.tools, counter_);
         continue;
@@ -143,7 +162,7 @@ class Assembler {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];
       part.joint = 0;
-      if (!part.present() || part.fitted.text.empty()) continue;
+      if (!part.present() || (part.fitted.text.empty() && part.blocks.empty())) continue;
       const int turn = arranged_.turns[i];
       const bool joined = turn < 0 ? has_system : turn <= last_turn;
       if (joined) part.joint = blank_line;
@@ -387,6 +406,8 @@ class Assembler {
 
   Assembled Finish() {
     Assembled out;
+    const CachePlan cache =
+        PlanCache(parts_, layout_.cache, capability_, counter_, &arranged_.messages);
     out.report = MakeReport({.layout = layout_,
                              .options = options_,
                              .capability = capability_,
@@ -394,12 +415,14 @@ class Assembler {
                              .budget = budget_,
                              .tally = tally_,
                              .arranged = arranged_,
+                             .cache = cache,
                              .warnings = warnings_},
                             &parts_);
     out.messages = std::move(arranged_.messages);
     out.tokens = tally_.total();
     out.tokens_exact = counter_.exact();
     out.headroom = budget_.allowance - out.tokens;
+    out.warm_first = layout_.cache.warm_first;
     return out;
   }
 

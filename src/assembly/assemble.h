@@ -37,6 +37,11 @@ struct Section {
   std::vector<Turn> turns;         // instead of content, for history
   Json provenance;                 // {kind, reference, bytes, sha256, …}; goes into the report
   Json data;                       // instead of content: rendered by ASM-6; null if not given
+  // Instead of content: texts and images that pass as they are, one block each (ASM-7).
+  std::vector<Block> parts;
+  // What the source left out before assembly saw it: "[left out: 200 of 300 lines of log]". Stands
+  // at the end of a text, and in the report's warnings (ASM-45).
+  std::string cut_before;
   std::vector<ToolSpec> tools;     // of a section in zone tools
   std::vector<double> item_priorities;  // of `items`, 0 to 1, same order; missing ones are 0.5
   // Of `fit: first-of`: shorter forms of `content` by name ("outline", "names"); "full" is content.
@@ -45,6 +50,7 @@ struct Section {
 
 struct Budget {
   std::optional<std::int64_t> tokens;          // overrides the layout
+  std::optional<double> window_share;          // overrides the layout, `budget.tokens` included
   std::optional<std::int64_t> reserve_output;  // overrides the layout
 };
 
@@ -55,6 +61,10 @@ struct AssembleOptions {
   // takes MakeBoundary(seed, 1), and so on. Else as FenceData does.
   std::optional<std::uint64_t> boundary_seed;
   std::string model;  // its name, for the report
+  std::string today;  // YYYY-MM-DD; model data older than 180 days is then warned of (ASM-90)
+  Json previous;      // the report of the call before this one, to compare with; null if none
+  // A value that nothing uses: drivers give one set of values to many layouts, people do not.
+  enum class Unused { kAllowed, kWarn } unused_values = Unused::kAllowed;  // ASM-24
 };
 
 struct Assembled {
@@ -63,6 +73,8 @@ struct Assembled {
   std::int64_t tokens = 0;  // of the whole request, framing included
   bool tokens_exact = false;
   std::int64_t headroom = 0;  // tokens that the budget has left (ASM-39)
+  // The first token of one call is awaited before others with this prefix are sent (ASM-76).
+  LayoutCache::WarmFirst warm_first = LayoutCache::WarmFirst::kNo;
 };
 
 // Errors: kTooLong (ASM-31, sizes named), kUsage (no user text, ASM-85), kConfig (layout, template),

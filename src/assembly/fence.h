@@ -26,6 +26,15 @@ struct Frame {
   std::size_t backticks = 3;  // of kGrowing
 };
 
+// A name that is safe inside a context marker: control characters and runs of white space are one
+// space, three and more dashes are two, at most 120 code points.
+std::string MarkerName(std::string_view name);
+
+// `body` with one more space before each line that looks like a context marker, so that none can be
+// forged. A line begins at the start, after LF or after CR.
+std::string EscapeMarkers(std::string_view body);
+std::string UnescapeMarkers(std::string_view body);
+
 // `body` inside its frame.
 std::string Framed(const Frame& frame, std::string_view body);
 

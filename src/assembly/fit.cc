@@ -236,6 +236,10 @@ std::string Marker(const LeftOut& left_out, std::string_view name) {
 }
 
 std::optional<Fitted> FitFull(const Part& part, const FitContext& context) {
+  if (!part.blocks.empty()) {
+    const Turn turn{part.rule->role, part.blocks};
+    return Fitted{.tokens = CountTurn(turn, context.counter, context.image)};
+  }
   if (!part.turns.empty()) {
     return Fitted{.turns = part.turns, .tokens = CountTurns(part.turns, context)};
   }

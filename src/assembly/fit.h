@@ -19,6 +19,7 @@ namespace dossier::assembly {
 struct FitContext {
   const tokens::Counter& counter;
   std::int64_t per_message = 0;  // framing of a turn
+  std::int64_t image = 0;        // tokens of an image
 };
 
 // All of `part`, cut by its cap_chars only; nullopt if those cannot hold even a cut.

@@ -56,6 +56,7 @@ class Gatherer {
       return a.rule->zone < b.rule->zone;
     });
     WarnOfUnusedInput();
+    if (options_.unused_values == AssembleOptions::Unused::kWarn) WarnOfUnusedValues();
     DOSSIER_RETURN_IF_ERROR(CheckContent());
     return std::move(out_);
   }
@@ -93,7 +94,10 @@ class Gatherer {
   void TakeGiven(const Section& given, Part* part) {
     part->provenance = given.provenance;
     part->tools = given.tools;
-    if (!given.turns.empty()) {
+    part->cut_before = given.cut_before;
+    if (!given.parts.empty()) {
+      part->blocks = given.parts;
+    } else if (!given.turns.empty()) {
       part->turns = given.turns;
     } else if (!given.items.empty()) {
       part->items = given.items;
@@ -178,6 +182,10 @@ class Gatherer {
 
   void Finish(Part* part) {
     const LayoutSection& rule = *part->rule;
+    for (Block& block : part->blocks) {
+      if (block.type != Block::Type::kImage) Clean(&block.text, rule.name);
+      if (block.section.empty()) block.section = rule.name;
+    }
     for (Turn& turn : part->turns) {
       for (Block& block : turn.blocks) {
         Clean(&block.text, rule.name);
@@ -191,12 +199,20 @@ class Gatherer {
     if (!part->items.empty()) part->body = Join(part->items, "\n");
     Clean(&part->body, rule.name);
     part->body.resize(TrimLineEnds(part->body).size());
-    if (part->body.empty() && part->turns.empty() && part->tools.empty()) {
+    if (!part->cut_before.empty()) {
+      Warn("source-limit", rule.name, part->cut_before);
+      if (!part->body.empty() && part->items.empty()) part->body += "\n" + part->cut_before;
+    }
+    // Done before any cut, so that a cut counts the bytes that are sent.
+    if (rule.fence == Fence::kMarkers) part->body = EscapeMarkers(part->body);
+    const bool empty = part->body.empty() && part->turns.empty() && part->tools.empty() &&
+                       part->blocks.empty();
+    if (empty) {
       part->outcome = Outcome::kEmpty;
       part->reason = "no-content";
       return;
     }
-    if (part->turns.empty()) part->frame = MakeFrame(*part);
+    if (part->turns.empty() && part->blocks.empty()) part->frame = MakeFrame(*part);
   }
 
   Frame MakeFrame(const Part& part) const {
@@ -228,8 +244,24 @@ class Gatherer {
     }
   }
 
+  void WarnOfUnusedValues() {
+    std::set<std::string> used;
+    for (const LayoutSection& rule : layout_.sections) {
+      used.insert({rule.variable, rule.when, rule.unless});
+    }
+    for (const auto& [name, text] : layout_.templates) {
+      for (const Placeholder& placeholder : text.placeholders) used.insert(placeholder.name);
+    }
+    for (const auto& [name, value] : options_.variables) {
+      if (used.contains(name)) continue;
+      Warn("unused-value", "", fmt::format("nothing in layout {} uses the value {}", layout_.name,
+                                           name));
+    }
+  }
+
   static bool HasUserText(const Part& part) {
     if (!part.present() || part.rule->role != Role::kUser) return false;
+    if (!part.blocks.empty()) return true;
     if (part.turns.empty()) return !part.body.empty();
     return std::any_of(part.turns.begin(), part.turns.end(),
                        [](const Turn& turn) { return turn.role == Role::kUser; });

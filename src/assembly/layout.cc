@@ -4,6 +4,7 @@
 #include "assembly/section_fields.h"
 #include "assembly/yaml_fields.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace dossier::assembly {
 namespace {
@@ -34,11 +35,39 @@ Status ReadBudget(const Place& at, LayoutFile* out) {
   return ReadFields<Layout>(at.value, at.file, kBudget, &out->layout);
 }
 
-Status ReadCache(const Place& at, LayoutFile* out) {
-  static constexpr Field<Layout> kCache[] = {
-      {"ttl", [](const Place& p, Layout* l) { return ReadString(p, &l->cache_ttl); }},
+Status ReadLifetime(const Place& at, std::string* out) {
+  DOSSIER_RETURN_IF_ERROR(ReadString(at, out));
+  if (ParseDuration(*out)) return {};
+  return at.Fail(fmt::format("{} is no lifetime; write 5m or 1h", *out));
+}
+
+// One lifetime for all zones, or a map of them.
+Status ReadLifetimes(const Place& at, LayoutCache* out) {
+  static constexpr Field<LayoutCache> kZones[] = {
+      {"system", [](const Place& p, LayoutCache* c) { return ReadLifetime(p, &c->system_ttl); }},
+      {"stable", [](const Place& p, LayoutCache* c) { return ReadLifetime(p, &c->stable_ttl); }},
+      {"history", [](const Place& p, LayoutCache* c) { return ReadLifetime(p, &c->history_ttl); }},
   };
-  return ReadFields<Layout>(at.value, at.file, kCache, &out->layout);
+  if (at.value.kind == YamlNode::Kind::kMap) {
+    return ReadFields<LayoutCache>(at.value, at.file, kZones, out);
+  }
+  DOSSIER_RETURN_IF_ERROR(ReadLifetime(at, &out->system_ttl));
+  out->stable_ttl = out->history_ttl = out->system_ttl;
+  return {};
+}
+
+Status ReadCache(const Place& at, LayoutFile* out) {
+  static constexpr Field<LayoutCache> kCache[] = {
+      {"ttl", ReadLifetimes},
+      {"warm_first",
+       [](const Place& p, LayoutCache* c) -> Status {
+         bool warm = false;
+         DOSSIER_RETURN_IF_ERROR(ReadFlag(p, &warm));
+         c->warm_first = warm ? LayoutCache::WarmFirst::kYes : LayoutCache::WarmFirst::kNo;
+         return {};
+       }},
+  };
+  return ReadFields<LayoutCache>(at.value, at.file, kCache, &out->layout.cache);
 }
 
 Status ReadVariable(const Place& at, LayoutVariable* out) {
@@ -71,10 +100,12 @@ Status ReadVars(const Place& at, LayoutFile* out) {
   return {};
 }
 
-Status ReadBoundary(const Place& at, LayoutFile*) {
+Status ReadBoundary(const Place& at, LayoutFile* out) {
   constexpr std::string_view kBoundaries[] = {"run", "project"};
   std::size_t index = 0;
-  return ReadChoice(at, kBoundaries, &index);
+  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kBoundaries, &index));
+  out->layout.boundary = index == 1 ? Layout::Boundary::kProject : Layout::Boundary::kRun;
+  return {};
 }
 
 Status ReadExtends(const Place& at, LayoutFile* out) {
@@ -170,9 +201,11 @@ void OverlayTop(Layout* base, const LayoutFile& over) {
   base->name = top.name;
   base->file = top.file;
   base->sha256 = top.sha256;
+  base->overrides.insert(base->overrides.end(), top.overrides.begin(), top.overrides.end());
   if (over.keys.contains("about")) base->about = top.about;
   if (over.keys.contains("lead")) base->lead = top.lead;
-  if (over.keys.contains("cache")) base->cache_ttl = top.cache_ttl;
+  if (over.keys.contains("cache")) base->cache = top.cache;
+  if (over.keys.contains("boundary")) base->boundary = top.boundary;
   if (over.keys.contains("budget")) {
     base->window_share = top.window_share;
     base->budget_tokens = top.budget_tokens;

@@ -23,7 +23,7 @@ namespace dossier::assembly {
 // The cache order: what changes often stands late (ASM-70).
 enum class Zone { kTools, kSystem, kStable, kHistory, kVolatile, kRequest };
 enum class Fit { kWhole, kHead, kTail, kMiddle, kItems, kHistory, kFirstOf };
-enum class Fence { kDefault, kNone, kTag, kHeading, kGrowing, kData };
+enum class Fence { kDefault, kNone, kTag, kHeading, kGrowing, kData, kMarkers };
 enum class Trust { kTrusted, kUntrusted };
 
 struct Placeholder {
@@ -55,6 +55,7 @@ struct LayoutSection {
   std::string template_name;  // "recursion/system.md"
   std::string text;           // of source: text
   std::string variable;       // of source: var
+  Json with;                  // all of `with`, for whoever reads the source; null if absent
   std::string title;
   Trust trust = Trust::kTrusted;
   Fence fence = Fence::kDefault;
@@ -83,6 +84,14 @@ struct LayoutVariable {
   std::vector<std::string> one_of;      // empty: any value
 };
 
+// How long a provider is asked to keep the prefix up to the end of a zone; empty: its default.
+// A lifetime stands before none that is longer (ASM-72).
+struct LayoutCache {
+  std::string system_ttl, stable_ttl, history_ttl;  // "5m"
+  // Whether one call's first token is awaited before others with this prefix go out (ASM-76).
+  enum class WarmFirst { kNo, kYes } warm_first = WarmFirst::kNo;
+};
+
 struct Layout {
   std::string name, file, sha256;
   double window_share = 0.5;
@@ -92,7 +101,10 @@ struct Layout {
   std::vector<LayoutSection> sections;
   std::map<std::string, Template> templates;  // every template that the sections name, by name
   std::vector<LayoutVariable> vars;
-  std::string about, cache_ttl;
+  std::string about;
+  LayoutCache cache;
+  enum class Boundary { kRun, kProject } boundary = Boundary::kRun;  // whose id fences data (ASM-4)
+  std::vector<std::string> overrides;  // files of the user that stand for built-in ones
 };
 
 // Where overrides are looked for before the built-in files: each folder may hold layouts/ and
@@ -101,9 +113,11 @@ struct AssetFolders {
   std::vector<std::string> overrides;
 };
 
-// Looks for layouts/NAME.yaml in `folders`, then built-in, and loads the templates it names.
+// Looks for layouts/NAME.PROFILE.yaml (if a profile is given: "small", "large") and then
+// layouts/NAME.yaml in each of `folders`, then built-in, and loads the templates it names.
 // Errors: kNotFound (nearest name, folders searched), kConfig ("FILE:LINE:COL: …").
-Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders);
+Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders,
+                          std::string_view profile = {});
 // Without templates: for checks and tests.
 Result<Layout> ParseLayout(std::string_view yaml, std::string_view file);
 // A template by its name under prompts/, override before built-in.

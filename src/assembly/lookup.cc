@@ -45,32 +45,53 @@ std::string NearestHint(std::string_view name, const std::vector<std::string>& k
 }
 
 // A layout file by either ending; both in one folder would leave open which one holds.
-Result<std::optional<Asset>> FindLayoutAsset(std::string_view name, const AssetFolders& folders) {
+Result<std::optional<Asset>> FindInFolder(std::string_view name, const std::string& folder) {
+  const std::string base = fmt::format("{}/layouts/{}", folder, name);
+  if (StaysInside(name) && Exists(base + ".yaml") && Exists(base + ".yml")) {
+    return MakeError(ErrorCode::kConfig, "{0}.yaml and {0}.yml both exist: remove one", base);
+  }
+  for (const std::string_view ending : {".yaml", ".yml"}) {
+    const AssetFolders only{.overrides = {folder}};
+    DOSSIER_ASSIGN_OR_RETURN(auto found,
+                             FindAsset("layouts/", std::string(name) + std::string(ending), only));
+    if (found && found->from == Asset::From::kFolder) return found;
+  }
+  return std::nullopt;
+}
+
+// In each place the file of the profile stands before the common one.
+Result<std::optional<Asset>> FindLayoutAsset(std::string_view name, const AssetFolders& folders,
+                                             std::string_view profile) {
+  std::vector<std::string> names;
+  if (!profile.empty()) names.push_back(fmt::format("{}.{}", name, profile));
+  names.emplace_back(name);
   for (const std::string& folder : folders.overrides) {
-    const std::string base = fmt::format("{}/layouts/{}", folder, name);
-    if (StaysInside(name) && Exists(base + ".yaml") && Exists(base + ".yml")) {
-      return MakeError(ErrorCode::kConfig, "{0}.yaml and {0}.yml both exist: remove one", base);
-    }
-    for (const std::string_view ending : {".yaml", ".yml"}) {
-      const AssetFolders only{.overrides = {folder}};
-      DOSSIER_ASSIGN_OR_RETURN(auto found,
-                               FindAsset("layouts/", std::string(name) + std::string(ending), only));
-      if (found && found->from == Asset::From::kFolder) return found;
+    for (const std::string& candidate : names) {
+      DOSSIER_ASSIGN_OR_RETURN(auto found, FindInFolder(candidate, folder));
+      if (found) return found;
     }
   }
-  return FindAsset("layouts/", std::string(name) + ".yaml", {});
+  for (const std::string& candidate : names) {
+    DOSSIER_ASSIGN_OR_RETURN(auto found, FindAsset("layouts/", candidate + ".yaml", {}));
+    if (found) return found;
+  }
+  return std::nullopt;
 }
 
 // The layout `name` with all it extends; `chain` holds the names on the way here.
 Result<LayoutFile> ReadChain(std::string_view name, const AssetFolders& folders,
-                             std::vector<std::string>* chain) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Asset> asset, FindLayoutAsset(name, folders));
+                             std::string_view profile, std::vector<std::string>* chain) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Asset> asset,
+                           FindLayoutAsset(name, folders, profile));
   if (!asset) {
     return MakeError(ErrorCode::kNotFound, "layout {}: not found{}; searched {}", name,
                      NearestHint(name, LayoutNames(folders)), Searched(folders));
   }
   DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadLayoutFile(asset->text, asset->path));
   if (file.layout.name.empty()) file.layout.name = name;
+  if (asset->from == Asset::From::kFolder && BuiltInAsset(fmt::format("layouts/{}.yaml", name))) {
+    file.layout.overrides.push_back(asset->path);
+  }
   if (file.extends.empty()) return file;
   chain->emplace_back(name);
   const auto fail = [&](std::string_view message) {
@@ -82,7 +103,7 @@ Result<LayoutFile> ReadChain(std::string_view name, const AssetFolders& folders,
                             file.extends));
   }
   if (chain->size() > kMaxExtends) return fail("extends is more than 4 deep");
-  auto base = ReadChain(file.extends, folders, chain);
+  auto base = ReadChain(file.extends, folders, profile, chain);
   if (!base && base.error().code == ErrorCode::kNotFound) return fail(base.error().message);
   DOSSIER_RETURN_IF_ERROR(base);
   // A fault of the base must name the base's file.
@@ -119,6 +140,9 @@ Status LoadTemplate(const std::string& name, const AssetFolders& folders, int li
                     Layout* layout) {
   if (layout->templates.contains(name)) return {};
   auto found = FindTemplate(name, folders);
+  if (found && !found->file.starts_with("builtin:") && BuiltInAsset("prompts/" + name)) {
+    layout->overrides.push_back(found->file);
+  }
   if (!found && found.error().code == ErrorCode::kNotFound) {
     return tl::unexpected(
         PlaceError(layout->file, std::max(line, 1), std::max(column, 1), found.error().message));
@@ -181,8 +205,16 @@ Result<Template> FindTemplate(std::string_view name, const AssetFolders& folders
 Status LoadTemplates(const AssetFolders& folders, Layout* layout) {
   for (const LayoutSection& section : layout->sections) {
     if (section.template_name.empty()) continue;
-    DOSSIER_RETURN_IF_ERROR(
-        LoadTemplate(section.template_name, folders, section.line, section.column, layout));
+    const auto loaded =
+        LoadTemplate(section.template_name, folders, section.line, section.column, layout);
+    // An optional section is absent where its file is (ASM-27).
+    const bool may_miss = section.missing == LayoutSection::Missing::kIsAllowed &&
+                          section.need == LayoutSection::Need::kOptional;
+    if (!loaded && may_miss && !FindAsset("prompts/", section.template_name, folders)
+                                     .value_or(std::nullopt)) {
+      continue;
+    }
+    DOSSIER_RETURN_IF_ERROR(loaded);
     const bool cut = section.fit != Fit::kWhole || section.cap_chars;
     if (cut && HasFences(layout->templates.at(section.template_name))) {
       return tl::unexpected(PlaceError(
@@ -195,9 +227,10 @@ Status LoadTemplates(const AssetFolders& folders, Layout* layout) {
   return LoadTemplate(layout->lead, folders, 1, 1, layout);
 }
 
-Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders) {
+Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders,
+                          std::string_view profile) {
   std::vector<std::string> chain;
-  DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadChain(name, folders, &chain));
+  DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadChain(name, folders, profile, &chain));
   DOSSIER_ASSIGN_OR_RETURN(Layout layout, FinishLayout(std::move(file)));
   DOSSIER_RETURN_IF_ERROR(LoadTemplates(folders, &layout));
   return layout;

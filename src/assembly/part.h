@@ -43,7 +43,9 @@ struct Part {
   std::vector<std::string> items;
   std::vector<double> item_priorities;
   std::vector<Turn> turns;
+  std::vector<Block> blocks;  // typed parts, never cut
   std::vector<ToolSpec> tools;
+  std::string cut_before;     // what the source left out, as a marker says it
   std::map<std::string, std::string> alternatives;
   Frame frame;
   Json provenance;
@@ -58,11 +60,12 @@ struct Part {
   std::string_view reason;  // of the outcome, for the report
   int turn = -1;            // index of the turn it stands in; -1: system, tools or nowhere
   std::string sha256, prefix_sha256;
+  std::string marks;  // see PrefixMarks in compare.h
 
   bool present() const { return outcome == Outcome::kKept || outcome == Outcome::kCut; }
   // Never cut and never dropped: it fits, or nothing does (ASM-31, ASM-38).
   bool fixed() const {
-    return rule->zone == Zone::kRequest || rule->zone == Zone::kTools ||
+    return !blocks.empty() || rule->zone == Zone::kRequest || rule->zone == Zone::kTools ||
            (rule->need == LayoutSection::Need::kRequired && rule->fit == Fit::kWhole);
   }
   bool required() const { return fixed() || rule->need == LayoutSection::Need::kRequired; }

@@ -1,8 +1,13 @@
 #include "assembly/report.h"
 
 #include <array>
+#include <charconv>
+#include <chrono>
+#include <span>
 
+#include "assembly/compare.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace dossier::assembly {
 namespace {
@@ -14,7 +19,20 @@ constexpr std::array<std::string_view, 7> kFitNames = {"whole", "head",    "tail
 constexpr std::array<std::string_view, 5> kOutcomeNames = {"kept", "cut", "dropped", "empty",
                                                            "absent"};
 
+constexpr std::int64_t kFreshDays = 180;  // ASM-90
+
 // The bytes of a part, in the order in which they are sent.
+std::string TurnBytes(std::span<const Block> blocks) {
+  std::string bytes;
+  for (const Block& block : blocks) {
+    bytes += '\n' + block.text;
+    if (block.type == Block::Type::kText) continue;
+    bytes += '\n' + block.call_id + '\n' + block.tool_name + '\n' + block.media_type + '\n' +
+             block.url + '\n' + ToJson(block.arguments);
+  }
+  return bytes;
+}
+
 std::string PartBytes(const Part& part) {
   if (!part.tools.empty()) {
     JsonArray tools;
@@ -25,14 +43,11 @@ std::string PartBytes(const Part& part) {
     }
     return ToJson(tools);
   }
+  if (!part.blocks.empty()) return TurnBytes(part.blocks);
   std::string bytes;
   for (const Turn& turn : part.fitted.turns) {
     bytes += RoleName(turn.role);
-    for (const Block& block : turn.blocks) {
-      bytes += '\n' + block.text;
-      if (block.type == Block::Type::kText) continue;
-      bytes += '\n' + block.call_id + '\n' + block.tool_name + '\n' + ToJson(block.arguments);
-    }
+    bytes += TurnBytes(turn.blocks);
     bytes += '\n';
   }
   return bytes.empty() ? part.fitted.text : bytes;
@@ -52,7 +67,7 @@ std::vector<PartSize> HashParts(std::vector<Part>* parts) {
     if (!part.present()) continue;
     const std::string bytes = PartBytes(part);
     size.bytes = static_cast<std::int64_t>(bytes.size());
-    part.sha256 = Sha256Hex(bytes);
+    part.marks = PrefixMarks(bytes, &part.sha256);
     chain = Sha256Hex(fmt::format("{}\n{}\n{}\n{}", chain,
                                   kZoneNames[static_cast<std::size_t>(part.rule->zone)],
                                   RoleName(part.rule->role), part.sha256));
@@ -92,6 +107,7 @@ JsonObject SectionJson(const Part& part, std::int64_t bytes) {
   out["left_out"] = LeftOutJson(part);
   out["sha256"] = part.sha256.empty() ? Json(nullptr) : Json(part.sha256);
   out["prefix_sha256"] = part.prefix_sha256;
+  out["marks"] = part.marks;
   out["turn"] = part.turn;
   return out;
 }
@@ -125,8 +141,37 @@ std::vector<Warning> VolatileFirst(const std::vector<Part>& parts) {
   return out;
 }
 
+// Days since 1970 of "YYYY-MM-DD"; nullopt if it is no date.
+std::optional<std::int64_t> DayOf(std::string_view date) {
+  const std::vector<std::string_view> parts = Split(date, '-');
+  int numbers[3] = {};
+  if (parts.size() != 3) return std::nullopt;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const char* end = parts[i].data() + parts[i].size();
+    const auto read = std::from_chars(parts[i].data(), end, numbers[i]);
+    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  }
+  const std::chrono::year_month_day day(std::chrono::year(numbers[0]),
+                                        std::chrono::month(static_cast<unsigned>(numbers[1])),
+                                        std::chrono::day(static_cast<unsigned>(numbers[2])));
+  if (!day.ok()) return std::nullopt;
+  return std::chrono::sys_days(day).time_since_epoch().count();
+}
+
+// Provider limits change monthly (ASM-90).
+std::vector<Warning> OldEntry(const ReportInput& input) {
+  const std::string as_of(FindString(input.capability.entry, "as_of").value_or(""));
+  const auto then = DayOf(as_of), now = DayOf(input.options.today);
+  if (!then || !now || *now - *then <= kFreshDays) return {};
+  return {{"old-entry", "",
+           fmt::format("what is known about {} is of {}, {} days old", input.options.model, as_of,
+                       *now - *then)}};
+}
+
 JsonArray WarningsJson(const ReportInput& input, const std::vector<Part>& parts) {
   std::vector<Warning> warnings = input.warnings;
+  for (const Warning& warning : input.cache.warnings) warnings.push_back(warning);
+  for (Warning& warning : OldEntry(input)) warnings.push_back(std::move(warning));
   for (Warning& warning : VolatileFirst(parts)) warnings.push_back(std::move(warning));
   JsonArray out;
   for (const Warning& warning : warnings) {
@@ -153,6 +198,31 @@ std::int64_t StableTokens(const std::vector<Part>& parts) {
   return tokens;
 }
 
+JsonArray PointsJson(const CachePlan& plan) {
+  JsonArray out;
+  for (const CachePoint& point : plan.points) {
+    out.push_back(JsonObject{{"after", point.after},
+                             {"prefix_tokens", point.prefix_tokens},
+                             {"placed", point.why.empty()},
+                             {"ttl", point.ttl.empty() ? Json(nullptr) : Json(point.ttl)},
+                             {"why", point.why.empty() ? Json(nullptr) : Json(point.why)}});
+  }
+  return out;
+}
+
+// What of the prompt a provider should find in its cache after `previous` (ASM-74).
+void AddComparison(const CacheRules& rules, const Json& previous, const Json& report,
+                   JsonObject* cache) {
+  const Comparison difference = Compare(previous, report);
+  const std::int64_t whole = difference.common_tokens / rules.step * rules.step;
+  const bool cached = rules.mode != CacheRules::Mode::kNone && whole >= rules.min_prefix;
+  (*cache)["expected_cached"] = cached ? whole : 0;
+  if (!difference.found) return;
+  (*cache)["first_difference"] = JsonObject{{"section", difference.section},
+                                            {"byte", difference.byte},
+                                            {"tokens_lost", difference.tokens_lost}};
+}
+
 }  // namespace
 
 Json MakeReport(const ReportInput& input, std::vector<Part>* parts) {
@@ -167,7 +237,8 @@ Json MakeReport(const ReportInput& input, std::vector<Part>* parts) {
   out["schema"] = "dossier.assembly/1";
   out["layout"] = JsonObject{{"name", input.layout.name},
                              {"path", input.layout.file},
-                             {"sha256", input.layout.sha256}};
+                             {"sha256", input.layout.sha256},
+                             {"overrides", boost::json::value_from(input.layout.overrides)}};
   out["model"] = input.options.model;
   out["entry"] =
       input.capability.entry.is_object() ? input.capability.entry : Json(JsonObject());
@@ -176,7 +247,16 @@ Json MakeReport(const ReportInput& input, std::vector<Part>* parts) {
                                 {"margin", input.counter.margin()}};
   out["budget"] = BudgetJson(input);
   out["sections"] = std::move(sections);
-  out["cache"] = JsonObject{{"stable_tokens", StableTokens(*parts)}};
+  JsonObject cache{{"mode", CacheModeName(input.capability.cache.mode)},
+                   {"points", PointsJson(input.cache)},
+                   {"stable_tokens", StableTokens(*parts)},
+                   {"expected_cached", nullptr},
+                   {"first_difference", nullptr},
+                   {"warm_first", input.layout.cache.warm_first == LayoutCache::WarmFirst::kYes}};
+  if (!input.options.previous.is_null()) {
+    AddComparison(input.capability.cache, input.options.previous, out, &cache);
+  }
+  out["cache"] = std::move(cache);
   out["repairs"] = RepairsJson(input.arranged.repairs);
   out["warnings"] = WarningsJson(input, *parts);
   out["messages_sha256"] = Sha256Hex(ToJson(ToCanonicalJson(input.arranged.messages)));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "assembly/arrange.h"
+#include "assembly/cache_plan.h"
 #include "assembly/part.h"
 #include "assembly/tally.h"
 
@@ -30,6 +31,7 @@ struct ReportInput {
   const BudgetNumbers& budget;
   const Tally& tally;
   const Arranged& arranged;
+  const CachePlan& cache;
   const std::vector<Warning>& warnings;
 };
 

@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 6> kZones = {"tools",   "system",   "stab
 constexpr std::array<std::string_view, 4> kRoles = {"system", "user", "assistant", "tool"};
 constexpr std::array<std::string_view, 7> kFits = {"whole", "head",    "tail",    "middle",
                                                    "items", "history", "first-of"};
-constexpr std::array<std::string_view, 6> kFences = {"default", "none",    "tag",
-                                                     "heading", "growing", "data"};
+constexpr std::array<std::string_view, 7> kFences = {"default", "none", "tag",    "heading",
+                                                     "growing", "data", "markers"};
 constexpr std::array<std::string_view, 14> kSources = {
     "text",      "file",    "files",   "command", "header",   "environment", "memory",
     "resources", "history", "inspect", "var",     "template", "data",        "tools"};
@@ -70,6 +70,7 @@ Status ReadChanges(const Place& at, Draft* out) {
 // `with` belongs to the source; what this module does not read itself is for whoever gives content.
 Status ReadWith(const Place& at, Draft* out) {
   if (at.value.kind != YamlNode::Kind::kMap) return at.Fail("with must be a map of keys");
+  out->section.with = ToJsonValue(at.value);
   for (const YamlEntry& entry : at.value.entries) {
     const Place inner{at.file, entry.key, entry.value};
     if (entry.key == "var") DOSSIER_RETURN_IF_ERROR(ReadString(inner, &out->section.variable));
@@ -151,7 +152,7 @@ bool IsSectionName(std::string_view name) {
 
 bool CanHold(Fence fence, Trust trust) {
   if (trust == Trust::kTrusted) return true;
-  return fence == Fence::kData || fence == Fence::kGrowing || fence == Fence::kDefault;
+  return fence != Fence::kNone && fence != Fence::kTag && fence != Fence::kHeading;
 }
 
 // Defaults that depend on other keys.
@@ -185,7 +186,7 @@ std::string FindConflict(const Draft& draft) {
   };
   if (draft.required && draft.optional) return of_section("required and optional exclude each other");
   if (!CanHold(section.fence, section.trust)) {
-    return of_section("untrusted text needs fence data or growing");
+    return of_section("untrusted text needs fence data, growing or markers");
   }
   if (section.source == "template" && section.template_name.empty()) {
     return of_section("source template needs a template");

@@ -2,13 +2,18 @@
 
 namespace dossier::assembly {
 
-std::int64_t CountTurn(const Turn& turn, const tokens::Counter& counter) {
+std::int64_t CountTurn(const Turn& turn, const tokens::Counter& counter,
+                       std::int64_t image_tokens) {
   // The common turn has one text; its copy is saved.
-  const bool single = turn.blocks.size() == 1;
+  const bool single = turn.blocks.size() == 1 && turn.blocks[0].type != Block::Type::kImage;
   std::int64_t tokens =
       counter.CountText(single ? std::string_view(turn.blocks[0].text) : turn.Text()).tokens;
   for (const Block& block : turn.blocks) {
     if (block.type == Block::Type::kText) continue;
+    if (block.type == Block::Type::kImage) {
+      tokens += image_tokens;
+      continue;
+    }
     tokens += counter.CountText(block.tool_name).tokens;
     if (block.type == Block::Type::kToolCall) {
       tokens += counter.CountText(ToJson(block.arguments)).tokens;
@@ -37,7 +42,8 @@ Tally CountRequest(const Messages& messages, const Capability& capability,
     ++count;
   }
   tally.used += CountTools(messages.tools, counter);
-  for (const Turn& turn : messages.turns) tally.used += CountTurn(turn, counter);
+  const std::int64_t image = capability.image_tokens.value_or(0);
+  for (const Turn& turn : messages.turns) tally.used += CountTurn(turn, counter, image);
   tally.framing = capability.tokens_per_request + capability.tokens_per_message * count;
   return tally;
 }

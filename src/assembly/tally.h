@@ -24,8 +24,9 @@ struct Tally {
 Tally CountRequest(const Messages& messages, const Capability& capability,
                    const tokens::Counter& counter);
 
-// Texts, calls and results; without framing.
-std::int64_t CountTurn(const Turn& turn, const tokens::Counter& counter);
+// Texts, calls, results and images; without framing. An image costs `image_tokens`.
+std::int64_t CountTurn(const Turn& turn, const tokens::Counter& counter,
+                       std::int64_t image_tokens = 0);
 std::int64_t CountTools(const std::vector<ToolSpec>& tools, const tokens::Counter& counter);
 
 }  // namespace dossier::assembly

@@ -168,6 +168,30 @@ const char* FindTooDeep(std::string_view text) {
 
 }  // namespace
 
+Json ToJsonValue(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::kNull: return nullptr;
+    case YamlNode::Kind::kList: {
+      JsonArray list;
+      for (const YamlNode& item : node.items) list.push_back(ToJsonValue(item));
+      return list;
+    }
+    case YamlNode::Kind::kMap: {
+      JsonObject map;
+      for (const YamlEntry& entry : node.entries) map[entry.key] = ToJsonValue(entry.value);
+      return map;
+    }
+    case YamlNode::Kind::kScalar: break;
+  }
+  if (node.style == YamlNode::Style::kQuoted) return Json(node.scalar);
+  if (node.scalar == "true" || node.scalar == "false") return node.scalar == "true";
+  const bool number_like = node.scalar.find_first_not_of("0123456789.-+eE") == std::string::npos;
+  if (number_like) {
+    if (auto number = ParseJson(node.scalar); number && number->is_number()) return *number;
+  }
+  return Json(node.scalar);
+}
+
 Error PlaceError(std::string_view file, int line, int column, std::string_view message) {
   return {ErrorCode::kConfig, fmt::format("{}:{}:{}: {}", file, line, column, message)};
 }

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 
 namespace dossier::assembly {
@@ -44,6 +45,9 @@ struct YamlEntry {
 // that stands inside another file.
 // Errors: kConfig, "FILE:LINE:COL: reason".
 Result<YamlNode> ReadYaml(std::string_view text, std::string_view file, int first_line = 0);
+
+// The node as JSON: plain words that read as numbers or flags become those.
+Json ToJsonValue(const YamlNode& node);
 
 // kConfig, "FILE:LINE:COL: MESSAGE".
 Error PlaceError(std::string_view file, int line, int column, std::string_view message);
