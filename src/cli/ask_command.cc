@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cli/asset_folders.h"
 #include "cli/progress_view.h"
 #include "cli/terminal.h"
 #include "recursion/engine.h"
@@ -225,8 +226,7 @@ Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::o
   options.pool_options = sandbox.pool;
   options.pool = pool;
   options.journal = journal;
-  if (!arguments.layouts_dir.empty()) options.folders.overrides.push_back(arguments.layouts_dir);
-  if (auto config = ConfigFolder()) options.folders.overrides.push_back(*config);
+  DOSSIER_ASSIGN_OR_RETURN(options.folders, AssetFoldersFor(arguments.layouts_dir));
   recursion::Engine engine(std::move(options));
   if (arguments.dry_run) {
     DOSSIER_ASSIGN_OR_RETURN(const recursion::Plan plan, engine.DryRun(request));

@@ -8,11 +8,13 @@
 #include <map>
 
 #include "cli/ask_command.h"
+#include "cli/assemble_command.h"
 #include "cli/doctor_checks.h"
 #include "cli/doctor_command.h"
 #include "cli/inspect_flags.h"
 #include "cli/interrupt.h"
 #include "cli/models_command.h"
+#include "cli/prompts_command.h"
 #include "cli/runs_command.h"
 #include "cli/sandbox_command.h"
 
@@ -50,9 +52,13 @@ int RunCommandLine(int argc, char** argv) {
   ModelsArguments models;
   SandboxArguments sandbox;
   DoctorArguments doctor;
+  AssembleArguments assemble;
+  PromptsArguments prompts;
   AddAskCommand(app, &ask);
   AddInspectCommand(app, &inspect);
   AddRunsCommand(app, &runs);
+  AddAssembleCommand(app, &assemble);
+  AddPromptsCommand(app, &prompts);
   AddModelsCommand(app, &models);
   AddSandboxCommand(app, &sandbox);
   AddDoctorCommand(app, &doctor);
@@ -78,6 +84,8 @@ int RunCommandLine(int argc, char** argv) {
          inspect.cancel = cancel;
          return RunInspect(inspect, out, err);
        }},
+      {"assemble", [&] { return RunAssemble(assemble, cancel, std::cin, out, err); }},
+      {"prompts", [&] { return RunPrompts(prompts, out, err); }},
       {"runs", [&] { return RunRuns(runs, out, err); }},
       {"models", [&] { return RunModels(models, cancel, out, err); }},
       {"sandbox", [&] { return RunSandbox(app, sandbox, cancel, out, err); }},

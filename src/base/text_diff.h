@@ -1,0 +1,22 @@
+// Two texts line by line, as a unified diff.
+//
+//   out << UnifiedDiff("a.md", "one\ntwo\n", "b.md", "one\n2\n");
+//
+// Thread-safety: pure function.
+
+#ifndef DOSSIER_BASE_TEXT_DIFF_H_
+#define DOSSIER_BASE_TEXT_DIFF_H_
+
+#include <string>
+#include <string_view>
+
+namespace dossier {
+
+// Three lines of context; empty if the texts are equal. The shortest set of changes, found in time
+// and memory that grow with lines times changes; above 2,000 changes the rest is one change.
+std::string UnifiedDiff(std::string_view before_name, std::string_view before,
+                        std::string_view after_name, std::string_view after);
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_TEXT_DIFF_H_

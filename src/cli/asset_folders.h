@@ -1,0 +1,24 @@
+// Where the commands look for layouts and templates (section 4.2 of the assembly spec).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders, AssetFoldersFor("mine"));
+//
+// In this order: --layouts-dir, $DOSSIER_LAYOUTS_DIR, .dossier of the current folder, the user's
+// configuration folder; then what is built in. Each holds layouts/ and prompts/.
+// Thread-safety: reads the environment and the file system.
+
+#ifndef DOSSIER_CLI_ASSET_FOLDERS_H_
+#define DOSSIER_CLI_ASSET_FOLDERS_H_
+
+#include <string>
+
+#include "assembly/layout.h"
+#include "base/result.h"
+
+namespace dossier::cli {
+
+// `layouts_dir` may be empty. Errors: kNotFound if a folder that was named is not there.
+Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_ASSET_FOLDERS_H_

@@ -1,0 +1,52 @@
+// What `dossier assemble` puts into the sections of a layout: files, standard input, values.
+//
+//   SectionReader reader(layout, {{"notes", "@notes.md"}}, cancel);
+//   DOSSIER_ASSIGN_OR_RETURN(std::vector<assembly::Section> sections, reader.Read(std::cin));
+//
+// All sections of one prompt see one state of the files: a path is read once (ASM-9).
+// Thread-safety: none needed; one owner.
+
+#ifndef DOSSIER_CLI_SECTION_SOURCES_H_
+#define DOSSIER_CLI_SECTION_SOURCES_H_
+
+#include <istream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/assemble.h"
+#include "base/cancel.h"
+#include "base/result.h"
+
+namespace dossier::cli {
+
+class SectionReader {
+ public:
+  // `given`: of --source, by section: "@FILE", "-", "text:TEXT", "dir:PATH" or a folder.
+  SectionReader(const assembly::Layout& layout, std::map<std::string, std::string> given,
+                CancelToken cancel)
+      : layout_(layout), given_(std::move(given)), cancel_(std::move(cancel)) {}
+
+  // The sections for which there is content; those of source text, var and template need none.
+  // Errors: kUsage (a bad --source), kNotFound ("section files: src/x.cc not found; …"), kConfig
+  // (a file that does not hold what its section needs).
+  Result<std::vector<assembly::Section>> Read(std::istream& in);
+
+ private:
+  Status ReadGiven(const assembly::LayoutSection& rule, const std::string& reference,
+                   std::istream& in, std::vector<assembly::Section>* out);
+  Status ReadFiles(const assembly::LayoutSection& rule, const std::vector<std::string>& paths,
+                   std::vector<assembly::Section>* out);
+  Status ReadDeclared(const assembly::LayoutSection& rule, std::vector<assembly::Section>* out);
+  Result<std::string> ReadPath(const assembly::LayoutSection& rule, const std::string& path);
+
+  const assembly::Layout& layout_;
+  std::map<std::string, std::string> given_;
+  CancelToken cancel_;
+  std::map<std::string, std::string> snapshot_;  // path to content
+};
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_SECTION_SOURCES_H_
