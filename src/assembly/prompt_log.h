@@ -39,7 +39,7 @@ class PromptLog {
   // Errors: kIo, kPermission; a name that another process took is tried again with the next number.
   Result<std::string> Write(const PromptCall& call, const Assembled& prompt);
 
-  // NAME_response.json and NAME_response.txt. Errors: kIo; kFailed if they exist.
+  // NAME_response.json and NAME_response.txt. Errors: kIo; kLocked if they exist.
   Status WriteReply(std::string_view name, const Json& reply, std::string_view text);
 
  private:

@@ -14,7 +14,7 @@
 #include "cli/section_sources.h"
 #include "cli/terminal.h"
 #include "model/catalog.h"
-#include "model/openai_wire.h"
+#include "model/dialect.h"
 
 namespace dossier::cli {
 namespace {
@@ -191,18 +191,15 @@ class Command {
 
   // The body as the provider gets it; keys travel in headers, never in it.
   Status PrintRequest(const Assembled& prompt) {
-    model::Request request{.model = entry_.name, .messages = prompt.messages};
-    if (entry_.provider == "openrouter" || entry_.provider == "openai" ||
-        entry_.provider == "local" || entry_.provider == "scripted" ||
-        entry_.provider == "openai-compatible") {
-      const model::WireRequest wire =
-          model::BuildRequestBody(request, {.entry = entry_, .provider = entry_.provider});
-      for (const std::string& warning : wire.warnings) PrintWarning(err_, warning);
-      out_ << wire.body << "\n";
-      return {};
-    }
-    return MakeError(ErrorCode::kUnavailable, "--out request: requests to {} are not known",
-                     entry_.provider);
+    const model::Request request{.model = entry_.name, .messages = prompt.messages};
+    // All but two speak the language of the first.
+    const model::Dialect* dialect = model::FindDialect(entry_.provider);
+    if (!dialect) dialect = model::FindDialect("openai");
+    const model::WireRequest wire =
+        dialect->build(request, {.entry = entry_, .provider = entry_.provider});
+    for (const std::string& warning : wire.warnings) PrintWarning(err_, warning);
+    out_ << wire.body << "\n";
+    return {};
   }
 
   // A log that cannot be written never fails the call (ASM-104).
