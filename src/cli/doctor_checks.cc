@@ -23,12 +23,12 @@ void AddKeys(const model::Catalog& catalog, std::vector<DoctorCheck>* checks) {
 
 std::vector<DoctorCheck> ModelChecks() {
   std::vector<DoctorCheck> checks;
-  const auto catalog = model::Catalog::Load({});
-  if (!catalog) {
-    checks.push_back({"models", State::kFailed, catalog.error().message});
+  const auto data = LoadModelData();
+  if (!data) {
+    checks.push_back({"models", State::kFailed, data.error().message});
     return checks;
   }
-  AddKeys(*catalog, &checks);
+  AddKeys(data->catalog, &checks);
   if (checks.empty()) {
     checks.push_back({"keys", State::kInfo, "no provider key is set; the local model answers"});
   }

@@ -8,35 +8,78 @@
 namespace dossier::cli {
 namespace {
 
-Result<model::Choice> Choose(const model::Catalog& catalog, const ModelFlags& flags,
-                             const std::string& name) {
-  return catalog.Choose({.name = name,
-                         .base_url = flags.base_url,
-                         .key_env = flags.key_env,
-                         .script = flags.script},
-                        Environment);
-}
+// The choice and what it is opened with; one for root and sub-calls.
+class Opener {
+ public:
+  Opener(const ModelFlags& flags, const std::function<void(std::string_view)>& say,
+         const CancelToken& cancel)
+      : flags_(flags), say_(say), cancel_(cancel) {}
 
-Result<recursion::BoundModel> Bind(const model::Choice& choice, const ModelFlags& flags,
-                                   const std::function<void(std::string_view)>& say,
-                                   const CancelToken& cancel, std::string* description) {
-  DOSSIER_ASSIGN_OR_RETURN(model::Connection connection,
-                           model::Connect(choice, {.progress = say}, cancel));
-  *description = connection.description;
-  recursion::BoundModel bound;
-  bound.name = choice.model;
-  bound.entry = connection.entry;
-  bound.counter = connection.counter;
-  bound.stops = connection.stop_sequences ? recursion::BoundModel::Stops::kHonoured
-                                          : recursion::BoundModel::Stops::kIgnored;
-  bound.gate = model::Gate::Make(
-      connection.client,
-      {.concurrency = std::min(flags.concurrency, std::max(1, connection.parallel)),
-       .retries = flags.retries,
-       .price_input = connection.entry.price_input},
-      SystemClock());
-  return bound;
-}
+  Status Load() {
+    if (!flags_.record.empty() && !flags_.replay.empty()) {
+      return MakeError(ErrorCode::kUsage, "--record and --replay exclude each other");
+    }
+    DOSSIER_ASSIGN_OR_RETURN(data_, LoadModelData());
+    if (!flags_.replay.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(replay_, model::Recording::Load(flags_.replay));
+    }
+    return {};
+  }
+
+  Result<model::Choice> Choose(const std::string& name) const {
+    DOSSIER_ASSIGN_OR_RETURN(
+        model::Choice choice,
+        data_.catalog.Choose({.name = name,
+                              .base_url = flags_.base_url,
+                              .key_env = flags_.key_env,
+                              .script = flags_.script,
+                              .config = data_.config,
+                              .keys = replay_ ? model::Wanted::Keys::kNone
+                                              : model::Wanted::Keys::kFind},
+                             Environment));
+    for (const std::string& warning : choice.warnings) say_("warning: " + warning);
+    return choice;
+  }
+
+  Result<recursion::BoundModel> Bind(const model::Choice& choice, std::string* description) {
+    // Only now: a choice that fails must not empty an older recording.
+    if (!flags_.record.empty() && !recorder_) {
+      DOSSIER_ASSIGN_OR_RETURN(recorder_, model::Recorder::Create(flags_.record));
+    }
+    model::ConnectOptions options = ConnectOptionsFor(data_, choice);
+    options.progress = say_;
+    options.recorder = recorder_;
+    options.replay = replay_;
+    DOSSIER_ASSIGN_OR_RETURN(model::Connection connection,
+                             model::Connect(choice, options, cancel_));
+    *description = connection.description;
+    return Bound(choice, std::move(connection));
+  }
+
+ private:
+  recursion::BoundModel Bound(const model::Choice& choice, model::Connection connection) const {
+    recursion::BoundModel bound;
+    bound.name = choice.model;
+    bound.entry = connection.entry;
+    bound.counter = connection.counter;
+    bound.stops = connection.stop_sequences ? recursion::BoundModel::Stops::kHonoured
+                                            : recursion::BoundModel::Stops::kIgnored;
+    bound.gate = model::Gate::Make(
+        connection.client,
+        {.concurrency = std::min(flags_.concurrency, std::max(1, connection.parallel)),
+         .retries = flags_.retries,
+         .price_input = connection.entry.price_input},
+        SystemClock());
+    return bound;
+  }
+
+  const ModelFlags& flags_;
+  const std::function<void(std::string_view)>& say_;
+  const CancelToken& cancel_;
+  ModelData data_;
+  std::shared_ptr<model::Recorder> recorder_;
+  std::shared_ptr<model::Recording> replay_;
+};
 
 // K=V, V as JSON where it is JSON, else as text.
 Result<JsonObject> ParseParams(const std::vector<std::string>& params) {
@@ -92,6 +135,24 @@ void AddModelFlags(CLI::App& command, ModelFlags* flags) {
       ->check(CLI::Range(0, 20))
       ->capture_default_str()
       ->group(group);
+  command.add_option("--record", flags->record, "write requests and replies to this file")
+      ->group(group);
+  command.add_option("--replay", flags->replay, "answer from a recorded file: no key, no network")
+      ->group(group);
+}
+
+Result<ModelData> LoadModelData() {
+  ModelData data;
+  DOSSIER_ASSIGN_OR_RETURN(data.config, model::LoadUserConfig());
+  DOSSIER_ASSIGN_OR_RETURN(data.catalog, model::Catalog::LoadFor(data.config));
+  return data;
+}
+
+model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choice& choice) {
+  return {.context_tokens = data.config.local_context,
+          .idle = data.config.local_idle,
+          .local_server = data.config.local_server,
+          .known_models = data.catalog.NamesOf(choice.provider.name)};
 }
 
 Result<OpenedModel> OpenModel(const ModelFlags& flags,
@@ -102,16 +163,16 @@ Result<OpenedModel> OpenModel(const ModelFlags& flags,
   opened.sampling.max_output = flags.max_output;
   DOSSIER_ASSIGN_OR_RETURN(opened.deadline, ParseDuration(flags.timeout));
   DOSSIER_ASSIGN_OR_RETURN(opened.idle_limit, ParseDuration(flags.idle_timeout));
-  DOSSIER_ASSIGN_OR_RETURN(const model::Catalog catalog, model::Catalog::Load({}));
-  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice, Choose(catalog, flags, flags.model));
-  for (const std::string& warning : choice.warnings) say("warning: " + warning);
-  DOSSIER_ASSIGN_OR_RETURN(opened.root, Bind(choice, flags, say, cancel, &opened.description));
+  Opener opener(flags, say, cancel);
+  DOSSIER_RETURN_IF_ERROR(opener.Load());
+  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice, opener.Choose(flags.model));
+  DOSSIER_ASSIGN_OR_RETURN(opened.root, opener.Bind(choice, &opened.description));
   opened.why = choice.why;
   opened.sub = opened.root;
   if (!flags.sub_model.empty() && flags.sub_model != flags.model) {
-    DOSSIER_ASSIGN_OR_RETURN(const model::Choice sub, Choose(catalog, flags, flags.sub_model));
+    DOSSIER_ASSIGN_OR_RETURN(const model::Choice sub, opener.Choose(flags.sub_model));
     std::string unused;
-    DOSSIER_ASSIGN_OR_RETURN(opened.sub, Bind(sub, flags, say, cancel, &unused));
+    DOSSIER_ASSIGN_OR_RETURN(opened.sub, opener.Bind(sub, &unused));
   }
   return opened;
 }

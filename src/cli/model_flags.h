@@ -28,6 +28,7 @@ struct ModelFlags {
   int concurrency = 16;
   std::string timeout = "300s", idle_timeout = "60s";
   int retries = 4;
+  std::string record, replay;  // files (MOD-25)
 };
 
 struct OpenedModel {
@@ -45,6 +46,16 @@ Result<OpenedModel> OpenModel(const ModelFlags& flags,
                               const CancelToken& cancel);
 
 std::optional<std::string> Environment(std::string_view name);
+
+// The model data as the user's config extends it, and that config.
+struct ModelData {
+  model::UserConfig config;
+  model::Catalog catalog;
+};
+// Errors: kConfig with FILE:LINE:COL; kRefused (a config that others may write).
+Result<ModelData> LoadModelData();
+// What every connection takes from config and catalog.
+model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choice& choice);
 
 }  // namespace dossier::cli
 

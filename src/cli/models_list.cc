@@ -122,7 +122,8 @@ Json ServersJson(const std::vector<model::LocalServer>& servers) {
 }  // namespace
 
 Status ListModels(const ModelsArguments& arguments, std::ostream& out) {
-  DOSSIER_ASSIGN_OR_RETURN(const Catalog catalog, Catalog::Load({}));
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
+  const Catalog& catalog = data.catalog;
   DOSSIER_RETURN_IF_ERROR(CheckProvider(catalog, arguments.provider));
   const auto servers = model::ProbeLocalServers(arguments.probe_ports, Millis(200));
   JsonArray list;
@@ -174,7 +175,8 @@ Status ListModels(const ModelsArguments& arguments, std::ostream& out) {
 }
 
 Status ShowModel(const ModelsArguments& arguments, std::ostream& out) {
-  DOSSIER_ASSIGN_OR_RETURN(const Catalog catalog, Catalog::Load({}));
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
+  const Catalog& catalog = data.catalog;
   std::vector<std::string> names;
   for (const Entry& entry : catalog.entries()) {
     const std::string full = entry.provider + "/" + entry.name;
@@ -192,7 +194,12 @@ Status ShowModel(const ModelsArguments& arguments, std::ostream& out) {
       return {};
     }
     for (const auto& [key, value] : json.as_object()) {
-      const std::string text = value.is_string() ? std::string(value.as_string()) : ToJson(value);
+      const bool price = key.starts_with("price_");
+      const std::string text = price && value.is_number()
+                                   ? fmt::format("${:g} for a million tokens", value.as_double())
+                               : value.is_string() ? std::string(value.as_string())
+                               : value.is_null()   ? "unknown"
+                                                   : ToJson(value);
       if (!text.empty()) out << fmt::format("{:<14} {}\n", std::string_view(key), text);
     }
     return {};
@@ -204,7 +211,8 @@ Status ShowModel(const ModelsArguments& arguments, std::ostream& out) {
 }
 
 Status ShowPrices(const ModelsArguments& arguments, std::ostream& out) {
-  DOSSIER_ASSIGN_OR_RETURN(const Catalog catalog, Catalog::Load({}));
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
+  const Catalog& catalog = data.catalog;
   DOSSIER_RETURN_IF_ERROR(CheckProvider(catalog, arguments.provider));
   JsonArray list;
   if (!arguments.json) {

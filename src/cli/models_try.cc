@@ -77,19 +77,22 @@ double Rate(const Measured& measured) {
 
 Status TryModel(const ModelsArguments& arguments, const CancelToken& cancel, std::ostream& out,
                 std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(const model::Catalog catalog, model::Catalog::Load({}));
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
   DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice,
-                           catalog.Choose({.name = arguments.name,
-                                           .base_url = arguments.base_url,
-                                           .key_env = arguments.key_env,
-                                           .script = arguments.script},
-                                          Environment));
+                           data.catalog.Choose({.name = arguments.name,
+                                                .base_url = arguments.base_url,
+                                                .key_env = arguments.key_env,
+                                                .script = arguments.script,
+                                                .config = data.config},
+                                               Environment));
   const auto say = [&err](std::string_view line) {
     err << "dossier: " << Safe(line) << "\n" << std::flush;
   };
   for (const std::string& warning : choice.warnings) say("warning: " + warning);
+  model::ConnectOptions options = ConnectOptionsFor(data, choice);
+  options.progress = say;
   DOSSIER_ASSIGN_OR_RETURN(model::Connection connection,
-                           model::Connect(choice, {.progress = say}, cancel));
+                           model::Connect(choice, options, cancel));
   const std::string description = connection.description;
   const bool schema = connection.entry.json_schema;
   Trial trial(choice, std::move(connection), cancel);

@@ -1,27 +1,16 @@
 #include "model/catalog.h"
 
-#include <sys/stat.h>
-
 #include <cmath>
 
 #include "base/assets.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "model/catalog_reader.h"
+#include "model/keys.h"
 #include "model/url.h"
 
 namespace dossier::model {
 namespace {
-
-using Environment = std::function<std::optional<std::string>(std::string_view)>;
-
-// Unset and empty are the same: both are how people switch a variable off.
-std::optional<std::string> Variable(const Environment& environment, std::string_view name) {
-  std::optional<std::string> value = environment(name);
-  if (!value) return std::nullopt;
-  const std::string trimmed(TrimSpace(*value));
-  return trimmed.empty() ? std::nullopt : std::optional<std::string>(trimmed);
-}
 
 const Provider* FindProvider(const std::vector<Provider>& providers, std::string_view name) {
   for (const Provider& provider : providers) {
@@ -40,81 +29,30 @@ const Entry* FindEntry(const std::vector<Entry>& entries, std::string_view provi
 
 bool NeedsKey(const Provider& provider) { return !provider.key_variables.empty(); }
 
-// Keys are header values: a line break in one would be a second header.
-Status CheckKey(const Choice& choice) {
-  for (const char c : choice.key) {
-    if (static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7f) {
-      return MakeError(ErrorCode::kAuth,
-                       "the key from {} holds a blank, a line break or a character that is not "
-                       "ASCII",
-                       choice.key_source);
-    }
-  }
+Status TakeKey(const Wanted& wanted, const Environment& environment, Choice& choice) {
+  if (wanted.keys == Wanted::Keys::kNone) return {};
+  DOSSIER_ASSIGN_OR_RETURN(
+      Key key, FindKey(choice.provider, wanted.key_env, environment, wanted.config));
+  choice.key = std::move(key.value);
+  choice.key_source = std::move(key.source);
   return {};
 }
 
-// $XDG_CONFIG_HOME/dossier/keys/PROVIDER; empty if there is no home.
-std::string KeyFile(const Environment& environment, std::string_view provider) {
-  if (const auto folder = Variable(environment, "XDG_CONFIG_HOME")) {
-    return fmt::format("{}/dossier/keys/{}", *folder, provider);
-  }
-  const auto home = Variable(environment, "HOME");
-  return home ? fmt::format("{}/.config/dossier/keys/{}", *home, provider) : std::string();
-}
-
-Result<std::string> ReadKeyFile(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return MakeErrnoError(errno, path);
-  if ((info.st_mode & 0077) != 0) {
-    return MakeError(ErrorCode::kAuth,
-                     "the key file {} may be read by others (mode {:o}); run: chmod 600 {}", path,
-                     info.st_mode & 0777, path);
-  }
-  DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, 64 << 10));
-  return std::string(TrimSpace(text));
-}
-
-// Section 5 of the spec: --key-env, the provider's variables, the 0600 file.
-Status FindKey(const Wanted& wanted, const Environment& environment, Choice& choice) {
-  if (!wanted.key_env.empty()) {
-    const auto key = Variable(environment, wanted.key_env);
-    if (!key) {
-      return MakeError(ErrorCode::kAuth, "--key-env names {}, which is not set", wanted.key_env);
-    }
-    choice.key = *key;
-    choice.key_source = wanted.key_env;
-    return CheckKey(choice);
-  }
-  for (const std::string& name : choice.provider.key_variables) {
-    if (const auto key = Variable(environment, name)) {
-      choice.key = *key;
-      choice.key_source = name;
-      return CheckKey(choice);
-    }
-  }
-  const std::string path = KeyFile(environment, choice.provider.name);
-  if (path.empty() || !NeedsKey(choice.provider) || !Exists(path)) return {};
-  DOSSIER_ASSIGN_OR_RETURN(choice.key, ReadKeyFile(path));
-  choice.key_source = path;
-  return CheckKey(choice);
-}
-
 tl::unexpected<Error> NoKey(const Provider& provider, const Environment& environment) {
-  const std::string file = KeyFile(environment, provider.name);
   return MakeError(ErrorCode::kAuth,
-                   "no key for {}: {} is not set{}; `dossier models list` shows what can be used, "
-                   "and `-m local` needs no key",
-                   provider.name, Join(provider.key_variables, ", "),
-                   file.empty() ? "" : " and there is no file " + file);
+                   "no key for {}: {}; `dossier models list` shows what can be used, and `-m local` "
+                   "needs no key",
+                   provider.name, LookedAt(provider, environment));
 }
 
-std::string UnknownWarning(const Entry& entry) {
+std::string UnknownWarning(const Entry& entry, const UserConfig& config) {
   return fmt::format(
       "{} is not in the model data: taken as window {}, output {}, roles alternating, profile {}; "
-      "say better in a file like data/models.yaml (config: models.data)",
+      "say better in a file like data/models.yaml, named in {} as models: {{data: [FILE]}}",
       entry.name, GroupDigits(static_cast<std::uint64_t>(entry.capability.window)),
       GroupDigits(static_cast<std::uint64_t>(entry.capability.max_output)),
-      entry.capability.profile);
+      entry.capability.profile,
+      config.path.empty() ? "~/.config/dossier/dossier.yml" : config.path);
 }
 
 class Chooser {
@@ -124,11 +62,18 @@ class Chooser {
 
   Result<Choice> Run() {
     if (!wanted_.base_url.empty()) return ByAddress();
-    DOSSIER_RETURN_IF_ERROR(wanted_.name.empty() ? ByEnvironment() : ByName());
+    if (!wanted_.name.empty()) {
+      DOSSIER_RETURN_IF_ERROR(ByName(wanted_.name, "named"));
+    } else if (!wanted_.config.model.empty()) {
+      DOSSIER_RETURN_IF_ERROR(ByName(wanted_.config.model, "model: in " + wanted_.config.path));
+    } else {
+      DOSSIER_RETURN_IF_ERROR(ByEnvironment());
+    }
     choice_.script = wanted_.script;
     DOSSIER_RETURN_IF_ERROR(FollowVariables());
-    DOSSIER_RETURN_IF_ERROR(FindKey(wanted_, environment_, choice_));
-    if (choice_.key.empty() && NeedsKey(choice_.provider) && !loopback_) {
+    DOSSIER_RETURN_IF_ERROR(TakeKey(wanted_, environment_, choice_));
+    const bool keyless = wanted_.keys == Wanted::Keys::kNone || loopback_;
+    if (choice_.key.empty() && NeedsKey(choice_.provider) && !keyless) {
       return NoKey(choice_.provider, environment_);
     }
     return std::move(choice_);
@@ -142,7 +87,7 @@ class Chooser {
       choice_.entry = *entry;
     } else {
       choice_.entry = ConservativeEntry(provider.name, name);
-      choice_.warnings.push_back(UnknownWarning(choice_.entry));
+      choice_.warnings.push_back(UnknownWarning(choice_.entry, wanted_.config));
     }
   }
 
@@ -162,9 +107,8 @@ class Chooser {
     return {};
   }
 
-  Status ByName() {  // MOD-1
-    choice_.why = "named";
-    const std::string& name = wanted_.name;
+  Status ByName(const std::string& name, std::string why) {  // MOD-1
+    choice_.why = std::move(why);
     if (const Provider* provider = FindProvider(catalog_.providers(), name)) {
       Take(*provider, provider->default_model);
       return {};
@@ -183,20 +127,26 @@ class Chooser {
         return {};
       }
     }
-    return UnknownName();
+    // An alias of an alias is unknown, so they cannot turn in a circle.
+    const auto alias = wanted_.config.aliases.find(name);
+    if (alias != wanted_.config.aliases.end() && !wanted_.config.aliases.count(alias->second)) {
+      return ByName(alias->second, fmt::format("{} is {}", name, alias->second));
+    }
+    return UnknownName(name);
   }
 
-  Status UnknownName() const {
+  Status UnknownName(const std::string& name) const {
     std::vector<std::string> names;
+    for (const auto& [alias, meaning] : wanted_.config.aliases) names.push_back(alias);
     for (const Entry& entry : catalog_.entries()) {
       names.push_back(entry.name);
       names.push_back(entry.provider + "/" + entry.name);
     }
-    const std::vector<std::string> near = NearestNames(wanted_.name, names);
+    const std::vector<std::string> near = NearestNames(name, names);
     return MakeError(ErrorCode::kConfig,
                      "unknown model \"{}\"{}; `dossier models list` shows all, PROVIDER/NAME names "
                      "one that is not listed, --base-url takes any name",
-                     wanted_.name, near.empty() ? "" : "; the nearest are " + Join(near, ", "));
+                     name, near.empty() ? "" : "; the nearest are " + Join(near, ", "));
   }
 
   // --base-url: any name passes, and no key goes there that was not given for it (MOD-3).
@@ -214,10 +164,10 @@ class Chooser {
       choice_.entry.price_input = choice_.entry.price_cached = choice_.entry.price_output = {};
     } else {
       choice_.entry = ConservativeEntry("openai-compatible", wanted_.name);
-      choice_.warnings.push_back(UnknownWarning(choice_.entry));
+      choice_.warnings.push_back(UnknownWarning(choice_.entry, wanted_.config));
     }
     DOSSIER_RETURN_IF_ERROR(KeyForAddress(url));
-    DOSSIER_RETURN_IF_ERROR(FindKey(wanted_, environment_, choice_));
+    DOSSIER_RETURN_IF_ERROR(TakeKey(wanted_, environment_, choice_));
     return std::move(choice_);
   }
 

@@ -18,6 +18,7 @@
 #include "assembly/assemble.h"
 #include "base/result.h"
 #include "model/client.h"
+#include "model/user_config.h"
 
 namespace dossier::model {
 
@@ -53,6 +54,8 @@ struct Wanted {
   std::string base_url;  // --base-url
   std::string key_env;   // --key-env
   std::string script;    // --script: of the scripted model
+  UserConfig config;     // model/user_config.h
+  enum class Keys { kFind, kNone } keys = Keys::kFind;  // kNone: a replay sends nothing
 };
 
 struct Choice {
@@ -75,6 +78,9 @@ class Catalog {
  public:
   // The built-in data/models.yaml, then each override file. Errors: kConfig with FILE:LINE:COL.
   static Result<Catalog> Load(const std::vector<std::string>& override_files);
+
+  // The built-in data and the files that the user's config names.
+  static Result<Catalog> LoadFor(const UserConfig& config) { return Load(config.data_files); }
 
   // MOD-1 to MOD-3. `environment` looks a variable up. Errors: kConfig (unknown model, nearest
   // three), kAuth (no key for a named provider; the variables looked at, the local way).

@@ -45,14 +45,33 @@ Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& o
       .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
 }
 
+Result<Connection> ConnectReplay(const Choice& choice, Recording& recording) {
+  DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry));
+  return Connection{.client = recording.Client(),
+                    .entry = choice.entry,
+                    .counter = std::move(counter),
+                    .description = fmt::format("replay of {} {}", choice.provider.name,
+                                               choice.model),
+                    .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
+}
+
+Result<Connection> ConnectReal(const Choice& choice, const ConnectOptions& options,
+                               const CancelToken& cancel) {
+  if (choice.provider.name == "scripted") return ConnectScripted(choice);
+  if (choice.provider.name == "local") return ConnectLocal(choice, options, cancel);
+  return ConnectProvider(choice, options);
+}
+
 }  // namespace
 
 Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
                            const CancelToken& cancel) {
-  const std::string& provider = choice.provider.name;
-  if (provider == "scripted") return ConnectScripted(choice);
-  if (provider == "local") return ConnectLocal(choice, options, cancel);
-  return ConnectProvider(choice, options);
+  if (options.replay) return ConnectReplay(choice, *options.replay);
+  DOSSIER_ASSIGN_OR_RETURN(Connection connection, ConnectReal(choice, options, cancel));
+  if (options.recorder) {
+    connection.client = options.recorder->Wrap(std::move(connection.client), choice.key);
+  }
+  return connection;
 }
 
 }  // namespace dossier::model

@@ -15,6 +15,7 @@
 
 #include "model/catalog.h"
 #include "model/client.h"
+#include "model/recording.h"
 #include "tokens/counter.h"
 
 namespace dossier::model {
@@ -23,7 +24,10 @@ struct ConnectOptions {
   std::function<void(std::string_view)> progress;  // one line at a time, for stderr; may be empty
   std::optional<std::int64_t> context_tokens;      // of the local server; unset: by memory (MOD-33)
   std::optional<Millis> idle;                      // of the local server; unset: 10 min
+  std::string local_server;                        // a llama-server; empty: the usual one
   std::vector<std::string> known_models;           // names of the provider, for the nearest ones
+  std::shared_ptr<Recorder> recorder;              // writes down all that is answered (MOD-25)
+  std::shared_ptr<Recording> replay;               // answers instead of the provider
 };
 
 struct Connection {

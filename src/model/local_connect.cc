@@ -16,6 +16,9 @@ Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& opti
   server_options.window = options.context_tokens;
   server_options.say = options.progress;
   if (options.idle) server_options.idle = *options.idle;
+  if (!options.local_server.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(server_options.runtime, NamedServer(options.local_server, cancel));
+  }
   DOSSIER_ASSIGN_OR_RETURN(const ServerState server, EnsureLocalServer(server_options, cancel));
 
   Connection connection{.entry = choice.entry};

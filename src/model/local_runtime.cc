@@ -39,8 +39,8 @@ std::optional<std::string> WheelVersion(const std::string& python, const CancelT
   return LastLine(ran->out);
 }
 
-std::optional<Runtime> InstalledServer(const CancelToken& cancel) {
-  const auto program = FindProgram("llama-server");
+std::optional<Runtime> ServerAt(const std::string& name, const CancelToken& cancel) {
+  const auto program = FindProgram(name);
   const auto python = FindProgram("python3");
   if (!program || !python) return std::nullopt;
   const auto ran = RunProcess({.argv = {*program, "--version"},
@@ -74,7 +74,7 @@ std::vector<std::string> EnvironmentWithoutSecrets() {
 }
 
 std::optional<Runtime> FindRuntime(const std::string& data_folder, const CancelToken& cancel) {
-  if (auto server = InstalledServer(cancel)) return server;
+  if (auto server = ServerAt("llama-server", cancel)) return server;
   const std::string python = VenvPython(data_folder);
   const auto version = WheelVersion(python, cancel);
   if (!version) return std::nullopt;
@@ -135,6 +135,14 @@ Status RunPip(const std::string& python, const std::vector<std::string>& argumen
   if (ran.exit_code == 0) return {};
   return MakeError(ErrorCode::kNetwork, "pip {} failed: {}", arguments[0],
                    LastLine(ran.out + "\n" + ran.err));
+}
+
+Result<Runtime> NamedServer(const std::string& program, const CancelToken& cancel) {
+  auto runtime = ServerAt(program, cancel);
+  if (runtime) return std::move(*runtime);
+  return MakeError(ErrorCode::kNotFound,
+                   "local: server: {} is no program that can be run, or python3 is missing",
+                   program);
 }
 
 Result<Runtime> EnsureRuntime(const std::string& data_folder, const Say& say,

@@ -32,6 +32,9 @@ using Say = std::function<void(std::string_view)>;
 // What is installed now; unset if nothing is.
 std::optional<Runtime> FindRuntime(const std::string& data_folder, const CancelToken& cancel);
 
+// The llama-server that the user's config names. Errors: kNotFound.
+Result<Runtime> NamedServer(const std::string& program, const CancelToken& cancel);
+
 // As FindRuntime, but installs the wheel if there is nothing, saying so.
 // Errors: kUnavailable, naming what is missing (python3, python3-venv, the network) and other ways.
 Result<Runtime> EnsureRuntime(const std::string& data_folder, const Say& say,
