@@ -205,5 +205,156 @@ TEST(RolesTest, EverySequenceOfFiveTurnsIsAcceptedByEveryKindOfModel) {  // ASM-
   }
 }
 
+// One row of section 4.8 of the spec: what the data says, and what that provider refuses.
+struct Row {
+  std::string_view name;
+  Capability model;
+  enum class InARow { kOk, kRefused } same_role = InARow::kRefused;
+};
+
+std::vector<Row> Rows() {
+  using LateSystem = Capability::LateSystem;
+  using ToolResults = Capability::ToolResults;
+  const auto model = [](auto&& change) {
+    Capability out = Plain();
+    change(out);
+    return out;
+  };
+  return {
+      {"openai", model([](Capability& m) {
+         m.system_role = "developer";
+         m.assistant_first = m.prefill = true;
+         m.merge_same_role = false;
+         m.late_system = LateSystem::kYes;
+       }), Row::InARow::kOk},
+      {"anthropic", model([](Capability& m) {
+         m.system_role = "field";
+         m.late_system = LateSystem::kAfterUser;
+         m.tool_results = ToolResults::kUserTurn;
+       })},
+      {"bedrock", model([](Capability& m) {
+         m.system_role = "field";
+         m.tool_results = ToolResults::kUserTurn;
+       })},
+      {"gemini", model([](Capability& m) { m.system_role = "field"; })},
+      {"mistral", model([](Capability& m) {
+         m.prefill = m.prefill_flag = true;
+         m.user_after_tool = false;
+       })},
+      {"gemma2", model([](Capability& m) {
+         m.system_role = "none";
+         m.tool_results = ToolResults::kUserTurn;
+       })},
+      {"perplexity", model([](Capability&) {})},
+  };
+}
+
+// The provider's own rules, written down apart from the code that keeps them.
+std::string WhyRowRefuses(const Messages& messages, const Row& row) {
+  const Capability& model = row.model;
+  if (model.system_role == "none" && !messages.system.empty()) return "system text";
+  if (messages.turns.empty()) return "nothing";
+  std::vector<std::string> open;  // calls that wait for their results
+  for (std::size_t i = 0; i < messages.turns.size(); ++i) {
+    const Turn& turn = messages.turns[i];
+    const Role before = i == 0 ? Role::kSystem : messages.turns[i - 1].role;
+    if (turn.blocks.empty()) return fmt::format("turn {} is empty", i);
+    if (turn.role == Role::kSystem) {
+      const bool late = model.late_system == Capability::LateSystem::kYes ||
+                        (model.late_system == Capability::LateSystem::kAfterUser &&
+                         before == Role::kUser);
+      if (!late) return fmt::format("turn {} is a late system message", i);
+    }
+    if (i == 0 && turn.role != Role::kUser && !model.assistant_first) return "starts wrong";
+    const bool in_a_row = i > 0 && turn.role == before && turn.role != Role::kTool;
+    if (in_a_row && row.same_role == Row::InARow::kRefused) return fmt::format("{} in a row", i);
+    if (turn.role == Role::kUser && before == Role::kTool && !model.user_after_tool) {
+      return "a user behind a tool";
+    }
+    const bool may_bring = model.tool_results == Capability::ToolResults::kUserTurn
+                               ? turn.role == Role::kUser
+                               : turn.role == Role::kTool;
+    std::size_t results = 0;
+    for (const Block& block : turn.blocks) {
+      if (block.type != Block::Type::kToolResult) continue;
+      const auto call = std::find(open.begin(), open.end(), block.call_id);
+      if (call == open.end() || !may_bring) return "a result without its call: " + block.call_id;
+      open.erase(call);
+      ++results;
+    }
+    // Results come at once, before anything else is said.
+    if (!open.empty() && (results == 0 || turn.role == Role::kUser)) return "a call left open";
+    for (const Block& block : turn.blocks) {
+      if (block.type == Block::Type::kToolCall) open.push_back(block.call_id);
+    }
+  }
+  if (!open.empty()) return "a call at the end";
+  if (messages.turns.back().role == Role::kAssistant && !model.prefill) return "assistant last";
+  return {};
+}
+
+// Turn `kind` of a sequence: user, assistant, a call, both results, one stray result, late system.
+Turn TurnOf(int kind, int place) {
+  const std::string id = std::to_string(place);
+  switch (kind) {
+    case 0: return Says(Role::kUser, "u" + id);
+    case 1: return Says(Role::kAssistant, "a" + id);
+    case 2: return Calls({"x", "y"});
+    case 3: return Results({"x", "y"});
+    case 4: return Results({"y"});
+    default: return Says(Role::kSystem, "s" + id);
+  }
+}
+
+TEST(RolesTest, EveryProviderAcceptsEverySequenceAndEachChangeIsReported) {  // ASM-T7, ASM-80 to 87
+  Layout layout = Chat();
+  layout.lead.clear();
+  for (const Row& row : Rows()) {
+    // All of the first four kinds, then each fifth of all six.
+    constexpr int kPlain = 4 * 4 * 4 * 4 * 4, kAll = 6 * 6 * 6 * 6 * 6;
+    for (int code = 0; code < kPlain + kAll / 5; ++code) {
+      const int kinds = code < kPlain ? 4 : 6;
+      std::vector<Turn> turns;
+      for (int i = 0, rest = code < kPlain ? code : (code - kPlain) * 5; i < 5; ++i, rest /= kinds) {
+        turns.push_back(TurnOf(rest % kinds, i));
+      }
+      const bool asks = code % 2 == 0;
+      const auto prompt = AssembleChat(layout, turns, row.model,
+                                       asks ? std::map<std::string, std::string>{{"ask", "Go"}}
+                                            : std::map<std::string, std::string>{});
+      if (!prompt) {
+        ASSERT_EQ(prompt.error().code, ErrorCode::kUsage) << row.name << " " << code;
+        continue;
+      }
+      ASSERT_EQ(WhyRowRefuses(prompt->messages, row), "")
+          << row.name << " " << code << "\n" << Transcript(prompt->messages);
+      const std::string sent = Transcript(prompt->messages);
+      for (const Turn& turn : turns) {
+        const std::string text = turn.Text();
+        for (const Block& block : turn.blocks) {
+          ASSERT_NE(sent.find(block.text), std::string::npos) << row.name << " " << code;
+        }
+      }
+      // What differs from the turns as given is told, with a rule.
+      const bool changed = prompt->messages.turns.size() != turns.size() + (asks ? 1 : 0);
+      const bool merged_by_design = row.model.tool_results == Capability::ToolResults::kUserTurn;
+      if (changed && !merged_by_design) {
+        EXPECT_FALSE(Rules(*prompt).empty()) << row.name << " " << code;
+      }
+    }
+  }
+}
+
+TEST(RolesTest, ACallWithoutResultsAndAResultWithoutItsCallAreToldAsText) {  // ASM-83
+  const auto prompt = AssembleChat(
+      Chat(), {Says(Role::kUser, "U"), Calls({"x", "y"}), Results({"y"}), Results({"z"})}, Plain(),
+      {{"ask", "Go"}});
+  ASSERT_THAT(prompt, Succeeds());
+  EXPECT_EQ(Rules(*prompt), (std::vector<std::string>{"R-4", "R-4", "R-2"}));
+  const std::string sent = Transcript(prompt->messages);
+  EXPECT_NE(sent.find("Called look without a result: {\"at\":\"x\"}"), std::string::npos);
+  EXPECT_NE(sent.find("Result of an earlier tool call:\n\n> seen z"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace dossier::assembly
