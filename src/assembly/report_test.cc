@@ -200,7 +200,7 @@ TEST_P(BudgetProperty, NoRandomPromptExceedsItsBudgetAndEveryReportIsValid) {  /
   const auto counter = CounterOf(GetParam());
   Random random(/*seed=*/100 + static_cast<std::uint64_t>(GetParam()));
   int fitting = 0, cut = 0;
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 3500; ++round) {
     const RandomPrompt prompt = MakeRandom(random);
     const std::uint64_t most = random.Below(3) == 0 ? 200 : 3000;
     const auto budget = static_cast<std::int64_t>(random.Below(most));
