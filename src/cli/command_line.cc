@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/models_command.h"
 #include "cli/prompts_command.h"
+#include "cli/pack_command.h"
 #include "cli/runs_command.h"
 #include "cli/sandbox_command.h"
 
@@ -48,6 +49,7 @@ int RunCommandLine(int argc, char** argv) {
   app.footer("Start: dossier ask -c FILE \"QUESTION\"   (no key needed: a local model answers)");
   AskArguments ask;
   InspectArguments inspect;
+  PackArguments pack;
   RunsArguments runs;
   ModelsArguments models;
   SandboxArguments sandbox;
@@ -56,6 +58,7 @@ int RunCommandLine(int argc, char** argv) {
   PromptsArguments prompts;
   AddAskCommand(app, &ask);
   AddInspectCommand(app, &inspect);
+  AddPackCommand(app, &pack);
   AddRunsCommand(app, &runs);
   AddAssembleCommand(app, &assemble);
   AddPromptsCommand(app, &prompts);
@@ -86,6 +89,11 @@ int RunCommandLine(int argc, char** argv) {
        }},
       {"assemble", [&] { return RunAssemble(assemble, cancel, std::cin, out, err); }},
       {"prompts", [&] { return RunPrompts(prompts, out, err); }},
+      {"pack",
+       [&] {
+         pack.cancel = cancel;
+         return RunPack(pack, std::cin, out, err);
+       }},
       {"runs", [&] { return RunRuns(runs, out, err); }},
       {"models", [&] { return RunModels(models, cancel, out, err); }},
       {"sandbox", [&] { return RunSandbox(app, sandbox, cancel, out, err); }},

@@ -1,0 +1,148 @@
+#include "sources/git_facts.h"
+
+#include <cstdlib>
+#include <iterator>
+#include <utility>
+
+#include "base/process.h"
+#include "base/task_group.h"
+#include "base/text.h"
+
+namespace dossier::sources {
+namespace {
+
+constexpr std::size_t kMaxOutput = 256 << 20;  // bytes of one answer of git's
+constexpr std::string_view kCommits = "-1000";
+constexpr std::string_view kCommitMark = "\x01\x02";  // no path of a sane repository starts so
+constexpr Millis kTimeout(60'000);
+
+// Nothing of ours but where the user's own configuration is; nothing that starts a program.
+std::vector<std::string> GitEnvironment(const GitFolders& folders) {
+  std::vector<std::string> environment = {
+      "LC_ALL=C",
+      "GIT_WORK_TREE=" + folders.root,  // before core.worktree of the repository
+      "GIT_OPTIONAL_LOCKS=0",
+      "GIT_TERMINAL_PROMPT=0",
+      "GIT_NO_LAZY_FETCH=1",
+      "GIT_ALLOW_PROTOCOL=none",
+      "GIT_NO_REPLACE_OBJECTS=1",
+  };
+  for (const char* name : {"PATH", "HOME", "XDG_CONFIG_HOME"}) {
+    if (const char* value = std::getenv(name)) {
+      environment.push_back(fmt::format("{}={}", name, value));
+    }
+  }
+  return environment;
+}
+
+Result<ProcessResult> Git(const GitFolders& folders, std::vector<std::string> arguments,
+                          const CancelToken& cancel) {
+  std::vector<std::string> argv = {"git", "--no-pager", "--literal-pathspecs"};
+  for (const char* setting : {"core.fsmonitor=false", "core.hooksPath=/dev/null",
+                              "core.sshCommand=false", "protocol.allow=never",
+                              "log.showSignature=false", "diff.orderFile=/dev/null"}) {
+    argv.insert(argv.end(), {"-c", setting});
+  }
+  argv.insert(argv.end(), std::make_move_iterator(arguments.begin()),
+              std::make_move_iterator(arguments.end()));
+  return RunProcess({.argv = std::move(argv),
+                     .folder = folders.root,
+                     .environment = GitEnvironment(folders),
+                     .max_output = kMaxOutput,
+                     .timeout = kTimeout},
+                    cancel);
+}
+
+template <typename Use>
+void ForEachAtNul(std::string_view text, Use use) {
+  for (std::size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
+    use(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+}
+
+// "MODE NAME STAGE\tPATH" of `ls-files -s`.
+void ReadIndex(std::string_view out, GitFacts* facts) {
+  ForEachAtNul(out, [&](std::string_view entry) {
+    const std::size_t tab = entry.find('\t');
+    if (tab == std::string_view::npos || !entry.starts_with("100")) return;  // a link, a submodule
+    const std::size_t name = entry.find(' ') + 1;
+    const std::size_t end = entry.find(' ', name);
+    if (name == 0 || end == std::string_view::npos || end > tab) return;
+    if (end - name == 64) facts->hash = GitHash::kSha256;
+    facts->index.emplace(entry.substr(tab + 1), entry.substr(name, end - name));
+  });
+}
+
+void ReadLog(std::string_view out, GitFacts* facts) {
+  ForEachAtNul(out, [&](std::string_view entry) {
+    if (entry == kCommitMark) {
+      facts->commits.emplace_back();
+      return;
+    }
+    if (facts->commits.empty()) return;
+    if (entry.starts_with('\n')) entry.remove_prefix(1);  // git's own, behind the mark
+    if (entry.empty()) return;
+    facts->last_commit.emplace(entry, static_cast<std::uint32_t>(facts->commits.size() - 1));
+    facts->commits.back().emplace_back(entry);
+  });
+}
+
+// Git's first line of complaint, or why it could not be started.
+std::string Complaint(const Result<ProcessResult>& done) {
+  if (!done) return done.error().message;
+  if (done->timed_out) return "it did not end in time";
+  const std::string_view line = TrimSpace(Split(done->err, '\n').front());
+  return line.empty() ? fmt::format("exit {}", done->exit_code) : std::string(line);
+}
+
+}  // namespace
+
+GitFacts ReadGitFacts(const GitFolders& folders, const CancelToken& cancel) {
+  GitFacts facts;
+  if (!FindProgram("git")) {
+    facts.problem = "git is not installed: files are ordered by path";
+    return facts;
+  }
+  Result<ProcessResult> log, index, staged, ignore;
+  {
+    TaskGroup tasks;
+    tasks.Run([&] {
+      log = Git(folders,
+                {"log", std::string(kCommits), "-z", "--name-only", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", "--no-relative", "--no-show-signature",
+                 fmt::format("--format=tformat:{}", kCommitMark), "HEAD", "--"},
+                cancel);
+    });
+    index = Git(folders, {"ls-files", "-s", "-z"}, cancel);
+    staged = Git(folders,
+                 {"diff-index", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+                  "--no-textconv", "--no-relative", "HEAD", "--"},
+                 cancel);
+    ignore = Git(folders, {"config", "--null", "--type=path", "--get", "core.excludesFile"}, cancel);
+  }
+  if (!index || index->exit_code != 0) {
+    facts.problem =
+        fmt::format("git could not be asked ({}): files are ordered by path", Complaint(index));
+    return facts;
+  }
+  ReadIndex(index->out, &facts);
+  if (log && log->exit_code == 0) ReadLog(log->out, &facts);
+  if (staged && staged->exit_code == 0) {
+    ForEachAtNul(staged->out, [&](std::string_view path) { facts.staged.emplace(path); });
+  } else {  // there is no commit yet
+    for (const auto& [path, name] : facts.index) facts.staged.insert(path);
+  }
+  if (ignore && ignore->exit_code == 0) {
+    facts.global_ignore_file = ignore->out.substr(0, ignore->out.find('\0'));
+  }
+  return facts;
+}
+
+bool IsUnchanged(const GitFacts& facts, const std::string& path, std::string_view content) {
+  const auto entry = facts.index.find(path);
+  return entry != facts.index.end() && !facts.staged.contains(path) &&
+         entry->second == GitBlobName(content, facts.hash);
+}
+
+}  // namespace dossier::sources
