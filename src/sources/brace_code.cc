@@ -184,7 +184,8 @@ class BraceReader {
   bool OpensRegex() const {
     std::size_t at = at_;
     while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\n')) --at;
-    return at == 0 || std::string_view("(,=:[!&|?{};>").find(text_[at - 1]) != std::string_view::npos;
+    return at == 0 || text_.substr(0, at).ends_with("return") ||
+           std::string_view("(,=:[!&|?{};>").find(text_[at - 1]) != std::string_view::npos;
   }
 
   bool SkipRegex() {
@@ -264,20 +265,35 @@ class BraceReader {
 
   void OpenBrace() {
     if (!InOutline() || parens_ > 0) {
-      braces_in_parens_.push_back(parens_);
-      parens_ = 0;
-      ++bodies_;
-      stack_.push_back(Level::kHidden);
+      HideBrace();
       return;
     }
     const std::string_view head = TrimSpace(Head());
     const Words words = WordsOf(head);
+    if (ListsNames(head, words)) {
+      HideBrace();
+      return;
+    }
     const bool declared = Declare(head, words, Ends::kWithBody);
     const bool container = declared && HoldsDeclarations(head, words);
     stack_.push_back(container ? Level::kContainer : Level::kBody);
     if (!container) ++bodies_;
     if (container) ++containers_;
     if (container) Restart(at_ + 1);
+  }
+
+  // Braces inside something that goes on behind them.
+  void HideBrace() {
+    braces_in_parens_.push_back(parens_);
+    parens_ = 0;
+    ++bodies_;
+    stack_.push_back(Level::kHidden);
+  }
+
+  // `import {a} from`, `export {a}`, `use a::{b, c}`.
+  static bool ListsNames(std::string_view head, const Words& words) {
+    return head == "export" ||
+           (!words.words.empty() && (words.words[0] == "import" || words.words[0] == "use"));
   }
 
   static bool HoldsDeclarations(std::string_view head, const Words& words) {
@@ -367,6 +383,7 @@ class BraceReader {
                           language_ != Language::kJava) ||
                          word == "using";
       if (!names) continue;
+      if (word == "func" && TrimSpace(head.substr(words.ends[i])).starts_with('(')) break;
       // In C a struct may only be the type of what is declared.
       if (IsOneOf(word, kNamed) && paren != head.size() && ends == Ends::kWithout) continue;
       std::size_t next = i + 1;

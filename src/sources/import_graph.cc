@@ -1,6 +1,7 @@
 #include "sources/import_graph.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -51,7 +52,7 @@ std::size_t CommonEnd(const std::vector<std::string>& a, const std::vector<std::
 
 }  // namespace
 
-ImportGraph::ImportGraph(const std::vector<std::string>& paths) {
+ImportGraph::ImportGraph(const std::vector<std::string>& paths) : paths_(paths) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     std::vector<std::string> names = NamesOfPath(paths[i]);
     const std::string last = names.back();
@@ -67,12 +68,12 @@ std::optional<std::size_t> ImportGraph::Find(std::string_view from, std::string_
     const auto found = by_name_.find(names[length - 1]);
     if (found == by_name_.end()) continue;
     const Target* best = nullptr;
-    std::pair<std::size_t, std::size_t> best_fit;
+    std::tuple<std::size_t, bool, std::size_t> best_fit;
     for (const Target& target : found->second) {
       const auto nearer = std::mismatch(target.names.begin(), target.names.end(), here.begin(),
                                         here.end());
-      const std::pair<std::size_t, std::size_t> fit = {
-          CommonEnd(target.names, names, length),
+      const std::tuple<std::size_t, bool, std::size_t> fit = {
+          CommonEnd(target.names, names, length), paths_[target.file].ends_with(import),
           static_cast<std::size_t>(nearer.first - target.names.begin())};
       if (!best || fit > best_fit) {
         best = &target;
@@ -80,7 +81,7 @@ std::optional<std::size_t> ImportGraph::Find(std::string_view from, std::string_
       }
     }
     // One name of many that are asked for is chance.
-    if (best_fit.first * 2 < length) return std::nullopt;
+    if (std::get<0>(best_fit) * 2 < length) return std::nullopt;
     return best->file;
   }
   return std::nullopt;

@@ -20,8 +20,8 @@ class ImportGraph {
  public:
   explicit ImportGraph(const std::vector<std::string>& paths);
 
-  // The file whose path ends in most of the names of `import`; of equals the nearest to `from`,
-  // then the first. Unset: none has its last name.
+  // The file whose path ends in most of the names of `import`; of equals one that ends as `import`
+  // does (".h"), then the nearest to `from`, then the first. Unset: none has its last name.
   std::optional<std::size_t> Find(std::string_view from, std::string_view import) const;
 
  private:
@@ -29,6 +29,7 @@ class ImportGraph {
     std::vector<std::string> names;  // of the path, without the ending of the last
     std::size_t file;
   };
+  const std::vector<std::string>& paths_;
   std::unordered_map<std::string, std::vector<Target>> by_name_;
 };
 

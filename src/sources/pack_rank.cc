@@ -56,7 +56,7 @@ void Stem(std::string* word) {
   if (word->size() > 3 && word->ends_with('e')) word->pop_back();
 }
 
-// Calls `use` for each word: runs of letters or digits, split where lower case turns into upper.
+// Calls `use` for each word, without its ending and as it stands: runs of letters or digits, split where lower case turns into upper.
 template <typename Use>
 void ForEachWord(std::string_view text, Use use) {
   std::string word;
@@ -78,7 +78,7 @@ void ForEachWord(std::string_view text, Use use) {
       if (CaseOf(c) == Case::kUpper) c = static_cast<char>(c - 'A' + 'a');
     }
     Stem(&word);
-    use(word);
+    use(word, text.substr(at, end - at));
     at = end;
   }
 }
@@ -109,7 +109,7 @@ std::string FieldNames(const std::array<std::uint32_t, kRankFields>& counts) {
   return names;
 }
 
-void ScoreWords(const std::vector<std::string>& words, const std::vector<RankedText>& texts,
+void ScoreWords(const std::vector<std::string>& given, const std::vector<RankedText>& texts,
                 Board* board) {
   std::array<double, kRankFields> average{};
   for (const RankedText& text : texts) {
@@ -117,7 +117,7 @@ void ScoreWords(const std::vector<std::string>& words, const std::vector<RankedT
   }
   const auto count = static_cast<double>(texts.size());
   for (double& length : average) length = std::max(length / count, 1.0);
-  for (std::size_t w = 0; w < words.size(); ++w) {
+  for (std::size_t w = 0; w < given.size(); ++w) {
     double holders = 0;
     for (const RankedText& text : texts) {
       holders += std::any_of(text.counts[w].begin(), text.counts[w].end(),
@@ -133,7 +133,7 @@ void ScoreWords(const std::vector<std::string>& words, const std::vector<RankedT
       }
       if (weighed == 0) continue;
       board->Add(i, rarity * weighed / (kSaturation + weighed),
-                 fmt::format("\"{}\" in {}", words[w], FieldNames(texts[i].counts[w])));
+                 fmt::format("\"{}\" in {}", given[w], FieldNames(texts[i].counts[w])));
     }
   }
 }
@@ -202,17 +202,20 @@ void ScoreHistory(const std::vector<std::string>& paths, const GitFacts& git,
 }  // namespace
 
 Ranking::Ranking(std::string_view task) {
-  ForEachWord(task, [&](const std::string& word) {
+  std::map<std::string, std::string> words;
+  ForEachWord(task, [&](const std::string& word, std::string_view given) {
     if (word.size() < 2) return;
     for (const std::string_view common : kCommonWords) {
       std::string stem(common);
       Stem(&stem);
       if (word == stem) return;
     }
-    words_.push_back(word);
+    words.emplace(word, given);
   });
-  std::sort(words_.begin(), words_.end());
-  words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
+  for (auto& [word, given] : words) {
+    words_.push_back(word);
+    given_.push_back(std::move(given));
+  }
 }
 
 RankedText Ranking::Read(std::string_view path, const CodeFacts& code,
@@ -221,7 +224,7 @@ RankedText Ranking::Read(std::string_view path, const CodeFacts& code,
   read.counts.resize(words_.size());
   read.imports = code.imports;
   const auto add = [&](std::string_view part, std::size_t field) {
-    ForEachWord(part, [&](const std::string& word) {
+    ForEachWord(part, [&](const std::string& word, std::string_view) {
       ++read.lengths[field];
       const auto found = std::lower_bound(words_.begin(), words_.end(), word);
       if (found == words_.end() || *found != word) return;
@@ -238,7 +241,7 @@ RankedText Ranking::Read(std::string_view path, const CodeFacts& code,
 std::vector<Rank> Ranking::Score(const std::vector<std::string>& paths,
                                  const std::vector<RankedText>& texts, const GitFacts* git) const {
   Board board{std::vector<double>(paths.size()), std::vector<std::vector<Part>>(paths.size())};
-  ScoreWords(words_, texts, &board);
+  ScoreWords(given_, texts, &board);
   const std::vector<double> by_words = board.scores;
   ScoreImports(paths, texts, by_words, &board);
   if (git) ScoreHistory(paths, *git, by_words, &board);

@@ -46,6 +46,7 @@ class Ranking {
 
  private:
   std::vector<std::string> words_;  // without their endings, sorted, once each
+  std::vector<std::string> given_;  // the same as they stand in the task
 };
 
 }  // namespace dossier::sources
