@@ -34,6 +34,7 @@ std::int64_t WithoutMargin(std::int64_t budget, double margin) {
       static_cast<std::int64_t>(std::floor(static_cast<double>(budget) / (1.0 + margin)));
   // Rounding may leave it one off, and the guarantee counts with upper().
   while (tokens > 0 && WithMargin(tokens, margin) > budget) --tokens;
+  while (WithMargin(tokens + 1, margin) <= budget) ++tokens;
   return tokens;
 }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "assembly/lookup.h"
 #include "base/assets.h"
 #include "base/file.h"
 #include "testing/result_matchers.h"
@@ -64,6 +67,26 @@ TEST(CheckAssetsTest, WarnsWhereTheCacheIsWasted) {  // ASM-14
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_THAT(warnings[0], HasSubstr("2:5: clock changes each call and stands before rules"));
   EXPECT_THAT(warnings[1], HasSubstr("4:5: the cut of notes depends on other sections"));
+}
+
+TEST(BuiltInTest, NoSystemTextHoldsAFactAboutTheContext) {  // ASM-29, ASM-T14
+  // Limits of the run may stand there; counts, names and questions may not.
+  const std::set<std::string> allowed = {"max_subcall_chars"};
+  int checked = 0;
+  for (const std::string& file : ListAssets("layouts/", {".yaml"}, {})) {
+    const auto layout = FindLayout(file.substr(0, file.size() - 5), {});
+    ASSERT_THAT(layout, ::dossier::testing::Succeeds());
+    for (const LayoutSection& section : layout->sections) {
+      if (section.role != Role::kSystem) continue;
+      EXPECT_TRUE(section.source == "template" || section.source == "text") << file;
+      if (section.source != "template") continue;
+      ++checked;
+      for (const Placeholder& placeholder : layout->templates.at(section.template_name).placeholders) {
+        EXPECT_TRUE(allowed.contains(placeholder.name)) << file << " " << placeholder.name;
+      }
+    }
+  }
+  EXPECT_GT(checked, 2);
 }
 
 }  // namespace

@@ -196,7 +196,8 @@ class BudgetProperty : public ::testing::TestWithParam<int> {
   }
 };
 
-TEST_P(BudgetProperty, NoRandomPromptExceedsItsBudgetAndEveryReportIsValid) {  // ASM-30, 100, ASM-T2
+// ASM-30, ASM-36, ASM-37, ASM-39, ASM-100, ASM-T2
+TEST_P(BudgetProperty, NoRandomPromptExceedsItsBudgetAndEveryReportIsValid) {
   const auto counter = CounterOf(GetParam());
   Random random(/*seed=*/100 + static_cast<std::uint64_t>(GetParam()));
   int fitting = 0, cut = 0;
@@ -218,6 +219,12 @@ TEST_P(BudgetProperty, NoRandomPromptExceedsItsBudgetAndEveryReportIsValid) {  /
     ASSERT_EQ(tally.total(), made->tokens) << "round " << round;
     ASSERT_LE((tokens::Count{.tokens = made->tokens, .margin = counter->margin()}.upper()), budget)
         << "round " << round;
+    // The headroom is what a driver may still add, to the token.
+    const auto upper = [&](std::int64_t tokens) {
+      return tokens::Count{.tokens = tokens, .margin = counter->margin()}.upper();
+    };
+    ASSERT_LE(upper(made->tokens + made->headroom), budget) << "round " << round;
+    ASSERT_GT(upper(made->tokens + made->headroom + 1), budget) << "round " << round;
     ASSERT_EQ(Violation(made->report, ReportSchema(), "report"), "") << "round " << round;
     for (const Json& section : Find(made->report, "sections")->get_array()) {
       if (!CouldUseMore(section, made->report, prompt.layout)) continue;
