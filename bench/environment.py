@@ -6,8 +6,12 @@ import subprocess
 import sys
 
 _FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-venv"))
-_PACKAGES = ["rlms==0.1.3", "droste==0.26.0"]
+_PACKAGES = ["rlms==0.1.3", "droste==0.26.0", "files-to-prompt==0.6"]
 _DONE = _FOLDER / "dossier-bench-packages"
+_NPM_FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-npm"))
+_REPOMIX_PACKAGE = "repomix@1.14.0"
+REPOMIX = str(_NPM_FOLDER / "node_modules/.bin/repomix")
+FILES_TO_PROMPT = str(_FOLDER / "bin/files-to-prompt")
 PYTHON = str(_FOLDER / "bin/python3")
 
 
@@ -25,4 +29,24 @@ def prepare() -> str:
             lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
             return f"the peers could not be installed: {lines[-1]}"
     _DONE.write_text(wanted)
+    return ""
+
+
+def prepare_repomix() -> str:
+    """Installs repomix from npm unless it is there. Returns what went wrong, or ""."""
+    done = _NPM_FOLDER / "dossier-bench-packages"
+    if done.exists() and done.read_text() == _REPOMIX_PACKAGE and os.access(REPOMIX, os.X_OK):
+        return ""
+    print(f"installing {_REPOMIX_PACKAGE} from npm into {_NPM_FOLDER}", file=sys.stderr)
+    _NPM_FOLDER.mkdir(parents=True, exist_ok=True)
+    try:
+        ended = subprocess.run(["npm", "install", "--silent", "--no-fund", "--no-audit",
+                                "--prefix", str(_NPM_FOLDER), _REPOMIX_PACKAGE],
+                               capture_output=True, text=True, check=False)
+    except OSError as error:
+        return f"npm: {error.strerror}"
+    if ended.returncode != 0:
+        lines = (ended.stderr or ended.stdout).strip().splitlines() or ["no message"]
+        return f"repomix could not be installed: {lines[-1]}"
+    done.write_text(_REPOMIX_PACKAGE)
     return ""

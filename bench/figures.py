@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import environment
 import inputs
+import packing
 import timing
 from recording_server import RecordingServer
 from timing import Failed
@@ -258,9 +259,39 @@ def start(setting: Setting) -> list[Figure]:
             for flag in ("--version", "--help")]
 
 
+def pack(setting: Setting) -> list[Figure]:
+    problem = environment.prepare() or environment.prepare_repomix()
+    if problem:
+        return [Figure("pack", problem=problem)]
+    runs = packing.measure(setting.dossier, setting.folder, setting.environment())
+    files, size = packing.size_of(packing.tree(setting.folder))
+    what = f"pack {size / 1e6:.1f} MB in {files} files, exactly counted, CPU"
+    cpu = {name: timing.median_cpu(some) for name, some in runs.items()}
+    peak = {name: max(run.peak for run in some) for name, some in runs.items()}
+    rows = [
+        _at_most(f"{what}, no kept counts", cpu["cold"], "repomix", cpu["repomix"], 1 / 10, _seconds),
+        _at_most(f"{what}, counts kept", cpu["warm"], "repomix", cpu["repomix"], 1 / 10, _seconds),
+        _at_most(f"{what}, no kept counts", cpu["cold"], "files-to-prompt (counts nothing)",
+                 cpu["files-to-prompt"], 1, _seconds),
+        _at_most(f"{what}, counts kept", cpu["warm"], "files-to-prompt (counts nothing)",
+                 cpu["files-to-prompt"], 1, _seconds),
+        _at_most("the same, most memory", peak["cold"], "60 MiB", 60 * 2 ** 20, 1, _megabytes),
+        _at_most("the same, most memory", peak["cold"], "repomix", peak["repomix"], 1 / 5,
+                 _megabytes)]
+    goals = {"a line in one of the 50 newest files": 0.9, "one new file": 0.9}
+    shares = packing.prefixes(setting.dossier, setting.folder, setting.environment())
+    for case, share in shares.items():
+        goal = goals.get(case, 1.0)
+        rows.append(Figure(f"bytes of the prefix kept: {case}", f"{share['ours']:.1%}",
+                           f"repomix {share['repomix']:.1%}", share["ours"], f">= {goal:.0%}",
+                           share["ours"] >= goal))
+    return rows
+
+
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
-    "context": large_context, "sandbox": sandbox, "engine": engine, "batch": batch, "start": start}
+    "context": large_context, "sandbox": sandbox, "engine": engine, "batch": batch, "start": start,
+    "pack": pack}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

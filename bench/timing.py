@@ -17,6 +17,7 @@ class Run:
     wall: float    # seconds
     cpu: float     # seconds, user and system, with its children
     start: float   # of the monotonic clock
+    peak: int      # bytes: the largest resident size of one process of it
 
 
 def once(argv: list[str], env: dict[str, str] | None = None) -> Run:
@@ -35,7 +36,7 @@ def once(argv: list[str], env: dict[str, str] | None = None) -> Run:
     if child.returncode != 0:
         lines = said.decode("utf-8", "replace").strip().splitlines() or [""]
         raise Failed(f"{' '.join(argv[:3])} … ended with {child.returncode}: {lines[-1]}")
-    return Run(wall, usage.ru_utime + usage.ru_stime, start)
+    return Run(wall, usage.ru_utime + usage.ru_stime, start, usage.ru_maxrss * 1024)
 
 
 def interleaved(commands: dict[str, list[str]], times: int,
