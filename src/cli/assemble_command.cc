@@ -10,11 +10,11 @@
 #include "cli/asset_folders.h"
 #include "cli/assembly_table.h"
 #include "cli/model_flags.h"
-#include "cli/project_boundary.h"
 #include "cli/section_sources.h"
 #include "cli/terminal.h"
 #include "model/catalog.h"
 #include "model/dialect.h"
+#include "sources/project_state.h"
 
 namespace dossier::cli {
 namespace {
@@ -113,9 +113,10 @@ class Command {
         assembly::FindLayout(arguments_.layout, folders, entry_.capability.profile));
     DOSSIER_ASSIGN_OR_RETURN(auto variables, ReadPairs(arguments_.variables, "-D"));
     DOSSIER_ASSIGN_OR_RETURN(auto sources, ReadPairs(arguments_.sources, "--source"));
-    SectionReader reader(layout, std::move(sources), cancel_);
-    DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections, reader.Read(in_));
     DOSSIER_ASSIGN_OR_RETURN(const auto counter, OpenCounter(arguments_.tokenizer, entry_));
+    SectionReader reader(layout, std::move(sources), counter, cancel_);
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections, reader.Read(in_));
+    for (const std::string& warning : reader.warnings()) PrintWarning(err_, warning);
     assembly::AssembleOptions options{.variables = std::move(variables),
                                       .model = entry_.name,
                                       .today = now_.substr(0, 10),
@@ -141,7 +142,8 @@ class Command {
       options->boundary_seed = arguments_.seed;
       options->boundary = assembly::MakeBoundary(*arguments_.seed);
     } else if (layout.boundary == assembly::Layout::Boundary::kProject) {
-      DOSSIER_ASSIGN_OR_RETURN(options->boundary, ProjectBoundary("."));
+      DOSSIER_ASSIGN_OR_RETURN(const std::string state, sources::ProjectStateFolder("."));
+      DOSSIER_ASSIGN_OR_RETURN(options->boundary, sources::ProjectBoundary(state));
     } else {
       options->boundary = RandomHex(32);
     }

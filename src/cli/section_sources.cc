@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "inspect/describe.h"
 #include "inspect/hint.h"
+#include "sources/pack.h"
 
 namespace dossier::cli {
 namespace {
@@ -229,10 +230,23 @@ Status SectionReader::ReadGiven(const LayoutSection& rule, const std::string& re
 
 Status SectionReader::ReadFiles(const LayoutSection& rule, const std::vector<std::string>& paths,
                                 std::vector<Section>* out) {
-  static_cast<void>(paths), static_cast<void>(out);
-  return MakeError(ErrorCode::kUnavailable,
-                   "section {}: folders are packed by a later version; give --source {}=@FILE",
-                   rule.name, rule.name);
+  sources::PackOptions options{.paths = paths, .counter = counter_};
+  // All forms at once: which one fits is known only beside the other sections.
+  if (rule.fit == assembly::Fit::kFirstOf) options.forms = sources::PackOptions::Forms::kAll;
+  auto packed = sources::Pack(options, cancel_);
+  if (!packed) {
+    return tl::unexpected(Error{packed.error().code, fmt::format("section {}: {}", rule.name,
+                                                                 packed.error().message)});
+  }
+  warnings_.insert(warnings_.end(), packed->warnings.begin(), packed->warnings.end());
+  Section section{.name = rule.name, .content = packed->Text()};
+  section.provenance = Provenance("files", Join(paths, " "), section.content);
+  if (rule.fit == assembly::Fit::kFirstOf) {
+    section.alternatives["outline"] = packed->Text(sources::Form::kOutline);
+    section.alternatives["names"] = packed->Text(sources::Form::kNames);
+  }
+  out->push_back(std::move(section));
+  return {};
 }
 
 Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Section>* out) {
@@ -246,6 +260,17 @@ Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Sectio
                     .content = hint,
                     .provenance = Provenance("inspect", path, content)});
     return {};
+  }
+  if (rule.source == "files") {
+    std::vector<std::string> paths;
+    const Json* list = Find(rule.with, "paths");
+    if (list && list->is_array()) {
+      for (const Json& item : list->get_array()) {
+        if (item.is_string()) paths.emplace_back(item.get_string());
+      }
+    }
+    if (paths.empty()) paths.emplace_back(".");
+    return ReadFiles(rule, paths, out);
   }
   if (const Json* value = Find(rule.with, "value"); value && rule.source == "data") {
     out->push_back({.name = rule.name, .provenance = JsonObject{{"kind", "data"}}, .data = *value});

@@ -1,6 +1,6 @@
 // What `dossier assemble` puts into the sections of a layout: files, standard input, values.
 //
-//   SectionReader reader(layout, {{"notes", "@notes.md"}}, cancel);
+//   SectionReader reader(layout, {{"notes", "@notes.md"}}, counter, cancel);
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<assembly::Section> sections, reader.Read(std::cin));
 //
 // All sections of one prompt see one state of the files: a path is read once (ASM-9).
@@ -11,6 +11,7 @@
 
 #include <istream>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,20 +19,28 @@
 #include "assembly/assemble.h"
 #include "base/cancel.h"
 #include "base/result.h"
+#include "tokens/counter.h"
 
 namespace dossier::cli {
 
 class SectionReader {
  public:
   // `given`: of --source, by section: "@FILE", "-", "text:TEXT", "dir:PATH" or a folder.
+  // `counter` counts the files of a folder.
   SectionReader(const assembly::Layout& layout, std::map<std::string, std::string> given,
-                CancelToken cancel)
-      : layout_(layout), given_(std::move(given)), cancel_(std::move(cancel)) {}
+                std::shared_ptr<const tokens::Counter> counter, CancelToken cancel)
+      : layout_(layout),
+        given_(std::move(given)),
+        counter_(std::move(counter)),
+        cancel_(std::move(cancel)) {}
 
   // The sections for which there is content; those of source text, var and template need none.
   // Errors: kUsage (a bad --source), kNotFound ("section files: src/x.cc not found; …"), kConfig
   // (a file that does not hold what its section needs).
   Result<std::vector<assembly::Section>> Read(std::istream& in);
+
+  // Of the sources, after Read.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   Status ReadGiven(const assembly::LayoutSection& rule, const std::string& reference,
@@ -43,7 +52,9 @@ class SectionReader {
 
   const assembly::Layout& layout_;
   std::map<std::string, std::string> given_;
+  std::shared_ptr<const tokens::Counter> counter_;
   CancelToken cancel_;
+  std::vector<std::string> warnings_;
   std::map<std::string, std::string> snapshot_;  // path to content
 };
 
