@@ -53,7 +53,7 @@ std::vector<std::size_t> OrderFiles(PackOrder order, const std::vector<OrderKey>
 }
 
 std::string WriteManifest(const PackedFiles& packed) {
-  std::string text = std::string(kManifestHead) + "\n";
+  std::string text = fmt::format("{}\n", kManifestHead);
   for (const PackedFile& file : packed.files) {
     for (const char c : file.path) {
       if (NeedsEscape(c)) {
