@@ -60,4 +60,8 @@ std::string GitBlobName(std::string_view content, GitHash hash) {
   return Hex(digest, sizeof digest);
 }
 
+bool IsSha256Hex(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace dossier

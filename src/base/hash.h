@@ -28,6 +28,8 @@ class Sha256 {
 };
 
 std::string Sha256Hex(std::string_view bytes);
+// Whether `text` has the form of such a name.
+bool IsSha256Hex(std::string_view text);
 
 enum class GitHash : std::uint8_t { kSha1, kSha256 };  // the two object formats of git
 // The name that git gives a file's content: the hash of "blob SIZE", NUL and the bytes, in hex.

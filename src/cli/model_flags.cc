@@ -3,10 +3,21 @@
 #include <cstdlib>
 
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 namespace dossier::cli {
 namespace {
+
+// Two scripts are two models: the path alone would let the replies of an edited one stand.
+std::string OriginOf(const model::Choice& choice) {
+  if (choice.script.empty()) {
+    return fmt::format("{} {}", choice.provider.name, choice.provider.base_url);
+  }
+  const auto script = ReadFile(choice.script);
+  return script ? fmt::format("script {}", Sha256Hex(*script)) : std::string();
+}
 
 // The choice and what it is opened with; one for root and sub-calls.
 class Opener {
@@ -60,6 +71,8 @@ class Opener {
   recursion::BoundModel Bound(const model::Choice& choice, model::Connection connection) const {
     recursion::BoundModel bound;
     bound.name = choice.model;
+    // A recording holds every request, so nothing may be answered from elsewhere.
+    if (!recorder_ && !replay_) bound.origin = OriginOf(choice);
     bound.entry = connection.entry;
     bound.counter = connection.counter;
     bound.stops = connection.stop_sequences ? recursion::BoundModel::Stops::kHonoured

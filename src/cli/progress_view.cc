@@ -38,7 +38,7 @@ struct Tally {
       ++calls;
       ++in_flight;
     } else if (event.type == "reply.received" || event.type == "request.failed") {
-      --in_flight;
+      if (!Find(event.data, "from_cache")) --in_flight;
       input += FindInt(Json(event.data), "input").value_or(0);
       output += FindInt(Json(event.data), "output").value_or(0);
       cached += FindInt(Json(event.data), "cached").value_or(0);

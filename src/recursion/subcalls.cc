@@ -239,58 +239,94 @@ Status Subcalls::CheckModel(const JsonObject& args) const {
                    name ? std::string_view(*name) : "?", run_.options.sub.name);
 }
 
-void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
-                    const CancelToken& cancel, Done done) {
-  auto request = std::make_shared<model::Request>();
-  std::int64_t id = 0;
-  {
-    std::lock_guard lock(mutex_);
-    ++in_flight_;
-    id = ++next_id_;
-  }
+std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled& prompt,
+                                                     model::Purpose purpose,
+                                                     model::Sampling sampling) {
   const BoundModel& sub = run_.options.sub;
+  auto request = std::make_shared<model::Request>();
   request->model = sub.name;
-  request->messages = std::move(prompt.messages);
+  request->messages = prompt.messages;
   request->sampling = std::move(sampling);
   if (!request->sampling.max_output) {
     request->sampling.max_output = std::min<std::int64_t>(sub.entry.capability.max_output, 1024);
   }
   if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
   if (!request->sampling.temperature && run_.small()) request->sampling.temperature = 0.0;
+  if (!request->sampling.seed && run_.request.seed_from == Request::Seed::kGiven) {
+    request->sampling.seed = run_.request.seed;
+  }
   request->purpose = purpose;
   request->deadline = run_.request.deadline;
   request->idle_limit = run_.request.idle_limit;
-  request->path = fmt::format("0.{}", id);
   request->estimated_tokens = prompt.tokens;
-  run_.log.Add(0, "request.sent",
+  return request;
+}
+
+std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& key,
+                                            model::Purpose purpose, std::int64_t id) {
+  if (!key) return std::nullopt;
+  auto reply = cache_.Find(*key);
+  if (!reply) return std::nullopt;
+  run_.ledger.CountCached();
+  run_.log.Add(0, "reply.received",
                {{"request", id},
                 {"purpose", model::PurposeName(purpose)},
-                {"model", sub.name},
-                {"messages", run_.log.Body(request->messages.turns.back().Text())},
-                {"tokens", prompt.tokens}});
-  auto finish = [this, id, purpose, done = std::move(done)](Result<model::Reply> result) {
-    if (result) {
-      run_.log.Add(0, "reply.received",
-                   {{"request", id},
-                    {"purpose", model::PurposeName(purpose)},
-                    {"body", run_.log.Body(result->text)},
-                    {"finish", model::FinishName(result->finish)},
-                    {"input", result->usage.input},
-                    {"output", result->usage.output},
-                    {"cached", result->usage.cached}});
-    } else {
-      run_.log.Add(0, "request.failed",
-                   {{"request", id},
-                    {"kind", ErrorName(result.error().code)},
-                    {"message", result.error().message}});
-    }
+                {"body", run_.log.Body(reply->text)},
+                {"from_cache", *key}});
+  return reply;
+}
+
+void Subcalls::LogResult(std::int64_t id, model::Purpose purpose,
+                         const Result<model::Reply>& result) {
+  if (!result) {
+    run_.log.Add(0, "request.failed",
+                 {{"request", id},
+                  {"kind", ErrorName(result.error().code)},
+                  {"message", result.error().message}});
+    return;
+  }
+  run_.log.Add(0, "reply.received",
+               {{"request", id},
+                {"purpose", model::PurposeName(purpose)},
+                {"body", run_.log.Body(result->text)},
+                {"finish", model::FinishName(result->finish)},
+                {"input", result->usage.input},
+                {"output", result->usage.output},
+                {"cached", result->usage.cached}});
+}
+
+void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
+                    const CancelToken& cancel, Done done) {
+  auto request = MakeRequest(prompt, purpose, std::move(sampling));
+  const std::optional<std::string> key = cache_.KeyOf(*request);
+  std::int64_t id = 0;
+  {
+    std::lock_guard lock(mutex_);
+    id = ++next_id_;
+  }
+  if (auto reply = Known(key, purpose, id)) return done(std::move(*reply));
+  {
+    std::lock_guard lock(mutex_);
+    ++in_flight_;
+  }
+  request->path = fmt::format("0.{}", id);
+  JsonObject sent{{"request", id},
+                  {"purpose", model::PurposeName(purpose)},
+                  {"model", request->model},
+                  {"messages", run_.log.Body(request->messages.turns.back().Text())},
+                  {"tokens", prompt.tokens}};
+  if (key) sent["cache_key"] = *key;
+  run_.log.Add(0, "request.sent", std::move(sent));
+  auto finish = [this, id, purpose, key, done = std::move(done)](Result<model::Reply> result) {
+    LogResult(id, purpose, result);
+    if (result && key) cache_.Keep(*key, *result);
     done(std::move(result));
     std::lock_guard lock(mutex_);
     --in_flight_;
     idle_.notify_all();
   };
-  sub.gate->Submit(std::move(request), run_.ledger, model::Stage::kNormal, cancel,
-                   std::make_shared<FunctionSink>(std::move(finish)));
+  run_.options.sub.gate->Submit(std::move(request), run_.ledger, model::Stage::kNormal, cancel,
+                                std::make_shared<FunctionSink>(std::move(finish)));
 }
 
 void Subcalls::CountFailure(const Error& error) {

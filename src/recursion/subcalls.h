@@ -22,6 +22,7 @@
 
 #include "recursion/coverage.h"
 #include "recursion/run_state.h"
+#include "recursion/subcall_cache.h"
 #include "sandbox/session.h"
 
 namespace dossier::recursion {
@@ -29,14 +30,18 @@ namespace dossier::recursion {
 class Subcalls {
  public:
   Subcalls(RunState& run, std::vector<std::string_view> contexts, Coverage& coverage)
-      : run_(run), contexts_(std::move(contexts)), coverage_(coverage) {}
+      : run_(run),
+        contexts_(std::move(contexts)),
+        coverage_(coverage),
+        cache_(run.options.replies, run.request.cache, run.options.sub.origin, run.boundary) {}
   ~Subcalls();  // waits for what is in flight
 
   void Query(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Batch(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
 
   using Done = std::function<void(Result<model::Reply>)>;
-  // Sends an assembled prompt to the sub-model; `done` runs once, on another thread.
+  // Sends an assembled prompt to the sub-model; `done` runs once, on another thread. A reply that
+  // is known already is handed over before Send returns.
   void Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
             const CancelToken& cancel, Done done);
 
@@ -53,11 +58,18 @@ class Subcalls {
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
   Status CheckModel(const JsonObject& args) const;
+  std::shared_ptr<model::Request> MakeRequest(const assembly::Assembled& prompt,
+                                              model::Purpose purpose, model::Sampling sampling);
+  // The reply of an equal earlier request, counted and in the journal.
+  std::optional<model::Reply> Known(const std::optional<std::string>& key, model::Purpose purpose,
+                                    std::int64_t id);
+  void LogResult(std::int64_t id, model::Purpose purpose, const Result<model::Reply>& result);
   void CountFailure(const Error& error);
 
   RunState& run_;
   const std::vector<std::string_view> contexts_;
   Coverage& coverage_;
+  const SubcallCache cache_;
   std::mutex mutex_;
   std::condition_variable idle_;
   int in_flight_ = 0;

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <ctime>
 
@@ -15,14 +14,7 @@
 namespace dossier::store {
 namespace {
 
-constexpr std::size_t kHashDigits = 64;
 constexpr std::int64_t kLeftOverSeconds = 3600;  // no write of one body takes that long
-
-bool IsHash(std::string_view name) {
-  return name.size() == kHashDigits && std::ranges::all_of(name, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
 
 struct Written {
   std::size_t bytes = 0;
@@ -60,7 +52,7 @@ class FileContentStore final : public ContentStore {
   }
 
   Result<std::string> Get(std::string_view sha256) override {
-    if (!IsHash(sha256)) {
+    if (!IsSha256Hex(sha256)) {
       return MakeError(ErrorCode::kNotFound, "'{}' is not the hash of a stored body", sha256);
     }
     const std::string path = PathOf(sha256);
@@ -75,12 +67,12 @@ class FileContentStore final : public ContentStore {
   }
 
   std::string PathOf(std::string_view sha256) const override {
-    if (!IsHash(sha256)) return {};
+    if (!IsSha256Hex(sha256)) return {};
     return fmt::format("{}/objects/{}/{}", folder_, sha256.substr(0, 2), sha256);
   }
 
   bool Has(std::string_view sha256) const override {
-    return IsHash(sha256) && Exists(PathOf(sha256));
+    return IsSha256Hex(sha256) && Exists(PathOf(sha256));
   }
 
   // Temporary files of writers that were killed. Young ones may belong to a living process.

@@ -169,7 +169,7 @@ class SqliteJournal final : public Journal {
     }
     const bool more = found.size() > kCandidates;
     if (more) found.resize(kCandidates);
-    return MakeError(ErrorCode::kUsage, "'{}' stands for several runs: {}{}", prefix,
+    return MakeError(ErrorCode::kNotFound, "'{}' stands for several runs: {}{}", prefix,
                      Join(found, ", "), more ? ", …" : "");
   }
 

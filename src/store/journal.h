@@ -72,7 +72,7 @@ class Journal {
 
   virtual Result<std::vector<RunSummary>> List(std::optional<std::string> status,
                                                std::size_t limit) = 0;
-  // The id that `prefix` stands for. Errors: kNotFound; kUsage with the candidates if ambiguous.
+  // The id that `prefix` stands for. Errors: kNotFound, with the candidates if several begin so.
   virtual Result<std::string> Resolve(std::string_view prefix) = 0;
   virtual Result<std::vector<Event>> Events(std::string_view run) = 0;
 

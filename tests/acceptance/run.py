@@ -12,7 +12,8 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
   args                the command's arguments; or
   ask, replies        `ask` with a scripted model that answers with `replies` (MOD-50 rules)
   stdin, env          given to the command
-  before              argument lists of commands run first (their exit status must be 0)
+  before              argument lists of commands run first (their exit status must be 0); the
+                      script of `replies` is ../script.yaml
   stdout              exact; stdout_contains, stdout_lacks, stderr_contains, stderr_lacks: lists
   json                {path.with.dots: value} that the JSON on stdout must hold
   exit                exit code, 0 if absent
@@ -98,10 +99,10 @@ class Scenario:
         return env
 
     def arguments(self, work: pathlib.Path) -> list[str]:
-        if "ask" not in self.spec:
-            return [str(word) for word in self.spec["args"]]
         script = work.parent / "script.yaml"
         script.write_text(yaml.safe_dump(self.spec.get("replies", [])), "utf-8")
+        if "ask" not in self.spec:
+            return [str(word) for word in self.spec["args"]]
         contexts = [word for name in self.spec.get("context", {}) for word in ("-c", name)]
         return ["ask", "-m", "scripted", "--script", str(script), *contexts,
                 *[str(word) for word in self.spec["ask"]]]
@@ -120,12 +121,13 @@ class Scenario:
                 for name, value in self.spec.get(group, {}).items():
                     write_content(work / name, value)
             env = self.environment(home)
+            arguments = self.arguments(work)  # writes the script, which `before` may use too
             for before in self.spec.get("before", []):
                 subprocess.run([self.dossier, *map(str, before)], cwd=work, env=env, check=True,
                                capture_output=True)
             stdin = content_of(self.spec.get("stdin", ""))
             try:
-                command = [*self.limits(), self.dossier, *self.arguments(work)]
+                command = [*self.limits(), self.dossier, *arguments]
                 done = subprocess.run(command, cwd=work, env=env,
                                       input=stdin, capture_output=True, check=False,
                                       timeout=self.spec.get("max_seconds", 60))

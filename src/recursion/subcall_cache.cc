@@ -1,0 +1,61 @@
+#include "recursion/subcall_cache.h"
+
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr int kKeyVersion = 1;  // raised when the same key would mean another reply
+
+template <typename Value>
+Json OrNull(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+}  // namespace
+
+std::optional<std::string> SubcallCache::KeyOf(const model::Request& request) const {
+  if (!memo_ || use_ == CacheUse::kOff || origin_.empty()) return std::nullopt;
+  const model::Sampling& sampling = request.sampling;
+  const bool repeatable = sampling.seed || (sampling.temperature && *sampling.temperature == 0);
+  if (!repeatable) return std::nullopt;
+  const JsonObject asked{
+      {"version", kKeyVersion},
+      {"origin", origin_},
+      {"model", request.model},
+      {"temperature", OrNull(sampling.temperature)},
+      {"top_p", OrNull(sampling.top_p)},
+      {"max_output", OrNull(sampling.max_output)},
+      {"seed", OrNull(sampling.seed)},
+      {"stop", boost::json::value_from(sampling.stop)},
+      {"grammar", sampling.grammar},
+      {"extra", sampling.extra},
+      {"messages", assembly::ToCanonicalJson(request.messages)},
+      {"schema", OrNull(request.schema)}};
+  return Sha256Hex(ReplaceAll(ToJson(asked), boundary_, "boundary"));
+}
+
+std::optional<model::Reply> SubcallCache::Find(std::string_view key) const {
+  if (!memo_ || use_ != CacheUse::kOn) return std::nullopt;
+  const auto text = memo_->Get(key);
+  if (!text) return std::nullopt;
+  const auto stored = ParseJson(*text);
+  if (!stored) return std::nullopt;
+  const auto reply = FindString(*stored, "text");
+  if (!reply) return std::nullopt;
+  model::Reply found{.text = std::string(*reply)};
+  found.usage.input = FindInt(*stored, "input").value_or(0);
+  found.usage.output = FindInt(*stored, "output").value_or(0);
+  return found;
+}
+
+void SubcallCache::Keep(std::string_view key, const model::Reply& reply) const {
+  if (!memo_ || reply.finish != model::Finish::kStop || !reply.tool_calls.empty()) return;
+  const Status kept = memo_->Put(key, ToJson(JsonObject{{"text", reply.text},
+                                                        {"input", reply.usage.input},
+                                                        {"output", reply.usage.output}}));
+  static_cast<void>(kept);
+}
+
+}  // namespace dossier::recursion
