@@ -49,6 +49,10 @@ constexpr Word<recursion::BlockPolicy> kBlocks[] = {
     {"all", recursion::BlockPolicy::kAll},
     {"first", recursion::BlockPolicy::kFirst}};
 
+constexpr Word<recursion::CacheUse> kCaches[] = {{"on", recursion::CacheUse::kOn},
+                                                 {"off", recursion::CacheUse::kOff},
+                                                 {"refresh", recursion::CacheUse::kRefresh}};
+
 template <typename Value, std::size_t N>
 std::vector<std::string> Words(const Word<Value> (&words)[N]) {
   std::vector<std::string> out;
@@ -57,7 +61,7 @@ std::vector<std::string> Words(const Word<Value> (&words)[N]) {
 }
 
 Status CheckQuestion(const AskArguments& arguments) {
-  if (arguments.question.empty()) {
+  if (TrimSpace(arguments.question).empty()) {
     return MakeError(ErrorCode::kUsage,
                      "ask: the question is missing: dossier ask [-c FILE] \"QUESTION\"");
   }
@@ -99,6 +103,7 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   request.forcing = Pick(kForcings, arguments.forcing);
   request.question_kind = Pick(kKinds, arguments.question_kind);
   request.blocks = Pick(kBlocks, arguments.blocks);
+  request.cache = Pick(kCaches, arguments.cache);
   request.votes = arguments.votes;
   request.limits.iterations = arguments.max_iterations;
   request.limits.depth = arguments.max_depth;
@@ -108,7 +113,11 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   request.limits.errors = arguments.max_errors;
   request.limits.output_chars = arguments.max_output_chars;
   if (!arguments.max_time.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(request.limits.time, ParseDuration(arguments.max_time));
+    auto time = ParseDuration(arguments.max_time);
+    if (!time) {
+      return MakeError(time.error().code, "--max-time {}", time.error().message);
+    }
+    request.limits.time = *time;
   }
   request.cell = sandbox.limits;
   request.context_string_max = sandbox.context_string_max;
@@ -117,6 +126,7 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   request.deadline = model.deadline;
   request.idle_limit = model.idle_limit;
   request.seed = arguments.seed.value_or(SystemEntropy() >> 1);
+  if (arguments.seed) request.seed_from = Request::Seed::kGiven;
   for (const std::string& word : arguments.argv) request.argv.emplace_back(word);
   return request;
 }
@@ -148,7 +158,8 @@ int WriteAnswer(const AskArguments& arguments, const recursion::Outcome& outcome
 
 void ExplainEnd(const AskArguments& arguments, const recursion::Outcome& outcome,
                 std::ostream& err) {
-  if (outcome.error) PrintError(err, *outcome.error);
+  const bool stopped = outcome.status == recursion::RunStatus::kInterrupted;
+  if (outcome.error && !stopped) PrintError(err, *outcome.error);
   if (!arguments.quiet) {
     for (const recursion::Warning& warning : outcome.warnings) {
       if (const auto* text = warning.data.if_string()) {
@@ -170,7 +181,8 @@ void ExplainEnd(const AskArguments& arguments, const recursion::Outcome& outcome
       }
       break;
     case recursion::RunStatus::kInterrupted:
-      err << "dossier: interrupted; `dossier runs show " << outcome.run
+      err << "dossier: " << (outcome.error ? outcome.error->message : "interrupted")
+          << "; `dossier runs show " << outcome.run
           << "` shows what was done\n";
       break;
     default:
@@ -194,6 +206,12 @@ std::shared_ptr<sandbox::Pool> StartPool(const AskArguments& arguments,
   if (!pool) return {};
   (*pool)->Prepare();
   return std::move(*pool);
+}
+
+Result<std::shared_ptr<const store::Memo>> OpenReplies(store::Journal& journal) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+  DOSSIER_ASSIGN_OR_RETURN(auto memo, store::Memo::Open(data + "/runs", journal.content()));
+  return std::shared_ptr<const store::Memo>(std::move(memo));
 }
 
 Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::ostream& out,
@@ -227,6 +245,7 @@ Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::o
   options.pool = pool;
   options.journal = journal;
   DOSSIER_ASSIGN_OR_RETURN(options.folders, AssetFoldersFor(arguments.layouts_dir));
+  DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*journal));
   recursion::Engine engine(std::move(options));
   if (arguments.dry_run) {
     DOSSIER_ASSIGN_OR_RETURN(const recursion::Plan plan, engine.DryRun(request));
@@ -271,6 +290,7 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
   choice("--forcing", arguments->forcing, Words(kForcings), "which policies hold");
   choice("--question-kind", arguments->question_kind, Words(kKinds), "what is asked for");
   choice("--blocks", arguments->blocks, Words(kBlocks), "which blocks of a reply run");
+  choice("--cache", arguments->cache, Words(kCaches), "replies of sub-calls asked before");
   ask.add_option("--dialect", arguments->dialect, "language of the code")->capture_default_str();
   ask.add_option("--votes", arguments->votes,
                  "attempts of which two must agree (1 large, 3 small)")
@@ -290,7 +310,9 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
   ask.add_option("--max-tokens", arguments->max_tokens, "input and output, whole run")
       ->check(CLI::PositiveNumber)
       ->group(limits);
-  ask.add_option("--max-cost", arguments->max_cost, "US dollars, whole run")->group(limits);
+  ask.add_option("--max-cost", arguments->max_cost, "US dollars, whole run")
+      ->check(CLI::PositiveNumber)
+      ->group(limits);
   ask.add_option("--max-time", arguments->max_time, "whole run, such as 90s or 10m")->group(limits);
   ask.add_option("--max-errors", arguments->max_errors, "turns in a row whose code failed")
       ->check(CLI::PositiveNumber)
@@ -298,6 +320,7 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
       ->group(limits);
   ask.add_option("--max-output-chars", arguments->max_output_chars,
                  "shown of a block (20000 large, 4000 small)")
+      ->check(CLI::PositiveNumber)
       ->group(limits);
   ask.add_option("--seed", arguments->seed, "for boundaries, `random` and sampling");
   ask.add_option("--layouts-dir", arguments->layouts_dir, "folder with layouts/ and prompts/");

@@ -32,6 +32,7 @@ struct AskArguments {
   int max_errors = 5;
   std::optional<std::size_t> max_output_chars;
   std::optional<std::uint64_t> seed;
+  std::string cache = "on";
   std::string progress = "auto";
   bool quiet = false, verbose = false, json = false, dry_run = false;
   std::string output;  // -o

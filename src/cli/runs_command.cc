@@ -136,8 +136,12 @@ void AddRunsCommand(CLI::App& app, RunsArguments* arguments) {
   CLI::App& runs = *app.add_subcommand("runs", "what was asked before, step by step");
   runs.require_subcommand(1);
   CLI::App& list = *runs.add_subcommand("list", "the newest runs");
-  list.add_option("--status", arguments->status, "only runs that ended like this");
-  list.add_option("--limit", arguments->limit, "how many")->capture_default_str();
+  list.add_option("--status", arguments->status, "only runs that ended like this")
+      ->check(CLI::IsMember(
+          {"running", "final", "extracted", "partial", "none", "interrupted", "failed"}));
+  list.add_option("--limit", arguments->limit, "how many")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   list.add_flag("--json", arguments->json, "one object");
   CLI::App& show = *runs.add_subcommand("show", "one run: code, output, answers, refusals");
   show.add_option("run", arguments->run, "id, or the start of one")->required();

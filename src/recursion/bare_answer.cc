@@ -39,14 +39,18 @@ std::size_t BehindMarks(std::string_view line) {
   return std::min(line.find_first_not_of(" \t>*`#"), line.size());
 }
 
-std::string_view OpensQuote(std::string_view text, std::size_t at) {
-  // An apostrophe inside a word opens nothing.
-  if (at > 0 && (IsWord(text[at - 1]) || static_cast<unsigned char>(text[at - 1]) >= 0x80))
-    return {};
+std::string_view QuoteAt(std::string_view text, std::size_t at) {
   for (const std::string_view quote : {"\"\"\"", "'''", "\"", "'"}) {
     if (text.substr(at).starts_with(quote)) return quote;
   }
   return {};
+}
+
+std::string_view OpensQuote(std::string_view text, std::size_t at) {
+  // An apostrophe inside a word opens nothing.
+  if (at > 0 && (IsWord(text[at - 1]) || static_cast<unsigned char>(text[at - 1]) >= 0x80))
+    return {};
+  return QuoteAt(text, at);
 }
 
 // Behind the quote that closes the one at `at`; npos if none does.
@@ -225,6 +229,22 @@ bool OccursAsWord(std::string_view text, std::string_view word) {
   return false;
 }
 
+// Python code without its comments and the insides of its string literals.
+std::string WithoutLiterals(std::string_view code) {
+  std::string out;
+  for (std::size_t at = 0; at < code.size();) {
+    if (code[at] == '#') {
+      at = std::min(code.find('\n', at), code.size());
+    } else if (const std::string_view quote = QuoteAt(code, at); !quote.empty()) {
+      at = std::min(BehindQuote(code, at, quote), code.size());
+      out += ' ';
+    } else {
+      out += code[at++];
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 BareAnswer FindBareAnswer(std::string_view text, ModelSize model) {
@@ -243,8 +263,10 @@ NameMeaning ResolveName(std::string_view name,
                         std::span<const std::string> earlier_code) {
   if (is_variable(name)) return NameMeaning::kVariable;
   if (name.find('_') != std::string_view::npos) return NameMeaning::kUnknown;
-  const bool in_code = std::ranges::any_of(
-      earlier_code, [name](const std::string& code) { return OccursAsWord(code, name); });
+  // What stands in a literal only was never a name: `"Paris" in line` makes FINAL(Paris) no variable.
+  const bool in_code = std::ranges::any_of(earlier_code, [name](const std::string& code) {
+    return OccursAsWord(WithoutLiterals(code), name);
+  });
   return in_code ? NameMeaning::kUnknown : NameMeaning::kLiteral;
 }
 

@@ -133,6 +133,26 @@ TEST(BareAnswerTest, ANameIsAVariableIfThereIsOneOrWasMeantToBe) {  // REC-29
   EXPECT_EQ(ResolveName("max_size", known, code), NameMeaning::kUnknown);
 }
 
+TEST(BareAnswerTest, AWordThatStandsInALiteralOrCommentIsNoVariable) {  // REC-29
+  const auto known = [](std::string_view) { return false; };
+  struct Case {
+    std::string code;
+    NameMeaning meaning;
+  };
+  const Case kCases[] = {
+      {"print('Paris' in context)", NameMeaning::kLiteral},
+      {"text = \"\"\"to\nParis\"\"\"", NameMeaning::kLiteral},
+      {"n = 1  # Paris", NameMeaning::kLiteral},
+      {"print('it\\'s Paris')", NameMeaning::kLiteral},
+      {"Paris = 1", NameMeaning::kUnknown},
+      {"print('x' + Paris)", NameMeaning::kUnknown},
+      {"print('never closed + Paris", NameMeaning::kLiteral},
+  };
+  for (const Case& c : kCases) {
+    EXPECT_EQ(ResolveName("Paris", known, std::vector{c.code}), c.meaning) << c.code;
+  }
+}
+
 TEST(BareAnswerTest, AnyTextIsReadAndNothingIsInvented) {
   constexpr std::string_view kPieces[] = {
       "FINAL", "FINAL_VAR", "PARTIAL", "(",  ")", "\"", "'",      ":",      "\n",   "**",

@@ -10,19 +10,19 @@
 #define DOSSIER_RECURSION_CALL_LOOP_H_
 
 #include <functional>
-#include <memory>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "recursion/ballot.h"
 #include "recursion/bare_answer.h"
+#include "recursion/evidence.h"
 #include "recursion/extraction.h"
 #include "recursion/feedback.h"
 #include "recursion/gates.h"
 #include "recursion/run_state.h"
 #include "recursion/stall.h"
-#include "recursion/votes.h"
 #include "recursion/workbench.h"
 
 namespace dossier::recursion {
@@ -57,19 +57,10 @@ class CallLoop {
   CallResult Run();
   // The first prompt, without sending it.
   Result<assembly::Assembled> FirstPrompt();
-  // One plain request with the run's models, limits and journal (REC-2).
-  Result<model::Reply> AskDirect(const assembly::Assembled& prompt) {
-    return Ask(prompt, model::Purpose::kDirect, model::Stage::kNormal);
-  }
   // The turn that is running, for budget().
   int turn() const { return turn_; }
 
  private:
-  struct Offer {  // an answer, not accepted yet
-    std::string text;
-    Source source = Source::kNone;
-    std::optional<Json> value;
-  };
   // How a turn ended: an answer, the end of the call, or the feedback for the next one.
   struct TurnEnd {
     std::optional<Offer> accepted;
@@ -77,64 +68,62 @@ class CallLoop {
     std::optional<Error> error;
   };
 
-  Status NeedWorkbench();
+  // call_loop.cc: the turns and their prompts.
   TurnEnd Turn();
-  Result<model::Reply> Ask(const assembly::Assembled& prompt, model::Purpose purpose,
-                           model::Stage stage);
+  std::optional<CallResult> EndOfTurn(TurnEnd end);
+  std::optional<CallResult> TakeVote(Offer offer);
+  void StartAfresh();
   Result<assembly::Assembled> AssembleTurn();
+  std::map<std::string, std::string> Values() const;
+  std::string BudgetLine() const;
+
+  // call_turn.cc: what is done with one reply.
+  Status NeedWorkbench();
   TurnEnd Act(const model::Reply& reply);
+  Extraction Extract(const model::Reply& reply);
   TurnEnd RunBlocks(const Extraction& extraction, const BareAnswer& bare);
   std::optional<TurnEnd> RunBlock(const CodeBlock& block, Feedback* feedback);
+  Result<sandbox::BlockResult> Execute(const std::string& code);
+  void NoteResult(const std::string& code, const sandbox::BlockResult& result, Feedback* feedback);
+  TurnEnd BehindBlocks(const BareAnswer& bare, Feedback feedback);
   TurnEnd WithoutCode(const Extraction& extraction, const BareAnswer& bare);
   std::optional<Offer> Resolve(const BareAnswer& bare, Feedback* feedback);
-  std::optional<Offer> ProseAnswer(std::string_view text) const;
-  std::optional<Offer> RepeatedAnswer(std::string_view code) const;
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);
+  GateSituation Situation() const;
+  FeedbackStyle Style() const;
 
-  void StartAfresh();
-  std::optional<Offer> CountVote(Offer offer);
+  // call_end.cc: how a call ends.
   CallResult FinishVotes(std::string_view why);
   CallResult Finish(Offer offer, RunStatus status);
-  CallResult Extract(const std::string& reason);
+  CallResult Close(const std::string& reason);
+  std::optional<Offer> ReadClosing(const model::Reply& reply);
   CallResult KeepDraft(RunStatus status, std::optional<Error> error);
-  std::optional<std::string> Exhausted();
+  CallResult Ended(RunStatus status);
+  std::optional<std::string> Exhausted() const;
   bool LastChance() const;
-  std::string BudgetLine() const;
-  FeedbackStyle Style() const;
-  std::map<std::string, std::string> Values() const;
-  GateSituation Situation() const;
+  ModelSize size() const { return run_.small() ? ModelSize::kSmall : ModelSize::kLarge; }
 
   RunState& run_;
   const Metadata& metadata_;
   OpenWorkbench open_;
   Workbench* bench_ = nullptr;  // null until code has to run
   Gates gates_;
+  Ballot ballot_;
+  Evidence evidence_;
   StallWatch stall_;
   FailedBlocks failed_;
 
   int turn_ = 0;
   int errors_in_a_row_ = 0;
-  int clean_blocks_ = 0;
   int blocks_run_ = 0;
-  int attempt_ = 0;                        // fresh starts so far; raises the temperature
-  int failed_turns_ = 0;                   // in a row, without an output or an accepted answer
-  struct Candidate {
-    Offer offer;
-    Vote vote;
-  };
-  std::vector<Candidate> candidates_;      // accepted answers of independent attempts
-  std::vector<assembly::Turn> history_;    // what was sent and received, oldest first
-  std::string results_;                    // the newest feedback: the request zone
-  std::string request_note_;               // instead of the reminder, once
-  std::vector<std::string> printed_;       // by clean blocks, newest last
-  std::vector<std::string> code_;          // of all turns
+  int attempt_ = 0;                      // fresh starts so far; raises the temperature
+  int failed_turns_ = 0;                 // in a row, without an output or an accepted answer
+  std::vector<assembly::Turn> history_;  // what was sent and received, oldest first
+  std::string results_;                  // the newest feedback: the request zone
+  std::string request_note_;             // instead of the reminder, once
   std::optional<Offer> draft_;
-  std::optional<std::string> printed_value_;  // small-models 16
-  std::string clean_code_;                 // the newest block that ran without error, as CodeKey
   bool asked_is_it_ = false;
-  std::set<std::string> names_;            // of all variables so far
-  std::set<std::string> old_names_;        // variables of earlier attempts: not shown again
   std::vector<LimitHit> limits_hit_;
 };
 

@@ -1,8 +1,11 @@
 #include "recursion/direct.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "inspect/description.h"
 #include "recursion/document_search.h"
+#include "recursion/root_request.h"
 
 namespace dossier::recursion {
 namespace {
@@ -22,22 +25,36 @@ Result<std::string> ContextText(const ContextSet& context) {
   return text;
 }
 
+bool IsKept(const Json& report, std::string_view name) {
+  const Json* sections = Find(report, "sections");
+  const JsonArray* list = sections ? sections->if_array() : nullptr;
+  return list && std::any_of(list->begin(), list->end(), [name](const Json& section) {
+           return FindString(section, "name") == name && FindString(section, "outcome") == "kept";
+         });
+}
+
 }  // namespace
 
 Result<assembly::Assembled> AssembleDirect(RunState& run) {
   DOSSIER_ASSIGN_OR_RETURN(std::string text, ContextText(*run.request.context));
-  std::vector<assembly::Section> sections;
-  sections.push_back({.name = "content", .content = std::move(text)});
-  return run.prompts.Assemble("direct", run.options.root, {{"question", run.request.question}},
-                              sections, run.boundary, run.reserve_output());
+  const std::vector<assembly::Section> sections{{.name = "content", .content = text}};
+  DOSSIER_ASSIGN_OR_RETURN(
+      assembly::Assembled prompt,
+      run.prompts.Assemble("direct", run.options.root, {{"question", run.request.question}},
+                           sections, run.boundary, run.reserve_output()));
+  // The layout may do without a context, as there may be none; one that is there is never left out.
+  if (!text.empty() && !IsKept(prompt.report, "content")) {
+    return MakeError(ErrorCode::kTooLong, "the context does not fit the model's window");
+  }
+  return prompt;
 }
 
 Result<CallResult> AnswerDirectly(RunState& run) {
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
-  const Metadata none;
-  CallLoop loop(run, none, [] { return MakeError(ErrorCode::kInternal, "no code runs here"); });
-  DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, loop.AskDirect(prompt));
-  CallResult result{.status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1};
+  DOSSIER_ASSIGN_OR_RETURN(model::Reply reply,
+                           AskRoot(run, prompt, {.purpose = model::Purpose::kDirect}));
+  CallResult result{.status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1,
+                    .coverage_gate = "off"};
   result.text = std::string(TrimSpace(StripThinking(reply.text).text));
   if (result.text.empty()) {
     result.status = RunStatus::kNone;

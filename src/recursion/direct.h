@@ -10,6 +10,7 @@
 
 namespace dossier::recursion {
 
+// The whole context and the question. Errors: kTooLong if it does not fit the window; kIo.
 Result<assembly::Assembled> AssembleDirect(RunState& run);
 
 // Errors: the model's; kTooLong when the provider says so.

@@ -84,7 +84,9 @@ class Engine::Impl {
   Result<Plan> DryRun(const Request& request);
 
  private:
-  Result<PromptBook> Prompts(const PromptStyle& style);
+  Result<PromptBook> Prompts(const Request& request);
+  RunState MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger, RunLog& log,
+                     CancelToken cancel) const;
   Result<sandbox::Pool*> GetPool();
   CallResult Recursive(RunState& run, Outcome* outcome);
   void Start(RunState& run, const ModeDecision& decision);
@@ -96,7 +98,21 @@ class Engine::Impl {
   std::shared_ptr<sandbox::Pool> made_pool_;
 };
 
-Result<PromptBook> Engine::Impl::Prompts(const PromptStyle& style) {
+RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger,
+                                 RunLog& log, CancelToken cancel) const {
+  return {.options = options_,
+          .request = request,
+          .profile = ResolveProfile(request, options_.root),
+          .boundary = assembly::MakeBoundary(request.seed),
+          .prompts = std::move(prompts),
+          .ledger = ledger,
+          .log = log,
+          .cancel = std::move(cancel),
+          .max_subcall_chars = SubcallChars(options_.sub)};
+}
+
+Result<PromptBook> Engine::Impl::Prompts(const Request& request) {
+  const PromptStyle style{ResolveProfile(request, options_.root), request.limits.depth};
   std::lock_guard lock(mutex_);
   const auto key = std::make_pair(static_cast<int>(style.profile), style.depth == 0 ? 0 : 1);
   if (const auto found = prompts_.find(key); found != prompts_.end()) return found->second;
@@ -142,21 +158,12 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
 Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& cancel,
                                   EventSink& events) {
   const auto started = options_.clock->Now();
-  const Profile profile = ResolveProfile(request, options_.root);
-  DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts({profile, request.limits.depth}));
+  DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
   model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
   RunLog log(options_.journal, events, options_.clock);
   // The deadline of the run cancels requests in flight and interrupts code (REC-57).
   CancelSource stop(cancel);
-  RunState run{.options = options_,
-               .request = request,
-               .profile = profile,
-               .boundary = assembly::MakeBoundary(request.seed),
-               .prompts = std::move(prompts),
-               .ledger = ledger,
-               .log = log,
-               .cancel = stop.token(),
-               .max_subcall_chars = SubcallChars(options_.sub)};
+  RunState run = MakeState(request, std::move(prompts), ledger, log, stop.token());
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
   Start(run, decision);
   Outcome outcome;
@@ -171,6 +178,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
            direct.error().code != ErrorCode::kTooLong;
     if (direct) {
       result = std::move(*direct);
+      outcome.coverage = 1;  // the model was shown all of it
     } else if (done) {
       result = {.status = direct.error().code == ErrorCode::kCancelled ? RunStatus::kInterrupted
                                                                       : RunStatus::kFailed,
@@ -236,22 +244,13 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
 }
 
 Result<Plan> Engine::Impl::DryRun(const Request& request) {
-  const Profile profile = ResolveProfile(request, options_.root);
-  DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts({profile, request.limits.depth}));
+  DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
   model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
   class Nobody final : public EventSink {
     void OnEvent(const store::Event&) override {}
   } nobody;
   RunLog log(nullptr, nobody, options_.clock);
-  RunState run{.options = options_,
-               .request = request,
-               .profile = profile,
-               .boundary = assembly::MakeBoundary(request.seed),
-               .prompts = std::move(prompts),
-               .ledger = ledger,
-               .log = log,
-               .cancel = {},
-               .max_subcall_chars = SubcallChars(options_.sub)};
+  RunState run = MakeState(request, std::move(prompts), ledger, log, /*cancel=*/{});
   DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
   Plan plan{.mode = decision.mode,
             .tokens = decision.tokens,

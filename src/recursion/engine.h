@@ -34,6 +34,7 @@
 #include "recursion/context_set.h"
 #include "sandbox/session.h"
 #include "store/journal.h"
+#include "store/memo.h"
 #include "tokens/counter.h"
 
 namespace dossier::recursion {
@@ -42,6 +43,7 @@ enum class Mode { kAuto, kDirect, kRecursive };
 enum class Profile { kAuto, kSmall, kLarge };
 enum class Forcing { kFull, kReference, kNone };
 enum class QuestionHint { kAuto, kLookup, kAggregate, kOpen };
+enum class CacheUse { kOn, kOff, kRefresh };  // refresh: ask again, keep the new reply
 enum class BlockPolicy { kUntilError, kAll, kFirst };
 enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
 enum class Source {
@@ -71,6 +73,7 @@ struct Request {
   Forcing forcing = Forcing::kFull;
   QuestionHint question_kind = QuestionHint::kAuto;
   BlockPolicy blocks = BlockPolicy::kUntilError;
+  CacheUse cache = CacheUse::kOn;  // of sub-call replies (REC-50)
   std::optional<int> votes;       // attempts of which two must agree; unset: 1 large, 3 small
   Limits limits;
   sandbox::Limits cell;
@@ -79,6 +82,7 @@ struct Request {
   model::Sampling sampling;                       // what else the caller sets
   Millis deadline{300'000}, idle_limit{60'000};   // of one model request
   std::uint64_t seed = 0;
+  enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
   JsonArray argv;                                 // for the journal
 };
 
@@ -95,6 +99,7 @@ struct Warning {
 // One model as the engine uses it.
 struct BoundModel {
   std::string name;  // as the provider knows it
+  std::string origin;  // who answers: provider and address, or the hash of a script (REC-50)
   model::Entry entry;
   std::shared_ptr<const tokens::Counter> counter;
   std::shared_ptr<model::Gate> gate;
@@ -137,6 +142,7 @@ struct EngineOptions {
   std::shared_ptr<sandbox::Pool> pool;       // made when the first recursive run needs it, if null
   sandbox::PoolOptions pool_options;
   std::shared_ptr<store::Journal> journal;
+  std::shared_ptr<const store::Memo> replies;  // of sub-calls asked before; null: none is kept
   assembly::AssetFolders folders;
   std::shared_ptr<const Clock> clock;        // unset: the system's
   std::string version = "0.1.0";

@@ -32,20 +32,27 @@ std::optional<Refusal> Gates::CheckFirstTurn(const GateSituation& situation) con
                  "complete code block that computes the answer from the data and prints it."};
 }
 
-std::optional<Refusal> Gates::CheckGrounding(std::string_view answer,
-                                        const GateSituation& situation) const {
-  if (context_.profile != Profile::kSmall || context_.kind == QuestionKind::kOpen) {
-    return std::nullopt;
-  }
+std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {
+  if (context_.profile != Profile::kSmall || context_.kind == QuestionKind::kOpen) return {};
   const Grounding grounding =
       CheckGrounded(answer, context_.question, context_.hint_values, *situation.printed);
-  if (grounding.grounded) return std::nullopt;
+  if (grounding.grounded) return {};
+  if (grounding.missing.empty()) return "No code has printed anything yet.";
+  return fmt::format("No output shows {}.", grounding.missing);
+}
+
+std::optional<Refusal> Gates::CheckGrounding(std::string_view answer,
+                                             const GateSituation& situation) const {
+  const std::string reason = Ungrounded(answer, situation);
+  if (reason.empty()) return std::nullopt;
   return Refusal{"grounding",
                  fmt::format("{} Reply with one complete code block that computes the whole answer "
                              "from the data and prints it.",
-                             grounding.missing.empty()
-                                 ? std::string("No code has printed anything yet.")
-                                 : fmt::format("No output shows {}.", grounding.missing))};
+                             reason)};
+}
+
+std::string Gates::Doubt(std::string_view answer, const GateSituation& situation) const {
+  return context_.forcing == Forcing::kFull ? Ungrounded(answer, situation) : std::string();
 }
 
 // For small models only where models were asked at all: their code reads all records anyway, and a

@@ -48,12 +48,18 @@ class Gates {
  public:
   explicit Gates(GateContext context) : context_(std::move(context)) {}
   std::optional<Refusal> Check(std::string_view answer, const GateSituation& situation);
+  // Why an answer that passed, because the grounding gate has refused already or may not, is still
+  // not to be trusted; empty if nothing speaks against it. Never refuses (REC-41).
+  std::string Doubt(std::string_view answer, const GateSituation& situation) const;
   // "passed", "refused" (once, then accepted) or "off".
   std::string coverage_state() const { return coverage_state_; }
 
  private:
   std::optional<Refusal> CheckFirstTurn(const GateSituation& situation) const;
-  std::optional<Refusal> CheckGrounding(std::string_view answer, const GateSituation& situation) const;
+  std::optional<Refusal> CheckGrounding(std::string_view answer,
+                                        const GateSituation& situation) const;
+  // What no output shows, as a sentence; empty if all is grounded or the gate is not for this run.
+  std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
   std::optional<Refusal> CheckCoverage(const GateSituation& situation);
 
   const GateContext context_;

@@ -126,5 +126,21 @@ TEST(GatesTest, ASmallModelsAnswerMustStandOnOutput) {  // REC-40
   EXPECT_EQ(GateOf(open.Check("43", After(1, printed))), "passed");
 }
 
+TEST(GatesTest, AnAnswerThatPassesOnlyBecauseTheGateIsUsedUpIsDoubted) {  // REC-40, REC-41
+  GateContext context = Context();
+  context.profile = Profile::kSmall;
+  const std::vector<std::string> printed{"42"};
+  Gates gates(context);
+  ASSERT_EQ(GateOf(gates.Check("43", After(1, printed))), "grounding");
+  ASSERT_EQ(GateOf(gates.Check("43", After(1, printed))), "passed");
+  EXPECT_THAT(gates.Doubt("43", After(1, printed)), HasSubstr("43"));
+  EXPECT_EQ(gates.Doubt("42", After(1, printed)), "");
+  context.forcing = Forcing::kNone;
+  EXPECT_EQ(Gates(context).Doubt("43", After(1, printed)), "");
+  context.forcing = Forcing::kFull;
+  context.profile = Profile::kLarge;
+  EXPECT_EQ(Gates(context).Doubt("43", After(1, printed)), "");
+}
+
 }  // namespace
 }  // namespace dossier::recursion

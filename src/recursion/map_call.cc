@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kMostItems = 200'000;
 constexpr std::size_t kMostLabels = 50;
 constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): none of the labels fits
+// Up to here an item may take three requests: well within the default limit of 500 calls.
+constexpr std::size_t kContrastItems = 100;
 
 Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
   const Json* list = Find(args, "labels");
@@ -214,6 +216,10 @@ Result<MapCall::Labels> MapCall::Label(const Plan& plan, const CancelToken& canc
   }
   const std::int64_t window = run_.options.sub.entry.capability.window;
   Labels found(items.size());
+  if (plan.labels.size() == 2 && !plan.asked && plan.max_items == 1 &&
+      items.size() <= kContrastItems) {
+    DOSSIER_ASSIGN_OR_RETURN(found, Contrast(plan, items, cancel));
+  }
   std::size_t max_items = plan.max_items;
   for (int round = 0; round <= kMapRetryRounds; ++round) {
     std::vector<std::size_t> missing;
@@ -228,6 +234,26 @@ Result<MapCall::Labels> MapCall::Label(const Plan& plan, const CancelToken& canc
   Labels labels;
   for (const std::size_t group : unique.group) labels.push_back(found[group]);
   return labels;
+}
+
+// Asks of each of two labels whether it describes the text; an item keeps the label that both answers
+// point to. Where they contradict, or one is missing, none: the choice between the two decides.
+Result<MapCall::Labels> MapCall::Contrast(const Plan& plan,
+                                          const std::vector<std::string_view>& items,
+                                          const CancelToken& cancel) const {
+  std::vector<std::vector<std::size_t>> each;
+  for (std::size_t i = 0; i < items.size(); ++i) each.push_back({i});
+  Labels answers[2];
+  for (std::size_t label = 0; label < 2; ++label) {
+    Plan one = plan;
+    one.asked = label;
+    one.instruction.clear();
+    DOSSIER_ASSIGN_OR_RETURN(answers[label], Ask(one, items, each, Labels(items.size()), cancel));
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (answers[0][i] != answers[1][i]) answers[0][i].reset();
+  }
+  return answers[0];
 }
 
 Result<MapCall::Labels> MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& items,
@@ -281,7 +307,10 @@ Result<assembly::Assembled> MapCall::Prompt(const Plan& plan,
                                             {"labels", Listed(plan.labels)}};
   if (items.size() == 1) {
     values["item"] = std::string(items[0]);
-    if (!plan.asked) return run_.prompts.Assemble("map_one", sub, values, {}, run_.boundary, 64);
+    if (!plan.asked) {
+      values["instruction"] = std::string(ChoiceInstruction(plan.instruction));
+      return run_.prompts.Assemble("map_one", sub, values, {}, run_.boundary, 64);
+    }
     values["label"] = plan.labels[*plan.asked];
     return run_.prompts.Assemble("map_two", sub, values, {}, run_.boundary, 64);
   }

@@ -45,6 +45,8 @@ class MapCall {
   Result<std::vector<std::string>> ReadRecords(const Json& range) const;
   Result<std::vector<std::string>> ReadLines(const Json& range) const;
   Result<Labels> Label(const Plan& plan, const CancelToken& cancel) const;
+  Result<Labels> Contrast(const Plan& plan, const std::vector<std::string_view>& items,
+                          const CancelToken& cancel) const;
   // One request for the items at `batch`; the labels in the order of `batch`.
   Result<Labels> Ask(const Plan& plan, const std::vector<std::string_view>& items,
                      const std::vector<std::vector<std::size_t>>& batches, Labels labels,

@@ -202,4 +202,17 @@ std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
   return collector.Take();
 }
 
+std::string_view ChoiceInstruction(std::string_view instruction) {
+  constexpr std::string_view kAsksYesOrNo[] = {"is ",  "are ", "was ",  "were ",  "does ", "do ",
+                                               "did ", "has ", "have ", "can ",   "will ", "would ",
+                                               "could ", "should "};
+  const std::string lower = ToLowerAscii(TrimSpace(instruction).substr(0, 8));
+  const bool yes_no = std::ranges::any_of(
+      kAsksYesOrNo, [&lower](std::string_view word) { return lower.starts_with(word); });
+  // "Is it praise or blame?" asks for a choice after all; more than one line explains the labels.
+  const bool more = instruction.find(" or ") != std::string_view::npos ||
+                    TrimSpace(instruction).find('\n') != std::string_view::npos;
+  return yes_no && !more ? std::string_view() : instruction;
+}
+
 }  // namespace dossier::recursion

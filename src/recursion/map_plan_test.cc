@@ -140,5 +140,21 @@ TEST(MapPlanTest, AnyReplyIsRead) {
   }
 }
 
+TEST(MapPlanTest, AYesNoQuestionIsNoInstructionForAChoice) {  // REC-52, SML-18
+  struct Case {
+    std::string_view instruction, kept;
+  };
+  constexpr Case kCases[] = {
+      {"Is the writer angry?", ""},
+      {"  does the text name a city?", ""},
+      {"What is the message about?", "What is the message about?"},
+      {"Is it praise or blame?", "Is it praise or blame?"},
+      {"Is it spam?\nspam: advertising", "Is it spam?\nspam: advertising"},
+      {"Island or not", "Island or not"},
+      {"", ""},
+  };
+  for (const Case& c : kCases) EXPECT_EQ(ChoiceInstruction(c.instruction), c.kept);
+}
+
 }  // namespace
 }  // namespace dossier::recursion

@@ -9,6 +9,8 @@ namespace {
 constexpr std::size_t kDocumentsListed = 100;  // REC-6
 // Up to here a model may read every record: one request a record, seconds each on a processor.
 constexpr std::uint64_t kMapRecords = 200;
+constexpr std::uint64_t kTextChars = 20;  // median of a field of texts, not of names
+constexpr std::size_t kTextWords = 4;     // of its example
 
 std::string SizeLine(std::size_t index, const ContextDocument& document,
                      std::int64_t max_subcall_chars) {
@@ -35,15 +37,26 @@ bool IsPlainName(std::string_view name) {
          });
 }
 
-// Free text and no field that sorts the records into kinds: only reading answers most questions.
-bool HoldsOnlyText(const inspect::Description& description) {
+// A field of short texts rather than of names, codes or kinds: its example has several words.
+bool IsFreeText(const inspect::Field& field) {
+  return field.types.Has(inspect::FieldType::kString) && field.median_chars >= kTextChars &&
+         Split(TrimSpace(field.example), ' ').size() >= kTextWords;
+}
+
+// The field that holds the text of records which hold nothing else: only reading answers most
+// questions about those. Empty if code can tell the records apart by another field. `inspect` names
+// a main text field from 50 characters on; messages and notes are often shorter.
+std::string OnlyTextField(const inspect::Description& description) {
+  const inspect::Field* text = nullptr;
+  for (const inspect::Field& field : description.fields) {
+    if (!IsFreeText(field)) {
+      if (field.values.size() > 1) return {};
+    } else if (!text || field.median_chars > text->median_chars) {
+      text = &field;
+    }
+  }
   // The name stands outside the data fence, so it must be no more than a name.
-  if (!IsPlainName(description.main_text_field)) return false;
-  return std::none_of(description.fields.begin(), description.fields.end(),
-                      [&](const inspect::Field& field) {
-                        return field.shown != description.main_text_field &&
-                               field.values.size() > 1;
-                      });
+  return text && IsPlainName(text->shown) ? text->shown : std::string();
 }
 
 // Which name holds the data: small models do not work it out from a list of what there is.
@@ -54,12 +67,12 @@ std::string AccessText(const RunState& run) {
   if (documents.size() == 1) {
     const inspect::Description& description = documents[0].description;
     if (inspect::HasRecords(description.format) && description.records) {
-      const bool texts = HoldsOnlyText(description) &&
-                         description.records->records <= kMapRecords &&
-                         run.request.limits.depth > 0;
-      name = texts ? "access_texts" : "access_records";
+      const bool readable =
+          description.records->records <= kMapRecords && run.request.limits.depth > 0;
+      const std::string field = readable ? OnlyTextField(description) : std::string();
+      name = field.empty() ? "access_records" : "access_texts";
       values["count"] = GroupDigits(description.records->records);
-      if (texts) values["field"] = description.main_text_field;
+      if (!field.empty()) values["field"] = field;
     } else {
       values["chars"] = GroupDigits(description.counts.chars);
       values["lines"] = GroupDigits(description.counts.lines);

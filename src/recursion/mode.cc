@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "inspect/description.h"
+#include "recursion/direct.h"
 #include "recursion/question_kind.h"
 
 namespace dossier::recursion {
@@ -13,21 +14,24 @@ constexpr std::int64_t kDirectTokens = 16'384;  // below, a plain call is as goo
 // A small model misreads long prompts, and on a processor reads 60 to 100 tokens a second: code is
 // faster and more often right from here on (docs/decisions/direct-threshold.md).
 constexpr std::int64_t kDirectTokensSmall = 2'048;
-constexpr std::int64_t kTemplateTokens = 100;
-constexpr std::uint64_t kCountLimit = 1u << 20;  // bytes; larger contexts are estimated
+// Larger contexts are far above every threshold: an estimate decides as well, and asks no server.
+constexpr std::uint64_t kCountLimit = kDirectTokens * 16;  // bytes
+constexpr std::int64_t kBytesPerToken = 4;
 
-Result<std::int64_t> ContextTokens(const RunState& run) {
+// What the plain call would take: its prompt is assembled and counted where that may decide.
+Result<std::int64_t> DirectTokens(RunState& run) {
   const ContextSet& context = *run.request.context;
-  if (context.bytes() > kCountLimit) return static_cast<std::int64_t>(context.bytes() / 4);
-  std::int64_t tokens = 0;
+  if (context.bytes() > kCountLimit) {
+    return static_cast<std::int64_t>(context.bytes()) / kBytesPerToken;
+  }
+  const auto prompt = AssembleDirect(run);
+  if (prompt) return prompt->tokens;
+  if (prompt.error().code != ErrorCode::kTooLong) return tl::unexpected(prompt.error());
+  const tokens::Counter& counter = *run.options.root.counter;
+  std::int64_t tokens = counter.CountText(run.request.question).upper();
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* text, context.Stored(i));
-    // Far above every threshold an estimate decides as well, and asks no server.
-    if (text->map.bytes().size() > kDirectTokens * 16) {
-      tokens += static_cast<std::int64_t>(text->map.bytes().size() / 4);
-    } else {
-      tokens += run.options.root.counter->CountText(text->map.bytes()).upper();
-    }
+    tokens += counter.CountText(text->map.bytes()).upper();
   }
   return tokens;
 }
@@ -52,9 +56,7 @@ std::int64_t Threshold(const RunState& run) {
 
 Result<ModeDecision> DecideMode(RunState& run) {
   ModeDecision decision;
-  DOSSIER_ASSIGN_OR_RETURN(decision.tokens, ContextTokens(run));
-  decision.tokens +=
-      run.options.root.counter->CountText(run.request.question).upper() + kTemplateTokens;
+  DOSSIER_ASSIGN_OR_RETURN(decision.tokens, DirectTokens(run));
   decision.threshold = Threshold(run);
   const auto& capability = run.options.root.entry.capability;
   const std::int64_t fits = capability.window - run.reserve_output();

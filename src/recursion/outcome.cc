@@ -61,7 +61,8 @@ int Outcome::exit_code() const {
       return 130;
     case RunStatus::kNone:
     case RunStatus::kFailed:
-      return error ? ExitCode(error->code) : 1;
+      // The code of a limit promises an answer; here there is none.
+      return error && error->code != ErrorCode::kLimit ? ExitCode(error->code) : 1;
   }
   return 70;
 }

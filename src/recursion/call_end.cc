@@ -1,0 +1,102 @@
+// How a call ends: with an answer, with the closing request, or with what was kept.
+
+#include "base/text.h"
+#include "recursion/call_loop.h"
+#include "recursion/root_request.h"
+
+namespace dossier::recursion {
+
+bool CallLoop::LastChance() const {
+  return turn_ >= run_.iterations() || !run_.ledger.exhausted().empty();
+}
+
+// The reason to stop asking, if a limit of the tree is used up.
+std::optional<std::string> CallLoop::Exhausted() const {
+  const std::vector<std::string> names = run_.ledger.exhausted();
+  if (names.empty()) return std::nullopt;
+  return fmt::format("the limit of {} is reached", Join(names, " and "));
+}
+
+// What every end has in common.
+CallResult CallLoop::Ended(RunStatus status) {
+  return {.status = status,
+          .turns = std::min(turn_, run_.iterations()),
+          .limits_hit = std::move(limits_hit_),
+          .coverage_gate = gates_.coverage_state()};
+}
+
+CallResult CallLoop::Finish(Offer offer, RunStatus status) {
+  run_.log.Add(0, "answer.accepted",
+               {{"source", SourceName(offer.source)}, {"status", RunStatusName(status)}});
+  if (!offer.doubt.empty()) run_.log.Warn(0, "answer_not_grounded", Json(offer.doubt));
+  CallResult result = Ended(status);
+  result.source = offer.source;
+  result.text = std::move(offer.text);
+  result.value = std::move(offer.value);
+  return result;
+}
+
+// Ends the vote with the answers there are.
+CallResult CallLoop::FinishVotes(std::string_view why) {
+  run_.log.Warn(0, "votes_incomplete", Json(why));
+  return Finish(ballot_.CutShort(), RunStatus::kFinal);
+}
+
+CallResult CallLoop::KeepDraft(RunStatus status, std::optional<Error> error) {
+  CallResult result = Ended(status);
+  result.error = std::move(error);
+  if (!draft_ && evidence_.printed_value()) {
+    draft_ = Offer{.text = *evidence_.printed_value(), .source = Source::kDraft};
+  }
+  if (draft_ && !draft_->text.empty()) {
+    result.source = Source::kDraft;
+    result.text = std::move(draft_->text);
+    if (status != RunStatus::kInterrupted) result.status = RunStatus::kPartial;
+  }
+  return result;
+}
+
+// The closing request (REC-59).
+CallResult CallLoop::Close(const std::string& reason) {
+  run_.log.Add(0, "limit.reached", {{"reason", reason}});
+  std::map<std::string, std::string> values = Values();
+  values["results"] = results_;
+  values["reason"] = reason;
+  auto prompt = run_.prompts.Assemble("extract", run_.options.root, values,
+                                      {{.name = "history", .turns = history_}}, run_.boundary,
+                                      run_.reserve_output());
+  if (!prompt) return KeepDraft(RunStatus::kNone, prompt.error());
+  auto reply = AskRoot(run_, *prompt,
+                       {.purpose = model::Purpose::kExtract,
+                        .stage = model::Stage::kFinish,
+                        .turn = turn_,
+                        .attempt = attempt_});
+  if (!reply) {
+    if (run_.cancel.cancelled()) return KeepDraft(RunStatus::kInterrupted, reply.error());
+    return KeepDraft(RunStatus::kNone, reply.error().code == ErrorCode::kLimit
+                                           ? std::nullopt
+                                           : std::optional<Error>(reply.error()));
+  }
+  auto offer = ReadClosing(*reply);
+  if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);
+  offer->source = Source::kExtract;
+  return Finish(std::move(*offer), RunStatus::kExtracted);
+}
+
+// Plain text is the answer, a final form in it is resolved, code alone is none.
+std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
+  const Extraction extraction =
+      ExtractCode(reply.text, {.finish = FinishOf(reply),
+                               .model = size(),
+                               .compiles = [](std::string_view) { return false; }});
+  const BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
+  Feedback ignored;
+  if (bare.form != BareAnswer::Form::kNone) {
+    if (auto offer = Resolve(bare, &ignored)) return offer;
+  }
+  const std::string_view text = TrimSpace(extraction.text_outside);
+  if (text.empty()) return std::nullopt;
+  return Offer{.text = std::string(text)};
+}
+
+}  // namespace dossier::recursion

@@ -1,0 +1,325 @@
+// What a call does with one reply: its code runs, its answer is weighed, feedback is written.
+
+#include <limits>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "recursion/call_loop.h"
+#include "recursion/root_request.h"
+
+namespace dossier::recursion {
+namespace {
+
+Source SourceOf(sandbox::HandedAnswer::Form form) {
+  switch (form) {
+    case sandbox::HandedAnswer::Form::kAnswerDict:
+      return Source::kAnswerDict;
+    case sandbox::HandedAnswer::Form::kSubmit:
+      return Source::kSubmit;
+    case sandbox::HandedAnswer::Form::kFinal:
+      return Source::kFinal;
+    case sandbox::HandedAnswer::Form::kFinalVar:
+      return Source::kFinalVar;
+    case sandbox::HandedAnswer::Form::kPartial:
+      return Source::kPartial;
+  }
+  return Source::kFinal;
+}
+
+// Small models put a final into a fence; as it is no code, it counts like one outside.
+std::string WithoutFenceLines(std::string_view reply) {
+  std::string out;
+  const CleanReply clean = StripThinking(reply);
+  for (const std::string_view line : Split(clean.text, '\n')) {
+    if (!TrimSpace(line).starts_with("```")) out.append(line).append("\n");
+  }
+  return out;
+}
+
+// `FINAL: 11` alone in a fence is valid Python, but was meant as the answer.
+bool IsOnlyFinal(const Extraction& extraction) {
+  if (extraction.blocks.size() != 1) return false;
+  const std::string_view code = TrimSpace(extraction.blocks[0].code);
+  return code.starts_with("FINAL:") && code.find('\n') == std::string_view::npos;
+}
+
+// Values that code hands over by themselves stand on the data they were computed from.
+bool IsComputed(Source source) {
+  return source == Source::kFinalVar || source == Source::kAnswerDict || source == Source::kSubmit;
+}
+
+}  // namespace
+
+Status CallLoop::NeedWorkbench() {
+  if (bench_) return {};
+  DOSSIER_ASSIGN_OR_RETURN(bench_, open_());
+  return {};
+}
+
+Extraction CallLoop::Extract(const model::Reply& reply) {
+  ExtractionOptions options;
+  options.finish = FinishOf(reply);
+  options.model = size();
+  options.compiles = [this](std::string_view code) {
+    if (!NeedWorkbench()) return true;  // the block itself will report why there is no session
+    const auto checked = bench_->session().Check(code);
+    return checked && checked->ok;
+  };
+  Extraction extraction = ExtractCode(reply.text, options);
+  if (run_.small() && IsOnlyFinal(extraction)) extraction.blocks.clear();
+  JsonArray blocks;
+  for (const CodeBlock& block : extraction.blocks) {
+    blocks.push_back(JsonObject{{"code", run_.log.Body(block.code)}, {"tag", block.tag}});
+  }
+  run_.log.Add(0, "code.extracted",
+               {{"turn", turn_},
+                {"blocks", std::move(blocks)},
+                {"repairs", boost::json::value_from(extraction.repairs)},
+                {"ignored", boost::json::value_from(extraction.ignored_tags)}});
+  return extraction;
+}
+
+CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
+  const Extraction extraction = Extract(reply);
+  BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
+  if (run_.small() && bare.form == BareAnswer::Form::kNone && extraction.blocks.empty()) {
+    bare = FindBareAnswer(WithoutFenceLines(reply.text), size());
+  }
+  const bool stalled = stall_.Note({.characters = utf8::CodePoints(StripThinking(reply.text).text),
+                                    .has_code = !extraction.blocks.empty()});
+  TurnEnd end =
+      extraction.blocks.empty() ? WithoutCode(extraction, bare) : RunBlocks(extraction, bare);
+  if (stalled && !end.accepted && !end.error && end.stop_reason.empty()) {
+    run_.log.Warn(0, "stalled");
+    end.stop_reason = "three replies in a row brought the work no further";
+  }
+  return end;
+}
+
+CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAnswer& bare) {
+  Feedback feedback;
+  const bool unclear = extraction.blocks.size() > 1 || !extraction.repairs.empty();
+  if (unclear && run_.request.forcing == Forcing::kFull) feedback.echo = Feedback::Echo::kYes;
+  if (!extraction.feedback.empty()) feedback.messages.push_back(extraction.feedback);
+  bool raised = false;
+  std::size_t index = 0;
+  std::optional<TurnEnd> end;
+  for (; index < extraction.blocks.size(); ++index) {
+    end = RunBlock(extraction.blocks[index], &feedback);
+    if (end) break;
+    raised = raised || feedback.blocks.back().result.error.has_value();
+    if (raised && run_.request.blocks == BlockPolicy::kUntilError) break;
+    if (run_.request.blocks == BlockPolicy::kFirst) break;
+  }
+  feedback.blocks_not_run = extraction.blocks.size() - std::min(index + 1, extraction.blocks.size());
+  if (feedback.blocks_not_run > 0) {
+    run_.log.Warn(0, "blocks_not_run", Json(JsonObject{{"count", feedback.blocks_not_run}}));
+  }
+  if (end) return std::move(*end);
+  errors_in_a_row_ = raised ? errors_in_a_row_ + 1 : 0;
+  return BehindBlocks(bare, std::move(feedback));
+}
+
+// All blocks ran and none handed an answer in.
+CallLoop::TurnEnd CallLoop::BehindBlocks(const BareAnswer& bare, Feedback feedback) {
+  const bool raised = errors_in_a_row_ > 0;
+  const bool ran = feedback.blocks.back().result.status == sandbox::BlockStatus::kOk;
+  failed_turns_ = raised || !ran ? failed_turns_ + 1 : 0;
+  if (bare.form == BareAnswer::Form::kNone) return Continue(std::move(feedback));
+  if (bare.form == BareAnswer::Form::kFinalVar && !raised && !run_.small()) {
+    if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
+  } else {
+    // It was written before the output existed (REC-30).
+    run_.log.Warn(0, "final_ignored");
+    feedback.messages.push_back(
+        "The final answer in the same reply as code was ignored: it was written before the output "
+        "existed.");
+  }
+  return Continue(std::move(feedback));
+}
+
+// Runs one block; a value ends the turn.
+std::optional<CallLoop::TurnEnd> CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback) {
+  if (Status ready = NeedWorkbench(); !ready) return TurnEnd{.error = ready.error()};
+  if (run_.small()) {
+    if (auto offer = evidence_.RepeatedAnswer(block.code)) return Decide(std::move(*offer), feedback);
+  }
+  auto result = Execute(block.code);
+  if (!result) return TurnEnd{.error = result.error()};
+  NoteResult(block.code, *result, feedback);
+  std::optional<Offer> offer;
+  if (result->answer) {
+    offer = Offer{.text = result->answer->text,
+                  .source = SourceOf(result->answer->form),
+                  .value = result->answer->value};
+  }
+  evidence_.NoteNames(&result->variables);
+  feedback->blocks.push_back({.code = block.code, .result = std::move(*result)});
+  if (!offer) return std::nullopt;
+  return Decide(std::move(*offer), feedback);
+}
+
+Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
+  const int number = ++blocks_run_;
+  evidence_.AddCode(code);
+  sandbox::BlockResult result;
+  if (failed_.Holds(code)) {
+    result.status = sandbox::BlockStatus::kNotRun;
+    result.refused =
+        "This block equals one that failed, so it was not run again. Write it another way.";
+  } else {
+    run_.log.Add(0, "block.started", {{"block", number}, {"code", run_.log.Body(code)}});
+    sandbox::RunOptions options{.cancel = run_.cancel};
+    if (run_.ledger.limits().deadline) options.deadline = run_.ledger.limits().deadline;
+    DOSSIER_ASSIGN_OR_RETURN(result, bench_->session().Run(code, options, bench_->handler()));
+  }
+  JsonObject done{{"block", number},
+                  {"status", sandbox::BlockStatusName(result.status)},
+                  {"output", run_.log.Body(result.out + result.last)},
+                  {"wall_ms", result.wall.count()},
+                  {"cpu_ms", result.cpu.count()},
+                  {"peak_bytes", result.peak_bytes}};
+  if (result.error) done["error"] = RenderError(*result.error);
+  run_.log.Add(0, "block.done", std::move(done));
+  return result;
+}
+
+// What a block's result means for the turns to come.
+void CallLoop::NoteResult(const std::string& code, const sandbox::BlockResult& result,
+                          Feedback* feedback) {
+  if (result.error) failed_.Add(code);
+  if (result.status == sandbox::BlockStatus::kDied) {
+    run_.log.Add(0, "sandbox.restarted", {{"reason", result.death_reason}});
+    if (auto text = run_.prompts.Text("worker_restarted",
+                                      {{"reason", result.death_reason},
+                                       {"kept", Join(result.names_kept, ", ")},
+                                       {"lost", Join(result.names_lost, ", ")}},
+                                      run_.boundary)) {
+      feedback->messages.emplace_back(TrimSpace(*text));
+    }
+  }
+  const bool clean = result.status == sandbox::BlockStatus::kOk ||
+                     result.status == sandbox::BlockStatus::kFinal;
+  if (clean && !result.error) evidence_.AddClean(code, result.out + "\n" + result.last);
+  if (result.draft && !result.draft->empty()) {
+    draft_ = Offer{.text = *result.draft, .source = Source::kDraft};
+  }
+}
+
+CallLoop::TurnEnd CallLoop::WithoutCode(const Extraction& extraction, const BareAnswer& bare) {
+  Feedback feedback;
+  if (!extraction.feedback.empty()) feedback.messages.push_back(extraction.feedback);
+  if (!evidence_.printed_anything()) ++failed_turns_;
+  if (bare.form != BareAnswer::Form::kNone) {
+    if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
+    return Continue(std::move(feedback));
+  }
+  if (run_.small() && errors_in_a_row_ == 0) {
+    if (auto offer = evidence_.ProseAnswer(extraction.text_outside)) {
+      return Decide(std::move(*offer), &feedback);
+    }
+  }
+  const auto& value = evidence_.printed_value();
+  if (run_.small() && value && !asked_is_it_) {
+    asked_is_it_ = true;
+    draft_ = Offer{.text = *value, .source = Source::kDraft};
+    if (auto text =
+            run_.prompts.Text("is_it", {{"question", run_.request.question}, {"value", *value}},
+                              run_.boundary)) {
+      request_note_ = *text;
+    }
+    return Continue(std::move(feedback));
+  }
+  if (feedback.messages.empty()) {
+    if (auto text = run_.prompts.Text("code_required", {}, run_.boundary)) {
+      feedback.messages.emplace_back(TrimSpace(*text));
+    }
+  }
+  return Continue(std::move(feedback));
+}
+
+// The value that a bare FINAL, FINAL_VAR or PARTIAL stands for.
+std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedback) {
+  using Form = BareAnswer::Form;
+  const auto variable = [&](const std::string& name) -> Result<std::string> {
+    if (!bench_) return MakeError(ErrorCode::kNotFound, "no code has run yet");
+    return bench_->session().Get(name, 10u << 20);
+  };
+  const Source source = bare.form == Form::kPartial ? Source::kPartial : Source::kFinal;
+  bool by_name = bare.form == Form::kFinalVar;
+  if (!by_name && bare.looks_like_name) {
+    const NameMeaning meaning = ResolveName(
+        bare.text, [&](std::string_view name) { return variable(std::string(name)).has_value(); },
+        evidence_.code());
+    by_name = meaning != NameMeaning::kLiteral;
+  }
+  if (!by_name) return Offer{.text = bare.text, .source = source};
+  auto value = variable(bare.text);
+  if (value) {
+    return Offer{.text = *value,
+                 .source = source == Source::kPartial ? source : Source::kFinalVar};
+  }
+  feedback->messages.push_back(
+      fmt::format("The answer names the variable {}: {}", bare.text, value.error().message));
+  return std::nullopt;
+}
+
+GateSituation CallLoop::Situation() const {
+  return {.clean_blocks = evidence_.clean_blocks(),
+          .last_chance = LastChance() ? GateSituation::LastChance::kYes
+                                      : GateSituation::LastChance::kNo,
+          .coverage = bench_ ? bench_->coverage().Share() : 0.0,
+          .subcalls = bench_ && bench_->coverage().used() ? GateSituation::SubcallsUsed::kYes
+                                                          : GateSituation::SubcallsUsed::kNo,
+          .printed = &evidence_.printed()};
+}
+
+CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
+  run_.log.Add(0, "answer.offered",
+               {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
+  if (offer.source == Source::kPartial) return {.accepted = std::move(offer)};
+  GateSituation situation = Situation();
+  std::vector<std::string> printed = evidence_.printed();
+  if (IsComputed(offer.source)) printed.push_back(offer.text);
+  situation.printed = &printed;
+  const auto refusal = gates_.Check(offer.text, situation);
+  if (!refusal) {
+    offer.doubt = gates_.Doubt(offer.text, situation);
+    return {.accepted = std::move(offer)};
+  }
+  run_.log.Add(0, "answer.refused", {{"gate", refusal->gate}, {"reason", refusal->reason}});
+  draft_ = std::move(offer);
+  draft_->source = Source::kDraft;
+  ++failed_turns_;
+  if (auto text =
+          run_.prompts.Text("final_refused", {{"reason", refusal->reason}}, run_.boundary)) {
+    feedback->messages.emplace_back(TrimSpace(*text));
+  }
+  return Continue(std::move(*feedback));
+}
+
+FeedbackStyle CallLoop::Style() const {
+  return {.profile = run_.profile,
+          .depth = run_.request.limits.depth,
+          .output_chars = run_.request.forcing == Forcing::kNone
+                              ? std::numeric_limits<std::size_t>::max()
+                              : run_.output_chars(),
+          .share = run_.request.forcing == Forcing::kFull ? FeedbackStyle::Share::kLimited
+                                                          : FeedbackStyle::Share::kWhole,
+          .context_chars = metadata_.characters,
+          .boundary = run_.boundary};
+}
+
+CallLoop::TurnEnd CallLoop::Continue(Feedback feedback) {
+  if (bench_) feedback.failed_subcalls = bench_->subcalls().TakeFailures();
+  if (!feedback.failed_subcalls.empty()) run_.log.Warn(0, "subcalls_failed");
+  results_ = RenderFeedback(feedback, Style());
+  if (results_.empty()) results_ = "No output.";
+  if (errors_in_a_row_ >= run_.request.limits.errors) {
+    limits_hit_.push_back({"errors", Json(run_.request.limits.errors), Json(errors_in_a_row_)});
+    return {.stop_reason = fmt::format("code failed in {} turns in a row", errors_in_a_row_)};
+  }
+  return {};
+}
+
+}  // namespace dossier::recursion

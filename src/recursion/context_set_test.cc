@@ -1,0 +1,116 @@
+#include "recursion/context_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::recursion {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::dossier::testing::Succeeds;
+using ::testing::ElementsAre;
+
+class ContextSetTest : public ::testing::Test {
+ protected:
+  std::string Write(const std::string& name, std::string_view content) {
+    const std::string path = folder_.path() + "/in/" + name;
+    EXPECT_TRUE(MakeFolders(path.substr(0, path.rfind('/'))));
+    EXPECT_TRUE(WriteFileAtomic(path, content));
+    return path;
+  }
+  Result<std::shared_ptr<const ContextSet>> Load(const std::vector<ContextSource>& sources) {
+    options_.content = content_.get();
+    return LoadContext(sources, options_, {});
+  }
+  static std::vector<std::string> Names(const ContextSet& set) {
+    std::vector<std::string> names;
+    for (const ContextDocument& document : set.documents()) names.push_back(document.name);
+    return names;
+  }
+  static std::string Text(const ContextSet& set, std::size_t index) {
+    const auto stored = set.Stored(index);
+    EXPECT_THAT(stored, Succeeds());
+    return stored ? std::string((*stored)->map.bytes()) : std::string();
+  }
+
+  TempFolder folder_ = *TempFolder::Make("context");
+  std::unique_ptr<store::ContentStore> content_ = *store::ContentStore::Open(folder_.path());
+  ContextOptions options_;
+};
+
+TEST_F(ContextSetTest, DocumentsAreSortedByNameBytewise) {  // REC-6
+  const auto set = Load({{.path = Write("b.txt", "two\n")},
+                         {.path = Write("a.txt", "one\n")},
+                         {.path = Write("B.txt", "é\n")}});
+  ASSERT_THAT(set, Succeeds());
+  EXPECT_THAT(Names(**set), ElementsAre("B.txt", "a.txt", "b.txt"));
+  EXPECT_EQ(Text(**set, 0), "é\n");
+  EXPECT_EQ((*set)->characters(), 10u) << "code points";
+  EXPECT_EQ((*set)->bytes(), 11u);
+  EXPECT_THAT((*set)->Stored(3), FailsWith(ErrorCode::kInvalidArgument, "3 of 3"));
+}
+
+TEST_F(ContextSetTest, EqualNamesAreToldApart) {
+  const auto set = Load({{.path = Write("x/a.txt", "one\n")}, {.path = Write("y/a.txt", "two\n")}});
+  ASSERT_THAT(set, Succeeds());
+  EXPECT_THAT(Names(**set), ElementsAre("a.txt", "a.txt#2"));
+}
+
+TEST_F(ContextSetTest, OtherEncodingsAreStoredAsUtf8) {
+  const auto set = Load({{.path = Write("w.txt", std::string_view("\xFF\xFE" "a\0\xE9\0", 6))}});
+  ASSERT_THAT(set, Succeeds());
+  EXPECT_EQ(Text(**set, 0), "aé");
+}
+
+TEST_F(ContextSetTest, ALargeFileIsCopiedBesideTheFirstRequest) {  // the copy is what counts
+  std::string text;
+  while (text.size() < (5u << 20)) text += "a line of a file that is too large to be read at once\n";
+  const std::string path = Write("large.txt", text);
+  const auto set = Load({{.path = path}});
+  ASSERT_THAT(set, Succeeds());
+  EXPECT_EQ((*set)->bytes(), text.size());
+  EXPECT_EQ(Text(**set, 0), text);
+  // What the user does to the file afterwards changes nothing.
+  ASSERT_EQ(truncate(path.c_str(), 10), 0);
+  EXPECT_EQ(Text(**set, 0), text);
+}
+
+TEST_F(ContextSetTest, WhatCannotBeReadIsRefusedWithTheWayOut) {  // REC-S6
+  const std::string folder = folder_.path() + "/in";
+  Write("a.txt", "one\n");
+  EXPECT_THAT(Load({{.path = folder + "/none.txt"}}), FailsWith(ErrorCode::kNotFound, "none.txt"));
+  EXPECT_THAT(Load({{.path = folder}}), FailsWith(ErrorCode::kNotFound, "-r"));
+  const std::string binary = Write("b.bin", std::string_view("\x7f" "ELF\0\0\0\1\2\3", 10));
+  EXPECT_THAT(Load({{.path = binary}}), FailsWith(ErrorCode::kDamaged, "dossier inspect"));
+}
+
+TEST_F(ContextSetTest, AFolderGivesItsTextFilesByPathBelowIt) {  // INS-132
+  Write("sub/b.txt", "two\n");
+  Write("a.txt", "one\n");
+  Write("c.bin", std::string_view("\x7f" "ELF\0\0\0\1\2\3", 10));
+  options_.folders = ContextOptions::Folders::kWalk;
+  const auto set = Load({{.path = folder_.path() + "/in"}});
+  ASSERT_THAT(set, Succeeds());
+  EXPECT_THAT(Names(**set), ElementsAre("a.txt", "sub/b.txt"));
+  ASSERT_TRUE(MakeFolders(folder_.path() + "/empty"));
+  EXPECT_THAT(Load({{.path = folder_.path() + "/empty"}}),
+              FailsWith(ErrorCode::kNotFound, "no readable text file"));
+}
+
+TEST_F(ContextSetTest, TheCopyOfASetThatIsDroppedIsGivenUp) {
+  std::string text(32u << 20, 'x');
+  for (std::size_t at = 80; at < text.size(); at += 80) text[at] = '\n';
+  const std::string path = Write("large.txt", text);
+  ASSERT_THAT(Load({{.path = path}}), Succeeds());  // dropped at once: joins, leaves nothing
+  const auto set = Load({{.path = path}});
+  ASSERT_THAT(set, Succeeds());
+  EXPECT_EQ(Text(**set, 0).size(), text.size());
+}
+
+}  // namespace
+}  // namespace dossier::recursion

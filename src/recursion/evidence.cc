@@ -1,0 +1,50 @@
+#include "recursion/evidence.h"
+
+#include "base/text.h"
+#include "recursion/extraction.h"
+#include "recursion/grounding.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kLongestProse = 600;  // bytes of a reply that is only an answer
+
+}  // namespace
+
+void Evidence::AddClean(std::string_view code, std::string output) {
+  ++clean_blocks_;
+  clean_code_ = CodeKey(code);
+  printed_value_ = PrintedAnswer(output, question_);
+  printed_.push_back(std::move(output));
+}
+
+void Evidence::NoteNames(std::vector<sandbox::VariableInfo>* variables) {
+  for (const auto& variable : *variables) names_.insert(variable.name);
+  std::erase_if(*variables, [this](const sandbox::VariableInfo& variable) {
+    return old_names_.contains(variable.name);
+  });
+}
+
+void Evidence::StartAfresh() {
+  printed_.clear();
+  printed_value_.reset();
+  clean_code_.clear();
+  old_names_.insert(names_.begin(), names_.end());
+}
+
+std::optional<Offer> Evidence::ProseAnswer(std::string_view text) const {
+  const std::string_view prose = TrimSpace(text);
+  if (printed_.empty() || prose.empty() || prose.size() > kLongestProse) return std::nullopt;
+  if (prose.find('?') != std::string_view::npos) return std::nullopt;
+  if (!CheckGrounded(prose, question_, hint_values_, printed_).grounded) return std::nullopt;
+  return Offer{.text = std::string(prose), .source = Source::kBareText};
+}
+
+std::optional<Offer> Evidence::RepeatedAnswer(std::string_view code) const {
+  if (printed_.empty() || CodeKey(code) != clean_code_) return std::nullopt;
+  const std::string_view output = TrimSpace(printed_.back());
+  if (output.empty() || output.size() > kLongestProse) return std::nullopt;
+  return Offer{.text = std::string(output), .source = Source::kBareText};
+}
+
+}  // namespace dossier::recursion

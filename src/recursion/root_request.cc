@@ -1,0 +1,126 @@
+#include "recursion/root_request.h"
+
+#include <algorithm>
+#include <array>
+
+#include "recursion/reply_text.h"
+
+namespace dossier::recursion {
+namespace {
+
+// Of fresh starts: a model that repeats itself is shaken harder each time (small-models 14).
+constexpr std::array kTemperatures = {0.2, 0.4, 0.7};
+// The reply of a small model ends where its first code block does (small-models 3).
+constexpr std::string_view kBehindCode = "\n```\n";
+
+double SmallTemperature(const RunState& run, int attempt) {
+  const double base = run.request.temperature.value_or(kTemperatures[0]);
+  if (attempt == 0) return base;
+  const auto step = std::min<std::size_t>(static_cast<std::size_t>(attempt), kTemperatures.size() - 1);
+  return std::max(base, kTemperatures[step]);
+}
+
+model::Request MakeRequest(const RunState& run, const assembly::Assembled& prompt,
+                           const RootRequest& about) {
+  model::Request request;
+  const BoundModel& root = run.options.root;
+  request.model = root.name;
+  request.messages = prompt.messages;
+  request.sampling = run.request.sampling;
+  request.sampling.max_output = request.sampling.max_output.value_or(run.reserve_output());
+  if (run.request.temperature) request.sampling.temperature = run.request.temperature;
+  if (run.small()) {
+    request.sampling.temperature = SmallTemperature(run, about.attempt);
+    if (about.purpose == model::Purpose::kRoot && root.stops == BoundModel::Stops::kHonoured) {
+      request.sampling.stop.emplace_back(kBehindCode);
+    }
+  }
+  if (!request.sampling.seed) {
+    request.sampling.seed = run.request.seed + static_cast<std::uint64_t>(about.turn);
+  }
+  request.purpose = about.purpose;
+  request.turn = about.turn;
+  request.deadline = run.request.deadline;
+  request.idle_limit = run.request.idle_limit;
+  // The first reply always comes: an answer in the reply that crosses a limit wins (REC-31).
+  const bool first = run.ledger.use().calls == 0;
+  request.estimated_tokens = first ? 0 : prompt.tokens + *request.sampling.max_output;
+  return request;
+}
+
+// Sends it. A small model that writes the same line for ever is stopped; what it wrote so far is
+// its reply.
+Result<model::Reply> Complete(RunState& run, model::Request request, model::Stage stage) {
+  CancelSource stop(run.cancel);
+  std::string so_far;
+  bool stuck = false;
+  auto reply = run.options.root.gate->Complete(
+      std::move(request), run.ledger, stage, stop.token(), [&](std::string_view delta) {
+        run.log.Delta(delta);
+        so_far += delta;
+        if (run.small() && !stuck && delta.find('\n') != std::string_view::npos &&
+            RepeatsLine(so_far)) {
+          stuck = true;
+          stop.Cancel("the reply repeats itself");
+        }
+      });
+  if (!reply && stuck && !run.cancel.cancelled()) {
+    return model::Reply{.text = so_far, .finish = model::Finish::kLength};
+  }
+  return reply;
+}
+
+void LogReply(RunState& run, const RootRequest& about, const model::Reply& reply,
+              std::int64_t ms) {
+  run.log.Add(0, "reply.received",
+              {{"purpose", model::PurposeName(about.purpose)},
+               {"turn", about.turn},
+               {"body", run.log.Body(reply.text)},
+               {"finish", model::FinishName(reply.finish)},
+               {"input", reply.usage.input},
+               {"output", reply.usage.output},
+               {"cached", reply.usage.cached},
+               {"attempts", reply.attempts},
+               {"ms", ms}});
+  for (const std::string& warning : reply.warnings) run.log.Warn(0, "model", Json(warning));
+}
+
+}  // namespace
+
+Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
+                             const RootRequest& about) {
+  run.log.Add(0, "request.sent",
+              {{"purpose", model::PurposeName(about.purpose)},
+               {"turn", about.turn},
+               {"model", run.options.root.name},
+               {"messages", run.log.Body(ToJson(assembly::ToCanonicalJson(prompt.messages)))},
+               {"tokens", prompt.tokens}});
+  const auto started = run.options.clock->Now();
+  auto reply = Complete(run, MakeRequest(run, prompt, about), about.stage);
+  const std::int64_t ms =
+      std::chrono::duration_cast<Millis>(run.options.clock->Now() - started).count();
+  if (reply) {
+    LogReply(run, about, *reply, ms);
+  } else {
+    run.log.Add(0, "request.failed",
+                {{"turn", about.turn},
+                 {"kind", ErrorName(reply.error().code)},
+                 {"message", reply.error().message},
+                 {"ms", ms}});
+  }
+  return reply;
+}
+
+ReplyFinish FinishOf(const model::Reply& reply) {
+  switch (reply.finish) {
+    case model::Finish::kStop:
+    case model::Finish::kToolCalls:
+      return ReplyFinish::kStop;
+    case model::Finish::kLength:
+      return ReplyFinish::kLength;
+    default:
+      return ReplyFinish::kOther;
+  }
+}
+
+}  // namespace dossier::recursion

@@ -1,0 +1,33 @@
+// One request to the root model, with the run's sampling, limits and journal.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(model::Reply reply,
+//                            AskRoot(run, prompt, {.purpose = model::Purpose::kRoot, .turn = 3}));
+//
+// Waits for the reply. Thread-safety: one request at a time for each run.
+
+#ifndef DOSSIER_RECURSION_ROOT_REQUEST_H_
+#define DOSSIER_RECURSION_ROOT_REQUEST_H_
+
+#include "assembly/assemble.h"
+#include "recursion/extraction.h"
+#include "recursion/run_state.h"
+
+namespace dossier::recursion {
+
+struct RootRequest {
+  model::Purpose purpose = model::Purpose::kRoot;
+  model::Stage stage = model::Stage::kNormal;
+  int turn = 1;
+  int attempt = 0;  // fresh starts so far; raises a small model's temperature
+};
+
+// Errors: those of model::Gate::Complete. The request and what came of it are in the journal.
+Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
+                             const RootRequest& about);
+
+// How the reply ended, as code extraction tells it apart.
+ReplyFinish FinishOf(const model::Reply& reply);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_ROOT_REQUEST_H_
