@@ -43,9 +43,8 @@ class Case(unittest.TestCase):
 
     def start(self, *words: str, **options) -> subprocess.Popen:
         process = subprocess.Popen([DOSSIER, *words], cwd=self.home, env=self.env,
-                                   stdin=subprocess.DEVNULL,
-                                   **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                                      "text": True, **options})
+                                   **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+                                      "stderr": subprocess.PIPE, "text": True, **options})
         self.addCleanup(self.end, process)
         return process
 
