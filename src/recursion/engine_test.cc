@@ -22,7 +22,11 @@ class Collector final : public EventSink {
   void OnEvent(const store::Event& event) override {
     std::lock_guard lock(mutex_);
     events_.push_back(event);
+    if (event.type == stop_at_) stop_.Cancel("interrupted");
   }
+  // Interrupts the run at its first event of this type; needs stop() as the run's token.
+  void StopAt(std::string type) { stop_at_ = std::move(type); }
+  CancelToken stop() const { return stop_.token(); }
   std::vector<std::string> Types() const {
     std::vector<std::string> types;
     for (const store::Event& event : events_) types.push_back(event.type);
@@ -33,6 +37,8 @@ class Collector final : public EventSink {
  private:
   std::mutex mutex_;
   std::vector<store::Event> events_;
+  std::string stop_at_;
+  CancelSource stop_;
 };
 
 std::vector<std::string> Codes(const Outcome& outcome) {
@@ -184,6 +190,26 @@ TEST_F(EngineTest, ACancelledRunEndsAtOnceAndSaysSo) {  // REC-61
   EXPECT_EQ(outcome.exit_code(), 130);
   EXPECT_EQ(outcome.text, "");
   EXPECT_EQ(events_.Types().back(), "run.finished");
+}
+
+TEST_F(EngineTest, AnInterruptDuringARequestAsksForNoClosingOne) {  // REC-61
+  request_.mode = Mode::kRecursive;
+  events_.StopAt("request.sent");
+  const Outcome outcome = Run("[{reply: late, delay: 100s}]", events_.stop());
+  EXPECT_EQ(outcome.status, RunStatus::kInterrupted);
+  EXPECT_THAT(events_.Types(), ElementsAre("run.started", "mode.decided", "turn.started",
+                                           "request.sent", "request.failed", "run.finished"));
+}
+
+TEST_F(EngineTest, ABlockIsInTheJournalBeforeWhatItDoes) {  // REC-68
+  request_.mode = Mode::kRecursive;
+  Run("[{purpose: root, reply: \"```repl\\nFINAL(llm_query('one'))\\n```\"}, {purpose: subcall, "
+      "reply: b}]");
+  std::vector<std::string> types;
+  for (const std::string& type : events_.Types()) {
+    if (type.starts_with("block.") || type == "request.sent") types.push_back(type);
+  }
+  EXPECT_THAT(types, ElementsAre("request.sent", "block.started", "request.sent", "block.done"));
 }
 
 TEST_F(EngineTest, AProviderThatRefusesForGoodEndsTheRunWithItsCode) {  // REC-62
