@@ -334,15 +334,21 @@ Result<pid_t> StartDetached(const ProcessSpec& spec, const std::string& log_path
 }
 
 std::optional<std::string> FindProgram(std::string_view program) {
+  const auto runs = [](const std::string& full) {
+    struct stat info {};
+    return stat(full.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+           access(full.c_str(), X_OK) == 0;
+  };
+  if (program.find('/') != std::string_view::npos) {
+    return runs(std::string(program)) ? std::optional(std::string(program)) : std::nullopt;
+  }
   const char* path = std::getenv("PATH");
   if (!path || program.empty()) return std::nullopt;
   for (const std::string_view folder : Split(path, ':')) {
     // An empty part of PATH means the working folder, which may hold anybody's files: skipped.
     if (folder.empty() || folder[0] != '/') continue;
     std::string full = std::string(folder) + "/" + std::string(program);
-    struct stat info {};
-    if (stat(full.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (access(full.c_str(), X_OK) == 0) return full;
+    if (runs(full)) return full;
   }
   return std::nullopt;
 }

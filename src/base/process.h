@@ -45,7 +45,7 @@ Result<ProcessResult> RunProcess(const ProcessSpec& spec, const CancelToken& can
 // `log_path`). Returns its pid.
 Result<pid_t> StartDetached(const ProcessSpec& spec, const std::string& log_path);
 
-// The full path of `program` on PATH, if there is one.
+// The full path of `program` on PATH, if there is one; a name with a slash is a path already.
 std::optional<std::string> FindProgram(std::string_view program);
 
 }  // namespace dossier

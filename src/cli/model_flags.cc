@@ -45,6 +45,8 @@ class Opener {
                               .key_env = flags_.key_env,
                               .script = flags_.script,
                               .config = data_.config,
+                              .today = std::chrono::floor<std::chrono::days>(
+                                  SystemClock()->WallNow()),
                               .keys = replay_ ? model::Wanted::Keys::kNone
                                               : model::Wanted::Keys::kFind},
                              Environment));
@@ -165,7 +167,9 @@ model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choi
   return {.context_tokens = data.config.local_context,
           .idle = data.config.local_idle,
           .local_server = data.config.local_server,
-          .known_models = data.catalog.NamesOf(choice.provider.name)};
+          .known_models = data.catalog.NamesOf(choice.provider.name),
+          .commands_folder = ConfigFolder().value_or("") + "/commands",
+          .environment = Environment};
 }
 
 Result<OpenedModel> OpenModel(const ModelFlags& flags,

@@ -208,7 +208,7 @@ void AnthropicStream::Complete(Reply& reply) {
   for (Piece& piece : pieces_) {
     if (!piece.start.is_object()) continue;
     JsonObject& content = piece.start.as_object();
-    const std::string_view type = FindString(piece.start, "type").value_or("");
+    const std::string type(FindString(piece.start, "type").value_or(""));
     if (type == "text") content["text"] = piece.text;
     if (type == "thinking") {
       content["thinking"] = piece.text;

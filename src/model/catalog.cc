@@ -1,5 +1,6 @@
 #include "model/catalog.h"
 
+#include <charconv>
 #include <cmath>
 
 #include "base/assets.h"
@@ -55,6 +56,20 @@ std::string UnknownWarning(const Entry& entry, const UserConfig& config) {
       config.path.empty() ? "~/.config/dossier/dossier.yml" : config.path);
 }
 
+// ASM-90: facts are good for 180 days.
+bool IsOld(std::string_view as_of, const std::optional<std::chrono::sys_days>& today) {
+  if (!today || as_of.size() != 10) return false;
+  const auto number = [&](std::size_t at, std::size_t count) {
+    int value = 0;
+    std::from_chars(as_of.data() + at, as_of.data() + at + count, value);
+    return value;
+  };
+  const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
+                                         std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                         std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  return date.ok() && *today - std::chrono::sys_days(date) > std::chrono::days(180);
+}
+
 class Chooser {
  public:
   Chooser(const Catalog& catalog, const Wanted& wanted, const Environment& environment)
@@ -87,7 +102,15 @@ class Chooser {
       choice_.entry = *entry;
     } else {
       choice_.entry = ConservativeEntry(provider.name, name);
-      choice_.warnings.push_back(UnknownWarning(choice_.entry, wanted_.config));
+      // A preset brings its own facts (model/command_preset.h).
+      if (provider.name != "command") {
+        choice_.warnings.push_back(UnknownWarning(choice_.entry, wanted_.config));
+      }
+    }
+    if (IsOld(choice_.entry.as_of, wanted_.today)) {
+      choice_.warnings.push_back(fmt::format(
+          "what is known about {} is of {}, more than 180 days ago: prices and limits may differ",
+          choice_.entry.name, choice_.entry.as_of));
     }
   }
 

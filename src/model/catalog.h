@@ -9,6 +9,7 @@
 #ifndef DOSSIER_MODEL_CATALOG_H_
 #define DOSSIER_MODEL_CATALOG_H_
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -55,6 +56,7 @@ struct Wanted {
   std::string key_env;   // --key-env
   std::string script;    // --script: of the scripted model
   UserConfig config;     // model/user_config.h
+  std::optional<std::chrono::sys_days> today;  // to warn of old facts; unset: no warning
   enum class Keys { kFind, kNone } keys = Keys::kFind;  // kNone: a replay sends nothing
 };
 

@@ -15,6 +15,7 @@ namespace {
 
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Variables = std::map<std::string, std::string, std::less<>>;
@@ -38,7 +39,7 @@ TEST(CatalogTest, EveryBuiltInFactHasADateAndASource) {  // MOD-40
     EXPECT_LE(entry.capability.max_output, entry.capability.window);
   }
   for (const Provider& provider : catalog->providers()) {
-    EXPECT_FALSE(provider.default_model.empty()) << provider.name;
+    EXPECT_EQ(provider.default_model.empty(), provider.name == "command") << provider.name;
   }
 }
 
@@ -92,6 +93,16 @@ TEST(CatalogTest, UnknownModelsGetTheConservativeEntryAndOneWarning) {  // MOD-4
   for (const auto& [name, profile] : profiles) {
     EXPECT_EQ(ConservativeEntry("openai", name).capability.profile, profile) << name;
   }
+}
+
+TEST(CatalogTest, FactsOlderThan180DaysAreWarnedOf) {  // ASM-90
+  using namespace std::chrono;
+  const auto warnings = [](sys_days today) {
+    return Choose({.name = "gpt-5-mini", .today = today}, {{"OPENAI_API_KEY", "k"}})->warnings;
+  };
+  const sys_days as_of = 2026y / November / 21;
+  EXPECT_TRUE(warnings(as_of + days(180)).empty());
+  EXPECT_THAT(warnings(as_of + days(181)), ElementsAre(HasSubstr("is of 2026-11-21")));
 }
 
 TEST(CatalogTest, AKeyGoesOnlyToTheHostItWasGivenFor) {  // MOD-3

@@ -1,6 +1,7 @@
 #include "model/connect.h"
 
 #include "base/clock.h"
+#include "model/command_client.h"
 #include "model/local_connect.h"
 #include "model/provider_client.h"
 #include "model/scripted.h"
@@ -45,6 +46,28 @@ Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& o
       .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
 }
 
+// command/PRESET, or command/PRESET/MODEL (MOD-16).
+Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& options) {
+  const std::size_t slash = choice.model.find('/');
+  DOSSIER_ASSIGN_OR_RETURN(
+      CommandPreset preset,
+      LoadPreset(choice.model.substr(0, slash), options.commands_folder));
+  Connection connection{.entry = choice.entry,
+                        .description = fmt::format("command {}", choice.model),
+                        .stop_sequences = false,
+                        .parallel = 4};
+  connection.entry.capability.window = preset.window;
+  connection.entry.capability.max_output = preset.max_output;
+  DOSSIER_ASSIGN_OR_RETURN(connection.counter, MakeCounter(choice.entry));
+  DOSSIER_ASSIGN_OR_RETURN(
+      connection.client,
+      MakeCommandClient(std::move(preset),
+                        {.model = slash == std::string::npos ? "" : choice.model.substr(slash + 1),
+                         .key_env = choice.key_source,
+                         .environment = options.environment}));
+  return connection;
+}
+
 Result<Connection> ConnectReplay(const Choice& choice, Recording& recording) {
   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry));
   return Connection{.client = recording.Client(),
@@ -58,6 +81,7 @@ Result<Connection> ConnectReplay(const Choice& choice, Recording& recording) {
 Result<Connection> ConnectReal(const Choice& choice, const ConnectOptions& options,
                                const CancelToken& cancel) {
   if (choice.provider.name == "scripted") return ConnectScripted(choice);
+  if (choice.provider.name == "command") return ConnectCommand(choice, options);
   if (choice.provider.name == "local") return ConnectLocal(choice, options, cancel);
   return ConnectProvider(choice, options);
 }

@@ -26,6 +26,8 @@ struct ConnectOptions {
   std::optional<Millis> idle;                      // of the local server; unset: 10 min
   std::string local_server;                        // a llama-server; empty: the usual one
   std::vector<std::string> known_models;           // names of the provider, for the nearest ones
+  std::string commands_folder;                     // the user's presets of provider `command`
+  std::function<std::optional<std::string>(std::string_view)> environment;  // for `command`
   std::shared_ptr<Recorder> recorder;              // writes down all that is answered (MOD-25)
   std::shared_ptr<Recording> replay;               // answers instead of the provider
 };
