@@ -18,6 +18,7 @@
 #include "cli/pack_command.h"
 #include "cli/runs_command.h"
 #include "cli/sandbox_command.h"
+#include "cli/tokens_command.h"
 
 namespace dossier::cli {
 namespace {
@@ -56,6 +57,7 @@ int RunCommandLine(int argc, char** argv) {
   DoctorArguments doctor;
   AssembleArguments assemble;
   PromptsArguments prompts;
+  TokensArguments tokens;
   AddAskCommand(app, &ask);
   AddInspectCommand(app, &inspect);
   AddPackCommand(app, &pack);
@@ -65,6 +67,7 @@ int RunCommandLine(int argc, char** argv) {
   AddModelsCommand(app, &models);
   AddSandboxCommand(app, &sandbox);
   AddDoctorCommand(app, &doctor);
+  AddTokensCommand(app, &tokens);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -97,6 +100,11 @@ int RunCommandLine(int argc, char** argv) {
       {"runs", [&] { return RunRuns(runs, out, err); }},
       {"models", [&] { return RunModels(models, cancel, out, err); }},
       {"sandbox", [&] { return RunSandbox(app, sandbox, cancel, out, err); }},
+      {"tokens",
+       [&] {
+         tokens.cancel = cancel;
+         return RunTokens(tokens, out, err);
+       }},
       {"doctor",
        [&] {
          doctor.extra = ModelChecks();

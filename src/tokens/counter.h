@@ -1,13 +1,23 @@
 // How many tokens a text costs.
 //
-//   auto counter = tokens::MakeEstimator({.bytes_per_token = 3.3, .margin = 0.15});
+//   DOSSIER_ASSIGN_OR_RETURN(auto counter, tokens::Open("o200k_base", DefaultDataPaths()));  // open.h
 //   tokens::Count count = counter->CountText(prompt);
 //   budget -= count.upper();
+//   std::string_view head = text.substr(0, counter->LongestPrefix(text, 1000).bytes);
 //
-// Exact counters (cl100k, o200k, GGUF) come behind the same interface; so does the local server's
-// own /tokenize (model/local_tokenizer.h).
+// A count of a whole is never a sum of counts of its parts. What grows is counted by Running, parts
+// of what does not change by Ranges; both equal CountText of the same bytes:
 //
-// Thread-safety: counters are immutable and may be used from many threads.
+//   auto running = counter->Start();
+//   running->Append(line);                        // costs what the line is long
+//   auto ranges = counter->Prepare(text);
+//   ranges->CountRange(100, 200);                 // as CountText(text.substr(100, 100))
+//
+// Text is UTF-8; invalid parts count as U+FFFD, as they will be sent. The names of special tokens
+// are plain text. Every counter offers all of this, estimators too.
+//
+// Thread-safety: counters are immutable and may be used from many threads; a Running or Ranges has
+// one owner at a time. Ownership: a counter outlives its Runnings and Ranges, a text its Ranges.
 
 #ifndef DOSSIER_TOKENS_COUNTER_H_
 #define DOSSIER_TOKENS_COUNTER_H_
@@ -17,6 +27,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -33,6 +44,43 @@ struct Count {
   }
 };
 
+// A token's number in its vocabulary.
+using TokenId = std::uint32_t;
+
+// A part of a text and its count.
+struct Cut {
+  std::size_t bytes = 0;
+  std::int64_t tokens = 0;
+};
+
+// The count of a text that grows.
+class Running {
+ public:
+  // A place to go back to; of one Running only.
+  struct Mark {
+    std::size_t bytes = 0;       // of the text
+    std::size_t settled = 0;     // bytes whose tokens no later text changes
+    std::int64_t tokens = 0;     // of those
+    std::string open;            // bytes of a code point that is not complete
+  };
+
+  virtual ~Running() = default;
+  // `text` may begin or end inside a code point.
+  virtual void Append(std::string_view text) = 0;
+  virtual Count Total() const = 0;
+  virtual Mark Here() const = 0;
+  // Forgets what was appended after `mark`, and the marks made since.
+  virtual void Rollback(const Mark& mark) = 0;
+};
+
+// The counts of parts of a text.
+class Ranges {
+ public:
+  virtual ~Ranges() = default;
+  // Of the bytes [begin, end), both borders of code points, begin <= end <= the text's size.
+  virtual Count CountRange(std::size_t begin, std::size_t end) const = 0;
+};
+
 class Counter {
  public:
   virtual ~Counter() = default;
@@ -40,6 +88,18 @@ class Counter {
   virtual std::string name() const = 0;  // "o200k_base", "chars", "estimate"
   virtual bool exact() const = 0;
   virtual double margin() const = 0;
+
+  // The tokens themselves. Errors: kUnavailable if the counter has no vocabulary.
+  virtual Result<std::vector<TokenId>> Encode(std::string_view utf8) const;
+
+  // The longest start / end of `utf8` that counts at most `limit` (0 or more) tokens and does not cut
+  // a code point. Where a longer part may count less than a shorter one, a few tokens around the
+  // limit are searched for the longest.
+  virtual Cut LongestPrefix(std::string_view utf8, std::int64_t limit) const;
+  virtual Cut LongestSuffix(std::string_view utf8, std::int64_t limit) const;
+
+  virtual std::unique_ptr<Running> Start() const;
+  virtual std::unique_ptr<Ranges> Prepare(std::string_view utf8) const;
 };
 
 struct Ratio {
@@ -52,6 +112,13 @@ Result<std::shared_ptr<const Counter>> MakeEstimator(Ratio ratio);
 // One token a code point, exact: for tests and character budgets (ASM-55).
 std::shared_ptr<const Counter> MakeCharCounter();
 std::shared_ptr<const Counter> MakeByteCounter();
+
+// Stands in for the vocabulary `name` that is missing: all bytes by the ratio (ASM-61).
+std::shared_ptr<const Counter> MakeStandIn(std::string name, Ratio ratio);
+// `counter`'s counts times `ratio`, rounded up: for models whose vocabulary is like its (ASM-54).
+// Errors: kInvalidArgument (a ratio not above 0, a margin not 0 to 1).
+Result<std::shared_ptr<const Counter>> MakeScaled(std::shared_ptr<const Counter> counter,
+                                                  double ratio, double margin);
 
 }  // namespace dossier::tokens
 

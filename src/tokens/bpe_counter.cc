@@ -1,0 +1,82 @@
+#include "tokens/bpe_counter.h"
+
+#include "base/utf8.h"
+#include "tokens/bpe_ranges.h"
+#include "tokens/bpe_running.h"
+#include "tokens/bpe_text.h"
+
+namespace dossier::tokens {
+namespace {
+
+class BpeCounter final : public Counter {
+ public:
+  explicit BpeCounter(BpeOptions options)
+      : name_(std::move(options.name)),
+        normalize_(std::move(options.normalize)),
+        encoder_(std::move(options.vocabulary), std::move(options.added),
+                 std::move(options.pattern)) {}
+
+  Count CountText(std::string_view text) const override {
+    std::string cleaned;
+    return Exactly(encoder_.Count(Cleaned(text, &cleaned)));
+  }
+
+  Result<std::vector<TokenId>> Encode(std::string_view text) const override {
+    std::string cleaned;
+    std::vector<TokenId> tokens;
+    encoder_.Encode(Cleaned(text, &cleaned), &tokens);
+    return tokens;
+  }
+
+  Cut LongestPrefix(std::string_view text, std::int64_t limit) const override {
+    if (!IsPlain(text)) return Counter::LongestPrefix(text, limit);
+    return LongestPrefixOf(encoder_, text, limit, [&](std::string_view part) {
+      return Counter::LongestPrefix(part, limit);
+    });
+  }
+  Cut LongestSuffix(std::string_view text, std::int64_t limit) const override {
+    if (!IsPlain(text)) return Counter::LongestSuffix(text, limit);
+    return LongestSuffixOf(encoder_, text, limit, [&](std::string_view part) {
+      return Counter::LongestSuffix(part, limit);
+    });
+  }
+  std::unique_ptr<Running> Start() const override {
+    return normalize_ || !encoder_.has_rule() ? Counter::Start()
+                                              : std::make_unique<BpeRunning>(encoder_);
+  }
+  std::unique_ptr<Ranges> Prepare(std::string_view text) const override {
+    return IsPlain(text) ? std::make_unique<BpeRanges>(encoder_, text) : Counter::Prepare(text);
+  }
+
+  std::string name() const override { return name_; }
+  bool exact() const override { return true; }
+  double margin() const override { return 0; }
+
+ private:
+  static Count Exactly(std::size_t tokens) {
+    return {.tokens = static_cast<std::int64_t>(tokens), .exact = true};
+  }
+  // Whether `text` is encoded byte for byte as it stands, so that places in it are places in what is
+  // encoded.
+  bool IsPlain(std::string_view text) const {
+    return !normalize_ && encoder_.has_rule() && utf8::IsValid(text);
+  }
+  // What is encoded for `text`: itself, or a changed copy in `copy`.
+  std::string_view Cleaned(std::string_view text, std::string* copy) const {
+    if (!utf8::IsValid(text)) text = *copy = utf8::Sanitize(text);
+    if (normalize_) text = *copy = normalize_(text);
+    return text;
+  }
+
+  const std::string name_;
+  const std::function<std::string(std::string_view)> normalize_;
+  const BpeText encoder_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Counter> MakeBpeCounter(BpeOptions options) {
+  return std::make_shared<const BpeCounter>(std::move(options));
+}
+
+}  // namespace dossier::tokens

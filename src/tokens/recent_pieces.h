@@ -1,0 +1,46 @@
+// The counts of pieces that were merged lately: texts repeat their rare words.
+//
+//   RecentPieces recent;
+//   RecentPieces::Entry& known = recent.At(wanted);
+//   if (!known.Is(wanted)) { wanted.tokens = …; known = wanted; }
+//
+// Internal to `tokens`. Thread-safety: one owner.
+
+#ifndef DOSSIER_TOKENS_RECENT_PIECES_H_
+#define DOSSIER_TOKENS_RECENT_PIECES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tokens/vocabulary.h"
+
+namespace dossier::tokens {
+
+class RecentPieces {
+ public:
+  static constexpr std::size_t kLongest = 16;  // bytes of a piece that is remembered
+
+  struct Entry {
+    std::uint64_t head = 0, tail = 0;  // the piece, zeros behind it
+    std::uint32_t bytes = 0, tokens = 0;
+
+    bool Is(const Entry& other) const {
+      return head == other.head && tail == other.tail && bytes == other.bytes;
+    }
+  };
+
+  // The entry where `piece` is, or would be.
+  Entry& At(const Entry& piece) {
+    const std::uint64_t hash = internal::Mix(piece.head ^ internal::Mix(piece.tail + piece.bytes));
+    return entries_[hash >> 40 & (kEntries - 1)];
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 4096;  // 96 KiB: stays in the second-level cache
+
+  std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
+};
+
+}  // namespace dossier::tokens
+
+#endif  // DOSSIER_TOKENS_RECENT_PIECES_H_
