@@ -3,8 +3,10 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "tokens/bpe_counter.h"
+#include "tokens/gguf.h"
 #include "tokens/rank_file.h"
 
 namespace dossier::tokens {
@@ -24,6 +26,38 @@ Opened OpenPublic(const PublicEncoding& encoding, const DataPaths& paths) {
                       encoding.stand_in.bytes_per_token,
                       missing ? "`make build` makes it where scripts/setup can fetch its source"
                               : "build or install it again")};
+}
+
+// The form of tables and the rules by which they are made: part of the name of each that is kept.
+constexpr std::string_view kMaking = "1";
+
+// The table of a model file, from the cache or made now and kept there.
+Result<std::shared_ptr<const Vocabulary>> TableOf(const GgufFile& file, const std::string& key,
+                                                  const DataPaths& paths) {
+  const std::string folder = paths.cache + "/vocabularies";
+  const std::string path = fmt::format("{}/{}.vocab", folder, key);
+  if (!paths.cache.empty()) {
+    if (auto known = Vocabulary::Open(path)) return known;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const ModelVocabulary vocabulary, VocabularyOf(file));
+  DOSSIER_ASSIGN_OR_RETURN(std::string table, BuildVocabulary(vocabulary.source));
+  // A table that cannot be kept is made again the next time.
+  if (!paths.cache.empty() && MakeFolders(folder, 0700)) {
+    [[maybe_unused]] const Status kept = WriteFileAtomic(path, table, 0600);
+  }
+  return Vocabulary::FromBytes(std::move(table));
+}
+
+Result<Opened> OpenGguf(const std::string& path, const DataPaths& paths) {
+  DOSSIER_ASSIGN_OR_RETURN(const GgufFile file, ReadGguf(path));
+  const std::string key = fmt::format("gguf-{}-{}-{}", std::string_view(kVocabularyMagic.data(), 8),
+                                      kMaking, Sha256Hex(file.head));
+  auto table = TableOf(file, key, paths);
+  if (!table) return MakeError(table.error().code, "{}: {}", path, table.error().message);
+  return Opened{.counter = MakeBpeCounter({.name = "gguf:" + path,
+                                           .vocabulary = std::move(*table),
+                                           .added = AddedTokens(AddedTokensOf(file))}),
+                .identity = key};
 }
 
 }  // namespace
@@ -50,6 +84,7 @@ std::vector<std::string> EncodingNames() {
 Result<Opened> Open(std::string_view encoding, const DataPaths& paths) {
   if (const PublicEncoding* known = FindPublicEncoding(encoding)) return OpenPublic(*known, paths);
   if (encoding == "chars") return Opened{.counter = MakeCharCounter()};
+  if (encoding.starts_with("gguf:")) return OpenGguf(std::string(encoding.substr(5)), paths);
   if (encoding == "bytes") return Opened{.counter = MakeByteCounter()};
   const std::vector<std::string> names = EncodingNames();
   const std::vector<std::string> near = NearestNames(encoding, names, 1);
