@@ -18,6 +18,10 @@ Status RunSandboxBench();
 // journal in `folder`.
 Status RunEngineBench(const std::string& folder, std::string_view part);
 
+// CPU seconds, for cl100k_base and o200k_base: tokens.NAME.mixed of `file`; a, space, han, base64 of a
+// million bytes; first_mb of `file`, and append of 100 bytes behind it.
+Status RunTokensBench(const std::string& file);
+
 }  // namespace dossier::bench
 
 #endif  // DOSSIER_BENCH_BENCHES_H_

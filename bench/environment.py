@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 _FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-venv"))
-_PACKAGES = ["rlms==0.1.3", "droste==0.26.0", "files-to-prompt==0.6"]
+_PACKAGES = ["rlms==0.1.3", "droste==0.26.0", "files-to-prompt==0.6", "tiktoken==0.14.0"]
 _DONE = _FOLDER / "dossier-bench-packages"
 _NPM_FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-npm"))
 _REPOMIX_PACKAGE = "repomix@1.14.0"
@@ -15,19 +15,40 @@ FILES_TO_PROMPT = str(_FOLDER / "bin/files-to-prompt")
 PYTHON = str(_FOLDER / "bin/python3")
 
 
+def _install(commands: list[list[str]]) -> str:
+    for command in commands:
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            return f"the peers could not be installed: {command[0]}: {error.strerror}"
+        if done.returncode != 0:
+            lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+            return f"the peers could not be installed: {lines[-1]}"
+    return ""
+
+
+def prepare_npm() -> tuple[str, str]:
+    """(folder of modules, what went wrong or ""): gpt-tokenizer, by npm."""
+    folder = _FOLDER.with_name("bench-npm")
+    modules = folder / "node_modules"
+    if (modules / "gpt-tokenizer/package.json").exists():
+        return str(modules), ""
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(modules), _install([["npm", "install", "--silent", "--prefix", str(folder),
+                                    "gpt-tokenizer@4.0.0"]])
+
+
 def prepare() -> str:
     """Installs the peers from PyPI unless they are there. Returns what went wrong, or ""."""
     wanted = "\n".join(_PACKAGES)
     if _DONE.exists() and _DONE.read_text() == wanted:
         return ""
     print(f"installing {', '.join(_PACKAGES)} from PyPI into {_FOLDER}", file=sys.stderr)
-    for command in (["/usr/bin/python3", "-m", "venv", str(_FOLDER)],
-                    [PYTHON, "-m", "pip", "install", "--quiet",
-                     "--disable-pip-version-check", *_PACKAGES]):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
-            return f"the peers could not be installed: {lines[-1]}"
+    problem = _install([["/usr/bin/python3", "-m", "venv", str(_FOLDER)],
+                        [PYTHON, "-m", "pip", "install", "--quiet",
+                         "--disable-pip-version-check", *_PACKAGES]])
+    if problem:
+        return problem
     _DONE.write_text(wanted)
     return ""
 

@@ -249,6 +249,56 @@ def batch(setting: Setting) -> list[Figure]:
                      "ideal", _BATCH_IDEAL, 1.15, _seconds)]
 
 
+def _token_peer(*command: str) -> dict[str, float]:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failed((done.stderr.strip().splitlines() or ["no output"])[-1])
+    return {line["name"]: line["median"] for line in map(json.loads, done.stdout.splitlines())}
+
+
+def _token_peers(text: str) -> list[tuple[str, float, dict[str, float] | str]]:
+    """(name, how many times faster we must be, CPU seconds by encoding or what went wrong)."""
+    here = pathlib.Path(__file__).resolve().parent
+    peers: list[tuple[str, float, dict[str, float] | str]] = []
+    problem = environment.prepare()
+    modules, npm_problem = environment.prepare_npm()
+    for name, goal, trouble, command in (
+            ("tiktoken", 3, problem, (environment.PYTHON, str(here / "token_peers.py"), text,
+                                      str(here.parent / ".cache/ranks"))),
+            ("gpt-tokenizer", 5, npm_problem, ("node", str(here / "token_peers.mjs"), text,
+                                               modules))):
+        try:
+            peers.append((name, goal, trouble or _token_peer(*command)))
+        except (Failed, OSError) as error:
+            peers.append((name, goal, str(error)))
+    return peers
+
+
+def tokens(setting: Setting) -> list[Figure]:
+    text = str(inputs.code_and_prose(setting.folder, setting.size(6_000_000)))
+    ours = _bench_program(setting, "tokens", text)
+    peers = _token_peers(text)
+    rows = []
+    for name in ("cl100k_base", "o200k_base"):
+        mine = {key.rpartition(".")[2]: value for key, value in ours.items() if name in key}
+        for peer, goal, times in peers:
+            what = f"count code and prose, {name}, CPU"
+            rows.append(Figure(what, problem=times) if isinstance(times, str) else
+                        _faster(what, mine["mixed"], peer, times[name], goal, _seconds))
+        a_byte = mine["mixed"] / pathlib.Path(text).stat().st_size
+        for kind in ("a", "space", "han", "base64"):
+            rows.append(_at_most(f"a million bytes of {kind}, {name}, per byte", mine[kind] / 1e6,
+                                 "code and prose", a_byte, 3, _nanoseconds))
+        if "append" in mine:
+            rows.append(_faster(f"100 bytes appended to 1 MB, {name}", mine["append"],
+                                "a full count", mine["first_mb"], 1000, _nanoseconds))
+    return rows
+
+
+def _nanoseconds(seconds: float) -> str:
+    return f"{seconds * 1e9:,.1f} ns"
+
+
 def start(setting: Setting) -> list[Figure]:
     runs = timing.interleaved({"--version": [setting.dossier, "--version"],
                                "--help": [setting.dossier, "--help"],
@@ -291,7 +341,7 @@ def pack(setting: Setting) -> list[Figure]:
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "engine": engine, "batch": batch, "start": start,
-    "pack": pack}
+    "pack": pack, "tokens": tokens}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

@@ -66,3 +66,26 @@ def csv_table(folder: pathlib.Path, size: int) -> pathlib.Path:
                          f"{rng.random() * 1000:.2f}", "2025-01-31", note])
     return _repeated(folder / f"orders-{size}.csv", text.getvalue().encode(), size,
                      head=b"id,region,amount,date,note\r\n")
+
+
+def code_and_prose(folder: pathlib.Path, size: int) -> pathlib.Path:
+    """C headers, Python and documentation of this system, a third each."""
+    path = folder / f"code-and-prose-{size}.txt"
+    if path.exists():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    text = b""
+    for pattern in ("usr/include/**/*.h", "usr/lib/python3*/**/*.py", "usr/share/doc/**/*"):
+        part = b""
+        for file in sorted(pathlib.Path("/").glob(pattern)):
+            try:
+                content = file.read_bytes() if file.is_file() else b""
+                content.decode("utf-8")
+            except (OSError, UnicodeDecodeError):
+                continue
+            part += content
+            if len(part) >= size // 3:
+                break
+        text += part[:size // 3].decode("utf-8", "ignore").encode()
+    path.write_bytes(text)
+    return path

@@ -1,4 +1,4 @@
-// dossier_bench sandbox | engine FOLDER completions|batch: figures as lines of JSON, for bench/run.
+// dossier_bench sandbox | engine FOLDER completions|batch | tokens FILE: figures as lines of JSON, for bench/run.
 
 #include <fmt/format.h>
 
@@ -15,8 +15,11 @@ int main(int argc, char** argv) {
     done = bench::RunSandboxBench();
   } else if (group == "engine" && argc == 4) {
     done = bench::RunEngineBench(argv[2], argv[3]);
+  } else if (group == "tokens" && argc == 3) {
+    done = bench::RunTokensBench(argv[2]);
   } else {
-    fmt::print(stderr, "usage: dossier_bench sandbox | engine FOLDER completions|batch\n");
+    fmt::print(stderr,
+               "usage: dossier_bench sandbox | engine FOLDER completions|batch | tokens FILE\n");
     return 2;
   }
   if (done) return 0;

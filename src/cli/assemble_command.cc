@@ -14,7 +14,9 @@
 #include "cli/terminal.h"
 #include "model/catalog.h"
 #include "model/dialect.h"
+#include "model/tokenizer.h"
 #include "sources/project_state.h"
+#include "tokens/open.h"
 
 namespace dossier::cli {
 namespace {
@@ -51,14 +53,18 @@ Result<model::Entry> FindEntry(const std::string& name, std::vector<std::string>
 }
 
 Result<std::shared_ptr<const tokens::Counter>> OpenCounter(const std::string& wanted,
-                                                           const model::Entry& entry) {
-  if (wanted == "chars") return tokens::MakeCharCounter();
-  if (wanted == "bytes") return tokens::MakeByteCounter();
-  if (!wanted.empty() && wanted != "estimate") {
-    return MakeError(ErrorCode::kUsage, "--tokenizer {}: unknown; one of chars, bytes, estimate",
-                     wanted);
+                                                           const model::Entry& entry,
+                                                           std::vector<std::string>* warnings) {
+  if (wanted == "estimate") {
+    return tokens::MakeEstimator({.bytes_per_token = entry.bytes_per_token,
+                                  .margin = entry.margin});
   }
-  return tokens::MakeEstimator({.bytes_per_token = entry.bytes_per_token, .margin = entry.margin});
+  const tokens::DataPaths paths = tokens::DefaultDataPaths();
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, wanted.empty()
+                                                      ? model::OpenTokenizer(entry, paths)
+                                                      : tokens::Open(wanted, paths));
+  if (!opened.warning.empty()) warnings->push_back(std::move(opened.warning));
+  return std::move(opened.counter);
 }
 
 // A report, or the output or log that holds one.
@@ -113,7 +119,10 @@ class Command {
         assembly::FindLayout(arguments_.layout, folders, entry_.capability.profile));
     DOSSIER_ASSIGN_OR_RETURN(auto variables, ReadPairs(arguments_.variables, "-D"));
     DOSSIER_ASSIGN_OR_RETURN(auto sources, ReadPairs(arguments_.sources, "--source"));
-    DOSSIER_ASSIGN_OR_RETURN(const auto counter, OpenCounter(arguments_.tokenizer, entry_));
+    std::vector<std::string> warnings;
+    DOSSIER_ASSIGN_OR_RETURN(const auto counter,
+                             OpenCounter(arguments_.tokenizer, entry_, &warnings));
+    for (const std::string& warning : warnings) PrintWarning(err_, warning);
     SectionReader reader(layout, std::move(sources), counter, cancel_);
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections, reader.Read(in_));
     for (const std::string& warning : reader.warnings()) PrintWarning(err_, warning);

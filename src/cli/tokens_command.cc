@@ -189,7 +189,7 @@ class TokensCommand {
     } else {
       for (const CountedFile& file : files_) out_ << file.tokens << "  " << file.path << '\n';
     }
-    if (files_.size() != 1) out_ << total_ << "  total\n";
+    if (files_.size() > 1 || (files_.empty() && failed_ == 0)) out_ << total_ << "  total\n";
     if (!counter_->exact() && !arguments_.tree) {
       err_ << fmt::format("estimates by {}, within {:.0f} %\n", counter_->name(),
                           100 * counter_->margin());

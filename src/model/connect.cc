@@ -5,20 +5,25 @@
 #include "model/local_connect.h"
 #include "model/provider_client.h"
 #include "model/scripted.h"
+#include "model/tokenizer.h"
 
 namespace dossier::model {
 namespace {
 
-Result<std::shared_ptr<const tokens::Counter>> MakeCounter(const Entry& entry) {
-  return tokens::MakeEstimator({.bytes_per_token = entry.bytes_per_token, .margin = entry.margin});
+Result<std::shared_ptr<const tokens::Counter>> MakeCounter(const Entry& entry,
+                                                           const ConnectOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
+                           OpenTokenizer(entry, tokens::DefaultDataPaths()));
+  if (!opened.warning.empty() && options.progress) options.progress("warning: " + opened.warning);
+  return std::move(opened.counter);
 }
 
-Result<Connection> ConnectScripted(const Choice& choice) {
+Result<Connection> ConnectScripted(const Choice& choice, const ConnectOptions& options) {
   if (choice.script.empty()) {
     return MakeError(ErrorCode::kUsage, "the scripted model needs --script FILE");
   }
   DOSSIER_ASSIGN_OR_RETURN(auto script, Script::Load(choice.script));
-  DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry));
+  DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
   return Connection{.client = MakeScriptedClient(script, SystemClock()),
                     .entry = choice.entry,
                     .counter = std::move(counter),
@@ -35,7 +40,7 @@ Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& o
                                                .dialect = choice.provider.dialect,
                                                .models = options.known_models,
                                                .entry = choice.entry}));
-  DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry));
+  DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
   return Connection{
       .client = std::move(client),
       .entry = choice.entry,
@@ -58,7 +63,7 @@ Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& op
                         .parallel = 4};
   connection.entry.capability.window = preset.window;
   connection.entry.capability.max_output = preset.max_output;
-  DOSSIER_ASSIGN_OR_RETURN(connection.counter, MakeCounter(choice.entry));
+  DOSSIER_ASSIGN_OR_RETURN(connection.counter, MakeCounter(choice.entry, options));
   DOSSIER_ASSIGN_OR_RETURN(
       connection.client,
       MakeCommandClient(std::move(preset),
@@ -68,9 +73,9 @@ Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& op
   return connection;
 }
 
-Result<Connection> ConnectReplay(const Choice& choice, Recording& recording) {
-  DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry));
-  return Connection{.client = recording.Client(),
+Result<Connection> ConnectReplay(const Choice& choice, const ConnectOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
+  return Connection{.client = options.replay->Client(),
                     .entry = choice.entry,
                     .counter = std::move(counter),
                     .description = fmt::format("replay of {} {}", choice.provider.name,
@@ -80,7 +85,7 @@ Result<Connection> ConnectReplay(const Choice& choice, Recording& recording) {
 
 Result<Connection> ConnectReal(const Choice& choice, const ConnectOptions& options,
                                const CancelToken& cancel) {
-  if (choice.provider.name == "scripted") return ConnectScripted(choice);
+  if (choice.provider.name == "scripted") return ConnectScripted(choice, options);
   if (choice.provider.name == "command") return ConnectCommand(choice, options);
   if (choice.provider.name == "local") return ConnectLocal(choice, options, cancel);
   return ConnectProvider(choice, options);
@@ -90,7 +95,7 @@ Result<Connection> ConnectReal(const Choice& choice, const ConnectOptions& optio
 
 Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
                            const CancelToken& cancel) {
-  if (options.replay) return ConnectReplay(choice, *options.replay);
+  if (options.replay) return ConnectReplay(choice, options);
   DOSSIER_ASSIGN_OR_RETURN(Connection connection, ConnectReal(choice, options, cancel));
   if (options.recorder) {
     connection.client = options.recorder->Wrap(std::move(connection.client), choice.key);

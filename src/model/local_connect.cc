@@ -4,6 +4,7 @@
 #include "model/local_server.h"
 #include "model/local_tokenizer.h"
 #include "model/provider_client.h"
+#include "tokens/open.h"
 
 namespace dossier::model {
 
@@ -35,10 +36,16 @@ Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& opti
                         .provider = "local",
                         .models = {server.model},
                         .entry = connection.entry}));
-  DOSSIER_ASSIGN_OR_RETURN(connection.counter,
-                           MakeServerCounter(server.port, server.key,
-                                             {.bytes_per_token = choice.entry.bytes_per_token,
-                                              .margin = choice.entry.margin}));
+  // The vocabulary of the weights, in process; the server is asked only where we cannot read it.
+  auto own = tokens::Open("gguf:" + server_options.weights.path, tokens::DefaultDataPaths());
+  if (own) {
+    connection.counter = std::move(own->counter);
+  } else {
+    DOSSIER_ASSIGN_OR_RETURN(connection.counter,
+                             MakeServerCounter(server.port, server.key,
+                                               {.bytes_per_token = choice.entry.bytes_per_token,
+                                                .margin = choice.entry.margin}));
+  }
   connection.description = fmt::format("local {}, port {}", server.model, server.port);
   connection.stop_sequences = true;
   connection.parallel = server.slots;

@@ -14,6 +14,8 @@ constexpr std::size_t kFirstWindow = 256; // bytes looked at for a shared border
 // further are searched.
 constexpr std::int64_t kSlack = 8;
 constexpr std::size_t kMostSearched = 2048;  // bytes
+// More tokens than two kept borders around a place can be apart, if no piece is long.
+constexpr std::int64_t kFar = kSlack + 2 * static_cast<std::int64_t>(kStride);
 
 }  // namespace
 
@@ -108,6 +110,7 @@ Cut LongestSuffixOf(const BpeText& encoder, std::string_view text, std::int64_t 
   const std::size_t most = std::min(text.size(), start + kMostSearched);
   for (std::size_t at = start; at <= most;) {
     const std::int64_t tokens = ranges.Tokens(at, text.size());
+    if (tokens > limit + kFar) break;  // a long piece: its tokens are not near its start
     if (tokens <= limit) return {text.size() - at, tokens};
     if (at == text.size()) break;
     utf8::Next(text, &at);

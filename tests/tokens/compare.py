@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Compares `dossier tokens --ids` with tiktoken on random and mutated text, and on folders.
+
+usage: compare.py --dossier PATH [--bytes N] [--seed N] [--trees FOLDER ...] [--encodings NAME,…]
+
+Run it with an interpreter that has PyPI's tiktoken (0.14), or name such an interpreter in
+DOSSIER_TIKTOKEN_PYTHON; without one it says so and exits 77, which the tests take as skipped. The
+rank files are those that scripts/setup fetched, so that no network is needed.
+"""
+
+import argparse
+import base64
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BATCH = 500  # texts of one call
+# What the patterns' rules speak of, and what folds or combines oddly.
+TELLING = " \t\n\r'sSdDmMtTlLveVErR\u017f1\u24602aA\u4e2d\u02b0\u01c5\u0301.!/\u00a0\u3000\u0085"
+
+
+def tiktoken_encoding(name: str):
+    import tiktoken
+    import tiktoken_ext.openai_public as public
+    path = ROOT / f".cache/ranks/{name}.tiktoken"
+    ranks = {base64.b64decode(token): int(rank)
+             for token, rank in (line.split() for line in path.read_bytes().splitlines())}
+    public.load_tiktoken_bpe = lambda *_, **__: ranks
+    return tiktoken.Encoding(**getattr(public, name)())
+
+
+def corpus() -> str:
+    """Some megabytes of code and prose that every Debian has."""
+    parts = []
+    for pattern in ("/usr/include/*.h", "/usr/share/doc/*/copyright", "/usr/lib/python3*/*.py"):
+        size = 0
+        for path in sorted(pathlib.Path("/").glob(pattern[1:])):
+            text = path.read_text("utf-8", "ignore") if path.is_file() else ""
+            parts.append(text)
+            size += len(text)
+            if size > 1_000_000:
+                break
+    return "".join(parts)
+
+
+def random_text(rng: random.Random, base: str) -> str:
+    kind, length = rng.random(), rng.randrange(1, 2000)
+    if kind < 0.3:
+        code_points = (rng.randrange(1, 0x110000) for _ in range(length))
+        return "".join(chr(c) for c in code_points if not 0xD800 <= c < 0xE000)
+    if kind < 0.5:
+        return "".join(rng.choices(TELLING, k=length))
+    if kind < 0.55:
+        return rng.choice(TELLING) * length
+    start = rng.randrange(len(base))
+    text = list(base[start:start + length])
+    for _ in range(rng.randrange(8)):
+        text[rng.randrange(len(text))] = chr(rng.choice([32, 10, 39, 0x4E2D, 0x301,
+                                                         rng.randrange(1, 128),
+                                                         rng.randrange(128, 0xD7FF)]))
+    return "".join(text)
+
+
+def our_ids(dossier: str, encoding: str, texts: list[bytes]) -> list[list[int]]:
+    with tempfile.TemporaryDirectory() as folder:
+        names = []
+        for index, text in enumerate(texts):
+            name = os.path.join(folder, str(index))
+            pathlib.Path(name).write_bytes(text)
+            names.append(name)
+        ran = subprocess.run([dossier, "tokens", "--encoding", encoding, "--ids", *names],
+                             stdout=subprocess.PIPE, check=True)
+    return [[int(number) for number in line.split()] for line in ran.stdout.splitlines()]
+
+
+class Comparison:
+    def __init__(self, dossier: str, encoding: str):
+        self.dossier, self.encoding = dossier, encoding
+        self.peer = tiktoken_encoding(encoding)
+        self.texts = self.bytes = self.different = 0
+
+    def add(self, texts: list[str]) -> None:
+        for start in range(0, len(texts), BATCH):
+            batch = texts[start:start + BATCH]
+            raw = [text.encode() for text in batch]
+            for text, ours in zip(batch, our_ids(self.dossier, self.encoding, raw), strict=True):
+                self.check(text, ours)
+            self.texts += len(batch)
+            self.bytes += sum(map(len, raw))
+
+    def check(self, text: str, ours: list[int]) -> None:
+        theirs = self.peer.encode_ordinary(text)
+        if ours == theirs:
+            return
+        self.different += 1
+        if self.different <= 5:
+            at = next((i for i, pair in enumerate(zip(ours, theirs)) if pair[0] != pair[1]),
+                      min(len(ours), len(theirs)))
+            print(f"{self.encoding}: differs at token {at}, near "
+                  f"{self.peer.decode(theirs[max(0, at - 3):at + 3])!r}: "
+                  f"{ours[at:at + 3]} instead of {theirs[at:at + 3]}")
+
+
+def texts_below(folder: str) -> list[str]:
+    texts = []
+    for path in sorted(pathlib.Path(folder).rglob("*")):
+        try:
+            if path.is_file() and not path.is_symlink():
+                texts.append(path.read_bytes().decode("utf-8"))
+        except (OSError, UnicodeDecodeError):
+            continue
+    return texts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dossier", required=True)
+    parser.add_argument("--bytes", type=int, default=300_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--trees", nargs="*", default=[])
+    parser.add_argument("--encodings", default="cl100k_base,o200k_base")
+    arguments = parser.parse_args()
+    try:
+        import tiktoken  # noqa: F401 (only whether it is there)
+    except ImportError:
+        other = os.environ.pop("DOSSIER_TIKTOKEN_PYTHON", "")
+        if other:
+            os.execv(other, [other, *sys.argv])
+        print("skipped: no tiktoken; set DOSSIER_TIKTOKEN_PYTHON to a Python that has it")
+        return SKIPPED
+    if not (ROOT / ".cache/ranks/o200k_base.tiktoken").exists():
+        print("skipped: no rank files; scripts/setup fetches them")
+        return SKIPPED
+    base = corpus()
+    different = 0
+    for name in arguments.encodings.split(","):
+        comparison = Comparison(arguments.dossier, name)
+        rng = random.Random(arguments.seed)
+        while comparison.bytes < arguments.bytes:
+            comparison.add([random_text(rng, base) for _ in range(BATCH)])
+        for tree in arguments.trees:
+            comparison.add(texts_below(tree))
+        print(f"{name}: {comparison.texts} texts, {comparison.bytes} bytes, "
+              f"{comparison.different} differ")
+        different += comparison.different
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
