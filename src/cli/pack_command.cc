@@ -10,10 +10,13 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "cli/terminal.h"
+#include "model/catalog.h"
+#include "model/tokenizer.h"
 #include "sources/pack.h"
 #include "sources/pack_order.h"
 #include "sources/pack_report.h"
 #include "sources/project_state.h"
+#include "tokens/open.h"
 
 namespace dossier::cli {
 namespace {
@@ -21,6 +24,7 @@ namespace {
 using sources::PackedFiles;
 using sources::PackOptions;
 
+constexpr std::string_view kDefaultEncoding = "o200k_base";
 constexpr std::size_t kDefaultTop = 20;
 
 template <typename T>
@@ -118,15 +122,26 @@ Status ReadOrder(const PackArguments& arguments, PackOptions* options) {
   return {};
 }
 
-Result<std::shared_ptr<const tokens::Counter>> OpenCounter(const std::string& encoding) {
-  if (encoding == "chars") return tokens::MakeCharCounter();
-  if (encoding == "bytes") return tokens::MakeByteCounter();
-  if (encoding == "o200k_base") return tokens::MakeEstimator({.bytes_per_token = 4.2, .margin = 0.15});
-  if (encoding == "cl100k_base") return tokens::MakeEstimator({.bytes_per_token = 3.7, .margin = 0.15});
-  return MakeError(ErrorCode::kUsage, "--encoding {}: unknown", encoding);
+Result<tokens::Opened> OpenCounter(const PackArguments& arguments) {
+  if (!arguments.encoding.empty() && !arguments.model.empty()) {
+    return MakeError(ErrorCode::kUsage, "pack: give --encoding or --model, not both");
+  }
+  const tokens::DataPaths paths = tokens::DefaultDataPaths();
+  if (arguments.model.empty()) {
+    return tokens::Open(arguments.encoding.empty() ? kDefaultEncoding : arguments.encoding, paths);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const model::Catalog catalog, model::Catalog::Load({}));
+  // Counting asks no provider, so no key is needed.
+  const auto no_key_needed = [](std::string_view variable) {
+    return variable.ends_with("_API_KEY") ? std::optional<std::string>("unused") : std::nullopt;
+  };
+  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice,
+                           catalog.Choose({.name = arguments.model}, no_key_needed));
+  return model::OpenTokenizer(choice.entry, paths);
 }
 
-Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in) {
+Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in,
+                                std::ostream& err) {
   PackOptions options{.include = arguments.include,
                       .exclude = arguments.exclude,
                       .budget = arguments.budget,
@@ -160,10 +175,14 @@ Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in
   }
   DOSSIER_RETURN_IF_ERROR(ReadOrder(arguments, &options));
   DOSSIER_RETURN_IF_ERROR(AddListed(arguments, in, &options));
-  DOSSIER_ASSIGN_OR_RETURN(options.counter, OpenCounter(arguments.encoding));
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenCounter(arguments));
+  if (!opened.warning.empty()) PrintWarning(err, opened.warning);
+  options.counter = std::move(opened.counter);
   options.reserve = sources::FenceTokens(*options.counter, options.format);
-  if (!arguments.no_cache) {
-    if (const auto cache = CacheFolder()) options.cache_folder = *cache + "/counts";
+  const std::string cache = tokens::DefaultDataPaths().cache;
+  if (!arguments.no_cache && !cache.empty() && !opened.identity.empty()) {
+    options.counts_folder = cache + "/counts";
+    options.counts_name = opened.identity;
   }
   return options;
 }
@@ -181,16 +200,17 @@ std::string Boundary(const PackArguments& arguments, PackedFiles* packed) {
   return RandomHex(32);
 }
 
-void Report(const PackArguments& arguments, const PackedFiles& packed, std::ostream& err) {
+void Report(const PackArguments& arguments, const PackedFiles& packed, std::string_view encoding,
+            std::ostream& err) {
   for (const std::string& warning : packed.warnings) PrintWarning(err, warning);
   if (arguments.explain) err << sources::PackRanks(packed, 50);
   if (arguments.tree) err << sources::PackTree(packed);
-  if (!arguments.quiet) err << sources::PackTable(packed, arguments.budget, arguments.encoding);
+  if (!arguments.quiet) err << sources::PackTable(packed, arguments.budget, encoding);
 }
 
 Result<int> Run(const PackArguments& arguments, std::istream& in, std::ostream& out,
                 std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(const PackOptions options, MakeOptions(arguments, in));
+  DOSSIER_ASSIGN_OR_RETURN(const PackOptions options, MakeOptions(arguments, in, err));
   DOSSIER_ASSIGN_OR_RETURN(PackedFiles packed, sources::Pack(options, arguments.cancel));
   std::optional<std::uint64_t> seed;
   if (arguments.seed) seed = static_cast<std::uint64_t>(*arguments.seed);
@@ -200,9 +220,10 @@ Result<int> Run(const PackArguments& arguments, std::istream& in, std::ostream& 
     DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(arguments.manifest, sources::WriteManifest(packed)));
   }
   if (!arguments.out.empty()) DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(arguments.out, text));
-  Report(arguments, packed, err);
+  const std::string encoding = options.counter->name();
+  Report(arguments, packed, encoding, err);
   if (arguments.json) {
-    Json report = sources::PackReportJson(packed, arguments.budget, arguments.encoding);
+    Json report = sources::PackReportJson(packed, arguments.budget, encoding);
     if (arguments.out.empty()) report.as_object()["text"] = text;
     out << ToJson(report) << '\n';
   } else if (arguments.out.empty()) {
@@ -225,8 +246,9 @@ void AddPackCommand(CLI::App& app, PackArguments* arguments) {
   CLI::App& pack = *app.add_subcommand("pack", "a folder as text for a model, exactly counted");
   pack.add_option("path", arguments->paths, "files, folders or globs; default: this folder");
   pack.add_option("--budget", arguments->budget, "most tokens, frame and list included");
-  pack.add_option("-e,--encoding", arguments->encoding, "how tokens are counted")
-      ->capture_default_str();
+  pack.add_option("-e,--encoding", arguments->encoding,
+                  "how tokens are counted (o200k_base); see `dossier tokens --help`");
+  pack.add_option("-m,--model", arguments->model, "count as this model does");
   pack.add_option("--format", arguments->format, "xml, markdown or plain")->capture_default_str();
   pack.add_flag("--line-numbers", arguments->line_numbers, "number the lines of files");
   pack.add_option("--include", arguments->include, "only what a glob matches (repeat)");

@@ -20,7 +20,7 @@ namespace dossier::cli {
 struct PackArguments {
   std::vector<std::string> paths, include, exclude, priority;
   std::optional<std::int64_t> budget;
-  std::string encoding = "o200k_base";
+  std::string encoding, model;  // empty: o200k_base
   std::string format = "xml", order = "auto", secrets = "redact";
   std::string manifest, task, out, files_from;
   std::optional<std::int64_t> top, seed;

@@ -9,12 +9,12 @@
 #include "base/hash.h"
 #include "base/task_group.h"
 #include "base/text.h"
-#include "sources/count_cache.h"
 #include "sources/pack_file.h"
 #include "sources/pack_fit.h"
 #include "sources/pack_order.h"
 #include "sources/pack_rank.h"
 #include "sources/path_globs.h"
+#include "tokens/count_cache.h"
 
 namespace dossier::sources {
 namespace {
@@ -68,8 +68,7 @@ const std::string& PieceOf(const PackedFile& file, Form form) {
 class Packer {
  public:
   Packer(const PackOptions& options, const CancelToken& cancel)
-      : options_(options), cancel_(cancel), ranking_(options.task),
-        cache_(options.cache_folder, *options.counter) {}
+      : options_(options), cancel_(cancel), ranking_(options.task) {}
 
   Result<PackedFiles> Run() {
     DOSSIER_ASSIGN_OR_RETURN(selection_, SelectFiles(options_, cancel_));
@@ -82,9 +81,6 @@ class Packer {
     Order();
     DOSSIER_RETURN_IF_ERROR(Fit());
     CountAll();
-    if (const Status saved = cache_.Save(); !saved) {
-      packed_.warnings.push_back(fmt::format("counts are not kept: {}", saved.error().message));
-    }
     return std::move(packed_);
   }
 
@@ -98,10 +94,12 @@ class Packer {
     facts_.resize(count);
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
+      auto counts = tokens::CountCache::Open(options_.counts_folder, options_.counts_name);
       for (std::size_t i = next++; i < count && !cancel_.cancelled(); i = next++) {
-        packed_.files[i] = PackOneFile(selection_.files[i], options_, git(), ranking(), &cache_,
+        packed_.files[i] = PackOneFile(selection_.files[i], options_, git(), ranking(), &counts,
                                        &facts_[i]);
       }
+      counts.Save();
     };
     TaskGroup tasks;
     for (int i = 1; i < options_.threads; ++i) tasks.Run(work);
@@ -218,7 +216,6 @@ class Packer {
   const PackOptions& options_;
   const CancelToken cancel_;
   const Ranking ranking_;
-  CountCache cache_;
   Selection selection_;
   std::vector<ReadFileFacts> facts_;
   PackedFiles packed_;

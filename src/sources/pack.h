@@ -52,7 +52,8 @@ struct PackOptions {
   std::optional<std::size_t> top;  // only so many of the best files are shown
   enum class Forms : std::uint8_t { kAsNeeded, kAll } forms = Forms::kAsNeeded;
   std::shared_ptr<const tokens::Counter> counter;  // required
-  std::string cache_folder;  // for counts by content; empty: none are kept
+  std::string counts_folder;  // for counts kept by content; empty: none are kept
+  std::string counts_name;    // tokens::Opened::identity
   int threads = 2;
   std::int64_t reserve = 0;  // tokens of the budget that the caller's frame takes
 };

@@ -60,8 +60,8 @@ bool IsData(const std::string& path) {
 class FilePacker {
  public:
   FilePacker(const SelectedFile& file, const PackOptions& options, const GitFacts* git,
-             const Ranking* ranking, CountCache* cache, ReadFileFacts* facts)
-      : file_(file), options_(options), git_(git), ranking_(ranking), cache_(cache), facts_(facts) {
+             const Ranking* ranking, tokens::CountCache* counts, ReadFileFacts* facts)
+      : file_(file), options_(options), git_(git), ranking_(ranking), counts_(counts), facts_(facts) {
     packed_.path = file.path;
     shown_ = PathForText(file.path);
   }
@@ -105,7 +105,7 @@ class FilePacker {
     packed_.why = LeftOut::kLarge;
     packed_.full = RenderFile({options_.format, shown_, "description"},
                               utf8::Sanitize(inspect::RenderHint(*about, {.variable = "file"})));
-    packed_.full_tokens = cache_->Count(packed_.full);
+    packed_.full_tokens = Count(packed_.full);
     return std::move(packed_);
   }
 
@@ -135,10 +135,17 @@ class FilePacker {
     }
     const bool numbered = options_.line_numbers == LineNumbers::kYes;
     packed_.full = RenderFile({options_.format, shown_, ""}, numbered ? WithLineNumbers(text) : text);
-    packed_.full_tokens = cache_->Count(packed_.full);
+    packed_.full_tokens = Count(packed_.full);
     if (packed_.outline.size() >= packed_.full.size()) packed_.outline.clear();
-    if (!packed_.outline.empty()) packed_.outline_tokens = cache_->Count(packed_.outline);
+    if (!packed_.outline.empty()) packed_.outline_tokens = Count(packed_.outline);
     return std::move(packed_);
+  }
+
+  // Tokens to budget with.
+  std::int64_t Count(std::string_view text) {
+    const tokens::Counter& counter = *options_.counter;
+    if (!counter.exact()) return counter.CountText(text).upper();
+    return counts_->CountText(text, counter);
   }
 
   void RenderOutline(std::string_view text, const CodeFacts& code) {
@@ -150,7 +157,7 @@ class FilePacker {
   const PackOptions& options_;
   const GitFacts* git_;
   const Ranking* ranking_;
-  CountCache* cache_;
+  tokens::CountCache* counts_;
   ReadFileFacts* facts_;
   PackedFile packed_;
   std::string shown_;
@@ -159,8 +166,8 @@ class FilePacker {
 }  // namespace
 
 PackedFile PackOneFile(const SelectedFile& file, const PackOptions& options, const GitFacts* git,
-                       const Ranking* ranking, CountCache* cache, ReadFileFacts* facts) {
-  return FilePacker(file, options, git, ranking, cache, facts).Run();
+                       const Ranking* ranking, tokens::CountCache* counts, ReadFileFacts* facts) {
+  return FilePacker(file, options, git, ranking, counts, facts).Run();
 }
 
 std::string PathForText(std::string_view path) {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "sources/code_facts.h"
-#include "sources/count_cache.h"
 #include "sources/pack.h"
 #include "sources/pack_rank.h"
 #include "sources/pack_select.h"
+#include "tokens/count_cache.h"
 
 namespace dossier::sources {
 
@@ -21,9 +21,10 @@ struct ReadFileFacts {
   RankedText ranked;       // with a task
 };
 
-// Never fails: a file that cannot be read says so. Thread-safety: may run for many files at once.
+// Never fails: a file that cannot be read says so. Thread-safety: may run for many files at once, each
+// with `counts` of its own.
 PackedFile PackOneFile(const SelectedFile& file, const PackOptions& options, const GitFacts* git,
-                       const Ranking* ranking, CountCache* cache, ReadFileFacts* facts);
+                       const Ranking* ranking, tokens::CountCache* counts, ReadFileFacts* facts);
 
 // `path` on one line: with quotes and escapes where it holds something else than text.
 std::string PathForText(std::string_view path);

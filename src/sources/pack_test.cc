@@ -16,6 +16,7 @@
 #include "sources/pack_report.h"
 #include "sources/project_state.h"
 #include "testing/result_matchers.h"
+#include "tokens/open.h"
 
 namespace dossier::sources {
 namespace {
@@ -380,17 +381,46 @@ TEST_F(PackTest, ABoundaryInAFileTakesTheNextDraw) {  // ASM-4, ASM-T13
 }
 
 TEST_F(PackTest, AWarmCacheChangesNoNumber) {  // ASM-60, ASM-T20
-  Write("a", std::string(1000, 'a'));
+  Write("a", std::string(100'000, 'a'));
   PackOptions options = Options();
-  options.cache_folder = folder_.path() + "/cache";
+  options.counts_folder = folder_.path() + "/cache";
+  options.counts_name = "chars";
   const std::int64_t cold = Packed(options).tokens;
-  const std::string path = options.cache_folder + "/chars.counts";
+  const std::string path = options.counts_folder + "/chars.counts";
   ASSERT_TRUE(Exists(path));
   EXPECT_EQ(Packed(options).tokens, cold);
   std::string text = *ReadFile(path);
   text[text.size() / 2] ^= 1;  // damaged: counted anew
   ASSERT_TRUE(WriteFileAtomic(path, text));
   EXPECT_EQ(Packed(options).tokens, cold);
+}
+
+// Pieces end and start where no token can join them, so their counts add up (ASM-59).
+TEST_F(PackTest, ExactTotalsAreTheCountOfTheWhole) {  // ASM-59, ASM-112
+  Random random(59);
+  constexpr std::string_view kEdges[] = {"", "/", "//", "\n", "\n\n", " ", "  \n", "\t", "/*", "<", ">",
+                                         "a", "'s", "1", "\r\n", "\xE2\x80\xA8", "`", "==>", "```\n"};
+  for (int i = 0; i < 60; ++i) {
+    std::string text;
+    for (std::uint64_t part = random.Below(5); part > 0; --part) {
+      text += kEdges[random.Below(std::size(kEdges))];
+    }
+    Write(fmt::format("{}f{}.txt", i % 3 == 0 ? " " : "", i), text);
+  }
+  for (const std::string_view encoding : {"o200k_base", "cl100k_base"}) {
+    const auto opened = tokens::Open(encoding, tokens::DefaultDataPaths());
+    ASSERT_TRUE(opened);
+    if (!opened->counter->exact()) GTEST_SKIP() << opened->warning;
+    for (const PackFormat format : {PackFormat::kXml, PackFormat::kMarkdown, PackFormat::kPlain}) {
+      PackOptions options = Options();
+      options.counter = opened->counter;
+      options.format = format;
+      PackedFiles packed = Packed(options);
+      const std::string text = FencedPack(*opened->counter, std::string(32, 'b'), 1, &packed);
+      EXPECT_EQ(packed.tokens, opened->counter->CountText(text).tokens)
+          << encoding << " " << static_cast<int>(format);
+    }
+  }
 }
 
 }  // namespace
