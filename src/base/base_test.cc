@@ -1,5 +1,7 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/assets.h"
 #include "base/cancel.h"
@@ -52,6 +54,22 @@ TEST(JsonTest, OneValueAndNothingElse) {
   EXPECT_THAT(ParseJson("{} {}"), FailsWith(ErrorCode::kInvalidArgument, "byte 3"));
   EXPECT_THAT(ParseJson("[1,"), FailsWith(ErrorCode::kInvalidArgument, "ends early"));
   EXPECT_THAT(ParseJson(std::string(100, '[')), FailsWith(ErrorCode::kInvalidArgument, "byte 64"));
+}
+
+TEST(FileTest, APipeIsWrittenToAndNotReplacedByAFile) {
+  const auto folder = TempFolder::Make();
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const UniqueFd reader(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(reader.valid());
+  ASSERT_TRUE(WriteFileAtomic(path, "text"));
+  char got[8] = {};
+  EXPECT_EQ(read(reader.get(), got, sizeof(got)), 4);
+  EXPECT_STREQ(got, "text");
+  struct stat info {};
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_TRUE(S_ISFIFO(info.st_mode));
 }
 
 TEST(FileTest, AnAtomicWriteReplacesWholeAndKeepsNothingHalfMade) {

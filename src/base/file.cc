@@ -83,7 +83,27 @@ Status WriteAll(int fd, std::string_view content) {
   return {};
 }
 
+namespace {
+
+// A device, a pipe or a terminal: what a rename would put a plain file in the place of.
+bool IsSpecialFile(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+Status WriteToSpecialFile(const std::string& path, std::string_view content) {
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!fd.valid()) return MakeErrnoError(errno, path);
+  if (const Status written = WriteAll(fd.get(), content); !written) {
+    return MakeError(written.error().code, "{}: {}", path, written.error().message);
+  }
+  return {};
+}
+
+}  // namespace
+
 Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode) {
+  if (IsSpecialFile(path)) return WriteToSpecialFile(path, content);
   const std::string temporary = fmt::format("{}.{}.tmp", path, RandomHex(12));
   UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd.valid()) return MakeErrnoError(errno, temporary);

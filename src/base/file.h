@@ -41,6 +41,7 @@ Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes = 
 
 // Writes `path` through a temporary file beside it, fsync and rename: readers see the old or the
 // new content, never a mix; on failure the old file stays and nothing half-made is left.
+// A device or pipe (/dev/null, /dev/stdout) is written to, never replaced.
 Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode = 0644);
 
 // Writes everything to `fd`, through short writes and EINTR.
