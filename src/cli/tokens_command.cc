@@ -119,7 +119,7 @@ class TokensCommand {
  private:
   static std::string CountsFolder(const std::string& identity) {
     const std::string cache = tokens::DefaultDataPaths().cache;
-    return identity.empty() || cache.empty() ? "" : cache + "/counts";
+    return identity.empty() || cache.empty() ? "" : cache + "/token-counts";
   }
 
   bool cancelled() const { return arguments_.cancel.cancelled(); }

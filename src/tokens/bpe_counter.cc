@@ -14,7 +14,7 @@ class BpeCounter final : public Counter {
       : name_(std::move(options.name)),
         normalize_(std::move(options.normalize)),
         encoder_(std::move(options.vocabulary), std::move(options.added),
-                 std::move(options.pattern)) {}
+                 std::move(options.pattern), options.byte_ids) {}
 
   Count CountText(std::string_view text) const override {
     std::string cleaned;

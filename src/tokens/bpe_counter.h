@@ -1,4 +1,4 @@
-// Exact counts by a byte-level vocabulary: cl100k, o200k, and those of GGUF and tokenizer.json files.
+// Exact counts by a vocabulary: cl100k, o200k, and those of GGUF and tokenizer.json files.
 //
 //   auto counter = MakeBpeCounter({.name = "o200k_base", .vocabulary = vocabulary});
 //
@@ -9,11 +9,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tokens/added_tokens.h"
+#include "tokens/bpe_text.h"
 #include "tokens/counter.h"
 #include "tokens/pattern.h"
 #include "tokens/vocabulary.h"
@@ -26,6 +28,7 @@ struct BpeOptions {
   AddedTokens added;                           // matched before anything is split
   std::shared_ptr<const Pattern> pattern;      // if the rule is kPattern
   std::function<std::string(std::string_view)> normalize;  // may be empty; to valid UTF-8
+  std::optional<ByteIds> byte_ids;             // what an unknown code point's bytes are sent as
 };
 
 std::shared_ptr<const Counter> MakeBpeCounter(BpeOptions options);

@@ -1,5 +1,7 @@
 #include "tokens/bpe_text.h"
 
+#include "base/utf8.h"
+
 namespace dossier::tokens {
 
 std::size_t BpeText::CountPiece(std::string_view text, std::size_t at, std::size_t end,
@@ -9,7 +11,8 @@ std::size_t BpeText::CountPiece(std::string_view text, std::size_t at, std::size
   const Vocabulary& vocabulary = bpe_.vocabulary();
   if (bytes > RecentPieces::kLongest) {
     const std::string_view piece(start, bytes);
-    return vocabulary.FindPiece(piece) != kNone ? 1 : bpe_.Count(piece);
+    const std::uint32_t token = vocabulary.FindPiece(piece);
+    return token != kNone ? bpe_.Sent(token) : bpe_.Count(piece);
   }
   RecentPieces::Entry entry{.bytes = static_cast<std::uint32_t>(bytes)};
   if (bytes <= 8) {
@@ -19,9 +22,11 @@ std::size_t BpeText::CountPiece(std::string_view text, std::size_t at, std::size
     } else {
       std::memcpy(&entry.head, start, bytes);
     }
-    if (vocabulary.FindShortKey(entry.head, bytes) != kNone) return 1;
+    const std::uint32_t token = vocabulary.FindShortKey(entry.head, bytes);
+    if (token != kNone) return bpe_.Sent(token);
   } else {
-    if (vocabulary.FindPiece({start, bytes}) != kNone) return 1;
+    const std::uint32_t token = vocabulary.FindPiece({start, bytes});
+    if (token != kNone) return bpe_.Sent(token);
     std::memcpy(&entry.head, start, 8);
     std::memcpy(&entry.tail, start + 8, bytes - 8);
   }
@@ -66,17 +71,30 @@ std::size_t BpeText::Count(std::string_view text) const {
   return tokens;
 }
 
+void BpeText::AppendSent(std::uint32_t inner, std::vector<TokenId>* out) const {
+  std::string bytes;
+  if (inner & Bpe::kUnknown) {
+    utf8::Append(inner & ~Bpe::kUnknown, &bytes);
+  } else if (const TokenId id = bpe_.vocabulary().OuterId(inner); id != kNone) {
+    out->push_back(id);
+  } else {
+    bytes = bpe_.vocabulary().Text(inner);
+  }
+  for (const char byte : bytes) {
+    out->push_back(byte_ids_ ? (*byte_ids_)[static_cast<unsigned char>(byte)] : kNone);
+  }
+}
+
 void BpeText::EncodePiece(std::string_view piece, Encoding* scratch,
                           std::vector<TokenId>* out) const {
   const Vocabulary& vocabulary = bpe_.vocabulary();
   if (const std::uint32_t token = vocabulary.FindPiece(piece); token != kNone) {
-    out->push_back(vocabulary.OuterId(token));
-    return;
+    return AppendSent(token, out);
   }
   scratch->tokens.clear();
   scratch->bytes = 0;
   bpe_.Extend(piece, scratch);
-  for (const std::uint32_t token : scratch->tokens) out->push_back(vocabulary.OuterId(token));
+  for (const std::uint32_t token : scratch->tokens) AppendSent(token, out);
 }
 
 void BpeText::Encode(std::string_view text, std::vector<TokenId>* out) const {

@@ -10,6 +10,7 @@
 #define DOSSIER_TOKENS_BPE_TEXT_H_
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -24,11 +25,17 @@
 
 namespace dossier::tokens {
 
+// The token of each byte, for code points that a vocabulary does not have.
+using ByteIds = std::array<TokenId, 256>;
+
 class BpeText {
  public:
   BpeText(std::shared_ptr<const Vocabulary> vocabulary, AddedTokens added,
-          std::shared_ptr<const Pattern> pattern)
-      : bpe_(std::move(vocabulary)), added_(std::move(added)), pattern_(std::move(pattern)) {}
+          std::shared_ptr<const Pattern> pattern, std::optional<ByteIds> byte_ids = std::nullopt)
+      : bpe_(std::move(vocabulary)),
+        added_(std::move(added)),
+        pattern_(std::move(pattern)),
+        byte_ids_(byte_ids) {}
 
   std::size_t Count(std::string_view text) const;
   void Encode(std::string_view text, std::vector<TokenId>* out) const;
@@ -53,6 +60,7 @@ class BpeText {
   std::size_t CountPlain(std::string_view text, RecentPieces* recent) const;
   std::size_t CountPiece(std::string_view text, std::size_t at, std::size_t end,
                          RecentPieces* recent) const;
+  void AppendSent(std::uint32_t inner, std::vector<TokenId>* out) const;
   void EncodePiece(std::string_view piece, Encoding* scratch, std::vector<TokenId>* out) const;
   std::size_t PieceEnd(std::string_view text, std::size_t at) const {
     return pattern_ ? pattern_->PieceEnd(text, at)
@@ -62,6 +70,7 @@ class BpeText {
   const Bpe bpe_;
   const AddedTokens added_;
   const std::shared_ptr<const Pattern> pattern_;
+  const std::optional<ByteIds> byte_ids_;
 };
 
 template <typename Use>

@@ -8,6 +8,7 @@
 #include "tokens/bpe_counter.h"
 #include "tokens/gguf.h"
 #include "tokens/rank_file.h"
+#include "tokens/tokenizer_json.h"
 
 namespace dossier::tokens {
 namespace {
@@ -31,16 +32,17 @@ Opened OpenPublic(const PublicEncoding& encoding, const DataPaths& paths) {
 // The form of tables and the rules by which they are made: part of the name of each that is kept.
 constexpr std::string_view kMaking = "1";
 
-// The table of a model file, from the cache or made now and kept there.
-Result<std::shared_ptr<const Vocabulary>> TableOf(const GgufFile& file, const std::string& key,
-                                                  const DataPaths& paths) {
+// The table that `make` gives a source for, from the cache or made now and kept there.
+template <typename Make>
+Result<std::shared_ptr<const Vocabulary>> KeptTable(const std::string& key, const DataPaths& paths,
+                                                    Make make) {
   const std::string folder = paths.cache + "/vocabularies";
   const std::string path = fmt::format("{}/{}.vocab", folder, key);
   if (!paths.cache.empty()) {
     if (auto known = Vocabulary::Open(path)) return known;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const ModelVocabulary vocabulary, VocabularyOf(file));
-  DOSSIER_ASSIGN_OR_RETURN(std::string table, BuildVocabulary(vocabulary.source));
+  DOSSIER_ASSIGN_OR_RETURN(const VocabularySource source, make());
+  DOSSIER_ASSIGN_OR_RETURN(std::string table, BuildVocabulary(source));
   // A table that cannot be kept is made again the next time.
   if (!paths.cache.empty() && MakeFolders(folder, 0700)) {
     [[maybe_unused]] const Status kept = WriteFileAtomic(path, table, 0600);
@@ -48,16 +50,46 @@ Result<std::shared_ptr<const Vocabulary>> TableOf(const GgufFile& file, const st
   return Vocabulary::FromBytes(std::move(table));
 }
 
+std::string KeyOf(std::string_view kind, std::string_view bytes) {
+  return fmt::format("{}-{}-{}-{}", kind,
+                     std::string_view(kVocabularyMagic.data(), kVocabularyMagic.size()), kMaking,
+                     Sha256Hex(bytes));
+}
+
 Result<Opened> OpenGguf(const std::string& path, const DataPaths& paths) {
   DOSSIER_ASSIGN_OR_RETURN(const GgufFile file, ReadGguf(path));
-  const std::string key = fmt::format("gguf-{}-{}-{}", std::string_view(kVocabularyMagic.data(), 8),
-                                      kMaking, Sha256Hex(file.head));
-  auto table = TableOf(file, key, paths);
+  const std::string key = KeyOf("gguf", file.head);
+  auto table = KeptTable(key, paths, [&]() -> Result<VocabularySource> {
+    DOSSIER_ASSIGN_OR_RETURN(ModelVocabulary vocabulary, VocabularyOf(file));
+    return std::move(vocabulary.source);
+  });
   if (!table) return MakeError(table.error().code, "{}: {}", path, table.error().message);
   return Opened{.counter = MakeBpeCounter({.name = "gguf:" + path,
                                            .vocabulary = std::move(*table),
                                            .added = AddedTokens(AddedTokensOf(file))}),
                 .identity = key};
+}
+
+Result<Opened> OpenTokenizerJson(const std::string& path, const DataPaths& paths) {
+  constexpr std::uint64_t kMostBytes = 64u << 20;
+  DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMostBytes));
+  auto file = ParseTokenizerJson(bytes);
+  if (!file) return MakeError(file.error().code, "{}: {}", path, file.error().message);
+  const std::string key = KeyOf("hf", bytes);
+  auto table = KeptTable(key, paths,
+                         [&]() -> Result<VocabularySource> { return std::move(file->source); });
+  if (!table) return MakeError(table.error().code, "{}: {}", path, table.error().message);
+  BpeOptions options{.name = "hf:" + path,
+                     .vocabulary = std::move(*table),
+                     .added = AddedTokens(std::move(file->added)),
+                     .pattern = std::move(file->pattern),
+                     .byte_ids = file->byte_ids};
+  if (!file->steps.empty()) {
+    options.normalize = [steps = std::move(file->steps)](std::string_view text) {
+      return Normalize(steps, text);
+    };
+  }
+  return Opened{.counter = MakeBpeCounter(std::move(options)), .identity = key};
 }
 
 }  // namespace
@@ -85,6 +117,9 @@ Result<Opened> Open(std::string_view encoding, const DataPaths& paths) {
   if (const PublicEncoding* known = FindPublicEncoding(encoding)) return OpenPublic(*known, paths);
   if (encoding == "chars") return Opened{.counter = MakeCharCounter()};
   if (encoding.starts_with("gguf:")) return OpenGguf(std::string(encoding.substr(5)), paths);
+  if (encoding.starts_with("hf:")) {
+    return OpenTokenizerJson(std::string(encoding.substr(3)), paths);
+  }
   if (encoding == "bytes") return Opened{.counter = MakeByteCounter()};
   const std::vector<std::string> names = EncodingNames();
   const std::vector<std::string> near = NearestNames(encoding, names, 1);
