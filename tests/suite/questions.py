@@ -20,9 +20,9 @@ class Near:
 
 
 @functools.cache
-def packages(_: pathlib.Path) -> tuple[dict, ...]:
+def packages(folder: pathlib.Path) -> tuple[dict, ...]:
     rows = []
-    for stanza in pathlib.Path("/var/lib/dpkg/status").read_text("utf-8").split("\n\n"):
+    for stanza in (folder / "status").read_text("utf-8").split("\n\n"):
         row = dict(line.split(":", 1) for line in stanza.splitlines() if re.match(r"[A-Za-z-]+:", line))
         if row:
             rows.append({name: value.strip() for name, value in row.items()})

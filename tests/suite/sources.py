@@ -9,6 +9,7 @@ import csv
 import json
 import pathlib
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -176,7 +177,9 @@ def prepare(folder: pathlib.Path, log_bytes: int) -> dict[str, list[str]]:
             truth = partial.with_suffix(".truth.json")
             if truth.exists():
                 truth.rename(path.with_suffix(".truth.json"))
-    return {"packages": ["-c", "/var/lib/dpkg/status"],
+    # A copy: the file changes when anything is installed while the questions are asked.
+    shutil.copyfile("/var/lib/dpkg/status", folder / "status")
+    return {"packages": ["-c", str(folder / "status")],
             "log": ["-c", str(folder / "events.ndjson")],
             "orders": ["-c", str(folder / "orders.csv")],
             "novel": ["-c", str(folder / "novel.txt")],
