@@ -89,6 +89,7 @@ SLIPS = [
     ("import requests\nrequests.get", "ModuleNotFoundError", "Nothing can be installed"),
     ("open('x.txt')", "FileNotFoundError", "open('log.ndjson')"),
     ("def f():\n    return f()\nf()", "RecursionError", "loop"),
+    ("raise MemoryError", "MemoryError", "build no list of it: `records` holds the rows"),
 ]
 
 

@@ -49,6 +49,14 @@ class RecordsTest(WorkerTest):
         self.assertEqual(self.value("[(lambda n: 1 < n < len(records))(n) for n in (1, 2, 99)]"),
                          [False, True, False])
 
+    def test_a_text_field_times_a_number_field_is_an_error(self) -> None:  # small-models 15
+        error = self.error("print(sum(r['size'] * r['tag'] > 3 for r in records))")
+        self.assertEqual(error["type"], "TypeError")
+        self.assertIn("a field that holds text ('x') is multiplied", error["message"])
+        self.assertIn("Another field has the number", error["message"])
+        self.assertEqual(self.value("records[1]['id'] * records[2]['id'] > 1"), True)
+        self.assertEqual(self.value("'-' * records[2]['id']"), "--")
+
     def test_max_min_sum_sorted_leave_none_out(self) -> None:  # small-models 15
         cases = [("max(records, key=lambda r: r['size'])['id']", 19),
                  ("min(records, key=lambda r: r['size'])['id']", 0),

@@ -57,6 +57,7 @@ class Parsed:
             raise SyntaxError(str(error) or "the code is nested too deeply") from None
         self.last: ast.stmt | None = self.tree.body[-1] if self.tree.body else None
         self.comparisons: list[Slot] = []   # parents before what they hold
+        self.field_products: list[Slot] = []  # r["a"] * r["b"]
         self._kinds: dict[type, list[Any]] = defaultdict(list)
         self._bound: list[tuple[Binding, int]] = []
         self._walk()
@@ -87,16 +88,28 @@ class Parsed:
                 named = field in ("target", "targets") and kind in _ASSIGNMENTS
                 own = scope | _ONLY_WALRUS if named else scope
                 if value.__class__ is not list:
-                    if value.__class__ is ast.Compare:
-                        self.comparisons.append(Slot(node, field, None))
+                    self._note(value, node, field, None)
                     stack.append((value, own))
                     continue
                 for index in range(len(value) - 1, -1, -1):
                     child = value[index]
-                    if child.__class__ is ast.Compare:
-                        self.comparisons.append(Slot(node, field, index))
+                    self._note(child, node, field, index)
                     if child is not None:   # the key of **mapping in a dict
                         stack.append((child, own))
+
+    def _note(self, value: Any, parent: Any, field: str, index: int | None) -> None:
+        kind = value.__class__
+        if kind is ast.Compare:
+            self.comparisons.append(Slot(parent, field, index))
+        elif kind is ast.BinOp and value.op.__class__ is ast.Mult \
+                and _is_field(value.left) and _is_field(value.right):
+            self.field_products.append(Slot(parent, field, index))
+
+
+def _is_field(node: ast.expr) -> bool:
+    """True for r["name"]."""
+    return node.__class__ is ast.Subscript and node.slice.__class__ is ast.Constant \
+        and node.slice.value.__class__ is str
 
 
 def _node_fields(kind: type) -> tuple[str, ...]:

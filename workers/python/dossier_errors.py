@@ -210,6 +210,8 @@ _SLIPS: list[tuple[type[BaseException], str, str]] = [
      "re needs a string: use doc.grep(pattern) for the whole text, str(value) for one value."),
     (TypeError, "not JSON serializable", "Make it plain first: list(records), dict(row)."),
     (TypeError, "list indices must be integers", "This is a list of rows: {way}."),
+    (TypeError, "holds text .* is multiplied",
+     "Another field has the number: see the types in the description, or use float(...)."),
     (TypeError, "unhashable", "Use a tuple or str(...) as the key."),
     (TypeError, "a coroutine was expected|can't be used in 'await'",
      "llm_query is an ordinary function: call it without await."),
@@ -222,6 +224,6 @@ _SLIPS: list[tuple[type[BaseException], str, str]] = [
     (ZeroDivisionError, ".", "Nothing was counted: print the values that exist first."),
     (IndexError, ".", "There are fewer items than expected: print len(...) first."),
     (RecursionError, ".", "Use a loop."),
-    (MemoryError, ".", "Too much memory: go through doc.chunks(size) or records one by one."),
+    (MemoryError, "", "Too much to hold at once, build no list of it: {way}."),
     (RuntimeError, "running event loop", "Use await directly, without asyncio.run."),
 ]

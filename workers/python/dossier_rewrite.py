@@ -1,9 +1,12 @@
-"""Comparisons and the builtins that order values, made tolerant of None.
+"""Comparisons and the builtins that order values, made tolerant of None; products made strict.
 
 Rows give None for a missing field. In Python `None > 5` raises, and one such row ends the block of
 a model that did not think of it. So `<`, `<=`, `>`, `>=` and `in` in blocks become calls that
 answer False where one side is None, and max, min, sum and sorted leave such values out. All that
 was left out is counted and told. `r["x"] is not None` works as ever: a missing value is plain None.
+
+One thing is made stricter: `r["product"] * r["quantity"]` of a text and a number. Python repeats the
+text, nobody asks that of two fields, and the wrong name in a product would pass unseen.
 """
 
 import ast
@@ -46,6 +49,9 @@ class Skipped:
 
 def tolerant(parsed: Parsed) -> ast.Module:
     """The tree with its comparisons rewritten in place, the inner ones first."""
+    for slot in parsed.field_products:   # first: a comparison takes its operands with it
+        product = slot.node
+        slot.put(_placed("_dossier_product", [product.left, product.right], product))
     for slot in reversed(parsed.comparisons):
         slot.put(_rewritten(slot.node))
     return parsed.tree
@@ -141,7 +147,13 @@ def tolerant_builtins(skipped: Skipped) -> dict[str, Callable[..., Any]]:
     def _dossier_between(first: str, second: str, low: Any, middle: Any, high: Any) -> Any:
         return compare[first](low, middle) and compare[second](middle, high)
 
-    own = {"_dossier_between": _dossier_between, **compare}
+    def _dossier_product(left: Any, right: Any) -> Any:
+        if isinstance(left, str) != isinstance(right, str):
+            text = left if isinstance(left, str) else right
+            raise TypeError(f"a field that holds text ({text[:40]!r}) is multiplied")
+        return left * right
+
+    own = {"_dossier_between": _dossier_between, "_dossier_product": _dossier_product, **compare}
     return own | {f.__name__: f for f in _ordering(skipped)}
 
 
