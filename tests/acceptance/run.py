@@ -11,6 +11,8 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
   context             as files, and each is handed to `ask` with -c
   args                the command's arguments; or
   ask, replies        `ask` with a scripted model that answers with `replies` (MOD-50 rules)
+  window              tokens of the scripted model's window, in a config of its own; its output is
+                      an eighth of it
   stdin, env          given to the command
   before              argument lists of commands run first (their exit status must be 0); the
                       script of `replies` is ../script.yaml
@@ -23,12 +25,18 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
   events_lack         {type: [texts]}: none may; an empty list: there is no such event
   warnings            codes of the run's warnings, in order
   roles               {N: [roles]}: of the N-th request's messages
-  prefix              stable: each turn's messages are the start of the next turn's
+  prefix              stable: each turn's messages are the start of the next turn's; compacted: the
+                      system text, the first two messages and the last two turns stay byte-equal
+  largest_request     tokens that no request of the run exceeds
+  shown               texts that `runs show` must print of the run
   files_after         {name: content} after the command
-  sent                {N: [texts]}: what the N-th request's messages must contain
+  sent                {N: [texts]}: what the N-th request's messages must contain; -1: the last
   sent_lacks          {N: [texts]}: what they must not contain
   max_seconds         a bound that only a hang would pass
   max_memory          MiB of private memory that the command may use at most
+
+Every assembly report on stdout or in a file that the command wrote must be valid by
+docs/schemas/assembly-report.schema.json, whatever a scenario asks for.
 """
 
 import argparse
@@ -40,6 +48,7 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
 import yaml
 
 QUIET_EVENTS = {"warning", "context.stored", "bridge.call"}
@@ -64,6 +73,37 @@ def write_content(path: pathlib.Path, value) -> None:
         path.write_bytes(content_of(value))
 
 
+REPORT_SCHEMA = jsonschema.Draft202012Validator(json.loads(
+    (pathlib.Path(__file__).parents[2] / "docs/schemas/assembly-report.schema.json").read_text()))
+LARGEST_REPORT = 16 << 20  # bytes of a file that may hold one
+
+# A model entry that stands for the built-in one (docs/guide/models.md).
+SMALL_WINDOW = """
+models:
+  - {{name: scripted, provider: scripted, window: {window}, max_output: {output},
+     tokens: {{bytes_per_token: 4.0, margin: 0}}, as_of: 2026-11-21, source: a test,
+     capabilities: {{assistant_first: true, merge_same_role: false}}}}
+"""
+
+
+def reports_in(document):
+    """The assembly reports anywhere inside a JSON document."""
+    inner = document.values() if isinstance(document, dict) else document
+    if isinstance(document, dict) and document.get("schema") == "dossier.assembly/1":
+        yield document
+    elif isinstance(document, (dict, list)):
+        for value in inner:
+            yield from reports_in(value)
+
+
+def parsed(text: bytes):
+    """The JSON object that a text holds, else None."""
+    try:
+        return json.loads(text) if text.lstrip()[:1] == b"{" else None
+    except ValueError:
+        return None
+
+
 def lookup(document, path: str):
     for key in path.split("."):
         document = document[int(key)] if isinstance(document, list) else document[key]
@@ -71,11 +111,11 @@ def lookup(document, path: str):
 
 
 JOURNAL_KEYS = {"requests", "journal", "sent", "sent_lacks", "events", "events_lack", "warnings",
-                "roles", "prefix"}
+                "roles", "prefix", "largest_request", "shown"}
 KEYS = JOURNAL_KEYS | {"about", "cases", "files", "context", "args", "ask", "replies", "stdin",
                        "env", "before", "stdout", "stdout_contains", "stdout_lacks",
                        "stderr_contains", "stderr_lacks", "json", "exit", "max_seconds",
-                       "max_memory", "files_after"}
+                       "max_memory", "files_after", "window"}
 
 
 class Scenario:
@@ -120,6 +160,8 @@ class Scenario:
             for group in ("files", "context"):
                 for name, value in self.spec.get(group, {}).items():
                     write_content(work / name, value)
+            self.configure(pathlib.Path(home) / "config/dossier")
+            given = {file: file.read_bytes() for file in self.written(work)}
             env = self.environment(home)
             arguments = self.arguments(work)  # writes the script, which `before` may use too
             for before in self.spec.get("before", []):
@@ -134,12 +176,37 @@ class Scenario:
             except subprocess.TimeoutExpired:
                 return ["did not end in time"]
             self.check_output(done)
+            self.check_reports("stdout", done.stdout)
+            for file in self.written(work):
+                if given.get(file) != (text := file.read_bytes()):
+                    self.check_reports(file.name, text)
             for name, value in self.spec.get("files_after", {}).items():
                 found = (work / name).read_bytes() if (work / name).exists() else None
                 self.check(found == content_of(value), f"file {name} is {found!r}")
             if JOURNAL_KEYS & self.spec.keys():
                 self.check_journal(work, env)
         return self.problems
+
+    def configure(self, folder: pathlib.Path) -> None:
+        if "window" not in self.spec:
+            return
+        window = self.spec["window"]
+        folder.mkdir(parents=True)
+        (folder / "dossier.yml").write_text("models: {data: [models.yaml]}\n", "utf-8")
+        (folder / "models.yaml").write_text(
+            SMALL_WINDOW.format(window=window, output=window // 8), "utf-8")
+
+    @staticmethod
+    def written(work: pathlib.Path) -> list[pathlib.Path]:
+        """The files that may hold a report."""
+        return [file for file in work.rglob("*") if file.is_file() and not file.is_symlink()
+                and file.stat().st_size <= LARGEST_REPORT]
+
+    def check_reports(self, place: str, text: bytes) -> None:
+        for report in reports_in(parsed(text)):
+            for error in list(REPORT_SCHEMA.iter_errors(report))[:3]:
+                self.problems.append(f"the report in {place} is not valid at "
+                                     f"{error.json_path}: {error.message[:300]}")
 
     def check_output(self, done: subprocess.CompletedProcess) -> None:
         out = done.stdout.decode("utf-8", "replace")
@@ -188,15 +255,24 @@ class Scenario:
         if "warnings" in self.spec:
             codes = [event["data"]["code"] for event in events if event["type"] == "warning"]
             self.check(codes == self.spec["warnings"], f"warnings are {codes}")
+        if "largest_request" in self.spec:
+            tokens = max((event["data"]["tokens"] for event in sent), default=0)
+            self.check(tokens <= self.spec["largest_request"], f"a request has {tokens} tokens")
+        if "shown" in self.spec:
+            story = subprocess.run([self.dossier, "runs", "show", runs[0]["run"]], cwd=work,
+                                   env=env, capture_output=True, check=True).stdout.decode()
+            for part in self.spec["shown"]:
+                self.check(part in story, f"runs show lacks {part!r}: {story[-2000:]}")
         self.check_events(events)
         self.check_messages([self.messages(env, event) for event in sent
                              if event["data"]["purpose"] in ("root", "extract", "direct")])
         for key, want in (("sent", True), ("sent_lacks", False)):
             for number, parts in self.spec.get(key, {}).items():
-                if len(sent) < int(number):
+                if len(sent) < abs(int(number)):
                     self.problems.append(f"there is no request {number}")
                     continue
-                text = self.body(env, sent[int(number) - 1]["data"]["messages"])
+                place = int(number) - 1 if int(number) > 0 else int(number)
+                text = self.body(env, sent[place]["data"]["messages"])
                 for part in (content_of(value).decode() for value in parts):
                     # Both the text and its form inside JSON, as root messages are kept as JSON.
                     found = part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
@@ -227,6 +303,18 @@ class Scenario:
                     # White space between two parts of one message is the layout's matter.
                     self.check(old.split() == new.split(),
                                f"message {index} of request {number} changed: {old!r} to {new!r}")
+
+        if self.spec.get("prefix") == "compacted":
+            for number, (before, after) in enumerate(zip(requests, requests[1:]), 1):
+                old, new = before["turns"], after["turns"]
+                kept = [(before["system"], after["system"]), (old[:2], new[:2])]
+                if number > 1:
+                    texts = [["\n\n".join(block["text"] for block in turn["blocks"])
+                              for turn in turns] for turns in (old, new)]
+                    kept += [(texts[0][-2:], texts[1][-4:-2])]
+                for one, other in kept:
+                    self.check(one == other,
+                               f"request {number + 1} changed {one!r} to {other!r}")
 
     def messages(self, env: dict, event: dict) -> dict:
         return json.loads(self.body(env, event["data"]["messages"]))

@@ -34,6 +34,20 @@ def tiktoken_encoding(name: str):
     return tiktoken.Encoding(**getattr(public, name)())
 
 
+def why_not() -> str:
+    """Why nothing can be compared here; "" if it can. May go on in another Python that has tiktoken."""
+    try:
+        import tiktoken  # noqa: F401 (only whether it is there)
+    except ImportError:
+        other = os.environ.pop("DOSSIER_TIKTOKEN_PYTHON", "")
+        if other:
+            os.execv(other, [other, *sys.argv])
+        return "no tiktoken; set DOSSIER_TIKTOKEN_PYTHON to a Python that has it"
+    if not (ROOT / ".cache/ranks/o200k_base.tiktoken").exists():
+        return "no rank files; scripts/setup fetches them"
+    return ""
+
+
 def corpus() -> str:
     """Some megabytes of code and prose that every Debian has."""
     parts = []
@@ -126,16 +140,8 @@ def main() -> int:
     parser.add_argument("--trees", nargs="*", default=[])
     parser.add_argument("--encodings", default="cl100k_base,o200k_base")
     arguments = parser.parse_args()
-    try:
-        import tiktoken  # noqa: F401 (only whether it is there)
-    except ImportError:
-        other = os.environ.pop("DOSSIER_TIKTOKEN_PYTHON", "")
-        if other:
-            os.execv(other, [other, *sys.argv])
-        print("skipped: no tiktoken; set DOSSIER_TIKTOKEN_PYTHON to a Python that has it")
-        return SKIPPED
-    if not (ROOT / ".cache/ranks/o200k_base.tiktoken").exists():
-        print("skipped: no rank files; scripts/setup fetches them")
+    if why := why_not():
+        print(f"skipped: {why}")
         return SKIPPED
     base = corpus()
     different = 0

@@ -42,8 +42,8 @@ class Case(unittest.TestCase):
         return ["-m", "scripted", "--script", self.write("script.json", json.dumps(replies))]
 
     def start(self, *words: str, **options) -> subprocess.Popen:
-        process = subprocess.Popen([DOSSIER, *words], cwd=self.home, env=self.env,
-                                   **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+        process = subprocess.Popen([DOSSIER, *words], env=self.env,
+                                   **{"cwd": self.home, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
                                       "stderr": subprocess.PIPE, "text": True, **options})
         self.addCleanup(self.end, process)
         return process
