@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/random.h"
+#include "base/replace_file.h"
 
 namespace dossier {
 namespace {
@@ -23,15 +24,6 @@ Result<std::string> HomeFolder(const char* variable, std::string_view fallback) 
     return MakeError(ErrorCode::kConfig, "HOME is not set: set it, or set {}", variable);
   }
   return fmt::format("{}/{}/dossier", home, fallback);
-}
-
-// Makes the rename durable; a file system that cannot sync a folder is no reason to fail.
-void SyncFolderOf(const std::string& path) {
-  const auto slash = path.rfind('/');
-  const std::string folder =
-      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-  UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.valid()) fsync(fd.get());
 }
 
 }  // namespace
@@ -54,10 +46,12 @@ Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes) {
   struct stat info {};
   if (fstat(fd.get(), &info) != 0) return MakeErrnoError(errno, path);
   std::string out;
-  if (info.st_size > 0) out.reserve(static_cast<std::size_t>(info.st_size) + 1);
+  // One byte more than there should be: the read that fills less of it has seen the end.
+  const bool sized = info.st_size > 0;  // files of /proc say 0
+  if (sized) out.reserve(static_cast<std::size_t>(info.st_size) + 1);
   while (true) {
-    const std::size_t old = out.size();
-    const std::size_t room = std::max<std::size_t>(out.capacity() - old, 65536);
+    const std::size_t old = out.size(), reserved = out.capacity() - old;
+    const std::size_t room = sized && reserved > 0 ? reserved : 65536;
     out.resize(old + room);
     const ssize_t got = read(fd.get(), out.data() + old, room);
     if (got < 0 && errno == EINTR) {
@@ -83,41 +77,8 @@ Status WriteAll(int fd, std::string_view content) {
   return {};
 }
 
-namespace {
-
-// A device, a pipe or a terminal: what a rename would put a plain file in the place of.
-bool IsSpecialFile(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
-Status WriteToSpecialFile(const std::string& path, std::string_view content) {
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (!fd.valid()) return MakeErrnoError(errno, path);
-  if (const Status written = WriteAll(fd.get(), content); !written) {
-    return MakeError(written.error().code, "{}: {}", path, written.error().message);
-  }
-  return {};
-}
-
-}  // namespace
-
 Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode) {
-  if (IsSpecialFile(path)) return WriteToSpecialFile(path, content);
-  const std::string temporary = fmt::format("{}.{}.tmp", path, RandomHex(12));
-  UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  if (!fd.valid()) return MakeErrnoError(errno, temporary);
-  Status written = WriteAll(fd.get(), content);
-  if (written && fsync(fd.get()) != 0) written = MakeErrnoError(errno, "fsync");
-  if (written && rename(temporary.c_str(), path.c_str()) != 0) {
-    written = MakeErrnoError(errno, "rename");
-  }
-  if (!written) {
-    unlink(temporary.c_str());
-    return MakeError(written.error().code, "{}: {}", path, written.error().message);
-  }
-  SyncFolderOf(path);
-  return {};
+  return ReplaceFile(path, {content}, {.mode = mode, .durability = Durability::kOfTheDisk});
 }
 
 Status MakeFolders(const std::string& path, unsigned mode) {
