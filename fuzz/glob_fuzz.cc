@@ -9,8 +9,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::size_t middle = text.find('\0');
   const std::string_view pattern = text.substr(0, middle);
-  const dossier::Glob glob(pattern);
-  if (middle != std::string_view::npos) glob.Matches(text.substr(middle + 1));
+  for (const auto letters : {dossier::LetterCase::kTells, dossier::LetterCase::kIgnored}) {
+    const dossier::Glob glob(pattern, letters);
+    if (middle != std::string_view::npos) glob.Matches(text.substr(middle + 1));
+  }
   if (size < 200) dossier::ExpandBraces(pattern);
   return 0;
 }

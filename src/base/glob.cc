@@ -22,6 +22,11 @@ bool IsHexDigit(unsigned char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+unsigned char Folded(char c, LetterCase letters) {
+  const auto byte = static_cast<unsigned char>(c);
+  return letters == LetterCase::kIgnored && IsUpper(byte) ? byte - 'A' + 'a' : byte;
+}
+
 struct NamedClass {
   std::string_view name;
   ByteTest test;
@@ -51,7 +56,7 @@ std::optional<std::string_view> ClassName(std::string_view pattern, std::size_t 
 
 }  // namespace
 
-Glob::Glob(std::string_view pattern) { Compile(pattern); }
+Glob::Glob(std::string_view pattern, LetterCase letters) : letters_(letters) { Compile(pattern); }
 
 void Glob::Compile(std::string_view pattern) {
   using Kind = Token::Kind;
@@ -73,10 +78,10 @@ void Glob::Compile(std::string_view pattern) {
         tokens_.push_back({Kind::kNever});
         return;
       }
-      tokens_.push_back({Kind::kByte, pattern[at + 1]});
+      tokens_.push_back({Kind::kByte, static_cast<char>(Folded(pattern[at + 1], letters_))});
       at += 2;
     } else {
-      tokens_.push_back({Kind::kByte, c});
+      tokens_.push_back({Kind::kByte, static_cast<char>(Folded(c, letters_))});
       ++at;
     }
   }
@@ -112,7 +117,7 @@ std::size_t Glob::CompileClass(std::string_view pattern, std::size_t at) {
       ++at;
       if (pattern[at] == '\\' && ++at >= pattern.size()) return std::string_view::npos;
       const auto high = static_cast<unsigned char>(pattern[at++]);
-      for (unsigned c = *low; c <= high; ++c) set.set(c);
+      for (unsigned c = *low; c <= high; ++c) set.set(c).set(Folded(static_cast<char>(c), letters_));
       low.reset();
       continue;
     }
@@ -122,7 +127,9 @@ std::size_t Glob::CompileClass(std::string_view pattern, std::size_t at) {
         const ByteTest test = FindNamedClass(*name);
         if (!test) return std::string_view::npos;
         for (unsigned c = 0; c < 256; ++c) {
-          if (test(static_cast<unsigned char>(c))) set.set(c);
+          if (test(static_cast<unsigned char>(c))) {
+            set.set(c).set(Folded(static_cast<char>(c), letters_));
+          }
         }
         at += 2 + name->size() + 2;
         low.reset();
@@ -187,10 +194,11 @@ class Glob::Matcher {
     return true;
   }
 
-  bool Takes(const Token& token, char c) const {
-    if (token.kind == Kind::kByte) return c == token.byte;
+  bool Takes(const Token& token, char byte) const {
+    const unsigned char c = Folded(byte, glob_.letters_);
+    if (token.kind == Kind::kByte) return static_cast<char>(c) == token.byte;
     if (token.kind == Kind::kName) return c != '/';
-    return glob_.classes_[token.index].test(static_cast<unsigned char>(c));
+    return glob_.classes_[token.index].test(c);
   }
 
   bool RetryStar() {

@@ -6,7 +6,8 @@
 // `*`, `?` and `[…]` stay inside a name; `**` that fills a name crosses slashes; `\x` is x itself;
 // classes have ranges, `!` or `^` in front, and `[:alpha:]` and its kin (ASCII). A pattern that is
 // malformed (an open bracket, a trailing backslash, an unknown class) matches nothing. Bytes are
-// compared as bytes, with case.
+// compared as bytes, with case, or with ASCII letters of both cases alike, as git does where
+// core.ignorecase is set: a single letter in a class then stands for the small one only.
 //
 // Thread-safety: immutable after construction.
 
@@ -21,9 +22,11 @@
 
 namespace dossier {
 
+enum class LetterCase : std::uint8_t { kTells, kIgnored };
+
 class Glob {
  public:
-  explicit Glob(std::string_view pattern);
+  explicit Glob(std::string_view pattern, LetterCase letters = LetterCase::kTells);
 
   bool Matches(std::string_view text) const;
 
@@ -50,6 +53,7 @@ class Glob {
   // Reads the class whose bracket stands before `at`; returns where it ends, npos if malformed.
   std::size_t CompileClass(std::string_view pattern, std::size_t at);
 
+  LetterCase letters_;
   std::vector<Token> tokens_;
   std::vector<ByteSet> classes_;
 };

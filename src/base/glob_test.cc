@@ -29,6 +29,24 @@ TEST(GlobTest, PatternsMeanWhatGitSays) {  // ASM-110
   }
 }
 
+TEST(GlobTest, LettersOfBothCasesAreAlikeAsInGitWhereThatIsAskedFor) {  // ASM-110
+  struct Case {
+    std::string_view pattern, text;
+    bool matches;
+  };
+  constexpr Case kCases[] = {
+      {"*.LOG", "a.log", true},      {"*.log", "a.LOG", true},  {"A?c", "aBC", true},
+      {"[A-C]", "b", true},          {"[a-c]", "B", true},      {"[[:upper:]]", "q", true},
+      {"[!A-C]", "b", false},        {"\\Q", "q", true},        {"Ã", "Ã¤", false},
+      {"[Q]", "q", false},           {"[q]", "Q", true},        {"[@-B]", "a", true},
+  };
+  for (const Case& c : kCases) {
+    EXPECT_EQ(Glob(c.pattern, LetterCase::kIgnored).Matches(c.text), c.matches)
+        << c.pattern << " | " << c.text;
+  }
+  EXPECT_FALSE(Glob("*.LOG").Matches("a.log"));
+}
+
 TEST(GlobTest, ManyStarsEndSoon) {
   std::string pattern, text(4000, 'a');
   for (int i = 0; i < 200; ++i) pattern += "*a";

@@ -20,7 +20,8 @@ namespace dossier {
 
 class IgnoreFile {
  public:
-  explicit IgnoreFile(std::string_view content);
+  // `letters`: git's core.ignorecase.
+  explicit IgnoreFile(std::string_view content, LetterCase letters = LetterCase::kTells);
 
   enum class Verdict : std::uint8_t { kNone, kIgnored, kKept };
   enum class PathKind : std::uint8_t { kFile, kFolder };
@@ -39,6 +40,7 @@ class IgnoreFile {
   static bool Matches(const Rule& rule, std::string_view text);
   void Add(std::string_view line);
 
+  LetterCase letters_;
   std::vector<Rule> rules_;
 };
 

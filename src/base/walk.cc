@@ -34,14 +34,15 @@ std::string JoinPath(const std::string& folder, std::string_view name) {
 // Inside a work tree git follows no link to an ignore file; elsewhere it does.
 enum class LinkedFile : std::uint8_t { kRefuse, kFollow };
 
-std::optional<IgnoreFile> ReadIgnoreFile(const std::string& path, LinkedFile linked) {
+std::optional<IgnoreFile> ReadIgnoreFile(const std::string& path, LinkedFile linked,
+                                         LetterCase letters) {
   struct stat info {};
   const int failed =
       linked == LinkedFile::kRefuse ? lstat(path.c_str(), &info) : stat(path.c_str(), &info);
   if (failed != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   const auto text = ReadFile(path, kMaxIgnoreFile);
   if (!text) return std::nullopt;
-  return IgnoreFile(*text);
+  return IgnoreFile(*text, letters);
 }
 
 std::string DefaultGlobalIgnoreFile() {
@@ -85,7 +86,8 @@ std::string_view KindName(mode_t mode) {
 // The rules that hold where the walk is: git's first, then one list for each extra file name.
 class RuleStack {
  public:
-  explicit RuleStack(const std::vector<std::string>& extra_names) : lists_(1 + extra_names.size()) {
+  RuleStack(const std::vector<std::string>& extra_names, LetterCase letters)
+      : letters_(letters), lists_(1 + extra_names.size()) {
     names_.emplace_back(".gitignore");
     names_.insert(names_.end(), extra_names.begin(), extra_names.end());
   }
@@ -105,7 +107,7 @@ class RuleStack {
   // A file of git's that is in no folder of the tree.
   void AddGit(const std::string& path) {
     if (path.empty()) return;
-    if (auto file = ReadIgnoreFile(path, LinkedFile::kFollow)) {
+    if (auto file = ReadIgnoreFile(path, LinkedFile::kFollow, letters_)) {
       lists_[0].push_back({"", std::move(*file)});
     }
   }
@@ -116,7 +118,7 @@ class RuleStack {
   void AddFolder(const std::string& folder, const std::string& inside, Present present) {
     for (std::size_t i = 0; i < names_.size(); ++i) {
       if (!present(names_[i])) continue;
-      auto file = ReadIgnoreFile(JoinPath(folder, names_[i]), LinkedFile::kRefuse);
+      auto file = ReadIgnoreFile(JoinPath(folder, names_[i]), LinkedFile::kRefuse, letters_);
       if (!file) continue;
       lists_[i].push_back({inside.empty() ? "" : inside + "/", std::move(*file)});
     }
@@ -148,6 +150,7 @@ class RuleStack {
     return Verdict::kNone;
   }
 
+  const LetterCase letters_;
   std::vector<std::string> names_;
   std::vector<std::vector<Rules>> lists_;  // as names_; in each, outermost first
 };
@@ -155,7 +158,7 @@ class RuleStack {
 class Walker {
  public:
   Walker(const WalkOptions& options, const CancelToken& cancel)
-      : options_(options), cancel_(cancel), rules_(options.extra_ignore_files) {}
+      : options_(options), cancel_(cancel), rules_(options.extra_ignore_files, options.letters) {}
 
   Result<WalkResult> Run(const std::string& folder) {
     struct stat info {};

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxOutput = 256 << 20;  // bytes of one answer of git's
 constexpr std::string_view kCommits = "-1000";
 constexpr std::string_view kCommitMark = "\x01\x02";  // no path of a sane repository starts so
+constexpr const char* kSettings = "^core\\.(excludesfile|ignorecase)$";
 constexpr Millis kTimeout(60'000);
 
 // Nothing of ours but where the user's own configuration is; nothing that starts a program.
@@ -88,6 +89,24 @@ void ReadLog(std::string_view out, GitFacts* facts) {
   });
 }
 
+// "NAME\nVALUE" of each setting, or "NAME" alone, the last one counts. Git reads the values itself,
+// but only where there are any: mostly one process less.
+void ReadSettings(const GitFolders& folders, std::string_view out, const CancelToken& cancel,
+                  GitFacts* facts) {
+  const auto value = [&](const char* type, const char* name) -> std::optional<std::string> {
+    bool there = false;
+    ForEachAtNul(out, [&](std::string_view entry) {
+      there = there || entry.substr(0, entry.find('\n')) == name;
+    });
+    if (!there) return std::nullopt;
+    const auto asked = Git(folders, {"config", "--null", type, "--get", name}, cancel);
+    if (!asked || asked->exit_code != 0) return std::nullopt;
+    return asked->out.substr(0, asked->out.find('\0'));
+  };
+  facts->global_ignore_file = value("--type=path", "core.excludesfile");
+  if (value("--type=bool", "core.ignorecase") == "true") facts->letters = LetterCase::kIgnored;
+}
+
 // Git's first line of complaint, or why it could not be started.
 std::string Complaint(const Result<ProcessResult>& done) {
   if (!done) return done.error().message;
@@ -104,7 +123,7 @@ GitFacts ReadGitFacts(const GitFolders& folders, const CancelToken& cancel) {
     facts.problem = "git is not installed: files are ordered by path";
     return facts;
   }
-  Result<ProcessResult> log, index, staged, ignore;
+  Result<ProcessResult> log, index, staged, settings;
   {
     TaskGroup tasks;
     tasks.Run([&] {
@@ -119,7 +138,7 @@ GitFacts ReadGitFacts(const GitFolders& folders, const CancelToken& cancel) {
                  {"diff-index", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff",
                   "--no-textconv", "--no-relative", "HEAD", "--"},
                  cancel);
-    ignore = Git(folders, {"config", "--null", "--type=path", "--get", "core.excludesFile"}, cancel);
+    settings = Git(folders, {"config", "--null", "--get-regexp", kSettings}, cancel);
   }
   if (!index || index->exit_code != 0) {
     facts.problem =
@@ -133,9 +152,7 @@ GitFacts ReadGitFacts(const GitFolders& folders, const CancelToken& cancel) {
   } else {  // there is no commit yet
     for (const auto& [path, name] : facts.index) facts.staged.insert(path);
   }
-  if (ignore && ignore->exit_code == 0) {
-    facts.global_ignore_file = ignore->out.substr(0, ignore->out.find('\0'));
-  }
+  if (settings && settings->exit_code == 0) ReadSettings(folders, settings->out, cancel, &facts);
   return facts;
 }
 

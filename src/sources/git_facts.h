@@ -24,6 +24,7 @@
 
 #include "base/cancel.h"
 #include "base/git_folders.h"
+#include "base/glob.h"
 #include "base/hash.h"
 
 namespace dossier::sources {
@@ -36,6 +37,7 @@ struct GitFacts {
   std::unordered_map<std::string, std::uint32_t> last_commit;
   std::vector<std::vector<std::string>> commits;  // newest first: what each touched
   std::optional<std::string> global_ignore_file;  // core.excludesFile
+  LetterCase letters = LetterCase::kTells;        // core.ignorecase
   GitHash hash = GitHash::kSha1;
   std::string problem;  // why nothing is known: git is missing, or refuses; one sentence
 };
