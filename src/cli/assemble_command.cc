@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/asset_folders.h"
 #include "cli/assembly_table.h"
+#include "cli/counter_choice.h"
 #include "cli/model_flags.h"
 #include "cli/section_sources.h"
 #include "cli/terminal.h"
@@ -39,22 +40,10 @@ Result<std::map<std::string, std::string>> ReadPairs(const std::vector<std::stri
   return out;
 }
 
-// The entry of -m; no key is needed to assemble.
-Result<model::Entry> FindEntry(const std::string& name, std::vector<std::string>* warnings) {
-  DOSSIER_ASSIGN_OR_RETURN(const model::Catalog catalog, model::Catalog::Load({}));
-  for (const model::Entry& entry : catalog.entries()) {
-    if (!name.empty() && (entry.name == name || entry.provider + "/" + entry.name == name)) {
-      return entry;
-    }
-  }
-  DOSSIER_ASSIGN_OR_RETURN(model::Choice choice, catalog.Choose({.name = name}, Environment));
-  *warnings = choice.warnings;
-  return choice.entry;
-}
-
-Result<std::shared_ptr<const tokens::Counter>> OpenCounter(const std::string& wanted,
-                                                           const model::Entry& entry,
-                                                           std::vector<std::string>* warnings) {
+// By --tokenizer, else by the model's entry as for the engine.
+Result<std::shared_ptr<const tokens::Counter>> CounterOf(const std::string& wanted,
+                                                         const model::Entry& entry,
+                                                         std::vector<std::string>* warnings) {
   if (wanted == "estimate") {
     return tokens::MakeEstimator({.bytes_per_token = entry.bytes_per_token,
                                   .margin = entry.margin});
@@ -96,9 +85,9 @@ class Command {
   Status Run() {
     now_ = arguments_.now.empty() ? FormatTime(SystemClock()->WallNow()) : arguments_.now;
     DOSSIER_RETURN_IF_ERROR(CheckTime(now_));
-    std::vector<std::string> warnings;
-    DOSSIER_ASSIGN_OR_RETURN(entry_, FindEntry(arguments_.model, &warnings));
-    for (const std::string& warning : warnings) PrintWarning(err_, warning);
+    DOSSIER_ASSIGN_OR_RETURN(model::Choice choice, ChooseWithoutKey(arguments_.model));
+    for (const std::string& warning : choice.warnings) PrintWarning(err_, warning);
+    entry_ = std::move(choice.entry);
     DOSSIER_ASSIGN_OR_RETURN(const Assembled prompt, Assemble());
     for (const Json& warning : Find(prompt.report, "warnings")->get_array()) {
       PrintWarning(err_, FindString(warning, "text").value_or(""));
@@ -121,7 +110,7 @@ class Command {
     DOSSIER_ASSIGN_OR_RETURN(auto sources, ReadPairs(arguments_.sources, "--source"));
     std::vector<std::string> warnings;
     DOSSIER_ASSIGN_OR_RETURN(const auto counter,
-                             OpenCounter(arguments_.tokenizer, entry_, &warnings));
+                             CounterOf(arguments_.tokenizer, entry_, &warnings));
     for (const std::string& warning : warnings) PrintWarning(err_, warning);
     SectionReader reader(layout, std::move(sources), counter, cancel_);
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections, reader.Read(in_));

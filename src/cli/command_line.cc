@@ -23,7 +23,16 @@
 namespace dossier::cli {
 namespace {
 
-// CLI11's own words name the flag; ours adds where help is.
+// CLI11's own words name the flag, but "Could not convert: --budget = abc" does not say what is wanted:
+// only numbers are converted.
+std::string Sentence(const CLI::ParseError& error) {
+  constexpr std::string_view kConversion = "Could not convert: ";
+  std::string text = error.what();
+  const std::size_t equals = text.find(" = ");
+  if (!text.starts_with(kConversion) || equals == std::string::npos) return text;
+  return text.replace(equals, 3, " ").substr(kConversion.size()) + ": not a number, or too large";
+}
+
 int UsageError(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   std::string path = "dossier";
@@ -31,7 +40,7 @@ int UsageError(const CLI::App& app, const CLI::ParseError& error) {
     command = command->get_subcommands().front();
     path += " " + command->get_name();
   }
-  std::cerr << "dossier: " << error.what() << "; see `" << path << " --help`\n";
+  std::cerr << "dossier: " << Sentence(error) << "; see `" << path << " --help`\n";
   return 2;
 }
 

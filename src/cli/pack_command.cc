@@ -8,10 +8,10 @@
 #include "assembly/assemble.h"
 #include "base/file.h"
 #include "base/random.h"
+#include "base/replace_file.h"
 #include "base/text.h"
+#include "cli/counter_choice.h"
 #include "cli/terminal.h"
-#include "model/catalog.h"
-#include "model/tokenizer.h"
 #include "sources/pack.h"
 #include "sources/pack_order.h"
 #include "sources/pack_report.h"
@@ -24,7 +24,6 @@ namespace {
 using sources::PackedFiles;
 using sources::PackOptions;
 
-constexpr std::string_view kDefaultEncoding = "o200k_base";
 constexpr std::size_t kDefaultTop = 20;
 
 template <typename T>
@@ -122,24 +121,6 @@ Status ReadOrder(const PackArguments& arguments, PackOptions* options) {
   return {};
 }
 
-Result<tokens::Opened> OpenCounter(const PackArguments& arguments) {
-  if (!arguments.encoding.empty() && !arguments.model.empty()) {
-    return MakeError(ErrorCode::kUsage, "pack: give --encoding or --model, not both");
-  }
-  const tokens::DataPaths paths = tokens::DefaultDataPaths();
-  if (arguments.model.empty()) {
-    return tokens::Open(arguments.encoding.empty() ? kDefaultEncoding : arguments.encoding, paths);
-  }
-  DOSSIER_ASSIGN_OR_RETURN(const model::Catalog catalog, model::Catalog::Load({}));
-  // Counting asks no provider, so no key is needed.
-  const auto no_key_needed = [](std::string_view variable) {
-    return variable.ends_with("_API_KEY") ? std::optional<std::string>("unused") : std::nullopt;
-  };
-  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice,
-                           catalog.Choose({.name = arguments.model}, no_key_needed));
-  return model::OpenTokenizer(choice.entry, paths);
-}
-
 Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in,
                                 std::ostream& err) {
   PackOptions options{.include = arguments.include,
@@ -175,15 +156,14 @@ Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in
   }
   DOSSIER_RETURN_IF_ERROR(ReadOrder(arguments, &options));
   DOSSIER_RETURN_IF_ERROR(AddListed(arguments, in, &options));
-  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenCounter(arguments));
+  DOSSIER_ASSIGN_OR_RETURN(
+      tokens::Opened opened,
+      OpenCounter({.encoding = arguments.encoding, .model = arguments.model}));
   if (!opened.warning.empty()) PrintWarning(err, opened.warning);
+  if (!arguments.no_cache) options.counts_folder = CountsFolder(opened);
+  options.counts_name = opened.identity;
   options.counter = std::move(opened.counter);
   options.reserve = sources::FenceTokens(*options.counter, options.format);
-  const std::string cache = tokens::DefaultDataPaths().cache;
-  if (!arguments.no_cache && !cache.empty() && !opened.identity.empty()) {
-    options.counts_folder = cache + "/counts";
-    options.counts_name = opened.identity;
-  }
   return options;
 }
 
@@ -214,20 +194,25 @@ Result<int> Run(const PackArguments& arguments, std::istream& in, std::ostream& 
   DOSSIER_ASSIGN_OR_RETURN(PackedFiles packed, sources::Pack(options, arguments.cancel));
   std::optional<std::uint64_t> seed;
   if (arguments.seed) seed = static_cast<std::uint64_t>(*arguments.seed);
-  const std::string text =
-      sources::FencedPack(*options.counter, Boundary(arguments, &packed), seed, &packed);
+  const std::string boundary = Boundary(arguments, &packed);
+  const sources::FencedText text =
+      sources::FencedPack(*options.counter, boundary, seed, &packed);
   if (!arguments.manifest.empty()) {
     DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(arguments.manifest, sources::WriteManifest(packed)));
   }
-  if (!arguments.out.empty()) DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(arguments.out, text));
+  if (!arguments.out.empty()) {
+    // It can be packed again, so nothing waits for the disk.
+    DOSSIER_RETURN_IF_ERROR(
+        ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kOfThisSystem}));
+  }
   const std::string encoding = options.counter->name();
   Report(arguments, packed, encoding, err);
   if (arguments.json) {
     Json report = sources::PackReportJson(packed, arguments.budget, encoding);
-    if (arguments.out.empty()) report.as_object()["text"] = text;
+    if (arguments.out.empty()) report.as_object()["text"] = text.Text();
     out << ToJson(report) << '\n';
   } else if (arguments.out.empty()) {
-    out << text;
+    for (const std::string_view part : text.Parts()) out << part;
   }
   out.flush();
   constexpr int kBrokenPipe = 141;
@@ -251,10 +236,14 @@ void AddPackCommand(CLI::App& app, PackArguments* arguments) {
   pack.add_option("-m,--model", arguments->model, "count as this model does");
   pack.add_option("--format", arguments->format, "xml, markdown or plain")->capture_default_str();
   pack.add_flag("--line-numbers", arguments->line_numbers, "number the lines of files");
-  pack.add_option("--include", arguments->include, "only what a glob matches (repeat)");
-  pack.add_option("--exclude", arguments->exclude, "nothing that a glob matches (repeat)");
-  pack.add_option("--priority", arguments->priority,
-                  "GLOB=N, 0 to 1: the lowest shrink first to fit the budget (repeat)");
+  // One value each time, so that a path may follow.
+  const auto repeated = [&](const char* flag, std::vector<std::string>* to, const char* about) {
+    pack.add_option(flag, *to, about)->allow_extra_args(false);
+  };
+  repeated("--include", &arguments->include, "only what a glob matches (repeat)");
+  repeated("--exclude", &arguments->exclude, "nothing that a glob matches (repeat)");
+  repeated("--priority", &arguments->priority,
+           "GLOB=N, 0 to 1: the lowest shrink first to fit the budget (repeat)");
   pack.add_option("--order", arguments->order, "auto, changed, path or sticky")
       ->capture_default_str();
   pack.add_option("--manifest", arguments->manifest, "keep the order of files in FILE (sticky)");

@@ -12,8 +12,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/walk.h"
-#include "model/catalog.h"
-#include "model/tokenizer.h"
+#include "cli/counter_choice.h"
+#include "cli/terminal.h"
 #include "tokens/count_cache.h"
 #include "tokens/open.h"
 
@@ -55,11 +55,11 @@ Status CheckArguments(const TokensArguments& arguments) {
   if (arguments.paths.empty()) {
     return MakeError(ErrorCode::kUsage, "tokens: name a file, a folder, or - for stdin");
   }
+  if (std::count(arguments.paths.begin(), arguments.paths.end(), "") > 0) {
+    return MakeError(ErrorCode::kUsage, "tokens: a path is empty; the folder itself is .");
+  }
   if (std::count(arguments.paths.begin(), arguments.paths.end(), "-") > 1) {
     return MakeError(ErrorCode::kUsage, "tokens: - can be read only once");
-  }
-  if (!arguments.encoding.empty() && !arguments.model.empty()) {
-    return MakeError(ErrorCode::kUsage, "tokens: give --encoding or --model, not both");
   }
   if (arguments.ids + arguments.tree + arguments.json + arguments.fit.has_value() > 1) {
     return MakeError(ErrorCode::kUsage, "tokens: give one of --ids, --fit, --tree and --json");
@@ -75,28 +75,13 @@ Status CheckArguments(const TokensArguments& arguments) {
   return {};
 }
 
-Result<tokens::Opened> OpenCounter(const TokensArguments& arguments) {
-  const tokens::DataPaths paths = tokens::DefaultDataPaths();
-  if (arguments.model.empty()) {
-    return tokens::Open(arguments.encoding.empty() ? "o200k_base" : arguments.encoding, paths);
-  }
-  DOSSIER_ASSIGN_OR_RETURN(const model::Catalog catalog, model::Catalog::Load({}));
-  // Counting asks no provider, so no key is needed.
-  const auto no_key_needed = [](std::string_view variable) {
-    return variable.ends_with("_API_KEY") ? std::optional<std::string>("unused") : std::nullopt;
-  };
-  DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice,
-                           catalog.Choose({.name = arguments.model}, no_key_needed));
-  return model::OpenTokenizer(choice.entry, paths);
-}
-
 class TokensCommand {
  public:
   TokensCommand(const TokensArguments& arguments, tokens::Opened opened, std::ostream& out,
                 std::ostream& err)
       : arguments_(arguments),
+        cache_(tokens::CountCache::Open(CountsFolder(opened), opened.identity)),
         counter_(std::move(opened.counter)),
-        cache_(tokens::CountCache::Open(CountsFolder(opened.identity), opened.identity)),
         out_(out),
         err_(err) {}
 
@@ -117,17 +102,9 @@ class TokensCommand {
   }
 
  private:
-  static std::string CountsFolder(const std::string& identity) {
-    const std::string cache = tokens::DefaultDataPaths().cache;
-    return identity.empty() || cache.empty() ? "" : cache + "/token-counts";
-  }
-
   bool cancelled() const { return arguments_.cancel.cancelled(); }
 
-  void Fail(const Error& error) {
-    err_ << error.message << '\n';
-    failed_ = ExitCode(error.code);
-  }
+  void Fail(const Error& error) { failed_ = PrintError(err_, error); }
 
   void CountNamed(const std::string& path) {
     auto text = path == "-" ? ReadStdin() : ReadFile(path);
@@ -257,8 +234,8 @@ class TokensCommand {
   }
 
   const TokensArguments& arguments_;
-  const std::shared_ptr<const tokens::Counter> counter_;
   tokens::CountCache cache_;
+  const std::shared_ptr<const tokens::Counter> counter_;
   std::ostream& out_;
   std::ostream& err_;
   std::vector<CountedFile> files_;
@@ -285,15 +262,11 @@ void AddTokensCommand(CLI::App& app, TokensArguments* arguments) {
 
 int RunTokens(const TokensArguments& arguments, std::ostream& out, std::ostream& err) {
   if (const Status checked = CheckArguments(arguments); !checked) {
-    err << checked.error().message << '\n';
-    return ExitCode(checked.error().code);
+    return PrintError(err, checked.error());
   }
-  auto opened = OpenCounter(arguments);
-  if (!opened) {
-    err << opened.error().message << '\n';
-    return ExitCode(opened.error().code);
-  }
-  if (!opened->warning.empty()) err << "warning: " << opened->warning << '\n';
+  auto opened = OpenCounter({.encoding = arguments.encoding, .model = arguments.model});
+  if (!opened) return PrintError(err, opened.error());
+  if (!opened->warning.empty()) PrintWarning(err, opened->warning);
   return TokensCommand(arguments, std::move(*opened), out, err).Run();
 }
 

@@ -39,8 +39,10 @@ class GgufReader {
   Status Read(GgufFile* file) {
     std::uint32_t magic = 0, version = 0;
     std::uint64_t tensors = 0, values = 0;
+    if (!std::string_view("GGUF").starts_with(bytes_.substr(0, 4))) {
+      return Damaged("it is no GGUF file");
+    }
     DOSSIER_RETURN_IF_ERROR(Number(&magic));
-    if (magic != 0x46554747) return Damaged("it is no GGUF file");
     DOSSIER_RETURN_IF_ERROR(Number(&version));
     if (version < 2 || version > 3) {
       return MakeError(ErrorCode::kUnavailable, "GGUF version {} is not read, only 2 and 3", version);

@@ -109,6 +109,9 @@ TEST_F(GgufTest, RunningAndRangesKnowTheTokensByHand) {  // ASM-59
 
 TEST_F(GgufTest, FilesThatCannotBeReadAreRefusedByName) {  // ASM-52
   EXPECT_THAT(OpenBytes("PNG" + std::string(100, '\0')), FailsWith(ErrorCode::kDamaged, "it is no GGUF file"));
+  EXPECT_THAT(OpenBytes("abc"), FailsWith(ErrorCode::kDamaged, "it is no GGUF file"));
+  EXPECT_THAT(OpenBytes("GG"), FailsWith(ErrorCode::kDamaged, "cut short"));
+  EXPECT_THAT(Open("gguf:", {}), FailsWith(ErrorCode::kUsage, "encoding gguf:: names no file"));
   EXPECT_THAT(OpenBytes(SmallFile("bert")), FailsWith(ErrorCode::kUnavailable, "of the kind \"bert\""));
   EXPECT_THAT(OpenBytes(SmallFile("gpt2", "tekken")),
               FailsWith(ErrorCode::kUnavailable, "its splitting \"tekken\" is not known here"));

@@ -13,12 +13,16 @@
 namespace dossier::tokens {
 namespace {
 
+// The form of tables and the rules by which they are made and texts counted: part of the name of each
+// table and count that is kept, so that what an older program kept is not taken for right.
+constexpr std::string_view kMaking = "1";
+
 Opened OpenPublic(const PublicEncoding& encoding, const DataPaths& paths) {
   const std::string path = fmt::format("{}/{}.vocab", paths.tables, encoding.name);
   auto vocabulary = Vocabulary::Open(path);
   if (vocabulary) {
     return {.counter = MakeBpeCounter({.name = std::string(encoding.name), .vocabulary = *vocabulary}),
-            .identity = std::string(encoding.name)};
+            .identity = fmt::format("{}-{}", encoding.name, kMaking)};
   }
   const bool missing = vocabulary.error().code == ErrorCode::kNotFound;
   return {.counter = MakeStandIn(std::string(encoding.name), encoding.stand_in),
@@ -28,9 +32,6 @@ Opened OpenPublic(const PublicEncoding& encoding, const DataPaths& paths) {
                       missing ? "`make build` makes it where scripts/setup can fetch its source"
                               : "build or install it again")};
 }
-
-// The form of tables and the rules by which they are made: part of the name of each that is kept.
-constexpr std::string_view kMaking = "1";
 
 // The table that `make` gives a source for, from the cache or made now and kept there.
 template <typename Make>
@@ -102,7 +103,7 @@ DataPaths DefaultDataPaths() {
   } else if (const auto folder = ExecutableFolder()) {
     paths.tables = *folder + "/../share/dossier";
   }
-  if (const auto cache = CacheFolder()) paths.cache = *cache ;
+  if (const auto cache = CacheFolder()) paths.cache = *cache;
   return paths;
 }
 
@@ -115,6 +116,10 @@ std::vector<std::string> EncodingNames() {
 
 Result<Opened> Open(std::string_view encoding, const DataPaths& paths) {
   if (const PublicEncoding* known = FindPublicEncoding(encoding)) return OpenPublic(*known, paths);
+  for (const std::string_view kind : {"gguf:", "hf:"}) {
+    if (encoding != kind) continue;
+    return MakeError(ErrorCode::kUsage, "encoding {0}: names no file; write {0}FILE", kind);
+  }
   if (encoding == "chars") return Opened{.counter = MakeCharCounter()};
   if (encoding.starts_with("gguf:")) return OpenGguf(std::string(encoding.substr(5)), paths);
   if (encoding.starts_with("hf:")) {

@@ -143,7 +143,8 @@ inline std::uint32_t Vocabulary::FindShortKey(std::uint64_t key, std::size_t byt
   while (true) {
     const std::uint32_t token = short_tokens_[slot];
     if (token == kNone) return kNone;
-    if (short_keys_[slot] == key && token >> internal::kShortLengthShift == bytes) {
+    // The length first: most slots that are passed over need no look at their key, which lies far off.
+    if (token >> internal::kShortLengthShift == bytes && short_keys_[slot] == key) {
       return token & ((1u << internal::kShortLengthShift) - 1);
     }
     if (++slot == header_.short_slots) slot = 0;
