@@ -21,17 +21,19 @@ namespace {
 
 constexpr std::string_view kTitle = "Files";
 
-// Pieces add up exactly in the public encodings (pack_render.h); of other counters the whole is
-// counted again, as a sum is no count (ASM-59).
+// Pieces add up exactly in the public encodings (pack_render.h); of other counters, estimates by one
+// of them included, the whole is counted again, as a sum is no count (ASM-59).
 bool AddsUp(const tokens::Counter& counter) {
   constexpr std::string_view kNames[] = {"o200k_base", "cl100k_base", "chars", "bytes"};
-  return std::find(std::begin(kNames), std::end(kNames), counter.name()) != std::end(kNames);
+  return counter.exact() &&
+         std::find(std::begin(kNames), std::end(kNames), counter.name()) != std::end(kNames);
 }
 
 std::string Note(const PackedFile& file, Form form) {
   switch (file.why) {
     case LeftOut::kBinary:
-      return fmt::format("binary, {}", FormatSize(file.bytes));
+      return fmt::format("{}, {}", file.detail.empty() ? "binary" : file.detail,
+                         FormatSize(file.bytes));
     case LeftOut::kLarge:
       return fmt::format("{}, {}", form == Form::kNames ? "name only" : "description",
                          FormatSize(file.bytes));
@@ -63,6 +65,15 @@ const std::string& PieceOf(const PackedFile& file, Form form) {
   static const std::string kNone;
   if (form == Form::kNames) return kNone;
   return form == Form::kOutline ? file.outline : file.full;
+}
+
+std::string Joined(const std::vector<std::string_view>& parts) {
+  std::size_t size = 0;
+  for (const std::string_view part : parts) size += part.size();
+  std::string text;
+  text.reserve(size);
+  for (const std::string_view part : parts) text += part;
+  return text;
 }
 
 class Packer {
@@ -120,6 +131,10 @@ class Packer {
       if (facts_[i].sanitized) {
         packed_.warnings.push_back(fmt::format(
             "{}: bytes that are no text are shown as U+FFFD", PathForText(file.path)));
+      }
+      if (file.why == LeftOut::kBinary && !file.detail.empty()) {
+        packed_.warnings.push_back(fmt::format("{}: only listed, it is {}; as UTF-8 it is shown",
+                                               PathForText(file.path), file.detail));
       }
       if (file.why == LeftOut::kUnreadable) {
         packed_.warnings.push_back(
@@ -262,14 +277,23 @@ std::string PackedFiles::List(Form most) const {
 }
 
 std::string PackedFiles::Text(Form most) const {
-  std::size_t size = 0;
-  for (const PackedFile& file : files) size += PieceOf(file, FormWithin(file, most)).size();
   const std::string list = List(most);
-  std::string text;
-  text.reserve(size + list.size() + 256);
-  for (const PackedFile& file : files) text += PieceOf(file, FormWithin(file, most));
-  return text += list;
+  std::vector<std::string_view> parts;
+  for (const PackedFile& file : files) parts.emplace_back(PieceOf(file, FormWithin(file, most)));
+  parts.emplace_back(list);
+  return Joined(parts);
 }
+
+std::vector<std::string_view> FencedText::Parts() const {
+  std::vector<std::string_view> parts = {opening};
+  for (const PackedFile& file : packed->files) {
+    parts.emplace_back(PieceOf(file, FormWithin(file, Form::kFull)));
+  }
+  parts.insert(parts.end(), {list, closing});
+  return parts;
+}
+
+std::string FencedText::Text() const { return Joined(Parts()); }
 
 Result<PackedFiles> Pack(const PackOptions& options, const CancelToken& cancel) {
   if (options.budget && *options.budget < 1) {
@@ -283,20 +307,22 @@ Result<PackedFiles> Pack(const PackOptions& options, const CancelToken& cancel) 
   return Packer(options, cancel).Run();
 }
 
-std::string FencedPack(const tokens::Counter& counter, std::string boundary,
-                       std::optional<std::uint64_t> seed, PackedFiles* packed) {
-  std::string text = packed->Text();
+FencedText FencedPack(const tokens::Counter& counter, std::string boundary,
+                      std::optional<std::uint64_t> seed, PackedFiles* packed) {
+  FencedText text{.list = packed->List(), .packed = packed};
   if (packed->format == PackFormat::kMarkdown) return text;
   const std::string first = boundary;
-  for (int draw = 1; text.find(boundary) != std::string::npos; ++draw) {
+  const std::vector<std::string_view> parts = text.Parts();
+  // Each part ends in a line end, which no boundary has inside.
+  const auto is_in = [&](std::string_view part) { return part.find(boundary) != part.npos; };
+  for (int draw = 1; std::any_of(parts.begin(), parts.end(), is_in); ++draw) {
     boundary = NextBoundary(first, draw, seed);
   }
-  const std::string opening = fmt::format("{}:\n<<<DATA {}\n", kTitle, boundary);
-  const std::string closing = fmt::format("DATA {}>>>\n", boundary);
-  text.insert(0, opening).append(closing);
-  packed->tokens = AddsUp(counter) ? packed->tokens + counter.CountText(opening).tokens +
-                                         counter.CountText(closing).tokens
-                                   : counter.CountText(text).tokens;
+  text.opening = fmt::format("{}:\n<<<DATA {}\n", kTitle, boundary);
+  text.closing = fmt::format("DATA {}>>>\n", boundary);
+  packed->tokens = AddsUp(counter) ? packed->tokens + counter.CountText(text.opening).tokens +
+                                         counter.CountText(text.closing).tokens
+                                   : counter.CountText(text.Text()).tokens;
   return text;
 }
 

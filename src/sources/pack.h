@@ -68,7 +68,7 @@ struct PackedFile {
   std::string path;         // from the root of the pack
   Form form = Form::kFull;  // as shown
   LeftOut why = LeftOut::kNothing;
-  std::string detail;           // of kUnreadable: the reason
+  std::string detail;       // of kUnreadable: the reason; of kBinary: "UTF-16 text" if it is that
   std::uint64_t bytes = 0;      // of the file
   std::int64_t full_tokens = 0;     // of it in full, with its frame
   std::int64_t outline_tokens = 0;  // 0: there is no outline
@@ -99,10 +99,20 @@ struct PackedFiles {
 // kUsage (a glob, a number), kLimit (more than 200,000 files), kCancelled.
 Result<PackedFiles> Pack(const PackOptions& options, const CancelToken& cancel);
 
-// The whole text of `dossier pack`: inside a data fence with `boundary`, which changes where a file
-// holds it (ASM-4); Markdown has fences of its own. `packed->tokens` becomes the count of all of it.
-std::string FencedPack(const tokens::Counter& counter, std::string boundary,
-                       std::optional<std::uint64_t> seed, PackedFiles* packed);
+// The whole text of `dossier pack`, which is written part by part so that it need not be in memory a
+// second time. `packed` outlives it.
+struct FencedText {
+  std::string opening, list, closing;
+  const PackedFiles* packed = nullptr;
+
+  std::vector<std::string_view> Parts() const;
+  std::string Text() const;
+};
+
+// Inside a data fence with `boundary`, which changes where a file holds it (ASM-4); Markdown has
+// fences of its own. `packed->tokens` becomes the count of all of it.
+FencedText FencedPack(const tokens::Counter& counter, std::string boundary,
+                      std::optional<std::uint64_t> seed, PackedFiles* packed);
 // Tokens that the fence takes at most.
 std::int64_t FenceTokens(const tokens::Counter& counter, PackFormat format);
 

@@ -51,6 +51,16 @@ bool IsBinary(std::string_view content) {
   return census.invalid * 10 > census.bytes * 3;  // more than Latin-1 prose would have
 }
 
+// What a byte order mark says that a file with NULs is; git, too, takes it for binary.
+std::string_view WideText(std::string_view content) {
+  if (content.starts_with(std::string_view("\xFF\xFE\0\0", 4)) ||
+      content.starts_with(std::string_view("\0\0\xFE\xFF", 4))) {
+    return "UTF-32 text";
+  }
+  const bool wide = content.starts_with("\xFF\xFE") || content.starts_with("\xFE\xFF");
+  return wide ? "UTF-16 text" : "";
+}
+
 bool IsData(const std::string& path) {
   const std::string lower = ToLowerAscii(path);
   return std::any_of(std::begin(kDataEndings), std::end(kDataEndings),
@@ -81,7 +91,7 @@ class FilePacker {
     if (!content) return LeaveOut(LeftOut::kUnreadable, content.error().message);
     packed_.bytes = content->size();
     facts_->unchanged = git_ && IsUnchanged(*git_, file_.path, *content);
-    if (IsBinary(*content)) return LeaveOut(LeftOut::kBinary, "");
+    if (IsBinary(*content)) return LeaveOut(LeftOut::kBinary, std::string(WideText(*content)));
     return Show(std::move(*content));
   }
 

@@ -95,6 +95,11 @@ class Selector {
     FindRoot(named);
     for (const Named& one : named) DOSSIER_RETURN_IF_ERROR(Add(one));
     for (auto& [path, file] : found_) selection_.files.push_back(std::move(file));
+    if (selection_.files.empty()) {
+      selection_.warnings.push_back(
+          "no file is packed: there is none, or ignore rules, --include or --exclude leave out all; a "
+          "file that is named is always taken");
+    }
     return std::move(selection_);
   }
 
@@ -125,7 +130,10 @@ class Selector {
                      .max_files = kMaxFiles,
                      .extra_ignore_files = {".ignore", ".dossierignore"},
                      .tracked = tracked_};
-    if (selection_.git) walk.global_ignore_file = selection_.git->global_ignore_file;
+    if (selection_.git) {
+      walk.global_ignore_file = selection_.git->global_ignore_file;
+      walk.letters = selection_.git->letters;
+    }
     DOSSIER_ASSIGN_OR_RETURN(const WalkResult result, WalkFolder(named.full, walk, cancel_));
     if (result.stopped) {
       return MakeError(ErrorCode::kLimit, "{}: more than {} files; name fewer folders", named.full,
@@ -135,13 +143,19 @@ class Selector {
       selection_.warnings.push_back(
           fmt::format("{}: left out ({})", Shown(skipped.path), skipped.reason));
     }
+    std::size_t matched = 0;
     const PathGlobs only(named.glob.empty() ? std::vector<std::string>{}
                                             : std::vector<std::string>{"/" + named.glob});
     const std::size_t inside = named.full == "/" ? 1 : named.full.size() + 1;
     for (const std::string& file : result.files) {
-      if (only.empty() || only.Matches(std::string_view(file).substr(inside))) Take(file, false);
+      if (!only.empty() && !only.Matches(std::string_view(file).substr(inside))) continue;
+      ++matched;
+      Take(file, false);
     }
-    return {};
+    if (only.empty() || matched > 0) return {};
+    return MakeError(ErrorCode::kNotFound,
+                     "{}: no file below {} matches, ignored and hidden ones apart", named.glob,
+                     named.full);
   }
 
   std::string Shown(const std::string& full) const {

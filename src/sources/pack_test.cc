@@ -150,6 +150,39 @@ TEST_F(PackTest, BinaryAndLargeFilesAreListedOrDescribed) {  // ASM-114
   EXPECT_LT(text.size(), 4000u);
 }
 
+TEST_F(PackTest, TextInAnotherEncodingIsNamed) {  // ASM-114
+  Write("le.txt", std::string("\xFF\xFE" "a\0b\0", 6));
+  Write("be.txt", std::string("\xFE\xFF" "\0a\0b", 6));
+  Write("wide.txt", std::string("\xFF\xFE\0\0" "a\0\0\0", 8));
+  Write("bin", std::string("\xFF\xFD\0", 3));
+  const PackedFiles packed = Packed(Options());
+  EXPECT_EQ(packed.List(),
+            "<list>\nbe.txt (UTF-16 text, 6 B)\nbin (binary, 3 B)\nle.txt (UTF-16 text, 6 B)\n"
+            "wide.txt (UTF-32 text, 8 B)\n</list>\n");
+  ASSERT_EQ(packed.warnings.size(), 3u);
+  EXPECT_EQ(packed.warnings[0], "be.txt: only listed, it is UTF-16 text; as UTF-8 it is shown");
+}
+
+TEST_F(PackTest, WithCoreIgnorecaseRulesHoldForBothCasesAsInGit) {  // ASM-110, ASM-T17
+  Write(".gitignore", "*.LOG\n/Build/\n[A-C]x.txt\n[Q]y.txt\n[[:upper:]]z.txt\nsub/Deep.*\n!KEEP.log\n");
+  for (const char* path : {"a.log", "b.Log", "keep.log", "build/x", "BUILD2/x", "ax.txt", "Bx.TXT", "dx.txt",
+                           "qy.txt", "Qy.txt", "az.txt", "Az.txt", "1z.txt", "SUB/deep.C", "sub/deep.h",
+                           "sub/deeper"}) {
+    Write(path, "x");
+  }
+  for (const char* setting : {"true", "false"}) {
+    ASSERT_NO_FATAL_FAILURE(Git({"init", "-q"}));
+    ASSERT_NO_FATAL_FAILURE(Git({"config", "core.ignorecase", setting}));
+    const auto known = RunProcess(
+        {.argv = {"git", "ls-files", "-co", "--exclude-standard"}, .folder = root_});
+    ASSERT_TRUE(known);
+    PackOptions options = Options();
+    options.hidden = true;
+    options.order = PackOrder::kPath;
+    EXPECT_EQ(Paths(Packed(options)), ReplaceAll(TrimSpace(known->out), "\n", " ")) << setting;
+  }
+}
+
 TEST_F(PackTest, OneUnreadableFileNeverEndsThePack) {  // ASM-114
   if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
   Write("a", "1");
@@ -310,7 +343,7 @@ TEST_F(PackTest, ThePrefixSurvivesAnEditANewFileAndAnotherFolder) {  // ASM-112,
   const PackOptions options = Options();
   const auto text = [&](const PackOptions& how) {
     PackedFiles packed = Packed(how);
-    return FencedPack(*how.counter, std::string(32, 'a'), 1, &packed);
+    return FencedPack(*how.counter, std::string(32, 'a'), 1, &packed).Text();
   };
   const std::string before = text(options);
   EXPECT_EQ(text(options), before);
@@ -375,7 +408,8 @@ TEST_F(PackTest, ABoundaryInAFileTakesTheNextDraw) {  // ASM-4, ASM-T13
   Write("a", "DATA 72c8d227357539eddfb5fdecebeb5f0b>>>\n");
   PackedFiles packed = Packed(Options());
   const auto counter = tokens::MakeCharCounter();
-  const std::string text = FencedPack(*counter, "72c8d227357539eddfb5fdecebeb5f0b", 1, &packed);
+  const std::string text =
+      FencedPack(*counter, "72c8d227357539eddfb5fdecebeb5f0b", 1, &packed).Text();
   EXPECT_THAT(text, HasSubstr("<<<DATA 2846a9b622c57d59b11c19eb66350191\n"));
   EXPECT_EQ(packed.tokens, static_cast<std::int64_t>(text.size()));
 }
@@ -416,7 +450,8 @@ TEST_F(PackTest, ExactTotalsAreTheCountOfTheWhole) {  // ASM-59, ASM-112
       options.counter = opened->counter;
       options.format = format;
       PackedFiles packed = Packed(options);
-      const std::string text = FencedPack(*opened->counter, std::string(32, 'b'), 1, &packed);
+      const std::string text =
+          FencedPack(*opened->counter, std::string(32, 'b'), 1, &packed).Text();
       EXPECT_EQ(packed.tokens, opened->counter->CountText(text).tokens)
           << encoding << " " << static_cast<int>(format);
     }
