@@ -2,20 +2,24 @@
 """Compares `dossier tokens --ids` with tiktoken on random and mutated text, and on folders.
 
 usage: compare.py --dossier PATH [--bytes N] [--seed N] [--trees FOLDER ...] [--encodings NAME,…]
+                  [--gguf FILE --server URL]
 
-Run it with an interpreter that has PyPI's tiktoken (0.14), or name such an interpreter in
+With --gguf it compares with /tokenize of a llama-server that has loaded this file, instead; this needs
+no tiktoken. Else run it with an interpreter that has PyPI's tiktoken (0.14), or name such an interpreter in
 DOSSIER_TIKTOKEN_PYTHON; without one it says so and exits 77, which the tests take as skipped. The
 rank files are those that scripts/setup fetched, so that no network is needed.
 """
 
 import argparse
 import base64
+import json
 import os
 import pathlib
 import random
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 SKIPPED = 77
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -46,6 +50,26 @@ def why_not() -> str:
     if not (ROOT / ".cache/ranks/o200k_base.tiktoken").exists():
         return "no rank files; scripts/setup fetches them"
     return ""
+
+
+class Server:
+    """/tokenize of a llama-server, asked as tiktoken is."""
+
+    def __init__(self, url: str):
+        self.url = url.rstrip("/")
+
+    def _ask(self, path: str, body: dict[str, object]) -> dict:
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return json.load(reply)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return self._ask("/tokenize", {"content": text, "add_special": False,
+                                       "parse_special": False})["tokens"]
+
+    def decode(self, ids: list[int]) -> str:
+        return self._ask("/detokenize", {"tokens": ids})["content"]
 
 
 def corpus() -> str:
@@ -93,9 +117,8 @@ def our_ids(dossier: str, encoding: str, texts: list[bytes]) -> list[list[int]]:
 
 
 class Comparison:
-    def __init__(self, dossier: str, encoding: str):
-        self.dossier, self.encoding = dossier, encoding
-        self.peer = tiktoken_encoding(encoding)
+    def __init__(self, dossier: str, encoding: str, peer):
+        self.dossier, self.encoding, self.peer = dossier, encoding, peer
         self.texts = self.bytes = self.different = 0
 
     def add(self, texts: list[str]) -> None:
@@ -131,22 +154,11 @@ def texts_below(folder: str) -> list[str]:
     return texts
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dossier", required=True)
-    parser.add_argument("--bytes", type=int, default=300_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--trees", nargs="*", default=[])
-    parser.add_argument("--encodings", default="cl100k_base,o200k_base")
-    arguments = parser.parse_args()
-    if why := why_not():
-        print(f"skipped: {why}")
-        return SKIPPED
+def compare(arguments: argparse.Namespace, peers: dict[str, object]) -> int:
     base = corpus()
     different = 0
-    for name in arguments.encodings.split(","):
-        comparison = Comparison(arguments.dossier, name)
+    for name, peer in peers.items():
+        comparison = Comparison(arguments.dossier, name, peer)
         rng = random.Random(arguments.seed)
         while comparison.bytes < arguments.bytes:
             comparison.add([random_text(rng, base) for _ in range(BATCH)])
@@ -156,6 +168,28 @@ def main() -> int:
               f"{comparison.different} differ")
         different += comparison.different
     return 1 if different else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dossier", required=True)
+    parser.add_argument("--bytes", type=int, default=300_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--trees", nargs="*", default=[])
+    parser.add_argument("--encodings", default="cl100k_base,o200k_base")
+    parser.add_argument("--gguf")
+    parser.add_argument("--server")
+    arguments = parser.parse_args()
+    if bool(arguments.gguf) != bool(arguments.server):
+        parser.error("--gguf and --server go together: the file, and a server that has loaded it")
+    if arguments.gguf:
+        return compare(arguments, {f"gguf:{arguments.gguf}": Server(arguments.server)})
+    if why := why_not():
+        print(f"skipped: {why}")
+        return SKIPPED
+    return compare(arguments,
+                   {name: tiktoken_encoding(name) for name in arguments.encodings.split(",")})
 
 
 if __name__ == "__main__":
