@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "base/random.h"
@@ -80,6 +81,44 @@ TEST(PlainCountersTest, CountCodePointsAndBytesExactly) {  // ASM-55
   }
   EXPECT_EQ(MakeCharCounter()->name(), "chars");
   EXPECT_EQ(MakeByteCounter()->name(), "bytes");
+}
+
+TEST(ScaledCounterTest, CountsAreTheOthersTimesTheRatioRoundedUp) {  // ASM-54
+  const auto scaled = MakeScaled(MakeByteCounter(), 1.3, 0.15);
+  ASSERT_TRUE(scaled);
+  const Counter& counter = **scaled;
+  for (const auto& [bytes, tokens] : {std::pair(0, 0), {1, 2}, {7, 10}, {10, 13}, {11, 15}}) {
+    const std::string text(static_cast<std::size_t>(bytes), 'x');
+    const Count count = counter.CountText(text);
+    EXPECT_EQ(count.tokens, tokens) << bytes;
+    EXPECT_FALSE(count.exact);
+    EXPECT_EQ(count.margin, 0.15);
+    auto running = counter.Start();
+    running->Append(text);
+    EXPECT_EQ(running->Total().tokens, tokens);
+    EXPECT_EQ(counter.Prepare(text)->CountRange(0, text.size()).tokens, tokens);
+  }
+  EXPECT_EQ(counter.CountText("xxxxxxx").upper(), 12);  // 10 and 15 %
+  const std::string text(50, 'x');
+  for (std::int64_t limit = 0; limit < 70; ++limit) {
+    const Cut head = counter.LongestPrefix(text, limit), tail = counter.LongestSuffix(text, limit);
+    EXPECT_EQ(head.bytes, tail.bytes);
+    EXPECT_EQ(head.tokens, counter.CountText(text.substr(0, head.bytes)).tokens);
+    EXPECT_LE(head.tokens, limit);
+    if (head.bytes < text.size()) {
+      EXPECT_GT(counter.CountText(text.substr(0, head.bytes + 1)).tokens, limit);
+    }
+  }
+  EXPECT_THAT(counter.Encode("x"), FailsWith(ErrorCode::kUnavailable, "has no vocabulary"));
+}
+
+TEST(ScaledCounterTest, ARatioOrMarginOutOfRangeIsRefusedByName) {  // ASM-54
+  for (const double ratio : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
+    EXPECT_THAT(MakeScaled(MakeByteCounter(), ratio, 0.15),
+                FailsWith(ErrorCode::kInvalidArgument, "it must be above 0"));
+  }
+  EXPECT_THAT(MakeScaled(MakeByteCounter(), 1.3, 1.5),
+              FailsWith(ErrorCode::kInvalidArgument, "margin is 1.5; it must be 0 to 1"));
 }
 
 }  // namespace
