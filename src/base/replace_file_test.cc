@@ -51,7 +51,9 @@ TEST(ReadFileTest, FilesThatSayTheyAreEmptyAndFilesOfAnySizeAreReadWhole) {
     const auto read = ReadFile(path);
     ASSERT_TRUE(read);
     EXPECT_EQ(*read, text);
-    if (size > 0) EXPECT_LE(read->capacity(), size + 16);
+    if (size > 0) {
+      EXPECT_LE(read->capacity(), size + 16);
+    }
   }
 }
 
