@@ -3,6 +3,7 @@
 #include <set>
 
 #include "assembly/data_markdown.h"
+#include "assembly/data_yaml.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -112,6 +113,7 @@ class Gatherer {
 
   std::string Render(const Json& data, const LayoutSection& rule) {
     if (rule.render == LayoutSection::Render::kJson) return ToPrettyJson(data);
+    if (rule.render == LayoutSection::Render::kYaml) return RenderYaml(data);
     std::vector<std::string> left_out;
     std::string text = RenderData(data, &left_out);
     for (const std::string& path : left_out) {

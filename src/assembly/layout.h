@@ -71,7 +71,7 @@ struct LayoutSection {
   std::string changes;        // never, run, turn, call
   // What happens if nobody gives content: an error, unless the file says `optional: true` (ASM-12).
   enum class Missing { kIsAnError, kIsAllowed } missing = Missing::kIsAllowed;
-  enum class Render { kMarkdown, kJson } render = Render::kMarkdown;  // of data (ASM-6)
+  enum class Render { kMarkdown, kJson, kYaml } render = Render::kMarkdown;  // of data (ASM-6)
   std::vector<std::string> alternatives;  // of fit: first-of, best first
   int line = 0, column = 0;               // where the file names it, from 1; 0 if made in code
 };

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 14> kSources = {
     "resources", "history", "inspect", "var",     "template", "data",        "tools"};
 constexpr std::array<std::string_view, 4> kChanges = {"never", "run", "turn", "call"};
 constexpr std::array<std::string_view, 2> kTrusts = {"trusted", "untrusted"};
-constexpr std::array<std::string_view, 2> kRenders = {"markdown", "json"};
+constexpr std::array<std::string_view, 3> kRenders = {"markdown", "json", "yaml"};
 
 template <typename Enum>
 Status ReadEnum(const Place& at, std::span<const std::string_view> names, Enum* out) {
