@@ -22,6 +22,11 @@ Status RunEngineBench(const std::string& folder, std::string_view part);
 // million bytes; first_mb of `file`, and append of 100 bytes behind it.
 Status RunTokensBench(const std::string& file);
 
+// CPU seconds, with o200k_base: assembly.many of 1,000 sections and a million bytes of `file` into
+// 100,000 tokens; assembly.forty of 40 sections that fit, with assembly.copy_and_hash of their bytes;
+// and assembly.peak, bytes of memory that the first one added.
+Status RunAssemblyBench(const std::string& file);
+
 }  // namespace dossier::bench
 
 #endif  // DOSSIER_BENCH_BENCHES_H_

@@ -338,10 +338,33 @@ def pack(setting: Setting) -> list[Figure]:
     return rows
 
 
+def assemble(setting: Setting) -> list[Figure]:
+    text = str(inputs.code_and_prose(setting.folder, 6_000_000))
+    found = _bench_program(setting, "assembly", text)
+    many = "assemble 1,000 sections, 1 MB, into 100,000 tokens"
+    cpu, peak = found["assembly.many"], found["assembly.peak"]
+    rows = [Figure(f"{many}, CPU", _seconds(cpu), "goal 30 ms", cpu / 0.03, "< 30 ms", cpu < 0.03),
+            Figure("the same, memory beside the sections", _megabytes(peak), "goal 16 MB",
+                   peak / 16e6, "< 16 MB", peak < 16e6),
+            _at_most("assemble 40 sections, 200,000 tokens, counts kept, CPU",
+                     found["assembly.forty_again"], "copy and hash of the bytes",
+                     found["assembly.copy_and_hash"], 2, _seconds),
+            _at_most("the same, nothing counted before, CPU", found["assembly.forty"],
+                     "one count of the text", found["assembly.count_once"], 1.5, _seconds)]
+    problem = environment.prepare()
+    if problem:
+        return [*rows, Figure(many, problem=problem)]
+    here = pathlib.Path(__file__).resolve().parent
+    peer = _token_peer(environment.PYTHON, str(here / "assembly_peers.py"), text,
+                       str(here.parent / ".cache/ranks"))
+    return [*rows, _faster(f"{many}, CPU", cpu, "vincio (counts by tiktoken)", peer["vincio"], 20,
+                           _seconds)]
+
+
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "engine": engine, "batch": batch, "start": start,
-    "pack": pack, "tokens": tokens}
+    "pack": pack, "tokens": tokens, "assemble": assemble}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

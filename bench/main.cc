@@ -1,4 +1,5 @@
-// dossier_bench sandbox | engine FOLDER completions|batch | tokens FILE: figures as lines of JSON, for bench/run.
+// dossier_bench sandbox | engine FOLDER completions|batch | tokens FILE | assembly FILE: figures as
+// lines of JSON, for bench/run.
 
 #include <fmt/format.h>
 
@@ -17,9 +18,12 @@ int main(int argc, char** argv) {
     done = bench::RunEngineBench(argv[2], argv[3]);
   } else if (group == "tokens" && argc == 3) {
     done = bench::RunTokensBench(argv[2]);
+  } else if (group == "assembly" && argc == 3) {
+    done = bench::RunAssemblyBench(argv[2]);
   } else {
     fmt::print(stderr,
-               "usage: dossier_bench sandbox | engine FOLDER completions|batch | tokens FILE\n");
+               "usage: dossier_bench sandbox | engine FOLDER completions|batch | tokens FILE | "
+               "assembly FILE\n");
     return 2;
   }
   if (done) return 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 
 namespace dossier::bench {
 
@@ -15,6 +16,12 @@ double Samples::Median() const {
 }
 
 double Samples::Smallest() const { return *std::min_element(seconds_.begin(), seconds_.end()); }
+
+double CpuSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 void Report(std::string_view name, const Samples& samples) {
   fmt::print(R"({{"name":"{}","median":{:.9f},"min":{:.9f},"runs":{}}})"

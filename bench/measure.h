@@ -34,6 +34,9 @@ class Samples {
   std::vector<double> seconds_;
 };
 
+// CPU seconds of this process: other work on the machine counts less.
+double CpuSeconds();
+
 // Prints one line on stdout.
 void Report(std::string_view name, const Samples& samples);
 

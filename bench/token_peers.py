@@ -36,4 +36,5 @@ def main() -> None:
         print(json.dumps({"name": name, "median": statistics.median(times), "tokens": tokens}))
 
 
-main()
+if __name__ == "__main__":
+    main()

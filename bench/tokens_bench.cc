@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <ctime>
-
 #include "base/file.h"
 #include "base/random.h"
 #include "benches.h"
@@ -12,13 +10,6 @@ namespace dossier::bench {
 namespace {
 
 constexpr int kRuns = 7;
-
-// CPU seconds of this process: other work on the machine counts less.
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 void Measure(std::string_view name, const tokens::Counter& counter, std::string_view text) {
   Samples samples;

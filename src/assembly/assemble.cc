@@ -205,7 +205,9 @@ class Assembler {
 
   Status ShareRoom() {
     for (Part& part : parts_) {
-      if (part.present() && !part.fixed()) cascade_.push_back(&part);
+      if (!part.present() || part.fixed()) continue;
+      part.least = LeastGrant(part, fit_);
+      cascade_.push_back(&part);
     }
     // Ties go by layout order, whatever the zone.
     std::stable_sort(cascade_.begin(), cascade_.end(),
@@ -280,7 +282,7 @@ class Assembler {
     Demand out;
     out.wanted = std::min(part.full.tokens, TokenCap(part)) + part.joint;
     out.floor = rule.tokens.value_or(rule.floor);
-    out.least = LeastGrant(part, fit_) + part.joint;
+    out.least = part.least + part.joint;
     if (required) out.floor = std::max(out.floor, out.least);
     out.weight = rule.weight;
     out.priority = required ? 2 : rule.priority;
@@ -355,25 +357,33 @@ class Assembler {
   }
 
   void GiveRest(Part* part) {
-    const Part before = *part;
     const bool returns = part->outcome == Outcome::kDropped;
     const std::int64_t had =
         returns ? -capability_.tokens_per_message - counter_.CountText("\n\n").tokens
                 : part->fitted.tokens + part->joint;
     std::int64_t grant = had - Excess();
+    // Most of what was dropped is known not to fit without a look at its text.
+    if (grant < part->least) return;
+    const Fitted before = part->fitted;
+    const Outcome outcome = part->outcome;
+    const std::string_view reason = part->reason;
+    bool arranged = false;
     // Repairs that quote a text make it grow by more than its own tokens, so one try may be too far.
     for (int tries = 0; tries < kMaxGrowths; ++tries) {
-      if (!Refit(part, grant) || part->fitted.tokens <= before.fitted.tokens) break;
+      if (!Refit(part, grant) || part->fitted.tokens <= before.tokens) break;
       ArrangeAndCount();
+      arranged = true;
       if (Excess() <= 0) {
         part->grant.dropped = false;
-        part->grant.cascade += part->fitted.tokens - before.fitted.tokens;
+        part->grant.cascade += part->fitted.tokens - before.tokens;
         return;
       }
       grant -= Excess();
     }
-    *part = before;
-    ArrangeAndCount();
+    part->fitted = before;
+    part->outcome = outcome;
+    part->reason = reason;
+    if (arranged) ArrangeAndCount();
   }
 
   // ASM-31: sizes, largest first, and the budget that would do.

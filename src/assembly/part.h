@@ -52,6 +52,7 @@ struct Part {
 
   std::int64_t joint = 0;   // tokens of the blank line in front of it
   std::int64_t wanted = 0;  // tokens of `full` and its joint
+  std::int64_t least = 0;   // the least grant that is worth anything, known once room is shared
   Fitted full;              // uncut but for cap_chars
   Fitted fitted;            // what goes in
   Grant grant;
