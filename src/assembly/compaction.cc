@@ -10,6 +10,7 @@ namespace dossier::assembly {
 namespace {
 
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+constexpr std::int64_t kMergeAbove = 4;  // times the tokens of a summary (CON-44)
 
 std::size_t IndexOf(std::span<const HistoryTurn> turns, std::string_view id) {
   for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -108,7 +109,7 @@ class Planner {
  public:
   Planner(std::span<const HistoryTurn> turns, const Compaction& present,
           const CompactionPolicy& policy)
-      : turns_(turns), policy_(policy), fates_(Fates(turns, present)) {
+      : turns_(turns), present_(present), policy_(policy), fates_(Fates(turns, present)) {
     plan_.tokens_before = plan_.tokens_after = ViewTokens(turns, fates_, present, policy);
   }
 
@@ -146,24 +147,46 @@ class Planner {
     }
   }
 
+  // Of a turn that a summary covers: what the summary costs, at its first turn.
   std::int64_t TokensOf(std::size_t i) const {
-    return fates_[i].kind == Fate::Kind::kShortened ? ShortTokens(turns_[i], policy_)
-                                                    : turns_[i].tokens;
+    switch (fates_[i].kind) {
+      case Fate::Kind::kAsItIs: return turns_[i].tokens;
+      case Fate::Kind::kShortened: return ShortTokens(turns_[i], policy_);
+      case Fate::Kind::kCovered: break;
+    }
+    const bool opens = i == 0 || fates_[i - 1].summary != fates_[i].summary;
+    return opens ? policy_.count(present_.summaries[fates_[i].summary].text) : 0;
   }
 
-  // From the oldest turn that nothing covers to the first good end that is far enough.
+  bool Covers(std::size_t i) const { return fates_[i].kind == Fate::Kind::kCovered; }
+
+  // Summaries are left alone, so that the prefix holds, until they are many.
+  bool ShouldMerge() const {
+    std::int64_t tokens = 0;
+    for (const HistorySummary& summary : present_.summaries) tokens += policy_.count(summary.text);
+    return tokens > kMergeAbove * policy_.summary_tokens;
+  }
+
+  bool MayEndAt(std::size_t i) const {
+    if (i + 1 >= turns_.size() || !BeginsExchange(turns_[i + 1].turn)) return false;
+    return !Covers(i) || fates_[i + 1].summary != fates_[i].summary;
+  }
+
+  // From the oldest turn that nothing covers (to merge: from the oldest) to the first good end that
+  // is far enough.
   bool Summarize() {
+    const bool merge = ShouldMerge();
     std::size_t first = policy_.keep_first;
-    while (first < turns_.size() && fates_[first].kind == Fate::Kind::kCovered) ++first;
+    while (!merge && first < turns_.size() && Covers(first)) ++first;
     // What the user said at the end of the kept turns must not lose its answer alone.
     while (first < turns_.size() && HasResult(turns_[first].turn)) ++first;
     const std::size_t last_end = KeptFrom();
     std::int64_t gone = 0, gone_at_end = 0;
     std::size_t end = kNowhere;
     for (std::size_t i = first; i < last_end; ++i) {
-      if (fates_[i].kind == Fate::Kind::kCovered) break;
+      if (Covers(i) && !merge) break;
       gone += TokensOf(i);
-      if (i + 1 >= turns_.size() || !BeginsExchange(turns_[i + 1].turn)) continue;
+      if (!MayEndAt(i)) continue;
       end = i;
       gone_at_end = gone;
       if (plan_.tokens_after - gone + policy_.summary_tokens <= policy_.target) break;
@@ -176,6 +199,7 @@ class Planner {
   }
 
   std::span<const HistoryTurn> turns_;
+  const Compaction& present_;
   const CompactionPolicy& policy_;
   std::vector<Fate> fates_;
   CompactionPlan plan_;
@@ -235,7 +259,11 @@ Result<Compaction> ApplyCompaction(std::span<const HistoryTurn> turns, const Com
   HistorySummary added{.first = plan.first, .last = plan.last, .text = std::string(summary)};
   for (const HistoryTurn& turn : covered) added.tokens_before += turn.tokens;
   added.tokens_after = policy.count(summary);
-  const std::size_t begin = IndexOf(turns, plan.first);
+  const std::size_t begin = IndexOf(turns, plan.first), end = IndexOf(turns, plan.last);
+  std::erase_if(out.summaries, [&](const HistorySummary& other) {
+    const std::size_t at = IndexOf(turns, other.first);
+    return at >= begin && at <= end;
+  });
   const auto behind = std::find_if(
       out.summaries.begin(), out.summaries.end(),
       [&](const HistorySummary& other) { return IndexOf(turns, other.first) > begin; });

@@ -63,6 +63,8 @@ struct Compaction {
 };
 
 struct CompactionPlan {
+  // first to last may hold older summaries, which the new one then stands for (CON-44: merged once
+  // they cost more than four times summary_tokens).
   // kNone: small enough. kRules: `shorten` is enough. kSummarize: a summary of first to last is
   // needed too. kStuck: nothing more may go, and it is still above the target.
   enum class Step { kNone, kRules, kSummarize, kStuck } step = Step::kNone;

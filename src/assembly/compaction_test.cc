@@ -127,6 +127,31 @@ TEST(CompactionTest, ACompactionIsDataAndUndoneByForgettingIt) {  // CON-42
               FailsWith(ErrorCode::kInvalidArgument, "needs shortened and summaries"));
 }
 
+TEST(CompactionTest, ManySummariesBecomeOneThatStandsForAllTheirTurns) {  // CON-44, REC-63
+  const CompactionPolicy policy = Policy(1500, 1000);
+  const std::string told(static_cast<std::size_t>(policy.summary_tokens), 's');
+  Compaction compaction;
+  std::vector<HistoryTurn> turns;
+  std::size_t most = 0, merges = 0;
+  for (int exchange = 0; exchange < 60; ++exchange) {
+    for (HistoryTurn turn : Session(1, 100)) {
+      turn.id = fmt::format("t{}", turns.size());
+      turns.push_back(turn);
+    }
+    const CompactionPlan plan = PlanCompaction(turns, compaction, policy);
+    const std::size_t before = compaction.summaries.size();
+    compaction = *ApplyCompaction(turns, compaction, plan, told, policy);
+    merges += compaction.summaries.size() < before ? 1 : 0;
+    most = std::max(most, compaction.summaries.size());
+    if (compaction.summaries.size() < before) {
+      EXPECT_EQ(compaction.summaries.front().first, "t0");
+    }
+    ASSERT_LT(Text(CompactedView(turns, compaction, policy)).size(), 2500u) << exchange;
+  }
+  EXPECT_GT(merges, 1u);
+  EXPECT_EQ(most, 5u) << "merged once they cost more than four";
+}
+
 // No result without its call right before it, no two answers in a row.
 std::string WhyInvalid(const std::vector<Turn>& turns) {
   for (std::size_t i = 0; i < turns.size(); ++i) {

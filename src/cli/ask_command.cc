@@ -49,6 +49,11 @@ constexpr Word<recursion::BlockPolicy> kBlocks[] = {
     {"all", recursion::BlockPolicy::kAll},
     {"first", recursion::BlockPolicy::kFirst}};
 
+constexpr Word<recursion::Compacting> kCompactings[] = {
+    {"auto", recursion::Compacting::kAuto},
+    {"rules", recursion::Compacting::kRules},
+    {"off", recursion::Compacting::kOff}};
+
 constexpr Word<recursion::CacheUse> kCaches[] = {{"on", recursion::CacheUse::kOn},
                                                  {"off", recursion::CacheUse::kOff},
                                                  {"refresh", recursion::CacheUse::kRefresh}};
@@ -104,6 +109,8 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   request.question_kind = Pick(kKinds, arguments.question_kind);
   request.blocks = Pick(kBlocks, arguments.blocks);
   request.cache = Pick(kCaches, arguments.cache);
+  request.compacting = Pick(kCompactings, arguments.compaction);
+  request.compact_at = arguments.compact_at;
   request.votes = arguments.votes;
   request.limits.iterations = arguments.max_iterations;
   request.limits.depth = arguments.max_depth;
@@ -291,6 +298,12 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
   choice("--question-kind", arguments->question_kind, Words(kKinds), "what is asked for");
   choice("--blocks", arguments->blocks, Words(kBlocks), "which blocks of a reply run");
   choice("--cache", arguments->cache, Words(kCaches), "replies of sub-calls asked before");
+  choice("--compaction", arguments->compaction, Words(kCompactings),
+         "how old turns make room: with summaries, by rule, not");
+  ask.add_option("--compact-at", arguments->compact_at,
+                 "share of the model's window above which old turns make room")
+      ->check(CLI::Range(0.1, 1.0))
+      ->capture_default_str();
   ask.add_option("--dialect", arguments->dialect, "language of the code")->capture_default_str();
   ask.add_option("--votes", arguments->votes,
                  "attempts of which two must agree (1 large, 3 small)")

@@ -33,6 +33,8 @@ struct AskArguments {
   std::optional<std::size_t> max_output_chars;
   std::optional<std::uint64_t> seed;
   std::string cache = "on";
+  std::string compaction = "auto";
+  double compact_at = 0.75;
   std::string progress = "auto";
   bool quiet = false, verbose = false, json = false, dry_run = false;
   std::string output;  // -o

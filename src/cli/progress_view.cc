@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "cli/compaction_line.h"
 
 namespace dossier::cli {
 namespace {
@@ -70,6 +71,8 @@ class PlainView final : public recursion::EventSink {
     } else if (event.type == "answer.refused") {
       Line(fmt::format("turn {}/{}: answer refused ({})", tally_.turn, tally_.turns,
                        FindString(data, "gate").value_or("")));
+    } else if (event.type == "compaction.done") {
+      Line(fmt::format("turn {}/{}: {}", tally_.turn, tally_.turns, CompactionLine(data)));
     } else if (event.type == "limit.reached") {
       Line(FirstLine(FindString(data, "reason").value_or(""), 120));
     } else if (event.type == "run.finished") {
@@ -126,6 +129,8 @@ class LiveView final : public recursion::EventSink {
       }
     } else if (event.type == "answer.refused") {
       Above("refused", FindString(data, "gate").value_or(""), kRed);
+    } else if (event.type == "compaction.done") {
+      Above("compacted", CompactionLine(data), kDim);
     } else if (event.type == "limit.reached") {
       Above("limit", FirstLine(FindString(data, "reason").value_or(""), 200), kRed);
     } else if (event.type == "run.finished") {
@@ -161,7 +166,7 @@ class LiveView final : public recursion::EventSink {
 
   void Above(std::string_view label, std::string_view text, std::string_view color) {
     Erase();
-    const std::string line = Fit(fmt::format("  {:<8} {}", label, text));
+    const std::string line = Fit(fmt::format("  {:<9} {}", label, text));
     err_ << (color_ ? color : "") << line << (color_ ? "\x1b[0m" : "") << "\n";
   }
 

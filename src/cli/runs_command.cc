@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "cli/compaction_line.h"
 #include "cli/terminal.h"
 #include "store/journal.h"
 
@@ -74,6 +75,8 @@ class Story {
       if (const auto error = FindString(data, "error")) ShowText("error", *error);
     } else if (event.type == "answer.refused") {
       ShowText("refused", FindString(data, "reason").value_or(""));
+    } else if (event.type == "compaction.done") {
+      ShowText("compacted", CompactionLine(data));
     } else if (event.type == "limit.reached") {
       ShowText("limit", FindString(data, "reason").value_or(""));
     } else if (event.type == "warning") {

@@ -1,5 +1,7 @@
 #include "recursion/bridge.h"
 
+#include "recursion/document_arguments.h"
+
 namespace dossier::recursion {
 namespace {
 
@@ -12,6 +14,7 @@ bool AsksModel(std::string_view method) {
 
 void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   if (call.method == "budget") return reply->Ok(BudgetValue());
+  if (call.method == "history") return History(call, *reply);
   if (!AsksModel(call.method)) return Document(std::move(call), std::move(reply));
   if (run_.request.limits.depth == 0) {
     return reply->Fail("denied", "sub-calls are switched off in this run (--max-depth 0)");
@@ -38,6 +41,24 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
   };
   if (quick) return serve();
   tasks_.Run(std::move(serve));
+}
+
+// Without `at`: how many messages there are.
+void Bridge::History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const {
+  const Arguments arguments("history", call.args);
+  if (Status known = arguments.Only({"at"}); !known) {
+    return reply.Fail("bad_argument", known.error().message);
+  }
+  if (!call.args.contains("at")) return reply.Ok(JsonObject{{"count", moved_.size()}});
+  const auto at = arguments.Whole("at");
+  if (!at) return reply.Fail("bad_argument", at.error().message);
+  std::optional<std::string> text = moved_.At(*at);
+  if (!text) {
+    return reply.Fail("bad_argument", fmt::format("history[{}]: it holds {} messages", *at,
+                                                  moved_.size()));
+  }
+  JsonArray blob{0, text->size()};
+  reply.Ok(JsonObject{{"text", JsonObject{{"blob", std::move(blob)}}}}, std::move(*text));
 }
 
 Json Bridge::BudgetValue() const {

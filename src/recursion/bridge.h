@@ -11,6 +11,7 @@
 #include "base/task_group.h"
 #include "recursion/document_service.h"
 #include "recursion/map_call.h"
+#include "recursion/moved_turns.h"
 #include "recursion/run_state.h"
 #include "recursion/subcalls.h"
 #include "sandbox/session.h"
@@ -19,13 +20,14 @@ namespace dossier::recursion {
 
 class Bridge final : public sandbox::BridgeHandler {
  public:
-  // `turn` says which turn runs, for budget().
-  Bridge(RunState& run, DocumentService& documents, Subcalls& subcalls,
+  // `moved` is what `history` shows; `turn` says which turn runs, for budget(). All must outlive it.
+  Bridge(RunState& run, DocumentService& documents, Subcalls& subcalls, const MovedTurns& moved,
          std::function<int()> turn)
       : run_(run),
         documents_(documents),
         subcalls_(subcalls),
         map_(run, subcalls, documents),
+        moved_(moved),
         turn_(std::move(turn)) {}
 
   void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override;
@@ -33,11 +35,13 @@ class Bridge final : public sandbox::BridgeHandler {
  private:
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   Json BudgetValue() const;
+  void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;
 
   RunState& run_;
   DocumentService& documents_;
   Subcalls& subcalls_;
   MapCall map_;
+  const MovedTurns& moved_;
   std::function<int()> turn_;
   TaskGroup tasks_;  // last: joined before the rest goes
 };

@@ -22,6 +22,7 @@ CallResult CallLoop::Ended(RunStatus status) {
   return {.status = status,
           .turns = std::min(turn_, run_.iterations()),
           .limits_hit = std::move(limits_hit_),
+          .compactions = room_.done(),
           .coverage_gate = gates_.coverage_state()};
 }
 
@@ -62,9 +63,11 @@ CallResult CallLoop::Close(const std::string& reason) {
   std::map<std::string, std::string> values = Values();
   values["results"] = results_;
   values["reason"] = reason;
-  auto prompt = run_.prompts.Assemble("extract", run_.options.root, values,
-                                      {{.name = "history", .turns = history_}}, run_.boundary,
-                                      run_.reserve_output());
+  // The one call that is kept for the end is for the answer.
+  auto prompt = room_.Assemble("extract", values,
+                               {.turn = turn_,
+                                .attempt = attempt_,
+                                .summaries = PromptRoom::For::Summaries::kNo});
   if (!prompt) return KeepDraft(RunStatus::kNone, prompt.error());
   auto reply = AskRoot(run_, *prompt,
                        {.purpose = model::Purpose::kExtract,

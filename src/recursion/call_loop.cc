@@ -8,12 +8,6 @@ namespace {
 
 constexpr int kFailedTurns = 2;  // of a small model before it starts afresh
 
-assembly::Turn TextTurn(assembly::Role role, std::string text) {
-  assembly::Turn turn{.role = role};
-  turn.blocks.push_back({.text = std::move(text), .section = "history"});
-  return turn;
-}
-
 QuestionKind KindOf(const Request& request) {
   switch (request.question_kind) {
     case QuestionHint::kAuto:
@@ -39,6 +33,14 @@ GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
           .depth = run.request.limits.depth};
 }
 
+TranscriptStyle MakeTranscriptStyle(const RunState& run) {
+  const BoundModel& root = run.options.root;
+  return {.counter = *root.counter,
+          .tokens_per_message = root.entry.capability.tokens_per_message,
+          .summary_tokens = SummaryTokens(root.entry.capability.window),
+          .boundary = run.boundary};
+}
+
 // A provider that refused for good; a retry of the same run would fail alike.
 bool EndsRun(const Error& error) {
   return error.code != ErrorCode::kLimit && error.code != ErrorCode::kTooLong &&
@@ -47,13 +49,15 @@ bool EndsRun(const Error& error) {
 
 }  // namespace
 
-CallLoop::CallLoop(RunState& run, const Metadata& metadata, OpenWorkbench open)
+CallLoop::CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, OpenWorkbench open)
     : run_(run),
       metadata_(metadata),
       open_(std::move(open)),
       gates_(MakeGateContext(run, metadata)),
       ballot_(run.votes(), run.request.question),
-      evidence_(run.request.question, metadata.hint_values) {}
+      evidence_(run.request.question, metadata.hint_values),
+      transcript_(MakeTranscriptStyle(run), moved),
+      room_(run, transcript_) {}
 
 CallResult CallLoop::Run() {
   for (turn_ = 1; turn_ <= run_.iterations(); ++turn_) {
@@ -116,8 +120,9 @@ std::optional<CallResult> CallLoop::TakeVote(Offer offer) {
 // keeps its names.
 void CallLoop::StartAfresh() {
   run_.log.Add(0, "attempt.started", {{"attempt", ++attempt_}});
-  history_.clear();
+  transcript_.Clear();
   results_.clear();
+  short_results_.clear();
   request_note_.clear();
   evidence_.StartAfresh();
   asked_is_it_ = false;
@@ -132,11 +137,10 @@ CallLoop::TurnEnd CallLoop::Turn() {
   auto reply = AskRoot(run_, *prompt, {.turn = turn_, .attempt = attempt_});
   if (!reply) return {.error = reply.error()};
   // What was sent joins the history as it was sent: prefixes stay equal (REC-9, REC-74).
-  if (!history_.empty() && !prompt->messages.turns.empty()) {
-    history_.push_back(TextTurn(assembly::Role::kUser, prompt->messages.turns.back().Text()));
+  if (!transcript_.empty() && !prompt->messages.turns.empty()) {
+    transcript_.AddOutput(turn_ - 1, prompt->messages.turns.back().Text(), short_results_);
   }
-  history_.push_back(TextTurn(assembly::Role::kAssistant,
-                              TrimSpace(reply->text).empty() ? "(empty reply)" : reply->text));
+  transcript_.AddReply(turn_, TrimSpace(reply->text).empty() ? "(empty reply)" : reply->text);
   return Act(*reply);
 }
 
@@ -158,7 +162,7 @@ std::map<std::string, std::string> CallLoop::Values() const {
 
 Result<assembly::Assembled> CallLoop::AssembleTurn() {
   std::map<std::string, std::string> values = Values();
-  if (!history_.empty()) {
+  if (!transcript_.empty()) {
     std::string reminder = request_note_;
     if (reminder.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(
@@ -172,10 +176,7 @@ Result<assembly::Assembled> CallLoop::AssembleTurn() {
     values["budget"] = BudgetLine();
   }
   request_note_.clear();
-  std::vector<assembly::Section> sections;
-  sections.push_back({.name = "history", .turns = history_});
-  return run_.prompts.Assemble("turn", run_.options.root, values, sections, run_.boundary,
-                               run_.reserve_output());
+  return room_.Assemble("turn", values, {.turn = turn_, .attempt = attempt_});
 }
 
 std::string CallLoop::BudgetLine() const {

@@ -1,7 +1,7 @@
 // One call of the recursive engine: turns of "reply, run its code, show the output" until an answer
 // is accepted or a limit ends it.
 //
-//   CallLoop loop(run, metadata, open_workbench);
+//   CallLoop loop(run, metadata, moved, open_workbench);
 //   CallResult result = loop.Run();
 //
 // Sequential code on the caller's thread. Thread-safety: one owner.
@@ -21,8 +21,10 @@
 #include "recursion/extraction.h"
 #include "recursion/feedback.h"
 #include "recursion/gates.h"
+#include "recursion/prompt_room.h"
 #include "recursion/run_state.h"
 #include "recursion/stall.h"
+#include "recursion/transcript.h"
 #include "recursion/workbench.h"
 
 namespace dossier::recursion {
@@ -43,6 +45,7 @@ struct CallResult {
   std::optional<Json> value;
   int turns = 0;
   std::vector<LimitHit> limits_hit;
+  std::vector<Compacted> compactions;
   std::optional<Error> error;
   std::string coverage_gate;
 };
@@ -53,7 +56,8 @@ class CallLoop {
   // The workbench must outlive the loop.
   using OpenWorkbench = std::function<Result<Workbench*>()>;
 
-  CallLoop(RunState& run, const Metadata& metadata, OpenWorkbench open);
+  // `moved` takes what no longer fits the prompts.
+  CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, OpenWorkbench open);
   CallResult Run();
   // The first prompt, without sending it.
   Result<assembly::Assembled> FirstPrompt();
@@ -119,8 +123,10 @@ class CallLoop {
   int blocks_run_ = 0;
   int attempt_ = 0;                      // fresh starts so far; raises the temperature
   int failed_turns_ = 0;                 // in a row, without an output or an accepted answer
-  std::vector<assembly::Turn> history_;  // what was sent and received, oldest first
+  Transcript transcript_;                // what was sent and received
+  PromptRoom room_;
   std::string results_;                  // the newest feedback: the request zone
+  std::string short_results_;            // what will stand for it once it is old
   std::string request_note_;             // instead of the reminder, once
   std::optional<Offer> draft_;
   bool asked_is_it_ = false;

@@ -43,6 +43,13 @@ bool IsOnlyFinal(const Extraction& extraction) {
   return code.starts_with("FINAL:") && code.find('\n') == std::string_view::npos;
 }
 
+// Of an output that has become old: its first and last 300 characters (REC-63).
+FeedbackStyle ShortStyle(FeedbackStyle style) {
+  style.output_chars = 600;
+  style.cut = Cut::kMiddle;
+  return style;
+}
+
 // Values that code hands over by themselves stand on the data they were computed from.
 bool IsComputed(Source source) {
   return source == Source::kFinalVar || source == Source::kAnswerDict || source == Source::kSubmit;
@@ -299,11 +306,11 @@ CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
 }
 
 FeedbackStyle CallLoop::Style() const {
-  return {.profile = run_.profile,
-          .depth = run_.request.limits.depth,
+  return {.depth = run_.request.limits.depth,
           .output_chars = run_.request.forcing == Forcing::kNone
                               ? std::numeric_limits<std::size_t>::max()
                               : run_.output_chars(),
+          .cut = run_.small() ? Cut::kMiddle : Cut::kEnd,
           .share = run_.request.forcing == Forcing::kFull ? FeedbackStyle::Share::kLimited
                                                           : FeedbackStyle::Share::kWhole,
           .context_chars = metadata_.characters,
@@ -315,6 +322,7 @@ CallLoop::TurnEnd CallLoop::Continue(Feedback feedback) {
   if (!feedback.failed_subcalls.empty()) run_.log.Warn(0, "subcalls_failed");
   results_ = RenderFeedback(feedback, Style());
   if (results_.empty()) results_ = "No output.";
+  short_results_ = RenderFeedback(feedback, ShortStyle(Style()));
   if (errors_in_a_row_ >= run_.request.limits.errors) {
     limits_hit_.push_back({"errors", Json(run_.request.limits.errors), Json(errors_in_a_row_)});
     return {.stop_reason = fmt::format("code failed in {} turns in a row", errors_in_a_row_)};

@@ -200,11 +200,13 @@ CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   (*pool)->Prepare();  // it starts while the first prompt is made and answered
   Metadata metadata = MakeMetadata(run);
   metadata.passages = FindPassagesFor(run);
+  MovedTurns moved;
   std::unique_ptr<Workbench> bench;
   CallLoop* running = nullptr;
-  CallLoop loop(run, metadata, [&]() -> Result<Workbench*> {
+  CallLoop loop(run, metadata, moved, [&]() -> Result<Workbench*> {
     DOSSIER_ASSIGN_OR_RETURN(
-        bench, Workbench::Open(run, **pool, [&running] { return running ? running->turn() : 0; }));
+        bench, Workbench::Open(run, **pool, moved,
+                               [&running] { return running ? running->turn() : 0; }));
     return bench.get();
   });
   running = &loop;
@@ -225,6 +227,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->turns = result.turns;
   outcome->limits_hit = std::move(result.limits_hit);
   AddLedgerLimits(run.ledger, &outcome->limits_hit);
+  outcome->compactions = std::move(result.compactions);
   outcome->error = std::move(result.error);
   outcome->coverage_gate = std::move(result.coverage_gate);
   outcome->usage = run.ledger.use();
@@ -264,7 +267,8 @@ Result<Plan> Engine::Impl::DryRun(const Request& request) {
   }
   Metadata metadata = MakeMetadata(run);
   metadata.passages = FindPassagesFor(run);
-  CallLoop loop(run, metadata, [] { return MakeError(ErrorCode::kInternal, "a dry run"); });
+  MovedTurns moved;
+  CallLoop loop(run, metadata, moved, [] { return MakeError(ErrorCode::kInternal, "a dry run"); });
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, loop.FirstPrompt());
   plan.messages = std::move(prompt.messages);
   plan.report = std::move(prompt.report);

@@ -44,6 +44,9 @@ enum class Profile { kAuto, kSmall, kLarge };
 enum class Forcing { kFull, kReference, kNone };
 enum class QuestionHint { kAuto, kLookup, kAggregate, kOpen };
 enum class CacheUse { kOn, kOff, kRefresh };  // refresh: ask again, keep the new reply
+// What makes room in a prompt that got too long: cuts and a model's summary, cuts only, or neither:
+// the oldest turns then fall out of the prompt (REC-63).
+enum class Compacting { kAuto, kRules, kOff };
 enum class BlockPolicy { kUntilError, kAll, kFirst };
 enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
 enum class Source {
@@ -74,6 +77,8 @@ struct Request {
   QuestionHint question_kind = QuestionHint::kAuto;
   BlockPolicy blocks = BlockPolicy::kUntilError;
   CacheUse cache = CacheUse::kOn;  // of sub-call replies (REC-50)
+  Compacting compacting = Compacting::kAuto;
+  double compact_at = 0.75;       // of the model's window; above it room is made
   std::optional<int> votes;       // attempts of which two must agree; unset: 1 large, 3 small
   Limits limits;
   sandbox::Limits cell;
@@ -94,6 +99,16 @@ struct LimitHit {
 struct Warning {
   std::string code;  // "blocks_not_run"
   Json data;
+};
+
+// Room that was made in the prompt of one turn.
+struct Compacted {
+  int turn = 0;
+  std::string kind;                     // "rules"; "summary"; "stub": the summary failed
+  std::string turns;                    // those a summary or stub stands for: "2 to 7"; else empty
+  std::int64_t before = 0, after = 0;   // tokens of the prompt
+
+  JsonObject ToJson() const;
 };
 
 // One model as the engine uses it.
@@ -120,6 +135,7 @@ struct Outcome {
   double coverage = 0;          // 0 to 1, characters shown to models
   std::string coverage_gate;    // "passed", "refused", "off"
   std::vector<LimitHit> limits_hit;
+  std::vector<Compacted> compactions;  // in order
   std::vector<Warning> warnings;
   std::optional<sandbox::IsolationReport> sandbox;
   std::optional<Error> error;   // what ended the run early

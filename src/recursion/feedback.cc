@@ -5,7 +5,6 @@
 #include "assembly/assemble.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "recursion/truncation.h"
 
 namespace dossier::recursion {
 namespace {
@@ -16,7 +15,7 @@ constexpr std::size_t kVariablesShown = 30;
 // Enough of an output for RenderBlock to cut; the same rule for every block of a turn.
 TruncationOptions CutOptions(const FeedbackStyle& style) {
   return {.max_chars = style.output_chars,
-          .cut = style.profile == Profile::kSmall ? Cut::kMiddle : Cut::kEnd,
+          .cut = style.cut,
           .sub_calls = style.depth == 0 ? SubCalls::kNotOffered : SubCalls::kOffered};
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "recursion/engine.h"
+#include "recursion/truncation.h"
 #include "sandbox/session.h"
 
 namespace dossier::recursion {
@@ -30,9 +31,9 @@ struct Feedback {
 };
 
 struct FeedbackStyle {
-  Profile profile = Profile::kLarge;
   int depth = 1;
   std::size_t output_chars = 20000;  // code points shown of one block (REC-33)
+  Cut cut = Cut::kEnd;
   enum class Share { kWhole, kLimited } share = Share::kLimited;  // REC-35 holds
   std::uint64_t context_chars = 0;   // code points; what REC-35 is a share of
   std::string boundary;

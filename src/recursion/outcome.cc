@@ -23,7 +23,17 @@ Json LimitsJson(const std::vector<LimitHit>& limits) {
   return list;
 }
 
+Json CompactionsJson(const std::vector<Compacted>& compactions) {
+  JsonArray list;
+  for (const Compacted& done : compactions) list.push_back(done.ToJson());
+  return list;
+}
+
 }  // namespace
+
+JsonObject Compacted::ToJson() const {
+  return {{"turn", turn}, {"kind", kind}, {"turns", turns}, {"before", before}, {"after", after}};
+}
 
 std::string_view ModeName(Mode mode) {
   switch (mode) {
@@ -92,6 +102,7 @@ Json Outcome::ToJson() const {
       {"coverage",
        JsonObject{{"characters", coverage}, {"gate", coverage_gate}}},
       {"limits_hit", LimitsJson(limits_hit)},
+      {"compactions", CompactionsJson(compactions)},
       {"warnings", WarningsJson(warnings)},
       {"sandbox", sandbox ? sandbox->ToJson() : Json(nullptr)}};
   if (error) {

@@ -11,6 +11,7 @@ struct Names {
 constexpr Names kLayouts[] = {
     {"turn", "recursion.large", "recursion.small", "recursion.alone"},
     {"extract", "recursion.extract", "recursion.extract.small", "recursion.extract"},
+    {"compact", "recursion.compact", "recursion.compact", "recursion.compact"},
     {"direct", "recursion.direct", "recursion.direct", "recursion.direct"},
     {"subcall", "recursion.subcall", "recursion.subcall", "recursion.subcall"},
     {"subcall_context", "recursion.subcall_context", "recursion.subcall_context",

@@ -27,6 +27,7 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   request.model = root.name;
   request.messages = prompt.messages;
   request.sampling = run.request.sampling;
+  if (about.max_output) request.sampling.max_output = about.max_output;
   request.sampling.max_output = request.sampling.max_output.value_or(run.reserve_output());
   if (run.request.temperature) request.sampling.temperature = run.request.temperature;
   if (run.small()) {

@@ -19,6 +19,7 @@ struct RootRequest {
   model::Stage stage = model::Stage::kNormal;
   int turn = 1;
   int attempt = 0;  // fresh starts so far; raises a small model's temperature
+  std::optional<std::int64_t> max_output;  // tokens of the reply; unset: those of the run
 };
 
 // Errors: those of model::Gate::Complete. The request and what came of it are in the journal.

@@ -21,6 +21,7 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
 }  // namespace
 
 Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool& pool,
+                                                   const MovedTurns& moved,
                                                    std::function<int()> turn) {
   sandbox::SessionSpec spec = MakeSpec(run);
   std::vector<std::string_view> texts;
@@ -44,7 +45,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
   run.log.Add(0, "sandbox.started",
               {{"report", session->report().ToJson()}, {"ms", session->start_time().count()}});
   return std::unique_ptr<Workbench>(new Workbench(run, std::move(texts), std::move(documents),
-                                                  std::move(turn), std::move(session)));
+                                                  moved, std::move(turn), std::move(session)));
 }
 
 }  // namespace dossier::recursion

@@ -20,9 +20,10 @@ namespace dossier::recursion {
 
 class Workbench {
  public:
-  // Waits for the context's copies, starts a session. `turn` as in Bridge.
+  // Waits for the context's copies, starts a session. `moved` and `turn` as in Bridge.
   // Errors: kUnavailable (no sandbox of the asked strength), kIo (the copy failed), kDied.
   static Result<std::unique_ptr<Workbench>> Open(RunState& run, sandbox::Pool& pool,
+                                                 const MovedTurns& moved,
                                                  std::function<int()> turn);
 
   sandbox::Session& session() { return *session_; }
@@ -32,12 +33,13 @@ class Workbench {
 
  private:
   Workbench(RunState& run, std::vector<std::string_view> texts,
-            std::vector<TextDocument> documents, std::function<int()> turn,
+            std::vector<TextDocument> documents, const MovedTurns& moved,
+            std::function<int()> turn,
             std::unique_ptr<sandbox::Session> session)
       : coverage_(texts),
         documents_(std::move(documents)),
         subcalls_(run, std::move(texts), coverage_),
-        bridge_(run, documents_, subcalls_, std::move(turn)),
+        bridge_(run, documents_, subcalls_, moved, std::move(turn)),
         session_(std::move(session)) {}
 
   Coverage coverage_;

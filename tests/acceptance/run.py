@@ -78,7 +78,7 @@ REPORT_SCHEMA = jsonschema.Draft202012Validator(json.loads(
 LARGEST_REPORT = 16 << 20  # bytes of a file that may hold one
 
 # A model entry that stands for the built-in one (docs/guide/models.md).
-SMALL_WINDOW = """
+SMALL_WINDOW = """schema: dossier.models/1
 models:
   - {{name: scripted, provider: scripted, window: {window}, max_output: {output},
      tokens: {{bytes_per_token: 4.0, margin: 0}}, as_of: 2026-11-21, source: a test,

@@ -66,6 +66,7 @@ class FakeHost:
     errors: str = ""
     items: list[tuple[int, Any, bytes]] = field(default_factory=list)  # of a batch that stops
     stop_batch_after: int | None = None
+    history: list[str] = field(default_factory=list)
 
     def start(self) -> Any:
         """The runtime with a session over these texts."""
@@ -163,6 +164,12 @@ class FakeHost:
 
     def do_budget(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
         return {"iterations_left": 5, "calls_left": 9, "tokens_left": None, "depth": 0}, b""
+
+    def do_history(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
+        if "at" not in args:
+            return {"count": len(self.history)}, b""
+        text = self.history[args["at"]].encode()
+        return {"text": {"blob": [0, len(text)]}}, text
 
     def do_grep(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
         source = self.texts[args["ctx"]]

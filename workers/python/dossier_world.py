@@ -18,6 +18,7 @@ from dossier_bridge import LLMError, Parts, blob, call
 from dossier_calls import Caller, make_calls
 from dossier_code import Parsed
 from dossier_doc import Doc
+from dossier_history import History
 from dossier_labels import make_map
 from dossier_records import Records, make_records
 from dossier_show import is_variable, list_variables, variable_names
@@ -159,7 +160,7 @@ class World:
         meta = self._meta()
         if meta is not None:
             self.data["contextMeta"] = meta
-        self.data["history"] = list(self.features.get("history") or [])
+        self.data["history"] = History()
         self.namespace.update(self.functions)
         self.namespace.update(self.data)
         self.namespace["LLMError"] = self.data["LLMError"] = LLMError
