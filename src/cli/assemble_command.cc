@@ -59,18 +59,20 @@ Result<std::shared_ptr<const tokens::Counter>> CounterOf(const std::string& want
 // A report, or the output or log that holds one.
 Result<Json> ReadPrevious(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 256ull << 20));
-  auto json = ParseJson(text);
-  if (!json) return MakeError(ErrorCode::kConfig, "{}: {}", path, json.error().message);
-  const Json* report = Find(*json, "report") ? Find(*json, "report") : &*json;
-  if (FindString(*report, "schema") == "dossier.assembly/1") return *report;
-  return MakeError(ErrorCode::kConfig, "{}: is no assembly report (schema dossier.assembly/1)",
-                   path);
+  if (const auto json = ParseJson(text)) {
+    const Json* report = Find(*json, "report") ? Find(*json, "report") : &*json;
+    if (FindString(*report, "schema") == "dossier.assembly/1") return *report;
+  }
+  return MakeError(ErrorCode::kConfig,
+                   "--previous {}: is no report of `dossier assemble --report FILE` or --json", path);
 }
 
 // "2026-11-21", with or without a time behind it.
 Status CheckTime(std::string_view time) {
   const bool date = time.size() >= 10 && time[4] == '-' && time[7] == '-' &&
                     time.substr(0, 10).find_first_not_of("0123456789-") == time.npos &&
+                    time.substr(5, 2) >= "01" && time.substr(5, 2) <= "12" &&
+                    time.substr(8, 2) >= "01" && time.substr(8, 2) <= "31" &&
                     (time.size() == 10 || time[10] == 'T');
   if (date) return {};
   return MakeError(ErrorCode::kUsage, "--now {}: write it as 2026-11-21T23:36:43Z", time);
@@ -150,8 +152,13 @@ class Command {
 
   Status Print(const Assembled& prompt) {
     if (!arguments_.report.empty()) {
-      DOSSIER_RETURN_IF_ERROR(
-          WriteFileAtomic(arguments_.report, ToPrettyJson(prompt.report) + "\n"));
+      const Status written =
+          WriteFileAtomic(arguments_.report, ToPrettyJson(prompt.report) + "\n");
+      if (!written) {
+        return MakeError(written.error().code,
+                         "--report {}: it cannot be written; is its folder there?",
+                         arguments_.report);
+      }
     }
     if (arguments_.json) {
       out_ << ToJson(JsonObject{{"schema", "dossier.assemble/1"},

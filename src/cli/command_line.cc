@@ -19,6 +19,7 @@
 #include "cli/runs_command.h"
 #include "cli/sandbox_command.h"
 #include "cli/tokens_command.h"
+#include "cli/usage_message.h"
 
 namespace dossier::cli {
 namespace {
@@ -29,7 +30,7 @@ std::string Sentence(const CLI::ParseError& error) {
   constexpr std::string_view kConversion = "Could not convert: ";
   std::string text = error.what();
   const std::size_t equals = text.find(" = ");
-  if (!text.starts_with(kConversion) || equals == std::string::npos) return text;
+  if (!text.starts_with(kConversion) || equals == std::string::npos) return UsageMessage(text);
   return text.replace(equals, 3, " ").substr(kConversion.size()) + ": not a number, or too large";
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <filesystem>
 #include <iterator>
 
 #include "base/file.h"
@@ -180,18 +181,26 @@ bool NeedsNothing(const LayoutSection& rule) {
 }  // namespace
 
 Result<std::string> SectionReader::ReadPath(const LayoutSection& rule, const std::string& path) {
-  const auto known = snapshot_.find(path);
+  // By what it leads to: one file has many paths.
+  std::error_code none;
+  std::string place = std::filesystem::weakly_canonical(path, none).string();
+  if (place.empty()) place = path;
+  const auto known = snapshot_.find(place);
   if (known != snapshot_.end()) return known->second;
   if (!Exists(path)) {
     return MakeError(ErrorCode::kNotFound,
                      "section {}: {} not found; mark it optional or fix the path", rule.name, path);
+  }
+  if (IsFolder(path)) {
+    return MakeError(ErrorCode::kNotFound, "section {0}: {1} is a folder; give --source {0}=dir:{1}",
+                     rule.name, path);
   }
   auto content = ReadFile(path, kMaxSourceBytes);
   if (!content) {
     return tl::unexpected(Error{content.error().code, fmt::format("section {}: {}", rule.name,
                                                                   content.error().message)});
   }
-  snapshot_[path] = *content;
+  snapshot_[place] = *content;
   return content;
 }
 
