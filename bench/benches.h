@@ -14,6 +14,9 @@ namespace dossier::bench {
 // socketpair.round_trip.
 Status RunSandboxBench();
 
+// jail.true, jail.true_without_namespaces, jail.spawn and, if bubblewrap is installed, jail.bwrap.
+Status RunJailBench();
+
 // "completions": engine.completion, engine.completion_with_load; "batch": engine.batch. Keeps its
 // journal in `folder`.
 Status RunEngineBench(const std::string& folder, std::string_view part);

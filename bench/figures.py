@@ -192,6 +192,18 @@ def sandbox(setting: Setting) -> list[Figure]:
                  found["bridge.round_trip"], "socketpair", ping, 4, _seconds)]
 
 
+def jail(setting: Setting) -> list[Figure]:
+    found = _bench_program(setting, "jail")
+    rows = [_at_most("/bin/true in the jail", found["jail.true"], "posix_spawn",
+                     found["jail.spawn"], 10, _seconds),
+            _at_most("/bin/true in the jail, no namespaces", found["jail.true_without_namespaces"],
+                     "posix_spawn", found["jail.spawn"], 5, _seconds)]
+    if "jail.bwrap" in found:
+        rows.append(_at_most("/bin/true in the jail", found["jail.true"], "bwrap --unshare-all",
+                             found["jail.bwrap"], 1, _seconds))
+    return rows
+
+
 def _peer(python: str, name: str, count: int) -> float:
     script = str(pathlib.Path(__file__).with_name("peers.py"))
     done = subprocess.run([python, script, name, str(count)], capture_output=True, text=True,
@@ -363,8 +375,8 @@ def assemble(setting: Setting) -> list[Figure]:
 
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
-    "context": large_context, "sandbox": sandbox, "engine": engine, "batch": batch, "start": start,
-    "pack": pack, "tokens": tokens, "assemble": assemble}
+    "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
+    "start": start, "pack": pack, "tokens": tokens, "assemble": assemble}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

@@ -1,5 +1,5 @@
-// dossier_bench sandbox | engine FOLDER completions|batch | tokens FILE | assembly FILE: figures as
-// lines of JSON, for bench/run.
+// dossier_bench sandbox | jail | engine FOLDER completions|batch | tokens FILE | assembly FILE:
+// figures as lines of JSON, for bench/run.
 
 #include <fmt/format.h>
 
@@ -14,6 +14,8 @@ int main(int argc, char** argv) {
   Status done;
   if (group == "sandbox" && argc == 2) {
     done = bench::RunSandboxBench();
+  } else if (group == "jail" && argc == 2) {
+    done = bench::RunJailBench();
   } else if (group == "engine" && argc == 4) {
     done = bench::RunEngineBench(argv[2], argv[3]);
   } else if (group == "tokens" && argc == 3) {
@@ -22,8 +24,8 @@ int main(int argc, char** argv) {
     done = bench::RunAssemblyBench(argv[2]);
   } else {
     fmt::print(stderr,
-               "usage: dossier_bench sandbox | engine FOLDER completions|batch | tokens FILE | "
-               "assembly FILE\n");
+               "usage: dossier_bench sandbox | jail | engine FOLDER completions|batch | "
+               "tokens FILE | assembly FILE\n");
     return 2;
   }
   if (done) return 0;

@@ -241,12 +241,16 @@ void AddSandboxCommand(CLI::App& app, SandboxArguments* arguments) {
       ->capture_default_str();
   run.add_flag("--json", arguments->run.json, "one object with every block's result");
   AddSandboxFlags(run, &arguments->run.flags);
+  AddSandboxExecCommand(sandbox, &arguments->exec);
+  AddSandboxPolicyCommand(sandbox, &arguments->policy);
 }
 
 int RunSandbox(const CLI::App& app, SandboxArguments arguments, const CancelToken& cancel,
                std::ostream& out, std::ostream& err) {
-  arguments.test.cancel = arguments.run.cancel = cancel;
+  arguments.test.cancel = arguments.run.cancel = arguments.exec.cancel = cancel;
   const CLI::App* sandbox = app.get_subcommand("sandbox");
+  if (sandbox->got_subcommand("exec")) return RunSandboxExec(arguments.exec, out, err);
+  if (sandbox->got_subcommand("policy")) return RunSandboxPolicy(arguments.policy, out, err);
   return sandbox->got_subcommand("test") ? RunSandboxTest(arguments.test, out, err)
                                          : RunSandboxRun(arguments.run, out, err);
 }

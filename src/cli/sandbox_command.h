@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "cli/jail_command.h"
 #include "cli/sandbox_flags.h"
 
 namespace dossier::cli {
@@ -48,6 +49,8 @@ int RunSandboxRun(const SandboxRunArguments& arguments, std::ostream& out, std::
 struct SandboxArguments {
   SandboxTestArguments test;
   SandboxRunArguments run;
+  SandboxExecArguments exec;
+  SandboxPolicyArguments policy;
 };
 
 // The sub-commands and their flags; `app.got_subcommand("sandbox")` then calls RunSandbox.

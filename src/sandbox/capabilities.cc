@@ -22,18 +22,17 @@ bool InInitialUserNamespace() {
 
 }  // namespace
 
-Result<std::string> LeaveRoot() {
+Result<std::string> LeaveRoot(UserIds ids) {
   if (geteuid() != 0 && getuid() != 0) return fmt::format("uid {}", getuid());
-  if (setgroups(0, nullptr) != 0 || setresgid(kUnprivilegedGid, kUnprivilegedGid,
-                                              kUnprivilegedGid) != 0 ||
-      setresuid(kUnprivilegedUid, kUnprivilegedUid, kUnprivilegedUid) != 0) {
+  if (setgroups(0, nullptr) != 0 || setresgid(ids.gid, ids.gid, ids.gid) != 0 ||
+      setresuid(ids.uid, ids.uid, ids.uid) != 0) {
     const int reason = errno;
     if (!InInitialUserNamespace()) return std::string("uid 0 of a user namespace");
     return MakeErrnoError(reason, "leaving root");
   }
   // Changing ids made /proc/self root's, and the id maps are written there.
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-  return fmt::format("uid {}", kUnprivilegedUid);
+  return fmt::format("uid {}", ids.uid);
 }
 
 Status DropAllCapabilities() {

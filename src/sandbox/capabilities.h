@@ -22,10 +22,17 @@ namespace dossier::sandbox {
 inline constexpr uid_t kUnprivilegedUid = 65534;
 inline constexpr gid_t kUnprivilegedGid = 65534;
 
-// If the process is root: becomes kUnprivilegedUid without supplementary groups. Root of a user
-// namespace that has no such id is unprivileged already and stays. Returns who it is now, for the
-// report. Errors: kUnavailable.
-Result<std::string> LeaveRoot();
+// Who a process of root becomes.
+struct UserIds {
+  uid_t uid = kUnprivilegedUid;
+  gid_t gid = kUnprivilegedGid;
+};
+
+// If the process is root: becomes `ids` without supplementary groups. Root of a user namespace that
+// has no such id is unprivileged already and stays. With uid 0 the process keeps the name of root;
+// DropAllCapabilities then takes what comes with it. Returns who it is now, for the report.
+// Errors: kUnavailable.
+Result<std::string> LeaveRoot(UserIds ids = {});
 
 // Permitted, effective, inheritable, ambient and bounding set of the calling thread, to nothing.
 Status DropAllCapabilities();

@@ -14,6 +14,7 @@
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
 #include "sandbox/namespaces.h"
+#include "sandbox/process_layer.h"
 #include "sandbox/rlimits.h"
 #include "sandbox/seccomp_policy.h"
 #include "sandbox/self_check.h"
@@ -25,21 +26,6 @@ constexpr int kBlocksPerSession = 64;  // RLIMIT_CPU bounds the session, the hos
 constexpr int kOwnThreads = 2;         // main and bridge, besides those of the code
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kUnknownBase = 256ull << 20;  // assumed where /proc cannot be asked
-
-// Everything that is not in `keep` (sorted) is closed.
-Status CloseOtherDescriptors(std::vector<int> keep) {
-  keep.insert(keep.end(), {0, 1, 2});
-  std::erase_if(keep, [](int fd) { return fd < 0; });
-  std::sort(keep.begin(), keep.end());
-  unsigned next = 0;
-  for (int fd : keep) {
-    const auto kept = static_cast<unsigned>(fd);
-    if (kept > next && close_range(next, kept - 1, 0) != 0) return MakeErrnoError(errno, "close");
-    next = std::max(next, kept + 1);
-  }
-  if (close_range(next, ~0u, 0) != 0) return MakeErrnoError(errno, "close");
-  return {};
-}
 
 }  // namespace
 
@@ -57,16 +43,9 @@ struct IsolationPlan::State {
            options.disabled_layers.end();
   }
 
-  // Runs `apply` unless the layer is switched off, and notes how it ended.
   void Apply(std::string_view layer, const std::function<Result<std::string>()>& apply,
              IsolationReport& into) const {
-    if (Disabled(layer)) return into.Set(layer, LayerState::kUnavailable, "switched off");
-    Result<std::string> detail = apply();
-    if (detail) return into.Set(layer, LayerState::kApplied, std::move(*detail));
-    const LayerState state = detail.error().code == ErrorCode::kUnavailable
-                                 ? LayerState::kUnavailable
-                                 : LayerState::kFailed;
-    into.Set(layer, state, detail.error().message);
+    ApplyLayer(layer, options.disabled_layers, apply, into);
   }
 };
 
@@ -78,21 +57,6 @@ Result<std::string> ApplyProcess() {
     return MakeErrnoError(errno, "environment");
   }
   return LeaveRoot();
-}
-
-// Why there is no cgroup of our own. A delegated one is only noted: the other layers bound memory
-// and threads already.
-std::string CgroupReason() {
-  const std::string groups = ReadFile("/proc/self/cgroup", 1 << 16).value_or("");
-  const std::size_t unified = groups.find("0::");
-  if (unified == std::string::npos) return "not delegated (no unified hierarchy)";
-  const std::string path = groups.substr(unified + 3, groups.find('\n', unified) - unified - 3);
-  for (const char* mounted : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-    if (access((mounted + path + "/cgroup.procs").c_str(), W_OK) == 0) {
-      return "delegated, not used by this version";
-    }
-  }
-  return "not delegated";
 }
 
 Result<std::string> ApplyFlags() {

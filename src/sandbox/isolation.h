@@ -86,6 +86,11 @@ std::string_view LayerStateName(LayerState state);  // applied, unavailable, fai
 // added `watchdog`. Errors: kUnavailable (exit 12) naming layer, reason and way out.
 Status CheckRequired(const IsolationReport& report);
 
+// Runs `apply`, which returns a detail for the report, unless `disabled` names the layer, and notes
+// in the report how it ended: kUnavailable as unavailable, other errors as failed.
+void ApplyLayer(std::string_view layer, const std::vector<std::string>& disabled,
+                const std::function<Result<std::string>()>& apply, IsolationReport& report);
+
 // The names of all layers in the order of the report, outermost first.
 std::vector<std::string_view> LayerNames();
 

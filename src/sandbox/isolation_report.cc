@@ -1,5 +1,6 @@
 // The report and the options as JSON, and what strict asks of a report.
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -145,6 +146,18 @@ void IsolationReport::Set(std::string_view name, LayerState state, std::string r
     return;
   }
   layers.push_back({std::string(name), state, std::move(reason)});
+}
+
+void ApplyLayer(std::string_view layer, const std::vector<std::string>& disabled,
+                const std::function<Result<std::string>()>& apply, IsolationReport& report) {
+  if (std::find(disabled.begin(), disabled.end(), layer) != disabled.end()) {
+    return report.Set(layer, LayerState::kUnavailable, "switched off");
+  }
+  Result<std::string> detail = apply();
+  if (detail) return report.Set(layer, LayerState::kApplied, std::move(*detail));
+  const bool absent = detail.error().code == ErrorCode::kUnavailable;
+  report.Set(layer, absent ? LayerState::kUnavailable : LayerState::kFailed,
+             std::move(detail.error().message));
 }
 
 Json IsolationReport::ToJson() const {

@@ -28,15 +28,25 @@ constexpr std::uint64_t kWriteRights = kReadRights | LANDLOCK_ACCESS_FS_WRITE_FI
                                        LANDLOCK_ACCESS_FS_REMOVE_FILE |
                                        LANDLOCK_ACCESS_FS_REMOVE_DIR |
                                        LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR;
-constexpr std::uint64_t kFileOnlyRights = LANDLOCK_ACCESS_FS_READ_FILE;
+constexpr std::uint64_t kRefer = 1ull << 13;      // ABI 2: rename into another folder
+constexpr std::uint64_t kControlDevice = 1ull << 15;  // ABI 5
+constexpr std::uint64_t kProgramRights = kReadRights | LANDLOCK_ACCESS_FS_EXECUTE;
+constexpr std::uint64_t kOwnedRights = kProgramRights | kWriteRights | kRefer |
+                                       LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                                       LANDLOCK_ACCESS_FS_MAKE_SOCK;
+constexpr std::uint64_t kDeviceRights =
+    LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate | kControlDevice;
+// What can be said of a file; the rest is about folders.
+constexpr std::uint64_t kFileRightsOnly = kDeviceRights | LANDLOCK_ACCESS_FS_EXECUTE;
 
 // How many file rights each ABI knows: they are numbered from bit 0 without gaps.
 constexpr int kFileRights[] = {0, 13, 14, 15, 15, 16};
 
-RulesetAttributes EveryRight(int abi) {
+RulesetAttributes EveryRight(int abi, FileRules::Network network) {
   const int rights = kFileRights[std::min<int>(abi, std::size(kFileRights) - 1)];
   return {.handled_access_fs = (1ull << rights) - 1,
-          .handled_access_net = abi >= 4 ? 3u : 0u,   // bind, connect of TCP
+          // bind, connect of TCP
+          .handled_access_net = abi >= 4 && network == FileRules::Network::kNone ? 3u : 0u,
           .scoped = abi >= 6 ? 3u : 0u};              // abstract UNIX sockets, signals
 }
 
@@ -54,7 +64,7 @@ Status AddPath(int ruleset, const std::string& path, std::uint64_t rights, std::
   }
   struct stat info;
   if (fstat(fd.get(), &info) != 0) return MakeErrnoError(errno, "stat " + path);
-  if (!S_ISDIR(info.st_mode)) rights &= kFileOnlyRights;
+  if (!S_ISDIR(info.st_mode)) rights &= kFileRightsOnly;
   landlock_path_beneath_attr rule = {};
   rule.allowed_access = rights & known;
   rule.parent_fd = fd.get();
@@ -76,16 +86,22 @@ Result<int> LandlockAbi() {
 
 Status RestrictFiles(const FileRules& rules) {
   DOSSIER_ASSIGN_OR_RETURN(const int abi, LandlockAbi());
-  const RulesetAttributes attributes = EveryRight(abi);
+  const RulesetAttributes attributes = EveryRight(abi, rules.network);
   const UniqueFd ruleset(static_cast<int>(
       syscall(__NR_landlock_create_ruleset, &attributes, AttributesSize(abi), 0)));
   if (!ruleset.valid()) return MakeErrnoError(errno, "landlock ruleset");
   const std::uint64_t known = attributes.handled_access_fs;
-  for (const std::string& path : rules.read) {
-    DOSSIER_RETURN_IF_ERROR(AddPath(ruleset.get(), path, kReadRights, known));
-  }
-  for (const std::string& path : rules.write) {
-    DOSSIER_RETURN_IF_ERROR(AddPath(ruleset.get(), path, kWriteRights, known));
+  const std::pair<const std::vector<std::string>&, std::uint64_t> table[] = {
+      {rules.read, kReadRights},
+      {rules.write, kWriteRights},
+      {rules.programs, kProgramRights},
+      {rules.owned, kOwnedRights},
+      {rules.devices, kDeviceRights},
+  };
+  for (const auto& [paths, rights] : table) {
+    for (const std::string& path : paths) {
+      DOSSIER_RETURN_IF_ERROR(AddPath(ruleset.get(), path, rights, known));
+    }
   }
   if (syscall(__NR_landlock_restrict_self, ruleset.get(), 0) != 0) {
     return MakeErrnoError(errno, "landlock");

@@ -4,7 +4,7 @@
 //   DOSSIER_RETURN_IF_ERROR(RestrictFiles({.read = {"/usr/lib/python3.11"}, .write = {"/tmp"}}));
 //
 // Every right that the running kernel knows is taken away, network and scopes included; the rules
-// give reading or writing back below the named folders. Executing is never given back.
+// give some back below the named folders. Executing is given back to programs in a jail only.
 // Thread-safety: RestrictFiles changes the calling thread only.
 
 #ifndef DOSSIER_SANDBOX_LANDLOCK_H_
@@ -17,9 +17,14 @@
 
 namespace dossier::sandbox {
 
+// Folders or files; those that do not exist are skipped.
 struct FileRules {
-  std::vector<std::string> read;   // folders or files; those that do not exist are skipped
-  std::vector<std::string> write;  // folders: read, create, change and remove files below
+  std::vector<std::string> read;
+  std::vector<std::string> write;     // read, create, change and remove files below
+  std::vector<std::string> programs;  // read and execute
+  std::vector<std::string> owned;     // all that `write` and `programs` give, links and renames
+  std::vector<std::string> devices;   // read and write, no more
+  enum class Network { kNone, kAny } network = Network::kNone;
 };
 
 // 1 and up. Errors: kUnavailable with the reason ("kernel built without it").

@@ -11,11 +11,12 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <tuple>
 
 namespace dossier::sandbox {
 namespace {
 
-constexpr unsigned kInnerId = 1000;
 constexpr int kMaxLinks = 40;
 constexpr const char* kNewRoot = "/tmp";  // where it is built; any folder that is always there
 
@@ -28,20 +29,26 @@ Status WriteProc(int proc, const char* name, const std::string& text) {
   return {};
 }
 
+struct IdPair {
+  uid_t uid;
+  gid_t gid;
+};
+
 // Gives the one id that an unprivileged process may map a name inside.
-Status MapIds(int proc, uid_t outer_uid, gid_t outer_gid) {
+Status MapIds(int proc, IdPair inner, IdPair outer) {
   // An outer namespace may have said "deny" already; if this fails for another reason, gid_map does
   // too.
   (void)WriteProc(proc, "self/setgroups", "deny");
   DOSSIER_RETURN_IF_ERROR(
-      WriteProc(proc, "self/uid_map", fmt::format("{} {} 1", kInnerId, outer_uid)));
-  return WriteProc(proc, "self/gid_map", fmt::format("{} {} 1", kInnerId, outer_gid));
+      WriteProc(proc, "self/uid_map", fmt::format("{} {} 1", inner.uid, outer.uid)));
+  return WriteProc(proc, "self/gid_map", fmt::format("{} {} 1", inner.gid, outer.gid));
 }
 
 // A folder or file of the old root that appears in the new one at the same path.
 struct Bind {
   std::string path;  // without symbolic links
   UniqueFd source;
+  enum class Access { kRead, kDevice, kWrite } access = Access::kRead;
   bool folder = true;
 };
 
@@ -51,7 +58,7 @@ struct Layout {
 };
 
 // Walks `path`, notes the symbolic links on the way, and opens what it leads to.
-Status Resolve(std::string path, Layout& layout) {
+Status Resolve(std::string path, Bind::Access access, Layout& layout) {
   for (int hops = 0; hops < kMaxLinks; ++hops) {
     bool followed = false;
     for (std::size_t end = path.find('/', 1); !followed; end = path.find('/', end + 1)) {
@@ -69,7 +76,7 @@ Status Resolve(std::string path, Layout& layout) {
       if (end == std::string::npos) break;
     }
     if (followed) continue;
-    Bind bind{path, UniqueFd(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC))};
+    Bind bind{path, UniqueFd(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), access};
     if (!bind.source.valid()) return errno == ENOENT ? Status{} : MakeErrnoError(errno, path);
     struct stat info;
     if (fstat(bind.source.get(), &info) != 0) return MakeErrnoError(errno, path);
@@ -82,17 +89,29 @@ Status Resolve(std::string path, Layout& layout) {
 
 Status MakePlace(const std::string& root, const std::string& path, bool folder) {
   const std::string place = root + path;
+  if (Exists(place)) return {};  // in a folder that is shown whole, perhaps read-only
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder ? place : place.substr(0, place.rfind('/'))));
   if (folder) return {};
   const UniqueFd file(open(place.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444));
   return file.valid() ? Status{} : MakeErrnoError(errno, place);
 }
 
-Status MakeReadOnly(const std::string& path, unsigned flags) {
+Status SetMountFlags(const std::string& path, std::uint64_t set, unsigned flags) {
   mount_attr attributes = {};
-  attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+  attributes.attr_set = set;
   if (mount_setattr(AT_FDCWD, path.c_str(), flags, &attributes, sizeof(attributes)) == 0) return {};
-  return MakeErrnoError(errno, "read-only " + path);
+  return MakeErrnoError(errno, "mount flags of " + path);
+}
+
+constexpr std::uint64_t kQuietMount = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+
+std::uint64_t MountFlags(Bind::Access access) {
+  switch (access) {
+    case Bind::Access::kRead: break;
+    case Bind::Access::kWrite: return kQuietMount;
+    case Bind::Access::kDevice: return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+  }
+  return kQuietMount | MOUNT_ATTR_RDONLY;
 }
 
 Status BindInto(const std::string& root, const Bind& bind) {
@@ -102,7 +121,7 @@ Status BindInto(const std::string& root, const Bind& bind) {
   if (mount(source.c_str(), place.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
     return MakeErrnoError(errno, "mount " + bind.path);
   }
-  return MakeReadOnly(place, AT_RECURSIVE);
+  return SetMountFlags(place, MountFlags(bind.access), AT_RECURSIVE);
 }
 
 Status MakeLinks(const std::string& root, const Layout& layout) {
@@ -143,16 +162,35 @@ void DropOverlaps(const Layout& read, Layout& load) {
   load.binds = std::move(kept);
 }
 
-// Fills the new root and makes it the root.
-Status BuildRoot(const Layout& read, const Layout& load) {
-  const std::string root = kNewRoot;
-  for (const Layout* layout : {&load, &read}) {
-    DOSSIER_RETURN_IF_ERROR(MakeLinks(root, *layout));
-    for (const Bind& bind : layout->binds) DOSSIER_RETURN_IF_ERROR(BindInto(root, bind));
+Status MakePlaces(const std::string& root, const RootSpec& spec) {
+  for (const std::string& path : spec.folders) {
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(root + path));
   }
+  for (const RootSpec::Text& file : spec.files) {
+    DOSSIER_RETURN_IF_ERROR(MakePlace(root, file.path, /*folder=*/false));
+    const UniqueFd fd(open((root + file.path).c_str(), O_WRONLY | O_CLOEXEC));
+    if (!fd.valid()) return MakeErrnoError(errno, file.path);
+    DOSSIER_RETURN_IF_ERROR(WriteAll(fd.get(), file.content));
+  }
+  Layout links;
+  for (const RootSpec::Link& link : spec.links) links.links.emplace_back(link.path, link.target);
+  return MakeLinks(root, links);
+}
+
+// Fills the new root and makes it the root. What lies in another bind comes after it.
+Status BuildRoot(const RootSpec& spec, const Layout& layout) {
+  const std::string root = kNewRoot;
+  DOSSIER_RETURN_IF_ERROR(MakePlaces(root, spec));
+  DOSSIER_RETURN_IF_ERROR(MakeLinks(root, layout));
+  std::vector<const Bind*> order;
+  for (const Bind& bind : layout.binds) order.push_back(&bind);
+  std::sort(order.begin(), order.end(), [](const Bind* a, const Bind* b) {
+    return std::tie(a->path, a->access) < std::tie(b->path, b->access);
+  });
+  for (const Bind* bind : order) DOSSIER_RETURN_IF_ERROR(BindInto(root, *bind));
   if (!Exists(root + "/tmp")) DOSSIER_RETURN_IF_ERROR(MakeFolders(root + "/tmp"));
   DOSSIER_RETURN_IF_ERROR(SwitchRoot(root));
-  return MakeReadOnly("/", 0);
+  return SetMountFlags("/", MountFlags(Bind::Access::kRead), 0);
 }
 
 // A copy of the mount at `path` that can be put elsewhere.
@@ -172,30 +210,43 @@ Status Namespaces::Enter(const RootSpec& spec) {
   const uid_t uid = geteuid();
   const gid_t gid = getegid();
   if (!proc_.valid()) return MakeError(ErrorCode::kUnavailable, "/proc is not mounted");
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0) {
+  const int network = spec.network == RootSpec::Network::kOwn ? CLONE_NEWNET : 0;
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | network) != 0) {
     return MakeError(ErrorCode::kUnavailable, "user namespaces are not allowed here: {}",
                      std::strerror(errno));
   }
-  DOSSIER_RETURN_IF_ERROR(MapIds(proc_.get(), uid, gid));
+  DOSSIER_RETURN_IF_ERROR(MapIds(proc_.get(), {spec.inner_uid, spec.inner_gid}, {uid, gid}));
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return MakeErrnoError(errno, "private mounts");
   }
   sethostname("sandbox", 7);
-  Layout read, load;
-  for (const std::string& path : spec.read) DOSSIER_RETURN_IF_ERROR(Resolve(path, read));
-  for (const std::string& path : spec.load) DOSSIER_RETURN_IF_ERROR(Resolve(path, load));
-  DropOverlaps(read, load);
+  Layout stays, load;
+  const std::pair<const std::vector<std::string>&, Bind::Access> table[] = {
+      {spec.read, Bind::Access::kRead},
+      {spec.write, Bind::Access::kWrite},
+      {spec.devices, Bind::Access::kDevice}};
+  for (const auto& [paths, access] : table) {
+    for (const std::string& path : paths) {
+      DOSSIER_RETURN_IF_ERROR(Resolve(path, access, stays));
+    }
+  }
+  for (const std::string& path : spec.load) {
+    DOSSIER_RETURN_IF_ERROR(Resolve(path, Bind::Access::kRead, load));
+  }
+  DropOverlaps(stays, load);
   // The sources are open: what this hides stays reachable.
   if (mount("dossier", kNewRoot, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0) {
     return MakeErrnoError(errno, "mount of a new root");
   }
-  if (const Status built = BuildRoot(read, load); !built) {
+  for (const Bind& bind : load.binds) load_.push_back(bind.path);
+  for (const Bind& bind : stays.binds) {
+    if (Covers("/tmp", bind.path)) below_tmp_.push_back({bind.path, bind.folder});
+  }
+  std::move(load.binds.begin(), load.binds.end(), std::back_inserter(stays.binds));
+  std::move(load.links.begin(), load.links.end(), std::back_inserter(stays.links));
+  if (const Status built = BuildRoot(spec, stays); !built) {
     umount2(kNewRoot, MNT_DETACH);
     return built;
-  }
-  for (const Bind& bind : load.binds) load_.push_back(bind.path);
-  for (const Bind& bind : read.binds) {
-    if (Covers("/tmp", bind.path)) below_tmp_.push_back({bind.path, bind.folder});
   }
   entered_ = true;
   return {};
@@ -217,15 +268,15 @@ Status Namespaces::ResizeTmp(std::uint64_t bytes) const {
   return {};
 }
 
-Status Namespaces::EnterSession(std::uint64_t tmp_bytes) const {
-  DOSSIER_RETURN_IF_ERROR(MapIds(proc_.get(), kInnerId, kInnerId));
+Status Namespaces::MountTmp(std::uint64_t bytes, Programs programs) const {
   std::vector<UniqueFd> mounts;
   for (const Place& place : below_tmp_) {
     mounts.push_back(CloneMount(place.path));
     if (!mounts.back().valid()) return MakeErrnoError(errno, "copy the mount of " + place.path);
   }
-  const std::string options = fmt::format("mode=0700,size={},nr_inodes=16384", tmp_bytes);
-  if (mount("tmp", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options.c_str()) != 0) {
+  const std::string options = fmt::format("mode=0700,size={},nr_inodes=16384", bytes);
+  const unsigned long noexec = programs == Programs::kRefuse ? MS_NOEXEC : 0;
+  if (mount("tmp", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | noexec, options.c_str()) != 0) {
     return MakeErrnoError(errno, "mount of /tmp");
   }
   for (std::size_t i = 0; i < mounts.size(); ++i) {
@@ -236,7 +287,29 @@ Status Namespaces::EnterSession(std::uint64_t tmp_bytes) const {
       return MakeErrnoError(errno, "mount " + place.path);
     }
   }
+  return {};
+}
+
+Status Namespaces::EnterSession(std::uint64_t tmp_bytes) const {
+  DOSSIER_RETURN_IF_ERROR(MapIds(proc_.get(), {kInnerId, kInnerId}, {kInnerId, kInnerId}));
+  DOSSIER_RETURN_IF_ERROR(MountTmp(tmp_bytes, Programs::kRefuse));
   return chdir("/tmp") == 0 ? Status{} : MakeErrnoError(errno, "chdir /tmp");
+}
+
+Status Namespaces::EnterJail(std::uint64_t tmp_bytes) const {
+  constexpr unsigned long kQuiet = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  DOSSIER_RETURN_IF_ERROR(MountTmp(tmp_bytes, Programs::kAllow));
+  const std::string options = fmt::format("mode=0700,size={},nr_inodes=16384", tmp_bytes);
+  if (Exists("/dev/shm") && mount("shm", "/dev/shm", "tmpfs", kQuiet, options.c_str()) != 0) {
+    return MakeErrnoError(errno, "mount of /dev/shm");
+  }
+  if (mount("proc", "/proc", "proc", kQuiet | MS_RDONLY, nullptr) == 0 || errno == EPERM) return {};
+  return MakeErrnoError(errno, "mount of /proc");
+}
+
+UniqueFd Namespaces::OpenProcesses() const {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  return UniqueFd(entered_ ? open("/proc", kFlags) : openat(proc_.get(), ".", kFlags));
 }
 
 std::uint64_t Namespaces::DataMemory() const {

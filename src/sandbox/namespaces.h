@@ -13,6 +13,7 @@
 #define DOSSIER_SANDBOX_NAMESPACES_H_
 
 #include <sched.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <string>
@@ -27,10 +28,30 @@ namespace dossier::sandbox {
 // nothing.
 inline constexpr unsigned long kSessionFlags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
 
+inline constexpr uid_t kInnerId = 1000;  // what the code is called inside, user and group
+
+// Absent paths are skipped.
 struct RootSpec {
-  std::vector<std::string> read;  // folders or files that stay; absent ones are skipped
+  std::vector<std::string> read;  // folders or files that stay
   std::vector<std::string> load;  // folders that go with CloseLoadFolders
+  std::vector<std::string> write;    // folders that stay and may be changed
+  std::vector<std::string> devices;  // device files: as they are
+  std::vector<std::string> folders;  // made empty: places for mounts
+  struct Text {
+    std::string path, content;
+  };
+  std::vector<Text> files;  // made with this content
+  struct Link {
+    std::string path, target;
+  };
+  std::vector<Link> links;
+  enum class Network { kOwn, kShared } network = Network::kOwn;
+  uid_t inner_uid = kInnerId;  // what the process is called inside
+  gid_t inner_gid = kInnerId;
 };
+
+// Whether files of a mount may be executed.
+enum class Programs { kRefuse, kAllow };
 
 class Namespaces {
  public:
@@ -46,23 +67,34 @@ class Namespaces {
   // In a process cloned with kSessionFlags: its ids, its own /tmp as working folder.
   Status EnterSession(std::uint64_t tmp_bytes) const;
 
+  // In a process that is the first of a pid namespace: its /tmp, an empty /dev/shm where the root has
+  // that folder, and /proc, read-only, with nothing but its own processes. A kernel that hides parts
+  // of the outer /proc allows no new one; then there is none.
+  Status EnterJail(std::uint64_t tmp_bytes) const;
+
   // Later in the same process: another size of its /tmp.
   Status ResizeTmp(std::uint64_t bytes) const;
 
   // Bytes that count against RLIMIT_DATA in the calling process; 0 if unknown.
   std::uint64_t DataMemory() const;
 
+  // A /proc that shows the caller's processes: that of EnterJail, else the one of OpenProc. -1 if
+  // there is none.
+  UniqueFd OpenProcesses() const;
+
   bool entered() const { return entered_; }
   void CloseProc() { proc_.Reset(); }
 
  private:
+  Status MountTmp(std::uint64_t bytes, Programs programs) const;
+
   UniqueFd proc_;
   struct Place {
     std::string path;
     bool folder;
   };
   std::vector<std::string> load_;  // as they are called in the new root
-  std::vector<Place> below_tmp_;   // of the read folders; a session's own /tmp would hide them
+  std::vector<Place> below_tmp_;   // of what stays; a session's own /tmp would hide them
   bool entered_ = false;
 };
 

@@ -1,4 +1,5 @@
-// Which system calls a locked worker may make (SBX-20 to SBX-25), as rules for AssembleFilter.
+// Which system calls a locked worker (SBX-20 to SBX-25) and a program in a jail (SBX-80) may make,
+// as rules for AssembleFilter.
 //
 //   FilterProgram common = AssembleFilter(CommonRules({.pid = getpid()}), FilterAction::Kill());
 //   FilterProgram threads = AssembleFilter(ThreadRules({bridge_fd}), FilterAction::Allow());
@@ -36,6 +37,19 @@ std::vector<FilterRule> CommonRules(const PolicyOptions& options);
 // For the interpreter's threads on top: nothing may name one of `private_fds`, pass descriptors or
 // install filters (SBX-24). Fallback: Allow.
 std::vector<FilterRule> ThreadRules(const std::vector<int>& private_fds);
+
+// What a program in a jail may reach by system calls (SBX-80).
+struct ProgramPolicy {
+  enum class Network { kNone, kAny } network = Network::kNone;
+  // Without a mount namespace the sockets of the machine's services have names in reach.
+  enum class LocalSockets { kAny, kPairsOnly } local_sockets = LocalSockets::kAny;
+  // Without a pid namespace or landlock's scope, signals reach every process of the user.
+  enum class Signals { kAny, kNone } signals = Signals::kAny;
+};
+
+// For programs: compilers, interpreters and their children work, what reaches into other processes,
+// the kernel or a terminal gets EPERM. Fallback: Allow.
+std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy);
 
 }  // namespace dossier::sandbox
 

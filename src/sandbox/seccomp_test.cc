@@ -4,8 +4,10 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -201,6 +203,53 @@ TEST(SeccompPolicyTest, OnlyTheInterpretersThreadsAreKeptOffThePrivateDescriptor
   }
   EXPECT_EQ(Simulate(threads, {__NR_epoll_ctl, {4, 1, 5}}), kRefuse);
   EXPECT_EQ(Simulate(threads, {__NR_epoll_ctl, {4, 1, 6}}), kAllow);
+}
+
+TEST(SeccompPolicyTest, TheFilterOfProgramsIsTheSpecsTable) {  // SBX-80
+  const FilterProgram program = AssembleFilter(ProgramRules({}), kAllow);
+  for (const int number :
+       {__NR_mount, __NR_umount2, __NR_pivot_root, __NR_ptrace, __NR_process_vm_readv,
+        __NR_process_vm_writev, __NR_bpf, __NR_perf_event_open, __NR_userfaultfd, __NR_keyctl,
+        __NR_add_key, __NR_io_uring_setup, __NR_io_uring_enter, __NR_io_uring_register,
+        __NR_kexec_load, __NR_kexec_file_load, __NR_init_module, __NR_finit_module, __NR_setns,
+        __NR_unshare, __NR_open_by_handle_at, __NR_move_mount, __NR_open_tree, __NR_pidfd_getfd}) {
+    EXPECT_EQ(Describe(Simulate(program, {number})), "errno 1") << number;
+  }
+  const Call refused[] = {{__NR_clone, {CLONE_NEWUSER | SIGCHLD}},
+                          {__NR_clone, {CLONE_NEWNET | SIGCHLD}},
+                          {__NR_ioctl, {0, TIOCSTI}},
+                          {__NR_ioctl, {0, 0x7'0000'0000ull | TIOCSTI}},
+                          {__NR_socket, {AF_INET, SOCK_STREAM}},
+                          {__NR_socket, {AF_NETLINK, SOCK_RAW}},
+                          {__NR_socketpair, {AF_INET, SOCK_STREAM}},
+                          {__NR_prlimit64, {1, 7}},
+                          {__NR_personality, {READ_IMPLIES_EXEC}}};
+  for (const Call& call : refused) EXPECT_EQ(Simulate(program, call), kRefuse) << call.number;
+  const Call allowed[] = {{__NR_execve},      {__NR_fork}, {__NR_clone, {SIGCHLD}},
+                          {__NR_kill, {5, 9}}, {__NR_ioctl, {0, TCGETS}},
+                          {__NR_socket, {AF_UNIX, SOCK_DGRAM}}, {__NR_connect},
+                          {__NR_prlimit64, {0, 7}}, {__NR_setsid}};
+  for (const Call& call : allowed) EXPECT_EQ(Simulate(program, call), kAllow) << call.number;
+  EXPECT_EQ(Simulate(program, {__NR_clone3}), FilterAction::Errno(ENOSYS));
+  EXPECT_EQ(Simulate(program, {0x40000000 | __NR_read}), kKill);
+}
+
+TEST(SeccompPolicyTest, ProgramsGetTheNetworkOrLoseSignalsByTheirPolicy) {  // SBX-80
+  const FilterProgram network =
+      AssembleFilter(ProgramRules({.network = ProgramPolicy::Network::kAny}), kAllow);
+  EXPECT_EQ(Simulate(network, {__NR_socket, {AF_INET, SOCK_STREAM}}), kAllow);
+  const FilterProgram bare =
+      AssembleFilter(ProgramRules({.local_sockets = ProgramPolicy::LocalSockets::kPairsOnly,
+                                   .signals = ProgramPolicy::Signals::kNone}),
+                     kAllow);
+  EXPECT_EQ(Simulate(bare, {__NR_socketpair, {AF_UNIX, SOCK_STREAM}}), kAllow);
+  const Call refused[] = {{__NR_connect},
+                          {__NR_socket, {AF_UNIX, SOCK_DGRAM}},
+                          {__NR_socketpair, {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC}},
+                          {__NR_kill, {1, 9}},
+                          {__NR_tgkill, {1, 1, 9}},
+                          {__NR_pidfd_send_signal}};
+  for (const Call& call : refused) EXPECT_EQ(Simulate(bare, call), kRefuse) << call.number;
 }
 
 TEST(SeccompPolicyTest, AnEngineWithAJitMayHaveExecutableMemory) {
