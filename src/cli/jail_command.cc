@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/terminal.h"
 #include "sandbox/policy.h"
 
@@ -104,8 +105,8 @@ Json ExitJson(const Exit& exit) {
                     {"status", exit.status},
                     {"signal", exit.signal},
                     {"stopped_by", sandbox::JailStopName(exit.stop)},
-                    {"out", exit.out},
-                    {"err", exit.err},
+                    {"out", utf8::Sanitize(exit.out)},
+                    {"err", utf8::Sanitize(exit.err)},
                     {"out_bytes", exit.out_bytes},
                     {"err_bytes", exit.err_bytes},
                     {"out_dropped", exit.out_dropped},

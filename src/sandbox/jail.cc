@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -41,6 +42,29 @@ Status CheckText(const std::string& text, std::string_view what) {
   return MakeError(ErrorCode::kInvalidArgument, "{} holds a NUL byte", what);
 }
 
+Status CheckLimits(const JailLimits& limits) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+  const auto number = [](std::uint64_t value) {
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(value, kMost + 1));
+  };
+  const struct {
+    std::string_view name;
+    std::int64_t value, low, high;
+  } table[] = {{"cpu (ms)", limits.cpu.count(), 1, kMost},
+               {"wall (ms)", limits.wall.value_or(Millis(1)).count(), 1, kMost},
+               {"memory", number(limits.memory), 0, kMost},
+               {"tmp", number(limits.tmp), 0, kMost},
+               {"output", number(limits.output), 0, kMost},
+               {"processes", limits.processes, 1, 4096},
+               {"files", limits.files, 8, 65536}};
+  for (const auto& entry : table) {
+    if (entry.value >= entry.low && entry.value <= entry.high) continue;
+    return MakeError(ErrorCode::kInvalidArgument, "limit {}: {} is not between {} and {}",
+                     entry.name, entry.value, entry.low, entry.high);
+  }
+  return {};
+}
+
 Status CheckSpec(const JailSpec& spec, std::span<const std::string> argv) {
   if (argv.empty() || argv[0].empty()) {
     return MakeError(ErrorCode::kInvalidArgument, "a program needs argv");
@@ -54,6 +78,7 @@ Status CheckSpec(const JailSpec& spec, std::span<const std::string> argv) {
   for (const std::string& path : spec.system) {
     DOSSIER_RETURN_IF_ERROR(CheckPath(path, "system folder"));
   }
+  DOSSIER_RETURN_IF_ERROR(CheckLimits(spec.limits));
   if (spec.folder.empty() || spec.folder == "/") return {};
   return CheckPath(spec.folder, "working folder");
 }
@@ -154,12 +179,19 @@ class JailRun {
     const Status exchanged = Exchange();
     io_.cancel.Forget(id);
     DOSSIER_RETURN_IF_ERROR(exchanged);
-    DOSSIER_RETURN_IF_ERROR(ReadReport(report_text_, &exit_.report));
-    if (!kept_) return MakeError(ErrorCode::kDied, "sandbox: the jail was killed from outside");
+    // Whoever asks for the end early may get it before the program has begun.
+    const Status reported = ReadReport(report_text_, &exit_.report);
+    if (!reported && !(asked_ && reported.error().code == ErrorCode::kDied)) {
+      return tl::unexpected(reported.error());
+    }
+    if (!kept_ && !asked_) {
+      return MakeError(ErrorCode::kDied, "sandbox: the jail was killed from outside");
+    }
+    const KeeperReport kept = kept_.value_or(KeeperReport{.wait_status = SIGKILL});
     exit_.wall = std::chrono::duration_cast<Millis>(SteadyClock::now() - begin);
-    exit_.cpu = Millis(kept_->cpu_ms);
-    if (exit_.stop == JailStop::kNothing) exit_.stop = kept_->stop;
-    const int status = kept_->wait_status;
+    exit_.cpu = Millis(kept.cpu_ms);
+    if (exit_.stop == JailStop::kNothing) exit_.stop = kept.stop;
+    const int status = kept.wait_status;
     if (WIFEXITED(status)) exit_.status = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) exit_.signal = WTERMSIG(status);
     return std::move(exit_);
@@ -325,7 +357,7 @@ std::vector<std::string> SystemFolders(JailNetwork network) {
       // what the linker, the C library and Debian's alternatives look up
       "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
       "/etc/localtime", "/etc/timezone", "/etc/locale.alias", "/etc/magic", "/etc/mime.types",
-      "/etc/python3", "/etc/python3.11", "/etc/perl", "/etc/terminfo"};
+      "/etc/python3", "/etc/python3.11", "/etc/perl", "/etc/terminfo", "/etc/gitconfig"};
   if (network == JailNetwork::kAny) {
     folders.insert(folders.end(),
                    {"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf",

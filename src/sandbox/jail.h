@@ -104,9 +104,9 @@ struct Exit {
 
 // Runs `argv` to its end, and ends all its descendants, also those of other sessions. argv[0] without
 // a slash is searched in the PATH of spec.environment, else in /usr/bin and /bin.
-// Errors: kInvalidArgument (an empty argv, a relative or root "/" folder, NUL bytes); kUnavailable
-// naming the layer that is missing; kNotFound, kPermission if the program or the working folder is
-// not there in the jail; kDied if the walls' own process was killed. A status that is not 0, a limit
+// Errors: kInvalidArgument (an empty argv, a relative or root "/" folder, NUL bytes, a limit
+// out of range); kUnavailable naming the layer that is missing; kNotFound, kPermission if the program
+// or the working folder is not there in the jail; kDied if the walls' own process was killed. A status that is not 0, a limit
 // and a cancelled token are no errors.
 Result<Exit> RunJailed(const JailSpec& spec, std::span<const std::string> argv, const Io& io = {});
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -25,6 +26,7 @@ namespace dossier::sandbox {
 namespace {
 
 constexpr int kScopeAbi = 6;  // landlock keeps signals and abstract sockets inside since then
+constexpr Millis kNoDeadline{std::numeric_limits<std::int64_t>::max() / 2};  // in the report
 constexpr int kOwnProcesses = 2;  // the keeper and its parent, in the jail's user namespace
 constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                     "/dev/urandom"};
@@ -55,7 +57,7 @@ class Inside {
     report_.mode = spec_.mode;
     report_.worker = plan.argv[0];
     Limits& limits = report_.limits;
-    limits.silence = spec_.limits.wall.value_or(Millis(0));
+    limits.silence = spec_.limits.wall.value_or(kNoDeadline);
     limits.cpu = spec_.limits.cpu;
     limits.memory = spec_.limits.memory;
     limits.output = spec_.limits.output;
@@ -118,6 +120,7 @@ class Inside {
     root.read.insert(root.read.end(), spec_.read.begin(), spec_.read.end());
     root.write = spec_.write;
     root.devices.assign(std::begin(kDevices), std::end(kDevices));
+    root.load = {"/proc"};  // replaced by the jail's own
     root.folders = {"/proc", "/dev/shm", "/tmp"};
     root.links = {{"/dev/fd", "/proc/self/fd"},
                   {"/dev/stdin", "/proc/self/fd/0"},

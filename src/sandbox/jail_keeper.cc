@@ -18,7 +18,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr Millis kGrace{100};         // from TERM to KILL (SBX-81)
-constexpr Millis kClockSlack{50};     // between RLIMIT_CPU's clock and getrusage
 constexpr Millis kWatchInside{50};    // as the watchdog layer of workers
 constexpr Millis kWatchOutside{250};  // the whole machine's /proc is read: costs more
 
@@ -51,10 +50,10 @@ class Keeper {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
     report_.cpu_ms = CpuOf(usage).count();
-    // RLIMIT_CPU of one process is as good an end.
-    const bool killed = WIFSIGNALED(report_.wait_status);
-    const bool used_up = CpuOf(usage) + kClockSlack >= spec_.limits.cpu;
-    if (killed && report_.stop == JailStop::kNothing && used_up) {
+    // RLIMIT_CPU of one process is as good an end. Its clock counts ticks, so the two differ.
+    const int signal = WIFSIGNALED(report_.wait_status) ? WTERMSIG(report_.wait_status) : 0;
+    const bool used_up = CpuOf(usage) * 2 >= spec_.limits.cpu;
+    if ((signal == SIGKILL || signal == SIGXCPU) && !asked_to_kill_ && !kill_at_ && used_up) {
       report_.stop = JailStop::kCpu;
     }
     return report_;

@@ -199,6 +199,16 @@ UniqueFd CloneMount(const std::string& path) {
                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
 }
 
+// Not yet anywhere. Invalid with errno where the kernel allows none: only those who see a whole /proc
+// get another.
+UniqueFd NewProc() {
+  const UniqueFd context(fsopen("proc", FSOPEN_CLOEXEC));
+  if (!context.valid()) return {};
+  if (fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return {};
+  return UniqueFd(fsmount(context.get(), FSMOUNT_CLOEXEC,
+                          kQuietMount | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY));
+}
+
 }  // namespace
 
 Status Namespaces::OpenProc() {
@@ -296,14 +306,17 @@ Status Namespaces::EnterSession(std::uint64_t tmp_bytes) const {
   return chdir("/tmp") == 0 ? Status{} : MakeErrnoError(errno, "chdir /tmp");
 }
 
-Status Namespaces::EnterJail(std::uint64_t tmp_bytes) const {
+Status Namespaces::EnterJail(std::uint64_t tmp_bytes) {
   constexpr unsigned long kQuiet = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   DOSSIER_RETURN_IF_ERROR(MountTmp(tmp_bytes, Programs::kAllow));
   const std::string options = fmt::format("mode=0700,size={},nr_inodes=16384", tmp_bytes);
   if (Exists("/dev/shm") && mount("shm", "/dev/shm", "tmpfs", kQuiet, options.c_str()) != 0) {
     return MakeErrnoError(errno, "mount of /dev/shm");
   }
-  if (mount("proc", "/proc", "proc", kQuiet | MS_RDONLY, nullptr) == 0 || errno == EPERM) return {};
+  const UniqueFd proc = NewProc();
+  DOSSIER_RETURN_IF_ERROR(CloseLoadFolders());
+  if (!proc.valid()) return {};
+  if (move_mount(proc.get(), "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) == 0) return {};
   return MakeErrnoError(errno, "mount of /proc");
 }
 

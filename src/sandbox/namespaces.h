@@ -69,8 +69,9 @@ class Namespaces {
 
   // In a process that is the first of a pid namespace: its /tmp, an empty /dev/shm where the root has
   // that folder, and /proc, read-only, with nothing but its own processes. A kernel that hides parts
-  // of the outer /proc allows no new one; then there is none.
-  Status EnterJail(std::uint64_t tmp_bytes) const;
+  // of the outer /proc allows no new one; then there is none. Ends with CloseLoadFolders: the outer
+  // /proc must be in the new root until then (`load`).
+  Status EnterJail(std::uint64_t tmp_bytes);
 
   // Later in the same process: another size of its /tmp.
   Status ResizeTmp(std::uint64_t bytes) const;
