@@ -1,5 +1,7 @@
 #include "cli/command_line.h"
 
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -9,6 +11,7 @@
 
 #include "cli/ask_command.h"
 #include "cli/assemble_command.h"
+#include "cli/conversations_command.h"
 #include "cli/doctor_checks.h"
 #include "cli/doctor_command.h"
 #include "cli/inspect_flags.h"
@@ -68,6 +71,8 @@ int RunCommandLine(int argc, char** argv) {
   AssembleArguments assemble;
   PromptsArguments prompts;
   TokensArguments tokens;
+  ConversationsArguments conversations;
+  ContextArguments context;
   AddAskCommand(app, &ask);
   AddInspectCommand(app, &inspect);
   AddPackCommand(app, &pack);
@@ -78,6 +83,8 @@ int RunCommandLine(int argc, char** argv) {
   AddSandboxCommand(app, &sandbox);
   AddDoctorCommand(app, &doctor);
   AddTokensCommand(app, &tokens);
+  AddConversationsCommand(app, &conversations);
+  AddContextCommand(app, &context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -115,6 +122,12 @@ int RunCommandLine(int argc, char** argv) {
          tokens.cancel = cancel;
          return RunTokens(tokens, out, err);
        }},
+      {"conversations",
+       [&] {
+         conversations.stdin_is_terminal = ::isatty(STDIN_FILENO) == 1;
+         return RunConversations(conversations, cancel, std::cin, out, err);
+       }},
+      {"context", [&] { return RunContextCommand(context, cancel, out, err); }},
       {"doctor",
        [&] {
          doctor.extra = ModelChecks();

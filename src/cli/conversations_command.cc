@@ -1,0 +1,418 @@
+#include "cli/conversations_command.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "assembly/assemble.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "cli/asset_folders.h"
+#include "cli/conversations_view.h"
+#include "cli/terminal.h"
+#include "conversation/compact.h"
+#include "conversation/document.h"
+#include "conversation/index.h"
+#include "conversation/store.h"
+
+namespace dossier::cli {
+namespace {
+
+using conversation::Index;
+using conversation::Loaded;
+using conversation::Store;
+using conversation::Stored;
+
+// One call of the command.
+class Conversations {
+ public:
+  Conversations(const ConversationsArguments& arguments, const CancelToken& cancel, Store store,
+                std::istream& in, std::ostream& out, std::ostream& err)
+      : arguments_(arguments), cancel_(cancel), store_(std::move(store)), in_(in), out_(out),
+        err_(err) {}
+
+  Status Run() {
+    if (arguments_.action == "list") return List();
+    if (arguments_.action == "show") return Show();
+    if (arguments_.action == "search") return Search();
+    if (arguments_.action == "fork") return Fork();
+    if (arguments_.action == "export") return Export();
+    if (arguments_.action == "delete") return Delete();
+    return Compact();
+  }
+
+ private:
+  Result<Loaded> Load(const std::string& name) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string id, store_.Resolve(name));
+    DOSSIER_ASSIGN_OR_RETURN(Loaded loaded, store_.Load(id));
+    for (const std::string& warning : loaded.stored.warnings) PrintWarning(err_, warning);
+    return loaded;
+  }
+
+  Result<Index> OpenIndex() {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string cache, CacheFolder());
+    return Index::Open(store_.folder(), cache);
+  }
+
+  Status List() {
+    DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
+    DOSSIER_ASSIGN_OR_RETURN(
+        auto list, index.List({.limit = arguments_.limit, .since = arguments_.since}));
+    for (const auto& one : list) {
+      if (!one.problem.empty()) PrintWarning(err_, one.problem);
+    }
+    std::erase_if(list, [](const auto& one) { return !one.problem.empty(); });
+    if (arguments_.json) {
+      out_ << ToJson(ListJson(list)) << "\n";
+    } else {
+      PrintList(list, out_);
+    }
+    return {};
+  }
+
+  Status Show() {
+    DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.ids.front()));
+    const Stored& stored = loaded.stored;
+    if (arguments_.turn && conversation::TurnBegin(stored, *arguments_.turn) ==
+                               stored.messages.size()) {
+      return MakeError(ErrorCode::kNotFound, "conversation {} has no turn {}; it has {}", stored.id,
+                       *arguments_.turn, conversation::TurnCount(stored));
+    }
+    const auto messages = arguments_.as_sent ? MessagesAsSent(stored)
+                                             : MessagesOf(stored, arguments_.turn);
+    if (arguments_.json) {
+      out_ << ToJson(ShowJson(stored, messages)) << "\n";
+    } else if (arguments_.context) {
+      out_ << (stored.context ? ToPrettyJson(conversation::ToJson(*stored.context)) : "null")
+           << "\n";
+    } else if (arguments_.usage) {
+      PrintUsage(stored, out_);
+    } else if (arguments_.compaction) {
+      PrintCompactions(stored, out_);
+    } else {
+      if (!arguments_.turn) PrintHeader(stored, out_);
+      PrintMessages(messages, out_);
+    }
+    return {};
+  }
+
+  Status Search() {
+    DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
+    using Syntax = conversation::SearchQuery::Syntax;
+    DOSSIER_ASSIGN_OR_RETURN(
+        const auto hits,
+        index.Search({.query = arguments_.query,
+                      .role = arguments_.role,
+                      .syntax = arguments_.fts ? Syntax::kFts : Syntax::kWords,
+                      .limit = arguments_.limit > 0 ? arguments_.limit : 50}));
+    JsonArray list;
+    for (const conversation::Hit& hit : hits) {
+      if (arguments_.json) {
+        list.push_back(JsonObject{{"id", hit.id}, {"turn", hit.turn}, {"role", hit.role},
+                                  {"snippet", hit.snippet}});
+        continue;
+      }
+      const std::string snippet = ReplaceAll(hit.snippet, "\n", " ");
+      out_ << fmt::format("{}:{} {} {}\n", hit.id, hit.turn, Shown(hit.role), Shown(snippet));
+    }
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-search/1"},
+                                {"hits", std::move(list)}})
+           << "\n";
+    }
+    return {};
+  }
+
+  Status Fork() {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string id, store_.Resolve(arguments_.ids.front()));
+    DOSSIER_ASSIGN_OR_RETURN(const std::string made,
+                             store_.Fork(id, arguments_.turn, arguments_.as, cancel_));
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-fork/1"}, {"id", made}}) << "\n";
+    } else {
+      out_ << made << "\n";
+    }
+    return {};
+  }
+
+  std::string Exported(const Loaded& loaded) const {
+    const Stored& stored = loaded.stored;
+    if (arguments_.format == "json" && !arguments_.as_sent) {
+      return loaded.document.Render().Joined() + "\n";
+    }
+    const auto messages = arguments_.as_sent ? MessagesAsSent(stored)
+                                             : MessagesOf(stored, std::nullopt);
+    if (arguments_.format == "md") return ToMarkdown(stored, messages);
+    JsonArray list;
+    if (arguments_.as_sent) {
+      for (const ShownMessage& one : messages) {
+        list.push_back(JsonObject{{"role", one.role}, {"content", one.text}});
+      }
+    } else {
+      for (const auto& one : stored.messages) list.push_back(one.json);
+    }
+    return ToJson(JsonObject{{"messages", std::move(list)}}) + "\n";
+  }
+
+  Status Export() {
+    std::string text;
+    for (const std::string& name : arguments_.ids) {
+      DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(name));
+      if (!text.empty() && arguments_.format == "md") text += "\n";
+      text += Exported(loaded);
+    }
+    if (!arguments_.out_file.empty()) return WriteFileAtomic(arguments_.out_file, text, 0600);
+    out_ << text;
+    return {};
+  }
+
+  // The ids that --older-than names.
+  Result<std::vector<std::string>> OldIds() {
+    DOSSIER_ASSIGN_OR_RETURN(const Millis age, ParseDuration(arguments_.older_than));
+    const std::string before =
+        conversation::FormatMicros(SystemClock()->WallNow() - age);
+    DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
+    DOSSIER_ASSIGN_OR_RETURN(const auto list, index.List({}));
+    std::vector<std::string> ids;
+    for (const auto& one : list) {
+      if (one.problem.empty() && !one.updated_at.empty() && one.updated_at < before) {
+        ids.push_back(one.id);
+      }
+    }
+    return ids;
+  }
+
+  Result<std::vector<std::string>> IdsToDelete() {
+    if (!arguments_.older_than.empty()) {
+      if (!arguments_.ids.empty()) {
+        return MakeError(ErrorCode::kUsage, "give ids or --older-than, not both");
+      }
+      return OldIds();
+    }
+    if (arguments_.ids.empty()) {
+      return MakeError(ErrorCode::kUsage, "nothing to delete: give an id or --older-than 30d");
+    }
+    std::vector<std::string> ids;
+    for (const std::string& name : arguments_.ids) {
+      DOSSIER_ASSIGN_OR_RETURN(std::string id, store_.Resolve(name));
+      ids.push_back(std::move(id));
+    }
+    return ids;
+  }
+
+  Status Delete() {
+    DOSSIER_ASSIGN_OR_RETURN(const auto ids, IdsToDelete());
+    if (ids.empty()) return {};
+    if (!arguments_.yes && !arguments_.stdin_is_terminal) {
+      return MakeError(ErrorCode::kUsage, "deleting {} conversations needs -y where nobody can be "
+                       "asked", ids.size());
+    }
+    if (!arguments_.yes) {
+      err_ << "delete " << Join(ids, ", ") << "? [y/N] " << std::flush;
+      std::string answer;
+      std::getline(in_, answer);
+      if (answer != "y" && answer != "yes") return {};
+    }
+    for (const std::string& id : ids) {
+      DOSSIER_RETURN_IF_ERROR(store_.Delete(id, cancel_));
+      if (!arguments_.json) out_ << "deleted " << id << "\n";
+    }
+    if (arguments_.json) {
+      JsonArray list(ids.begin(), ids.end());
+      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-delete/1"},
+                                {"deleted", std::move(list)}})
+           << "\n";
+    }
+    // So that nothing of the texts stays in the index until the next list or search.
+    DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Index index, OpenIndex());
+    return {};
+  }
+
+  Status Compact() {
+    DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.ids.front()));
+    if (arguments_.undo) {
+      DOSSIER_RETURN_IF_ERROR(store_.Update(loaded.id, conversation::UndoCompaction, cancel_));
+      return Say(loaded.id, "the last compaction is undone");
+    }
+    ModelFlags flags = arguments_.model;
+    if (flags.model.empty()) flags.model = loaded.stored.model;
+    const auto say = [this](std::string_view line) { err_ << "dossier: " << line << "\n"; };
+    DOSSIER_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(flags, say, cancel_));
+    const conversation::CompactionLimits limits;
+    DOSSIER_ASSIGN_OR_RETURN(
+        const conversation::CompactionPlan plan,
+        conversation::PlanCompaction(loaded.stored, limits, {}, {}, *model.root.counter,
+                                     conversation::ByHand::kYes));
+    if (plan.trigger == conversation::CompactionPlan::Trigger::kNone) return Say(loaded.id, plan.why);
+    if (arguments_.dry_run) {
+      return Say(loaded.id, fmt::format("would compact turns {}-{}: {} -> about {} tokens",
+                                        plan.turns_from, plan.turns_to,
+                                        GroupDigits(static_cast<std::uint64_t>(plan.tokens_before)),
+                                        GroupDigits(static_cast<std::uint64_t>(plan.tokens_after))));
+    }
+    std::string summary;
+    if (plan.summary) {
+      DOSSIER_ASSIGN_OR_RETURN(summary, Summarize(plan, limits, model));
+    }
+    const conversation::Compacted done = conversation::FinishCompaction(
+        plan, summary, loaded.id, model.root.name, store_.Now(), *model.root.counter);
+    const std::size_t messages = loaded.document.message_count();
+    DOSSIER_RETURN_IF_ERROR(store_.Update(
+        loaded.id,
+        [&](conversation::Document* document) -> Status {
+          if (document->message_count() < messages) {
+            return MakeError(ErrorCode::kFailed, "conversation {} changed meanwhile; try again",
+                             loaded.id);
+          }
+          return conversation::ApplyCompaction(done.records, document);
+        },
+        cancel_));
+    return Say(loaded.id, done.line);
+  }
+
+  Result<std::string> Summarize(const conversation::CompactionPlan& plan,
+                                const conversation::CompactionLimits& limits,
+                                const OpenedModel& model) {
+    DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders, AssetFoldersFor(""));
+    DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
+                             assembly::FindLayout("chat.compaction", folders));
+    DOSSIER_ASSIGN_OR_RETURN(
+        assembly::Assembled prompt,
+        conversation::SummaryRequest(plan, limits, layout, model.root.entry.capability,
+                                     *model.root.counter, RandomHex(32)));
+    model::Ledger ledger({}, SystemClock());
+    model::Request request{.model = model.root.name,
+                           .messages = std::move(prompt.messages),
+                           .sampling = model.sampling,
+                           .purpose = model::Purpose::kCompact,
+                           .estimated_tokens = prompt.tokens,
+                           .deadline = model.deadline,
+                           .idle_limit = model.idle_limit};
+    if (!request.sampling.max_output) request.sampling.max_output = limits.summary_tokens;
+    DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply,
+                             model.root.gate->Complete(std::move(request), ledger,
+                                                       model::Stage::kNormal, cancel_));
+    if (TrimSpace(reply.text).empty()) {
+      return MakeError(ErrorCode::kNetwork, "the model returned no text (finish reason {})",
+                       model::FinishName(reply.finish));
+    }
+    return reply.text;
+  }
+
+  Status Say(std::string_view id, std::string_view line) {
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-compact/1"},
+                                {"id", id},
+                                {"compaction", line}})
+           << "\n";
+    } else {
+      out_ << line << "\n";
+    }
+    return {};
+  }
+
+  const ConversationsArguments& arguments_;
+  const CancelToken& cancel_;
+  Store store_;
+  std::istream& in_;
+  std::ostream& out_;
+  std::ostream& err_;
+};
+
+CLI::App& AddAction(CLI::App& group, const char* name, const char* help,
+                    ConversationsArguments* arguments) {
+  CLI::App& action = *group.add_subcommand(name, help);
+  action.add_option("--conversations-path", arguments->folder, "folder of the conversations");
+  action.add_flag("--json", arguments->json, "one object");
+  action.callback([arguments, name] { arguments->action = name; });
+  return action;
+}
+
+void AddShow(CLI::App& group, ConversationsArguments* arguments) {
+  CLI::App& show = AddAction(group, "show", "one conversation", arguments);
+  show.add_option("id", arguments->ids, "id, or 4 and more of its first characters")
+      ->required()
+      ->expected(1);
+  show.add_option("--turn", arguments->turn, "only this turn")->check(CLI::PositiveNumber);
+  show.add_flag("--as-sent", arguments->as_sent, "as a request holds it: compacted");
+  show.add_flag("--context", arguments->context, "how its context was made");
+  show.add_flag("--usage", arguments->usage, "tokens of each turn");
+  show.add_flag("--compaction", arguments->compaction, "what stands for old turns in requests");
+}
+
+void AddDelete(CLI::App& group, ConversationsArguments* arguments) {
+  CLI::App& remove = AddAction(group, "delete", "removes conversations", arguments);
+  remove.add_option("id", arguments->ids, "ids");
+  remove.add_option("--older-than", arguments->older_than, "not changed for so long: 30d");
+  remove.add_flag("-y,--yes", arguments->yes, "do not ask");
+}
+
+void AddCompact(CLI::App& group, ConversationsArguments* arguments) {
+  CLI::App& compact =
+      AddAction(group, "compact", "a summary stands for old turns in requests", arguments);
+  compact.add_option("id", arguments->ids, "id")->required()->expected(1);
+  compact.add_flag("--dry-run", arguments->dry_run, "say what would be done");
+  compact.add_flag("--undo", arguments->undo, "take the last compaction back");
+  AddModelFlags(compact, &arguments->model);
+}
+
+}  // namespace
+
+Result<std::string> FindConversationsFolder(const std::string& flag) {
+  if (!flag.empty()) return flag;
+  for (const char* name : {"DOSSIER_CONVERSATIONS_PATH", "CLLM_CONVERSATIONS_PATH"}) {
+    if (auto path = Environment(name)) return std::move(*path);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+  return data + "/conversations";
+}
+
+void AddConversationsCommand(CLI::App& app, ConversationsArguments* arguments) {
+  CLI::App& group = *app.add_subcommand("conversations", "stored conversations");
+  group.require_subcommand(1);
+  CLI::App& list = AddAction(group, "list", "the newest first", arguments);
+  list.add_option("--limit", arguments->limit, "how many")->check(CLI::PositiveNumber);
+  list.add_option("--since", arguments->since, "changed on this day or later: 2026-11-21");
+  AddShow(group, arguments);
+  CLI::App& search = AddAction(group, "search", "messages with all these words", arguments);
+  search.add_option("query", arguments->query, "words")->required();
+  search.add_option("--role", arguments->role, "only messages of this role");
+  search.add_flag("--fts", arguments->fts, "the query is written in FTS5's syntax");
+  search.add_option("--limit", arguments->limit, "how many (50)")->check(CLI::PositiveNumber);
+  CLI::App& fork = AddAction(group, "fork", "a copy that goes its own way", arguments);
+  fork.add_option("id", arguments->ids, "id")->required()->expected(1);
+  fork.add_option("--at", arguments->turn, "the last turn to copy")->check(CLI::PositiveNumber);
+  fork.add_option("--as", arguments->as, "id of the copy");
+  CLI::App& to_file = AddAction(group, "export", "conversations as text", arguments);
+  to_file.add_option("id", arguments->ids, "ids")->required();
+  to_file.add_option("--format", arguments->format, "md, json, jsonl")
+      ->check(CLI::IsMember({"md", "json", "jsonl"}))
+      ->capture_default_str();
+  to_file.add_flag("--as-sent", arguments->as_sent, "as a request holds it: compacted");
+  to_file.add_option("-o,--out", arguments->out_file, "write to this file");
+  AddDelete(group, arguments);
+  AddCompact(group, arguments);
+}
+
+int RunConversations(const ConversationsArguments& arguments, const CancelToken& cancel,
+                     std::istream& in, std::ostream& out, std::ostream& err) {
+  const auto run = [&]() -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string folder, FindConversationsFolder(arguments.folder));
+    return Conversations(arguments, cancel, Store(folder), in, out, err).Run();
+  };
+  const Status done = run();
+  out << std::flush;
+  if (!done) {
+    if (arguments.json) {
+      out << ToJson(JsonObject{{"schema", 1},
+                               {"error", JsonObject{{"code", ErrorName(done.error().code)},
+                                                    {"exit", ExitCode(done.error().code)},
+                                                    {"message", done.error().message}}}})
+          << "\n";
+    }
+    return PrintError(err, done.error());
+  }
+  return out.good() ? 0 : 141;
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,268 @@
+#include "conversation/compact.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "conversation/compact_view.h"
+
+namespace dossier::conversation {
+namespace {
+
+using assembly::HistoryTurn;
+using Step = assembly::CompactionPlan::Step;
+using Trigger = CompactionPlan::Trigger;
+
+constexpr std::int64_t kMergeAt = 4;  // times summary_tokens (CON-44)
+
+std::string Grouped(std::int64_t tokens) {
+  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(tokens, 0)));
+}
+
+// One compaction on its way to a plan.
+class Planner {
+ public:
+  Planner(const Stored& stored, const CompactionLimits& limits, const CachePrices& prices,
+          const RequestSize& size, const tokens::Counter& counter, ByHand by_hand)
+      : stored_(stored), limits_(limits), prices_(prices), size_(size), by_hand_(by_hand) {
+    std::vector<std::string> unused;  // requests warn of the same messages
+    turns_ = HistoryTurns(stored, counter, &unused);
+    policy_ = ViewPolicy(turns_, stored, limits.keep_turns, counter);
+    policy_.summary_tokens = limits.summary_tokens;
+    present_ = ToCompaction(stored.compaction, turns_, policy_);
+  }
+
+  CompactionPlan Run() {
+    plan_.tokens_before = plan_.tokens_after = Present();
+    plan_.trigger = FindTrigger();
+    if (plan_.trigger == Trigger::kNone) return None("the history is below its limits");
+    policy_.target = policy_.start = Target();
+    const assembly::CompactionPlan step = assembly::PlanCompaction(turns_, present_, policy_);
+    if (step.step == Step::kNone || step.step == Step::kStuck) {
+      return None("there is nothing that could be left out");
+    }
+    plan_.tokens_after = step.tokens_after;
+    if (plan_.trigger == Trigger::kSoft && !Worth(step)) return std::move(plan_);
+    TakeOutputs(step);
+    if (step.step == Step::kSummarize) TakeSummary(step);
+    FindTurns();
+    return std::move(plan_);
+  }
+
+ private:
+  CompactionPlan None(std::string why) {
+    plan_.trigger = Trigger::kNone;
+    plan_.why = std::move(why);
+    plan_.tokens_after = plan_.tokens_before;
+    return std::move(plan_);
+  }
+
+  std::int64_t Present() const {
+    std::int64_t tokens = 0;
+    for (const assembly::Turn& turn : assembly::CompactedView(turns_, present_, policy_)) {
+      tokens += policy_.count(turn.Text());
+    }
+    return tokens;
+  }
+
+  std::int64_t Overflow() const {
+    if (size_.window <= 0) return 0;
+    return std::max<std::int64_t>(size_.whole + size_.reserved_output - size_.window, 0);
+  }
+
+  Trigger FindTrigger() const {
+    if (by_hand_ == ByHand::kYes) return Trigger::kByHand;
+    if (limits_.mode == CompactionLimits::Mode::kOff) return Trigger::kNone;
+    if (Overflow() > 0 || plan_.tokens_before > limits_.hard_tokens) return Trigger::kHard;
+    return plan_.tokens_before > limits_.soft_tokens ? Trigger::kSoft : Trigger::kNone;
+  }
+
+  // Half of the soft limit: the next compaction is then some turns away.
+  std::int64_t Target() const {
+    if (plan_.trigger == Trigger::kByHand) return 0;
+    const std::int64_t half = limits_.soft_tokens / 2;
+    return std::max<std::int64_t>(std::min(half, plan_.tokens_before - Overflow()), 0);
+  }
+
+  bool Worth(const assembly::CompactionPlan& step) {
+    const std::int64_t before = plan_.tokens_before, after = plan_.tokens_after;
+    const std::int64_t summary = step.step == Step::kSummarize ? limits_.summary_tokens : 0;
+    const double gain = static_cast<double>(before - after) / static_cast<double>(before);
+    const CompactionCost cost = CostOf(before, after, summary, prices_, limits_.horizon);
+    if (gain >= limits_.min_gain && cost.pays()) return true;
+    plan_ = None(fmt::format("{} -> {} tokens would not pay within {} turns", Grouped(before),
+                             Grouped(after), limits_.horizon));
+    return false;
+  }
+
+  const HistoryTurn* TurnOf(std::string_view id) const {
+    const auto found = std::find_if(turns_.begin(), turns_.end(),
+                                    [id](const HistoryTurn& turn) { return turn.id == id; });
+    return found == turns_.end() ? nullptr : &*found;
+  }
+
+  void TakeOutputs(const assembly::CompactionPlan& step) {
+    if (step.shorten.empty()) return;
+    CompactionRecord record{.id = NextCompactionId(stored_), .method = "outputs"};
+    record.from = IndexOf(*TurnOf(step.shorten.front()));
+    record.to = IndexOf(*TurnOf(step.shorten.back()));
+    for (const std::string& id : step.shorten) {
+      record.tokens_before += TurnOf(id)->tokens;
+      record.tokens_after += policy_.count(policy_.shorten(*TurnOf(id)));
+    }
+    plan_.outputs = std::move(record);
+  }
+
+  void TakeSummary(const assembly::CompactionPlan& step) {
+    CompactionRecord record{.id = NextCompactionId(stored_), .method = "summary"};
+    record.from = IndexOf(*TurnOf(step.first));
+    record.to = IndexOf(*TurnOf(step.last));
+    std::int64_t told = limits_.summary_tokens;
+    for (const assembly::HistorySummary& one : present_.summaries) told += one.tokens_after;
+    if (!present_.summaries.empty() && told > kMergeAt * limits_.summary_tokens) {
+      for (const assembly::HistorySummary& one : present_.summaries) {
+        record.from = std::min(record.from, IndexOf(*TurnOf(one.first)));
+        plan_.transcript += fmt::format("SUMMARY OF EARLIER TURNS:\n{}\n\n", one.text);
+      }
+    }
+    for (const HistoryTurn& turn : turns_) {
+      const std::size_t index = IndexOf(turn);
+      if (index < record.from || index > record.to) continue;
+      record.tokens_before += turn.tokens;
+      if (turn.turn.role == assembly::Role::kUser) ++plan_.turns;
+    }
+    for (const HistoryTurn& turn : assembly::Covered(turns_, step)) AddToTranscript(turn, step);
+    plan_.summary = std::move(record);
+  }
+
+  void AddToTranscript(const HistoryTurn& turn, const assembly::CompactionPlan& step) {
+    const bool shortened =
+        std::find(step.shorten.begin(), step.shorten.end(), turn.id) != step.shorten.end() ||
+        std::find(present_.shortened.begin(), present_.shortened.end(), turn.id) !=
+            present_.shortened.end();
+    std::string role(assembly::RoleName(turn.turn.role));
+    std::transform(role.begin(), role.end(), role.begin(),
+                   [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+    plan_.transcript += fmt::format("{}:\n{}\n\n", role,
+                                    shortened ? policy_.shorten(turn) : turn.turn.Text());
+  }
+
+  // The numbers of the turns that lie in what changes.
+  void FindTurns() {
+    const CompactionRecord& record = plan_.summary ? *plan_.summary : *plan_.outputs;
+    std::int64_t number = 0;
+    for (const HistoryTurn& turn : turns_) {
+      if (turn.turn.role == assembly::Role::kUser) ++number;
+      const std::size_t index = IndexOf(turn);
+      if (index < record.from || index > record.to) continue;
+      if (plan_.turns_from == 0) plan_.turns_from = std::max<std::int64_t>(number, 1);
+      plan_.turns_to = std::max<std::int64_t>(number, 1);
+    }
+  }
+
+  const Stored& stored_;
+  const CompactionLimits& limits_;
+  const CachePrices& prices_;
+  const RequestSize& size_;
+  ByHand by_hand_;
+  std::vector<HistoryTurn> turns_;
+  assembly::CompactionPolicy policy_;
+  assembly::Compaction present_;
+  CompactionPlan plan_;
+};
+
+std::string LineOf(const CompactionPlan& plan, const CompactionRecord& record,
+                   std::string_view id) {
+  const std::int64_t saved = record.tokens_before - record.tokens_after;
+  const std::int64_t percent =
+      record.tokens_before > 0 ? saved * 100 / record.tokens_before : 0;
+  return fmt::format(
+      "compacted: turns {}-{} ({} tokens) -> {}; saved {} %; original kept; undo: dossier "
+      "conversations compact {} --undo",
+      plan.turns_from, plan.turns_to, Grouped(record.tokens_before), Grouped(record.tokens_after),
+      percent, id);
+}
+
+}  // namespace
+
+CompactionCost CostOf(std::int64_t history, std::int64_t after, std::int64_t summary,
+                      const CachePrices& prices, std::int64_t horizon) {
+  const auto h = static_cast<double>(history), s = static_cast<double>(after);
+  const auto k = static_cast<double>(horizon);
+  const double call =
+      summary > 0 ? prices.read * h + prices.output * static_cast<double>(summary) : 0;
+  return {.with = prices.write * s + prices.read * s * (k - 1) + call,
+          .without = prices.read * h * k};
+}
+
+std::int64_t NextCompactionId(const Stored& stored) {
+  std::int64_t id = 0;
+  for (const CompactionRecord& record : stored.compaction) id = std::max(id, record.id);
+  return id + 1;
+}
+
+std::size_t LastCompactionEntries(const Stored& stored) {
+  std::size_t count = 0;
+  for (auto record = stored.compaction.rbegin(); record != stored.compaction.rend(); ++record) {
+    if (record->id != stored.compaction.back().id) break;
+    ++count;
+  }
+  return count;
+}
+
+Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimits& limits,
+                                      const CachePrices& prices, const RequestSize& size,
+                                      const tokens::Counter& counter, ByHand by_hand) {
+  if (limits.summary_tokens <= 0 || limits.keep_turns < 0) {
+    return MakeError(ErrorCode::kConfig,
+                     "compaction: summary_tokens must be above 0 and keep_turns not below it");
+  }
+  return Planner(stored, limits, prices, size, counter, by_hand).Run();
+}
+
+Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
+                                           const CompactionLimits& limits,
+                                           const assembly::Layout& layout,
+                                           const assembly::Capability& capability,
+                                           const tokens::Counter& counter,
+                                           std::string_view boundary) {
+  const std::vector<assembly::Section> sections = {
+      {.name = "transcript", .content = plan.transcript}};
+  // English words are about 1.3 tokens; some room is left.
+  const std::string words = std::to_string(limits.summary_tokens * 2 / 3);
+  return assembly::Assemble(
+      layout, sections, {.reserve_output = std::min(limits.summary_tokens, capability.max_output)},
+      capability, counter, {.variables = {{"words", words}}, .boundary = std::string(boundary)});
+}
+
+Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string_view> summary,
+                           std::string_view id, std::string_view model, std::string_view now,
+                           const tokens::Counter& counter) {
+  Compacted out;
+  if (plan.trigger == CompactionPlan::Trigger::kNone) return out;
+  const auto add = [&](CompactionRecord record) {
+    record.at = now;
+    out.line = LineOf(plan, record, id);
+    out.records.push_back(std::move(record));
+  };
+  if (plan.outputs) add(*plan.outputs);
+  if (!plan.summary) return out;
+  CompactionRecord record = *plan.summary;
+  const bool told = summary && !TrimSpace(*summary).empty();
+  if (told) {
+    record.text = TrimSpace(*summary);
+    record.model = model;
+  } else if (plan.trigger == CompactionPlan::Trigger::kHard) {
+    record.method = "stub";
+    record.text = fmt::format("[{} earlier turns ({} tokens) are left out here]", plan.turns,
+                              Grouped(record.tokens_before));
+    out.warnings.push_back("the summary of old turns failed; a note that counts them stands for them");
+  } else {
+    out.warnings.push_back("the summary of old turns failed; they are sent as they are");
+    return out;
+  }
+  record.tokens_after = counter.CountText(record.text).tokens;
+  add(std::move(record));
+  return out;
+}
+
+}  // namespace dossier::conversation

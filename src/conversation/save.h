@@ -1,0 +1,51 @@
+// What a finished turn adds to its file.
+//
+//   const FinishedTurn finished{.reply = {…}, .model = "gpt-4", .now = FormatMicros(now)};
+//   DOSSIER_RETURN_IF_ERROR(ApplyTurn(plan.save, finished, &document));
+//
+// Pure over the document; nothing is written (store.h does). Thread-safety: one owner.
+
+#ifndef DOSSIER_CONVERSATION_SAVE_H_
+#define DOSSIER_CONVERSATION_SAVE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conversation/document.h"
+#include "conversation/plan.h"
+#include "conversation/stored.h"
+
+namespace dossier::conversation {
+
+struct FinishedTurn {
+  // What stands behind the user's message, as ToMessage makes it: the reply alone, or with
+  // `history: full` the tool messages and the reply.
+  std::vector<JsonObject> messages;
+  std::int64_t tokens = 0;  // of these messages
+  TurnRecord record;        // model, usage, tools, reply, run; the rest is filled in
+  std::string now;          // FormatMicros
+  // --resume-turn and a reply that came after an incomplete one: the last turn of the file goes.
+  enum class Replaces { kNothing, kIncomplete } replaces = Replaces::kNothing;
+};
+
+// Adds the turn to a document that may have grown since the turn was planned.
+// Errors: kDamaged (the metadata is not ours to extend), kInvalidArgument (nothing to save, or there
+// is no incomplete turn to replace).
+Status ApplyTurn(const TurnSave& save, const FinishedTurn& finished, Document* document);
+
+// Takes the last turn away: its messages from the last one of the user on, and its record. The
+// records of compactions that cover it go, too (`/undo`). Returns how many messages went.
+Result<std::size_t> RemoveLastTurn(Document* document, std::string_view now);
+
+// A new context in the system message, with its record (`context refresh`, M5). A message is made
+// if there is none.
+Status ApplyContext(const Frozen& frozen, std::string_view now, Document* document);
+
+Status ApplyCompaction(const std::vector<CompactionRecord>& records, Document* document);
+// Takes the entries of the last compaction away. Errors: kNotFound if there is none.
+Status UndoCompaction(Document* document);
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_SAVE_H_
