@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import conversations
 import environment
 import inputs
 import packing
@@ -373,10 +374,19 @@ def assemble(setting: Setting) -> list[Figure]:
                            _seconds)]
 
 
+def conversation_list(setting: Setting) -> list[Figure]:
+    runs = conversations.measure(setting.dossier, setting.folder, setting.environment())
+    cpu = {name: timing.least_cpu(some) for name, some in runs.items()}
+    what = f"conversations list, {conversations.COUNT:,} files, warm index, CPU, least of 7"
+    return [_at_most(what, cpu["ours"], "readdir + fstatat in C", cpu["stat"], 3, _seconds),
+            _at_most(what, cpu["ours"], "python3 parsing all", cpu["parse"], 1 / 10, _seconds)]
+
+
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
-    "start": start, "pack": pack, "tokens": tokens, "assemble": assemble}
+    "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
+    "conversations": conversation_list}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:
