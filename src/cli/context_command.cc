@@ -66,6 +66,9 @@ Status Show(const ContextArguments& arguments, const Store& store, std::ostream&
   DOSSIER_ASSIGN_OR_RETURN(const conversation::Loaded loaded, store.Load(id));
   const Stored& stored = loaded.stored;
   for (const std::string& warning : stored.warnings) PrintWarning(err, warning);
+  if (arguments.full && arguments.block.empty()) {
+    return MakeError(ErrorCode::kUsage, "--full shows the output of one block: add --block");
+  }
   std::string text = FrozenText(stored);
   if (!arguments.block.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(const NamedBlock block,

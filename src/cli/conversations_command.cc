@@ -252,7 +252,7 @@ class Conversations {
     }
     std::string summary;
     if (plan.summary) {
-      DOSSIER_ASSIGN_OR_RETURN(summary, Summarize(plan, limits, model));
+      DOSSIER_ASSIGN_OR_RETURN(summary, Summarize(plan, model));
     }
     const conversation::Compacted done = conversation::FinishCompaction(
         plan, summary, loaded.id, model.root.name, store_.Now(), *model.root.counter);
@@ -271,14 +271,13 @@ class Conversations {
   }
 
   Result<std::string> Summarize(const conversation::CompactionPlan& plan,
-                                const conversation::CompactionLimits& limits,
                                 const OpenedModel& model) {
     DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders, AssetFoldersFor(""));
     DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
                              assembly::FindLayout("chat.compaction", folders));
     DOSSIER_ASSIGN_OR_RETURN(
         assembly::Assembled prompt,
-        conversation::SummaryRequest(plan, limits, layout, model.root.entry.capability,
+        conversation::SummaryRequest(plan, layout, model.root.entry.capability,
                                      *model.root.counter, RandomHex(32)));
     model::Ledger ledger({}, SystemClock());
     model::Request request{.model = model.root.name,
@@ -288,7 +287,7 @@ class Conversations {
                            .estimated_tokens = prompt.tokens,
                            .deadline = model.deadline,
                            .idle_limit = model.idle_limit};
-    if (!request.sampling.max_output) request.sampling.max_output = limits.summary_tokens;
+    if (!request.sampling.max_output) request.sampling.max_output = plan.summary_tokens;
     DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply,
                              model.root.gate->Complete(std::move(request), ledger,
                                                        model::Stage::kNormal, cancel_));

@@ -12,8 +12,6 @@ using assembly::HistoryTurn;
 using Step = assembly::CompactionPlan::Step;
 using Trigger = CompactionPlan::Trigger;
 
-constexpr std::int64_t kMergeAt = 4;  // times summary_tokens (CON-44)
-
 std::string Grouped(std::int64_t tokens) {
   return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(tokens, 0)));
 }
@@ -36,6 +34,12 @@ class Planner {
     plan_.trigger = FindTrigger();
     if (plan_.trigger == Trigger::kNone) return None("the history is below its limits");
     policy_.target = policy_.start = Target();
+    // Who asks for it wants a short conversation shortened, too.
+    if (plan_.trigger == Trigger::kByHand) {
+      policy_.summary_tokens =
+          std::clamp<std::int64_t>(plan_.tokens_before / 4, 1, limits_.summary_tokens);
+    }
+    plan_.summary_tokens = policy_.summary_tokens;
     const assembly::CompactionPlan step = assembly::PlanCompaction(turns_, present_, policy_);
     if (step.step == Step::kNone || step.step == Step::kStuck) {
       return None("there is nothing that could be left out");
@@ -116,22 +120,30 @@ class Planner {
     CompactionRecord record{.id = NextCompactionId(stored_), .method = "summary"};
     record.from = IndexOf(*TurnOf(step.first));
     record.to = IndexOf(*TurnOf(step.last));
-    std::int64_t told = limits_.summary_tokens;
-    for (const assembly::HistorySummary& one : present_.summaries) told += one.tokens_after;
-    if (!present_.summaries.empty() && told > kMergeAt * limits_.summary_tokens) {
-      for (const assembly::HistorySummary& one : present_.summaries) {
-        record.from = std::min(record.from, IndexOf(*TurnOf(one.first)));
-        plan_.transcript += fmt::format("SUMMARY OF EARLIER TURNS:\n{}\n\n", one.text);
-      }
-    }
     for (const HistoryTurn& turn : turns_) {
       const std::size_t index = IndexOf(turn);
       if (index < record.from || index > record.to) continue;
       record.tokens_before += turn.tokens;
       if (turn.turn.role == assembly::Role::kUser) ++plan_.turns;
     }
-    for (const HistoryTurn& turn : assembly::Covered(turns_, step)) AddToTranscript(turn, step);
+    for (const HistoryTurn& turn : assembly::Covered(turns_, step)) {
+      if (const assembly::HistorySummary* older = SummaryOf(turn)) {
+        if (older->first != turn.id) continue;
+        plan_.transcript += fmt::format("SUMMARY OF EARLIER TURNS:\n{}\n\n", older->text);
+      } else {
+        AddToTranscript(turn, step);
+      }
+    }
     plan_.summary = std::move(record);
+  }
+
+  // The older summary that covers a turn: the new one tells it, not the turn.
+  const assembly::HistorySummary* SummaryOf(const HistoryTurn& turn) const {
+    const std::size_t index = IndexOf(turn);
+    for (const assembly::HistorySummary& one : present_.summaries) {
+      if (index >= IndexOf(*TurnOf(one.first)) && index <= IndexOf(*TurnOf(one.last))) return &one;
+    }
+    return nullptr;
   }
 
   void AddToTranscript(const HistoryTurn& turn, const assembly::CompactionPlan& step) {
@@ -220,7 +232,6 @@ Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimi
 }
 
 Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
-                                           const CompactionLimits& limits,
                                            const assembly::Layout& layout,
                                            const assembly::Capability& capability,
                                            const tokens::Counter& counter,
@@ -228,9 +239,9 @@ Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
   const std::vector<assembly::Section> sections = {
       {.name = "transcript", .content = plan.transcript}};
   // English words are about 1.3 tokens; some room is left.
-  const std::string words = std::to_string(limits.summary_tokens * 2 / 3);
+  const std::string words = std::to_string(plan.summary_tokens * 2 / 3);
   return assembly::Assemble(
-      layout, sections, {.reserve_output = std::min(limits.summary_tokens, capability.max_output)},
+      layout, sections, {.reserve_output = std::min(plan.summary_tokens, capability.max_output)},
       capability, counter, {.variables = {{"words", words}}, .boundary = std::string(boundary)});
 }
 

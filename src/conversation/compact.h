@@ -59,7 +59,8 @@ struct CompactionPlan {
   std::optional<CompactionRecord> outputs;
   // Messages that a summary has to stand for; unset if the line is enough. Its text is missing.
   std::optional<CompactionRecord> summary;
-  std::string transcript;  // what the summary has to tell
+  std::string transcript;           // what the summary has to tell
+  std::int64_t summary_tokens = 0;  // what it may cost
   std::int64_t turns_from = 0, turns_to = 0;  // turns that are affected, from 1
   std::int64_t turns = 0;                     // that the summary covers
   std::int64_t tokens_before = 0, tokens_after = 0;  // of the whole history
@@ -73,7 +74,6 @@ Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimi
 
 // The request that asks for the summary; `layout` is chat.compaction.
 Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
-                                           const CompactionLimits& limits,
                                            const assembly::Layout& layout,
                                            const assembly::Capability& capability,
                                            const tokens::Counter& counter,

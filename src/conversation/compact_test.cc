@@ -198,7 +198,7 @@ TEST(SummaryRequest, AsksForTheOldTurns) {
       PlanCompaction(*rig.Read(), kLimits, kPrices, {}, *rig.counter, ByHand::kYes);
   ASSERT_THAT(plan, Succeeds());
   const auto request =
-      SummaryRequest(*plan, kLimits, *assembly::FindLayout("chat.compaction", {}), rig.capability,
+      SummaryRequest(*plan, *assembly::FindLayout("chat.compaction", {}), rig.capability,
                      *rig.counter, "0123456789abcdef0123456789abcdef");
   ASSERT_THAT(request, Succeeds());
   const std::string text = request->messages.turns.back().Text();

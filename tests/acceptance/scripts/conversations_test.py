@@ -56,7 +56,7 @@ class Conversations(harness.Case):
 
     # CON-42, CON-44, CON-45, CON-A9
     def test_a_compaction_keeps_the_file_and_is_undone(self):
-        path = self.put(conversation("long", talk(6, words=600)))
+        path = self.put(conversation("long", talk(6)))
         before = path.read_bytes()
         out = self.ok("conversations", "compact", "long", *self.script(["Four questions."]))
         self.assertRegex(out, r"^compacted: turns 1-4 \([\d,]+ tokens\) -> \d+; saved \d+ %; "
