@@ -25,6 +25,7 @@ Result<CurlApi> Load() {
   Find(library, "curl_easy_reset", api.easy_reset, missing);
   Find(library, "curl_easy_setopt", api.easy_setopt, missing);
   Find(library, "curl_easy_getinfo", api.easy_getinfo, missing);
+  Find(library, "curl_easy_pause", api.easy_pause, missing);
   Find(library, "curl_easy_strerror", api.easy_strerror, missing);
   Find(library, "curl_slist_append", api.slist_append, missing);
   Find(library, "curl_slist_free_all", api.slist_free_all, missing);

@@ -24,6 +24,7 @@ struct CurlApi {
   void (*easy_reset)(CURL* easy);
   CURLcode (*easy_setopt)(CURL* easy, CURLoption option, ...);
   CURLcode (*easy_getinfo)(CURL* easy, CURLINFO info, ...);
+  CURLcode (*easy_pause)(CURL* easy, int bits);
   const char* (*easy_strerror)(CURLcode code);
   curl_slist* (*slist_append)(curl_slist* list, const char* text);
   void (*slist_free_all)(curl_slist* list);

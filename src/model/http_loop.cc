@@ -37,9 +37,17 @@ struct Transfer {
   std::vector<std::pair<std::string, std::string>> head;
   std::size_t header_bytes = 0;
   std::uint64_t body_bytes = 0;
+  bool paused = false;
   SteadyClock::time_point started, last_byte;
   std::optional<Error> refused;  // by the receiver, or by a limit
 };
+
+bool IsWanted(std::string_view header) {
+  for (const char* name : {"content-type", "content-length", "content-range", "etag", "location"}) {
+    if (header == name) return true;
+  }
+  return header.find("retry-after") != header.npos || header.find("ratelimit") != header.npos;
+}
 
 // Where an address leads, for messages.
 std::string Place(const std::string& url) {
@@ -63,29 +71,35 @@ std::size_t OnHeader(char* data, std::size_t size, std::size_t count, void* user
   const std::size_t colon = line.find(':');
   if (colon == line.npos) return line.size();
   const std::string name = ToLowerAscii(TrimSpace(line.substr(0, colon)));
-  const bool wanted = name == "content-type" || name == "location" ||
-                      name.find("retry-after") != name.npos || name.find("ratelimit") != name.npos;
-  if (wanted) transfer.head.emplace_back(name, std::string(TrimSpace(line.substr(colon + 1))));
+  if (IsWanted(name)) transfer.head.emplace_back(name, std::string(TrimSpace(line.substr(colon + 1))));
   return line.size();
 }
 
-// Curl's reasons in words of the person who has to act.
-std::string Cause(CURLcode code, const char* reason, const char* general) {
+// Why a transfer failed, in words of the person who has to act. `reason` is curl's own sentence.
+std::string Cause(CURLcode code, std::string_view reason, std::string_view host, long proxy_status) {
+  if (proxy_status >= 400) return fmt::format("the proxy refuses (status {})", proxy_status);
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST: return "the host name is not known (DNS)";
     case CURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name is not known (DNS)";
-    case CURLE_COULDNT_CONNECT: return "no connection (refused, or nothing listens there)";
-    case CURLE_SSL_CONNECT_ERROR: return fmt::format("TLS failed: {}", *reason ? reason : general);
+    case CURLE_COULDNT_CONNECT:
+      if (reason.starts_with("Failed to connect to ") && reason.find(host) == reason.npos) {
+        return fmt::format("the proxy does not answer ({})", reason);
+      }
+      return "no connection (refused, or nothing listens there)";
+    case CURLE_SSL_CONNECT_ERROR: return fmt::format("TLS failed: {}", reason);
     case CURLE_PEER_FAILED_VERIFICATION:
       return "the server's certificate is not trusted (SSL_CERT_FILE names other authorities)";
+    case CURLE_SSL_CACERT_BADFILE:
+      return "the file of certificate authorities that SSL_CERT_FILE names cannot be read";
     case CURLE_GOT_NOTHING: return "the server closed the connection without an answer";
-    default: return *reason ? reason : general;
+    default: return std::string(reason);
   }
 }
 
-bool MayPass(CURLcode code) {
-  return code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_URL_MALFORMAT &&
-         code != CURLE_UNSUPPORTED_PROTOCOL;
+bool MayPass(CURLcode code, long proxy_status) {
+  return code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE &&
+         code != CURLE_URL_MALFORMAT && code != CURLE_UNSUPPORTED_PROTOCOL &&
+         (proxy_status < 400 || proxy_status >= 500);
 }
 
 // The part that the thread owns together with the handle, which may end on that very thread.
@@ -99,7 +113,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
     curl_.multi_cleanup(multi_);
   }
 
-  void Post(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceiver> receiver);
+  std::uint64_t Send(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceiver> receiver);
+  void Resume(std::uint64_t id);
   void Stop() {
     {
       std::lock_guard lock(mutex_);
@@ -115,7 +130,9 @@ class Worker : public std::enable_shared_from_this<Worker> {
   bool TakeCommands();
   void Begin(TransferPtr transfer);
   void Configure(Transfer& transfer);
+  void Continue(std::uint64_t id);
   void FinishCompleted();
+  void FinishOne(Transfer& transfer, CURLcode code);
   void CheckLimits();
   void End(std::uint64_t id, std::optional<Error> error, HttpEnd::Again again);
   static std::size_t OnData(char* data, std::size_t size, std::size_t count, void* user);
@@ -126,7 +143,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
 
   std::mutex mutex_;
   std::vector<TransferPtr> incoming_;
-  std::vector<std::uint64_t> cancelled_;
+  std::vector<std::uint64_t> cancelled_, resumed_;
   std::uint64_t next_id_ = 1;
   bool stopping_ = false;
 
@@ -136,7 +153,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   SteadyClock::time_point looked_{};
 };
 
-void Worker::Post(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceiver> receiver) {
+std::uint64_t Worker::Send(HttpCall call, CancelToken cancel,
+                           std::shared_ptr<HttpReceiver> receiver) {
   auto transfer = std::make_unique<Transfer>();
   transfer->call = std::move(call);
   transfer->cancel = cancel;
@@ -160,6 +178,15 @@ void Worker::Post(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceive
     incoming_.push_back(std::move(transfer));
   }
   curl_.multi_wakeup(multi_);
+  return id;
+}
+
+void Worker::Resume(std::uint64_t id) {
+  {
+    std::lock_guard lock(mutex_);
+    resumed_.push_back(id);
+  }
+  curl_.multi_wakeup(multi_);
 }
 
 void Worker::Run() {
@@ -180,12 +207,13 @@ void Worker::Run() {
 // False when the loop ends.
 bool Worker::TakeCommands() {
   std::vector<TransferPtr> incoming;
-  std::vector<std::uint64_t> cancelled;
+  std::vector<std::uint64_t> cancelled, resumed;
   bool stopping = false;
   {
     std::lock_guard lock(mutex_);
     incoming.swap(incoming_);
     cancelled.swap(cancelled_);
+    resumed.swap(resumed_);
     stopping = stopping_;
   }
   for (TransferPtr& transfer : incoming) Begin(std::move(transfer));
@@ -195,7 +223,19 @@ bool Worker::TakeCommands() {
     End(id, Error{ErrorCode::kCancelled, "cancelled: " + found->second->cancel.reason()},
         HttpEnd::Again::kNo);
   }
+  for (const std::uint64_t id : resumed) Continue(id);
   return !stopping;
+}
+
+void Worker::Continue(std::uint64_t id) {
+  const auto found = open_.find(id);
+  if (found == open_.end() || !found->second->paused) return;
+  Transfer& transfer = *found->second;
+  transfer.paused = false;
+  transfer.last_byte = SteadyClock::now();
+  // May give what curl holds to the receiver before it returns, who may refuse it.
+  const CURLcode code = curl_.easy_pause(transfer.easy, CURLPAUSE_CONT);
+  if (code != CURLE_OK) FinishOne(transfer, code);
 }
 
 void Worker::Configure(Transfer& transfer) {
@@ -204,9 +244,11 @@ void Worker::Configure(Transfer& transfer) {
   };
   set(CURLOPT_URL, transfer.call.url.c_str());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_POST, 1L);
-  set(CURLOPT_POSTFIELDS, transfer.call.body.data());
-  set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.call.body.size()));
+  if (transfer.call.method == HttpCall::Method::kPost) {
+    set(CURLOPT_POST, 1L);
+    set(CURLOPT_POSTFIELDS, transfer.call.body.data());
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.call.body.size()));
+  }
   set(CURLOPT_HTTPHEADER, transfer.headers);
   set(CURLOPT_FOLLOWLOCATION, 0L);
   set(CURLOPT_NOSIGNAL, 1L);
@@ -269,9 +311,14 @@ std::size_t Worker::OnData(char* data, std::size_t size, std::size_t count, void
   transfer.last_byte = SteadyClock::now();
   transfer.worker->Announce(transfer);
   transfer.body_bytes += bytes.size();
-  if (const Status status = transfer.receiver->OnBody(bytes); !status) {
-    transfer.refused = status.error();
+  const Result<Flow> flow = transfer.receiver->OnBody(bytes);
+  if (!flow) {
+    transfer.refused = flow.error();
     return 0;
+  }
+  if (*flow == Flow::kPause) {
+    transfer.paused = true;
+    transfer.worker->curl_.easy_pause(transfer.easy, CURLPAUSE_RECV);
   }
   return bytes.size();
 }
@@ -280,25 +327,28 @@ void Worker::FinishCompleted() {
   int left = 0;
   while (const CURLMsg* message = curl_.multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
-    const CURLcode code = message->data.result;
     Transfer* transfer = nullptr;
     curl_.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-    if (code == CURLE_OK) {
-      Announce(*transfer);
-      End(transfer->id, std::nullopt, HttpEnd::Again::kNo);
-      continue;
-    }
-    if (transfer->refused) {
-      End(transfer->id, transfer->refused, HttpEnd::Again::kNo);
-      continue;
-    }
-    const std::string cause = Cause(code, transfer->reason, curl_.easy_strerror(code));
-    const ErrorCode kind =
-        code == CURLE_OPERATION_TIMEDOUT ? ErrorCode::kTimeout : ErrorCode::kNetwork;
-    End(transfer->id,
-        Error{kind, fmt::format("{}: {}", Place(transfer->call.url), cause)},
-        MayPass(code) ? HttpEnd::Again::kYes : HttpEnd::Again::kNo);
+    FinishOne(*transfer, message->data.result);
   }
+}
+
+void Worker::FinishOne(Transfer& transfer, CURLcode code) {
+  if (code == CURLE_OK) {
+    Announce(transfer);
+    return End(transfer.id, std::nullopt, HttpEnd::Again::kNo);
+  }
+  if (transfer.refused) return End(transfer.id, transfer.refused, HttpEnd::Again::kNo);
+  long proxy_status = 0;
+  curl_.easy_getinfo(transfer.easy, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+  const auto url = ParseUrl(transfer.call.url);
+  const std::string cause =
+      Cause(code, *transfer.reason ? transfer.reason : curl_.easy_strerror(code),
+            url ? url->host : "", proxy_status);
+  End(transfer.id,
+      Error{code == CURLE_OPERATION_TIMEDOUT ? ErrorCode::kTimeout : ErrorCode::kNetwork,
+            fmt::format("{}: {}", Place(transfer.call.url), cause)},
+      MayPass(code, proxy_status) ? HttpEnd::Again::kYes : HttpEnd::Again::kNo);
 }
 
 void Worker::CheckLimits() {
@@ -316,7 +366,7 @@ void Worker::CheckLimits() {
     };
     if (now - transfer->started > transfer->call.deadline) {
       report("the deadline", transfer->call.deadline);
-    } else if (now - transfer->last_byte > transfer->call.idle_limit) {
+    } else if (!transfer->paused && now - transfer->last_byte > transfer->call.idle_limit) {
       report("the limit of silence", transfer->call.idle_limit);
     }
   }
@@ -353,9 +403,11 @@ class CurlLoop final : public HttpLoop {
     }
   }
 
-  void Post(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceiver> receiver) override {
-    worker_->Post(std::move(call), std::move(cancel), std::move(receiver));
+  std::uint64_t Send(HttpCall call, CancelToken cancel,
+                     std::shared_ptr<HttpReceiver> receiver) override {
+    return worker_->Send(std::move(call), std::move(cancel), std::move(receiver));
   }
+  void Resume(std::uint64_t transfer) override { worker_->Resume(transfer); }
 
  private:
   const std::shared_ptr<Worker> worker_;

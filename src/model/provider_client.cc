@@ -39,7 +39,7 @@ class Receiver final : public HttpReceiver {
     streamed_ = streamed_ && status >= 200 && status < 300;
   }
 
-  Status OnBody(std::string_view bytes) override {
+  Result<Flow> OnBody(std::string_view bytes) override {
     total_ += bytes.size();
     if (total_ > kMaxReplyBytes) {
       return MakeError(ErrorCode::kNetwork, "malformed reply: larger than 64 MiB");
@@ -48,10 +48,12 @@ class Receiver final : public HttpReceiver {
       const bool good = answer_.status >= 200 && answer_.status < 300;
       const std::size_t most = good ? kMaxReplyBytes : kMostErrorBytes;
       answer_.body.append(bytes.substr(0, most - std::min(most, answer_.body.size())));
-      return {};
+      return Flow::kGo;
     }
     if (answer_.body.size() < 512) answer_.body.append(bytes.substr(0, 512));  // for messages
-    return Events(events_.Feed(bytes, [this](const SseEvent& event) { Take(event); }));
+    DOSSIER_RETURN_IF_ERROR(
+        Events(events_.Feed(bytes, [this](const SseEvent& event) { Take(event); })));
+    return Flow::kGo;
   }
 
   void OnEnd(HttpEnd end) override {
@@ -223,7 +225,7 @@ class ProviderClient final : public Client {
     auto receiver =
         std::make_shared<Receiver>(dialect_, std::move(request), std::move(sink), options_,
                                    NotSaidYet(std::move(wire.warnings)));
-    loop_->Post(std::move(call), std::move(cancel), std::move(receiver));
+    loop_->Send(std::move(call), std::move(cancel), std::move(receiver));
   }
 
  private:
