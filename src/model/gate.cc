@@ -43,6 +43,9 @@ std::string LaneOf(const Request& request) {
   return (dot == std::string::npos ? std::string() : request.path.substr(0, dot)) + "/";
 }
 
+// The answers of a server that has too much to do: rate limited, overloaded.
+bool SaysTooMuch(int status) { return status == 429 || status == 503 || status == 529; }
+
 // MOD-22: halves when the server says that it is too much, grows by one for each window of
 // successes. Failures of requests sent before the last halving say nothing new.
 class Concurrency {
@@ -99,6 +102,8 @@ class Core : public std::enable_shared_from_this<Core> {
   void Send(const JobPtr& job);
   void Cancel(const JobPtr& job, const std::string& reason);
   void RunOutOfTime(const JobPtr& job);
+  void HoldBack(Millis wait);
+  std::uint64_t WatchTime(const JobPtr& job);
   void Retry(const JobPtr& job, const Error& error, const Failure& failure);
   Result<Millis> RetryDelay(const Job& job, const Error& error, const Failure& failure);
   void Finish(const JobPtr& job, Result<Reply> reply);
@@ -116,6 +121,7 @@ class Core : public std::enable_shared_from_this<Core> {
   Concurrency concurrency_;
   FairQueue<JobPtr> queue_;
   std::map<Job*, JobPtr> jobs_;  // all that are not done
+  Clock::Steady not_before_ = Clock::Steady::min();  // the server wants nothing until then
   int sending_ = 0;
   int outstanding_ = 0;  // jobs whose sinks have not returned from OnDone
   bool closing_ = false;
@@ -199,6 +205,7 @@ void Core::Enqueue(const JobPtr& job) {
       job->state = State::kDelivering;
     } else {
       job->state = State::kQueued;
+      job->limit_timer = WatchTime(job);
       if (job->attempt == 1) {
         queue_.Push(job->lane, job);
       } else {
@@ -221,7 +228,8 @@ void Core::Pump() {
     JobPtr job;
     {
       std::lock_guard lock(mutex_);
-      while (!job && sending_ < concurrency_.limit()) {
+      const bool held_back = clock_->Now() < not_before_;
+      while (!job && !held_back && sending_ < concurrency_.limit()) {
         std::optional<JobPtr> next = queue_.Pop();
         if (!next) return;
         if ((*next)->state == State::kQueued) job = *next;  // else it was cancelled
@@ -237,29 +245,48 @@ void Core::Pump() {
 }
 
 void Core::Send(const JobPtr& job) {
-  if (const std::optional<Millis> left = job->ledger->time_left(job->stage)) {
-    const std::uint64_t id = timer_->At(
-        clock_->Now() + *left, [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
-          const auto alive = core.lock();
-          const auto still = weak.lock();
-          if (alive && still) alive->RunOutOfTime(still);
-        });
-    std::lock_guard lock(mutex_);
-    job->limit_timer = id;
-  }
   client_->Submit(job->request, job->sending->token(),
                   std::make_shared<AttemptSink>(shared_from_this(), job));
+}
+
+// The run's time counts in the queue as on the wire. 0: the run has no limit of time.
+std::uint64_t Core::WatchTime(const JobPtr& job) {
+  const std::optional<Millis> left = job->ledger->time_left(job->stage);
+  if (!left) return 0;
+  return timer_->At(clock_->Now() + *left,
+                    [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
+                      const auto alive = core.lock();
+                      const auto still = weak.lock();
+                      if (alive && still) alive->RunOutOfTime(still);
+                    });
 }
 
 void Core::RunOutOfTime(const JobPtr& job) {
   std::shared_ptr<CancelSource> source;
   {
     std::lock_guard lock(mutex_);
-    if (job->state != State::kSending) return;
-    job->out_of_time = true;
-    source = job->sending;
+    if (job->state != State::kSending && job->state != State::kQueued) return;
+    if (job->state == State::kQueued) {
+      job->held.Withdraw();
+      job->state = State::kDelivering;
+    } else {
+      job->out_of_time = true;
+      source = job->sending;
+    }
   }
-  source->Cancel("the run's time is used up");
+  if (source) return source->Cancel("the run's time is used up");
+  Finish(job, MakeError(ErrorCode::kLimit,
+                        "time: the run's time is used up; a request was not sent any more"));
+}
+
+// A request sent while the server wants none would only be refused, and use up one of its retries.
+void Core::HoldBack(Millis wait) {
+  const Clock::Steady until = clock_->Now() + std::min(wait, options_.longest_delay);
+  if (until <= not_before_) return;
+  not_before_ = until;
+  timer_->At(until, [core = weak_from_this()] {
+    if (const auto alive = core.lock()) alive->Pump();
+  });
 }
 
 void Core::Cancel(const JobPtr& job, const std::string& reason) {
@@ -306,7 +333,10 @@ void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& fail
       job->held.Settle(reply->usage);
       concurrency_.Succeeded();
     } else {
-      if (failure.status == 429) concurrency_.TooMany(job->epoch);
+      if (SaysTooMuch(failure.status)) {
+        concurrency_.TooMany(job->epoch);
+        if (failure.retry_after) HoldBack(*failure.retry_after);
+      }
       const bool cancelled = reply.error().code == ErrorCode::kCancelled;
       if (failure.usage) {
         job->held.Settle(*failure.usage);
@@ -381,15 +411,17 @@ void Core::Retry(const JobPtr& job, const Error& error, const Failure& failure) 
 }
 
 void Core::Finish(const JobPtr& job, Result<Reply> reply) {
-  std::uint64_t cancel_id = 0;
+  std::uint64_t cancel_id = 0, limit_timer = 0;
   {
     std::lock_guard lock(mutex_);
     if (job->state == State::kDone) return;
     job->state = State::kDone;
     cancel_id = std::exchange(job->cancel_id, 0);
+    limit_timer = std::exchange(job->limit_timer, 0);
     jobs_.erase(job.get());
   }
   job->cancel.Forget(cancel_id);
+  if (limit_timer) timer_->Forget(limit_timer);
   job->sink->OnDone(std::move(reply));
   job->sink.reset();
   // Nothing may touch the ledger or the caller's sink once the last one is done.

@@ -1,6 +1,10 @@
 // The one place through which every model request of the process passes: order, budget, concurrency,
 // retry (MOD-20 to 23).
 //
+// The number of requests in flight adapts: halved when the server says that it has too much to do
+// (429, 503, 529), one more for each window of successes. A wait that such an answer asks for
+// (Retry-After) holds back all that is queued, at most GateOptions::longest_delay.
+//
 //   Gate gate(client, {.concurrency = 16}, clock);
 //   Result<Reply> reply = gate.Complete(request, ledger, Stage::kNormal, cancel);     // waits
 //   gate.Submit(request, ledger, Stage::kNormal, cancel, sink);                        // thousands in flight
