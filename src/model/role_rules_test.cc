@@ -1,6 +1,6 @@
 // What assembly arranges and a dialect writes down, each provider accepts (assembly.md 4.8).
 
-#include "testing/role_rules.h"
+#include "model/role_rules.h"
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,6 @@ using assembly::Block;
 using assembly::Role;
 using assembly::Turn;
 using ::dossier::testing::FailsWith;
-using ::dossier::testing::RefusalOf;
-using ::dossier::testing::RoleRules;
 
 struct Row {
   const char* provider;
@@ -28,14 +26,14 @@ struct Row {
 };
 
 const Row kRows[] = {
-    {"openai", "gpt-5-mini", testing::kOpenAiRoles},
-    {"anthropic", "claude-sonnet-5", testing::kAnthropicRoles},
-    {"anthropic", "claude-opus-5", testing::kAnthropicRoles},
-    {"anthropic", "claude-haiku-4-5", testing::kAnthropicPrefillRoles},
-    {"gemini", "gemini-2.5-flash", testing::kGeminiRoles},
-    {"openrouter", "mistralai/mistral-large", testing::kMistralRoles},
-    {"openrouter", "google/gemma-3-27b-it", testing::kAlternatingRoles},
-    {"openrouter", "perplexity/sonar", testing::kAlternatingRoles},
+    {"openai", "gpt-5-mini", kOpenAiRoles},
+    {"anthropic", "claude-sonnet-5", kAnthropicRoles},
+    {"anthropic", "claude-opus-5", kAnthropicRoles},
+    {"anthropic", "claude-haiku-4-5", kAnthropicPrefillRoles},
+    {"gemini", "gemini-2.5-flash", kGeminiRoles},
+    {"openrouter", "mistralai/mistral-large", kMistralRoles},
+    {"openrouter", "google/gemma-3-27b-it", kAlternatingRoles},
+    {"openrouter", "perplexity/sonar", kAlternatingRoles},
 };
 
 Entry EntryOf(const Row& row) {
@@ -117,28 +115,28 @@ TEST(RoleRulesTest, AStandInRefusesWhatItsProviderWould) {  // the checker's own
     const char* why;
   };
   const Case cases[] = {
-      {testing::kAnthropicRoles, R"({"messages":[{"role":"assistant","content":[{"type":"text",
+      {kAnthropicRoles, R"({"messages":[{"role":"assistant","content":[{"type":"text",
         "text":"a"}]}]})", "the user is not first"},
-      {testing::kAnthropicRoles, R"({"messages":[{"role":"user","content":[{"type":"text",
+      {kAnthropicRoles, R"({"messages":[{"role":"user","content":[{"type":"text",
         "text":" "}]}]})", "messages[0]: empty"},
-      {testing::kAnthropicRoles, R"({"messages":[{"role":"user","content":[{"type":"text",
+      {kAnthropicRoles, R"({"messages":[{"role":"user","content":[{"type":"text",
         "text":"a"}]},{"role":"assistant","content":[{"type":"text","text":"a"}]}]})",
        "the assistant is last"},
-      {testing::kAnthropicRoles, R"({"messages":[{"role":"user","content":[{"type":"text",
+      {kAnthropicRoles, R"({"messages":[{"role":"user","content":[{"type":"text",
         "text":"a"}]},{"role":"assistant","content":[{"type":"tool_use","id":"1"}]},
         {"role":"user","content":[{"type":"text","text":"b"}]}]})",
        "messages[2]: calls without results before it"},
-      {testing::kGeminiRoles, R"({"contents":[{"role":"user","parts":[{"text":"a"}]},
+      {kGeminiRoles, R"({"contents":[{"role":"user","parts":[{"text":"a"}]},
         {"role":"model","parts":[{"functionCall":{"name":"f"}},{"functionCall":{"name":"g"}}]},
         {"role":"user","parts":[{"functionResponse":{"name":"f"}}]}]})",
        "messages[2]: fewer results than calls"},
-      {testing::kOpenAiRoles, R"({"messages":[{"role":"tool","tool_call_id":"1","content":"a"}]})",
+      {kOpenAiRoles, R"({"messages":[{"role":"tool","tool_call_id":"1","content":"a"}]})",
        "messages[0]: a result without its call: 1"},
-      {testing::kMistralRoles, R"({"messages":[{"role":"user","content":"a"},{"role":"user",
+      {kMistralRoles, R"({"messages":[{"role":"user","content":"a"},{"role":"user",
         "content":"b"}]})", "messages[1]: two of role user"},
-      {testing::kMistralRoles, R"({"messages":[{"role":"user","content":"a"},{"role":"assistant",
+      {kMistralRoles, R"({"messages":[{"role":"user","content":"a"},{"role":"assistant",
         "content":"b"}]})", "no prefix"},
-      {testing::kAlternatingRoles, R"({"messages":[{"role":"user","content":"a"},{"role":"system",
+      {kAlternatingRoles, R"({"messages":[{"role":"user","content":"a"},{"role":"system",
         "content":"b"}]})", "messages[1]: late system"},
   };
   for (const Case& c : cases) EXPECT_EQ(RefusalOf(c.rules, *ParseJson(c.body)), c.why);

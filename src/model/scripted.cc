@@ -188,17 +188,26 @@ class RuleReader {
   }
 
   static Usage ReadUsage(const YAML::Node& node) {
-    CheckKeys(node, {"input", "output", "cached"});
-    Usage usage;
-    if (node["input"]) usage.input = Integer(node["input"]);
-    if (node["output"]) usage.output = Integer(node["output"]);
-    if (node["cached"]) usage.cached = Integer(node["cached"]);
+    CheckKeys(node, {"input", "output", "cached", "cache_write"});
+    const auto tokens = [&](const char* key) {
+      const std::int64_t number = node[key] ? Integer(node[key]) : 0;
+      if (number < 0) Fail(node[key], fmt::format("{} is negative", key));
+      return number;
+    };
+    const Usage usage{.input = tokens("input"),
+                      .output = tokens("output"),
+                      .cached = tokens("cached"),
+                      .cache_write = tokens("cache_write")};
+    if (usage.cached + usage.cache_write > usage.input) {
+      Fail(node, "cached and cache_write are parts of input, and are more than it");
+    }
     return usage;
   }
 
   static Script::Answer ReadAnswer(const YAML::Node& node) {
     Script::Answer answer;
     if (node["reply"]) answer.text = Text(node["reply"]);
+    if (node["thinking"]) answer.thinking = Text(node["thinking"]);
     for (const YAML::Node& call : node["tool_calls"]) {
       answer.tool_calls.push_back(ReadToolCall(call));
       answer.finish = Finish::kToolCalls;
@@ -221,8 +230,8 @@ class RuleReader {
       return rule;
     }
     if (!node.IsMap()) Fail(node, "a rule is a text or a map");
-    CheckKeys(node, {"when", "purpose", "turn", "path", "reply", "tool_calls", "finish", "usage",
-                     "delay", "fail", "times"});
+    CheckKeys(node, {"when", "purpose", "turn", "path", "reply", "thinking", "tool_calls", "finish",
+                     "usage", "delay", "fail", "times"});
     if (!node["reply"] && !node["tool_calls"] && !node["fail"]) {
       Fail(node, "a rule needs reply, tool_calls or fail");
     }
@@ -352,6 +361,7 @@ class ScriptedClient final : public Client {
   static void DeliverReply(const Request& request, Sink& sink, Script::Answer answer) {
     Reply reply;
     reply.text = std::move(answer.text);
+    reply.thinking = std::move(answer.thinking);
     reply.tool_calls = std::move(answer.tool_calls);
     reply.finish = answer.finish;
     if (answer.cut_after && *answer.cut_after < reply.text.size()) {

@@ -4,7 +4,7 @@
 //   std::shared_ptr<Client> client = MakeScriptedClient(script, clock);
 //
 // A rule may ask for `when` (a regular expression over the last message), `purpose`, `turn` and
-// `path`; it gives `reply`, `tool_calls`, `finish`, `delay`, `usage`, `fail: {status, body, headers,
+// `path`; it gives `reply`, `thinking`, `tool_calls`, `finish`, `delay`, `usage`, `fail: {status, body, headers,
 // cut_after}`, and fits `times` requests: a number or `always`. Without `times` a rule with
 // conditions fits always, one without fits once.
 //
@@ -32,7 +32,7 @@ class Script {
   virtual ~Script() = default;
 
   struct Answer {
-    std::string text;
+    std::string text, thinking;
     std::vector<ToolCall> tool_calls;
     Finish finish = Finish::kStop;
     Millis delay{0};

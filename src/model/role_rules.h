@@ -1,18 +1,22 @@
 // What a provider refuses about the order of messages (assembly.md 4.8), over the body of a request
-// as it arrives there: for servers that stand in for one.
+// as it arrives there: for servers that stand in for one (`models serve-script`, tests).
 //
 //   EXPECT_EQ(RefusalOf(kAnthropicRoles, *ParseJson(http.body)), "");
 //
+// Knows nothing of the code that makes requests: it is the other side.
+//
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_TESTING_ROLE_RULES_H_
-#define DOSSIER_TESTING_ROLE_RULES_H_
+#ifndef DOSSIER_MODEL_ROLE_RULES_H_
+#define DOSSIER_MODEL_ROLE_RULES_H_
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/json.h"
 
-namespace dossier::testing {
+namespace dossier::model {
 
 struct RoleRules {
   enum class Form { kOpenAi, kAnthropic, kGemini } form = Form::kOpenAi;
@@ -48,9 +52,14 @@ inline constexpr RoleRules kAlternatingRoles{.assistant_first = false,
                                              .assistant_last = false,
                                              .user_after_tool = false};
 
+// By name: "openai", "anthropic", "anthropic-prefill", "gemini", "mistral", "alternating"; nullptr for
+// any other.
+const RoleRules* FindRoleRules(std::string_view name);
+std::vector<std::string> RoleRulesNames();
+
 // Why `body` is refused: "messages[3]: user after tool". Empty: it is accepted.
 std::string RefusalOf(const RoleRules& rules, const Json& body);
 
-}  // namespace dossier::testing
+}  // namespace dossier::model
 
-#endif  // DOSSIER_TESTING_ROLE_RULES_H_
+#endif  // DOSSIER_MODEL_ROLE_RULES_H_

@@ -1,8 +1,6 @@
-#include "testing/role_rules.h"
+#include "model/role_rules.h"
 
-#include <vector>
-
-namespace dossier::testing {
+namespace dossier::model {
 namespace {
 
 using Form = RoleRules::Form;
@@ -41,6 +39,7 @@ Message ReadOpenAi(const Json& json) {
 
 Message ReadAnthropic(const Json& json) {
   Message message{.role = TextOf(json, "role")};
+  message.empty = IsBlank(TextOf(json, "content"));  // the short form of one text block
   for (const Json& block : ListOf(json, "content")) {
     const std::string type = TextOf(block, "type");
     if (type == "tool_use") message.calls.push_back(TextOf(block, "id"));
@@ -86,7 +85,12 @@ class Checker {
       : rules_(rules), messages_(std::move(messages)) {}
 
   std::string Run() {
+    // Elsewhere system text has a field of its own.
+    const bool system_role = rules_.form == Form::kOpenAi;
     std::size_t first = 0;
+    if (!system_role && !messages_.empty() && messages_[0].role == "system") {
+      return "messages[0]: the unknown role \"system\"";
+    }
     while (first < messages_.size() && messages_[first].role == "system") ++first;
     if (first == messages_.size()) return "nothing but system text";
     if (first > 1 && !rules_.late_system) return "two system messages";
@@ -106,6 +110,7 @@ class Checker {
   std::string CheckAt(std::size_t index, const Message* before) {
     const Message& message = messages_[index];
     if (message.empty && message.calls.empty() && message.results.empty()) return "empty";
+    if (!IsRole(message.role)) return "the unknown role \"" + message.role + "\"";
     if (message.role == "system" && !rules_.late_system) return "late system";
     if (message.result_after_text) return "a result behind a text";
     if (const std::string why = CheckResults(message); !why.empty()) return why;
@@ -117,6 +122,10 @@ class Checker {
     }
     open_.insert(open_.end(), message.calls.begin(), message.calls.end());
     return {};
+  }
+
+  static bool IsRole(std::string_view role) {
+    return role == "system" || role == "user" || role == "assistant" || role == "tool";
   }
 
   // Results come right behind their calls, all of them, in their order.
@@ -135,10 +144,32 @@ class Checker {
   std::vector<std::string> open_;  // calls that wait for results
 };
 
+struct NamedRules {
+  std::string_view name;
+  const RoleRules& rules;
+};
+constexpr NamedRules kNamed[] = {
+    {"openai", kOpenAiRoles}, {"anthropic", kAnthropicRoles},
+    {"anthropic-prefill", kAnthropicPrefillRoles}, {"gemini", kGeminiRoles},
+    {"mistral", kMistralRoles}, {"alternating", kAlternatingRoles}};
+
 }  // namespace
+
+const RoleRules* FindRoleRules(std::string_view name) {
+  for (const NamedRules& named : kNamed) {
+    if (named.name == name) return &named.rules;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> RoleRulesNames() {
+  std::vector<std::string> names;
+  for (const NamedRules& named : kNamed) names.emplace_back(named.name);
+  return names;
+}
 
 std::string RefusalOf(const RoleRules& rules, const Json& body) {
   return Checker(rules, ReadMessages(rules, body)).Run();
 }
 
-}  // namespace dossier::testing
+}  // namespace dossier::model

@@ -1,0 +1,120 @@
+// Chat completions, as OpenAI and all who follow it serve them.
+
+#include "model/served_dialect.h"
+
+namespace dossier::model {
+namespace {
+
+std::optional<ServedRoute> Route(const HttpRequest& http, const Json& body) {
+  if (http.target != "/v1/chat/completions" && http.target != "/chat/completions") {
+    return std::nullopt;
+  }
+  return ServedRoute{
+      .model = std::string(FindString(body, "model").value_or("scripted")),
+      .stream = FindBool(body, "stream") == true ? Streaming::kYes : Streaming::kNo};
+}
+
+std::string Fault(const HttpRequest&, const Json& body) {
+  const Json* messages = Find(body, "messages");
+  return messages && messages->is_array() ? "" : "messages: a list is wanted";
+}
+
+Request Read(const Json& body) {
+  Request request;
+  for (const Json& message : ArrayOf(body, "messages")) {
+    const Json* content = Find(message, "content");
+    AddServedTurn(FindString(message, "role").value_or("user"),
+                  content ? TextOfContent(*content) : std::string(), request);
+  }
+  return request;
+}
+
+JsonObject Envelope(const ServedReply& reply, std::string_view object) {
+  return {{"id", "chatcmpl-" + reply.id},
+          {"object", object},
+          {"created", 0},
+          {"model", reply.model}};
+}
+
+Json UsageJson(const Usage& usage) {
+  return JsonObject{{"prompt_tokens", usage.input},
+                    {"completion_tokens", usage.output},
+                    {"total_tokens", usage.input + usage.output},
+                    {"prompt_tokens_details", JsonObject{{"cached_tokens", usage.cached},
+                                                         {"cache_write_tokens",
+                                                          usage.cache_write}}}};
+}
+
+JsonArray ToolCallsJson(const Script::Answer& answer) {
+  JsonArray calls;
+  for (const ToolCall& call : answer.tool_calls) {
+    calls.push_back(JsonObject{
+        {"index", calls.size()},
+        {"id", call.id},
+        {"type", "function"},
+        {"function", JsonObject{{"name", call.name}, {"arguments", ToJson(call.arguments)}}}});
+  }
+  return calls;
+}
+
+Json Whole(const ServedReply& reply) {
+  JsonObject message{{"role", "assistant"}, {"content", reply.answer.text}};
+  if (!reply.answer.thinking.empty()) message["reasoning_content"] = reply.answer.thinking;
+  if (!reply.answer.tool_calls.empty()) message["tool_calls"] = ToolCallsJson(reply.answer);
+  JsonObject value = Envelope(reply, "chat.completion");
+  value["choices"] = JsonArray{JsonObject{{"index", 0},
+                                          {"message", std::move(message)},
+                                          {"finish_reason", FinishName(reply.answer.finish)}}};
+  value["usage"] = UsageJson(reply.usage);
+  return value;
+}
+
+std::string Event(const ServedReply& reply, JsonObject delta, Json finish) {
+  JsonObject value = Envelope(reply, "chat.completion.chunk");
+  value["choices"] = JsonArray{JsonObject{
+      {"index", 0}, {"delta", std::move(delta)}, {"finish_reason", std::move(finish)}}};
+  return EventText(value);
+}
+
+std::vector<std::string> Events(const ServedReply& reply) {
+  const Script::Answer& answer = reply.answer;
+  std::vector<std::string> events = {
+      Event(reply, {{"role", "assistant"}, {"content", ""}}, nullptr)};
+  for (const std::string_view piece : PiecesOf(answer.thinking)) {
+    events.push_back(Event(reply, {{"reasoning_content", piece}}, nullptr));
+  }
+  for (const std::string_view piece : PiecesOf(answer.text)) {
+    events.push_back(Event(reply, {{"content", piece}}, nullptr));
+  }
+  if (answer.cut_after) return events;
+  if (!answer.tool_calls.empty()) {
+    events.push_back(Event(reply, {{"tool_calls", ToolCallsJson(answer)}}, nullptr));
+  }
+  events.push_back(Event(reply, {}, Json(FinishName(answer.finish))));
+  if (reply.usage_wanted) {
+    JsonObject value = Envelope(reply, "chat.completion.chunk");
+    value["choices"] = JsonArray();
+    value["usage"] = UsageJson(reply.usage);
+    events.push_back(EventText(value));
+  }
+  events.emplace_back("data: [DONE]\n\n");
+  return events;
+}
+
+Json ErrorJson(int status, std::string_view message) {
+  return JsonObject{
+      {"error", JsonObject{{"message", message}, {"type", "script"}, {"code", status}}}};
+}
+
+}  // namespace
+
+const ServedDialect kServedOpenAi = {.name = "openai",
+                                     .rules = kOpenAiRoles,
+                                     .route = Route,
+                                     .fault = Fault,
+                                     .read = Read,
+                                     .whole = Whole,
+                                     .events = Events,
+                                     .error = ErrorJson};
+
+}  // namespace dossier::model
