@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "tokens/gguf.h"
 
 namespace dossier::model {
 namespace {
@@ -80,6 +81,17 @@ Machine LookAtMachine() {
   return machine;
 }
 
+ModelNeeds NeedsOf(const Weights& weights) {
+  ModelNeeds needs{.weights = weights.bytes};
+  const auto file = tokens::ReadGguf(weights.path);
+  if (!file) return needs;  // the server will say what is wrong with it
+  needs.kv_bytes = file->shape.KvBytes().value_or(kDefaultKvBytes);
+  constexpr std::uint64_t kMost = 1u << 24;
+  const std::uint64_t length = file->shape.context_length;
+  if (length > 0 && length <= kMost) needs.longest = static_cast<std::int64_t>(length);
+  return needs;
+}
+
 Result<ServerPlan> PlanServer(const Machine& machine, const ModelNeeds& needs) {
   ServerPlan plan;
   plan.threads = std::max(1, machine.cores);
@@ -89,12 +101,20 @@ Result<ServerPlan> PlanServer(const Machine& machine, const ModelNeeds& needs) {
            needs.kv_bytes * static_cast<std::uint64_t>(window) * static_cast<unsigned>(plan.slots);
   };
   const bool known = machine.free_memory > 0;
+  const std::int64_t longest = needs.longest.value_or(INT64_MAX);
+  if (needs.window && *needs.window > longest) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "a window of {} tokens is longer than the {} that this model was made for; ask "
+                     "for {} or less (`--context`, or local: context: of the config)",
+                     GroupDigits(static_cast<std::uint64_t>(*needs.window)),
+                     GroupDigits(static_cast<std::uint64_t>(longest)), longest);
+  }
   if (needs.window) {
     plan.window = *needs.window;
   } else {
     for (const std::int64_t window : {16384, 8192, 4096}) {
-      plan.window = window;
-      if (!known || memory(window) <= machine.free_memory / 2) break;
+      plan.window = std::min(window, longest);
+      if (!known || memory(plan.window) <= machine.free_memory / 2) break;
     }
   }
   if (known && memory(plan.window) > machine.free_memory) plan.slots = 1;

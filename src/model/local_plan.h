@@ -2,7 +2,7 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(ServerPlan plan, PlanServer(LookAtMachine(), {.weights = size}));
 //
-// Thread-safety: pure functions, but for LookAtMachine, which reads /proc and /sys.
+// Thread-safety: pure functions, but for LookAtMachine, which reads /proc and /sys, and NeedsOf.
 
 #ifndef DOSSIER_MODEL_LOCAL_PLAN_H_
 #define DOSSIER_MODEL_LOCAL_PLAN_H_
@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "model/local_weights.h"
 
 namespace dossier::model {
 
@@ -27,7 +28,11 @@ struct ModelNeeds {
   std::uint64_t weights = 0;                   // bytes
   std::uint64_t kv_bytes = kDefaultKvBytes;    // of the cache, a token
   std::optional<std::int64_t> window;          // tokens, if the user said so
+  std::optional<std::int64_t> longest;         // tokens that the model was made for, if known
 };
+
+// What the file of the weights says; the defaults where it says nothing. Reads the file's head.
+ModelNeeds NeedsOf(const Weights& weights);
 
 struct ServerPlan {
   std::int64_t window = 0;  // tokens, of each slot
@@ -36,7 +41,8 @@ struct ServerPlan {
 };
 
 // The largest of 16,384, 8,192 and 4,096 tokens that fits into half of what is free, 4,096 if it
-// fits at all, or the user's window. Errors: kUnavailable with the bytes needed and free.
+// fits at all, or the user's window; never more than the model was made for. Errors: kUnavailable with
+// the bytes needed and free; kInvalidArgument for a window that is longer than the model's.
 Result<ServerPlan> PlanServer(const Machine& machine, const ModelNeeds& needs);
 
 Machine LookAtMachine();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "base/random.h"
 #include "testing/result_matchers.h"
 
@@ -43,6 +44,46 @@ TEST(LocalPlanTest, TheUsersWindowIsTakenAsItIs) {  // MOD-33
                                {.weights = kWeights, .window = 12000});
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->window, 12000);
+}
+
+TEST(LocalPlanTest, NoWindowIsLongerThanTheModelWasMadeFor) {  // MOD-33
+  const Machine machine{.free_memory = 64 * kGigabyte, .cores = 2};
+  const auto refused =
+      PlanServer(machine, {.weights = kWeights, .window = 65536, .longest = 32768});
+  EXPECT_THAT(refused, FailsWith(ErrorCode::kInvalidArgument, "65,536 tokens is longer than the "
+                                                              "32,768 that this model was made for"));
+  const auto whole = PlanServer(machine, {.weights = kWeights, .window = 32768, .longest = 32768});
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->window, 32768);
+  const auto small = PlanServer(machine, {.weights = kWeights, .longest = 2048});
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->window, 2048) << "of an old model";
+}
+
+TEST(LocalPlanTest, WhatTheFileSaysOfTheModelCounts) {  // MOD-33
+  const auto number = [](std::string_view name, std::uint32_t value) {
+    const std::uint64_t size = name.size();
+    const std::uint32_t kind = 4;
+    return std::string(reinterpret_cast<const char*>(&size), 8) + std::string(name) +
+           std::string(reinterpret_cast<const char*>(&kind), 4) +
+           std::string(reinterpret_cast<const char*>(&value), 4);
+  };
+  const std::uint32_t version = 3;
+  const std::uint64_t counts[] = {0, 5};
+  const auto folder = TempFolder::Make();
+  const Weights weights{"old", folder->path() + "/old.gguf", 1000};
+  ASSERT_TRUE(WriteFileAtomic(
+      weights.path, "GGUF" + std::string(reinterpret_cast<const char*>(&version), 4) +
+                        std::string(reinterpret_cast<const char*>(counts), 16) +
+                        number("llama.context_length", 2048) + number("llama.block_count", 10) +
+                        number("llama.attention.head_count", 4) +
+                        number("llama.attention.key_length", 64) +
+                        number("llama.attention.value_length", 32)));
+  EXPECT_EQ(NeedsOf(weights).longest, 2048);
+  EXPECT_EQ(NeedsOf(weights).kv_bytes, 10u * 4 * (64 + 32) * 2);
+  ASSERT_TRUE(WriteFileAtomic(weights.path, "GGUF and nothing of use"));
+  EXPECT_EQ(NeedsOf(weights).longest, std::nullopt);
+  EXPECT_EQ(NeedsOf(weights).kv_bytes, kDefaultKvBytes);
 }
 
 TEST(LocalPlanTest, SlotsGrowWithTheCores) {  // MOD-33

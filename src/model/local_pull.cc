@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <condition_variable>
@@ -16,6 +15,7 @@
 #include "base/text.h"
 #include "model/local_lock.h"
 #include "model/local_runtime.h"
+#include "model/local_space.h"
 
 namespace dossier::model {
 namespace {
@@ -100,7 +100,9 @@ class Puller {
     DOSSIER_ASSIGN_OR_RETURN(const bool good, CheckPresent());
     if (good) return PullResult{weights, PullResult::Outcome::kPresent};
     DOSSIER_ASSIGN_OR_RETURN(const int parts_here, Resume());
-    DOSSIER_RETURN_IF_ERROR(CheckSpace());
+    DOSSIER_RETURN_IF_ERROR(CheckSpace(source_.name, folder_,
+                                       options_.needed - std::min(options_.needed, resumed_),
+                                       options_.free));
     DOSSIER_RETURN_IF_ERROR(PrepareFetcher());
     const Status fetched = FetchFrom(parts_here + 1);
     const Status cleaned = RemoveAll(wheels_);
@@ -165,23 +167,6 @@ class Puller {
     resumed_ = kept;
     DOSSIER_RETURN_IF_ERROR(HashFile(partial_, kept));
     return static_cast<int>(parts);
-  }
-
-  Status CheckSpace() const {
-    std::uint64_t free = 0;
-    if (options_.free) {
-      free = *options_.free;
-    } else {
-      struct statvfs space {};
-      if (statvfs(folder_.c_str(), &space) != 0) return MakeErrnoError(errno, folder_);
-      free = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
-    }
-    const std::uint64_t needed = options_.needed - std::min(options_.needed, resumed_);
-    if (free >= needed) return {};
-    return MakeError(ErrorCode::kIo,
-                     "{} needs {} bytes of free disk in {} and {} are free: {} are missing",
-                     source_.name, GroupDigits(needed), folder_, GroupDigits(free),
-                     GroupDigits(needed - free));
   }
 
   Status PrepareFetcher() {

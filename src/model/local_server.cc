@@ -122,10 +122,10 @@ class Starter {
       : options_(options), cancel_(cancel), folder_(Folder(options.data_folder)) {}
 
   Result<ServerState> Run() {
-    DOSSIER_ASSIGN_OR_RETURN(plan_, PlanServer(options_.machine ? *options_.machine
-                                                                : LookAtMachine(),
-                                               {.weights = options_.weights.bytes,
-                                                .window = options_.window}));
+    ModelNeeds needs = NeedsOf(options_.weights);
+    needs.window = options_.window;
+    DOSSIER_ASSIGN_OR_RETURN(
+        plan_, PlanServer(options_.machine ? *options_.machine : LookAtMachine(), needs));
     if (options_.runtime) {
       runtime_ = *options_.runtime;
     } else {

@@ -25,6 +25,18 @@ enum Type : std::uint32_t {
   kInt64, kFloat64
 };
 
+struct ShapeField {
+  std::string_view name;  // behind the architecture
+  std::uint64_t GgufShape::*field;
+};
+constexpr ShapeField kShapeFields[] = {{"context_length", &GgufShape::context_length},
+                                       {"block_count", &GgufShape::layers},
+                                       {"embedding_length", &GgufShape::width},
+                                       {"attention.head_count", &GgufShape::heads},
+                                       {"attention.head_count_kv", &GgufShape::kv_heads},
+                                       {"attention.key_length", &GgufShape::key_width},
+                                       {"attention.value_length", &GgufShape::value_width}};
+
 // Bytes of a value of fixed size; 0: not one.
 std::size_t SizeOf(std::uint32_t type) {
   constexpr std::array<std::size_t, 13> kSizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
@@ -97,7 +109,29 @@ class GgufReader {
       if (key == "tokenizer.ggml.pre") file->pre = text;
       return {};
     }
-    return type == kArray ? Array(key, file) : Skip(type, 1);
+    if (type == kArray) return Array(key, file);
+    if (type == kUint32 || type == kInt32 || type == kUint64 || type == kInt64) {
+      return Whole(key, type, file);
+    }
+    return Skip(type, 1);
+  }
+
+  Status Whole(std::string_view key, std::uint32_t type, GgufFile* file) {
+    std::uint64_t number = 0;
+    if (type == kUint64 || type == kInt64) {
+      DOSSIER_RETURN_IF_ERROR(Number(&number));
+    } else {
+      std::uint32_t small = 0;
+      DOSSIER_RETURN_IF_ERROR(Number(&small));
+      number = small;
+    }
+    key.remove_prefix(std::min(key.size(), key.find('.')));
+    for (const ShapeField& known : kShapeFields) {
+      if (key.size() == known.name.size() + 1 && key.substr(1) == known.name) {
+        file->shape.*known.field = number;
+      }
+    }
+    return {};
   }
 
   Status Array(std::string_view key, GgufFile* file) {
@@ -183,6 +217,18 @@ constexpr auto kMoved = [] {
 }();
 
 }  // namespace
+
+std::optional<std::uint64_t> GgufShape::KvBytes() const {
+  // Beyond these no model is believable, and products do not overflow.
+  constexpr std::uint64_t kMost = 1u << 20, kMostLayers = 4096;
+  const std::uint64_t own = heads > 0 ? width / heads : 0;
+  const std::uint64_t key = key_width > 0 ? key_width : own;
+  const std::uint64_t value = value_width > 0 ? value_width : own;
+  const std::uint64_t kept = kv_heads > 0 ? kv_heads : heads;
+  if (layers == 0 || kept == 0 || key == 0 || value == 0) return std::nullopt;
+  if (layers > kMostLayers || kept > kMost || key > kMost || value > kMost) return std::nullopt;
+  return layers * kept * (key + value) * 2;
+}
 
 Result<std::optional<GgufFile>> ParseGguf(std::string head) {
   GgufFile file;

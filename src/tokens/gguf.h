@@ -3,8 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(GgufFile file, ReadGguf("model.gguf"));
 //   DOSSIER_ASSIGN_OR_RETURN(ModelVocabulary vocabulary, VocabularyOf(file));
 //
-// A GGUF file starts with its metadata, named values of which those under `tokenizer.ggml` are read
-// here; the weights behind them are never touched. Files come from strangers: every length, count
+// A GGUF file starts with its metadata, named values of which those under `tokenizer.ggml`, and the
+// few that say how large the model is, are read here; the weights behind them are never touched. Files come from strangers: every length, count
 // and offset is checked against what is there. Thread-safety: functions over their arguments.
 
 #ifndef DOSSIER_TOKENS_GGUF_H_
@@ -22,7 +22,18 @@
 
 namespace dossier::tokens {
 
+// How large a model is: ARCHITECTURE.context_length and so on; 0: the file does not say.
+struct GgufShape {
+  std::uint64_t context_length = 0;  // tokens that the model was trained for
+  std::uint64_t layers = 0, width = 0, heads = 0, kv_heads = 0, key_width = 0, value_width = 0;
+
+  // Bytes that a server keeps for each token of the window, two for a number; unset: not known, or
+  // not believable.
+  std::optional<std::uint64_t> KvBytes() const;
+};
+
 struct GgufFile {
+  GgufShape shape;
   std::string head;  // the metadata alone; the views below are into it, so it must not be changed
   std::string model, pre;                  // tokenizer.ggml.model and .pre
   std::vector<std::string_view> tokens;    // by number, in their printable form

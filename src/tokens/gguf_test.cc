@@ -137,5 +137,41 @@ TEST_F(GgufTest, EveryCutAndChangedByteIsSurvived) {  // ASM-52
   }
 }
 
+// A file of 28 layers and nothing but numbers, some of them not of the model's shape.
+std::string NumbersFile(const std::vector<std::pair<std::string, std::uint64_t>>& numbers) {
+  std::string file = "GGUF" + Raw(std::uint32_t{3}) + Raw(std::uint64_t{0}) +
+                     Raw(std::uint64_t{numbers.size()});
+  for (const auto& [name, number] : numbers) {
+    const bool small = number <= 0xFFFFFFFF;
+    file += Text(name) + Raw(std::uint32_t{small ? 4u : 10u});
+    file += small ? Raw(static_cast<std::uint32_t>(number)) : Raw(number);
+  }
+  return file;
+}
+
+TEST_F(GgufTest, TheShapeOfTheModelIsRead) {  // MOD-33
+  const auto file = ParseGguf(NumbersFile({{"general.alignment", 32},
+                                           {"qwen2.context_length", 32768},
+                                           {"qwen2.block_count", 28},
+                                           {"qwen2.embedding_length", 1536},
+                                           {"qwen2.attention.head_count", 12},
+                                           {"qwen2.attention.head_count_kv", 2},
+                                           {"context_length", 7}}));
+  ASSERT_TRUE(file && *file);
+  EXPECT_EQ((*file)->shape.context_length, 32768u);
+  EXPECT_EQ((*file)->shape.KvBytes(), 28'672u) << "28 layers x 2 heads x 128 numbers x 2 x 2 bytes";
+}
+
+TEST_F(GgufTest, AShapeThatIsMissingOrUnbelievableIsNotUsed) {  // MOD-33
+  EXPECT_EQ(GgufShape{}.KvBytes(), std::nullopt);
+  const auto file = ParseGguf(NumbersFile({{"a.block_count", 1ull << 62},
+                                           {"a.attention.head_count", 1ull << 62},
+                                           {"a.attention.key_length", 1ull << 62},
+                                           {"a.attention.value_length", 1}}));
+  ASSERT_TRUE(file && *file);
+  EXPECT_EQ((*file)->shape.KvBytes(), std::nullopt);
+  EXPECT_EQ((*file)->shape.context_length, 0u);
+}
+
 }  // namespace
 }  // namespace dossier::tokens
