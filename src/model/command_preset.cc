@@ -19,13 +19,18 @@ constexpr std::string_view kFolder = "data/commands/";
 void ReadReply(const YAML::Node& node, CommandPreset& preset) {
   if (!node) return;
   using Form = CommandPreset::Form;
-  CheckKeys(node, {"form", "text", "finish", "failed", "input", "cached", "output"});
+  CheckKeys(node, {"form", "text", "finish", "failed", "input", "cached", "written",
+                   "cached_counts", "output"});
   ReadWord<Form>(node["form"],
                  {{"text", Form::kText}, {"json", Form::kJson}, {"json_lines", Form::kJsonLines}},
                  preset.form);
+  using Cached = CommandPreset::Cached;
+  ReadWord<Cached>(node["cached_counts"],
+                   {{"beside", Cached::kBeside}, {"part", Cached::kPart}}, preset.counted);
   const std::pair<const char*, std::string*> paths[] = {
       {"text", &preset.text},     {"finish", &preset.finish}, {"failed", &preset.failed},
-      {"input", &preset.input},   {"cached", &preset.cached}, {"output", &preset.output}};
+      {"input", &preset.input},   {"cached", &preset.cached}, {"written", &preset.written},
+      {"output", &preset.output}};
   for (const auto& [key, path] : paths) {
     ReadText(node[key], *path);
     if (!path->empty() && (*path)[0] != '/') FailAt(node[key], "a JSON pointer starts with /");
@@ -179,9 +184,15 @@ Result<Reply> ReadOutput(const CommandPreset& preset, std::string_view output) {
   reply.finish = FinishOf(documents.Last(preset.finish));
   reply.warnings = std::move(documents.warnings());
   if (documents.Tokens(preset.output) > 0) {
-    reply.usage = {.input = documents.Tokens(preset.input) + documents.Tokens(preset.cached),
-                   .output = documents.Tokens(preset.output),
-                   .cached = documents.Tokens(preset.cached)};
+    Usage& usage = reply.usage;
+    usage = {.input = documents.Tokens(preset.input),
+             .output = documents.Tokens(preset.output),
+             .cached = documents.Tokens(preset.cached),
+             .cache_write = documents.Tokens(preset.written)};
+    const std::int64_t beside = usage.cached + usage.cache_write;
+    usage.input = preset.counted == CommandPreset::Cached::kBeside
+                      ? usage.input + beside
+                      : std::max(usage.input, beside);
   }
   return reply;
 }

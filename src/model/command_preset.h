@@ -25,8 +25,10 @@ struct CommandPreset {
   enum class Prompt { kStdin, kFile } prompt = Prompt::kStdin;
   // kText: all of the output. kJson: one value. kJsonLines: for each path the last line that has it.
   enum class Form { kText, kJson, kJsonLines } form = Form::kText;
-  // JSON pointers; empty: not said.
-  std::string text, finish, failed, input, cached, output;
+  // JSON pointers; empty: not said. `written`: tokens written to the provider's cache.
+  std::string text, finish, failed, input, cached, written, output;
+  // Whether `input` counts the tokens at `cached` and `written` too, or they stand beside it.
+  enum class Cached { kBeside, kPart } counted = Cached::kBeside;
   std::vector<std::string> pass_env;  // variables beside PATH, HOME and their like
   std::vector<std::string> billing;   // variables that would bill instead of the login
   std::int64_t window = 32768, max_output = 4096;  // tokens
