@@ -9,6 +9,8 @@
 #include <iostream>
 #include <map>
 
+#include "base/text.h"
+#include "base/utf8.h"
 #include "cli/ask_command.h"
 #include "cli/assemble_command.h"
 #include "cli/conversations_command.h"
@@ -37,6 +39,21 @@ std::string Sentence(const CLI::ParseError& error) {
   return text.replace(equals, 3, " ").substr(kConversion.size()) + ": not a number, or too large";
 }
 
+// What is wrong where one of the commands of `command` should stand; empty: something else.
+std::string CommandWanted(const CLI::App& command) {
+  if (command.get_require_subcommand_min() == 0 || !command.get_subcommands().empty()) return {};
+  std::vector<std::string> names;
+  for (const CLI::App* known : command.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!known->get_name().empty()) names.push_back(known->get_name());
+  }
+  const std::vector<std::string> rest = command.remaining();
+  const std::string all = "there are " + Join(names, ", ");
+  if (rest.empty() || rest[0].starts_with("-")) return "a command is missing; " + all;
+  const auto near = NearestNames(rest[0], names, 1);
+  return fmt::format("there is no command {}; {}", utf8::CleanForTerminal(utf8::Sanitize(rest[0])),
+                     near.empty() ? all : "did you mean " + near[0] + "?");
+}
+
 int UsageError(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   std::string path = "dossier";
@@ -44,7 +61,9 @@ int UsageError(const CLI::App& app, const CLI::ParseError& error) {
     command = command->get_subcommands().front();
     path += " " + command->get_name();
   }
-  std::cerr << "dossier: " << Sentence(error) << "; see `" << path << " --help`\n";
+  const std::string wanted = CommandWanted(*command);
+  std::cerr << "dossier: " << (wanted.empty() ? Sentence(error) : wanted) << "; see `" << path
+            << " --help`\n";
   return 2;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/models_local.h"
 #include "cli/models_try.h"
 #include "cli/terminal.h"
+#include "model/role_rules.h"
 
 namespace dossier::cli {
 namespace {
@@ -42,8 +43,11 @@ void AddModelsCommand(CLI::App& app, ModelsArguments* arguments) {
   CLI::App& prices = add("prices", "dollars for a million tokens");
   prices.add_option("--provider", arguments->provider, "only of this provider");
   prices.add_flag("--json", arguments->json, "one object");
-  CLI::App& pull = add("pull", "fetch the local model (1.1 GB), or add a GGUF file of yours");
-  pull.add_option("name", arguments->name, "a .gguf file, which is linked, not copied");
+  CLI::App& pull = add("pull", "fetch the local model (1.1 GB), or add a GGUF file");
+  pull.add_option("name", arguments->name,
+                  "a .gguf file, which is linked, not copied; or the https address of one");
+  pull.add_option("--sha256", arguments->sha256, "what the file at the address must have")
+      ->type_name("HEX");
   CLI::App& start = add("start", "start the local server now");
   start.add_option("name", arguments->name, "of the local model");
   start.add_option("--context", arguments->context, "tokens of its window (default: by memory)")
@@ -59,9 +63,12 @@ void AddModelsCommand(CLI::App& app, ModelsArguments* arguments) {
   test.add_option("--key-env", arguments->key_env, "variable that holds the key");
   test.add_option("--script", arguments->script, "replies of the model `scripted`");
   test.add_flag("--json", arguments->json, "one object");
-  CLI::App& serve = add("serve-script", "serve scripted replies as an OpenAI-compatible server");
+  CLI::App& serve = add("serve-script", "serve scripted replies as OpenAI, Anthropic and Gemini do");
   serve.add_option("file", arguments->name, "the script")->required();
   serve.add_option("--port", arguments->port, "0: any free one")->check(CLI::Range(0, 65535));
+  serve.add_option("--roles", arguments->roles,
+                   "whose rules for the order of messages (default: the provider's of the address)")
+      ->check(CLI::IsMember(model::RoleRulesNames()));
   serve.add_option("--record", arguments->record, "append every request to this file, as JSONL");
 }
 

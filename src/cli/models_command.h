@@ -22,7 +22,8 @@ struct ModelsArguments {
   std::string name;      // of a model; of `pull`: a model or a path; the script's file
   std::string provider;  // --provider
   std::string base_url, key_env, script;
-  std::string record;    // of serve-script
+  std::string record, roles;  // of serve-script
+  std::string sha256;    // of a file that is pulled from an address
   std::string idle = "10m";
   std::optional<std::int64_t> context;  // tokens of the local server
   int port = 0;

@@ -204,6 +204,10 @@ Status ShowModel(const ModelsArguments& arguments, std::ostream& out) {
     }
     return {};
   }
+  // A bare name is compared with bare names.
+  if (arguments.name.find('/') == std::string::npos) {
+    for (std::string& name : names) name.erase(0, name.find('/') + 1);
+  }
   const auto near = NearestNames(arguments.name, names);
   return MakeError(ErrorCode::kConfig, "there is no model {}{}", arguments.name,
                    near.empty() ? "; `dossier models list --all` shows all"

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "cli/pull_view.h"
 #include "cli/terminal.h"
+#include "model/local_fetch.h"
 #include "model/local_pull.h"
 #include "model/local_server.h"
 #include "model/scripted.h"
@@ -47,6 +48,25 @@ Status PullDefault(const std::string& data, const CancelToken& cancel, std::ostr
   return {};
 }
 
+Status PullAddress(const ModelsArguments& arguments, const std::string& data,
+                   const CancelToken& cancel, std::ostream& out, std::ostream& err) {
+  PullView view(Terminal::Detect(), err);
+  model::FetchOptions options;
+  options.progress = [&view](const model::PullProgress& progress) { view.Show(progress); };
+  auto fetched = model::FetchWeights({.url = arguments.name, .sha256 = arguments.sha256}, data,
+                                     options, cancel);
+  view.End();
+  DOSSIER_RETURN_IF_ERROR(fetched);
+  const bool present = fetched->outcome == model::PullResult::Outcome::kPresent;
+  const std::string hash = fetched->sha256.empty()     ? "not checked: no --sha256"
+                           : arguments.sha256.empty() ? "SHA-256 " + fetched->sha256
+                                                      : "SHA-256 as given";
+  out << fmt::format("{} is {} ({}, {}): -m local/{}\n", Safe(fetched->weights.path),
+                     present ? "here already" : "fetched", FormatSize(fetched->weights.bytes), hash,
+                     Safe(fetched->weights.name));
+  return {};
+}
+
 Status ShowStopped(const std::string& data, const ModelsArguments& arguments,
                    const CancelToken& cancel, std::ostream& out) {
   const auto weights = model::FindWeights(data, model::DefaultWeights().name);
@@ -74,16 +94,15 @@ Status PullModel(const ModelsArguments& arguments, const CancelToken& cancel, st
                  std::ostream& err) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   const std::string& name = arguments.name;
+  if (name.find("://") != std::string::npos) return PullAddress(arguments, data, cancel, out, err);
+  if (!arguments.sha256.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "--sha256 is for a file that is fetched from an https address");
+  }
   if (name.empty() || LocalName(name) == model::DefaultWeights().name) {
     return PullDefault(data, cancel, out, err);
   }
   model::Weights weights;
-  if (name.find("://") != std::string::npos) {
-    return MakeError(ErrorCode::kUnavailable,
-                     "addresses are not fetched yet; download {} yourself, then `dossier models pull "
-                     "FILE.gguf`",
-                     name);
-  }
   if (name.ends_with(".gguf")) {
     DOSSIER_ASSIGN_OR_RETURN(weights, model::LinkWeights(data, name));
   } else {
@@ -100,7 +119,9 @@ Status StartServer(const ModelsArguments& arguments, const CancelToken& cancel, 
                    std::ostream& err) {
   model::LocalServerOptions options;
   DOSSIER_ASSIGN_OR_RETURN(options.data_folder, DataFolder());
-  DOSSIER_ASSIGN_OR_RETURN(options.idle, ParseDuration(arguments.idle));
+  const auto idle = ParseDuration(arguments.idle);
+  if (!idle) return MakeError(ErrorCode::kUsage, "--idle: {}", idle.error().message);
+  options.idle = *idle;
   DOSSIER_ASSIGN_OR_RETURN(options.weights,
                            model::FindWeights(options.data_folder, LocalName(arguments.name)));
   options.window = arguments.context;
@@ -157,9 +178,9 @@ Status ShowServer(const ModelsArguments& arguments, const CancelToken& cancel, s
 Status ServeScriptFile(const ModelsArguments& arguments, const CancelToken& cancel,
                        std::ostream& out) {
   DOSSIER_ASSIGN_OR_RETURN(auto script, model::Script::Load(arguments.name));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto server,
-      model::ServeScript(script, {.port = arguments.port, .record_path = arguments.record}));
+  model::ServeScriptOptions options{.port = arguments.port, .record_path = arguments.record};
+  if (const model::RoleRules* rules = model::FindRoleRules(arguments.roles)) options.rules = *rules;
+  DOSSIER_ASSIGN_OR_RETURN(const auto server, model::ServeScript(script, std::move(options)));
   out << fmt::format("http://127.0.0.1:{}/v1\n", server->port()) << std::flush;
   std::mutex mutex;
   std::condition_variable stopped;

@@ -13,6 +13,10 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
   ask, replies        `ask` with a scripted model that answers with `replies` (MOD-50 rules)
   window              tokens of the scripted model's window, in a config of its own; its output is
                       an eighth of it
+  serve               {replies: rules, roles: NAME}: `models serve-script` runs beside the command;
+                      {serve} in args and env stands for its address, http://127.0.0.1:PORT
+  recorded            {N: {path.with.dots: value}} that the N-th request at that server must hold;
+                      {N: null}: there is none
   stdin, env          given to the command
   before              argument lists of commands run first (their exit status must be 0); the
                       script of `replies` is ../script.yaml
@@ -41,6 +45,7 @@ docs/schemas/assembly-report.schema.json, whatever a scenario asks for.
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -115,7 +120,7 @@ JOURNAL_KEYS = {"requests", "journal", "sent", "sent_lacks", "events", "events_l
 KEYS = JOURNAL_KEYS | {"about", "cases", "files", "context", "args", "ask", "replies", "stdin",
                        "env", "before", "stdout", "stdout_contains", "stdout_lacks",
                        "stderr_contains", "stderr_lacks", "json", "exit", "max_seconds",
-                       "max_memory", "files_after", "window"}
+                       "max_memory", "files_after", "window", "serve", "recorded"}
 
 
 class Scenario:
@@ -123,6 +128,7 @@ class Scenario:
         self.spec = spec
         self.dossier = dossier
         self.problems = [f"unknown key {key}" for key in spec.keys() - KEYS]
+        self.address = "{serve}"
 
     def check(self, holds: bool, problem: str) -> None:
         if not holds:
@@ -135,14 +141,17 @@ class Scenario:
         for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
             if name in os.environ:
                 env[name] = os.environ[name]
-        env.update({name: str(value) for name, value in self.spec.get("env", {}).items()})
+        env.update({name: self.placed(value) for name, value in self.spec.get("env", {}).items()})
         return env
+
+    def placed(self, value) -> str:
+        return str(value).replace("{serve}", self.address)
 
     def arguments(self, work: pathlib.Path) -> list[str]:
         script = work.parent / "script.yaml"
         script.write_text(yaml.safe_dump(self.spec.get("replies", [])), "utf-8")
         if "ask" not in self.spec:
-            return [str(word) for word in self.spec["args"]]
+            return [self.placed(word) for word in self.spec["args"]]
         contexts = [word for name in self.spec.get("context", {}) for word in ("-c", name)]
         return ["ask", "-m", "scripted", "--script", str(script), *contexts,
                 *[str(word) for word in self.spec["ask"]]]
@@ -153,39 +162,80 @@ class Scenario:
             return []
         return ["prlimit", f"--data={self.spec['max_memory'] << 20}"]
 
+    @contextlib.contextmanager
+    def server(self, home: pathlib.Path):
+        """The server of `serve`, for as long as the command runs."""
+        if "serve" not in self.spec:
+            yield
+            return
+        serve = self.spec["serve"]
+        (home / "served.yaml").write_text(yaml.safe_dump(serve["replies"]), "utf-8")
+        roles = ["--roles", serve["roles"]] if "roles" in serve else []
+        process = subprocess.Popen(
+            [self.dossier, "models", "serve-script", "served.yaml", "--record", "served.jsonl",
+             *roles], cwd=home, env=self.environment(str(home)), stdout=subprocess.PIPE, text=True)
+        try:
+            self.address = process.stdout.readline().strip().removesuffix("/v1")
+            yield
+        finally:
+            process.terminate()
+            process.communicate()
+
+    def check_recorded(self, home: pathlib.Path) -> None:
+        file = home / "served.jsonl"
+        lines = file.read_text("utf-8").splitlines() if file.exists() else []
+        for number, wanted in self.spec.get("recorded", {}).items():
+            if wanted is None or len(lines) < int(number):
+                self.check(wanted is None and len(lines) < int(number),
+                           f"{len(lines)} requests arrived; {number} is wanted as {wanted}")
+                continue
+            request = json.loads(lines[int(number) - 1])
+            for path, value in wanted.items():
+                try:
+                    found = lookup(request, path)
+                except (KeyError, IndexError, TypeError):
+                    found = "(absent)"
+                self.check(found == value, f"request {number}: {path} is {found!r}, not {value!r}")
+
     def run(self) -> list[str]:
         with tempfile.TemporaryDirectory(prefix="dossier-acceptance-") as home:
-            work = pathlib.Path(home) / "work"
-            work.mkdir()
-            for group in ("files", "context"):
-                for name, value in self.spec.get(group, {}).items():
-                    write_content(work / name, value)
-            self.configure(pathlib.Path(home) / "config/dossier")
-            given = {file: file.read_bytes() for file in self.written(work)}
-            env = self.environment(home)
-            arguments = self.arguments(work)  # writes the script, which `before` may use too
-            for before in self.spec.get("before", []):
-                subprocess.run([self.dossier, *map(str, before)], cwd=work, env=env, check=True,
-                               capture_output=True)
-            stdin = content_of(self.spec.get("stdin", ""))
-            try:
-                command = [*self.limits(), self.dossier, *arguments]
-                done = subprocess.run(command, cwd=work, env=env,
-                                      input=stdin, capture_output=True, check=False,
-                                      timeout=self.spec.get("max_seconds", 60))
-            except subprocess.TimeoutExpired:
-                return ["did not end in time"]
-            self.check_output(done)
-            self.check_reports("stdout", done.stdout)
-            for file in self.written(work):
-                if given.get(file) != (text := file.read_bytes()):
-                    self.check_reports(file.name, text)
-            for name, value in self.spec.get("files_after", {}).items():
-                found = (work / name).read_bytes() if (work / name).exists() else None
-                self.check(found == content_of(value), f"file {name} is {found!r}")
-            if JOURNAL_KEYS & self.spec.keys():
-                self.check_journal(work, env)
+            with self.server(pathlib.Path(home)):
+                self.run_in(home)
+            self.check_recorded(pathlib.Path(home))
         return self.problems
+
+    def run_in(self, home: str) -> None:
+        work = pathlib.Path(home) / "work"
+        work.mkdir()
+        for group in ("files", "context"):
+            for name, value in self.spec.get(group, {}).items():
+                write_content(work / name, value)
+        self.configure(pathlib.Path(home) / "config/dossier")
+        given = {file: file.read_bytes() for file in self.written(work)}
+        env = self.environment(home)
+        arguments = self.arguments(work)  # writes the script, which `before` may use too
+        for before in self.spec.get("before", []):
+            subprocess.run([self.dossier, *map(str, before)], cwd=work, env=env, check=True,
+                           capture_output=True)
+        stdin = content_of(self.spec.get("stdin", ""))
+        try:
+            command = [*self.limits(), self.dossier, *arguments]
+            done = subprocess.run(command, cwd=work, env=env,
+                                  input=stdin, capture_output=True, check=False,
+                                  timeout=self.spec.get("max_seconds", 60))
+        except subprocess.TimeoutExpired:
+            self.problems.append("did not end in time")
+            return
+        self.check_output(done)
+        self.check_reports("stdout", done.stdout)
+        for file in self.written(work):
+            if given.get(file) != (text := file.read_bytes()):
+                self.check_reports(file.name, text)
+        for name, value in self.spec.get("files_after", {}).items():
+            found = (work / name).read_bytes() if (work / name).exists() else None
+            self.check(found == content_of(value), f"file {name} is {found!r}")
+        if JOURNAL_KEYS & self.spec.keys():
+            self.check_journal(work, env)
 
     def configure(self, folder: pathlib.Path) -> None:
         if "window" not in self.spec:
