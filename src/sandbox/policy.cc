@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/git_folders.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace dossier::sandbox {
 namespace {
@@ -110,9 +111,9 @@ std::string Alternatives(const std::vector<const UsageRule*>& rules, const std::
 constexpr std::size_t kMaxQuoted = 200;  // bytes of a command in a sentence
 
 std::string Quoted(const Argv& argv) {
-  std::string text = Join(argv, " ");
-  if (text.size() > kMaxQuoted) text = text.substr(0, kMaxQuoted) + "…";
-  return "`" + text + "`";
+  const std::string text = Join(argv, " ");
+  if (text.size() <= kMaxQuoted) return fmt::format("`{}`", text);
+  return fmt::format("`{}…`", text.substr(0, utf8::FloorBoundary(text, kMaxQuoted)));
 }
 
 }  // namespace
