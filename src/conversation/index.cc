@@ -1,5 +1,6 @@
 #include "conversation/index.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,8 @@ namespace dossier::conversation {
 namespace {
 
 constexpr std::int64_t kVersion = 1;  // of the tables; another one is made anew
+
+constexpr std::size_t kFilesAtOnce = 500;
 
 constexpr const char* kTables = R"(
 CREATE TABLE IF NOT EXISTS files(
@@ -109,6 +112,10 @@ Result<Index> Index::Open(const std::string& folder, const std::string& cache_fo
 
 Result<Index> Index::OpenAt(const std::string& path, const std::string& folder,
                             const std::vector<FileEntry>& files) {
+  // It holds the texts of conversations; its log takes the mode over.
+  if (path.starts_with('/')) {
+    const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  }
   DOSSIER_ASSIGN_OR_RETURN(store::Database db, store::Database::Open(path));
   // A cache may lose its last seconds: no syncs, but whole transactions.
   DOSSIER_RETURN_IF_ERROR(db.Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"));
@@ -141,11 +148,24 @@ Status Index::Update(const std::vector<FileEntry>& files) {
     if (found == known.end() || !Matches(found->second, file)) changed.push_back(&file);
     if (found != known.end()) known.erase(found);
   }
-  if (changed.empty() && known.empty()) return {};
+  std::vector<std::string> gone;
+  for (const auto& [id, unused] : known) gone.push_back(id);
+  // In parts, so that a first reading that is stopped is not lost as a whole.
+  for (std::size_t at = 0; at < changed.size() || !gone.empty(); at += kFilesAtOnce) {
+    const std::size_t count = std::min(kFilesAtOnce, changed.size() - std::min(at, changed.size()));
+    DOSSIER_RETURN_IF_ERROR(
+        UpdateSome(gone, std::span(changed).subspan(std::min(at, changed.size()), count)));
+    gone.clear();
+  }
+  return {};
+}
+
+Status Index::UpdateSome(std::span<const std::string> gone,
+                         std::span<const FileEntry* const> changed) {
   DOSSIER_ASSIGN_OR_RETURN(store::Transaction transaction, store::Transaction::Begin(db_));
   DOSSIER_ASSIGN_OR_RETURN(last_row_,
                            db_.QueryInt("SELECT coalesce(max(last), 0) FROM files"));
-  for (const auto& [id, unused] : known) DOSSIER_RETURN_IF_ERROR(Remove(id));
+  for (const std::string& id : gone) DOSSIER_RETURN_IF_ERROR(Remove(id));
   for (const FileEntry* file : changed) DOSSIER_RETURN_IF_ERROR(Put(*file));
   return transaction.Commit();
 }

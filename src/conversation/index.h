@@ -13,6 +13,7 @@
 #define DOSSIER_CONVERSATION_INDEX_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,8 @@ class Index {
   static Result<Index> OpenAt(const std::string& path, const std::string& folder,
                               const std::vector<FileEntry>& files);
   Status Update(const std::vector<FileEntry>& files);
+  Status UpdateSome(std::span<const std::string> gone,
+                    std::span<const FileEntry* const> changed);
   Status Put(const FileEntry& file);
   Status Remove(std::string_view id);
 

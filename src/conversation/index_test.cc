@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/file.h"
 #include "conversation/document.h"
 #include "testing/result_matchers.h"
@@ -66,6 +68,17 @@ TEST_F(IndexTest, IsMadeAnewWhenItIsGoneOrDamaged) {
   ASSERT_THAT(RemoveAll(cache_), Succeeds());
   ASSERT_THAT(WriteFileAtomic(cache_, "a file where the folder should be"), Succeeds());
   EXPECT_EQ(Open().List({})->size(), 1u);
+}
+
+// CON-16: it holds what the conversations hold.
+TEST_F(IndexTest, IsReadableByItsOwnerOnly) {
+  Put("x", "2026-01-01T00:00:00.000000Z", "hello", "b");
+  const Index index = Open();
+  for (const auto& entry : std::filesystem::directory_iterator(cache_ + "/conversations")) {
+    using std::filesystem::perms;
+    EXPECT_EQ(entry.status().permissions() & (perms::group_all | perms::others_all), perms::none)
+        << entry.path();
+  }
 }
 
 // CON-32: a conversation that is deleted leaves list and search.
