@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace dossier::recursion {
+namespace {
+
+bool IsSound(const Offer& offer) { return offer.doubt.empty(); }
+
+}  // namespace
 
 std::optional<Offer> Ballot::Count(Offer offer, std::string_view printed, Chance chance) {
   if (wanted_ <= 1 || (chance == Chance::kLast && candidates_.empty())) {
@@ -14,8 +19,11 @@ std::optional<Offer> Ballot::Count(Offer offer, std::string_view printed, Chance
   const auto other = std::ranges::find_if(
       candidates_, [&](const Candidate& earlier) { return Agree(earlier.vote, candidate.vote); });
   if (other != candidates_.end()) {
-    end_ = End::kAgreed;
-    return other->offer;
+    const Offer& agreed = IsSound(other->offer) ? other->offer : candidate.offer;
+    if (IsSound(agreed) || !AnySound()) {
+      end_ = End::kAgreed;
+      return agreed;
+    }
   }
   candidates_.push_back(std::move(candidate));
   if (static_cast<int>(candidates_.size()) >= wanted_) {
@@ -31,9 +39,13 @@ Offer Ballot::CutShort() {
   return Best();
 }
 
+bool Ballot::AnySound() const {
+  return std::ranges::any_of(candidates_, [](const Candidate& c) { return IsSound(c.offer); });
+}
+
 Offer Ballot::Best() const {
-  const auto sound = std::ranges::find_if(
-      candidates_, [](const Candidate& candidate) { return candidate.offer.doubt.empty(); });
+  const auto sound =
+      std::ranges::find_if(candidates_, [](const Candidate& c) { return IsSound(c.offer); });
   return sound == candidates_.end() ? candidates_.front().offer : sound->offer;
 }
 

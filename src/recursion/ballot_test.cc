@@ -42,6 +42,14 @@ TEST(BallotTest, WithoutAgreementTheFirstSoundAnswerStands) {  // SML-10, REC-40
   EXPECT_EQ(ballot.end(), End::kDisagreed);
 }
 
+TEST(BallotTest, TwoDoubtfulAnswersDoNotOutvoteASoundOne) {  // SML-10, REC-40
+  Ballot ballot(3, std::string(kQuestion));
+  EXPECT_EQ(Counted(ballot, Answer("7")), "(open)");
+  EXPECT_EQ(Counted(ballot, Answer("8", "No output shows 8.")), "(open)");
+  EXPECT_EQ(Counted(ballot, Answer("8", "No output shows 8.")), "7");
+  EXPECT_EQ(ballot.end(), End::kDisagreed);
+}
+
 TEST(BallotTest, IfAllAreDoubtfulTheFirstStands) {  // SML-10
   Ballot ballot(2, std::string(kQuestion));
   EXPECT_EQ(Counted(ballot, Answer("7", "invented")), "(open)");

@@ -49,6 +49,10 @@ class RecordsTest(WorkerTest):
         self.assertEqual(self.value("[(lambda n: 1 < n < len(records))(n) for n in (1, 2, 99)]"),
                          [False, True, False])
 
+    def test_a_mask_is_no_position(self) -> None:  # small-models 15
+        error = self.error("records[records['size'] == 57]['id']")   # a list is never 57
+        self.assertIn("[r for r in records if ...]", error["message"])
+
     def test_a_text_field_times_a_number_field_is_an_error(self) -> None:  # small-models 15
         error = self.error("print(sum(r['size'] * r['tag'] > 3 for r in records))")
         self.assertEqual(error["type"], "TypeError")

@@ -299,7 +299,7 @@ class Records(Sequence):
             return Records(self._store, self._indexes[index])
         if isinstance(index, str):
             return self._column(index)
-        if not hasattr(index, "__index__"):
+        if not hasattr(index, "__index__") or isinstance(index, bool):
             raise TypeError("records is a list of rows: use records[0], records[0]['field'] or "
                             "[r for r in records if ...]")
         return self._store.row(self._indexes[index])
