@@ -16,8 +16,8 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/process_layer.h"
 #include "sandbox/rlimits.h"
-#include "sandbox/seccomp_policy.h"
 #include "sandbox/self_check.h"
+#include "sandbox/session_filters.h"
 
 namespace dossier::sandbox {
 namespace {
@@ -36,7 +36,7 @@ struct IsolationPlan::State {
   IsolationReport report;  // what the zygote has found and done so far
   int* tid_address = nullptr;  // where glibc keeps the main thread's id
   bool in_session = false;     // EnterSession was called
-  FilterProgram walled_filter;  // of processes behind landlock or in a new root; from EnterSession
+  SessionFilters filters = SessionFilters::Assemble();  // once: a session only fills them in
 
   bool Disabled(std::string_view layer) const {
     return std::find(options.disabled_layers.begin(), options.disabled_layers.end(), layer) !=
@@ -78,6 +78,7 @@ IsolationPlan::IsolationPlan(IsolationPlan&&) noexcept = default;
 IsolationPlan& IsolationPlan::operator=(IsolationPlan&&) noexcept = default;
 
 const IsolationOptions& IsolationPlan::options() const { return state_->options; }
+const SessionFilters& IsolationPlan::filters() const { return state_->filters; }
 
 Status IsolationPlan::PrepareZygote() {
   State& state = *state_;
@@ -117,19 +118,14 @@ Result<pid_t> IsolationPlan::Fork() const {
 
 namespace {
 
-// Of the calling process.
-FilterProgram CommonFilter(FileAccess files) {
-  return AssembleFilter(CommonRules({.pid = getpid(), .files = files}), FilterAction::Kill());
-}
-
 // The steps of LockSession, in order. Each notes its layers in the report.
 class Locker {
  public:
-  Locker(const SessionLock& lock, const Namespaces& namespaces, const FilterProgram& walled_filter,
+  Locker(const SessionLock& lock, const Namespaces& namespaces, SessionFilters& filters,
          IsolationReport& report)
       : lock_(lock),
         namespaces_(namespaces),
-        walled_filter_(walled_filter),
+        filters_(filters),
         report_(report),
         private_tmp_(report.Applied("namespaces")) {}
 
@@ -173,26 +169,32 @@ class Locker {
   }
 
   Result<std::string> ApplySeccomp() const {
+    // Behind landlock or in a new root the files are walled off already.
     const bool walled = report_.Applied("landlock") || report_.Applied("namespaces");
     DOSSIER_RETURN_IF_ERROR(ProbeSeccomp());
-    DOSSIER_RETURN_IF_ERROR(LoadFilter(walled ? walled_filter_
-                                              : CommonFilter(FileAccess::kReadOnly),
-                                       FilterScope::kAllThreads));
+    DOSSIER_RETURN_IF_ERROR(FillFilters());
+    const FileAccess files = walled ? FileAccess::kReadWrite : FileAccess::kReadOnly;
+    DOSSIER_RETURN_IF_ERROR(LoadFilter(filters_.common(files), FilterScope::kAllThreads));
     return std::string();
   }
 
   Result<std::string> ApplyThreadFilter() const {
-    std::vector<int> fds = lock_.private_fds;
-    fds.push_back(lock_.bridge_fd);
-    DOSSIER_RETURN_IF_ERROR(LoadFilter(AssembleFilter(ThreadRules(fds), FilterAction::Allow()),
-                                       FilterScope::kThisThread));
+    DOSSIER_RETURN_IF_ERROR(FillFilters());
+    DOSSIER_RETURN_IF_ERROR(LoadFilter(filters_.threads(), FilterScope::kThisThread));
     return std::string();
   }
 
  private:
+  // Both layers need it, and each can be switched off.
+  Status FillFilters() const {
+    std::vector<int> fds = lock_.private_fds;
+    fds.push_back(lock_.bridge_fd);
+    return filters_.Fill({.pid = getpid(), .private_fds = std::move(fds)});
+  }
+
   const SessionLock& lock_;
   const Namespaces& namespaces_;
-  const FilterProgram& walled_filter_;
+  SessionFilters& filters_;
   IsolationReport& report_;
   const bool private_tmp_;
 };
@@ -202,7 +204,6 @@ class Locker {
 void IsolationPlan::EnterSession() {
   State& state = *state_;
   state.in_session = true;
-  state.walled_filter = CommonFilter(FileAccess::kReadWrite);
   if (!state.namespaces.entered()) return;
   const auto enter = [&]() -> Result<std::string> {
     // Only a clone with CloneFlags makes the first process of a namespace.
@@ -220,7 +221,7 @@ Result<IsolationReport> IsolationPlan::LockSession(const SessionLock& lock) {
   if (!state.in_session) EnterSession();
   IsolationReport report = state.report;
   if (lock.limits != nullptr) report.limits = *lock.limits;
-  Locker locker(lock, state.namespaces, state.walled_filter, report);
+  Locker locker(lock, state.namespaces, state.filters, report);
   if (report.Applied("namespaces")) {
     state.Apply("namespaces", [&] { return locker.FitTmp(state.options.limits.tmp); }, report);
   }

@@ -37,6 +37,8 @@
 
 namespace dossier::sandbox {
 
+class SessionFilters;
+
 enum class Mode { kStrict, kDegraded };
 enum class LayerState { kApplied, kUnavailable, kFailed };
 
@@ -173,6 +175,8 @@ class IsolationPlan {
   Status RunSelfTest();
 
   const IsolationOptions& options() const;
+  // Assembled with the plan, so before any session is forked (SBX-13).
+  const SessionFilters& filters() const;
 
  private:
   struct State;

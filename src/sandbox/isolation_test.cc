@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "sandbox/escape_native.h"
 #include "sandbox/isolation_harness.h"
+#include "sandbox/session_filters.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::sandbox {
@@ -320,6 +321,42 @@ TEST(IsolationTest, ASessionEndsWithItsZygote) {  // SBX-5, layer flags
     // Ends only when the session, the last holder of the other end, is gone.
     EXPECT_EQ(harness::ReadToEnd(read_end.get()), "") << disabled;
   }
+}
+
+TEST(IsolationTest, ASessionLoadsTheProgramsThatItsParentAssembled) {  // SBX-13
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  const pid_t zygote = fork();
+  if (zygote == 0) {
+    IsolationPlan plan(Options());
+    const SessionFilters& filters = plan.filters();
+    // Fork copies memory: a program at the same address, with the words of the parent but for the
+    // places that Fill writes, is the parent's.
+    const FilterProgram before = filters.common(FileAccess::kReadWrite);
+    const sock_filter* const built[] = {filters.common(FileAccess::kReadWrite).data(),
+                                        filters.threads().data()};
+    const Result<pid_t> session = plan.PrepareZygote() ? plan.Fork() : Result<pid_t>(-1);
+    if (session && *session == 0) {
+      SessionLock lock;
+      lock.keep_fds = {write_end.get()};
+      const bool locked = plan.LockSession(lock).has_value();
+      const FilterProgram& common = filters.common(FileAccess::kReadWrite);
+      std::size_t differing = 0;
+      for (std::size_t i = 0; i < before.size(); ++i) differing += common[i].k != before[i].k;
+      const bool same = common.data() == built[0] && filters.threads().data() == built[1];
+      harness::Send(write_end.get(), !locked             ? "not locked"
+                                     : !same             ? "assembled in the session"
+                                     : differing != 1    ? "not filled in"
+                                                         : "filled in");
+      _exit(0);
+    }
+    _exit(session && *session > 0 && waitpid(*session, nullptr, 0) > 0 ? 0 : 1);
+  }
+  write_end.Reset();
+  EXPECT_EQ(harness::ReadToEnd(read_end.get()), "filled in");
+  waitpid(zygote, nullptr, 0);
 }
 
 TEST(IsolationTest, AFolderThatCannotBeShownLeavesTheOldRootWhole) {

@@ -9,8 +9,8 @@
 //   DOSSIER_RETURN_IF_ERROR(LoadFilter(program, FilterScope::kAllThreads));
 //
 // Another architecture, the x32 bit and negative numbers always kill (SBX-25). The program is a
-// binary tree over call numbers, so a call costs about eight comparisons. Assembling takes
-// microseconds: it is done where the process id and the bridge's descriptor are known.
+// binary tree over call numbers, so a call costs about eight comparisons. Assembling is
+// done once, before sessions are forked (session_filters.h).
 //
 // Thread-safety: values are plain data; LoadFilter changes the calling thread or process.
 

@@ -17,6 +17,8 @@
 #include "base/random.h"
 #include "sandbox/seccomp_policy.h"
 #include "sandbox/seccomp_program.h"
+#include "sandbox/session_filters.h"
+#include "testing/result_matchers.h"
 
 namespace dossier::sandbox {
 namespace {
@@ -250,6 +252,41 @@ TEST(SeccompPolicyTest, ProgramsGetTheNetworkOrLoseSignalsByTheirPolicy) {  // S
                           {__NR_tgkill, {1, 1, 9}},
                           {__NR_pidfd_send_signal}};
   for (const Call& call : refused) EXPECT_EQ(Simulate(bare, call), kRefuse) << call.number;
+}
+
+std::vector<std::uint32_t> Words(const FilterProgram& program) {
+  std::vector<std::uint32_t> words;
+  for (const sock_filter& i : program) words.insert(words.end(), {i.code, i.jt, i.jf, i.k});
+  return words;
+}
+
+TEST(SessionFiltersTest, FilledInTheyAreWhatAssemblingWouldGive) {  // SBX-13
+  SessionFilters filters = SessionFilters::Assemble();
+  const SessionFilters::Session sessions[] = {
+      {1, {9, 7, 8, 12}},  // every place is taken
+      {1, {3, 4, 5, 6}},
+      {4'194'303, {63, 9, 10, 1023}},
+  };
+  for (const SessionFilters::Session& session : sessions) {
+    ASSERT_THAT(filters.Fill(session), dossier::testing::Succeeds());
+    for (const FileAccess files : {FileAccess::kReadWrite, FileAccess::kReadOnly}) {
+      EXPECT_EQ(Words(filters.common(files)),
+                Words(AssembleFilter(CommonRules({.pid = session.pid, .files = files}), kKill)));
+    }
+    EXPECT_EQ(Words(filters.threads()),
+              Words(AssembleFilter(ThreadRules(session.private_fds), kAllow)));
+  }
+}
+
+TEST(SessionFiltersTest, PlacesThatAreLeftOverRefuseNothingElse) {  // SBX-13, SBX-24
+  SessionFilters filters = SessionFilters::Assemble();
+  ASSERT_THAT(filters.Fill({.pid = 1, .private_fds = {3, 4, 5, 6}}), dossier::testing::Succeeds());
+  ASSERT_THAT(filters.Fill({.pid = 1, .private_fds = {-1, 9}}), dossier::testing::Succeeds());
+  for (std::uint64_t fd = 0; fd < 64; ++fd) {
+    EXPECT_EQ(Simulate(filters.threads(), {__NR_write, {fd}}), fd == 9 ? kRefuse : kAllow) << fd;
+  }
+  EXPECT_THAT(filters.Fill({.pid = 1, .private_fds = {3, 4, 5, 6, 7}}),
+              dossier::testing::FailsWith(ErrorCode::kInternal, "5 private descriptors"));
 }
 
 TEST(SeccompPolicyTest, AnEngineWithAJitMayHaveExecutableMemory) {
