@@ -1,10 +1,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "base/assets.h"
 #include "base/cancel.h"
+#include "base/cancel_fd.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -46,6 +50,20 @@ TEST(CancelTest, AForgottenCallbackDoesNotRun) {
   source.token().Forget(source.token().OnCancel([&] { ++calls; }));
   source.Cancel("x");
   EXPECT_EQ(calls, 0);
+}
+
+TEST(CancelTest, ADescriptorTellsAWaitInPoll) {
+  CancelSource source;
+  const CancelFd before(source.token());
+  pollfd entry{before.fd(), POLLIN, 0};
+  EXPECT_EQ(poll(&entry, 1, 0), 0);
+  std::thread other([&] { source.Cancel("x"); });
+  EXPECT_EQ(poll(&entry, 1, -1), 1);
+  other.join();
+  const CancelFd after(source.token());
+  entry.fd = after.fd();
+  EXPECT_EQ(poll(&entry, 1, 0), 1);
+  EXPECT_EQ(CancelFd(CancelToken()).fd(), -1);
 }
 
 TEST(JsonTest, OneValueAndNothingElse) {

@@ -7,13 +7,24 @@
 namespace dossier::cli {
 namespace {
 
+bool IsIgnored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 sigset_t Watched() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  if (!IsIgnored(SIGHUP)) sigaddset(&set, SIGHUP);  // sigwait takes ignored signals, too
   sigaddset(&set, SIGUSR2);  // ends the watching thread
   return set;
+}
+
+const char* Sentence(int signal) {
+  if (signal == SIGTERM) return "terminated";
+  return signal == SIGHUP ? "the terminal was closed" : "interrupted";
 }
 
 }  // namespace
@@ -29,9 +40,9 @@ Interrupt::Interrupt() {
       sigwait(&set, &caught);
       if (done_) return;
       if (caught == SIGUSR2) continue;
-      const int code = caught == SIGTERM ? 143 : 130;
+      const int code = 128 + caught;
       if (exit_code_.exchange(code) != 0) _exit(code);
-      source_.Cancel(caught == SIGTERM ? "terminated" : "interrupted");
+      source_.Cancel(Sentence(caught));
     }
   });
 }

@@ -3,8 +3,9 @@
 //   Interrupt interrupt;                   // before any thread is started
 //   Run(interrupt.token());
 //
-// SIGTERM acts like the first Ctrl-C, with exit code 143. SIGPIPE is ignored: a closed stdout shows
-// as a failed write. Ownership: one object a process, in main.
+// SIGTERM acts like the first Ctrl-C, with exit code 143, and so does SIGHUP (the terminal was
+// closed), with 129, unless it was ignored when the program started (nohup). SIGPIPE is ignored: a
+// closed stdout shows as a failed write. Ownership: one object a process, in main.
 
 #ifndef DOSSIER_CLI_INTERRUPT_H_
 #define DOSSIER_CLI_INTERRUPT_H_
@@ -24,7 +25,7 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   CancelToken token() const { return source_.token(); }
-  // 130 or 143 once interrupted, else 0.
+  // 128 and the signal once interrupted, else 0.
   int exit_code() const { return exit_code_; }
 
  private:

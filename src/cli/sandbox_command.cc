@@ -188,7 +188,7 @@ Result<int> Run(const SandboxRunArguments& arguments, std::ostream& out, std::os
   DOSSIER_ASSIGN_OR_RETURN(auto documents, AddContexts(*contexts.set, &spec));
   NoModelHandler handler(std::move(documents));
   DOSSIER_ASSIGN_OR_RETURN(const auto pool, sandbox::Pool::Make(choice.pool));
-  DOSSIER_ASSIGN_OR_RETURN(const auto session, pool->Open(std::move(spec)));
+  DOSSIER_ASSIGN_OR_RETURN(const auto session, pool->Open(std::move(spec), arguments.cancel));
   WarnIfDegraded(session->report(), err);
 
   JsonArray results;

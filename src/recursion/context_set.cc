@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/cancel_fd.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "base/walk.h"
@@ -114,9 +115,13 @@ class LoadedContext final : public ContextSet {
 
 // Until stdin has something to read: a silent pipe must not outlive Ctrl-C (REC-61).
 Status WaitForInput(const CancelToken& cancel) {
-  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  while (poll(&input, 1, /*milliseconds=*/50) == 0) {
+  const CancelFd stop(cancel);
+  pollfd entries[] = {{STDIN_FILENO, POLLIN, 0}, {stop.fd(), POLLIN, 0}};
+  while (entries[0].revents == 0) {
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped while reading stdin");
+    if (poll(entries, 2, /*milliseconds=*/-1) < 0 && errno != EINTR) {
+      return MakeErrnoError(errno, "stdin");
+    }
   }
   return {};
 }

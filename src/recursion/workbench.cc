@@ -41,7 +41,8 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
     texts.push_back(text);
     documents.push_back({document.name, text, document.description});
   }
-  DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session, pool.Open(std::move(spec)));
+  DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
+                           pool.Open(std::move(spec), run.cancel));
   run.log.Add(0, "sandbox.started",
               {{"report", session->report().ToJson()}, {"ms", session->start_time().count()}});
   return std::unique_ptr<Workbench>(new Workbench(run, std::move(texts), std::move(documents),

@@ -21,7 +21,7 @@ namespace dossier::recursion {
 class Workbench {
  public:
   // Waits for the context's copies, starts a session. `moved` and `turn` as in Bridge.
-  // Errors: kUnavailable (no sandbox of the asked strength), kIo (the copy failed), kDied.
+  // Errors: kUnavailable (no sandbox of the asked strength), kIo (the copy failed), kDied, kCancelled.
   static Result<std::unique_ptr<Workbench>> Open(RunState& run, sandbox::Pool& pool,
                                                  const MovedTurns& moved,
                                                  std::function<int()> turn);

@@ -149,7 +149,7 @@ class Runner {
     spec.contexts.push_back(Context{.name = "context.txt", .fd = context_.get(),
                                     .bytes = kContextText.size(),
                                     .characters = kContextText.size()});
-    return pool_.Open(std::move(spec));
+    return pool_.Open(std::move(spec), cancel_);
   }
 
   Result<Verdict> RunNative(std::span<const NativeProbe> probes) {

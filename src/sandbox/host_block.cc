@@ -14,6 +14,7 @@ using std::chrono::steady_clock;
 
 constexpr Millis kWatchEvery{50};
 constexpr Millis kInterruptEvery{200};
+constexpr Millis kCancelGrace{400};  // a run ends within a second of Ctrl-C (REC-61)
 constexpr std::size_t kMaxOpenCalls = 256;
 constexpr std::uint64_t kCreditStep = 1u << 20;
 constexpr std::uint64_t kMemorySlack = 64u << 20;  // over RLIMIT_DATA, which should act first
@@ -251,9 +252,10 @@ void BlockRunner::CheckTime(Steady now) {
   }
   if (now >= next_watch_) Watch(now);
   if (!first_interrupt_ || now < next_interrupt_) return;
-  if (now >= *first_interrupt_ + task_.spec->limits.grace) {
-    Kill(fmt::format("it did not stop within {} ms of being interrupted",
-                     task_.spec->limits.grace.count()));
+  const Millis grace = outcome_.cancelled ? std::min(kCancelGrace, task_.spec->limits.grace)
+                                          : task_.spec->limits.grace;
+  if (now >= *first_interrupt_ + grace) {
+    Kill(fmt::format("it did not stop within {} ms of being interrupted", grace.count()));
   } else {
     worker_.bridge().Send({.type = MessageType::kInterrupt,
                            .json = {{"reason", ReasonName(*outcome_.interrupted)}}},

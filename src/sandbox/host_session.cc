@@ -48,12 +48,13 @@ std::size_t FirstInvalid(std::string_view text) {
 
 }  // namespace
 
-HostSession::HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec)
-    : zygotes_(std::move(zygotes)), spec_(std::move(spec)) {}
+HostSession::HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec,
+                         CancelToken cancel)
+    : zygotes_(std::move(zygotes)), spec_(std::move(spec)), cancel_(std::move(cancel)) {}
 
 Result<std::unique_ptr<Session>> HostSession::Open(std::shared_ptr<ZygoteSource> zygotes,
-                                                   SessionSpec spec) {
-  std::unique_ptr<HostSession> session(new HostSession(std::move(zygotes), std::move(spec)));
+                                                   SessionSpec spec, const CancelToken& cancel) {
+  std::unique_ptr<HostSession> session(new HostSession(std::move(zygotes), std::move(spec), cancel));
   DOSSIER_RETURN_IF_ERROR(session->KeepContexts());
   DOSSIER_RETURN_IF_ERROR(session->StartWorker());
   session->report_ = session->worker_->report();
@@ -74,7 +75,7 @@ Status HostSession::KeepContexts() {
 
 Status HostSession::StartWorker() {
   worker_.reset();
-  DOSSIER_ASSIGN_OR_RETURN(worker_, HostWorker::Open(*zygotes_, spec_, waker_));
+  DOSSIER_ASSIGN_OR_RETURN(worker_, HostWorker::Open(*zygotes_, spec_, waker_, cancel_));
   return {};
 }
 
@@ -103,10 +104,11 @@ Result<BlockResult> HostSession::Run(std::string_view code, const RunOptions& op
   BlockOutcome outcome = RunInWorker(*worker_, task);
   options.cancel.Forget(watching);
   if (outcome.context_text) zygotes_->WantContextText(spec_);
-  const bool cancelled = outcome.cancelled;
-  Result<BlockResult> result = Finish(std::move(outcome), task.code);
-  if (cancelled) return MakeError(ErrorCode::kCancelled, "{}", options.cancel.reason());
-  return result;
+  if (outcome.cancelled && outcome.end == BlockEnd::kDied) {
+    worker_.reset();  // nobody waits for a replacement
+    return MakeError(ErrorCode::kCancelled, "{}", options.cancel.reason());
+  }
+  return Finish(std::move(outcome), task.code);
 }
 
 Result<BlockResult> HostSession::Finish(BlockOutcome outcome, const std::string& code) {
@@ -181,10 +183,18 @@ Result<std::vector<std::string>> HostSession::Replay() {
                    .spec = &spec_,
                    .control = &control_,
                    .waker = waker_.get(),
+                   .options = {.cancel = cancel_},
                    .records = &block.records,
                    .interrupt_after = block.interrupted_after,
                    .cpu_limit = left};
+    const std::shared_ptr<Waker> waker = waker_;
+    const std::uint64_t watching = cancel_.OnCancel([waker] { waker->Wake(); });
     const BlockOutcome outcome = RunInWorker(*worker_, task);
+    cancel_.Forget(watching);
+    if (outcome.cancelled) {
+      worker_.reset();  // half of the names are no session
+      return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
+    }
     if (outcome.end == BlockEnd::kClosed) {
       return MakeError(ErrorCode::kCancelled, "{}", outcome.death_reason);
     }
@@ -226,8 +236,12 @@ void HostSession::SendReset(const std::vector<std::string>& keep) {
 }
 
 Result<Message> HostSession::Request(Message message) {
-  Result<Message> answer = worker_->Request(std::move(message), kRequestTime);
+  Result<Message> answer = worker_->Request(std::move(message), kRequestTime, cancel_);
   if (answer) return answer;
+  if (answer.error().code == ErrorCode::kCancelled) {
+    worker_.reset();  // its answer would be taken for the next one's
+    return answer;
+  }
   // Only the prelude runs here; one that hangs or breaks leaves a session that cannot be trusted.
   const std::string why = answer.error().message;
   worker_->Kill();

@@ -20,7 +20,7 @@ namespace dossier::sandbox {
 class HostSession final : public Session {
  public:
   static Result<std::unique_ptr<Session>> Open(std::shared_ptr<ZygoteSource> zygotes,
-                                               SessionSpec spec);
+                                               SessionSpec spec, const CancelToken& cancel);
   ~HostSession() override { Close(); }
 
   Result<BlockResult> Run(std::string_view code, const RunOptions& options,
@@ -44,7 +44,7 @@ class HostSession final : public Session {
     std::optional<std::vector<std::string>> keep;
   };
 
-  HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec);
+  HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec, CancelToken cancel);
   Status KeepContexts();
   Status StartWorker();
   Result<BlockResult> Finish(BlockOutcome outcome, const std::string& code);
@@ -55,6 +55,7 @@ class HostSession final : public Session {
 
   std::shared_ptr<ZygoteSource> zygotes_;
   SessionSpec spec_;
+  const CancelToken cancel_;  // of waits for a worker; a block has its own
   std::vector<UniqueFd> context_fds_;
   std::shared_ptr<Waker> waker_ = std::make_shared<Waker>();
   BlockControl control_;

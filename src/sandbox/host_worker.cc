@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "base/cancel_fd.h"
 #include "sandbox/session_open.h"
 
 namespace dossier::sandbox {
@@ -19,12 +20,13 @@ constexpr Millis kCloseGrace{200};
 }  // namespace
 
 Result<std::unique_ptr<HostWorker>> HostWorker::Open(ZygoteSource& zygotes, const SessionSpec& spec,
-                                                     std::shared_ptr<Waker> waker) {
+                                                     std::shared_ptr<Waker> waker,
+                                                     const CancelToken& cancel) {
   const auto started = std::chrono::steady_clock::now();
-  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, zygotes.Fork(spec));
+  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, zygotes.Fork(spec, cancel));
   std::unique_ptr<HostWorker> worker(new HostWorker(std::move(forked)));  // private constructor
   worker->bridge_ = std::make_shared<HostBridge>(std::move(waker));
-  DOSSIER_RETURN_IF_ERROR(worker->SendOpen(spec));
+  DOSSIER_RETURN_IF_ERROR(worker->SendOpen(spec, cancel));
   DOSSIER_RETURN_IF_ERROR(SetNonBlocking(worker->fd()));
   if (const auto usage = ReadProcessUsage(worker->pid())) worker->base_bytes_ = usage->private_bytes;
   worker->start_time_ =
@@ -32,7 +34,7 @@ Result<std::unique_ptr<HostWorker>> HostWorker::Open(ZygoteSource& zygotes, cons
   return worker;
 }
 
-Status HostWorker::SendOpen(const SessionSpec& spec) {
+Status HostWorker::SendOpen(const SessionSpec& spec, const CancelToken& cancel) {
   constexpr std::uint64_t kOpenId = 2;
   std::vector<int> fds;
   for (const Context& context : spec.contexts) fds.push_back(context.fd);
@@ -40,7 +42,7 @@ Status HostWorker::SendOpen(const SessionSpec& spec) {
                                                   fds.empty() ? 0 : kFlagDescriptors);
   DOSSIER_RETURN_IF_ERROR(SendWithFds(fd(), bytes, fds));
   bridge_->SkipId(kOpenId);
-  auto opened = ReceiveMessage(fd(), decoder_, nullptr, kOpenTime);
+  auto opened = ReceiveMessage(fd(), decoder_, nullptr, kOpenTime, cancel);
   if (!opened && opened.error().code == ErrorCode::kDied) {
     return MakeError(ErrorCode::kDied, "the sandbox worker ended while it started: {}",
                      DeathReason());
@@ -75,7 +77,9 @@ void HostWorker::Kill() {
   syscall(SYS_pidfd_send_signal, forked_.handle.get(), SIGKILL, nullptr, 0);
 }
 
-Result<Message> HostWorker::Request(Message message, Millis timeout) {
+Result<Message> HostWorker::Request(Message message, Millis timeout,
+                                    const CancelToken& cancel) {
+  const CancelFd stop(cancel);
   const std::uint64_t id = bridge_->Send(std::move(message));
   const auto end = std::chrono::steady_clock::now() + timeout;
   while (true) {
@@ -84,6 +88,7 @@ Result<Message> HostWorker::Request(Message message, Millis timeout) {
     const bool pending = bridge_->pending();
     const auto left = std::chrono::duration_cast<Millis>(end - std::chrono::steady_clock::now());
     if (left <= Millis(0)) return MakeError(ErrorCode::kTimeout, "the worker did not answer");
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     DOSSIER_ASSIGN_OR_RETURN(std::optional<Message> answer, decoder_.Next());
     if (answer && answer->id == id) return std::move(*answer);
     if (answer) {
@@ -96,9 +101,10 @@ Result<Message> HostWorker::Request(Message message, Millis timeout) {
       return MakeError(ErrorCode::kProtocol, "bridge: {} between blocks",
                        MessageTypeName(answer->type));
     }
-    pollfd entry{fd(), static_cast<short>(POLLIN | (pending ? POLLOUT : 0)), 0};
-    poll(&entry, 1, static_cast<int>(left.count()));
-    if (entry.revents & (POLLIN | POLLHUP | POLLERR)) {
+    pollfd entries[] = {{fd(), static_cast<short>(POLLIN | (pending ? POLLOUT : 0)), 0},
+                        {stop.fd(), POLLIN, 0}};
+    poll(entries, 2, static_cast<int>(left.count()));
+    if (entries[0].revents & (POLLIN | POLLHUP | POLLERR)) {
       DOSSIER_RETURN_IF_ERROR(ReadSome(fd(), decoder_));
     }
   }

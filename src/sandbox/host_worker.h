@@ -23,9 +23,11 @@ namespace dossier::sandbox {
 
 class HostWorker {
  public:
-  // Forks and opens. Errors: kUnavailable with the layer that strict lacks, kDied, kProtocol.
+  // Forks and opens. Errors: kUnavailable with the layer that strict lacks, kDied, kProtocol,
+  // kCancelled.
   static Result<std::unique_ptr<HostWorker>> Open(ZygoteSource& zygotes, const SessionSpec& spec,
-                                                  std::shared_ptr<Waker> waker);
+                                                  std::shared_ptr<Waker> waker,
+                                                  const CancelToken& cancel = {});
   // `close`, 200 ms, SIGKILL.
   ~HostWorker();
 
@@ -38,15 +40,16 @@ class HostWorker {
   // Private memory when the session was ready.
   std::uint64_t base_bytes() const { return base_bytes_; }
 
-  // Sends a request between blocks and waits for its answer. Errors: kDied, kTimeout, kProtocol.
-  Result<Message> Request(Message message, Millis timeout);
+  // Sends a request between blocks and waits for its answer. Errors: kDied, kTimeout, kProtocol,
+  // kCancelled.
+  Result<Message> Request(Message message, Millis timeout, const CancelToken& cancel = {});
   void Kill();
   // Waits up to a second for the process to be reaped, then says how it ended.
   std::string DeathReason();
 
  private:
   explicit HostWorker(ForkedWorker forked) : forked_(std::move(forked)), decoder_(Side::kWorker) {}
-  Status SendOpen(const SessionSpec& spec);
+  Status SendOpen(const SessionSpec& spec, const CancelToken& cancel);
   void OpenDropped(const Message& call);
   std::optional<int> WaitStatus(Millis timeout);
 

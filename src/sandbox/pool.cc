@@ -16,8 +16,8 @@ class HostPool final : public Pool {
 
   void Prepare() override { zygotes_->Prepare(); }
 
-  Result<std::unique_ptr<Session>> Open(SessionSpec spec) override {
-    return HostSession::Open(zygotes_, std::move(spec));
+  Result<std::unique_ptr<Session>> Open(SessionSpec spec, const CancelToken& cancel) override {
+    return HostSession::Open(zygotes_, std::move(spec), cancel);
   }
 
  private:

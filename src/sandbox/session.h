@@ -141,8 +141,11 @@ enum class InterruptReason { kUser, kDeadline, kSilence, kCpu };
 class Session {
  public:
   virtual ~Session() = default;  // as Close
-  // Runs one block to its end. Errors: kDied after the third death of the worker in this session,
-  // kProtocol, kCancelled, kUnavailable. What the code raises is a BlockResult, not an error.
+  // Runs one block to its end. What the code raises is a BlockResult, not an error. So is a block
+  // that stopped when `options.cancel` asked for it: kInterrupted with its output and draft, or the
+  // answer that it handed over just then. Errors: kDied after the third death of the worker in this
+  // session, kProtocol, kUnavailable; kCancelled if there was nothing to run yet, or if the code did
+  // not stop and its worker was killed.
   virtual Result<BlockResult> Run(std::string_view code, const RunOptions& options,
                                   BridgeHandler& handler) = 0;
   // Compiles, runs nothing.
@@ -174,8 +177,10 @@ class Pool {
   // Starts the zygote (self test included, SBX-12) and a first worker in the background, for an Open
   // that will come. What fails shows in Open. Returns at once.
   virtual void Prepare() = 0;
-  // Starts the zygote on first use if nobody called Prepare, forks a session.
-  virtual Result<std::unique_ptr<Session>> Open(SessionSpec spec) = 0;
+  // Starts the zygote on first use if nobody called Prepare, forks a session. `cancel` ends its waits
+  // and those of the session for a worker: a replacement, Check, Get. Errors: kUnavailable with layer,
+  // reason and way out, kDied, kCancelled.
+  virtual Result<std::unique_ptr<Session>> Open(SessionSpec spec, const CancelToken& cancel = {}) = 0;
 };
 
 }  // namespace dossier::sandbox

@@ -145,9 +145,13 @@ TEST_F(SessionLimitsTest, TheRunsDeadlineAndItsCancellationBeatTheBlocksLimits) 
   });
   RunOptions options;
   options.cancel = cancel.token();
-  EXPECT_THAT(session->Run("while True: pass", options, handler_),
-              FailsWith(ErrorCode::kCancelled, "interrupted"));
+  const BlockResult stopped =
+      Run(*session, "answer['content'] = 'perhaps'\nwhile True: pass", options);
   other.join();
+  EXPECT_EQ(stopped.status, BlockStatus::kInterrupted);
+  EXPECT_EQ(stopped.draft, "perhaps");
+  EXPECT_THAT(session->Run("1", options, handler_),
+              FailsWith(ErrorCode::kCancelled, "interrupted"));
   EXPECT_EQ(Output(*session, "print(1)"), "1\n");
 }
 

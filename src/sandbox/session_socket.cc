@@ -9,22 +9,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/cancel_fd.h"
+
 namespace dossier::sandbox {
 namespace {
 
 constexpr std::size_t kFdsAtOnce = 100;  // the kernel takes 253
-
-Status WaitFor(int fd, short events, Clock::Steady end) {
-  while (true) {
-    const auto left =
-        std::chrono::duration_cast<Millis>(end - std::chrono::steady_clock::now()).count();
-    if (left <= 0) return MakeError(ErrorCode::kTimeout, "the worker did not answer in time");
-    pollfd entry{fd, events, 0};
-    const int ready = poll(&entry, 1, static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
-    if (ready > 0) return {};
-    if (ready < 0 && errno != EINTR) return MakeErrnoError(errno, "bridge: poll");
-  }
-}
 
 // One sendmsg of `bytes` with `fds`; the number of bytes taken, 0 if the socket is full.
 Result<std::size_t> SendOnce(int fd, std::string_view bytes, std::span<const int> fds) {
@@ -69,6 +59,20 @@ void TakeFds(msghdr& header, std::vector<UniqueFd>* fds) {
 
 }  // namespace
 
+Status WaitForSocket(int fd, short events, Clock::Steady end, const CancelToken& cancel) {
+  const CancelFd stop(cancel);
+  while (true) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
+    const auto left =
+        std::chrono::duration_cast<Millis>(end - std::chrono::steady_clock::now()).count();
+    if (left <= 0) return MakeError(ErrorCode::kTimeout, "the worker did not answer in time");
+    pollfd entries[] = {{fd, events, 0}, {stop.fd(), POLLIN, 0}};
+    const int ready = poll(entries, 2, static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
+    if (ready < 0 && errno != EINTR) return MakeErrnoError(errno, "bridge: poll");
+    if (ready > 0 && entries[0].revents != 0) return {};
+  }
+}
+
 Result<SocketPair> MakeSocketPair() {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -93,7 +97,7 @@ Status SendWithFds(int fd, std::string_view bytes, std::span<const int> fds, Mil
     const std::string_view piece = group.size() == fds.size() ? bytes : bytes.substr(0, 1);
     DOSSIER_ASSIGN_OR_RETURN(const std::size_t sent, SendOnce(fd, piece, group));
     if (sent == 0) {
-      DOSSIER_RETURN_IF_ERROR(WaitFor(fd, POLLOUT, end));
+      DOSSIER_RETURN_IF_ERROR(WaitForSocket(fd, POLLOUT, end));
       continue;
     }
     fds = fds.subspan(group.size());
@@ -103,12 +107,12 @@ Status SendWithFds(int fd, std::string_view bytes, std::span<const int> fds, Mil
 }
 
 Result<Message> ReceiveMessage(int fd, MessageDecoder& decoder, std::vector<UniqueFd>* fds,
-                               Millis timeout) {
+                               Millis timeout, const CancelToken& cancel) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   while (true) {
     DOSSIER_ASSIGN_OR_RETURN(std::optional<Message> message, decoder.Next());
     if (message) return std::move(*message);
-    DOSSIER_RETURN_IF_ERROR(WaitFor(fd, POLLIN, end));
+    DOSSIER_RETURN_IF_ERROR(WaitForSocket(fd, POLLIN, end, cancel));
     const std::span<char> space = decoder.frames().Space(kReadAtLeast);
     iovec piece{space.data(), space.size()};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kFdsAtOnce)];

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/result.h"
@@ -34,9 +35,13 @@ Status SendWithFds(int fd, std::string_view bytes, std::span<const int> fds,
                    Millis timeout = Millis(10'000));
 
 // Reads until `decoder` has a whole message. Descriptors that come along are appended to `fds`,
-// close on exec. Errors: kDied at the end of file, kTimeout, kProtocol.
+// close on exec. Errors: kDied at the end of file, kTimeout, kProtocol; kCancelled with the token's
+// reason, after which the next call goes on where this one stopped.
 Result<Message> ReceiveMessage(int fd, MessageDecoder& decoder, std::vector<UniqueFd>* fds,
-                               Millis timeout);
+                               Millis timeout, const CancelToken& cancel = {});
+
+// Waits for `events` of poll(). Errors: kTimeout at `end`, kCancelled.
+Status WaitForSocket(int fd, short events, Clock::Steady end, const CancelToken& cancel = {});
 
 // One read into `decoder`, for a socket that does not block. Returns the bytes read, 0 for none now;
 // less than kReadAtLeast means that nothing was left. Errors: kDied at the end of file.

@@ -117,17 +117,23 @@ Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(const std::string& pat
       path, std::move(spawned.control), std::move(spawned.errors), spawned.pid));
 }
 
-Status ZygoteClient::WaitReady() {
-  std::lock_guard lock(hello_mutex_);
-  if (!errors_.valid()) return {};
-  DOSSIER_RETURN_IF_ERROR(ReadHello());
-  errors_.Reset();
-  return {};
+Status ZygoteClient::WaitReady(const CancelToken& cancel) {
+  const auto end = std::chrono::steady_clock::now() + kStartTime;
+  while (true) {
+    {
+      std::lock_guard lock(hello_mutex_);
+      if (!errors_.valid()) return {};
+      const Status read = ReadHello();
+      if (read) errors_.Reset();
+      if (read || read.error().code != ErrorCode::kTimeout) return read;
+    }
+    DOSSIER_RETURN_IF_ERROR(WaitForSocket(control_.get(), POLLIN, end, cancel));
+  }
 }
 
+// What has arrived of it. Errors: kTimeout if that is not all.
 Status ZygoteClient::ReadHello() {
-  MessageDecoder decoder(Side::kWorker);
-  const Result<Message> hello = ReceiveMessage(control_.get(), decoder, nullptr, kStartTime);
+  const Result<Message> hello = ReceiveMessage(control_.get(), hello_, nullptr, Millis(0));
   if (!hello) {
     if (hello.error().code != ErrorCode::kDied) return tl::unexpected(hello.error());
     const std::string said = ReadErrors(errors_.get());
@@ -144,11 +150,11 @@ Status ZygoteClient::ReadHello() {
 }
 
 Result<std::unique_ptr<ZygoteClient>> ZygoteClient::StartWithContexts(
-    std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec) {
+    std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec, const CancelToken& cancel) {
   constexpr std::uint64_t kOpenId = 2;
-  DOSSIER_RETURN_IF_ERROR(parent->WaitReady());
+  DOSSIER_RETURN_IF_ERROR(parent->WaitReady(cancel));
   DOSSIER_ASSIGN_OR_RETURN(Ordered ordered, parent->Order(Kind::kZygote));
-  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, Receive(std::move(ordered)));
+  DOSSIER_ASSIGN_OR_RETURN(ForkedWorker forked, Receive(std::move(ordered), cancel));
   std::unique_ptr<ZygoteClient> client(
       new ZygoteClient(parent->path_, std::move(forked.socket), UniqueFd(), 0));  // private
   client->next_id_ = kOpenId;
@@ -159,7 +165,8 @@ Result<std::unique_ptr<ZygoteClient>> ZygoteClient::StartWithContexts(
       MessageWriter::Encode(MakeOpenMessage(spec, kOpenId), kFlagDescriptors);
   DOSSIER_RETURN_IF_ERROR(SendWithFds(client->control_.get(), bytes, fds));
   MessageDecoder decoder(Side::kWorker);
-  DOSSIER_RETURN_IF_ERROR(ReceiveMessage(client->control_.get(), decoder, nullptr, kLoadTime));
+  DOSSIER_RETURN_IF_ERROR(
+      ReceiveMessage(client->control_.get(), decoder, nullptr, kLoadTime, cancel));
   return client;
 }
 
@@ -184,11 +191,11 @@ Result<ZygoteClient::Ordered> ZygoteClient::Order(Kind kind) {
   return Ordered{std::move(bridge.ours), std::move(status.ours)};
 }
 
-Result<ForkedWorker> ZygoteClient::Receive(Ordered ordered) {
+Result<ForkedWorker> ZygoteClient::Receive(Ordered ordered, const CancelToken& cancel) {
   MessageDecoder decoder(Side::kWorker);
   DOSSIER_ASSIGN_OR_RETURN(
       const Message forked,
-      ReceiveMessage(ordered.status.get(), decoder, nullptr, kForkTime));
+      ReceiveMessage(ordered.status.get(), decoder, nullptr, kForkTime, cancel));
   if (forked.type != MessageType::kForked) {
     return MakeError(ErrorCode::kProtocol, "bridge: {} instead of forked",
                      MessageTypeName(forked.type));
@@ -206,8 +213,8 @@ Result<ForkedWorker> ZygoteClient::Receive(Ordered ordered) {
   return worker;
 }
 
-Result<ForkedWorker> ZygoteClient::Fork() {
-  DOSSIER_RETURN_IF_ERROR(WaitReady());
+Result<ForkedWorker> ZygoteClient::Fork(const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(WaitReady(cancel));
   std::optional<Ordered> spare;
   bool another = false;
   {
@@ -216,10 +223,10 @@ Result<ForkedWorker> ZygoteClient::Fork() {
     another = ++sessions_ > 1;
   }
   Result<ForkedWorker> worker = MakeError(ErrorCode::kDied, "no spare");
-  if (spare) worker = Receive(std::move(*spare));
-  if (!worker) {
+  if (spare) worker = Receive(std::move(*spare), cancel);
+  if (!worker && worker.error().code != ErrorCode::kCancelled) {
     DOSSIER_ASSIGN_OR_RETURN(Ordered ordered, Order(Kind::kSession));
-    worker = Receive(std::move(ordered));
+    worker = Receive(std::move(ordered), cancel);
   }
   if (worker && another) OrderSpare();
   return worker;
@@ -244,7 +251,8 @@ Result<std::shared_ptr<ZygoteClient>> ZygoteSource::GetBase() {
   return base_;
 }
 
-Result<std::shared_ptr<ZygoteClient>> ZygoteSource::Get(const SessionSpec& spec) {
+Result<std::shared_ptr<ZygoteClient>> ZygoteSource::Get(const SessionSpec& spec,
+                                                        const CancelToken& cancel) {
   const std::string key = ContextsKey(spec);
   std::lock_guard lock(mutex_);
   if (!wanted_.contains(key)) return GetBase();
@@ -255,7 +263,8 @@ Result<std::shared_ptr<ZygoteClient>> ZygoteSource::Get(const SessionSpec& spec)
     return with_contexts_.front().client;
   }
   DOSSIER_ASSIGN_OR_RETURN(std::shared_ptr<ZygoteClient> base, GetBase());
-  auto made = ZygoteClient::StartWithContexts(base, spec);
+  auto made = ZygoteClient::StartWithContexts(base, spec, cancel);
+  if (!made && made.error().code == ErrorCode::kCancelled) return tl::unexpected(made.error());
   if (!made) {
     wanted_.erase(key);  // without memory for it each session tries for itself
     return base;
@@ -289,16 +298,16 @@ void ZygoteSource::Prepare() {
   if (base) (*base)->OrderSpare();
 }
 
-Result<ForkedWorker> ZygoteSource::Fork(const SessionSpec& spec) {
+Result<ForkedWorker> ZygoteSource::Fork(const SessionSpec& spec, const CancelToken& cancel) {
   constexpr int kTries = 3;
   for (int tries = 1;; ++tries) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::shared_ptr<ZygoteClient> client, Get(spec));
-    if (const Status ready = client->WaitReady(); !ready) {
-      Forget(client);
+    DOSSIER_ASSIGN_OR_RETURN(const std::shared_ptr<ZygoteClient> client, Get(spec, cancel));
+    if (const Status ready = client->WaitReady(cancel); !ready) {
+      if (ready.error().code != ErrorCode::kCancelled) Forget(client);
       return tl::unexpected(ready.error());
     }
-    Result<ForkedWorker> worker = client->Fork();
-    if (worker) return worker;
+    Result<ForkedWorker> worker = client->Fork(cancel);
+    if (worker || worker.error().code == ErrorCode::kCancelled) return worker;
     if (worker.error().code != ErrorCode::kUnavailable) Forget(client);
     if (tries == kTries) {
       return MakeError(ErrorCode::kUnavailable, "no sandbox worker after {} tries: {}", kTries,

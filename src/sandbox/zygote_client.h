@@ -48,20 +48,20 @@ class ZygoteClient {
   // Starts the binary and returns. Errors: kUnavailable: the binary is missing.
   static Result<std::unique_ptr<ZygoteClient>> Start(const std::string& path,
                                                      const IsolationOptions& options);
-  // Waits until it can fork. Errors: kUnavailable: it is of another version or did not start, with
-  // its own words.
-  Status WaitReady();
+  // Waits until it can fork; several threads may wait. Errors: kUnavailable: it is of another
+  // version or did not start, with its own words; kCancelled, which harms nobody else's wait.
+  Status WaitReady(const CancelToken& cancel = {});
   // A zygote forked from `parent` that holds the contexts of `spec` as str (SBX-2).
   // Errors: as Fork; kTimeout.
   static Result<std::unique_ptr<ZygoteClient>> StartWithContexts(
-      std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec);
+      std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec, const CancelToken& cancel = {});
   // Ends the process and reaps it.
   ~ZygoteClient();
 
   // The spare if there is one that lives, else a new process. A host that opens a second session
   // will open more: from then on there is always a spare.
-  // Errors: kDied if the zygote has ended, kUnavailable if it cannot fork.
-  Result<ForkedWorker> Fork();
+  // Errors: kDied if the zygote has ended, kUnavailable if it cannot fork, kCancelled.
+  Result<ForkedWorker> Fork(const CancelToken& cancel = {});
   // Asks for a spare, without waiting. Best effort: a Fork without a spare says what is wrong.
   void OrderSpare();
 
@@ -77,11 +77,12 @@ class ZygoteClient {
         errors_(std::move(errors)),
         pid_(pid) {}
   Result<Ordered> Order(Kind kind);
-  static Result<ForkedWorker> Receive(Ordered ordered);
+  static Result<ForkedWorker> Receive(Ordered ordered, const CancelToken& cancel);
   Status ReadHello();
 
   const std::string path_;
-  std::mutex hello_mutex_;  // guards errors_, which is open until the hello was read
+  std::mutex hello_mutex_;  // guards the hello, which is read while errors_ is open; held for no wait
+  MessageDecoder hello_{Side::kWorker};
   std::mutex mutex_;        // guards the rest
   UniqueFd control_, errors_;
   pid_t pid_;                             // 0: not a child of ours
@@ -100,8 +101,9 @@ class ZygoteSource {
 
   // Starts a zygote and a first process behind the caller's back; what fails shows in Fork.
   void Prepare();
-  // Tries three times within a second (a fork may be refused for a moment).
-  Result<ForkedWorker> Fork(const SessionSpec& spec);
+  // Tries three times within a second (a fork may be refused for a moment). Errors: as
+  // ZygoteClient's.
+  Result<ForkedWorker> Fork(const SessionSpec& spec, const CancelToken& cancel = {});
   // Remembers that code named `context`: the next Fork with these contexts makes their zygote.
   void WantContextText(const SessionSpec& spec);
 
@@ -111,7 +113,7 @@ class ZygoteSource {
     std::shared_ptr<ZygoteClient> client;
   };
 
-  Result<std::shared_ptr<ZygoteClient>> Get(const SessionSpec& spec);
+  Result<std::shared_ptr<ZygoteClient>> Get(const SessionSpec& spec, const CancelToken& cancel);
   Result<std::shared_ptr<ZygoteClient>> GetBase();
   void Forget(const std::shared_ptr<ZygoteClient>& client);
 

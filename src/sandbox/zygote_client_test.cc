@@ -3,8 +3,10 @@
 #include "sandbox/zygote_client.h"
 
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -96,6 +98,29 @@ TEST(ZygoteStartTest, AWorkerThatDoesNotStartIsNamedWhenItIsFirstNeeded) {  // s
   ASSERT_TRUE(client);
   EXPECT_THAT((*client)->Fork(),
               dossier::testing::FailsWith(ErrorCode::kUnavailable, "/bin/false does not start"));
+}
+
+TEST(ZygoteStartTest, AWaitEndsWithItsTokenAndTheNextOneGoesOn) {  // REC-61
+  const TempFolder folder = *TempFolder::Make("zygote");
+  const std::string path = folder.path() + "/worker";
+  // The real worker, once somebody writes into the pipe.
+  const std::string pipe = folder.path() + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_TRUE(WriteFileAtomic(path, fmt::format("#!/bin/sh\nread line < {}\nexec {} \"$@\"\n", pipe,
+                                                kWorker)));
+  ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+  auto client = ZygoteClient::Start(path, {});
+  ASSERT_TRUE(client) << client.error().message;
+  CancelSource cancel;
+  std::thread other([&] { cancel.Cancel("interrupted"); });
+  EXPECT_THAT((*client)->Fork(cancel.token()),
+              dossier::testing::FailsWith(ErrorCode::kCancelled, "interrupted"));
+  other.join();
+  EXPECT_THAT((*client)->WaitReady(cancel.token()),
+              dossier::testing::FailsWith(ErrorCode::kCancelled, "interrupted"));
+  ASSERT_TRUE(WriteAll(UniqueFd(open(pipe.c_str(), O_WRONLY)).get(), "go\n"));
+  EXPECT_THAT((*client)->Fork(), dossier::testing::Succeeds());
+  EXPECT_THAT((*client)->WaitReady(cancel.token()), dossier::testing::Succeeds());
 }
 
 }  // namespace
