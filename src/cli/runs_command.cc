@@ -130,7 +130,28 @@ Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostrea
   }
   Story story(journal, arguments, out);
   for (const store::Event& event : events) story.Tell(event);
+  if (!arguments.turn && events.back().type != "run.finished") {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal.StatusOf(run));
+    out << fmt::format("\nStatus: {}{}\n", status,
+                       status == "running" ? "" : " (its process ended before the run did)");
+  }
   return {};
+}
+
+// Nothing of it is lost: the journal holds what a version that can go on needs.
+Status Resume(store::Journal& journal, const RunsArguments& arguments) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal.Resolve(arguments.run));
+  return MakeError(ErrorCode::kUsage,
+                   "runs resume: this version cannot go on with a run; `dossier runs show {}` shows "
+                   "what was done, and the same `dossier ask` again takes the replies of its "
+                   "sub-calls from the store",
+                   run);
+}
+
+Status RunAction(store::Journal& journal, const RunsArguments& arguments, std::ostream& out) {
+  if (arguments.action == "list") return List(journal, arguments, out);
+  if (arguments.action == "resume") return Resume(journal, arguments);
+  return Show(journal, arguments, out);
 }
 
 }  // namespace
@@ -152,7 +173,12 @@ void AddRunsCommand(CLI::App& app, RunsArguments* arguments) {
   show.add_flag("--messages", arguments->messages, "with the exact messages sent");
   show.add_flag("--events", arguments->events, "the journal's events, one a line");
   show.add_flag("--json", arguments->json, "all events as one object");
+  // In no list of commands while it only says that it cannot.
+  CLI::App& resume = *runs.add_subcommand("resume", "go on with an interrupted run")->group("");
+  resume.add_option("run", arguments->run, "id, or the start of one")->required();
+  resume.allow_extras();  // its limits
   list.callback([arguments] { arguments->action = "list"; });
+  resume.callback([arguments] { arguments->action = "resume"; });
   show.callback([arguments] { arguments->action = "show"; });
 }
 
@@ -160,8 +186,7 @@ int RunRuns(const RunsArguments& arguments, std::ostream& out, std::ostream& err
   const auto run = [&]() -> Status {
     DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
     DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(data + "/runs"));
-    return arguments.action == "list" ? List(*journal, arguments, out)
-                                      : Show(*journal, arguments, out);
+    return RunAction(*journal, arguments, out);
   };
   const Status done = run();
   out << std::flush;

@@ -11,7 +11,7 @@
 namespace dossier::cli {
 
 struct RunsArguments {
-  std::string action;  // list, show
+  std::string action;  // list, show, resume
   std::string run;     // a unique prefix is enough
   std::string status;
   std::size_t limit = 20;

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "store/event_data.h"
 #include "store/journal_schema.h"
+#include "store/live_runs.h"
 #include "store/network_fs.h"
 #include "store/sqlite.h"
 
@@ -17,6 +18,8 @@ namespace dossier::store {
 namespace {
 
 constexpr std::uint64_t kAnswerPreview = 200;  // code points (RunSummary)
+constexpr std::string_view kRunning = "running", kInterrupted = "interrupted";
+constexpr char kLiveSuffix[] = "-live";  // as SQLite calls its own files beside the database
 constexpr std::size_t kCandidates = 5;
 constexpr int kIdAttempts = 8;
 // A log that the next start reads in about a millisecond is left to it.
@@ -66,10 +69,11 @@ std::string ModelOf(const JsonObject& data) {
 class SqliteJournal final : public Journal {
  public:
   SqliteJournal(std::string path, JournalOptions options, std::unique_ptr<ContentStore> content,
-                Database writer)
+                LiveRuns live, Database writer)
       : path_(std::move(path)),
         options_(std::move(options)),
         content_(std::move(content)),
+        live_(std::move(live)),
         writer_(std::move(writer)) {}
 
   ~SqliteJournal() override {
@@ -100,6 +104,7 @@ class SqliteJournal final : public Journal {
       DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(writer_));
       DOSSIER_ASSIGN_OR_RETURN(std::string run, InsertRun(time, question, model));
       DOSSIER_RETURN_IF_ERROR(InsertEvent(run, time, 0, "run.started", json));
+      live_.Hold(run);  // before anybody can see the run
       DOSSIER_RETURN_IF_ERROR(transaction.Commit());
       return run;
     }();
@@ -115,9 +120,11 @@ class SqliteJournal final : public Journal {
 
     const std::lock_guard lock(write_mutex_);
     const std::string time = FormatTime(options_.clock->WallNow());
+    if (state && state->status == kRunning) live_.Hold(run);
     const Status stored = state ? InsertWithState(run, time, call, type, json, *state)
                                 : InsertEvent(run, time, call, type, json);
     if (!stored) return NotWritten(stored.error(), type, json.size());
+    if (state && state->status != kRunning) live_.Drop(run);
     return {};
   }
 
@@ -139,21 +146,35 @@ class SqliteJournal final : public Journal {
         Statement query,
         PrepareRead("SELECT run, started, status, question, model, answer, "
                     "(SELECT MAX(seq) FROM events WHERE run_id = runs.id) FROM runs "
-                    "WHERE ?1 = '' OR status = ?1 ORDER BY started DESC, id DESC LIMIT ?2"));
+                    "WHERE ?1 = '' OR status = ?1 OR (?1 = 'interrupted' AND status = 'running') "
+                    "ORDER BY started DESC, id DESC LIMIT ?2"));
     const std::string wanted = status.value_or("");
-    query.With(std::string_view(wanted), std::min<std::size_t>(limit, INT32_MAX));
+    // Of the runs that say they are running, some are not: how many rows it takes shows as they come.
+    const bool filtered = wanted == kRunning || wanted == kInterrupted;
+    query.With(std::string_view(wanted), std::min<std::size_t>(filtered ? INT32_MAX : limit,
+                                                               INT32_MAX));
     std::vector<RunSummary> runs;
-    while (true) {
+    while (runs.size() < limit) {
       DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
-      if (!row) return runs;
-      runs.push_back({.run = query.Text(0),
-                      .started = query.Text(1),
-                      .status = query.Text(2),
-                      .question = query.Text(3),
-                      .model = query.Text(4),
-                      .events = query.Int(6),
-                      .answer = query.Text(5)});
+      if (!row) break;
+      RunSummary run{.run = query.Text(0),
+                     .started = query.Text(1),
+                     .question = query.Text(3),
+                     .model = query.Text(4),
+                     .events = query.Int(6),
+                     .answer = query.Text(5)};
+      DOSSIER_ASSIGN_OR_RETURN(run.status, StatusNow(run.run, query.Text(2)));
+      if (wanted.empty() || run.status == wanted) runs.push_back(std::move(run));
     }
+    return runs;
+  }
+
+  Result<std::string> StatusOf(std::string_view run) override {
+    const std::lock_guard lock(read_mutex_);
+    DOSSIER_ASSIGN_OR_RETURN(Statement query, PrepareRead("SELECT status FROM runs WHERE run = ?"));
+    DOSSIER_ASSIGN_OR_RETURN(const bool found, query.With(run).Step());
+    if (!found) return NoSuchRun(run);
+    return StatusNow(run, query.Text(0));
   }
 
   Result<std::string> Resolve(std::string_view prefix) override {
@@ -203,9 +224,18 @@ class SqliteJournal final : public Journal {
     std::string status, answer;
   };
 
+  // What became of a run of which the journal says `stored`.
+  Result<std::string> StatusNow(std::string_view run, std::string stored) {
+    if (stored != kRunning) return stored;
+    if (!others_) {  // a file of its own: locks of live_ are no obstacle to live_
+      DOSSIER_ASSIGN_OR_RETURN(others_, LiveRuns::Open(path_ + kLiveSuffix));
+    }
+    return std::string(others_->IsHeld(run) ? kRunning : kInterrupted);
+  }
+
   // What the list of runs shows once an event of `type` is stored, where that changes.
   std::optional<RunState> StateAfter(std::string_view type, const JsonObject& data) {
-    if (type == "run.resumed") return RunState{.status = "running"};
+    if (type == "run.resumed") return RunState{.status = std::string(kRunning)};
     if (type != "run.finished") return std::nullopt;
     const Json* status = Find(data, "status");
     return RunState{
@@ -295,11 +325,13 @@ class SqliteJournal final : public Journal {
   const std::string path_;
   const JournalOptions options_;
   const std::unique_ptr<ContentStore> content_;
+  const LiveRuns live_;  // the runs of this object
   std::mutex write_mutex_;  // guards writer_ and its statements
   Database writer_;
   std::optional<Statement> insert_event_, insert_run_, update_run_;
   std::mutex read_mutex_;           // guards reader_: a long listing must not hold up a run
   std::optional<Database> reader_;  // opened by the first read: a run needs none
+  std::optional<LiveRuns> others_;  // the same
 };
 
 }  // namespace
@@ -311,8 +343,9 @@ Result<std::unique_ptr<Journal>> Journal::Open(const std::string& folder, Journa
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<ContentStore> content, ContentStore::Open(folder));
   const std::string path = folder + "/journal.db";
   DOSSIER_ASSIGN_OR_RETURN(Database writer, OpenJournalDatabase(path));
+  DOSSIER_ASSIGN_OR_RETURN(LiveRuns live, LiveRuns::Open(path + kLiveSuffix));
   auto journal = std::make_unique<SqliteJournal>(path, std::move(options), std::move(content),
-                                                 std::move(writer));
+                                                 std::move(live), std::move(writer));
   DOSSIER_RETURN_IF_ERROR(journal->Prepare());
   return journal;
 }

@@ -38,7 +38,9 @@ struct Event {
 };
 
 struct RunSummary {
-  std::string run, started, status, question, model;  // status "running" until run.finished
+  std::string run, started, question, model;
+  // "running" until run.finished; "interrupted" if the process that was at it ended before.
+  std::string status;
   std::int64_t events = 0;
   std::string answer;  // the first line, at most 200 characters
 };
@@ -72,6 +74,8 @@ class Journal {
 
   virtual Result<std::vector<RunSummary>> List(std::optional<std::string> status,
                                                std::size_t limit) = 0;
+  // RunSummary::status of one run. Errors: kNotFound.
+  virtual Result<std::string> StatusOf(std::string_view run) = 0;
   // The id that `prefix` stands for. Errors: kNotFound, with the candidates if several begin so.
   virtual Result<std::string> Resolve(std::string_view prefix) = 0;
   virtual Result<std::vector<Event>> Events(std::string_view run) = 0;

@@ -101,6 +101,55 @@ TEST(JournalCrashTest, TwoHundredKillsAtRandomPointsLeaveEveryEventAndNoGap) {
   }
 }
 
+TEST(JournalCrashTest, ARunWhoseProcessWasKilledIsInterruptedAndOneThatLivesIsRunning) {  // REC-61
+  const TempFolder folder = *TempFolder::Make("journal");
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t writer = Fork([&] {
+    auto journal = Journal::Open(folder.path());
+    if (!journal) return 1;
+    for (int i = 0; i < 3; ++i) {
+      const auto run = (*journal)->StartRun({{"question", fmt::format("{}", i)}});
+      const bool ended = i == 0 && (*journal)->Append(*run, 0, "run.finished", {{"status", "final"}});
+      if (ended != (i == 0)) return 1;
+    }
+    if (write(ends[1], "x", 1) != 1) return 1;
+    while (true) pause();
+  });
+  close(ends[1]);
+  char byte;
+  ASSERT_EQ(read(ends[0], &byte, 1), 1);
+  close(ends[0]);
+  const auto journal = std::move(*Journal::Open(folder.path()));
+  const std::string own = *journal->StartRun({{"question", "own"}});
+  const auto listed = [&](std::optional<std::string> status, std::size_t limit) {
+    std::vector<std::string> questions;
+    const auto runs = journal->List(status, limit);
+    for (const RunSummary& run : *runs) {
+      questions.push_back(run.question + " " + run.status);
+    }
+    std::sort(questions.begin(), questions.end());
+    return questions;
+  };
+  using Runs = std::vector<std::string>;
+  EXPECT_EQ(listed({}, 9), (Runs{"0 final", "1 running", "2 running", "own running"}));
+  EXPECT_EQ(listed("interrupted", 9), Runs());
+  kill(writer, SIGKILL);
+  ASSERT_TRUE(WIFSIGNALED(StatusOf(writer)));
+  EXPECT_EQ(listed({}, 9), (Runs{"0 final", "1 interrupted", "2 interrupted", "own running"}));
+  EXPECT_EQ(listed("interrupted", 9), (Runs{"1 interrupted", "2 interrupted"}));
+  EXPECT_EQ(listed("interrupted", 1).size(), 1u);
+  EXPECT_EQ(listed("running", 1), Runs{"own running"});
+  const auto left = journal->List("interrupted", 9);
+  for (const RunSummary& run : *left) {
+    EXPECT_EQ(*journal->StatusOf(run.run), "interrupted");
+    // A process that resumes it makes it run again.
+    ASSERT_THAT(journal->Append(run.run, 0, "run.resumed", {}), Succeeds());
+    EXPECT_EQ(*journal->StatusOf(run.run), "running");
+  }
+  EXPECT_EQ(*journal->StatusOf(own), "running");
+}
+
 TEST(JournalCrashTest, TwoProcessesOnOneRunShareItsNumbers) {
   const TempFolder folder = *TempFolder::Make("journal");
   const std::string run = *(*Journal::Open(folder.path()))->StartRun({});

@@ -41,9 +41,10 @@ class Case(unittest.TestCase):
     def script(self, replies: list) -> list[str]:
         return ["-m", "scripted", "--script", self.write("script.json", json.dumps(replies))]
 
-    def start(self, *words: str, **options) -> subprocess.Popen:
-        process = subprocess.Popen([DOSSIER, *words], env=self.env,
-                                   **{"cwd": self.home, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+    def start(self, *words: str, command: str = "", **options) -> subprocess.Popen:
+        process = subprocess.Popen([command or DOSSIER, *words], env=self.env,
+                                   **{"cwd": self.home, "stdin": subprocess.DEVNULL,
+                                      "stdout": subprocess.PIPE,
                                       "stderr": subprocess.PIPE, "text": True, **options})
         self.addCleanup(self.end, process)
         return process

@@ -1,23 +1,35 @@
 #!/usr/bin/env python3
-"""Ctrl-C at every stage of `ask`: REC-61, REC-57, contract 6."""
+"""Ctrl-C, a closed terminal and kill at every stage of `ask`: REC-61, REC-57, contract 6."""
 
+import json
 import os
 import pathlib
+import shutil
 import signal
 import time
 
 import harness
 
+# A worker that comes to `stage` and no further. The frame is sandbox.md section 5.
+STUCK_WORKER = """#!/usr/bin/python3 -IS
+import os, struct, time
+hello = (b'{"protocol":1,"worker":"dossier-python-worker","version":"0.1.0","language":"python",'
+         b'"language_version":"3","features":[]}')
+if "%(stage)s" != "hello":
+    os.write(3, struct.pack("<IBBHQII", len(hello), 1, 1, 0, 1, 0, len(hello)) + hello)
+time.sleep(600)
+"""
+
 
 class InterruptTest(harness.Case):
-    def check(self, process, run: bool, out: str = ""):
+    def check(self, process, run: bool, out: str = "", by=signal.SIGINT):
         children = self.children_of(process.pid)
         began = time.monotonic()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(by)
         found, err = process.communicate(timeout=30)
         # One second is the promise on an idle machine; a busy one gets slack, a hang does not.
         self.assertLess(time.monotonic() - began, 5)
-        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(process.returncode, 128 + by, err)
         self.assertEqual(found, out)
         self.assert_gone(children)
         if run:
@@ -26,6 +38,69 @@ class InterruptTest(harness.Case):
             self.assertIn(newest["run"], err)
             return newest["run"]
         return None
+
+    def wait_for(self, what, found):
+        end = time.monotonic() + 90
+        while not (value := found()):
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.01)
+        return value
+
+    def with_worker(self, stage: str):
+        """The command in a folder of its own, beside a worker that gets stuck."""
+        folder = self.home / stage
+        folder.mkdir()
+        try:
+            os.link(harness.DOSSIER, folder / "dossier")
+        except OSError:  # another file system
+            shutil.copy(harness.DOSSIER, folder / "dossier")
+        worker = folder / "dossier-python-worker"
+        worker.write_text(STUCK_WORKER % {"stage": stage})
+        worker.chmod(0o755)
+        return str(folder / "dossier")
+
+    def test_while_the_worker_starts(self):
+        for stage in ("hello", "fork"):  # hello: Python loads, the self test runs
+            with self.subTest(stage=stage):
+                process = self.start("ask", *self.script(["```repl\nprint(1)\n```"]), "--mode",
+                                     "recursive", "--progress", "json", "What?",
+                                     command=self.with_worker(stage))
+                self.wait_for_event(process, "code.extracted")
+                self.check(process, run=True)
+
+    def test_while_a_session_opens(self):
+        process = self.start(
+            "ask", *self.script([{"reply": "```repl\nprint(1)\n```", "delay": "3s"}]), "--mode",
+            "recursive", "--progress", "json", "What?")
+        self.wait_for_event(process, "request.sent")
+        # The zygote's child is the session that will be opened.
+        def spare():
+            children = self.children_of(process.pid)
+            return [pid for child in children for pid in self.children_of(child)]
+
+        session = self.wait_for("the session's process", spare)[0]
+        os.kill(session, signal.SIGSTOP)
+        self.wait_for_event(process, "code.extracted")
+        self.check(process, run=True)
+
+    def test_while_code_does_not_listen(self):
+        process = self.start(
+            "ask", *self.script(["```repl\nanswer['content'] = 'perhaps'\nprint(1)\n```",
+                                 "```repl\nsum(range(10**11))\n```"]),
+            "--mode", "recursive", "--context-text", "abc", "--progress", "json", "What?")
+        self.wait_for_event(process, "block.done")
+        self.wait_for_event(process, "block.started")
+        self.check(process, run=True, out="perhaps\n")
+
+    def test_the_draft_of_the_block_that_runs_is_printed(self):
+        process = self.start(
+            "ask", *self.script(["```repl\nanswer['content'] = 'perhaps'\nllm_query('x')\n```",
+                                 {"purpose": "subcall", "reply": "late", "delay": "100s"}]),
+            "--mode", "recursive", "--context-text", "abc", "--progress", "json", "What?")
+        self.wait_for_event(process, "bridge.call")
+        run = self.check(process, run=True, out="perhaps\n")
+        done = [event for event in self.events(run) if event["type"] == "block.done"]
+        self.assertEqual([event["data"]["status"] for event in done], ["interrupted"])
 
     def test_while_the_model_is_silent(self):
         process = self.start("ask", *self.script([{"reply": "late", "delay": "100s"}]),
@@ -124,13 +199,39 @@ class InterruptTest(harness.Case):
         lines = err.strip().splitlines()
         self.assertLessEqual(len(lines), 1, err)
 
-    def test_a_term_signal_ends_with_its_own_code(self):
-        process = self.start("ask", *self.script([{"reply": "late", "delay": "100s"}]),
-                             "--progress", "json", "What?")
+    def test_other_signals_end_the_run_with_their_own_code(self):
+        for by in (signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=by):
+                process = self.start("ask", *self.script([{"reply": "late", "delay": "100s"}]),
+                                     "--progress", "json", "--mode", "recursive", "What?")
+                self.wait_for_event(process, "request.sent")
+                self.check(process, run=True, by=by)
+
+    def test_a_closed_terminal_ends_no_run_that_was_started_to_outlive_it(self):
+        process = self.start("ask", *self.script([{"reply": "late", "delay": "1s"}]), "--progress",
+                             "json", "--mode", "direct", "What?",
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.wait_for_event(process, "request.sent")
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
-        self.assertEqual(process.returncode, 143)
+        process.send_signal(signal.SIGHUP)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (0, "late\n"), err)
+
+    def test_a_run_whose_process_was_killed_is_not_listed_as_running(self):
+        process = self.start("ask", *self.script([{"reply": "late", "delay": "100s"}]),
+                             "--progress", "json", "--mode", "recursive", "What?")
+        self.wait_for_event(process, "request.sent")
+        self.assertEqual([run["status"] for run in self.runs()], ["running"])
+        children = self.children_of(process.pid)
+        process.kill()
+        process.wait()
+        self.assert_gone(children)
+        run, = self.runs()
+        self.assertEqual(run["status"], "interrupted")
+        for status, found in (("interrupted", 1), ("running", 0)):
+            _, out, _ = self.run_to_end("runs", "list", "--status", status, "--json")
+            self.assertEqual(len(json.loads(out)["runs"]), found, status)
+        _, out, _ = self.run_to_end("runs", "show", run["run"])
+        self.assertIn("Status: interrupted (its process ended", out)
 
 
 if __name__ == "__main__":
