@@ -70,6 +70,14 @@ std::optional<std::size_t> AskedLabel(const std::vector<std::string>& labels) {
   return std::nullopt;
 }
 
+std::vector<std::size_t> Missing(const std::vector<std::optional<std::size_t>>& labels) {
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (!labels[i]) missing.push_back(i);
+  }
+  return missing;
+}
+
 // The text of a record for a model: one field, or all as "name: value" lines.
 std::string RecordText(const Json& row, std::string_view field) {
   if (!field.empty()) {
@@ -97,8 +105,9 @@ std::string RecordText(const Json& row, std::string_view field) {
 void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply,
                     TaskGroup& tasks) {
   tasks.Run([this, call = std::move(call), reply = std::move(reply)] {
+    std::string stopped;
     auto plan = Read(call);
-    Result<Labels> labels = plan ? Label(*plan, reply->cancel())
+    Result<Labels> labels = plan ? Label(*plan, *reply, &stopped)
                                  : Result<Labels>(tl::unexpected(plan.error()));
     if (!labels) {
       const SubcallFailure failure = FailureOf(labels.error());
@@ -110,7 +119,9 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
       indexes.push_back(label ? Json(*label) : Json(-1));
       if (!label) failed.push_back(Json(i));
     }
-    reply->Ok(JsonObject{{"labels", std::move(indexes)}, {"failed", std::move(failed)}});
+    JsonObject value{{"labels", std::move(indexes)}, {"failed", std::move(failed)}};
+    if (!stopped.empty()) value["stopped"] = stopped;
+    reply->Ok(std::move(value));
   });
 }
 
@@ -132,6 +143,7 @@ Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call) const {
     return MakeError(ErrorCode::kTooLong, "{} items; at most {} in one call: pick fewer with code",
                      GroupDigits(plan.items.size()), GroupDigits(kMostItems));
   }
+  DOSSIER_RETURN_IF_ERROR(ReadKnown(call.args, &plan));
   return plan;
 }
 
@@ -204,61 +216,109 @@ Result<std::vector<std::string>> MapCall::ReadLines(const Json& range) const {
   return lines;
 }
 
-Result<MapCall::Labels> MapCall::Label(const Plan& plan, const CancelToken& cancel) const {
-  std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
+Status MapCall::ReadKnown(const JsonObject& args, Plan* plan) {
+  const Json* known = Find(args, "known");
+  if (!known || known->is_null()) return {};
+  const JsonArray* list = known->if_array();
+  for (const Json& pair : list ? *list : JsonArray{nullptr}) {
+    const JsonArray* two = pair.if_array();
+    const auto within = [&](std::size_t at, std::size_t size) {
+      const std::int64_t* number = two && two->size() == 2 ? (*two)[at].if_int64() : nullptr;
+      return number && *number >= 0 && static_cast<std::size_t>(*number) < size;
+    };
+    if (!within(0, plan->items.size()) || !within(1, plan->labels.size())) {
+      return MakeError(ErrorCode::kInvalidArgument, "known must be pairs of an item and a label");
+    }
+    plan->known.emplace_back((*two)[0].get_int64(), (*two)[1].get_int64());
+  }
+  return {};
+}
+
+Result<MapCall::Labels> MapCall::Label(const Plan& plan, sandbox::BridgeReply& reply,
+                                       std::string* stopped) const {
+  const std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
   const UniqueItems unique = FindUnique(all);
   std::vector<std::string_view> items;
-  std::vector<std::int64_t> tokens;
-  for (const std::size_t index : unique.first) {
-    items.push_back(all[index]);
-    // An estimate will do here: a quarter of the window leaves room for a margin.
-    tokens.push_back(static_cast<std::int64_t>(all[index].size() / 3 + 8));
-  }
-  const std::int64_t window = run_.options.sub.entry.capability.window;
+  for (const std::size_t index : unique.first) items.push_back(all[index]);
   Labels found(items.size());
-  if (plan.labels.size() == 2 && !plan.asked && plan.max_items == 1 &&
-      items.size() <= kContrastItems) {
-    DOSSIER_ASSIGN_OR_RETURN(found, Contrast(plan, items, cancel));
-  }
-  std::size_t max_items = plan.max_items;
-  for (int round = 0; round <= kMapRetryRounds; ++round) {
-    std::vector<std::size_t> missing;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (!found[i]) missing.push_back(i);
+  for (const auto& [index, label] : plan.known) found[unique.group[index]] = label;
+  std::vector<std::vector<std::size_t>> equal(items.size());
+  for (std::size_t i = 0; i < all.size(); ++i) equal[unique.group[i]].push_back(i);
+  // Each reply's labels go ahead, so that a block that is interrupted keeps what was paid for.
+  std::int64_t replies = 0;
+  const Report report = [&](const std::vector<std::size_t>& which, const Labels& labels) {
+    JsonArray at, given;
+    for (const std::size_t item : which) {
+      for (const std::size_t index : equal[item]) {
+        at.push_back(Json(index));
+        given.push_back(Json(*labels[item]));
+      }
     }
-    if (missing.empty() || (round > 0 && plan.max_items == 1 && round > 1)) break;
-    if (round > 0) max_items = RetryItems(plan.max_items, round);
-    const auto batches = PlanBatches(missing, tokens, {max_items, window / 4});
-    DOSSIER_ASSIGN_OR_RETURN(found, Ask(plan, items, batches, std::move(found), cancel));
+    reply.Item(replies++, JsonObject{{"at", std::move(at)}, {"labels", std::move(given)}});
+  };
+  const Status asked = AskMissing(plan, items, reply.cancel(), report, &found);
+  if (!asked) {
+    const bool any = std::any_of(found.begin(), found.end(), [](const auto& l) { return !!l; });
+    // Items that have their label are not lost to a limit.
+    if (asked.error().code != ErrorCode::kLimit || !any) return tl::unexpected(asked.error());
+    *stopped = asked.error().message;
   }
   Labels labels;
   for (const std::size_t group : unique.group) labels.push_back(found[group]);
   return labels;
 }
 
+Status MapCall::AskMissing(const Plan& plan, const std::vector<std::string_view>& items,
+                           const CancelToken& cancel, const Report& report, Labels* labels) const {
+  std::vector<std::int64_t> tokens;
+  // An estimate will do here: a quarter of the window leaves room for a margin.
+  for (const std::string_view item : items) {
+    tokens.push_back(static_cast<std::int64_t>(item.size() / 3 + 8));
+  }
+  const std::int64_t window = run_.options.sub.entry.capability.window;
+  if (plan.labels.size() == 2 && !plan.asked && plan.max_items == 1 &&
+      items.size() <= kContrastItems) {
+    DOSSIER_RETURN_IF_ERROR(Contrast(plan, items, cancel, report, labels));
+  }
+  std::size_t max_items = plan.max_items;
+  for (int round = 0; round <= kMapRetryRounds; ++round) {
+    const std::vector<std::size_t> missing = Missing(*labels);
+    if (missing.empty() || (round > 0 && plan.max_items == 1 && round > 1)) break;
+    if (round > 0) max_items = RetryItems(plan.max_items, round);
+    const auto batches = PlanBatches(missing, tokens, {max_items, window / 4});
+    DOSSIER_RETURN_IF_ERROR(Ask(plan, items, batches, cancel, report, labels));
+  }
+  return {};
+}
+
 // Asks of each of two labels whether it describes the text; an item keeps the label that both answers
 // point to. Where they contradict, or one is missing, none: the choice between the two decides.
-Result<MapCall::Labels> MapCall::Contrast(const Plan& plan,
-                                          const std::vector<std::string_view>& items,
-                                          const CancelToken& cancel) const {
+Status MapCall::Contrast(const Plan& plan, const std::vector<std::string_view>& items,
+                         const CancelToken& cancel, const Report& report, Labels* labels) const {
   std::vector<std::vector<std::size_t>> each;
-  for (std::size_t i = 0; i < items.size(); ++i) each.push_back({i});
-  Labels answers[2];
+  for (const std::size_t item : Missing(*labels)) each.push_back({item});
+  Labels answers[2] = {Labels(items.size()), Labels(items.size())};
   for (std::size_t label = 0; label < 2; ++label) {
     Plan one = plan;
     one.asked = label;
     one.instruction.clear();
-    DOSSIER_ASSIGN_OR_RETURN(answers[label], Ask(one, items, each, Labels(items.size()), cancel));
+    const Report nobody = [](const std::vector<std::size_t>&, const Labels&) {};
+    DOSSIER_RETURN_IF_ERROR(Ask(one, items, each, cancel, nobody, &answers[label]));
   }
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (answers[0][i] != answers[1][i]) answers[0][i].reset();
+  std::vector<std::size_t> agreed;
+  for (const std::vector<std::size_t>& item : each) {
+    const auto& answer = answers[0][item[0]];
+    if (!answer || answer != answers[1][item[0]]) continue;
+    (*labels)[item[0]] = answer;
+    agreed.push_back(item[0]);
   }
-  return answers[0];
+  report(agreed, *labels);
+  return {};
 }
 
-Result<MapCall::Labels> MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& items,
-                                     const std::vector<std::vector<std::size_t>>& batches,
-                                     Labels labels, const CancelToken& cancel) const {
+Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& items,
+                    const std::vector<std::vector<std::size_t>>& batches,
+                    const CancelToken& cancel, const Report& report, Labels* labels) const {
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t open = batches.size();
@@ -271,9 +331,13 @@ Result<MapCall::Labels> MapCall::Ask(const Plan& plan, const std::vector<std::st
       std::lock_guard lock(mutex);
       if (reply) {
         const Labels parsed = Parse(plan, reply->text, batch.size());
+        std::vector<std::size_t> found;
         for (std::size_t i = 0; i < batch.size(); ++i) {
-          if (parsed[i]) labels[batch[i]] = parsed[i];
+          if (!parsed[i]) continue;
+          (*labels)[batch[i]] = parsed[i];
+          found.push_back(batch[i]);
         }
+        report(found, *labels);
       } else if (reply.error().code == ErrorCode::kLimit ||
                  reply.error().code == ErrorCode::kCancelled) {
         fatal = reply.error();
@@ -297,7 +361,7 @@ Result<MapCall::Labels> MapCall::Ask(const Plan& plan, const std::vector<std::st
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return open == 0; });
   if (fatal) return tl::unexpected(*fatal);
-  return labels;
+  return {};
 }
 
 Result<assembly::Assembled> MapCall::Prompt(const Plan& plan,

@@ -8,6 +8,7 @@
 #ifndef DOSSIER_RECURSION_MAP_CALL_H_
 #define DOSSIER_RECURSION_MAP_CALL_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,23 +35,31 @@ class MapCall {
   struct Plan {
     std::vector<std::string> items, labels;
     std::string instruction;
+    // Item and label: what a call that was stopped had found already (REC-79).
+    std::vector<std::pair<std::size_t, std::size_t>> known;
     std::size_t max_items = 1;
     // The label that a yes/no question asks for, when the other only means "anything else".
     std::optional<std::size_t> asked;
   };
   using Labels = std::vector<std::optional<std::size_t>>;
+  // Told of the items that got their label from one reply.
+  using Report = std::function<void(const std::vector<std::size_t>& found, const Labels& labels)>;
 
   Result<Plan> Read(const sandbox::BridgeCall& call) const;
   Result<std::vector<std::string>> ReadItems(const sandbox::BridgeCall& call) const;
   Result<std::vector<std::string>> ReadRecords(const Json& range) const;
   Result<std::vector<std::string>> ReadLines(const Json& range) const;
-  Result<Labels> Label(const Plan& plan, const CancelToken& cancel) const;
-  Result<Labels> Contrast(const Plan& plan, const std::vector<std::string_view>& items,
-                          const CancelToken& cancel) const;
-  // One request for the items at `batch`; the labels in the order of `batch`.
-  Result<Labels> Ask(const Plan& plan, const std::vector<std::string_view>& items,
-                     const std::vector<std::vector<std::size_t>>& batches, Labels labels,
-                     const CancelToken& cancel) const;
+  static Status ReadKnown(const JsonObject& args, Plan* plan);
+  // The labels of all items, also where a limit stopped the work: then `stopped` says which.
+  Result<Labels> Label(const Plan& plan, sandbox::BridgeReply& reply, std::string* stopped) const;
+  Status AskMissing(const Plan& plan, const std::vector<std::string_view>& items,
+                    const CancelToken& cancel, const Report& report, Labels* labels) const;
+  Status Contrast(const Plan& plan, const std::vector<std::string_view>& items,
+                  const CancelToken& cancel, const Report& report, Labels* labels) const;
+  // One request for each of `batches`. What was found stands in `labels`, also after an error.
+  Status Ask(const Plan& plan, const std::vector<std::string_view>& items,
+             const std::vector<std::vector<std::size_t>>& batches, const CancelToken& cancel,
+             const Report& report, Labels* labels) const;
   Result<assembly::Assembled> Prompt(const Plan& plan,
                                      const std::vector<std::string_view>& items) const;
   static Labels Parse(const Plan& plan, std::string_view reply, std::size_t count);

@@ -67,6 +67,7 @@ class FakeHost:
     items: list[tuple[int, Any, bytes]] = field(default_factory=list)  # of a batch that stops
     stop_batch_after: int | None = None
     history: list[str] = field(default_factory=list)
+    map_limit: int | None = None  # items that map_llm labels before a limit stops it
 
     def start(self) -> Any:
         """The runtime with a session over these texts."""
@@ -160,6 +161,16 @@ class FakeHost:
                      for row in rows]
         labels = [next((i for i, label in enumerate(args["labels"]) if label in text), -1)
                   for text in texts]
+        if self.stop_batch_after is not None:  # two replies had come
+            half = self.stop_batch_after // 2
+            spans = [(0, half), (half, self.stop_batch_after)]
+            self.items = [(k, {"at": list(range(*span)), "labels": labels[slice(*span)]}, b"")
+                          for k, span in enumerate(spans)]
+            self.runtime._session.on_interrupt(0, None)
+        if self.map_limit is not None:
+            labels[self.map_limit:] = [-1] * (len(labels) - self.map_limit)
+            return {"labels": labels, "failed": list(range(self.map_limit, len(labels))),
+                    "stopped": "the limit of calls is reached"}, b""
         return {"labels": labels, "failed": [i for i, n in enumerate(labels) if n < 0]}, b""
 
     def do_budget(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:

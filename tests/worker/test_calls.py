@@ -162,6 +162,32 @@ class CallsTest(WorkerTest):
         self.printed(code)  # once: a batch that came whole is asked as a whole
         self.assertEqual([len(args["prompts"]) for _, args, _ in self.host.calls], [2, 5])
 
+    def test_a_map_that_is_interrupted_keeps_its_labels(self) -> None:  # REC-79
+        code = "m = map_llm(['open it', 'done', 'open', 'done'], ['open', 'done'])\nprint(m.counts)"
+        self.host.stop_batch_after = 3
+        result = self.run_block(code)
+        self.assertEqual(result["status"], "interrupted")
+        self.assertIn("Labels found so far: open 2, done 1.", result["notes"][0])
+        self.host.stop_batch_after = None
+        self.host.calls.clear()
+        self.assertEqual(self.printed(code), "{'open': 2, 'done': 2}\n")
+        self.printed(code)  # once: what came whole is asked as a whole
+        self.printed(code.replace("'open it'", "'open that'"))  # and for the same items only
+        self.assertEqual([args.get("known") for _, args, _ in self.host.calls],
+                         [[[0, 0], [1, 1], [2, 0]], None, None])
+
+    def test_a_map_that_a_limit_stops_hands_back_what_it_has(self) -> None:  # REC-79
+        self.host.map_limit = 1
+        code = "m = map_llm(['open', 'done'], ['open', 'done'])\nprint(m.labels, m.failed)"
+        result = self.run_block(code)
+        self.assertEqual(result["status"], "ok")
+        self.assertEqual(self.host.output, "['open', None] [1]\n")
+        self.assertIn("the limit of calls is reached. Labels found so far: open 1.",
+                      result["notes"][0])
+        self.host.map_limit = None
+        self.assertEqual(self.printed(code), "['open', 'done'] []\n")
+        self.assertEqual(self.host.calls[-1][1]["known"], [[0, 0]])
+
     def test_a_kept_reply_is_used_for_the_same_prompt_only(self) -> None:  # REC-79
         self.host.stop_batch_after = 2
         self.run_block("llm_query_batched(['a', 'b', 'c'])")

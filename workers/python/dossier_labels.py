@@ -6,10 +6,14 @@
     result.labels[0], result.counts["praise"], result.failed
 """
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dossier_bridge import Parts, as_text, call, spans_of
+import _dossier
+
+from dossier_bridge import LLMError, Parts, as_text, call, spans_of
 from dossier_calls import Caller
 from dossier_records import Records
 from dossier_text import Source
@@ -49,6 +53,7 @@ class LabelResult:
 
 def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
     """The function for the namespace; `records()` gives the rows or None."""
+    kept = _Kept(caller)
 
     def map_llm(items: Any = None, labels: Any = (), instruction: Any = "", *,
                 field: str | None = None, batch: int | None = None, model: str | None = None,
@@ -64,14 +69,60 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
         if items is None:
             items = records()
         for wire, raw in _batches(items, field, sources):
-            value, _ = call("map", {"items": wire, **base}, raw)
+            value = kept.ask(wire, base, raw)
             failed += [index + len(indexes) for index in value["failed"]]
             indexes += value["labels"]
+        kept.forget_if_whole()
         if unknown and "unknown" not in names:
             names = [*names, "unknown"]
         return LabelResult(names, indexes, failed)
 
     return map_llm
+
+
+class _Kept:
+    """What a call that was stopped had found: the same call again asks only the rest (REC-79)."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._labels: dict[bytes, dict[int, int]] = {}
+        self._stopped = False  # by a limit, in the call that is being made
+
+    def forget_if_whole(self) -> None:
+        if not self._stopped:
+            self._labels.clear()
+        self._stopped = False
+
+    def ask(self, wire: Any, base: dict[str, Any], raw: bytes) -> dict[str, Any]:
+        key = hashlib.sha256(repr((wire, base)).encode("utf-8", "backslashreplace") + raw).digest()
+        known = self._labels.get(key, {})
+        args = {"items": wire, **base}
+        if known:
+            args["known"] = [list(pair) for pair in known.items()]
+        try:
+            value, _ = call("map", args, raw)
+        except LLMError:
+            raise
+        except BaseException:
+            found = dict(known)
+            for _, item, _ in _dossier.take_items():
+                found |= zip(item["at"], item["labels"])
+            self._labels[key] = found
+            self._say(base["labels"], "it was interrupted")
+            raise
+        self._labels[key] = {i: label for i, label in enumerate(value["labels"]) if label >= 0}
+        if value.get("stopped"):
+            self._stopped = True
+            self._say(base["labels"], value["stopped"])
+        return value
+
+    def _say(self, names: Sequence[str], why: str) -> None:
+        counts = Counter(label for found in self._labels.values() for label in found.values())
+        if not counts:
+            return
+        shown = ", ".join(f"{name} {counts[i]:,}" for i, name in enumerate(names) if counts[i])
+        self._caller._note(f"map_llm was stopped: {why}. Labels found so far: {shown}. They are "
+                           "kept: the same call again asks only for the others.")
 
 
 def _in_order(labels: Any, instruction: Any) -> tuple[Any, str]:
