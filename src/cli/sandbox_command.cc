@@ -137,18 +137,23 @@ Json BlockJson(const std::string& path, const BlockResult& result) {
   return block;
 }
 
+// The traceback, its last sentence with the hint that the model is given.
+std::string ErrorText(const sandbox::BlockError& error) {
+  std::string text = error.traceback;
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  if (!text.empty() && error.message.empty()) return text;
+  const std::size_t last = text.rfind("\n" + error.type + ":");
+  if (last != std::string::npos) text.resize(last + 1);
+  return text + fmt::format("{}: {}\n", error.type, error.message);
+}
+
 void PrintBlock(const std::string& path, const BlockResult& result, std::ostream& out,
                 std::ostream& err) {
   out << result.out;
   if (!result.last.empty()) out << result.last << (result.last.ends_with('\n') ? "" : "\n");
   if (result.answer) out << result.answer->text << "\n";
   out.flush();
-  if (result.error) {
-    const std::string& traceback = result.error->traceback;
-    err << (traceback.empty() ? fmt::format("{}: {}", result.error->type, result.error->message)
-                              : traceback);
-    if (!traceback.ends_with('\n')) err << "\n";
-  }
+  if (result.error) err << ErrorText(*result.error);
   if (!result.refused.empty()) PrintWarning(err, fmt::format("{}: {}", path, result.refused));
   for (const std::string& note : result.notes) PrintWarning(err, fmt::format("{}: {}", path, note));
   if (result.status == BlockStatus::kDied || result.status == BlockStatus::kInterrupted) {
