@@ -63,13 +63,15 @@ Status WaitForSocket(int fd, short events, Clock::Steady end, const CancelToken&
   const CancelFd stop(cancel);
   while (true) {
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
-    const auto left =
-        std::chrono::duration_cast<Millis>(end - std::chrono::steady_clock::now()).count();
-    if (left <= 0) return MakeError(ErrorCode::kTimeout, "the worker did not answer in time");
+    const std::int64_t left = std::max<std::int64_t>(
+        0, std::chrono::duration_cast<Millis>(end - std::chrono::steady_clock::now()).count());
     pollfd entries[] = {{fd, events, 0}, {stop.fd(), POLLIN, 0}};
     const int ready = poll(entries, 2, static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
     if (ready < 0 && errno != EINTR) return MakeErrnoError(errno, "bridge: poll");
     if (ready > 0 && entries[0].revents != 0) return {};
+    if (ready == 0 && left == 0) {
+      return MakeError(ErrorCode::kTimeout, "the worker did not answer in time");
+    }
   }
 }
 
