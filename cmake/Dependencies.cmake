@@ -40,6 +40,8 @@ dossier_dependency(utf8proc LINK ${_utf8proc} DEFINE UTF8PROC_STATIC)
 dossier_dependency(re2 LINK ${_re2})
 dossier_dependency(cli11)
 dossier_dependency(curl_headers)  # headers only: the library is loaded when first used
+dossier_dependency(md4c_headers)  # headers only, too
+dossier_dependency(edit_headers)  # headers only, too
 dossier_dependency(gtest LINK gmock_main gmock gtest)
 dossier_dependency(benchmark LINK benchmark)
 
