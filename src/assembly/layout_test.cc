@@ -121,7 +121,7 @@ TEST(LayoutTest, BrokenLayoutsAreRefusedWithPlaceAndNearestName) {  // ASM-5, AS
       {"a: [1, 2", "x.yaml:1:"},
       {"a: 1\n---\nb: 2", "more than one document"},
       {"a: &x [*x]", "an alias inside its own anchor"},
-      {std::string(300 << 10, ' '), "larger than 256 KiB"},
+      {std::string(300 << 10, ' '), "larger than 256.0 KiB"},
       {std::string(100'000, '['), "nested too deeply"},
   };
   for (const Case& c : kCases) {

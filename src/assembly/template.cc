@@ -103,7 +103,7 @@ Status ReadBraces(const YamlNode& node, Template* out) {
 }
 
 Status ReadFrontMatter(std::string_view yaml, Template* out) {
-  DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, ReadYaml(yaml, out->file, 1));
+  DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, ReadYaml(yaml, out->file, {.first_line = 1}));
   if (root.kind == YamlNode::Kind::kNull) return {};
   if (root.kind != YamlNode::Kind::kMap) {
     return tl::unexpected(PlaceError(out->file, root.line, root.column, "bad front matter"));

@@ -8,6 +8,8 @@
 #include <map>
 #include <streambuf>
 
+#include "base/text.h"
+
 namespace dossier::assembly {
 namespace {
 
@@ -196,14 +198,17 @@ Error PlaceError(std::string_view file, int line, int column, std::string_view m
   return {ErrorCode::kConfig, fmt::format("{}:{}:{}: {}", file, line, column, message)};
 }
 
-Result<YamlNode> ReadYaml(std::string_view text, std::string_view file, int first_line) {
+Result<YamlNode> ReadYaml(std::string_view text, std::string_view file,
+                          const YamlOptions& options) {
+  const int first_line = options.first_line;
   const auto fail = [&](const YAML::Mark& mark, std::string_view message) {
     const int line = mark.is_null() ? 1 : mark.line + 1 + first_line;
     const int column = mark.is_null() ? 1 : mark.column + 1;
     return tl::unexpected(PlaceError(file, line, column, message));
   };
-  if (text.size() > kMaxYamlBytes) {
-    return fail(YAML::Mark::null_mark(), "the file is larger than 256 KiB");
+  if (text.size() > options.max_bytes) {
+    return fail(YAML::Mark::null_mark(),
+                fmt::format("the file is larger than {}", FormatSize(options.max_bytes)));
   }
   if (const char* place = FindTooDeep(text)) {
     const auto before = text.substr(0, static_cast<std::size_t>(place - text.data()));

@@ -41,10 +41,15 @@ struct YamlEntry {
   YamlNode value;
 };
 
-// Reads one document; an empty one is a null node. `first_line` is added to all lines, for text
-// that stands inside another file.
+struct YamlOptions {
+  int first_line = 0;  // added to all lines, for text that stands inside another file
+  std::size_t max_bytes = kMaxYamlBytes;
+};
+
+// Reads one document; an empty one is a null node.
 // Errors: kConfig, "FILE:LINE:COL: reason".
-Result<YamlNode> ReadYaml(std::string_view text, std::string_view file, int first_line = 0);
+Result<YamlNode> ReadYaml(std::string_view text, std::string_view file,
+                          const YamlOptions& options = {});
 
 // The node as JSON: plain words that read as numbers or flags become those.
 Json ToJsonValue(const YamlNode& node);

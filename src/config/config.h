@@ -1,0 +1,114 @@
+// What all configuration files, variables and flags say together, typed.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Config config, LoadConfig(request, reader, decide));
+//   config.model.value_or("local");
+//   if (config.context_commands) ReadContextCommands(config.context_commands->node,
+//                                                    config.context_commands->file);
+//   config.OriginOf("model").ToText();        // "/repo/dossier.yml:1"
+//
+// Paths are absolute: resolved from the file that names them, or from the working folder.
+// Thread-safety: plain data; immutable once loaded.
+
+#ifndef DOSSIER_CONFIG_CONFIG_H_
+#define DOSSIER_CONFIG_CONFIG_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "config/folders.h"
+#include "config/layers.h"
+#include "config/value.h"
+
+namespace dossier::config {
+
+// A part that another module parses, `${NAME}` expanded. Lines in `node` are lines of `file`: a
+// list is always of one file, a map that was merged has the lines of each and the file of its last.
+struct Section {
+  assembly::YamlNode node;
+  std::string file;    // for messages; "$NAME" if a variable held it
+  std::string folder;  // relative paths in it start here
+};
+
+struct Variable {
+  std::string name;
+  std::optional<Json> value;  // unset: required, no default
+};
+
+// Agent mode: `allow_dynamic_commands` and `dynamic_commands`.
+struct DynamicCommands {
+  struct Available {
+    std::string command, description;
+  };
+  enum class History { kAnswer, kFull };
+  bool allowed = false;              // allow_dynamic_commands
+  std::vector<Available> available;  // available_commands
+  // A list that is defined, even empty, replaces the built-in table (CON-35).
+  std::optional<std::vector<std::string>> allow, deny;
+  bool require_confirmation = false, write = false, network = false;
+  Millis timeout{30'000};
+  std::int64_t max_commands = 10, max_refusals = 5;
+  std::int64_t max_output = 16'384;  // bytes
+  History history = History::kAnswer;
+};
+
+struct Compaction {
+  enum class Mode { kAuto, kOff };
+  Mode mode = Mode::kAuto;
+  std::int64_t soft_tokens = 32'000, hard_tokens = 96'000, keep_turns = 2, summary_tokens = 1'500;
+  std::int64_t horizon = 10;  // turns
+  double min_gain = 0.25;     // share of the history
+  std::string model;          // "": the conversation's own
+};
+
+// Who answers and with which key; "" is "not given".
+struct ProviderAccess {
+  std::string api_base, key_env, key_file;
+  std::vector<std::string> key_cmd;  // argv
+  std::map<std::string, std::string> extra_headers;
+};
+
+struct Config {
+  std::optional<std::string> model;
+  std::optional<double> temperature;       // 0 to 2
+  std::optional<std::int64_t> max_tokens;  // of a reply
+  std::optional<bool> stream;              // unset: on a terminal
+  bool raw_response = false, debug = false, json_logs = false;
+  std::string log_file;
+  std::string default_system_message;  // "" is absent
+  std::string conversations_path;
+  JsonObject params;  // sent as is; under --compat also unknown keys, never a known one
+  ProviderAccess access;
+  std::optional<Json> json_schema;  // a map, or what its text parses to
+  std::string json_schema_file;     // path or URL
+  std::vector<Variable> variables;  // in order of first appearance
+  std::optional<Section> context_commands;  // for sources::ReadContextCommands
+  std::optional<std::int64_t> context_max_tokens;  // unset: a quarter of the window
+  DynamicCommands dynamic_commands;
+  Compaction compaction;
+  std::map<std::string, Section> sections;  // ask, header, agents, memory, research
+  std::optional<Section> models, local;     // of the user's own file only
+
+  // How it came about.
+  Value raw;       // merged, as written: for `config show`
+  Value expanded;  // what the fields above were read from
+  std::vector<std::string> files;     // that were read, low to high
+  std::vector<std::string> warnings;  // unknown keys and the like, for stderr
+  Mode mode = Mode::kDefault;
+  UserFolders user;
+  std::vector<std::string> project_folders;  // from the working folder up
+  Located conversations;                     // by CON-16
+
+  // kDefault for what nothing sets.
+  Origin OriginOf(std::string_view key) const;
+};
+
+}  // namespace dossier::config
+
+#endif  // DOSSIER_CONFIG_CONFIG_H_

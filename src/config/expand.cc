@@ -1,0 +1,97 @@
+#include "config/expand.h"
+
+#include <algorithm>
+
+namespace dossier::config {
+namespace {
+
+using assembly::YamlNode;
+
+bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
+bool IsName(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
+
+// `${NAME}` or `${NAME:-default}` at the start of a text.
+struct Reference {
+  std::string_view name, fallback;
+  bool has_fallback = false;
+  std::size_t length = 0;  // 0: there is none
+};
+
+Reference ReadReference(std::string_view text) {
+  Reference found;
+  if (!text.starts_with("${") || text.size() < 4 || !IsNameStart(text[2])) return found;
+  std::size_t at = 3;
+  while (at < text.size() && IsName(text[at])) ++at;
+  found.name = text.substr(2, at - 2);
+  if (text.substr(at).starts_with(":-")) {
+    const auto close = text.find('}', at);
+    if (close == std::string_view::npos) return found;
+    found.fallback = text.substr(at + 2, close - at - 2);
+    found.has_fallback = true;
+    at = close;
+  }
+  if (at < text.size() && text[at] == '}') found.length = at + 1;
+  return found;
+}
+
+// Calls `literal` for runs of text and `reference` for each reference, in order.
+template <typename Literal, typename OnReference>
+void Scan(std::string_view text, const Literal& literal, const OnReference& reference) {
+  while (!text.empty()) {
+    const auto dollar = text.find('$');
+    literal(text.substr(0, dollar));
+    if (dollar == std::string_view::npos) return;
+    text.remove_prefix(dollar);
+    if (text.starts_with("$${")) {
+      literal("${");
+      text.remove_prefix(3);
+      continue;
+    }
+    const Reference found = ReadReference(text);
+    if (found.length == 0) {
+      literal("$");
+      text.remove_prefix(1);
+      continue;
+    }
+    reference(found, text.substr(0, found.length));
+    text.remove_prefix(found.length);
+  }
+}
+
+void ExpandNode(const Variables& variables, YamlNode* node) {
+  node->scalar = ExpandText(node->scalar, variables);
+  for (YamlNode& item : node->items) ExpandNode(variables, &item);
+  for (assembly::YamlEntry& entry : node->entries) ExpandNode(variables, &entry.value);
+}
+
+}  // namespace
+
+std::string ExpandText(std::string_view text, const Variables& variables) {
+  std::string out;
+  Scan(
+      text, [&](std::string_view literal) { out += literal; },
+      [&](const Reference& found, std::string_view written) {
+        if (const auto value = Lookup(variables, found.name)) {
+          out += *value;
+        } else if (found.has_fallback) {
+          out += found.fallback;
+        } else if (!variables.contains(found.name)) {
+          out += written;
+        }
+      });
+  return out;
+}
+
+bool HasVariable(std::string_view text) {
+  bool found = false;
+  Scan(
+      text, [](std::string_view) {}, [&](const Reference&, std::string_view) { found = true; });
+  return found;
+}
+
+void Expand(const Variables& variables, Value* value) {
+  if (value->origin.kind == Origin::Kind::kFile) ExpandNode(variables, &value->node);
+  for (Entry& entry : value->entries) Expand(variables, &entry.value);
+}
+
+}  // namespace dossier::config

@@ -1,0 +1,32 @@
+// `${NAME}` in the strings of configuration files (CON-13).
+//
+//   ExpandText("${HOME}/notes", variables)         // "/home/ada/notes"
+//   ExpandText("${PORT:-8080}", variables)         // "8080" if PORT is unset or empty
+//   ExpandText("$${HOME} ${NO_SUCH}", variables)   // "${HOME} ${NO_SUCH}"
+//
+// One pass: what a variable holds is never expanded again. A plain scalar stays plain, so
+// `seed: ${SEED}` is a number where SEED holds one; in quotes it stays text.
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_CONFIG_EXPAND_H_
+#define DOSSIER_CONFIG_EXPAND_H_
+
+#include <string>
+#include <string_view>
+
+#include "config/value.h"
+#include "config/variables.h"
+
+namespace dossier::config {
+
+std::string ExpandText(std::string_view text, const Variables& variables);
+
+// Whether `text` asks for a variable: what makes a value a power key (CON-15).
+bool HasVariable(std::string_view text);
+
+// Expands every string that came from a file; keys of maps and texts of variables and flags stay.
+void Expand(const Variables& variables, Value* value);
+
+}  // namespace dossier::config
+
+#endif  // DOSSIER_CONFIG_EXPAND_H_

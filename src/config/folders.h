@@ -1,0 +1,55 @@
+// The folders of the user, by the XDG rules, from one place; and where conversations live (CON-16).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const UserFolders user, UserFolders::From(variables));
+//   user.config;     // "/home/ada/.config/dossier"
+//
+// Thread-safety: plain data; ConversationFolder asks `exists`, the rest is pure.
+
+#ifndef DOSSIER_CONFIG_FOLDERS_H_
+#define DOSSIER_CONFIG_FOLDERS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/variables.h"
+
+namespace dossier::config {
+
+struct UserFolders {
+  std::string home;                        // $HOME; "" if it is not set
+  std::string config, data, cache, state;  // each ends in /dossier
+
+  // Errors: kConfig if HOME is not set and an XDG variable, neither.
+  static Result<UserFolders> From(const Variables& variables);
+
+  std::string config_file() const { return config + "/dossier.yml"; }
+  std::string legacy_folder() const { return home.empty() ? "" : home + "/.cllm"; }
+};
+
+// `path` seen from `folder`: absolute, "~/" is `home`, without "." and "..".
+std::string ResolvePath(const std::string& path, const std::string& folder,
+                        const std::string& home);
+
+// What the choice of the conversation folder rests on, high to low; "" is "not given".
+struct ConversationPlaces {
+  std::string flag;                         // --conversations-path
+  std::string dossier_variable, cllm_variable;  // …_CONVERSATIONS_PATH
+  std::string config;                       // conversations_path, resolved
+  std::string config_dir;                   // --config-dir
+  std::string dossier_config_dir, cllm_path;  // variables
+  std::vector<std::string> project_folders;  // from the working folder up to the root
+  UserFolders user;
+};
+
+struct Located {
+  std::string path;
+  std::string why;  // "--conversations-path", "$CLLM_PATH", "/repo/.dossier is there"
+};
+Located ConversationFolder(const ConversationPlaces& places,
+                           const std::function<bool(const std::string&)>& is_folder);
+
+}  // namespace dossier::config
+
+#endif  // DOSSIER_CONFIG_FOLDERS_H_

@@ -1,0 +1,398 @@
+#include "config/keys.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/text.h"
+#include "config/read_value.h"
+
+namespace dossier::config {
+namespace {
+
+using assembly::YamlNode;
+
+Status ReadAvailable(const Setting& setting, Config* config) {
+  constexpr std::string_view kWanted = "a list of maps with command and description";
+  if (setting.value.node.kind != YamlNode::Kind::kList) return setting.Wrong(kWanted);
+  for (const YamlNode& item : setting.value.node.items) {
+    DynamicCommands::Available available;
+    // cllm's files may list plain commands, too.
+    if (item.kind == YamlNode::Kind::kScalar) available.command = item.scalar;
+    for (const assembly::YamlEntry& entry : item.entries) {
+      if (entry.key == "command") available.command = entry.value.scalar;
+      if (entry.key == "description") available.description = entry.value.scalar;
+    }
+    if (available.command.empty()) return setting.Wrong(kWanted);
+    config->dynamic_commands.available.push_back(std::move(available));
+  }
+  return {};
+}
+
+Status ReadParams(const Setting& setting, Config* config) {
+  if (!setting.value.is_map()) return setting.Wrong("a map of parameters");
+  const Json params = ToJsonValue(setting.value);
+  for (const auto& [name, value] : params.as_object()) config->params[name] = value;
+  return {};
+}
+
+bool IsVariableName(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+  };
+  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9');
+  });
+}
+
+Status ReadDeclaredVariables(const Setting& setting, Config* config) {
+  if (!setting.value.is_map()) return setting.Wrong("a map of names to defaults");
+  for (const Entry& entry : setting.value.entries) {
+    if (!IsVariableName(entry.key)) {
+      return MakeError(ErrorCode::kConfig,
+                       "{}: variables: '{}' is no name; use letters, digits and _",
+                       entry.value.origin.Place(), entry.key);
+    }
+    Variable variable{.name = entry.key};
+    if (!entry.value.is_null()) variable.value = ToJsonValue(entry.value);
+    config->variables.push_back(std::move(variable));
+  }
+  return {};
+}
+
+Status ReadSchema(const Setting& setting, Config* config) {
+  if (setting.value.is_map()) {
+    config->json_schema = ToJsonValue(setting.value);
+    return {};
+  }
+  auto parsed = ParseJson(setting.value.node.scalar);
+  if (!parsed || !parsed->is_object()) return setting.Wrong("a JSON schema: a map, or its text");
+  config->json_schema = std::move(*parsed);
+  return {};
+}
+
+Status ReadList(const Setting& setting, std::optional<Section>* out) {
+  if (setting.value.node.kind != YamlNode::Kind::kList) return setting.Wrong("a list");
+  return ReadSection(setting, out);
+}
+
+template <std::optional<Section> Config::*kField>
+Status ReadSectionInto(const Setting& setting, Config* config) {
+  return ReadSection(setting, &(config->*kField));
+}
+
+Status ReadNamedSection(const Setting& setting, Config* config) {
+  std::optional<Section> section;
+  DOSSIER_RETURN_IF_ERROR(ReadSection(setting, &section));
+  config->sections.emplace(setting.key, std::move(*section));
+  return {};
+}
+
+#define DOSSIER_READ(expression) \
+  [](const Setting& setting, Config* config) -> Status { return expression; }
+
+constexpr Key kKeys[] = {
+    {"model", Shape::kScalar, "text", "", Power::kNone, "the model, as [PROVIDER/]NAME",
+     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadText(setting, out); }, &config->model))},
+    {"temperature", Shape::kScalar, "number from 0 to 2", "", Power::kNone, "of the model's replies",
+     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadNumber(setting, 0, 2, out); },
+                               &config->temperature))},
+    {"max_tokens", Shape::kScalar, "whole number from 1 up", "", Power::kNone,
+     "tokens of one reply",
+     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadWhole(setting, 1, out); },
+                               &config->max_tokens))},
+    {"stream", Shape::kScalar, "true or false", "", Power::kNone,
+     "show replies as they come (default: on a terminal)",
+     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadFlag(setting, out); },
+                               &config->stream))},
+    {"raw_response", Shape::kScalar, "true or false", "false", Power::kNone,
+     "print the provider's JSON", DOSSIER_READ(ReadFlag(setting, &config->raw_response))},
+    {"debug", Shape::kScalar, "true or false", "false", Power::kNone, "as -v on every command",
+     DOSSIER_READ(ReadFlag(setting, &config->debug))},
+    {"json_logs", Shape::kScalar, "true or false", "false", Power::kNone,
+     "lines of the log file as JSON", DOSSIER_READ(ReadFlag(setting, &config->json_logs))},
+    {"log_file", Shape::kScalar, "path", "", Power::kAlways, "messages are appended there, too",
+     DOSSIER_READ(ReadPath(setting, &config->log_file))},
+    {"default_system_message", Shape::kScalar, "text", "", Power::kNone,
+     "system text of new conversations; empty: none",
+     DOSSIER_READ(ReadText(setting, &config->default_system_message))},
+    {"conversations_path", Shape::kScalar, "path", "", Power::kAlways,
+     "folder of the conversations", DOSSIER_READ(ReadPath(setting, &config->conversations_path))},
+    {"params", Shape::kOpenMap, "map", "", Power::kParams,
+     "sent to the provider as they are: top_p, seed, stop …", ReadParams},
+    {"api_base", Shape::kScalar, "URL", "", Power::kAlways, "address of the provider",
+     DOSSIER_READ(ReadText(setting, &config->access.api_base))},
+    {"extra_headers", Shape::kOpenMap, "map of texts", "", Power::kAlways,
+     "headers of every request", DOSSIER_READ(ReadHeaders(setting, &config->access.extra_headers))},
+    {"key_env", Shape::kScalar, "name of a variable", "", Power::kAlways,
+     "variable that holds the key", DOSSIER_READ(ReadText(setting, &config->access.key_env))},
+    {"key_file", Shape::kScalar, "path", "", Power::kAlways, "file that holds the key, mode 0600",
+     DOSSIER_READ(ReadPath(setting, &config->access.key_file))},
+    {"key_cmd", Shape::kYaml, "program and arguments", "", Power::kAlways,
+     "program whose first line of output is the key",
+     DOSSIER_READ(ReadArgv(setting, &config->access.key_cmd))},
+    {"json_schema", Shape::kYaml, "map or text", "", Power::kNone, "schema of the reply",
+     ReadSchema},
+    {"json_schema_file", Shape::kScalar, "path or URL", "", Power::kUrl, "schema of the reply",
+     DOSSIER_READ(ReadPathOrUrl(setting, &config->json_schema_file))},
+    {"variables", Shape::kOpenMap, "map of names to defaults", "", Power::kNone,
+     "of command templates; null: required", ReadDeclaredVariables},
+    {"context_commands", Shape::kYaml, "list", "", Power::kAlways,
+     "commands whose output stands in the prompt",
+     DOSSIER_READ(ReadList(setting, &config->context_commands))},
+    {"context_max_tokens", Shape::kScalar, "whole number from 1 up", "", Power::kNone,
+     "of all context (default: a quarter of the window)",
+     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadWhole(setting, 1, out); },
+                               &config->context_max_tokens))},
+    {"allow_dynamic_commands", Shape::kScalar, "true or false", "false", Power::kAlways,
+     "the model may run commands", DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.allowed))},
+    {"dynamic_commands.available_commands", Shape::kYaml, "list of {command, description}", "",
+     Power::kAlways, "commands the model is told of", ReadAvailable},
+    {"dynamic_commands.allow", Shape::kYaml, "list of rules", "", Power::kAlways,
+     "commands that may run; replaces the built-in list",
+     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadTexts(setting, out); },
+                               &config->dynamic_commands.allow))},
+    {"dynamic_commands.deny", Shape::kYaml, "list of rules", "", Power::kAlways,
+     "commands that never run",
+     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadTexts(setting, out); },
+                               &config->dynamic_commands.deny))},
+    {"dynamic_commands.require_confirmation", Shape::kScalar, "true or false", "false",
+     Power::kAlways, "ask before each command",
+     DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.require_confirmation))},
+    {"dynamic_commands.timeout", Shape::kScalar, "time", "30", Power::kAlways, "of one command",
+     DOSSIER_READ(ReadTime(setting, &config->dynamic_commands.timeout))},
+    {"dynamic_commands.max_commands", Shape::kScalar, "whole number from 1 up", "10",
+     Power::kAlways, "of one turn",
+     DOSSIER_READ(ReadWhole(setting, 1, &config->dynamic_commands.max_commands))},
+    {"dynamic_commands.max_refusals", Shape::kScalar, "whole number from 1 up", "5",
+     Power::kAlways, "in a row",
+     DOSSIER_READ(ReadWhole(setting, 1, &config->dynamic_commands.max_refusals))},
+    {"dynamic_commands.write", Shape::kScalar, "true or false", "false", Power::kAlways,
+     "commands may write in the project",
+     DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.write))},
+    {"dynamic_commands.network", Shape::kScalar, "true or false", "false", Power::kAlways,
+     "commands may use the network",
+     DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.network))},
+    {"dynamic_commands.history", Shape::kScalar, "answer or full", "answer", Power::kAlways,
+     "what is stored of a turn with commands",
+     DOSSIER_READ(ReadChoice<DynamicCommands::History>(
+         setting,
+         {{"answer", DynamicCommands::History::kAnswer}, {"full", DynamicCommands::History::kFull}},
+         &config->dynamic_commands.history))},
+    {"dynamic_commands.max_output", Shape::kScalar, "whole number from 1 up", "16384",
+     Power::kAlways, "bytes of one command's output that the model gets",
+     DOSSIER_READ(ReadWhole(setting, 1, &config->dynamic_commands.max_output))},
+    {"compaction.mode", Shape::kScalar, "auto or off", "auto", Power::kNone,
+     "whether old turns are shortened in requests",
+     DOSSIER_READ(ReadChoice<Compaction::Mode>(
+         setting, {{"auto", Compaction::Mode::kAuto}, {"off", Compaction::Mode::kOff}},
+         &config->compaction.mode))},
+    {"compaction.soft_tokens", Shape::kScalar, "whole number from 1 up", "32000", Power::kNone,
+     "of history, above which shortening may pay",
+     DOSSIER_READ(ReadWhole(setting, 1, &config->compaction.soft_tokens))},
+    {"compaction.hard_tokens", Shape::kScalar, "whole number from 1 up", "96000", Power::kNone,
+     "of history, above which it must happen",
+     DOSSIER_READ(ReadWhole(setting, 1, &config->compaction.hard_tokens))},
+    {"compaction.keep_turns", Shape::kScalar, "whole number from 0 up", "2", Power::kNone,
+     "newest turns that stay as they are",
+     DOSSIER_READ(ReadWhole(setting, 0, &config->compaction.keep_turns))},
+    {"compaction.summary_tokens", Shape::kScalar, "whole number from 1 up", "1500", Power::kNone,
+     "of a summary", DOSSIER_READ(ReadWhole(setting, 1, &config->compaction.summary_tokens))},
+    {"compaction.horizon", Shape::kScalar, "whole number from 1 up", "10", Power::kNone,
+     "turns over which it must pay",
+     DOSSIER_READ(ReadWhole(setting, 1, &config->compaction.horizon))},
+    {"compaction.min_gain", Shape::kScalar, "number from 0 to 1", "0.25", Power::kNone,
+     "least share of the history saved",
+     DOSSIER_READ(ReadNumber(setting, 0, 1, &config->compaction.min_gain))},
+    {"compaction.model", Shape::kScalar, "text", "", Power::kNone,
+     "writes the summaries (default: the conversation's)",
+     DOSSIER_READ(ReadText(setting, &config->compaction.model))},
+    {"ask", Shape::kSection, "map", "", Power::kNone, "defaults of `ask`", ReadNamedSection},
+    {"header", Shape::kSection, "map", "", Power::kNone, "the repository header",
+     ReadNamedSection},
+    {"agents", Shape::kSection, "map", "", Power::kAlways, "engineer and reviewer work",
+     ReadNamedSection},
+    {"memory", Shape::kSection, "map", "", Power::kAlways, "stores and branches",
+     ReadNamedSection},
+    {"research", Shape::kSection, "map", "", Power::kAlways, "staged runs", ReadNamedSection},
+    {"models", Shape::kSection, "map", "", Power::kAlways,
+     "aliases, data files, keys by provider (the user's own file only)",
+     ReadSectionInto<&Config::models>},
+    {"local", Shape::kSection, "map", "", Power::kAlways,
+     "the local server (the user's own file only)", ReadSectionInto<&Config::local>},
+};
+
+#undef DOSSIER_READ
+
+// What people write who know the flag, or another tool's word.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"command_allow", "dynamic_commands.allow"},
+    {"command_deny", "dynamic_commands.deny"},
+    {"confirm_commands", "dynamic_commands.require_confirmation"},
+    {"available_commands", "dynamic_commands.available_commands"},
+    {"system", "default_system_message"},
+    {"system_message", "default_system_message"},
+    {"base_url", "api_base"},
+    {"schema", "json_schema"},
+};
+
+bool IsPrefixOfKey(std::string_view name) {
+  return std::any_of(std::begin(kKeys), std::end(kKeys), [&](const Key& key) {
+    return key.name.starts_with(name) && key.name.substr(name.size()).starts_with('.');
+  });
+}
+
+std::string Shown(const Setting& setting) {
+  if (setting.value.is_map()) return "a map";
+  if (setting.value.node.kind == YamlNode::Kind::kList) return "a list";
+  if (IsSecret(setting.key)) return "***";
+  std::string text = setting.value.node.scalar;
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return fmt::format("\"{}\"", text);
+}
+
+// Walks the tree along the table; collects what the table does not know.
+class Reader {
+ public:
+  Reader(const std::string& folder, Config* config) : folder_(folder), config_(config) {}
+
+  Status Read(const Value& map, const std::string& prefix) {
+    for (const Entry& entry : map.entries) {
+      const std::string name = prefix + entry.key;
+      const auto key = std::find_if(std::begin(kKeys), std::end(kKeys),
+                                    [&](const Key& row) { return row.name == name; });
+      if (key != std::end(kKeys)) {
+        if (entry.value.is_null()) continue;  // null is "not set"
+        DOSSIER_RETURN_IF_ERROR(key->read(SettingOf(key->name, entry.value), config_));
+      } else if (prefix.empty() && IsPrefixOfKey(name)) {
+        if (entry.value.is_null()) continue;
+        if (!entry.value.is_map()) return SettingOf(name, entry.value).Wrong("a map");
+        DOSSIER_RETURN_IF_ERROR(Read(entry.value, name + "."));
+      } else {
+        Unknown(name, entry.value);
+      }
+    }
+    return {};
+  }
+
+ private:
+  Setting SettingOf(std::string_view name, const Value& value) const {
+    const bool in_file =
+        value.origin.kind == Origin::Kind::kFile && config_->mode == Mode::kDefault;
+    return {name, value,
+            in_file ? std::filesystem::path(value.origin.name).parent_path().string() : folder_,
+            config_->user.home};
+  }
+
+  void Unknown(const std::string& name, const Value& value) {
+    if (config_->mode == Mode::kCompat && name.find('.') == std::string::npos) {
+      if (!value.is_null()) config_->params[name] = ToJsonValue(value);
+      return;
+    }
+    config_->warnings.push_back(fmt::format("{}: unknown key '{}' ignored{}",
+                                            value.origin.ToText(), name, NearestKey(name)));
+  }
+
+  const std::string& folder_;
+  Config* config_;
+};
+
+void MarkAsVariable(const std::string& name, Value* value) {
+  value->origin = {Origin::Kind::kVariable, name};
+  for (Entry& entry : value->entries) MarkAsVariable(name, &entry.value);
+}
+
+Result<Value> ValueOfVariable(const Key& key, const std::string& name, std::string_view text) {
+  if (key.shape == Shape::kScalar) return FromText(text, {Origin::Kind::kVariable, name});
+  DOSSIER_ASSIGN_OR_RETURN(assembly::YamlNode node, assembly::ReadYaml(text, "$" + name));
+  Value value = FromYaml(std::move(node), name);
+  MarkAsVariable(name, &value);
+  return value;
+}
+
+}  // namespace
+
+tl::unexpected<Error> Setting::Wrong(std::string_view wanted) const {
+  return MakeError(ErrorCode::kConfig, "{}: {} is {}; it must be {}", value.origin.Place(), key,
+                   Shown(*this), wanted);
+}
+
+std::span<const Key> Keys() { return kKeys; }
+
+const Key* FindKey(std::string_view name) {
+  for (const Key& key : kKeys) {
+    if (key.name == name) return &key;
+    if (key.shape != Shape::kScalar && name.starts_with(key.name) &&
+        name.substr(key.name.size()).starts_with('.')) {
+      return &key;
+    }
+  }
+  return nullptr;
+}
+
+std::string NearestKey(std::string_view name) {
+  for (const auto& [other, key] : kOtherNames) {
+    if (other == name) return fmt::format("; did you mean {}?", key);
+  }
+  std::vector<std::string> names;
+  for (const Key& key : kKeys) names.emplace_back(key.name);
+  const std::vector<std::string> near = NearestNames(name, names, 1);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", near[0]);
+}
+
+std::string VariableOf(const Key& key) {
+  std::string name = "DOSSIER_";
+  for (const char c : key.name) {
+    name += c == '.' ? '_' : (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+  }
+  return name;
+}
+
+Result<Value> ReadVariables(const Variables& variables) {
+  Value layer = MakeMap({Origin::Kind::kVariable, "environment"});
+  for (const Key& key : kKeys) {
+    if (key.shape == Shape::kSection) continue;  // DOSSIER_MEMORY is a path, and so on
+    const std::string name = VariableOf(key);
+    if (const auto text = Lookup(variables, name)) {
+      DOSSIER_ASSIGN_OR_RETURN(Value value, ValueOfVariable(key, name, *text));
+      Set(key.name, std::move(value), &layer);
+    }
+  }
+  // DOSSIER_PARAMS_TOP_P: parameters are named in lower case by every provider.
+  constexpr std::string_view kParams = "DOSSIER_PARAMS_";
+  for (auto at = variables.lower_bound(kParams);
+       at != variables.end() && at->first.starts_with(kParams); ++at) {
+    if (at->second.empty() || at->first.size() == kParams.size()) continue;
+    Set("params." + ToLowerAscii(at->first.substr(kParams.size())),
+        FromText(at->second, {Origin::Kind::kVariable, at->first}), &layer);
+  }
+  return layer;
+}
+
+bool IsAccessName(std::string_view name) {
+  constexpr std::string_view kParts[] = {"base",     "endpoint", "url",     "host",  "proxy",
+                                         "key",      "secret",   "header",  "auth",  "password",
+                                         "api_type", "cert",     "organization"};
+  const std::string lower = ToLowerAscii(name);
+  if (lower == "token" || lower.ends_with("_token")) return true;
+  return std::any_of(std::begin(kParts), std::end(kParts), [&](std::string_view part) {
+    return lower.find(part) != std::string::npos;
+  });
+}
+
+bool IsSecret(std::string_view name) {
+  if (name.starts_with("extra_headers")) return true;
+  constexpr std::string_view kParams = "params.";
+  return name.starts_with(kParams) && IsAccessName(name.substr(kParams.size()));
+}
+
+Status ReadKeys(const std::string& working_folder, Config* config) {
+  return Reader(working_folder, config).Read(config->expanded, "");
+}
+
+Origin Config::OriginOf(std::string_view key) const {
+  const Value* value = raw.Find(key);
+  return value ? value->origin : Origin();
+}
+
+}  // namespace dossier::config

@@ -1,0 +1,86 @@
+// The one table of configuration keys: type, default, power, meaning, reader (CON-14). Validation,
+// nearest names, `config show`, `get` and `set`, documentation and completion come from it.
+//
+//   for (const Key& key : Keys()) Print(key.name, key.type, key.fallback, key.about);
+//   if (const Key* key = FindKey("compaction.soft_tokens")) Use(*key);
+//
+// Thread-safety: constant data and pure functions.
+
+#ifndef DOSSIER_CONFIG_KEYS_H_
+#define DOSSIER_CONFIG_KEYS_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "config/value.h"
+#include "config/variables.h"
+
+namespace dossier::config {
+
+// A value on its way into the Config.
+struct Setting {
+  std::string_view key;   // dotted
+  const Value& value;
+  std::string folder;     // relative paths start here
+  std::string home;
+
+  // kConfig, "PLACE: KEY is VALUE; it must be WANTED".
+  tl::unexpected<Error> Wrong(std::string_view wanted) const;
+};
+
+enum class Shape {
+  kScalar,   // one word or text
+  kOpenMap,  // names are the user's: params.top_p
+  kYaml,     // a list, a map or either
+  kSection,  // a map that another module parses; no DOSSIER_KEY variable
+};
+
+// What a file that holds the key can do (CON-15).
+enum class Power {
+  kNone,
+  kAlways,   // run code, redirect data
+  kUrl,      // if it is a URL
+  kParams,   // entries that name an endpoint, a key or a header
+};
+
+struct Key {
+  std::string_view name;      // dotted: "compaction.mode"
+  Shape shape;
+  std::string_view type;      // for people: "number from 0 to 2"
+  std::string_view fallback;  // the default as one would write it; "" is none
+  Power power;
+  std::string_view about;     // one line
+  Status (*read)(const Setting& setting, Config* config);
+};
+
+std::span<const Key> Keys();
+
+// The key itself, or the open map that it is an entry of: "params.top_p" finds `params`.
+const Key* FindKey(std::string_view name);
+
+// "unknown key 'command_allow'; did you mean dynamic_commands.allow?"; nothing if none is near.
+std::string NearestKey(std::string_view name);
+
+// "DOSSIER_COMPACTION_SOFT_TOKENS".
+std::string VariableOf(const Key& key);
+
+// What `variables` set, as a layer.
+Result<Value> ReadVariables(const Variables& variables);
+
+// The names that are refused as `params` of untrusted files: endpoint, key, header.
+bool IsAccessName(std::string_view name);
+
+// Whether the value of a key must not be shown: `extra_headers` and params that hold keys.
+bool IsSecret(std::string_view name);
+
+// Reads `config->expanded` into the typed fields; adds warnings for unknown keys.
+// Errors: kConfig with FILE:LINE:COL and the key.
+Status ReadKeys(const std::string& working_folder, Config* config);
+
+}  // namespace dossier::config
+
+#endif  // DOSSIER_CONFIG_KEYS_H_

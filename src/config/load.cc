@@ -1,0 +1,184 @@
+#include "config/load.h"
+
+#include <filesystem>
+
+#include "config/expand.h"
+#include "config/keys.h"
+#include "config/power.h"
+
+namespace dossier::config {
+namespace {
+
+using Owner = Candidate::Owner;
+
+constexpr std::string_view kUserOnly[] = {"models", "local"};
+
+bool IsFolder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+// Collects the layers in order.
+class Loader {
+ public:
+  Loader(const LoadRequest& request, const FileReader& read, const Decide& decide)
+      : request_(request), read_(read), decide_(decide) {}
+
+  Result<Config> Load() {
+    config_.mode = request_.mode;
+    config_.raw = MakeMap({});
+    DOSSIER_ASSIGN_OR_RETURN(config_.user, UserFolders::From(request_.variables));
+    DOSSIER_ASSIGN_OR_RETURN(const Search search, MakeSearch());
+    config_.project_folders = ProjectFolders(request_.folder, request_.root);
+    AddCompatVariables();
+    for (const Candidate& candidate : FindCandidates(search)) {
+      DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const bool found, AddFile(candidate));
+    }
+    DOSSIER_RETURN_IF_ERROR(AddNamed(search));
+    DOSSIER_ASSIGN_OR_RETURN(Value variables, ReadVariables(request_.variables));
+    Merge(std::move(variables), MapRule::kByKey, &config_.raw);
+    for (const Override& flag : request_.flags) {
+      Set(flag.key, FromText(flag.value, {Origin::Kind::kFlag, flag.flag}), &config_.raw);
+    }
+    config_.expanded = config_.raw;
+    Expand(request_.variables, &config_.expanded);
+    DOSSIER_RETURN_IF_ERROR(ReadKeys(request_.folder, &config_));
+    config_.conversations = FindConversations(search);
+    return std::move(config_);
+  }
+
+ private:
+  std::string Absolute(const std::string& path) const {
+    return ResolvePath(path, request_.folder, config_.user.home);
+  }
+  std::string Variable(std::string_view name) const {
+    return Absolute(Lookup(request_.variables, name).value_or(""));
+  }
+
+  Result<Search> MakeSearch() const {
+    Search search{.folder = request_.folder,
+                  .root = request_.root,
+                  .config_dir = Absolute(request_.config_dir),
+                  .cllm_path = Variable("CLLM_PATH"),
+                  .name = request_.name,
+                  .mode = request_.mode,
+                  .user = config_.user};
+    const bool flag = !search.config_dir.empty();
+    if (!flag) search.config_dir = Variable("DOSSIER_CONFIG_DIR");
+    if (!search.config_dir.empty() && !IsFolder(search.config_dir)) {
+      return MakeError(ErrorCode::kConfig, "{} {}: {}",
+                       flag ? "--config-dir" : "DOSSIER_CONFIG_DIR", search.config_dir,
+                       std::filesystem::exists(search.config_dir) ? "not a directory"
+                                                                  : "there is no such folder");
+    }
+    if (request_.name.find('/') != std::string::npos) {
+      return MakeError(ErrorCode::kConfig,
+                       "--config {}: a name is wanted, as in NAME.dossier.yml, not a path",
+                       request_.name);
+    }
+    return search;
+  }
+
+  // Below every file (section 4.13).
+  void AddCompatVariables() {
+    if (request_.mode != Mode::kCompat) return;
+    constexpr std::pair<std::string_view, std::string_view> kRows[] = {
+        {"CLLM_DEBUG", "debug"}, {"CLLM_JSON_LOGS", "json_logs"}, {"CLLM_LOG_FILE", "log_file"}};
+    for (const auto& [name, key] : kRows) {
+      const auto value = Lookup(request_.variables, name);
+      if (!value || (key != "log_file" && *value != "1")) continue;
+      Set(key, FromText(key == "log_file" ? *value : "true",
+                        {Origin::Kind::kVariable, std::string(name)}),
+          &config_.raw);
+    }
+  }
+
+  Result<bool> AddFile(const Candidate& candidate) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file, read_(candidate.path));
+    if (!file) return false;
+    DOSSIER_ASSIGN_OR_RETURN(Value values, ParseConfigFile(*file));
+    if (candidate.owner == Owner::kProject) {
+      std::vector<std::string> powers = FindPowers(values);
+      if (!powers.empty()) DOSSIER_RETURN_IF_ERROR(decide_({*file, std::move(powers)}));
+      DropUserOnly(candidate.path, &values);
+    }
+    config_.files.push_back(candidate.path);
+    Merge(std::move(values), request_.mode == Mode::kCompat ? MapRule::kWhole : MapRule::kByKey,
+          &config_.raw);
+    return true;
+  }
+
+  void DropUserOnly(const std::string& path, Value* values) {
+    std::erase_if(values->entries, [&](const Entry& entry) {
+      for (const std::string_view key : kUserOnly) {
+        if (entry.key != key) continue;
+        config_.warnings.push_back(fmt::format("{}:{}: '{}' is ignored here; it counts in {} only",
+                                               path, entry.value.node.line, key,
+                                               config_.user.config_file()));
+        return true;
+      }
+      return false;
+    });
+  }
+
+  Status AddNamed(const Search& search) {
+    bool any = false;
+    std::string places;
+    for (const auto& group : FindNamedCandidates(search)) {
+      for (const Candidate& candidate : group) {
+        places += (places.empty() ? "" : ", ") + candidate.path;
+        DOSSIER_ASSIGN_OR_RETURN(const bool found, AddFile(candidate));
+        any = any || found;
+        if (found) break;
+      }
+      if (any && search.mode == Mode::kDefault) break;
+    }
+    if (any || search.name.empty()) return {};
+    return MakeError(ErrorCode::kConfig, "--config {}: there is no such file; looked for {}",
+                     search.name, places);
+  }
+
+  Located FindConversations(const Search& search) const {
+    const std::string flag_dir = Absolute(request_.config_dir);
+    return ConversationFolder({.flag = Absolute(request_.conversations_path),
+                               .dossier_variable = Variable("DOSSIER_CONVERSATIONS_PATH"),
+                               .cllm_variable = Variable("CLLM_CONVERSATIONS_PATH"),
+                               .config = config_.conversations_path,
+                               .config_dir = flag_dir,
+                               .dossier_config_dir = Variable("DOSSIER_CONFIG_DIR"),
+                               .cllm_path = search.cllm_path,
+                               .project_folders = config_.project_folders,
+                               .user = config_.user},
+                              IsFolder);
+  }
+
+  const LoadRequest& request_;
+  const FileReader& read_;
+  const Decide& decide_;
+  Config config_;
+};
+
+}  // namespace
+
+Result<Config> LoadConfig(const LoadRequest& request, const FileReader& read,
+                          const Decide& decide) {
+  return Loader(request, read, decide).Load();
+}
+
+Result<Config> LoadUserFile(const std::string& path, const UserFolders& user,
+                            const Variables& variables, const FileReader& read) {
+  Config config;
+  config.raw = MakeMap({});
+  config.user = user;
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file, read(path));
+  if (file) {
+    DOSSIER_ASSIGN_OR_RETURN(config.raw, ParseConfigFile(*file));
+    config.files.push_back(path);
+  }
+  config.expanded = config.raw;
+  Expand(variables, &config.expanded);
+  DOSSIER_RETURN_IF_ERROR(ReadKeys(std::filesystem::path(path).parent_path(), &config));
+  return config;
+}
+
+}  // namespace dossier::config

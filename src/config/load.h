@@ -1,0 +1,60 @@
+// Finds, reads, checks and merges the layers of CON-12.
+//
+//   LoadRequest request{.folder = cwd, .variables = ProcessVariables()};
+//   DOSSIER_ASSIGN_OR_RETURN(const Config config, LoadConfig(request, ReadConfigFile, decide));
+//
+// Low to high: built-in defaults, files, DOSSIER_KEY variables, flags. A project's file with power
+// keys goes to `decide` before it counts.
+// Thread-safety: a function over what it is given.
+
+#ifndef DOSSIER_CONFIG_LOAD_H_
+#define DOSSIER_CONFIG_LOAD_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "config/config_file.h"
+#include "config/variables.h"
+
+namespace dossier::config {
+
+// A flag that stands for a key: {"model", "gpt-5", "--model"}.
+struct Override {
+  std::string key, value, flag;
+};
+
+struct LoadRequest {
+  std::string folder;      // working folder, absolute
+  std::string root;        // of its repository; "" outside one
+  Variables variables;
+  std::string name;        // --config
+  std::string config_dir;  // --config-dir
+  std::string conversations_path;  // --conversations-path
+  Mode mode = Mode::kDefault;
+  std::vector<Override> flags;
+};
+
+// A project's file that can run code or redirect data.
+struct Question {
+  const ConfigFile& file;
+  std::vector<std::string> powers;
+};
+// Success: use the file. An error ends the load.
+using Decide = std::function<Status(const Question&)>;
+
+// Errors: kConfig (wrong types, unknown --config with the places searched, a --config-dir that is no
+// folder), kRefused (owner, trust).
+Result<Config> LoadConfig(const LoadRequest& request, const FileReader& read,
+                          const Decide& decide);
+
+// Only the user's own file at `path`, for what does not depend on the project: models, keys.
+Result<Config> LoadUserFile(const std::string& path, const UserFolders& user,
+                            const Variables& variables, const FileReader& read);
+
+}  // namespace dossier::config
+
+#endif  // DOSSIER_CONFIG_LOAD_H_

@@ -1,0 +1,89 @@
+#include "config/power.h"
+
+#include "config/expand.h"
+#include "config/keys.h"
+#include "config/read_value.h"
+
+namespace dossier::config {
+namespace {
+
+using assembly::YamlNode;
+
+class Finder {
+ public:
+  std::vector<std::string> Find(const Value& root) {
+    for (const Entry& entry : root.entries) {
+      if (!entry.value.is_null()) CheckKey(entry.key, entry.value);
+      FindVariables(entry.key, entry.value);
+    }
+    return std::move(powers_);
+  }
+
+ private:
+  void Add(std::string what, int line) {
+    powers_.push_back(fmt::format("{} (line {})", what, line));
+  }
+
+  void CheckKey(const std::string& name, const Value& value) {
+    switch (PowerOf(name)) {
+      case Power::kNone:
+        return;
+      case Power::kAlways:
+        return Add(name, value.node.line);
+      case Power::kUrl:
+        if (IsUrl(value.node.scalar)) Add(name + " is a URL", value.node.line);
+        return;
+      case Power::kParams:
+        return CheckParams(name, value);
+    }
+  }
+
+  // An unknown key is sent to the provider under --compat, so it is judged as one of params.
+  static Power PowerOf(const std::string& name) {
+    if (const Key* key = FindKey(name)) return key->power;
+    for (const Key& key : Keys()) {
+      if (key.name.starts_with(name + ".")) return key.power;
+    }
+    return Power::kParams;
+  }
+
+  void CheckParams(const std::string& name, const Value& value) {
+    if (name != "params" && IsAccessName(name)) return Add(name, value.node.line);
+    for (const Entry& entry : value.entries) {
+      const std::string inner = name + "." + entry.key;
+      if (IsAccessName(entry.key)) {
+        Add(inner, entry.value.node.line);
+      } else {
+        CheckParams(inner, entry.value);
+      }
+    }
+    CheckListed(name, value.node);
+  }
+
+  void CheckListed(const std::string& name, const YamlNode& node) {
+    for (const YamlNode& item : node.items) CheckListed(name, item);
+    for (const assembly::YamlEntry& entry : node.entries) {
+      if (IsAccessName(entry.key)) Add(name + "." + entry.key, entry.line);
+      CheckListed(name, entry.value);
+    }
+  }
+
+  void FindVariables(const std::string& name, const Value& value) {
+    FindInNode(name, value.node);
+    for (const Entry& entry : value.entries) FindVariables(name + "." + entry.key, entry.value);
+  }
+
+  void FindInNode(const std::string& name, const YamlNode& node) {
+    if (HasVariable(node.scalar)) Add("${…} in " + name, node.line);
+    for (const YamlNode& item : node.items) FindInNode(name, item);
+    for (const assembly::YamlEntry& entry : node.entries) FindInNode(name, entry.value);
+  }
+
+  std::vector<std::string> powers_;
+};
+
+}  // namespace
+
+std::vector<std::string> FindPowers(const Value& values) { return Finder().Find(values); }
+
+}  // namespace dossier::config

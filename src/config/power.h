@@ -1,0 +1,22 @@
+// What a configuration file could do to the person who runs it (CON-15).
+//
+//   FindPowers(values)   // {"context_commands (line 3)", "${HOME} in params.user (line 9)"}
+//
+// Thread-safety: pure function.
+
+#ifndef DOSSIER_CONFIG_POWER_H_
+#define DOSSIER_CONFIG_POWER_H_
+
+#include <string>
+#include <vector>
+
+#include "config/value.h"
+
+namespace dossier::config {
+
+// Empty: the file may be used unseen. `values` is one file, not expanded.
+std::vector<std::string> FindPowers(const Value& values);
+
+}  // namespace dossier::config
+
+#endif  // DOSSIER_CONFIG_POWER_H_

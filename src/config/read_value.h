@@ -1,0 +1,65 @@
+// Readers of single values, shared by the rows of the key table. Only for .cc files of this module.
+//
+//   return ReadWhole(setting, 1, &config->max_tokens);
+//
+// All return kConfig through Setting::Wrong. Thread-safety: pure functions.
+
+#ifndef DOSSIER_CONFIG_READ_VALUE_H_
+#define DOSSIER_CONFIG_READ_VALUE_H_
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/keys.h"
+
+namespace dossier::config {
+
+Status ReadText(const Setting& setting, std::string* out);
+Status ReadPath(const Setting& setting, std::string* out);
+// As ReadPath, but a URL stays as it is.
+Status ReadPathOrUrl(const Setting& setting, std::string* out);
+// true, yes, on and their opposites, any case.
+Status ReadFlag(const Setting& setting, bool* out);
+Status ReadWhole(const Setting& setting, std::int64_t least, std::int64_t* out);
+Status ReadNumber(const Setting& setting, double low, double high, double* out);
+// "500ms", "2m"; a bare number is seconds. Above 0.
+Status ReadTime(const Setting& setting, Millis* out);
+Status ReadTexts(const Setting& setting, std::vector<std::string>* out);
+// A program and its arguments: a list, or a text parted at blanks, as no shell takes part.
+Status ReadArgv(const Setting& setting, std::vector<std::string>* out);
+Status ReadHeaders(const Setting& setting, std::map<std::string, std::string>* out);
+Status ReadSection(const Setting& setting, std::optional<Section>* out);
+
+template <typename T>
+Status ReadChoice(const Setting& setting, std::initializer_list<std::pair<std::string_view, T>> words,
+                  T* out) {
+  std::string known;
+  for (const auto& [word, value] : words) {
+    if (!setting.value.is_map() && setting.value.node.scalar == word) {
+      *out = value;
+      return {};
+    }
+    known += (known.empty() ? "" : " or ") + std::string(word);
+  }
+  return setting.Wrong(known);
+}
+
+// Reads into an optional with the reader of its type.
+template <typename T, typename Reader>
+Status ReadOptional(const Reader& reader, std::optional<T>* out) {
+  T value{};
+  DOSSIER_RETURN_IF_ERROR(reader(&value));
+  *out = std::move(value);
+  return {};
+}
+
+bool IsUrl(std::string_view text);
+
+}  // namespace dossier::config
+
+#endif  // DOSSIER_CONFIG_READ_VALUE_H_

@@ -1,0 +1,128 @@
+#include "config/trust.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace dossier::config {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::uint64_t kMaxBytes = 16 << 20;
+constexpr unsigned kPrivate = 0600, kPrivateFolder = 0700;
+
+tl::unexpected<Error> Damaged(const std::string& path) {
+  return MakeError(ErrorCode::kDamaged,
+                   "{} is damaged; remove it, then approve your projects again (dossier trust)",
+                   path);
+}
+
+Result<std::vector<Approval>> Parse(const std::string& text, const std::string& path) {
+  const auto json = ParseJson(text);
+  if (!json || FindInt(*json, "version") != kVersion) return Damaged(path);
+  const Json* files = dossier::Find(*json, "files");
+  if (!files || !files->is_array()) return Damaged(path);
+  std::vector<Approval> approvals;
+  for (const Json& file : files->as_array()) {
+    const auto name = FindString(file, "path"), hash = FindString(file, "sha256");
+    // The hash becomes a file name: nothing else may.
+    if (!name || !hash || !IsSha256Hex(*hash)) return Damaged(path);
+    approvals.push_back({std::string(*name), std::string(*hash),
+                         std::string(FindString(file, "approved_at").value_or(""))});
+  }
+  return approvals;
+}
+
+std::string Write(const std::vector<Approval>& approvals) {
+  JsonArray files;
+  for (const Approval& approval : approvals) {
+    files.push_back(JsonObject{{"path", approval.path},
+                               {"sha256", approval.sha256},
+                               {"approved_at", approval.approved_at}});
+  }
+  return ToPrettyJson(JsonObject{{"version", kVersion}, {"files", std::move(files)}}) + "\n";
+}
+
+// Held until the descriptor closes.
+Result<UniqueFd> Lock(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kPrivate));
+  if (!fd.valid()) return MakeErrnoError(errno, path);
+  while (flock(fd.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return MakeErrnoError(errno, path);
+  }
+  return fd;
+}
+
+}  // namespace
+
+Result<std::vector<Approval>> TrustStore::List() const {
+  if (!Exists(file())) return std::vector<Approval>();
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(file(), kMaxBytes));
+  return Parse(text, file());
+}
+
+Result<std::optional<Approval>> TrustStore::Find(std::string_view real_path) const {
+  DOSSIER_ASSIGN_OR_RETURN(const auto approvals, List());
+  for (const Approval& approval : approvals) {
+    if (approval.path == real_path) return approval;
+  }
+  return std::nullopt;
+}
+
+Result<std::string> TrustStore::Bytes(const Approval& approval) const {
+  return ReadFile(fmt::format("{}/trust/{}", folder_, approval.sha256), kMaxBytes);
+}
+
+Status TrustStore::Change(const std::function<void(std::vector<Approval>*)>& change) {
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder_, kPrivateFolder));
+  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd lock, Lock(folder_ + "/trust.lock"));
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<Approval> approvals, List());
+  change(&approvals);
+  std::sort(approvals.begin(), approvals.end(),
+            [](const Approval& a, const Approval& b) { return a.path < b.path; });
+  return WriteFileAtomic(file(), Write(approvals), kPrivate);
+}
+
+Status TrustStore::Approve(const std::string& real_path, std::string_view bytes) {
+  const std::string hash = Sha256Hex(bytes);
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder_ + "/trust", kPrivateFolder));
+  // The bytes first: an approval without them could show no difference later.
+  DOSSIER_RETURN_IF_ERROR(
+      WriteFileAtomic(fmt::format("{}/trust/{}", folder_, hash), bytes, kPrivate));
+  return Change([&](std::vector<Approval>* approvals) {
+    std::erase_if(*approvals, [&](const Approval& known) { return known.path == real_path; });
+    approvals->push_back({real_path, hash, FormatTime(clock_->WallNow())});
+  });
+}
+
+Result<bool> TrustStore::Revoke(std::string_view real_path) {
+  bool found = false;
+  DOSSIER_RETURN_IF_ERROR(Change([&](std::vector<Approval>* approvals) {
+    found = std::erase_if(*approvals, [&](const Approval& known) {
+              return known.path == real_path;
+            }) > 0;
+  }));
+  return found;
+}
+
+bool IsBelowTrustRoot(std::string_view real_path, std::string_view roots) {
+  for (const std::string_view root : Split(roots, ':')) {
+    if (!root.starts_with('/')) continue;  // a relative one would move with the working folder
+    std::error_code error;
+    std::string real = std::filesystem::canonical(root, error).string();
+    if (error) continue;
+    if (!real.ends_with('/')) real += '/';
+    if (real_path.starts_with(real)) return true;
+  }
+  return false;
+}
+
+}  // namespace dossier::config

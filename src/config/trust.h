@@ -1,0 +1,62 @@
+// Which project files a person has looked at and allowed (CON-15): by real path and SHA-256 of the
+// bytes that were parsed, in the user's state folder.
+//
+//   TrustStore store(user.state, SystemClock());
+//   DOSSIER_ASSIGN_OR_RETURN(const auto known, store.Find(file.real_path));
+//   if (!known || known->sha256 != Sha256Hex(file.bytes)) Ask(...);
+//   DOSSIER_RETURN_IF_ERROR(store.Approve(file.real_path, file.bytes));
+//
+// The file is docs/formats/trust.md. Thread-safety: processes and threads exclude each other by a
+// lock file; the last approval of a path stands.
+
+#ifndef DOSSIER_CONFIG_TRUST_H_
+#define DOSSIER_CONFIG_TRUST_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace dossier::config {
+
+struct Approval {
+  std::string path;         // without links
+  std::string sha256;       // of the bytes
+  std::string approved_at;  // UTC
+};
+
+class TrustStore {
+ public:
+  TrustStore(std::string state_folder, std::shared_ptr<const Clock> clock)
+      : folder_(std::move(state_folder)), clock_(std::move(clock)) {}
+
+  // By path. Errors: kDamaged (with the file and the way out), kIo.
+  Result<std::vector<Approval>> List() const;
+  Result<std::optional<Approval>> Find(std::string_view real_path) const;
+  // The bytes that were approved; kNotFound if they are gone.
+  Result<std::string> Bytes(const Approval& approval) const;
+
+  Status Approve(const std::string& real_path, std::string_view bytes);
+  // False: it was not approved.
+  Result<bool> Revoke(std::string_view real_path);
+
+  std::string file() const { return folder_ + "/trust.json"; }
+
+ private:
+  Status Change(const std::function<void(std::vector<Approval>*)>& change);
+
+  std::string folder_;
+  std::shared_ptr<const Clock> clock_;
+};
+
+// Whether `real_path` is below one of the folders of $DOSSIER_TRUST_ROOTS (colons between them).
+bool IsBelowTrustRoot(std::string_view real_path, std::string_view roots);
+
+}  // namespace dossier::config
+
+#endif  // DOSSIER_CONFIG_TRUST_H_
