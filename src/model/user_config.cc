@@ -1,122 +1,141 @@
 #include "model/user_config.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
-
-#include "base/file.h"
+#include "assembly/yaml_fields.h"
 #include "base/text.h"
-#include "model/catalog_fields.h"
-#include "model/yaml_json.h"
+#include "config/load.h"
 
 namespace dossier::model {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1 << 20;  // CON-13
+using assembly::Field;
+using assembly::FieldPlace;
+using assembly::YamlEntry;
+using assembly::YamlNode;
+using config::Section;
 
-// Power over keys and programs: nobody else may write the file (CON-13).
-Status CheckOwner(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return MakeErrnoError(errno, path);
-  if (info.st_uid != geteuid() && info.st_uid != 0) {
-    return MakeError(ErrorCode::kRefused, "{} belongs to another user", path);
+// A section on its way into the UserConfig: paths in it start at its file's folder.
+struct Draft {
+  const Section& section;
+  UserConfig config;
+
+  std::string Resolved(const std::string& path) const {
+    return config::ResolvePath(path, section.folder, "");
   }
-  if ((info.st_mode & 0022) != 0) {
-    return MakeError(ErrorCode::kRefused, "{} may be written by others; run: chmod go-w {}", path,
-                     path);
+};
+
+Status ReadTexts(const FieldPlace& at, std::vector<std::string>* out) {
+  if (at.value.kind == YamlNode::Kind::kList) return assembly::ReadStrings(at, out);
+  return assembly::ReadString(at, &out->emplace_back());
+}
+
+Status ReadDataFiles(const FieldPlace& at, Draft* draft) {
+  DOSSIER_RETURN_IF_ERROR(ReadTexts(at, &draft->config.data_files));
+  for (std::string& path : draft->config.data_files) path = draft->Resolved(path);
+  return {};
+}
+
+Status ReadAliases(const FieldPlace& at, Draft* draft) {
+  if (at.value.kind != YamlNode::Kind::kMap) {
+    return at.Fail("aliases is a map: NAME: PROVIDER/NAME");
+  }
+  for (const YamlEntry& entry : at.value.entries) {
+    DOSSIER_RETURN_IF_ERROR(assembly::ReadString({at.file, entry.key, entry.value},
+                                                 &draft->config.aliases[entry.key]));
   }
   return {};
 }
 
-class ConfigReader {
- public:
-  explicit ConfigReader(const std::string& path) { config_.path = path; }
-
-  UserConfig Read(const YAML::Node& root) {
-    if (root.IsNull()) return std::move(config_);
-    if (!root.IsMap()) FailAt(root, "must contain a dictionary");
-    ReadText(root["model"], config_.model);
-    ReadAccess(root, config_.access);
-    if (const YAML::Node models = root["models"]) ReadModels(models);
-    if (const YAML::Node local = root["local"]) ReadLocal(local);
-    return std::move(config_);
-  }
-
- private:
-  // Paths resolve from their file.
-  std::string Resolved(const std::string& path) const {
-    if (path.empty()) return path;
-    return (std::filesystem::path(config_.path).parent_path() / path).lexically_normal();
-  }
-
-  // A text is parted at blanks: no shell takes part, so no quotes either.
-  void ReadAccess(const YAML::Node& node, KeyAccess& access) const {
-    if (const YAML::Node command = node["key_cmd"]) {
-      ReadTexts(command, access.command);
-      if (command.IsScalar()) {
-        access.command.clear();
-        for (const std::string_view word : Split(command.Scalar(), ' ')) {
-          if (!TrimSpace(word).empty()) access.command.emplace_back(TrimSpace(word));
-        }
-      }
-      if (access.command.empty()) FailAt(command, "key_cmd is a program and its arguments");
-    }
-    ReadText(node["key_file"], access.file);
-    access.file = Resolved(access.file);
-  }
-
-  void ReadModels(const YAML::Node& node) {
-    CheckKeys(node, {"data", "aliases", "providers"});
-    ReadTexts(node["data"], config_.data_files);
-    for (std::string& path : config_.data_files) path = Resolved(path);
-    if (const YAML::Node aliases = node["aliases"]) {
-      if (!aliases.IsMap()) FailAt(aliases, "aliases is a map: NAME: PROVIDER/NAME");
-      for (const auto& item : aliases) ReadText(item.second, config_.aliases[item.first.Scalar()]);
-    }
-    if (const YAML::Node providers = node["providers"]) {
-      if (!providers.IsMap()) FailAt(providers, "providers is a map of names");
-      for (const auto& item : providers) {
-        CheckKeys(item.second, {"key_cmd", "key_file"});
-        ReadAccess(item.second, config_.providers[item.first.Scalar()]);
-      }
+// A text is parted at blanks: no shell takes part, so no quotes either.
+Status ReadCommand(const FieldPlace& at, KeyAccess* access) {
+  std::vector<std::string> words;
+  DOSSIER_RETURN_IF_ERROR(ReadTexts(at, &words));
+  if (at.value.kind != YamlNode::Kind::kList) {
+    const std::string text = std::move(words[0]);
+    words.clear();
+    for (const std::string_view word : Split(text, ' ')) {
+      if (!TrimSpace(word).empty()) words.emplace_back(TrimSpace(word));
     }
   }
+  if (words.empty()) return at.Fail("key_cmd is a program and its arguments");
+  access->command = std::move(words);
+  return {};
+}
 
-  void ReadLocal(const YAML::Node& node) {
-    CheckKeys(node, {"server", "idle", "context"});
-    ReadText(node["server"], config_.local_server);
-    config_.local_server = Resolved(config_.local_server);
-    ReadCount(node["context"], config_.local_context);
-    if (const YAML::Node idle = node["idle"]) {
-      const auto time = ParseDuration(idle.Scalar());
-      if (!time) FailAt(idle, time.error().message);
-      config_.local_idle = *time;
-    }
-  }
-
-  UserConfig config_;
+constexpr Field<KeyAccess> kAccessFields[] = {
+    {"key_cmd", ReadCommand},
+    {"key_file",
+     [](const FieldPlace& at, KeyAccess* out) { return assembly::ReadString(at, &out->file); }},
 };
+
+Status ReadProviders(const FieldPlace& at, Draft* draft) {
+  if (at.value.kind != YamlNode::Kind::kMap) return at.Fail("providers is a map of names");
+  for (const YamlEntry& entry : at.value.entries) {
+    KeyAccess& access = draft->config.providers[entry.key];
+    DOSSIER_RETURN_IF_ERROR(
+        assembly::ReadFields<KeyAccess>(entry.value, at.file, kAccessFields, &access));
+    access.file = draft->Resolved(access.file);
+  }
+  return {};
+}
+
+constexpr Field<Draft> kModelsFields[] = {
+    {"data", ReadDataFiles}, {"aliases", ReadAliases}, {"providers", ReadProviders}};
+
+constexpr Field<Draft> kLocalFields[] = {
+    {"server",
+     [](const FieldPlace& at, Draft* draft) -> Status {
+       DOSSIER_RETURN_IF_ERROR(assembly::ReadString(at, &draft->config.local_server));
+       draft->config.local_server = draft->Resolved(draft->config.local_server);
+       return {};
+     }},
+    {"idle",
+     [](const FieldPlace& at, Draft* draft) -> Status {
+       const auto time = ParseDuration(at.value.scalar);
+       if (!time) return at.Fail(time.error().message);
+       draft->config.local_idle = *time;
+       return {};
+     }},
+    {"context",
+     [](const FieldPlace& at, Draft* draft) {
+       return assembly::ReadWhole(at, 1, &draft->config.local_context.emplace());
+     }},
+};
+
+Status ReadSection(const std::optional<Section>& section, std::span<const Field<Draft>> fields,
+                   UserConfig* config) {
+  if (!section) return {};
+  Draft draft{*section, std::move(*config)};
+  DOSSIER_RETURN_IF_ERROR(
+      assembly::ReadFields<Draft>(section->node, section->file, fields, &draft));
+  *config = std::move(draft.config);
+  return {};
+}
 
 }  // namespace
 
+Result<UserConfig> UserConfigOf(const config::Config& config) {
+  UserConfig out{.path = config.user.config_file(), .model = config.model.value_or("")};
+  out.access = {.command = config.access.key_cmd, .file = config.access.key_file};
+  DOSSIER_RETURN_IF_ERROR(ReadSection(config.models, kModelsFields, &out));
+  DOSSIER_RETURN_IF_ERROR(ReadSection(config.local, kLocalFields, &out));
+  return out;
+}
+
 Result<UserConfig> ReadUserConfig(const std::string& path) {
-  DOSSIER_RETURN_IF_ERROR(CheckOwner(path));
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostBytes));
-  DOSSIER_ASSIGN_OR_RETURN(const YAML::Node root, ParseYaml(text, path));
-  try {
-    return ConfigReader(path).Read(root);
-  } catch (const YAML::Exception& error) {
-    return YamlError(path, error.mark, error.msg);
-  }
+  const config::Variables variables = config::ProcessVariables();
+  // The folders are for messages only; a home that is not set is no reason to fail here.
+  const auto user = config::UserFolders::From(variables);
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config,
+                           config::LoadUserFile(path, user.value_or(config::UserFolders()),
+                                                variables, config::ReadConfigFile));
+  DOSSIER_ASSIGN_OR_RETURN(UserConfig out, UserConfigOf(config));
+  out.path = path;
+  return out;
 }
 
 Result<UserConfig> LoadUserConfig() {
-  const auto folder = ConfigFolder();
-  if (!folder) return UserConfig();  // no home, no config
-  const std::string path = *folder + "/dossier.yml";
-  if (!Exists(path)) return UserConfig{.path = path};
-  return ReadUserConfig(path);
+  const auto user = config::UserFolders::From(config::ProcessVariables());
+  return user ? ReadUserConfig(user->config_file()) : UserConfig();  // no home, no config
 }
 
 }  // namespace dossier::model

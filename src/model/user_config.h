@@ -1,7 +1,8 @@
-// What the user's own dossier.yml says about models. The file's other keys belong to others and are
-// left alone here.
+// What configuration says about models: `model`, provider access, and of the user's own dossier.yml
+// the sections `models` and `local`. Finding, merging and checking files is the module config's.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(UserConfig config, LoadUserConfig());
+//   DOSSIER_ASSIGN_OR_RETURN(UserConfig config, UserConfigOf(all_layers));   // config::Config
+//   DOSSIER_ASSIGN_OR_RETURN(UserConfig own, LoadUserConfig());              // the user's file alone
 //   config.model;      // "local"
 //
 //   model: gpt-5-mini
@@ -25,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "config/config.h"
 
 namespace dossier::model {
 
@@ -46,7 +48,9 @@ struct UserConfig {
   std::optional<std::int64_t> local_context;   // tokens
 };
 
-// Errors: kConfig with FILE:LINE:COL; kRefused for a file that others may write (CON-13).
+// Errors: kConfig with FILE:LINE:COL.
+Result<UserConfig> UserConfigOf(const config::Config& config);
+// As config::LoadUserFile. Errors: also kRefused for a file that others may write (CON-13).
 Result<UserConfig> ReadUserConfig(const std::string& path);
 // $XDG_CONFIG_HOME/dossier/dossier.yml; all defaults if there is none.
 Result<UserConfig> LoadUserConfig();
