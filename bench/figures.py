@@ -312,14 +312,32 @@ def _nanoseconds(seconds: float) -> str:
     return f"{seconds * 1e9:,.1f} ns"
 
 
+def _empty_program(folder: pathlib.Path) -> str:
+    """A dynamic C++ program that does nothing: what any start costs."""
+    program = folder / "empty-program"
+    if not program.exists():
+        subprocess.run(["g++", "-O2", "-x", "c++", "-", "-o", str(program)], check=True, text=True,
+                       input="#include <iostream>\nint main() { std::cout.flush(); }\n")
+    return str(program)
+
+
 def start(setting: Setting) -> list[Figure]:
+    empty = _empty_program(setting.folder)
     runs = timing.interleaved({"--version": [setting.dossier, "--version"],
                                "--help": [setting.dossier, "--help"],
+                               "completion bash": [setting.dossier, "completion", "bash"],
+                               "__complete": [setting.dossier, "__complete", "--", "config", "get", ""],
+                               "empty": [empty], "git": ["git", "--version"],
                                "python": [_PYTHON, "-S", "-c", "pass"]}, 20)
-    peer = timing.least_cpu(runs["python"])
-    return [_at_most(f"dossier {flag}, CPU, least of 20", timing.least_cpu(runs[flag]),
-                     "python3 -S -c pass", peer, 1 / 3, _seconds)
-            for flag in ("--version", "--help")]
+    least = {name: timing.least_cpu(some) for name, some in runs.items()}
+    rows = [_at_most(f"dossier {flag}, CPU, least of 20", least[flag], "python3 -S -c pass",
+                     least["python"], 1 / 3, _seconds) for flag in ("--version", "--help")]
+    rows += [_at_most(f"dossier {flag}, CPU, least of 20", least[flag], "an empty C++ program",
+                      least["empty"], 4, _seconds)
+             for flag in ("--version", "--help", "completion bash")]
+    rows.append(_at_most("dossier __complete, keys, CPU, least of 20", least["__complete"],
+                         "git --version", least["git"], 3, _seconds))
+    return rows
 
 
 def pack(setting: Setting) -> list[Figure]:

@@ -1,12 +1,11 @@
 #include "cli/ask_command.h"
 
-#include <iostream>
-
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "cli/asset_folders.h"
 #include "cli/progress_view.h"
+#include "cli/prompt_input.h"
 #include "cli/terminal.h"
 #include "recursion/engine.h"
 #include "store/journal.h"
@@ -90,14 +89,20 @@ Status CheckQuestion(const AskArguments& arguments) {
   return {};
 }
 
-Result<std::string> ReadQuestion(const AskArguments& arguments) {
+// Only where "-" names it: stdin may as well be one of the contexts.
+Result<std::string> ReadQuestion(const AskArguments& arguments, const GlobalFlags& flags,
+                                 const CancelToken& cancel, std::ostream& err) {
   if (arguments.question != "-") return arguments.question;
-  std::string text((std::istreambuf_iterator<char>(std::cin)), {});
-  if (text.ends_with('\n')) text.pop_back();
-  if (TrimSpace(text).empty()) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto timeout, StdinTimeout(flags));
+  StdinStream in;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const PromptInput input,
+      ReadPromptInput({.prompt = "-", .timeout = timeout}, in,
+                      [&](std::string_view warning) { PrintWarning(err, warning); }, cancel));
+  if (TrimSpace(input.text).empty()) {
     return MakeError(ErrorCode::kUsage, "ask: the question on stdin is empty");
   }
-  return text;
+  return input.text;
 }
 
 Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& model,
@@ -128,7 +133,6 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   }
   request.cell = sandbox.limits;
   request.context_string_max = sandbox.context_string_max;
-  request.temperature = arguments.model.temperature;
   request.sampling = model.sampling;
   request.deadline = model.deadline;
   request.idle_limit = model.idle_limit;
@@ -163,11 +167,10 @@ int WriteAnswer(const AskArguments& arguments, const recursion::Outcome& outcome
   return out.good() ? outcome.exit_code() : 141;
 }
 
-void ExplainEnd(const AskArguments& arguments, const recursion::Outcome& outcome,
-                std::ostream& err) {
+void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std::ostream& err) {
   const bool stopped = outcome.status == recursion::RunStatus::kInterrupted;
   if (outcome.error && !stopped) PrintError(err, *outcome.error);
-  if (!arguments.quiet) {
+  if (!flags.quiet) {
     for (const recursion::Warning& warning : outcome.warnings) {
       if (const auto* text = warning.data.if_string()) {
         PrintWarning(err, fmt::format("{}: {}", warning.code, std::string_view(*text)));
@@ -221,14 +224,18 @@ Result<std::shared_ptr<const store::Memo>> OpenReplies(store::Journal& journal) 
   return std::shared_ptr<const store::Memo>(std::move(memo));
 }
 
-Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::ostream& out,
-                std::ostream& err) {
-  const Terminal terminal = Terminal::Detect();
+Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
+                std::ostream& out, std::ostream& err) {
+  const Terminal terminal = Terminal::Detect(ParseColorWish(flags.color));
   DOSSIER_RETURN_IF_ERROR(CheckQuestion(arguments));
   DOSSIER_ASSIGN_OR_RETURN(const ProgressStyle style,
-                           ParseProgressStyle(arguments.quiet ? "none" : arguments.progress,
+                           ParseProgressStyle(flags.quiet ? "none" : arguments.progress,
                                               terminal));
   DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments.sandbox));
+  // Before anything starts: a project that is not trusted must change nothing.
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
+  DOSSIER_ASSIGN_OR_RETURN(const ModelFlags model_flags,
+                           WithConfig(arguments.model, config, flags));
   const std::shared_ptr<sandbox::Pool> pool = StartPool(arguments, sandbox);
   DOSSIER_ASSIGN_OR_RETURN(auto journal, OpenJournal());
   // The context first: a wrong path must not cost the start of a model.
@@ -239,12 +246,13 @@ Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::o
   DOSSIER_ASSIGN_OR_RETURN(auto context,
                            recursion::LoadContext(Sources(arguments), context_options, cancel));
   const auto say = [&](std::string_view line) {
-    if (!arguments.quiet) err << "dossier: " << line << "\n" << std::flush;
+    if (!flags.quiet) err << "dossier: " << line << "\n" << std::flush;
   };
-  DOSSIER_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(arguments.model, say, cancel));
-  if (arguments.verbose) say(fmt::format("model: {} ({})", model.description, model.why));
+  DOSSIER_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(model_flags, say, cancel));
+  if (flags.verbose > 0 || config.debug) say(fmt::format("model: {} ({})", model.description, model.why));
   DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments, model, sandbox));
-  DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments));
+  request.temperature = model_flags.temperature;
+  DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments, flags, cancel, err));
   request.context = context;
 
   recursion::EngineOptions options{.root = model.root, .sub = model.sub};
@@ -272,7 +280,7 @@ Result<int> Ask(const AskArguments& arguments, const CancelToken& cancel, std::o
     const auto view = MakeProgressView(style, terminal, err);
     DOSSIER_ASSIGN_OR_RETURN(outcome, engine.Run(request, cancel, *view));
   }
-  ExplainEnd(arguments, outcome, err);
+  ExplainEnd(flags, outcome, err);
   return WriteAnswer(arguments, outcome, out, err);
 }
 
@@ -339,8 +347,6 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
   ask.add_option("--layouts-dir", arguments->layouts_dir, "folder with layouts/ and prompts/");
   ask.add_option("--progress", arguments->progress, "auto, tree, plain, json or none")
       ->capture_default_str();
-  ask.add_flag("-q,--quiet", arguments->quiet, "errors only");
-  ask.add_flag("-v,--verbose", arguments->verbose, "which model was chosen, and why");
   ask.add_flag("--json", arguments->json, "one object with the answer and what it took");
   ask.add_option("-o,--output", arguments->output, "write the answer to a file");
   ask.add_flag("--dry-run", arguments->dry_run, "print the first messages, call nothing");
@@ -348,9 +354,9 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
   AddSandboxFlags(ask, &arguments->sandbox);
 }
 
-int RunAsk(const AskArguments& arguments, const CancelToken& cancel, std::ostream& out,
-           std::ostream& err) {
-  const Result<int> code = Ask(arguments, cancel, out, err);
+int RunAsk(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
+           std::ostream& out, std::ostream& err) {
+  const Result<int> code = Ask(arguments, flags, cancel, out, err);
   return code ? *code : PrintError(err, code.error());
 }
 

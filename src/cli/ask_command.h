@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "cli/global_flags.h"
 #include "cli/model_flags.h"
 #include "cli/sandbox_flags.h"
 
@@ -36,7 +37,7 @@ struct AskArguments {
   std::string compaction = "auto";
   double compact_at = 0.75;
   std::string progress = "auto";
-  bool quiet = false, verbose = false, json = false, dry_run = false;
+  bool json = false, dry_run = false;
   std::string output;  // -o
   std::string layouts_dir;
   ModelFlags model;
@@ -45,9 +46,10 @@ struct AskArguments {
 };
 
 void AddAskCommand(CLI::App& app, AskArguments* arguments);
-// Returns the exit code.
-int RunAsk(const AskArguments& arguments, const CancelToken& cancel, std::ostream& out,
-           std::ostream& err);
+// Model, temperature, max_tokens, params and provider access that no flag gives come from the
+// configuration. Returns the exit code.
+int RunAsk(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
+           std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli
 

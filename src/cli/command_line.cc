@@ -1,5 +1,6 @@
 #include "cli/command_line.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -9,77 +10,35 @@
 #include <iostream>
 #include <map>
 
-#include "base/text.h"
-#include "base/utf8.h"
+#include "cli/about_command.h"
 #include "cli/ask_command.h"
 #include "cli/assemble_command.h"
+#include "cli/command_tree.h"
+#include "cli/config_command.h"
 #include "cli/conversations_command.h"
 #include "cli/doctor_checks.h"
 #include "cli/doctor_command.h"
+#include "cli/exit_codes.h"
+#include "cli/global_flags.h"
+#include "cli/help_text.h"
 #include "cli/inspect_flags.h"
 #include "cli/interrupt.h"
 #include "cli/models_command.h"
-#include "cli/prompts_command.h"
 #include "cli/pack_command.h"
+#include "cli/prompts_command.h"
 #include "cli/runs_command.h"
 #include "cli/sandbox_command.h"
+#include "cli/standard_streams.h"
+#include "cli/terminal.h"
 #include "cli/tokens_command.h"
-#include "cli/usage_message.h"
+#include "cli/trust_command.h"
 
 namespace dossier::cli {
 namespace {
 
-// CLI11's own words name the flag, but "Could not convert: --budget = abc" does not say what is wanted:
-// only numbers are converted.
-std::string Sentence(const CLI::ParseError& error) {
-  constexpr std::string_view kConversion = "Could not convert: ";
-  std::string text = error.what();
-  const std::size_t equals = text.find(" = ");
-  if (!text.starts_with(kConversion) || equals == std::string::npos) return UsageMessage(text);
-  return text.replace(equals, 3, " ").substr(kConversion.size()) + ": not a number, or too large";
-}
-
-// What is wrong where one of the commands of `command` should stand; empty: something else.
-std::string CommandWanted(const CLI::App& command) {
-  if (command.get_require_subcommand_min() == 0 || !command.get_subcommands().empty()) return {};
-  std::vector<std::string> names;
-  for (const CLI::App* known : command.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!known->get_name().empty()) names.push_back(known->get_name());
-  }
-  const std::vector<std::string> rest = command.remaining();
-  const std::string all = "there are " + Join(names, ", ");
-  if (rest.empty() || rest[0].starts_with("-")) return "a command is missing; " + all;
-  const auto near = NearestNames(rest[0], names, 1);
-  return fmt::format("there is no command {}; {}", utf8::CleanForTerminal(utf8::Sanitize(rest[0])),
-                     near.empty() ? all : "did you mean " + near[0] + "?");
-}
-
-int UsageError(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App* command = &app;
-  std::string path = "dossier";
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    path += " " + command->get_name();
-  }
-  const std::string wanted = CommandWanted(*command);
-  std::cerr << "dossier: " << (wanted.empty() ? Sentence(error) : wanted) << "; see `" << path
-            << " --help`\n";
-  return 2;
-}
-
-}  // namespace
-
-int RunCommandLine(int argc, char** argv) {
-  // Must not pay for anything else.
-  if (argc == 2 && (std::string_view(argv[1]) == "--version" || std::string_view(argv[1]) == "-V")) {
-    std::cout << "dossier " << kVersion << "\n";
-    return 0;
-  }
-  CLI::App app("Puts the right context in front of a language model, and shows what it did.",
-               "dossier");
-  app.set_version_flag("-V,--version", std::string("dossier ") + kVersion);
-  app.require_subcommand(1);
-  app.footer("Start: dossier ask -c FILE \"QUESTION\"   (no key needed: a local model answers)");
+struct Arguments {
+  GlobalFlags global;
+  AboutArguments about;
   AskArguments ask;
   InspectArguments inspect;
   PackArguments pack;
@@ -92,69 +51,168 @@ int RunCommandLine(int argc, char** argv) {
   TokensArguments tokens;
   ConversationsArguments conversations;
   ContextArguments context;
-  AddAskCommand(app, &ask);
-  AddInspectCommand(app, &inspect);
-  AddPackCommand(app, &pack);
-  AddRunsCommand(app, &runs);
-  AddAssembleCommand(app, &assemble);
-  AddPromptsCommand(app, &prompts);
-  AddModelsCommand(app, &models);
-  AddSandboxCommand(app, &sandbox);
-  AddDoctorCommand(app, &doctor);
-  AddTokensCommand(app, &tokens);
-  AddConversationsCommand(app, &conversations);
-  AddContextCommand(app, &context);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    return UsageError(app, error);
-  }
-  Interrupt interrupt;
-  const CancelToken cancel = interrupt.token();
-  std::ostream& out = std::cout;
-  std::ostream& err = std::cerr;
-  const std::map<std::string, std::function<int()>> commands = {
-      {"ask",
-       [&] {
-         ask.argv.assign(argv, argv + argc);
-         return RunAsk(ask, cancel, out, err);
-       }},
+  ConfigArguments config;
+  PathsArguments paths;
+  TrustArguments trust;
+};
+
+void BuildTree(CLI::App& app, Arguments* arguments) {
+  app.set_help_flag("-h", "short help");
+  app.set_help_all_flag("--help", "help with examples and all flags");
+  app.set_version_flag("-V,--version", std::string(kVersion), "the version (with --json: one object)");
+  app.require_subcommand(1);
+  app.fallthrough();  // global flags count behind the command's name, too
+  AddGlobalFlags(app, &arguments->global);
+  AddAskCommand(app, &arguments->ask);
+  AddInspectCommand(app, &arguments->inspect);
+  AddPackCommand(app, &arguments->pack);
+  AddRunsCommand(app, &arguments->runs);
+  AddAssembleCommand(app, &arguments->assemble);
+  AddPromptsCommand(app, &arguments->prompts);
+  AddModelsCommand(app, &arguments->models);
+  AddSandboxCommand(app, &arguments->sandbox);
+  AddDoctorCommand(app, &arguments->doctor);
+  AddTokensCommand(app, &arguments->tokens);
+  AddConversationsCommand(app, &arguments->conversations);
+  AddContextCommand(app, &arguments->context);
+  AddConfigCommand(app, &arguments->config);
+  AddTrustCommand(app, &arguments->trust);
+  AddPathsCommand(app, &arguments->paths);
+  AddAboutCommands(app, &arguments->about);
+  FinishTree(app);
+}
+
+using Commands = std::map<std::string, std::function<int()>>;
+
+// Those that neither wait nor start anything: they run before signals are taken over.
+Commands QuickCommands(const CLI::App& app, Arguments& arguments, std::ostream& out,
+                       std::ostream& err) {
+  return {
+      {"help", [&] { return RunHelp(app, arguments.about, out, err); }},
+      {"completion", [&] { return RunCompletion(arguments.about, out, err); }},
+      {"man", [&] { return RunMan(app, arguments.about, out, err); }},
+      {"__complete", [&] { return RunComplete(app, arguments.about, arguments.global, out); }},
+      {"config", [&] { return RunConfig(arguments.config, arguments.global, out, err); }},
+      {"trust", [&] { return RunTrust(arguments.trust, arguments.global, out, err); }},
+      {"paths", [&] { return RunPaths(arguments.paths, arguments.global, out, err); }},
+  };
+}
+
+Commands WorkingCommands(const CLI::App& app, Arguments& arguments, const CancelToken& cancel,
+                         std::ostream& out, std::ostream& err) {
+  return {
+      {"ask", [&] { return RunAsk(arguments.ask, arguments.global, cancel, out, err); }},
       {"inspect",
        [&] {
-         inspect.cancel = cancel;
-         return RunInspect(inspect, out, err);
+         arguments.inspect.cancel = cancel;
+         return RunInspect(arguments.inspect, out, err);
        }},
-      {"assemble", [&] { return RunAssemble(assemble, cancel, std::cin, out, err); }},
-      {"prompts", [&] { return RunPrompts(prompts, out, err); }},
+      {"assemble", [&] { return RunAssemble(arguments.assemble, cancel, std::cin, out, err); }},
+      {"prompts", [&] { return RunPrompts(arguments.prompts, out, err); }},
       {"pack",
        [&] {
-         pack.cancel = cancel;
-         return RunPack(pack, std::cin, out, err);
+         arguments.pack.cancel = cancel;
+         return RunPack(arguments.pack, std::cin, out, err);
        }},
-      {"runs", [&] { return RunRuns(runs, out, err); }},
-      {"models", [&] { return RunModels(models, cancel, out, err); }},
-      {"sandbox", [&] { return RunSandbox(app, sandbox, cancel, out, err); }},
+      {"runs", [&] { return RunRuns(arguments.runs, out, err); }},
+      {"models", [&] { return RunModels(arguments.models, cancel, out, err); }},
+      {"sandbox", [&] { return RunSandbox(app, arguments.sandbox, cancel, out, err); }},
       {"tokens",
        [&] {
-         tokens.cancel = cancel;
-         return RunTokens(tokens, out, err);
+         arguments.tokens.cancel = cancel;
+         return RunTokens(arguments.tokens, out, err);
        }},
       {"conversations",
        [&] {
-         conversations.stdin_is_terminal = ::isatty(STDIN_FILENO) == 1;
-         return RunConversations(conversations, cancel, std::cin, out, err);
+         arguments.conversations.stdin_is_terminal = ::isatty(STDIN_FILENO) == 1;
+         return RunConversations(arguments.conversations, cancel, std::cin, out, err);
        }},
-      {"context", [&] { return RunContextCommand(context, cancel, out, err); }},
+      {"context", [&] { return RunContextCommand(arguments.context, cancel, out, err); }},
       {"doctor",
        [&] {
-         doctor.extra = ModelChecks();
-         return RunDoctor(doctor, out, err);
+         arguments.doctor.extra = ModelChecks();
+         return RunDoctor(arguments.doctor, out, err);
        }},
   };
-  const int code = commands.at(app.get_subcommands().front()->get_name())();
-  return interrupt.exit_code() != 0 ? interrupt.exit_code() : code;
+}
+
+// Parses; a code if that was all there is to do.
+std::optional<int> Parse(CLI::App& app, const std::vector<std::string>& argv, std::ostream& out,
+                         std::ostream& err) {
+  std::string path;
+  try {
+    // CLI11 takes the words from the back.
+    std::vector<std::string> words(argv.rbegin(), argv.rend() - 1);
+    app.parse(std::move(words));
+  } catch (const CLI::CallForVersion&) {
+    PrintVersion(argv, out);
+    return 0;
+  } catch (const CLI::CallForAllHelp&) {
+    const CLI::App& command = LastCommand(app, &path);
+    out << HelpText(command, path, HelpLength::kFull);
+    return 0;
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App& command = LastCommand(app, &path);
+    out << HelpText(command, path, HelpLength::kShort);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    PrintError(err, {ErrorCode::kUsage, UsageMessage(app, error)});
+    return kExitUsage;
+  }
+  ApplyTwins(app);
+  return std::nullopt;
+}
+
+// What the global flags change before a command runs.
+Status Prepare(const GlobalFlags& flags, LogBuffer& log) {
+  // The log file is seen from where the command was typed.
+  if (!flags.log_file.empty()) {
+    DOSSIER_RETURN_IF_ERROR(log.Open(flags.log_file, LogBuffer::Form::kText));
+  }
+  if (!flags.folder.empty() && chdir(flags.folder.c_str()) != 0) {
+    return MakeErrnoError(errno, "-C " + flags.folder);
+  }
+  return {};
+}
+
+int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& err,
+        LogBuffer& log) {
+  // Must not pay for anything else.
+  if (argv.size() == 2 && (argv[1] == "--version" || argv[1] == "-V")) {
+    PrintVersion(argv, out);
+    return 0;
+  }
+  CLI::App app("Puts the right context in front of a language model, and shows what it did.",
+               "dossier");
+  Arguments arguments;
+  BuildTree(app, &arguments);
+  if (const auto code = Parse(app, argv, out, err)) return *code;
+  GlobalFlags& global = arguments.global;
+  if (const Status ready = Prepare(global, log); !ready) return PrintError(err, ready.error());
+  global.log = &log;
+  arguments.ask.argv = argv;
+  const std::string name = app.get_subcommands().front()->get_name();
+  const auto finish = [&](int code) { return global.compat ? CompatExitCode(code) : code; };
+  const Commands quick = QuickCommands(app, arguments, out, err);
+  if (const auto command = quick.find(name); command != quick.end()) {
+    return finish(command->second());
+  }
+  Interrupt interrupt;
+  const CancelToken cancel = interrupt.token();
+  const int code = WorkingCommands(app, arguments, cancel, out, err).at(name)();
+  return interrupt.exit_code() != 0 ? interrupt.exit_code() : finish(code);
+}
+
+}  // namespace
+
+int RunCommandLine(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);  // a closed stdout shows as a failed write (CON-5)
+  LogBuffer log(std::cerr.rdbuf());
+  OutputBuffer buffer(STDOUT_FILENO);
+  std::ostream out(&buffer), err(&log);
+  err << std::unitbuf;
+  const int code = Run({argv, argv + argc}, out, err, log);
+  return buffer.ExitCode(code, err);
 }
 
 }  // namespace dossier::cli

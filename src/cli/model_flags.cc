@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "model/url.h"
 
 namespace dossier::cli {
 namespace {
@@ -30,7 +31,8 @@ class Opener {
     if (!flags_.record.empty() && !flags_.replay.empty()) {
       return MakeError(ErrorCode::kUsage, "--record and --replay exclude each other");
     }
-    DOSSIER_ASSIGN_OR_RETURN(data_, LoadModelData());
+    DOSSIER_ASSIGN_OR_RETURN(data_,
+                             flags_.config ? LoadModelData(*flags_.config) : LoadModelData());
     if (!flags_.replay.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(replay_, model::Recording::Load(flags_.replay));
     }
@@ -51,6 +53,7 @@ class Opener {
                                               : model::Wanted::Keys::kFind},
                              Environment));
     for (const std::string& warning : choice.warnings) say_("warning: " + warning);
+    DOSSIER_RETURN_IF_ERROR(CheckOffline(choice));
     return choice;
   }
 
@@ -70,6 +73,15 @@ class Opener {
   }
 
  private:
+  // What runs on this machine needs no network. A recording answers without any.
+  Status CheckOffline(const model::Choice& choice) const {
+    if (!flags_.offline || replay_ || choice.provider.base_url.empty()) return {};
+    const auto url = model::ParseUrl(choice.provider.base_url);
+    if (url && url->is_loopback()) return {};
+    return MakeError(ErrorCode::kNetwork, "--offline: {} is at {}; use -m local, or --replay",
+                     choice.model, choice.provider.base_url);
+  }
+
   recursion::BoundModel Bound(const model::Choice& choice, model::Connection connection) const {
     recursion::BoundModel bound;
     bound.name = choice.model;
@@ -97,8 +109,7 @@ class Opener {
 };
 
 // K=V, V as JSON where it is JSON, else as text.
-Result<JsonObject> ParseParams(const std::vector<std::string>& params) {
-  JsonObject out;
+Result<JsonObject> ParseParams(const std::vector<std::string>& params, JsonObject out) {
   for (const std::string& param : params) {
     const auto equals = param.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -156,9 +167,27 @@ void AddModelFlags(CLI::App& command, ModelFlags* flags) {
       ->group(group);
 }
 
+Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
+                              const GlobalFlags& global) {
+  DOSSIER_ASSIGN_OR_RETURN(flags.config, model::UserConfigOf(config));
+  const bool elsewhere = flags.model.find('/') != std::string::npos || flags.model == "local" ||
+                         flags.model == "scripted" || !flags.base_url.empty();
+  if (!elsewhere) flags.base_url = config.access.api_base;
+  if (!elsewhere && flags.key_env.empty()) flags.key_env = config.access.key_env;
+  if (!flags.temperature) flags.temperature = config.temperature;
+  if (!flags.max_output) flags.max_output = config.max_tokens;
+  flags.defaults = config.params;
+  flags.offline = global.offline;
+  return flags;
+}
+
 Result<ModelData> LoadModelData() {
-  ModelData data;
-  DOSSIER_ASSIGN_OR_RETURN(data.config, model::LoadUserConfig());
+  DOSSIER_ASSIGN_OR_RETURN(model::UserConfig config, model::LoadUserConfig());
+  return LoadModelData(std::move(config));
+}
+
+Result<ModelData> LoadModelData(model::UserConfig config) {
+  ModelData data{.config = std::move(config)};
   DOSSIER_ASSIGN_OR_RETURN(data.catalog, model::Catalog::LoadFor(data.config));
   return data;
 }
@@ -176,7 +205,7 @@ Result<OpenedModel> OpenModel(const ModelFlags& flags,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel) {
   OpenedModel opened;
-  DOSSIER_ASSIGN_OR_RETURN(opened.sampling.extra, ParseParams(flags.params));
+  DOSSIER_ASSIGN_OR_RETURN(opened.sampling.extra, ParseParams(flags.params, flags.defaults));
   opened.sampling.max_output = flags.max_output;
   DOSSIER_ASSIGN_OR_RETURN(opened.deadline, ParseDuration(flags.timeout));
   DOSSIER_ASSIGN_OR_RETURN(opened.idle_limit, ParseDuration(flags.idle_timeout));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "cli/global_flags.h"
 #include "model/connect.h"
 #include "recursion/engine.h"
 
@@ -29,7 +30,17 @@ struct ModelFlags {
   std::string timeout = "300s", idle_timeout = "60s";
   int retries = 4;
   std::string record, replay;  // files (MOD-25)
+  // Not flags: what WithConfig adds.
+  std::optional<model::UserConfig> config;  // unset: the user's own file alone
+  JsonObject defaults;                      // params below --param
+  bool offline = false;                     // --offline
 };
+
+// `flags` with what they leave open taken from the configuration: flag > DOSSIER_ variable > files.
+// Provider access counts for the model that the configuration means, not for one that a flag names
+// with its provider. Errors: kConfig with FILE:LINE:COL.
+Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
+                              const GlobalFlags& global);
 
 struct OpenedModel {
   recursion::BoundModel root, sub;
@@ -47,13 +58,15 @@ Result<OpenedModel> OpenModel(const ModelFlags& flags,
 
 std::optional<std::string> Environment(std::string_view name);
 
-// The model data as the user's config extends it, and that config.
+// The model data as the configuration extends it, and what that says about models.
 struct ModelData {
   model::UserConfig config;
   model::Catalog catalog;
 };
+// From the user's own file alone, or from all layers.
 // Errors: kConfig with FILE:LINE:COL; kRefused (a config that others may write).
 Result<ModelData> LoadModelData();
+Result<ModelData> LoadModelData(model::UserConfig config);
 // What every connection takes from config and catalog.
 model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choice& choice);
 

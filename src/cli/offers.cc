@@ -1,0 +1,125 @@
+#include "cli/offers.h"
+
+#include <dirent.h>
+
+#include "assembly/lookup.h"
+#include "base/text.h"
+#include "cli/asset_folders.h"
+#include "cli/command_tree.h"
+#include "cli/help_text.h"
+#include "cli/model_flags.h"
+#include "config/keys.h"
+
+namespace dossier::cli {
+namespace {
+
+// Without power keys: completing a word must do nothing that a file asks for.
+std::optional<config::Config> LoadQuietly(const GlobalFlags& flags) {
+  const auto request = MakeLoadRequest(flags);
+  if (!request) return std::nullopt;
+  const auto refuse = [](const config::Question&) -> Status {
+    return MakeError(ErrorCode::kRefused, "not looked at here");
+  };
+  auto config = config::LoadConfig(*request, config::ReadConfigFile, refuse);
+  if (!config) {
+    const auto nothing =
+        [](const std::string&) -> Result<std::optional<config::ConfigFile>> { return std::nullopt; };
+    config = config::LoadConfig(*request, nothing, refuse);
+  }
+  if (!config) return std::nullopt;
+  return std::move(*config);
+}
+
+// Names in `folder` that end in `ending`, without it.
+void AddNames(const std::string& folder, std::string_view ending, std::vector<Completion>* out) {
+  DIR* open = opendir(folder.c_str());
+  if (!open) return;
+  while (const dirent* entry = readdir(open)) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with('.') || !name.ends_with(ending)) continue;
+    out->push_back({std::string(name.substr(0, name.size() - ending.size())), ""});
+  }
+  closedir(open);
+}
+
+std::vector<Completion> Models() {
+  std::vector<Completion> found;
+  const auto data = LoadModelData();
+  if (!data) return found;
+  for (const auto& [alias, name] : data->config.aliases) found.push_back({alias, name});
+  for (const model::Entry& entry : data->catalog.entries()) {
+    found.push_back({entry.provider + "/" + entry.name, ""});
+  }
+  found.push_back({"local", "the embedded model"});
+  return found;
+}
+
+std::vector<Completion> ConfigNames(const config::Config& config) {
+  std::vector<Completion> found;
+  std::vector<std::string> folders = config.project_folders;
+  folders.push_back(config.user.config);
+  folders.push_back(config.user.legacy_folder());
+  for (const std::string& folder : folders) {
+    for (const char* ending : {".dossier.yml", ".Cllmfile.yml"}) {
+      for (const char* below : {"", "/.dossier", "/.cllm"}) AddNames(folder + below, ending, &found);
+    }
+  }
+  return found;
+}
+
+std::vector<Completion> Layouts() {
+  std::vector<Completion> found;
+  const auto folders = AssetFoldersFor("");
+  if (!folders) return found;
+  for (const std::string& name : assembly::ListAssets("layouts/", {".yaml"}, *folders)) {
+    found.push_back({name.substr(0, name.find('.')), ""});
+  }
+  return found;
+}
+
+std::vector<Completion> Keys() {
+  std::vector<Completion> found;
+  for (const config::Key& key : config::Keys()) {
+    found.push_back({std::string(key.name), std::string(key.about)});
+  }
+  return found;
+}
+
+std::vector<Completion> CommandNames(const CLI::App& app) {
+  std::vector<Completion> found;
+  for (const CLI::App* command : Commands(app)) {
+    found.push_back({command->get_name(), command->get_description()});
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Completion> Offer(const CLI::App& app, std::string_view kind,
+                              const GlobalFlags& flags) {
+  std::vector<Completion> found;
+  if (kind == "MODEL") return Models();
+  if (kind == "KEY") return Keys();
+  if (kind == "LAYOUT") return Layouts();
+  if (kind == "PAGE") return CommandNames(app);
+  if (kind == "TOPIC") {
+    found = CommandNames(app);
+    for (const Topic& topic : Topics()) {
+      found.push_back({std::string(topic.name), std::string(topic.about)});
+    }
+    return found;
+  }
+  if (kind != "CONVERSATION" && kind != "VARIABLE" && kind != "CONFIG") return found;
+  const auto config = LoadQuietly(flags);
+  if (!config) return found;
+  if (kind == "CONFIG") return ConfigNames(*config);
+  if (kind == "CONVERSATION") AddNames(config->conversations.path, ".json", &found);
+  if (kind == "VARIABLE") {
+    for (const config::Variable& variable : config->variables) {
+      found.push_back({variable.name + "=", variable.value ? ToJson(*variable.value) : "required"});
+    }
+  }
+  return found;
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,71 @@
+// A prompt from the command line, from stdin, or from both (CON-6); for every command that takes one.
+//
+//   StdinStream in;
+//   DOSSIER_ASSIGN_OR_RETURN(const PromptInput input,
+//       ReadPromptInput({.prompt = "review this", .timeout = flags_timeout}, in, warn));
+//   Send(input.text);        // "review this\n" and what came through the pipe
+//
+// Thread-safety: one reader of stdin a process.
+
+#ifndef DOSSIER_CLI_PROMPT_INPUT_H_
+#define DOSSIER_CLI_PROMPT_INPUT_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace dossier::cli {
+
+inline constexpr Millis kSilenceBeforeWarning{200};
+inline constexpr Millis kTimeoutWithPrompt{60'000};
+
+// Where stdin comes from; tests give a scripted one.
+class InputStream {
+ public:
+  enum class Ready { kYes, kNo, kClosed };  // kClosed: there is no stdin at all
+
+  virtual ~InputStream() = default;
+  virtual bool IsTerminal() const = 0;
+  // Waits until bytes or the end are there; at most `limit`, unset: for ever.
+  virtual Result<Ready> Wait(std::optional<Millis> limit, const CancelToken& cancel) = 0;
+  // The next bytes; "" at the end.
+  virtual Result<std::string> Read() = 0;
+};
+
+// Descriptor 0.
+class StdinStream final : public InputStream {
+ public:
+  bool IsTerminal() const override;
+  Result<Ready> Wait(std::optional<Millis> limit, const CancelToken& cancel) override;
+  Result<std::string> Read() override;
+};
+
+struct PromptRequest {
+  enum class Stdin { kAuto, kNever };   // kNever: --no-stdin
+  enum class Trim { kFinalNewline, kBothEnds };  // kBothEnds: --compat
+
+  std::optional<std::string> prompt;  // "-" is stdin, always
+  Stdin stdin_use = Stdin::kAuto;
+  Trim trim = Trim::kFinalNewline;
+  std::optional<Millis> timeout;  // --stdin-timeout; 0 is for ever
+};
+
+struct PromptInput {
+  std::string text;
+  enum class From { kPrompt, kStdin, kBoth, kNothing } from = From::kNothing;
+};
+
+// Errors: kTimeout (stdin stayed silent; exit 7), kUsage with the byte offset for what is not
+// UTF-8, kCancelled, kIo. No prompt and no stdin is no error here: `from` is kNothing.
+Result<PromptInput> ReadPromptInput(const PromptRequest& request, InputStream& in,
+                                    const std::function<void(std::string_view)>& warn,
+                                    const CancelToken& cancel = {});
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_PROMPT_INPUT_H_

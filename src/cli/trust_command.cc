@@ -1,0 +1,164 @@
+#include "cli/trust_command.h"
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "base/text_diff.h"
+#include "base/utf8.h"
+#include "cli/terminal.h"
+#include "config/power.h"
+#include "config/trust.h"
+
+namespace dossier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
+std::string RealPath(const std::string& path) {
+  std::error_code error;
+  const std::string real = fs::weakly_canonical(path, error).string();
+  return error ? path : real;
+}
+
+class Command {
+ public:
+  Command(const TrustArguments& arguments, config::TrustStore store, std::ostream& out)
+      : arguments_(arguments), store_(std::move(store)), out_(out) {}
+
+  Status List() const {
+    DOSSIER_ASSIGN_OR_RETURN(const auto approvals, store_.List());
+    JsonArray files;
+    for (const config::Approval& approval : approvals) {
+      DOSSIER_ASSIGN_OR_RETURN(const std::string state, StateOf(approval));
+      if (arguments_.json) {
+        files.push_back(JsonObject{{"path", approval.path},
+                                   {"sha256", approval.sha256},
+                                   {"approved_at", approval.approved_at},
+                                   {"state", state}});
+      } else {
+        out_ << fmt::format("{}  {}  {}\n", approval.approved_at, Safe(approval.path), state);
+      }
+    }
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.trust/1"}, {"files", std::move(files)}})
+           << "\n";
+    }
+    return {};
+  }
+
+  Status Show() const {
+    DOSSIER_ASSIGN_OR_RETURN(const auto approval, store_.Find(RealPath(arguments_.show)));
+    if (!approval) return NotApproved(arguments_.show);
+    DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, store_.Bytes(*approval));
+    out_ << Safe(bytes);
+    return {};
+  }
+
+  Status Revoke() {
+    DOSSIER_ASSIGN_OR_RETURN(const bool found, store_.Revoke(RealPath(arguments_.revoke)));
+    if (!found) return NotApproved(arguments_.revoke);
+    out_ << "no longer trusted: " << Safe(arguments_.revoke) << "\n";
+    return {};
+  }
+
+  // Typing the command is the approval; what it means is shown with it.
+  Status Approve(const config::ConfigFile& file) {
+    DOSSIER_ASSIGN_OR_RETURN(const config::Value values, config::ParseConfigFile(file));
+    const auto powers = config::FindPowers(values);
+    if (powers.empty()) {
+      out_ << Safe(file.path) << ": needs no trust\n";
+      return {};
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const auto known, store_.Find(file.real_path));
+    if (known && known->sha256 == Sha256Hex(file.bytes)) {
+      out_ << Safe(file.path) << ": trusted already\n";
+      return {};
+    }
+    if (known) {
+      const auto before = store_.Bytes(*known);
+      if (before) out_ << Safe(UnifiedDiff("approved", *before, "now", file.bytes));
+    }
+    DOSSIER_RETURN_IF_ERROR(store_.Approve(file.real_path, file.bytes));
+    out_ << fmt::format("trusted: {}: {}\n", Safe(file.path), Safe(Join(powers, ", ")));
+    return {};
+  }
+
+ private:
+  static Status NotApproved(const std::string& path) {
+    return MakeError(ErrorCode::kNotFound, "{} is not approved; see dossier trust --list", path);
+  }
+
+  Result<std::string> StateOf(const config::Approval& approval) const {
+    const auto bytes = ReadFile(approval.path, config::kMaxConfigBytes);
+    if (!bytes) return std::string("gone");
+    return std::string(Sha256Hex(*bytes) == approval.sha256 ? "unchanged" : "changed");
+  }
+
+  const TrustArguments& arguments_;
+  config::TrustStore store_;
+  std::ostream& out_;
+};
+
+// The project's files that count in the folder.
+Status ApproveFolder(const GlobalFlags& flags, Command& command) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
+  Status approved;
+  int seen = 0;
+  const auto loaded = config::LoadConfig(
+      request, config::ReadConfigFile, [&](const config::Question& question) -> Status {
+        ++seen;
+        return command.Approve(question.file);
+      });
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (seen > 0) return {};
+  return MakeError(ErrorCode::kNotFound,
+                   "no configuration of this project needs trust; `dossier config path` shows where "
+                   "it is looked for");
+}
+
+Status Run(const TrustArguments& arguments, GlobalFlags flags, std::ostream& out) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto user,
+                           config::UserFolders::From(config::ProcessVariables()));
+  Command command(arguments, config::TrustStore(user.state, SystemClock()), out);
+  if (arguments.list) return command.List();
+  if (!arguments.show.empty()) return command.Show();
+  if (!arguments.revoke.empty()) return command.Revoke();
+  std::error_code error;
+  const std::string path = arguments.path.empty() ? "." : arguments.path;
+  if (fs::is_directory(path, error)) {
+    fs::current_path(path, error);
+    if (error) return MakeErrnoError(error.value(), path);
+    return ApproveFolder(flags, command);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto file, config::ReadConfigFile(path));
+  if (!file) return MakeError(ErrorCode::kNotFound, "{}: no such file", path);
+  return command.Approve(*file);
+}
+
+}  // namespace
+
+void AddTrustCommand(CLI::App& app, TrustArguments* arguments) {
+  CLI::App& trust = *app.add_subcommand(
+      "trust", "approve a project's configuration, which can run code or redirect data");
+  trust.add_option("path", arguments->path, "file or folder (default: here)");
+  CLI::Option* list = trust.add_flag("--list", arguments->list, "what is approved");
+  CLI::Option* show = trust.add_option("--show", arguments->show, "the bytes that were approved")
+                          ->type_name("PATH");
+  CLI::Option* revoke =
+      trust.add_option("--revoke", arguments->revoke, "take an approval back")->type_name("PATH");
+  trust.add_flag("--json", arguments->json, "of --list: one object");
+  list->excludes(show)->excludes(revoke);
+  show->excludes(revoke);
+}
+
+int RunTrust(const TrustArguments& arguments, const GlobalFlags& flags, std::ostream& out,
+             std::ostream& err) {
+  const Status done = Run(arguments, flags, out);
+  return done ? 0 : PrintError(err, done.error());
+}
+
+}  // namespace dossier::cli

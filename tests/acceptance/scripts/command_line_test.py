@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""What only processes show: closed pipes, silent stdin, real shells, terminals (CON-5 to CON-8, A2, A6)."""
+
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import stat
+import subprocess
+import time
+import unittest
+
+import harness
+
+HEAVY = ("libcurl", "libsqlite", "libpq", "libarchive", "libssl", "libpython")
+
+
+class ClosedStdoutTest(harness.Case):
+    def test_a_reader_that_goes_away_is_141_and_no_message(self):  # CON-5, A6, D21
+        for words in (["man"], ["--help"], ["help", "config-keys"], ["config", "show", "--origin"],
+                      ["completion", "bash"], ["--version"]):
+            read, write = os.pipe()
+            os.close(read)
+            process = self.start(*words, stdout=write)
+            os.close(write)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, err), (141, ""), words)
+
+    def test_a_full_disk_is_no_closed_pipe(self):  # CON-4
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            code, _, err = self.run_to_end("man", stdout=full)
+        self.assertEqual(code, 1)
+        self.assertIn("stdout: No space left", err)
+
+
+class StdinTest(harness.Case):
+    def test_a_silent_pipe_ends_by_its_timeout_without_a_request(self):  # CON-6, A6
+        read, write = os.pipe()
+        self.addCleanup(os.close, write)
+        code, out, err = self.run_to_end("ask", *self.script(["a"]), "--context-text", "abc",
+                                         "--stdin-timeout", "300ms", "-", stdin=read)
+        os.close(read)
+        self.assertEqual((code, out), (7, ""))
+        self.assertIn("stdin stayed silent", err)
+        self.assertEqual(self.runs(), [])
+
+
+class LibrariesTest(harness.Case):
+    def test_the_quick_commands_load_no_heavy_library(self):  # CON-8, section 7
+        (self.home / "conversations").mkdir()
+        for words in (["--version"], ["--help"], ["completion", "bash"], ["man"],
+                      ["__complete", "--", "ask", "-m", "o"],
+                      ["__complete", "--", "ask", "--conversation", ""], ["config", "show"]):
+            # The dynamic linker itself says what it loads, also what is loaded later.
+            env = {**self.env, "LD_DEBUG": "files"}
+            done = subprocess.run([harness.DOSSIER, *words], env=env, cwd=self.home, check=True,
+                                  capture_output=True, text=True)
+            self.assertIn("libc.so", done.stderr)
+            for library in HEAVY:
+                self.assertNotIn(library, done.stderr, words)
+
+
+class LogFileTest(harness.Case):
+    def test_messages_are_appended_privately_and_without_secrets(self):  # CON-2, D17, A3
+        log = self.home / "run.log"
+        key = "sk-" + "a1B2c3D4" * 6
+        for _ in range(2):
+            self.run_to_end("--log-file", str(log), "config", "get", f"x{key}")
+        self.assertEqual(stat.S_IMODE(log.stat().st_mode), 0o600)
+        lines = log.read_text("utf-8").splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertIn("unknown key", lines[0])
+        self.assertNotIn(key, "".join(lines))
+
+
+class Terminal:
+    """A command on a terminal of its own."""
+
+    def __init__(self, case: harness.Case, words: list[str], env: dict):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(case.home)
+            os.execvpe(words[0], words, env)
+        self.seen = b""
+        self.status = None
+        case.addCleanup(self.end)
+
+    def end(self):
+        if self.status is None:
+            os.kill(self.pid, 9)
+            os.waitpid(self.pid, 0)
+            self.status = -1
+        os.close(self.fd)
+
+    def wait_for(self, text: bytes, limit: float = 60) -> bool:
+        until = time.monotonic() + limit
+        while text not in self.seen and time.monotonic() < until:
+            if not select.select([self.fd], [], [], 1)[0]:
+                continue
+            try:
+                self.seen += os.read(self.fd, 65536)
+            except OSError:
+                break
+        return text in self.seen
+
+    def send(self, text: bytes):
+        os.write(self.fd, text)
+
+    def exit_code(self) -> int:
+        self.wait_for(b"\0 never", limit=60)  # to the end of the output
+        _, status = os.waitpid(self.pid, 0)
+        self.status = os.waitstatus_to_exitcode(status)
+        return self.status
+
+
+class TrustOnTerminalTest(harness.Case):
+    def ask(self) -> Terminal:
+        words = [harness.DOSSIER, "ask", *self.script(["a"]), "--context-text", "abc", "What?"]
+        return Terminal(self, words, {**self.env, "TERM": "dumb"})
+
+    def test_yes_is_remembered_and_no_is_a_refusal(self):  # CON-15, A2
+        self.write("dossier.yml", "log_file: run.log\n")
+        terminal = self.ask()
+        self.assertTrue(terminal.wait_for(b"[y/N]"), terminal.seen)
+        terminal.send(b"n\n")
+        self.assertEqual(terminal.exit_code(), 12)
+        terminal = self.ask()
+        self.assertTrue(terminal.wait_for(b"[y/N]"), terminal.seen)
+        terminal.send(b"y\n")
+        self.assertEqual(terminal.exit_code(), 0)
+        terminal = self.ask()
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertNotIn(b"[y/N]", terminal.seen)
+
+
+def needs(program: str):
+    return unittest.skipUnless(shutil.which(program), f"{program} is not installed")
+
+
+class ShellTest(harness.Case):
+    """The completion scripts in the shells themselves."""
+
+    def setUp(self):
+        super().setUp()
+        self.env["PATH"] = f"{pathlib.Path(harness.DOSSIER).parent}:{self.env['PATH']}"
+        self.write("notes.txt", "x")
+        for shell in ("bash", "zsh", "fish"):
+            code, script, err = self.run_to_end("completion", shell)
+            self.assertEqual(code, 0, err)
+            self.write(f"completion.{shell}", script)
+
+    def shell(self, *words: str) -> str:
+        done = subprocess.run(words, env=self.env, cwd=self.home, check=True, capture_output=True,
+                              text=True, timeout=60, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def bash(self, line: str) -> list[str]:
+        words = re.findall(r"[^ =:]+|[=:]", line)  # as bash parts them
+        return self.shell("bash", "--norc", "-c", f"""source completion.bash
+            COMP_WORDS=({' '.join(words)}) COMP_CWORD={len(words) - 1}
+            COMP_LINE='{line}' COMP_POINT={len(line)}
+            _dossier; printf '%s\\n' "${{COMPREPLY[@]}}" """).split()
+
+    @needs("bash")
+    def test_bash(self):  # CON-8
+        self.assertEqual(self.bash("dossier confi"), ["config"])
+        self.assertEqual(self.bash("dossier ask --max-c"), ["--max-calls", "--max-cost"])
+        self.assertEqual(self.bash("dossier ask -c not"), ["notes.txt"])
+        self.assertEqual(self.bash("dossier config get compaction.ho"), ["compaction.horizon"])
+        # bash parts at the sign; only what stands behind it is handed back.
+        self.assertEqual(self.bash("dossier ask --mode=re"), ["recursive"])
+
+    @needs("zsh")
+    def test_zsh(self):  # CON-8
+        terminal = Terminal(self, ["zsh", "-f", "-i"], {**self.env, "TERM": "dumb", "PS1": "> "})
+        terminal.send(b"autoload -U compinit; compinit -u -D; source completion.zsh; print REA''DY\n")
+        self.assertTrue(terminal.wait_for(b"READY"), terminal.seen)
+        terminal.send(b"dossier config get compaction.hor\t")
+        self.assertTrue(terminal.wait_for(b"compaction.horizon"), terminal.seen)
+        terminal.send(b"\x15dossier ask -c note\t")
+        self.assertTrue(terminal.wait_for(b"notes.txt"), terminal.seen)
+
+    @needs("fish")
+    def test_fish(self):  # CON-8
+        def offered(line: str) -> list[str]:
+            found = self.shell("fish", "--no-config", "-c",
+                               f"source completion.fish; complete -C '{line}'")
+            return [answer.split("\t")[0] for answer in found.splitlines()]
+        self.assertEqual(offered("dossier confi"), ["config"])
+        self.assertEqual(offered("dossier ask --max-c"), ["--max-calls", "--max-cost"])
+        self.assertEqual(offered("dossier ask -c not"), ["notes.txt"])
+
+
+class ManualTest(harness.Case):
+    @needs("groff")
+    def test_every_page_is_clean_roff(self):  # CON-8
+        _, offered, _ = self.run_to_end("__complete", "--", "man", "")
+        pages = [line.split("\t")[0] for line in offered.splitlines()]
+        self.assertIn("ask", pages)
+        for page in ["", *pages]:
+            _, roff, _ = self.run_to_end("man", *page.split())
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=roff,
+                                  capture_output=True, text=True, check=True)
+            self.assertEqual(done.stderr, "", page)
+
+
+if __name__ == "__main__":
+    harness.main()
