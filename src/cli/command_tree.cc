@@ -113,9 +113,8 @@ std::vector<std::string> ChoicesOf(const CLI::Option& option) {
   const auto close = type.find('}');
   std::vector<std::string> choices;
   if (open == std::string::npos || close == std::string::npos) return choices;
-  for (const std::string_view word : Split(type.substr(open + 2, close - open - 2), ',')) {
-    choices.emplace_back(word);
-  }
+  const std::string inside = type.substr(open + 2, close - open - 2);
+  for (const std::string_view word : Split(inside, ',')) choices.emplace_back(word);
   return choices;
 }
 

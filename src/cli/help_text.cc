@@ -19,6 +19,7 @@ void AddRow(std::string_view title, std::string_view text, std::string* out) {
   std::size_t column = kTitleWidth + 2;
   for (const std::string_view word : Split(text, ' ')) {
     if (column + word.size() + 1 > kWidth) {
+      while (out->ends_with(' ')) out->pop_back();
       *out += fmt::format("\n  {:<{}}", "", kTitleWidth);
       column = kTitleWidth + 2;
     }

@@ -52,7 +52,7 @@ TEST(EditTest, AFormThatLinesCannotChangeIsLeftAlone) {  // CON-9
       {"params: &p\n  a: 1\nvariables: *p\n", "params.a"},
   };
   for (const auto& [text, key] : cases) {
-    EXPECT_THAT(SetKey(text, key, "1", "f.yml"),
+    EXPECT_THAT(SetKey(text, key, "2", "f.yml"),
                 FailsWith(ErrorCode::kConfig, "dossier config edit"))
         << text;
   }

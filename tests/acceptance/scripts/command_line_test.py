@@ -67,7 +67,7 @@ class LogFileTest(harness.Case):
         log = self.home / "run.log"
         key = "sk-" + "a1B2c3D4" * 6
         for _ in range(2):
-            self.run_to_end("--log-file", str(log), "config", "get", f"x{key}")
+            self.run_to_end("--log-file", str(log), "config", "get", key)
         self.assertEqual(stat.S_IMODE(log.stat().st_mode), 0o600)
         lines = log.read_text("utf-8").splitlines()
         self.assertEqual(len(lines), 2)
