@@ -249,7 +249,9 @@ Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const C
     if (!flags.quiet) err << "dossier: " << line << "\n" << std::flush;
   };
   DOSSIER_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(model_flags, say, cancel));
-  if (flags.verbose > 0 || config.debug) say(fmt::format("model: {} ({})", model.description, model.why));
+  if (flags.verbose > 0 || config.debug) {
+    say(fmt::format("model: {} ({})", model.description, model.why));
+  }
   DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments, model, sandbox));
   request.temperature = model_flags.temperature;
   DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments, flags, cancel, err));

@@ -110,10 +110,10 @@ TEST(CommandTreeTest, BehindTwoDashesNothingIsAFlag) {  // CON-3
 
 TEST(CommandTreeTest, MistakesNameTheNearest) {  // CON-3
   const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{"ask", "--modle", "x"}, "unknown flag --modle; did you mean --model?; see `dossier ask"},
+      {{"ask", "--notes", "x"}, "unknown flag --notes; did you mean --note?; see `dossier ask"},
       {{"ask", "--mod", "auto"}, "unknown flag --mod"},
       {{"ask", "--trust-confg"}, "did you mean --trust-config?"},
-      {{"aks"}, "unknown command 'aks'; did you mean ask?"},
+      {{"askk"}, "unknown command 'askk'; did you mean ask?"},
       {{"ask", "--mode", "fast"}, "--mode"},
       {{"ask", "--depth", "x"}, "--depth x: not a number"},
       {{}, "subcommand is required"},

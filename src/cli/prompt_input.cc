@@ -64,7 +64,8 @@ class Reader {
 
 std::string Trimmed(std::string text, PromptRequest::Trim trim) {
   if (trim == PromptRequest::Trim::kBothEnds) return std::string(TrimSpace(text));
-  if (text.ends_with('\n')) text.pop_back();
+  if (!text.ends_with('\n')) return text;
+  text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   return text;
 }
