@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -12,119 +11,53 @@
 
 #include <cstring>
 
+#include "base/child_plan.h"
 #include "base/file.h"
 #include "base/text.h"
-
-extern char** environ;
 
 namespace dossier {
 namespace {
 
-// Everything that the child needs, made before the fork: after it, in a process with threads, only
-// async-signal-safe calls are allowed.
-struct ChildPlan {
-  std::string program;
-  std::vector<char*> argv, environment;
-  const char* folder = nullptr;
-  int in = -1, out = -1, err = -1;
+using internal::ChildPlan, internal::InputFile, internal::MakePipe, internal::OpenFile;
+using internal::Pipe, internal::WaitFor;
+
+enum class Kind { kOwned, kDetached };
+
+struct Child {
+  ChildPlan plan;
   int report = -1;  // the pid of a detached program, then errno if it cannot start
-  enum class Kind { kOwned, kDetached } kind = Kind::kOwned;
+  Kind kind = Kind::kOwned;
 };
 
-void Report(const ChildPlan& plan, int number) {
-  [[maybe_unused]] const ssize_t written = write(plan.report, &number, sizeof(number));
+void Report(const Child& child, int number) {
+  [[maybe_unused]] const ssize_t written = write(child.report, &number, sizeof(number));
 }
 
-[[noreturn]] void FailChild(const ChildPlan& plan) {
-  Report(plan, errno);
+[[noreturn]] void FailChild(const Child& child) {
+  Report(child, errno);
   _exit(127);
 }
 
 // A second fork, so that the program is nobody's child but init's: no zombie stays with us.
-void Detach(const ChildPlan& plan) {
-  if (setsid() < 0) FailChild(plan);
+void Detach(const Child& child) {
+  if (setsid() < 0) FailChild(child);
   const pid_t pid = _Fork();
-  if (pid < 0) FailChild(plan);
+  if (pid < 0) FailChild(child);
   if (pid > 0) _exit(0);
-  Report(plan, getpid());
+  Report(child, getpid());
 }
 
-[[noreturn]] void RunChild(const ChildPlan& plan) {
-  if (plan.kind == ChildPlan::Kind::kDetached) {
-    Detach(plan);
+[[noreturn]] void RunChild(const Child& child) {
+  if (child.kind == Kind::kDetached) {
+    Detach(child);
   } else if (setpgid(0, 0) < 0) {
-    FailChild(plan);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int signal_number : {SIGPIPE, SIGINT, SIGTERM, SIGCHLD, SIGHUP}) {
-    signal(signal_number, SIG_DFL);
+    FailChild(child);
   }
   // The sources are all above 2 (see AboveStandard), so no copy destroys another.
-  if (dup2(plan.in, 0) < 0 || dup2(plan.out, 1) < 0 || dup2(plan.err, 2) < 0) FailChild(plan);
-  if (plan.folder && chdir(plan.folder) != 0) FailChild(plan);
-  execve(plan.program.c_str(), plan.argv.data(), plan.environment.data());
-  FailChild(plan);
-}
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-// A descriptor of the standard three would be overwritten in the child.
-UniqueFd AboveStandard(int fd) {
-  UniqueFd given(fd);
-  if (fd < 0 || fd > 2) return given;
-  return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 3));
-}
-
-Result<Pipe> MakePipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return MakeErrnoError(errno, "pipe");
-  return Pipe{AboveStandard(ends[0]), AboveStandard(ends[1])};
-}
-
-Result<UniqueFd> OpenFile(const std::string& path, int flags, mode_t mode = 0) {
-  UniqueFd fd = AboveStandard(open(path.c_str(), flags | O_CLOEXEC, mode));
-  if (!fd.valid()) return MakeErrnoError(errno, path);
-  return fd;
-}
-
-Result<std::string> ResolveProgram(const ProcessSpec& spec) {
-  if (spec.argv.empty() || spec.argv[0].empty()) {
-    return MakeError(ErrorCode::kInvalidArgument, "a process needs argv");
-  }
-  for (const std::string& argument : spec.argv) {
-    if (argument.find('\0') != std::string::npos) {
-      return MakeError(ErrorCode::kInvalidArgument, "an argument of {} holds a NUL byte",
-                       spec.argv[0]);
-    }
-  }
-  if (spec.argv[0].find('/') != std::string::npos) return spec.argv[0];
-  if (auto found = FindProgram(spec.argv[0])) return *found;
-  return MakeError(ErrorCode::kNotFound, "there is no program {} on PATH", spec.argv[0]);
-}
-
-Result<ChildPlan> MakePlan(const ProcessSpec& spec) {
-  ChildPlan plan;
-  DOSSIER_ASSIGN_OR_RETURN(plan.program, ResolveProgram(spec));
-  for (const std::string& argument : spec.argv) {
-    plan.argv.push_back(const_cast<char*>(argument.c_str()));
-  }
-  plan.argv.push_back(nullptr);
-  if (spec.environment) {
-    for (const std::string& variable : *spec.environment) {
-      plan.environment.push_back(const_cast<char*>(variable.c_str()));
-    }
-  } else {
-    for (char** variable = environ; variable && *variable; ++variable) {
-      plan.environment.push_back(*variable);
-    }
-  }
-  plan.environment.push_back(nullptr);
-  if (!spec.folder.empty()) plan.folder = spec.folder.c_str();
-  return plan;
+  const ChildPlan& plan = child.plan;
+  if (dup2(plan.in, 0) < 0 || dup2(plan.out, 1) < 0 || dup2(plan.err, 2) < 0) FailChild(child);
+  internal::StartProgram(plan);
+  FailChild(child);
 }
 
 std::optional<int> ReadNumber(int fd) {
@@ -136,20 +69,15 @@ std::optional<int> ReadNumber(int fd) {
   return got == sizeof(number) ? std::optional<int>(number) : std::nullopt;
 }
 
-void WaitFor(pid_t pid, int* status) {
-  while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
-  }
-}
-
 // Forks and waits until the program runs, or cannot.
-Result<pid_t> Spawn(ChildPlan plan, const ProcessSpec& spec) {
+Result<pid_t> Spawn(Child child, const ProcessSpec& spec) {
   DOSSIER_ASSIGN_OR_RETURN(Pipe report, MakePipe());
-  plan.report = report.write.get();
+  child.report = report.write.get();
   pid_t pid = fork();
   if (pid < 0) return MakeErrnoError(errno, "fork");
-  if (pid == 0) RunChild(plan);
+  if (pid == 0) RunChild(child);
   report.write.Reset();
-  const bool detached = plan.kind == ChildPlan::Kind::kDetached;
+  const bool detached = child.kind == Kind::kDetached;
   if (detached) {
     WaitFor(pid, nullptr);
     const std::optional<int> own = ReadNumber(report.read.get());
@@ -159,21 +87,7 @@ Result<pid_t> Spawn(ChildPlan plan, const ProcessSpec& spec) {
   const std::optional<int> reason = ReadNumber(report.read.get());
   if (!reason) return pid;
   if (!detached) WaitFor(pid, nullptr);
-  if (*reason == ENOENT) {
-    return MakeError(ErrorCode::kNotFound, "cannot start {}: no such program or folder",
-                     spec.argv[0]);
-  }
-  return MakeErrnoError(*reason, "start " + spec.argv[0]);
-}
-
-// `input` as a file in memory: no pipe to feed, and no SIGPIPE if it is not read.
-Result<UniqueFd> InputFile(const std::string& input) {
-  if (input.empty()) return OpenFile("/dev/null", O_RDONLY);
-  UniqueFd fd = AboveStandard(memfd_create("dossier-input", MFD_CLOEXEC));
-  if (!fd.valid()) return MakeErrnoError(errno, "memfd_create");
-  DOSSIER_RETURN_IF_ERROR(WriteAll(fd.get(), input));
-  if (lseek(fd.get(), 0, SEEK_SET) != 0) return MakeErrnoError(errno, "lseek");
-  return fd;
+  return tl::unexpected(internal::StartError(*reason, spec.argv[0]));
 }
 
 // One pipe of a running child: what it printed, up to a limit.
@@ -222,7 +136,7 @@ class Runner {
   enum class By { kUser, kTime };
 
   Status Start() {
-    DOSSIER_ASSIGN_OR_RETURN(ChildPlan plan, MakePlan(spec_));
+    DOSSIER_ASSIGN_OR_RETURN(ChildPlan plan, internal::PlanChild(spec_));
     DOSSIER_ASSIGN_OR_RETURN(Pipe out, MakePipe());
     DOSSIER_ASSIGN_OR_RETURN(Pipe err, MakePipe());
     DOSSIER_ASSIGN_OR_RETURN(UniqueFd in, InputFile(spec_.input));
@@ -231,7 +145,7 @@ class Runner {
     plan.in = in.get();
     plan.out = out.write.get();
     plan.err = err.write.get();
-    DOSSIER_ASSIGN_OR_RETURN(pid_, Spawn(std::move(plan), spec_));
+    DOSSIER_ASSIGN_OR_RETURN(pid_, Spawn({.plan = std::move(plan)}, spec_));
     // A descriptor for the end of the child, so that no thread waits for it (Linux 5.3).
     exited_ = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
     if (!exited_.valid()) {
@@ -324,13 +238,12 @@ Result<ProcessResult> RunProcess(const ProcessSpec& spec, const CancelToken& can
 }
 
 Result<pid_t> StartDetached(const ProcessSpec& spec, const std::string& log_path) {
-  DOSSIER_ASSIGN_OR_RETURN(ChildPlan plan, MakePlan(spec));
+  DOSSIER_ASSIGN_OR_RETURN(ChildPlan plan, internal::PlanChild(spec));
   DOSSIER_ASSIGN_OR_RETURN(UniqueFd in, OpenFile("/dev/null", O_RDONLY));
   DOSSIER_ASSIGN_OR_RETURN(UniqueFd log, OpenFile(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600));
   plan.in = in.get();
   plan.out = plan.err = log.get();
-  plan.kind = ChildPlan::Kind::kDetached;
-  return Spawn(std::move(plan), spec);
+  return Spawn({.plan = std::move(plan), .kind = Kind::kDetached}, spec);
 }
 
 std::optional<std::string> FindProgram(std::string_view program) {
