@@ -1,0 +1,99 @@
+// Values of command templates, with the meaning that Python gives them: users write Jinja and expect
+// its text, byte for byte.
+//
+//   Value list = Value::List{Value("a"), Value("b")};
+//   list.ToText();                       // ['a', 'b']
+//   Value(-5.0).ToText();                // -5.0
+//
+// Thread-safety: plain data.
+
+#ifndef DOSSIER_SOURCES_TEMPLATE_VALUE_H_
+#define DOSSIER_SOURCES_TEMPLATE_VALUE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace dossier::sources {
+
+struct MapItem;
+
+class Value {
+ public:
+  struct Undefined {};
+  struct None {};
+  using List = std::vector<Value>;
+  using Map = std::vector<MapItem>;  // in order of insertion, keys unique
+
+  Value() : data_(None{}) {}
+  explicit Value(Undefined) : data_(Undefined{}) {}
+  explicit Value(bool flag) : data_(flag) {}
+  explicit Value(std::int64_t number) : data_(number) {}
+  explicit Value(double number) : data_(number) {}
+  explicit Value(std::string text) : data_(std::move(text)) {}
+  explicit Value(std::string_view text) : data_(std::string(text)) {}
+  explicit Value(const char* text) : data_(std::string(text)) {}
+  Value(List list) : data_(std::move(list)) {}
+  Value(Map map);
+
+  bool undefined() const { return std::holds_alternative<Undefined>(data_); }
+  bool none() const { return std::holds_alternative<None>(data_); }
+  const bool* flag() const { return std::get_if<bool>(&data_); }
+  const std::int64_t* integer() const { return std::get_if<std::int64_t>(&data_); }
+  const double* real() const { return std::get_if<double>(&data_); }
+  const std::string* text() const { return std::get_if<std::string>(&data_); }
+  const List* list() const { return std::get_if<List>(&data_); }
+  const Map* map() const { return std::get_if<Map>(&data_); }
+
+  // Of a map; nullptr if it is no map or has no such key.
+  const Value* Find(std::string_view key) const;
+
+  // As Python's str(), repr(), bool() and type().__name__.
+  std::string ToText() const;
+  std::string ToLiteral() const;
+  bool Truth() const;
+  std::string_view TypeName() const;
+
+  // The variable whose text this value holds, if that came from outside (CON-20); else empty. It
+  // does not take part in comparisons.
+  const std::string& origin() const { return origin_; }
+  Value WithOrigin(std::string origin) && {
+    origin_ = std::move(origin);
+    return std::move(*this);
+  }
+
+ private:
+  std::variant<Undefined, None, bool, std::int64_t, double, std::string, List, Map> data_;
+  std::string origin_;
+};
+
+struct MapItem {
+  std::string key;
+  Value value;
+};
+
+// Python's ==: 1, 1.0 and True are equal; values of different kinds are not.
+bool Equal(const Value& left, const Value& right);
+// Below 0, 0 or above 0 as left is less, equal or more; nothing where Python has no order.
+// `unordered` (a NaN) is true for no comparison.
+enum class Order { kLess, kEqual, kMore, kUnordered };
+std::optional<Order> Compare(const Value& left, const Value& right);
+// Python's `in`. Errors: kConfig with the reason.
+Result<bool> Contains(const Value& container, const Value& item);
+
+// Whether str.strip() removes it.
+bool IsPythonSpace(char32_t code_point);
+std::string_view StripPythonSpace(std::string_view text);
+std::string_view StripPythonSpaceRight(std::string_view text);
+// How many bytes of white space `text` begins with.
+std::size_t PythonSpaceLength(std::string_view text);
+
+}  // namespace dossier::sources
+
+#endif  // DOSSIER_SOURCES_TEMPLATE_VALUE_H_
