@@ -15,6 +15,7 @@
 #include "cli/assemble_command.h"
 #include "cli/command_tree.h"
 #include "cli/config_command.h"
+#include "cli/context_run_command.h"
 #include "cli/conversations_command.h"
 #include "cli/doctor_checks.h"
 #include "cli/doctor_command.h"
@@ -51,6 +52,7 @@ struct Arguments {
   TokensArguments tokens;
   ConversationsArguments conversations;
   ContextArguments context;
+  ContextRunArguments context_run;
   ConfigArguments config;
   PathsArguments paths;
   TrustArguments trust;
@@ -75,6 +77,7 @@ void BuildTree(CLI::App& app, Arguments* arguments) {
   AddTokensCommand(app, &arguments->tokens);
   AddConversationsCommand(app, &arguments->conversations);
   AddContextCommand(app, &arguments->context);
+  AddContextRun(app, &arguments->context_run);
   AddConfigCommand(app, &arguments->config);
   AddTrustCommand(app, &arguments->trust);
   AddPathsCommand(app, &arguments->paths);
@@ -127,7 +130,14 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, const Cancel
          arguments.conversations.stdin_is_terminal = ::isatty(STDIN_FILENO) == 1;
          return RunConversations(arguments.conversations, cancel, std::cin, out, err);
        }},
-      {"context", [&] { return RunContextCommand(arguments.context, cancel, out, err); }},
+      {"context",
+       [&] {
+         if (!arguments.context_run.chosen) {
+           return RunContextCommand(arguments.context, cancel, out, err);
+         }
+         arguments.context_run.cancel = cancel;
+         return RunContextRun(arguments.context_run, out, err);
+       }},
       {"doctor",
        [&] {
          arguments.doctor.extra = ModelChecks();

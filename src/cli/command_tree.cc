@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/examples.h"
 #include "cli/usage_message.h"
 
@@ -185,27 +186,41 @@ std::vector<std::string> FlagNames(const CLI::App& command) {
   return names;
 }
 
+namespace {
+
+// What is wrong with the first word that nobody wants.
+std::string Unwanted(const CLI::App& command, const std::string& given) {
+  std::string word = utf8::CleanForTerminal(utf8::Sanitize(given));
+  std::vector<std::string> known;
+  std::string message, otherwise;
+  if (word.starts_with('-')) {
+    word = word.substr(0, word.find('='));
+    message = fmt::format("unknown flag {}", word);
+    known = FlagNames(command);
+  } else if (!Commands(command).empty()) {
+    message = fmt::format("there is no command {}", word);
+    for (const CLI::App* app : Commands(command)) known.push_back(app->get_name());
+    otherwise = "; there are " + Join(known, ", ");
+  } else {
+    message = fmt::format("unexpected argument '{}'", word);
+  }
+  const auto near = NearestNames(word, known, 1);
+  return message + (near.empty() ? otherwise : fmt::format("; did you mean {}?", near[0]));
+}
+
+}  // namespace
+
 std::string UsageMessage(const CLI::App& root, const CLI::ParseError& error) {
   std::string path;
   const CLI::App& command = LastCommand(root, &path);
   std::string message = Sentence(error);
-  std::vector<std::string> known;
   const std::vector<std::string> left = root.remaining(/*recurse=*/true);
   if (!left.empty()) {
-    std::string word = left.front();
-    if (word.starts_with('-')) {
-      word = word.substr(0, word.find('='));
-      message = fmt::format("unknown flag {}", word);
-      known = FlagNames(command);
-    } else if (!Commands(command).empty()) {
-      message = fmt::format("unknown command '{}'", word);
-      for (const CLI::App* app : Commands(command)) known.push_back(app->get_name());
-    } else {
-      message = fmt::format("unexpected argument '{}'", word);
-    }
-    if (const auto near = NearestNames(word, known, 1); !near.empty()) {
-      message += fmt::format("; did you mean {}?", near[0]);
-    }
+    message = Unwanted(command, left.front());
+  } else if (command.get_require_subcommand_min() > 0) {
+    std::vector<std::string> names;
+    for (const CLI::App* app : Commands(command)) names.push_back(app->get_name());
+    message = "a command is missing; there are " + Join(names, ", ");
   }
   // One line, also where CLI11 lists several.
   message = ReplaceAll(message, "\n", " ");

@@ -113,7 +113,7 @@ TEST(CommandTreeTest, MistakesNameTheNearest) {  // CON-3
       {{"ask", "--notes", "x"}, "unknown flag --notes; did you mean --note?; see `dossier ask"},
       {{"ask", "--mod", "auto"}, "unknown flag --mod"},
       {{"ask", "--trust-confg"}, "did you mean --trust-config?"},
-      {{"askk"}, "unknown command 'askk'; did you mean ask?"},
+      {{"askk"}, "there is no command askk; did you mean ask?"},
       {{"ask", "--mode", "fast"}, "--mode"},
       {{"ask", "--depth", "x"}, "--depth x: not a number"},
       {{}, "subcommand is required"},
