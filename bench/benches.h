@@ -30,6 +30,11 @@ Status RunTokensBench(const std::string& file);
 // and assembly.peak, bytes of memory that the first one added.
 Status RunAssemblyBench(const std::string& file);
 
+// Context commands. CPU seconds of starting 50 of them, and as many plain ones: commands.start_cpu,
+// spawn.start_cpu. Wall seconds of 1, 10, 50 that sleep 0.5 s: commands.sleep_N. Bytes by which memory
+// grows for 8 times 50 MB of output: commands.memory.
+Status RunCommandsBench();
+
 }  // namespace dossier::bench
 
 #endif  // DOSSIER_BENCH_BENCHES_H_

@@ -392,6 +392,19 @@ def assemble(setting: Setting) -> list[Figure]:
                            _seconds)]
 
 
+def commands(setting: Setting) -> list[Figure]:
+    got = _bench_program(setting, "commands")
+    one = got["commands.sleep_1"]
+    return [
+        _at_most("10 context commands that sleep 0.5 s", got["commands.sleep_10"], "one", one, 1.5,
+                 _seconds),
+        _at_most("50 of them, 16 at once", got["commands.sleep_50"], "one", one, 4.6, _seconds),
+        _at_most("memory for 8 x 50 MB of output", got["commands.memory"], "caps + 16 MiB",
+                 8 * 65536 + 2 ** 24, 1, _megabytes),
+        _at_most("50 context commands `:`, CPU", got["commands.start_cpu"],
+                 "50 x posix_spawn of sh -c :", got["spawn.start_cpu"], 2, _seconds)]
+
+
 def conversation_list(setting: Setting) -> list[Figure]:
     runs = conversations.measure(setting.dossier, setting.folder, setting.environment())
     cpu = {name: timing.least_cpu(some) for name, some in runs.items()}
@@ -404,7 +417,7 @@ GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
-    "conversations": conversation_list}
+    "conversations": conversation_list, "commands": commands}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

@@ -1,5 +1,5 @@
-// dossier_bench sandbox | jail | engine FOLDER completions|batch | tokens FILE | assembly FILE:
-// figures as lines of JSON, for bench/run.
+// dossier_bench sandbox | jail | commands | engine FOLDER completions|batch | tokens FILE |
+// assembly FILE: figures as lines of JSON, for bench/run.
 
 #include <fmt/format.h>
 
@@ -16,6 +16,8 @@ int main(int argc, char** argv) {
     done = bench::RunSandboxBench();
   } else if (group == "jail" && argc == 2) {
     done = bench::RunJailBench();
+  } else if (group == "commands" && argc == 2) {
+    done = bench::RunCommandsBench();
   } else if (group == "engine" && argc == 4) {
     done = bench::RunEngineBench(argv[2], argv[3]);
   } else if (group == "tokens" && argc == 3) {
@@ -24,7 +26,7 @@ int main(int argc, char** argv) {
     done = bench::RunAssemblyBench(argv[2]);
   } else {
     fmt::print(stderr,
-               "usage: dossier_bench sandbox | jail | engine FOLDER completions|batch | "
+               "usage: dossier_bench sandbox | jail | commands | engine FOLDER completions|batch | "
                "tokens FILE | assembly FILE\n");
     return 2;
   }
