@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text = std::move(whole).Finish("T").text;
   if (text != std::move(pieces).Finish("T").text) __builtin_trap();
   if (!dossier::utf8::IsValid(text)) __builtin_trap();
-  if (RestoreOutput(EscapeOutput(output)) != output) __builtin_trap();
+  if (RestoreOutput(dossier::assembly::EscapeMarkers(output)) != output) __builtin_trap();
   const std::string block = RenderBlock(output, {.text = std::string(output)});
   const auto found = FindBlocks(block);
   if (found.size() != 1 || found[0].length != block.size()) __builtin_trap();

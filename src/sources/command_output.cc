@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "sources/context_blocks.h"
+#include "assembly/fence.h"
 
 namespace dossier::sources {
 namespace {
@@ -96,7 +96,7 @@ Status CommandOutput::Finish(CommandResult* result) && {
     DOSSIER_ASSIGN_OR_RETURN(const store::StoredBody body, std::move(*writer_).Finish());
     result->notes.stored = body.sha256;
   }
-  CommandText::Kept kept = std::move(text_).Finish(CleanBlockName(command_.name));
+  CommandText::Kept kept = std::move(text_).Finish(assembly::MarkerName(command_.name));
   result->bytes = bytes_;
   result->sha256 = hash_.Hex();
   result->text = std::move(kept.text);
@@ -104,7 +104,9 @@ Status CommandOutput::Finish(CommandResult* result) && {
   result->notes.cut_bytes = kept.cut_bytes;
   result->notes.invalid_bytes = kept.invalid;
   result->notes.terminal_escapes = kept.escapes;
-  EscapeOutput(result->text, &result->notes.escaped_lines);
+  // Each escaped line gets one byte more.
+  result->notes.escaped_lines =
+      assembly::EscapeMarkers(result->text).size() - result->text.size();
   return {};
 }
 

@@ -18,24 +18,17 @@
 #include <string_view>
 #include <vector>
 
+#include "assembly/fence.h"
 #include "sources/context_command.h"
 
 namespace dossier::sources {
 
 // Without a trailing line end.
 std::string RenderBlock(std::string_view name, const CommandResult& result);
-// Stands for a block that is the same as in turn `turn` (Y8).
-std::string RenderUnchangedBlock(std::string_view name, int turn);
 std::string JoinBlocks(std::span<const std::string> blocks);
 
-// One line without control characters, white-space runs or "---", at most 120 code points (K2).
-std::string CleanBlockName(std::string_view name);
-
-// `output` with one more space in front of each line that looks like a marker (K3). A line begins
-// at the start and after LF and CR. Counts them in `escaped_lines`, if that is not null.
-std::string EscapeOutput(std::string_view output, std::uint64_t* escaped_lines = nullptr);
-// The inverse: RestoreOutput(EscapeOutput(x)) == x for every x.
-std::string RestoreOutput(std::string_view body);
+// What a body was before its marker-like lines were escaped: the inverse of K3.
+inline std::string RestoreOutput(std::string_view body) { return assembly::UnescapeMarkers(body); }
 
 struct BlockSpan {
   std::size_t offset = 0, length = 0;  // bytes, both marker lines included

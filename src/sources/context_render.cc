@@ -1,7 +1,7 @@
 #include "sources/context_render.h"
 
+#include "assembly/fence.h"
 #include "base/text.h"
-#include "sources/context_blocks.h"
 
 namespace dossier::sources {
 namespace {
@@ -10,7 +10,7 @@ Error Explain(const ContextCommand& command, const Error& error, const Variables
   std::vector<std::string> names;
   for (const auto& [name, variable] : variables) names.push_back(name);
   return {ErrorCode::kConfig,
-          fmt::format("context command '{}': {} (variables: {})", CleanBlockName(command.name),
+          fmt::format("context command '{}': {} (variables: {})", assembly::MarkerName(command.name),
                       error.message, names.empty() ? "none" : Join(names, ", "))};
 }
 

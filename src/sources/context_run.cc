@@ -146,7 +146,7 @@ class Phase {
     const ContextCommand& command = commands_[result.index];
     if (result.failed() && command.on_failure == OnFailure::kFail && !giving_up()) {
       failure_ = Error{ErrorCode::kFailed,
-                       fmt::format("context command '{}' failed: {}", CleanBlockName(command.name),
+                       fmt::format("context command '{}' failed: {}", assembly::MarkerName(command.name),
                                    result.error)};
     }
     results_[result.index] = std::move(result);
