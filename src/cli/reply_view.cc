@@ -81,8 +81,9 @@ std::string CodePointJoiner::Take(std::string_view chunk) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
     if ((byte & 0xC0) == 0x80) continue;
     if (SequenceLength(byte) > back) {
-      held_ = text.substr(text.size() - back);
-      text.resize(text.size() - back);
+      const std::size_t whole = text.size() - back;
+      held_ = text.substr(whole);
+      text.erase(whole);
     }
     break;
   }
