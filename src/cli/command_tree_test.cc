@@ -116,7 +116,7 @@ TEST(CommandTreeTest, MistakesNameTheNearest) {  // CON-3
       {{"askk"}, "there is no command askk; did you mean ask?"},
       {{"ask", "--mode", "fast"}, "--mode"},
       {{"ask", "--depth", "x"}, "--depth x: not a number"},
-      {{}, "subcommand is required"},
+      {{}, "a command is missing; there are ask, assemble"},
   };
   for (const auto& [words, message] : cases) {
     EXPECT_THAT(Tree().Failure(words), HasSubstr(message));
