@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "config/read_value.h"
 
 namespace dossier::config {
@@ -246,9 +247,10 @@ std::string Shown(const Setting& setting) {
   if (setting.value.is_map()) return "a map";
   if (setting.value.node.kind == YamlNode::Kind::kList) return "a list";
   if (IsSecret(setting.key)) return "***";
-  std::string text = setting.value.node.scalar;
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return fmt::format("\"{}\"", text);
+  const std::string_view text = setting.value.node.scalar;
+  constexpr std::size_t kMost = 60;  // bytes
+  if (text.size() <= kMost) return fmt::format("\"{}\"", text);
+  return fmt::format("\"{}...\"", text.substr(0, utf8::FloorBoundary(text, kMost - 3)));
 }
 
 // Walks the tree along the table; collects what the table does not know.
