@@ -176,7 +176,7 @@ void AddRunsCommand(CLI::App& app, RunsArguments* arguments) {
   // In no list of commands while it only says that it cannot.
   CLI::App& resume = *runs.add_subcommand("resume", "go on with an interrupted run")->group("");
   resume.add_option("run", arguments->run, "id, or the start of one")->required();
-  resume.allow_extras();  // its limits
+  resume.fallthrough(false)->allow_extras();  // its limits, which no other command here has
   list.callback([arguments] { arguments->action = "list"; });
   resume.callback([arguments] { arguments->action = "resume"; });
   show.callback([arguments] { arguments->action = "show"; });
