@@ -35,6 +35,14 @@ Status RunAssemblyBench(const std::string& file);
 // grows for 8 times 50 MB of output: commands.memory.
 Status RunCommandsBench();
 
+// 10,000 requests of 600 bytes, 64 in flight, to a server that answers at once; seconds of a request:
+// model.gate_cpu, model.gate_wall, model.curl_cpu, model.curl_wall. model.held_bytes: resident bytes
+// of each of 10,000 requests in flight.
+Status RunModelBench();
+
+// That server for others: prints its port, and ends with its stdin.
+Status RunInstantServer();
+
 }  // namespace dossier::bench
 
 #endif  // DOSSIER_BENCH_BENCHES_H_

@@ -7,7 +7,7 @@ import sys
 
 _FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-venv"))
 _PACKAGES = ["rlms==0.1.3", "droste==0.26.0", "files-to-prompt==0.6", "tiktoken==0.14.0",
-             "vincio==7.11.0"]
+             "vincio==7.11.0", "httpx==0.28.1", "aiohttp==3.14.5"]
 _DONE = _FOLDER / "dossier-bench-packages"
 _NPM_FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-npm"))
 _REPOMIX_PACKAGE = "repomix@1.14.0"

@@ -321,6 +321,39 @@ def _empty_program(folder: pathlib.Path) -> str:
     return str(program)
 
 
+def _http_peer(setting: Setting, name: str) -> float:
+    """CPU seconds of a request by a client of Python, to the same server."""
+    server = subprocess.Popen([setting.bench_program, "instant-server"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)
+    try:
+        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1/chat/completions"
+        script = str(pathlib.Path(__file__).with_name("model_peers.py"))
+        return _token_peer(environment.PYTHON, script, name, url)[f"peer.{name}"]
+    finally:
+        server.communicate("")
+
+
+def model(setting: Setting) -> list[Figure]:
+    found = _bench_program(setting, "model")
+    own = found["model.gate_cpu"]
+    what = "10,000 requests, 64 in flight, CPU of one"
+    held = found["model.held_bytes"]
+    rows = [
+        _at_most(f"{what} ({1 / found['model.gate_wall']:,.0f} a second; libcurl "
+                 f"{1 / found['model.curl_wall']:,.0f})", own, "bare libcurl multi loop",
+                 found["model.curl_cpu"], 1 / 0.8, _seconds),
+        Figure("10,000 requests in flight, memory of one", f"{held / 1e3:.1f} KB", "goal 40 KB",
+               held / 40e3, "< 40 KB", held < 40e3)]
+    problem = environment.prepare()
+    for name in ("httpx", "aiohttp"):
+        if problem:
+            rows.append(Figure(f"{what}, beside {name}", problem=problem))
+            continue
+        rows.append(_guarded(what, lambda: _faster(what, own, name, _http_peer(setting, name), 1,
+                                                   _seconds)))
+    return rows
+
+
 def start(setting: Setting) -> list[Figure]:
     empty = _empty_program(setting.folder)
     runs = timing.interleaved({"--version": [setting.dossier, "--version"],
@@ -417,7 +450,7 @@ GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
-    "conversations": conversation_list, "commands": commands}
+    "conversations": conversation_list, "commands": commands, "model": model}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

@@ -1,5 +1,5 @@
 // dossier_bench sandbox | jail | commands | engine FOLDER completions|batch | tokens FILE |
-// assembly FILE: figures as lines of JSON, for bench/run.
+// assembly FILE | model: figures as lines of JSON, for bench/run; instant-server: a port.
 
 #include <fmt/format.h>
 
@@ -24,10 +24,14 @@ int main(int argc, char** argv) {
     done = bench::RunTokensBench(argv[2]);
   } else if (group == "assembly" && argc == 3) {
     done = bench::RunAssemblyBench(argv[2]);
+  } else if (group == "model" && argc == 2) {
+    done = bench::RunModelBench();
+  } else if (group == "instant-server" && argc == 2) {
+    done = bench::RunInstantServer();
   } else {
     fmt::print(stderr,
                "usage: dossier_bench sandbox | jail | commands | engine FOLDER completions|batch | "
-               "tokens FILE | assembly FILE\n");
+               "tokens FILE | assembly FILE | model | instant-server\n");
     return 2;
   }
   if (done) return 0;
