@@ -40,11 +40,23 @@ Interrupt::Interrupt() {
       sigwait(&set, &caught);
       if (done_) return;
       if (caught == SIGUSR2) continue;
+      if (caught == SIGINT) {
+        std::lock_guard lock(mutex_);
+        if (handler_) {
+          handler_();
+          continue;
+        }
+      }
       const int code = 128 + caught;
       if (exit_code_.exchange(code) != 0) _exit(code);
       source_.Cancel(Sentence(caught));
     }
   });
+}
+
+void Interrupt::Divert(std::function<void()> handler) {
+  std::lock_guard lock(mutex_);
+  handler_ = std::move(handler);
 }
 
 Interrupt::~Interrupt() {

@@ -3,6 +3,9 @@
 //   Interrupt interrupt;                   // before any thread is started
 //   Run(interrupt.token());
 //
+//   interrupt.Divert([&] { turn.Cancel("interrupted"); });   // a session stops a reply and goes on
+//   interrupt.Divert({});                                    // ends the program again
+//
 // SIGTERM acts like the first Ctrl-C, with exit code 143, and so does SIGHUP (the terminal was
 // closed), with 129, unless it was ignored when the program started (nohup). SIGPIPE is ignored: a
 // closed stdout shows as a failed write. Ownership: one object a process, in main.
@@ -11,6 +14,8 @@
 #define DOSSIER_CLI_INTERRUPT_H_
 
 #include <atomic>
+#include <functional>
+#include <mutex>
 #include <thread>
 
 #include "base/cancel.h"
@@ -25,6 +30,10 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   CancelToken token() const { return source_.token(); }
+  // Ctrl-C calls `handler`, on the watching thread, and nothing else, until Divert is called again;
+  // after that the old handler is not running and will not run. An empty one: as at the start.
+  void Divert(std::function<void()> handler);
+
   // 128 and the signal once interrupted, else 0.
   int exit_code() const { return exit_code_; }
 
@@ -32,6 +41,8 @@ class Interrupt {
   CancelSource source_;
   std::atomic<int> exit_code_{0};
   std::atomic<bool> done_{false};
+  std::mutex mutex_;  // held while the handler runs
+  std::function<void()> handler_;
   std::thread thread_;
 };
 

@@ -54,11 +54,11 @@ tl::unexpected<Error> Unknown(std::string_view name) {
   const std::vector<std::string> nearest = NearestNames(name, names, 1);
   if (!nearest.empty()) {
     return MakeError(ErrorCode::kUsage,
-                     "unknown command {}; did you mean {}? (`//…` sends a message that begins with /)",
+                     "unknown command {}; did you mean {}? (//… is sent as text)",
                      name, nearest.front());
   }
   return MakeError(ErrorCode::kUsage,
-                   "unknown command {}; /help lists them, `//…` sends a message that begins with /",
+                   "unknown command {}; /help lists them (//… is sent as text)",
                    name);
 }
 
@@ -91,8 +91,8 @@ std::string SlashHelp() {
   }
   help +=
       "\n"
-      "  A line that ends in \\ goes on in the next one; a paste is one message; //x sends /x.\n"
-      "  Ctrl-C stops a reply and keeps what came, twice leaves; at the prompt it clears the line.\n";
+      "  A line that ends in \\ goes on in the next one. A paste is one message.\n"
+      "  //x sends /x. Ctrl-C stops a reply and keeps what came; twice, it leaves.\n";
   return help;
 }
 

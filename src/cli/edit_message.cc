@@ -1,0 +1,69 @@
+#include "cli/edit_message.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/utf8.h"
+
+namespace dossier::cli {
+namespace {
+
+constexpr std::uint64_t kMaxMessage = 16 << 20;
+
+std::string EditorCommand() {
+  for (const char* name : {"VISUAL", "EDITOR"}) {
+    const char* value = std::getenv(name);
+    if (value && value[0] != '\0') return value;
+  }
+  return "vi";
+}
+
+// By the shell, as $EDITOR may hold flags; with default signals, as a foreground program expects.
+Result<int> RunOnTerminal(const std::string& command, const std::string& path) {
+  const std::string script = command + " \"$1\"";
+  const char* argv[] = {"/bin/sh", "-c", script.c_str(), "sh", path.c_str(), nullptr};
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t pid = 0;
+  const int failed = posix_spawn(&pid, argv[0], nullptr, &attributes,
+                                 const_cast<char* const*>(argv), environ);
+  posix_spawnattr_destroy(&attributes);
+  if (failed != 0) return MakeErrnoError(failed, fmt::format("cannot run {}", command));
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+}  // namespace
+
+Result<std::string> EditMessage(std::string_view text) {
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make());
+  const std::string path = folder.path() + "/message.md";
+  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, text, 0600));
+  const std::string editor = EditorCommand();
+  DOSSIER_ASSIGN_OR_RETURN(const int code, RunOnTerminal(editor, path));
+  if (code != 0) {
+    return MakeError(ErrorCode::kFailed,
+                     "the editor `{}` ended with code {}; set $VISUAL or $EDITOR", editor, code);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(std::string message, ReadFile(path, kMaxMessage));
+  if (!utf8::IsValid(message)) {
+    return MakeError(ErrorCode::kUsage, "the edited message is not UTF-8; it is not sent");
+  }
+  message.erase(message.find_last_not_of(" \t\r\n") + 1);
+  return message;
+}
+
+}  // namespace dossier::cli
