@@ -9,6 +9,9 @@ _FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-venv"))
 _PACKAGES = ["rlms==0.1.3", "droste==0.26.0", "files-to-prompt==0.6", "tiktoken==0.14.0",
              "vincio==7.11.0", "httpx==0.28.1", "aiohttp==3.14.5"]
 _DONE = _FOLDER / "dossier-bench-packages"
+_LLM_FOLDER = _FOLDER.with_name("bench-llm")  # apart: its many plug-in points slow nothing else
+_LLM_PACKAGE = "llm==0.36"
+LLM = str(_LLM_FOLDER / "bin/llm")
 _NPM_FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-npm"))
 _REPOMIX_PACKAGE = "repomix@1.14.0"
 REPOMIX = str(_NPM_FOLDER / "node_modules/.bin/repomix")
@@ -52,6 +55,16 @@ def prepare() -> str:
         return problem
     _DONE.write_text(wanted)
     return ""
+
+
+def prepare_llm() -> str:
+    """Installs llm from PyPI unless it is there. Returns what went wrong, or ""."""
+    if os.access(LLM, os.X_OK):
+        return ""
+    print(f"installing {_LLM_PACKAGE} from PyPI into {_LLM_FOLDER}", file=sys.stderr)
+    return _install([["/usr/bin/python3", "-m", "venv", str(_LLM_FOLDER)],
+                     [str(_LLM_FOLDER / "bin/python3"), "-m", "pip", "install", "--quiet",
+                      "--disable-pip-version-check", _LLM_PACKAGE]])
 
 
 def prepare_repomix() -> str:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import chatting
 import conversations
 import environment
 import inputs
@@ -446,11 +447,32 @@ def conversation_list(setting: Setting) -> list[Figure]:
             _at_most(what, cpu["ours"], "python3 parsing all", cpu["parse"], 1 / 10, _seconds)]
 
 
+def chat(setting: Setting) -> list[Figure]:
+    env = setting.environment()
+    runs = chatting.one_turn(setting.dossier, setting.folder, env)
+    cpu = {name: timing.least_cpu(some) for name, some in runs.items()}
+    rows = [_at_most("chat, a stateless turn, CPU, least of 7", cpu["stateless"], "curl",
+                     cpu["curl"], 1.5, _seconds),
+            _at_most("chat, a turn of a conversation, CPU, least of 7", cpu["turn"], "curl",
+                     cpu["curl"], 1.5, _seconds)]
+    if "llm" in cpu:
+        rows.append(_faster("the same", cpu["turn"], "llm", cpu["llm"], 20, _seconds))
+    else:
+        rows.append(Figure("chat beside llm", problem="llm could not be installed"))
+    sent, copy = chatting.sent_copies(setting.dossier, setting.folder, env)
+    turns = chatting.TURNS
+    share = sent / (copy * turns)
+    rows.append(Figure(f"context sent in {turns} turns", f"{sent:,} bytes",
+                       f"{turns} copies; {turns * (turns + 1) // 2} without freezing", share,
+                       "1 +- 1 %", abs(share - 1) <= 0.01))
+    return rows
+
+
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
-    "conversations": conversation_list, "commands": commands, "model": model}
+    "chat": chat, "conversations": conversation_list, "commands": commands, "model": model}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

@@ -12,10 +12,12 @@ class RecordingServer:
         with RecordingServer("```repl\\nFINAL(1)\\n```") as server:
             run("dossier", "ask", "--base-url", server.url, ...)
             server.arrivals   # seconds of the monotonic clock: the head of each POST
+        server.bodies     # of each, as bytes
     """
 
     def __init__(self, reply: str) -> None:
         self.arrivals: list[float] = []
+        self.bodies: list[bytes] = []
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -23,7 +25,8 @@ class RecordingServer:
 
             def do_POST(self) -> None:  # noqa: N802 (name set by the base class)
                 outer.arrivals.append(time.monotonic())
-                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+                request = json.loads(outer.bodies[-1])
                 body = _stream(reply) if request.get("stream") else _whole(reply)
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream" if request.get("stream")

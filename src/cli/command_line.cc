@@ -13,6 +13,7 @@
 #include "cli/about_command.h"
 #include "cli/ask_command.h"
 #include "cli/assemble_command.h"
+#include "cli/chat_command.h"
 #include "cli/command_tree.h"
 #include "cli/config_command.h"
 #include "cli/context_run_command.h"
@@ -41,6 +42,7 @@ struct Arguments {
   GlobalFlags global;
   AboutArguments about;
   AskArguments ask;
+  ChatArguments chat;
   InspectArguments inspect;
   PackArguments pack;
   RunsArguments runs;
@@ -66,6 +68,7 @@ void BuildTree(CLI::App& app, Arguments* arguments) {
   app.fallthrough();  // global flags count behind the command's name, too
   AddGlobalFlags(app, &arguments->global);
   AddAskCommand(app, &arguments->ask);
+  AddChatCommand(app, &arguments->chat);
   AddInspectCommand(app, &arguments->inspect);
   AddPackCommand(app, &arguments->pack);
   AddRunsCommand(app, &arguments->runs);
@@ -105,6 +108,7 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, const Cancel
                          std::ostream& out, std::ostream& err) {
   return {
       {"ask", [&] { return RunAsk(arguments.ask, arguments.global, cancel, out, err); }},
+      {"chat", [&] { return RunChat(arguments.chat, arguments.global, cancel, out, err); }},
       {"inspect",
        [&] {
          arguments.inspect.cancel = cancel;

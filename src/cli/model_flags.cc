@@ -135,9 +135,6 @@ void AddModelFlags(CLI::App& command, ModelFlags* flags) {
   command.add_option("-m,--model", flags->model, "model, as [PROVIDER/]NAME")->group(group);
   command.add_option("--sub-model", flags->sub_model, "model of sub-calls (default: the same)")
       ->group(group);
-  command.add_option("--base-url", flags->base_url, "any OpenAI-compatible address")->group(group);
-  command.add_option("--key-env", flags->key_env, "variable that holds the key")->group(group);
-  command.add_option("--script", flags->script, "replies of the model `scripted`")->group(group);
   command.add_option("--temperature", flags->temperature, "0 to 2")
       ->check(CLI::Range(0.0, 2.0))
       ->group(group);
@@ -151,6 +148,14 @@ void AddModelFlags(CLI::App& command, ModelFlags* flags) {
       ->check(CLI::Range(1, 10000))
       ->capture_default_str()
       ->group(group);
+  AddConnectionFlags(command, flags);
+}
+
+void AddConnectionFlags(CLI::App& command, ModelFlags* flags) {
+  const std::string group = "Model";
+  command.add_option("--base-url", flags->base_url, "any OpenAI-compatible address")->group(group);
+  command.add_option("--key-env", flags->key_env, "variable that holds the key")->group(group);
+  command.add_option("--script", flags->script, "replies of the model `scripted`")->group(group);
   command.add_option("--timeout", flags->timeout, "longest time of one request")
       ->capture_default_str()
       ->group(group);
@@ -214,6 +219,8 @@ Result<OpenedModel> OpenModel(const ModelFlags& flags,
   DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice, opener.Choose(flags.model));
   DOSSIER_ASSIGN_OR_RETURN(opened.root, opener.Bind(choice, &opened.description));
   opened.why = choice.why;
+  opened.provider = choice.provider.name;
+  opened.dialect = choice.provider.dialect;
   opened.sub = opened.root;
   if (!flags.sub_model.empty() && flags.sub_model != flags.model) {
     DOSSIER_ASSIGN_OR_RETURN(const model::Choice sub, opener.Choose(flags.sub_model));

@@ -47,9 +47,12 @@ struct OpenedModel {
   model::Sampling sampling;
   Millis deadline{300'000}, idle_limit{60'000};  // of one request
   std::string description, why;
+  std::string provider, dialect;  // of the root model: how its requests are written
 };
 
 void AddModelFlags(CLI::App& command, ModelFlags* flags);
+// Those of them that say how to reach a model: address, key, retries, recordings.
+void AddConnectionFlags(CLI::App& command, ModelFlags* flags);
 
 // `say` gets progress lines for stderr. Errors: as Catalog::Choose and Connect; kUsage for a bad flag.
 Result<OpenedModel> OpenModel(const ModelFlags& flags,

@@ -120,9 +120,11 @@ Result<Saved> Store::Create(Creation creation, const TurnSave& save,
 }
 
 Result<Saved> Store::Append(const Loaded& seen, const TurnSave& save, const FinishedTurn& turn,
-                            const CancelToken& cancel) const {
-  DOSSIER_ASSIGN_OR_RETURN(std::optional<FileLock> lock,
-                           FileLock::Take(folder_, seen.id, lock_wait_, cancel));
+                            const CancelToken& cancel, const FileLock* held) const {
+  std::optional<FileLock> lock;
+  if (!held) {
+    DOSSIER_ASSIGN_OR_RETURN(lock, Hold(seen.id, cancel));
+  }
   DOSSIER_ASSIGN_OR_RETURN(auto bytes, ReadConversation(folder_, seen.id));
   Saved saved{.id = seen.id};
   std::optional<Document> document;

@@ -76,9 +76,14 @@ class Store {
   Result<Begun> BeginCreate(std::string_view id, const CancelToken& cancel) const;
   // Writes the new file; its lock ends.
   Result<Saved> Create(Creation creation, const TurnSave& save, const FinishedTurn& turn) const;
-  // Adds a turn that was planned on `seen` to what the file holds now.
+  // Keeps all others from saving, as long as it lives (--wait).
+  Result<FileLock> Hold(std::string_view id, const CancelToken& cancel) const {
+    return FileLock::Take(folder_, id, lock_wait_, cancel);
+  }
+  // Adds a turn that was planned on `seen` to what the file holds now. `held`: by Hold, of this
+  // conversation; null: the lock is taken here.
   Result<Saved> Append(const Loaded& seen, const TurnSave& save, const FinishedTurn& turn,
-                       const CancelToken& cancel) const;
+                       const CancelToken& cancel, const FileLock* held = nullptr) const;
   // Any other change: under the lock, on the file as it is. Nothing is written if `change` fails or
   // changes nothing.
   using Change = std::function<Status(Document* document)>;

@@ -83,7 +83,11 @@ class BodyBuilder {
                                  {"description", CleanText(tool.description)},
                                  {"input_schema", tool.parameters}});
     }
-    if (!tools.empty()) body_["tools"] = std::move(tools);
+    if (tools.empty()) return;
+    body_["tools"] = std::move(tools);
+    if (request_.tool_use == Request::ToolUse::kNone) {
+      body_["tool_choice"] = JsonObject{{"type", "none"}};
+    }
   }
 
   void AddBlock(const Block& block, JsonArray& list) {

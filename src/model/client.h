@@ -40,6 +40,11 @@ struct Request {
   assembly::Messages messages;
   Sampling sampling;
   std::optional<Json> schema;  // JSON Schema for the reply (MOD-10)
+  // Whether the tools of `messages` may be called. With kNone they are still sent: providers refuse
+  // a history with calls of tools that they were not told of, and the cached prefix stays.
+  enum class ToolUse { kAllowed, kNone } tool_use = ToolUse::kAllowed;
+  // kKept: the reply comes whole, not streamed, with the provider's own text.
+  enum class Raw { kNo, kKept } raw = Raw::kNo;
   Purpose purpose = Purpose::kRoot;
   std::string path = "0";      // place in the tree of calls, for scripts and fairness: "0", "0.3"
   std::int64_t turn = 0;
@@ -75,6 +80,7 @@ struct Reply {
   Usage usage;
   std::string resolved_model;
   Json provider_data;          // timings of the local server, ids
+  std::string raw;             // as the provider sent it, if Request::raw asks for it
   int attempts = 1;            // 1: no retry
   std::vector<std::string> warnings;
 };

@@ -107,6 +107,10 @@ class BodyBuilder {
     }
     if (functions.empty()) return;
     body_["tools"] = JsonArray{JsonObject{{"functionDeclarations", std::move(functions)}}};
+    if (request_.tool_use == Request::ToolUse::kNone) {
+      body_["toolConfig"] =
+          JsonObject{{"functionCallingConfig", JsonObject{{"mode", "NONE"}}}};
+    }
   }
 
   void AddSampling() {

@@ -216,7 +216,10 @@ WireRequest BuildOpenAiBody(const Request& request, const WireOptions& options) 
   WireRequest wire;
   JsonObject body{{"model", request.model},
                   {"messages", MessageList(options).Of(request.messages)}};
-  if (!request.messages.tools.empty()) body["tools"] = ToolsJson(request.messages.tools);
+  if (!request.messages.tools.empty()) {
+    body["tools"] = ToolsJson(request.messages.tools);
+    if (request.tool_use == Request::ToolUse::kNone) body["tool_choice"] = "none";
+  }
   AddSampling(request, options, body, wire.warnings);
   AddSchema(request, options, body, wire.warnings);
   for (const auto& [name, value] : request.sampling.extra) {

@@ -125,6 +125,7 @@ class Receiver final : public HttpReceiver {
                     HttpEnd::Again::kNo);
     }
     if (!reply->text.empty()) sink_->OnDelta(reply->text);
+    if (request_->raw == Request::Raw::kKept) reply->raw = std::move(answer_.body);
     Done(std::move(*reply));
   }
 
@@ -216,8 +217,10 @@ class ProviderClient final : public Client {
 
   void Submit(std::shared_ptr<const Request> request, CancelToken cancel,
               std::shared_ptr<Sink> sink) override {
-    WireRequest wire = dialect_.build(*request, wire_);
-    HttpCall call{.url = AddressOf(dialect_, options_->base_url, *request, wire_.stream),
+    WireOptions options = wire_;
+    if (request->raw == Request::Raw::kKept) options.stream = Streaming::kNo;
+    WireRequest wire = dialect_.build(*request, options);
+    HttpCall call{.url = AddressOf(dialect_, options_->base_url, *request, options.stream),
                   .headers = headers_,
                   .body = std::move(wire.body),
                   .deadline = request->deadline,

@@ -2,7 +2,7 @@
 //
 //   SchemaSource source{.folders = {cwd, cwd + "/.dossier"}, .cache_folder = cache + "/schemas"};
 //   source.rules = SchemaRulesOf(environment);
-//   source.fetch = FetchByHttp(loop);
+//   source.fetch = FetchByHttp();      // schema_fetch.h
 //   DOSSIER_ASSIGN_OR_RETURN(const FoundSchema found, source.Find("review.json", cancel));
 //   Say(found.warnings);  Use(found.schema);
 //

@@ -1,0 +1,89 @@
+// What flags and configuration make of a conversation: its store, model, context, tool, schema.
+// `dossier chat` uses it for one turn, the interactive session for many.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto setup, ChatSetup::Make(arguments, global, say, cancel));
+//   const TurnOutcome outcome = setup->chat().Send(setup->RequestFor("why?"), events, cancel);
+//
+// Thread-safety: one owner.
+
+#ifndef DOSSIER_CLI_CHAT_SETUP_H_
+#define DOSSIER_CLI_CHAT_SETUP_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "cli/chat_flags.h"
+#include "cli/context_setup.h"
+#include "cli/global_flags.h"
+#include "config/config.h"
+#include "conversation/chat.h"
+#include "conversation/command_tool.h"
+#include "conversation/store.h"
+#include "model/json_schema.h"
+#include "model/schema_source.h"
+#include "store/journal.h"
+
+namespace dossier::cli {
+
+class ChatSetup {
+ public:
+  // `say` gets lines for stderr. Errors: kUsage, kConfig, kRefused (trust; --confirm-commands without
+  // a terminal), kNotFound (no conversation to continue, no such file).
+  static Result<std::unique_ptr<ChatSetup>> Make(const ChatArguments& arguments,
+                                                 const GlobalFlags& global, config::Config config,
+                                                 std::function<void(std::string_view)> say,
+                                                 const CancelToken& cancel);
+
+  const conversation::Chat& chat() const { return *chat_; }
+  const conversation::Store& store() const { return store_; }
+  const config::Config& config() const { return config_; }
+  const model::JsonSchema* schema() const { return schema_ ? &schema_->schema : nullptr; }
+  // "": stateless.
+  const std::string& id() const { return id_; }
+  bool id_is_new() const { return id_is_new_; }
+
+  conversation::TurnRequest RequestFor(std::string prompt) const;
+
+  // A conversation for a session that was given none.
+  void NameConversation();
+  // Other commands of --exec, another model: a session changes them between turns.
+  Status SetExec(std::vector<std::string> exec);
+  void SetConversation(std::string id) { id_ = std::move(id); }
+  void SetModel(std::string name) { arguments_.model.model = std::move(name); }
+
+ private:
+  ChatSetup(const ChatArguments& arguments, const GlobalFlags& global, config::Config config,
+            std::function<void(std::string_view)> say, const CancelToken& cancel);
+
+  Status ChooseConversation();
+  Status ReadSystemText();
+  Status FindSchema();
+  Status MakeTool();
+  Status MakeChat();
+  Result<conversation::ChatModel> OpenChatModel(const std::string& name) const;
+
+  ChatArguments arguments_;
+  const GlobalFlags& global_;
+  const config::Config config_;
+  const std::function<void(std::string_view)> say_;
+  const CancelToken cancel_;
+  conversation::Store store_;
+  std::string id_;
+  bool id_is_new_ = false;
+  std::string system_text_;
+  PreparedContext prepared_;
+  std::unique_ptr<conversation::CommandContext> context_;
+  std::unique_ptr<conversation::CommandTool> tool_;
+  std::optional<model::FoundSchema> schema_;
+  std::shared_ptr<store::Journal> journal_;
+  std::unique_ptr<conversation::Chat> chat_;
+};
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_CHAT_SETUP_H_

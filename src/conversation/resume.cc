@@ -1,0 +1,94 @@
+#include "conversation/resume.h"
+
+#include "conversation/turn_log.h"
+
+namespace dossier::conversation {
+namespace {
+
+constexpr std::size_t kMostRuns = 1000;  // that are looked through
+
+std::string TextAt(const Json& json, std::string_view key) {
+  return std::string(FindString(json, key).value_or(""));
+}
+
+Result<Json> ReadJsonBody(store::Journal& journal, const Json& data, std::string_view key) {
+  const Json* body = Find(data, key);
+  if (!body) return MakeError(ErrorCode::kDamaged, "the journal's event has no {}", key);
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, journal.ReadBody(*body));
+  return ParseJson(text, /*max_depth=*/200);
+}
+
+bool IsTurnOf(const store::Event& event, std::string_view conversation) {
+  const Json data(event.data);
+  return event.type == "run.started" && FindString(data, "kind") == kChatRun &&
+         FindString(data, "conversation") == conversation;
+}
+
+Result<InterruptedTurn> ReadTurn(store::Journal& journal, const store::RunSummary& run,
+                                 const std::vector<store::Event>& events) {
+  InterruptedTurn turn{.run = run.run, .status = run.status};
+  for (const store::Event& event : events) {
+    const Json data(event.data);
+    if (event.type == "run.started") {
+      const Json* prompt = Find(data, "prompt");
+      if (!prompt || FindBool(*prompt, "left_out").value_or(false)) {
+        return MakeError(ErrorCode::kNotFound,
+                         "the journal holds no text of that turn (--no-log); ask again");
+      }
+      DOSSIER_ASSIGN_OR_RETURN(turn.prompt, journal.ReadBody(*prompt));
+    } else if (event.type == "context.ready") {
+      DOSSIER_ASSIGN_OR_RETURN(const Json json, ReadJsonBody(journal, data, "context"));
+      DOSSIER_ASSIGN_OR_RETURN(turn.gathered, GatheredOf(json));
+    } else if (event.type == "answer.accepted") {
+      DOSSIER_ASSIGN_OR_RETURN(const Json json, ReadJsonBody(journal, data, "answer"));
+      DOSSIER_ASSIGN_OR_RETURN(turn.answer, AnswerOf(json));
+    }
+  }
+  return turn;
+}
+
+}  // namespace
+
+Json ToJson(const AcceptedAnswer& answer) {
+  JsonArray messages;
+  for (const JsonObject& message : answer.messages) messages.push_back(message);
+  return JsonObject{{"text", answer.text},         {"model", answer.model},
+                    {"finish", answer.finish},     {"messages", std::move(messages)},
+                    {"usage", answer.usage},       {"tools", answer.tools}};
+}
+
+Result<AcceptedAnswer> AnswerOf(const Json& json) {
+  AcceptedAnswer answer{.text = TextAt(json, "text"),
+                        .model = TextAt(json, "model"),
+                        .finish = TextAt(json, "finish")};
+  const Json* messages = Find(json, "messages");
+  const Json* usage = Find(json, "usage");
+  const Json* tools = Find(json, "tools");
+  if (!messages || !messages->is_array() || !usage || !usage->is_object() || !tools ||
+      !tools->is_array()) {
+    return MakeError(ErrorCode::kDamaged, "the journal's record of the answer is damaged");
+  }
+  for (const Json& message : messages->get_array()) {
+    if (!message.is_object()) {
+      return MakeError(ErrorCode::kDamaged, "the journal's record of the answer is damaged");
+    }
+    answer.messages.push_back(message.get_object());
+  }
+  answer.usage = usage->get_object();
+  answer.tools = tools->get_array();
+  return answer;
+}
+
+Result<InterruptedTurn> FindInterrupted(store::Journal& journal, std::string_view conversation) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal.List(std::nullopt, kMostRuns));
+  for (const store::RunSummary& run : runs) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto events, journal.Events(run.run));
+    if (!events.empty() && IsTurnOf(events.front(), conversation)) {
+      return ReadTurn(journal, run, events);
+    }
+  }
+  return MakeError(ErrorCode::kNotFound, "the journal holds no turn of conversation '{}'",
+                   conversation);
+}
+
+}  // namespace dossier::conversation

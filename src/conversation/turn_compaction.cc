@@ -1,0 +1,86 @@
+// Before every call: does the history have to become shorter? (CON-43 to 45)
+
+#include "assembly/assemble.h"
+#include "base/random.h"
+#include "conversation/turn_driver.h"
+
+namespace dossier::conversation {
+
+Status TurnDriver::Compact(const std::optional<Error>& too_long) {
+  const bool asked_for = request_.compacting == TurnRequest::Compacting::kNow;
+  if (request_.compaction.mode == CompactionLimits::Mode::kOff && !asked_for) return {};
+  const assembly::Capability& capability = model_.entry.capability;
+  const RequestSize size{
+      // What did not fit has no size; it is over the window.
+      .whole = too_long ? capability.window + 1 : plan_->request.tokens,
+      .reserved_output = input_.reserve_output.value_or(
+          std::min(capability.max_output, capability.window / 2)),
+      .window = capability.window};
+  DOSSIER_ASSIGN_OR_RETURN(
+      const CompactionPlan plan,
+      PlanCompaction(*stored_, request_.compaction, CachePricesOf(model_.entry), size,
+                     *model_.counter, asked_for ? ByHand::kYes : ByHand::kNo));
+  if (plan.trigger == CompactionPlan::Trigger::kNone) return {};
+  if (request_.action == TurnRequest::Action::kPlan) {
+    Warn("this turn would compact the history first; the request shown is without that");
+    return {};
+  }
+  std::optional<std::string> summary;
+  if (plan.summary) summary = Summarize(plan);
+  if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "interrupted");
+  const Compacted done = FinishCompaction(plan, summary, request_.id, model_.stored,
+                                          FormatMicros(parts_.clock->WallNow()), *model_.counter);
+  for (const std::string& warning : done.warnings) Warn(warning);
+  if (done.records.empty()) return {};
+  input_.compaction = done.records;
+  ReportCompaction(plan, done);
+  return {};
+}
+
+// nullopt if the call failed: what then is done, FinishCompaction says.
+std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
+  const auto ask = [&]() -> Result<std::string> {
+    ChatModel other;
+    const ChatModel* model = &model_;
+    if (!request_.compaction_model.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(other, parts_.open_model(request_.compaction_model));
+      model = &other;
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
+                             assembly::FindLayout("chat.compaction", parts_.folders));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const assembly::Assembled prompt,
+        SummaryRequest(plan, layout, model->entry.capability, *model->counter,
+                       assembly::MakeBoundary(SystemEntropy())));
+    model::Request request{.model = model->name,
+                           .messages = prompt.messages,
+                           .purpose = model::Purpose::kCompact};
+    request.sampling.max_output = plan.summary_tokens;
+    request.deadline = model->deadline;
+    request.idle_limit = model->idle_limit;
+    Called called = Call(*model, std::move(request), ledger_, {}, *parts_.clock, cancel_);
+    if (!called.reply) return tl::unexpected(called.reply.error());
+    AddUsage(called.reply->usage, &outcome_.usage);
+    return called.reply->text;
+  };
+  auto summary = ask();
+  if (!summary) {
+    Warn("the summary of old turns failed: " + summary.error().message);
+    return std::nullopt;
+  }
+  return std::move(*summary);
+}
+
+void TurnDriver::ReportCompaction(const CompactionPlan& plan, const Compacted& done) {
+  const CompactionRecord& record = done.records.back();
+  outcome_.compaction = JsonObject{{"line", done.line},
+                                   {"from", plan.turns_from},
+                                   {"to", plan.turns_to},
+                                   {"tokens_before", record.tokens_before},
+                                   {"tokens_after", record.tokens_after},
+                                   {"method", record.method}};
+  log_.Add("compaction.done", outcome_.compaction.get_object());
+  events_.OnCompaction(done.line);
+}
+
+}  // namespace dossier::conversation

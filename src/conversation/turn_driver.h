@@ -1,0 +1,93 @@
+// One turn on its way; what Chat::Send does. Private to this module.
+//
+// Steps return a Status; the first that fails ends the turn, and Run turns it into an outcome.
+// Thread-safety: one owner.
+
+#ifndef DOSSIER_CONVERSATION_TURN_DRIVER_H_
+#define DOSSIER_CONVERSATION_TURN_DRIVER_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "conversation/chat.h"
+#include "conversation/reply_check.h"
+#include "conversation/resume.h"
+#include "model/ledger.h"
+
+namespace dossier::conversation {
+
+class TurnDriver {
+ public:
+  TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatEvents& events,
+             const CancelToken& cancel);
+
+  TurnOutcome Run();
+
+ private:
+  // turn_driver.cc: the order.
+  Status Steps();
+  Status Load();
+  Status OpenModel();
+  Status GatherContext();
+  Status MakePlan();
+  Status Preview();
+  Status Save();
+  void Fail(const Error& error);
+  void Finish();
+  void Warn(std::string_view sentence);
+
+  // turn_resume.cc: a turn that was interrupted.
+  Status FindWhatIsLeft();
+  Status DropIncompleteTurn();
+  void UseGathered(Gathered gathered);
+
+  // turn_compaction.cc: a history that grows too long.
+  Status Compact(const std::optional<Error>& too_long);
+  std::optional<std::string> Summarize(const CompactionPlan& plan);
+  void ReportCompaction(const CompactionPlan& plan, const Compacted& done);
+
+  // turn_calls.cc: the model, its tools, repair rounds.
+  Status Converse();
+  Status CheckedConverse();
+  Result<model::Reply> FinalReply();
+  Result<model::Reply> CallModel(model::Purpose purpose);
+  Status Refuse(const CheckedReply& checked, const model::Reply& reply);
+  Status Accept(const model::Reply& reply, std::string text);
+  Status KeepIncomplete(const Error& why);
+  model::Request MakeRequest(const assembly::Assembled& prompt, model::Purpose purpose) const;
+
+  const Stored* stored() const { return stored_ ? &*stored_ : nullptr; }
+  Millis Since(Clock::Steady from) const;
+  bool stateless() const { return request_.options.kind == TurnOptions::Kind::kStateless; }
+
+  const ChatParts& parts_;
+  const TurnRequest& request_;
+  ChatEvents& events_;
+  const CancelToken& cancel_;
+  const Clock::Steady begun_;
+  TurnLog log_;
+  model::Ledger ledger_;
+  TurnOutcome outcome_;
+
+  std::optional<Creation> creation_;
+  std::optional<Loaded> loaded_;
+  std::optional<Stored> stored_;  // what the turn is planned on
+  std::optional<FileLock> held_;
+  ChatModel model_;
+  assembly::Layout layout_;
+  std::optional<Gathered> gathered_;
+  TurnInput input_;
+  std::optional<TurnPlan> plan_;
+  std::optional<ToolCalls> tools_;
+  enum class ToolsUse { kOffered, kOff } tools_use_ = ToolsUse::kOffered;
+  std::string partial_;  // of the call in flight or the last one
+  std::optional<AcceptedAnswer> answer_;
+  TurnRecord::Reply completeness_ = TurnRecord::Reply::kComplete;
+  FinishedTurn::Replaces replaces_ = FinishedTurn::Replaces::kNothing;
+  bool context_failed_ = false;  // a command with `fail`
+};
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_TURN_DRIVER_H_

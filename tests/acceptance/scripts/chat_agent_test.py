@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Agent mode and structured output of `dossier chat`, against a recording server."""
+
+import json
+import os
+import pty
+import subprocess
+
+import chat_case
+import harness
+from chat_case import block, counted, message
+from harness import send
+
+
+def calls(*commands: list, finish="tool_calls"):
+    """A reply that asks for commands."""
+    def answer(handler, body):
+        tool_calls = [{"index": i, "id": f"call_{i}", "type": "function",
+                       "function": {"name": "run_command",
+                                    "arguments": json.dumps({"argv": argv, "reason": "to look"})}}
+                      for i, argv in enumerate(commands)]
+        delta = {"choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": tool_calls},
+                              "finish_reason": finish}]}
+        send(handler, 200, b"data: " + json.dumps(delta).encode() + b"\n\ndata: [DONE]\n\n",
+             "text/event-stream")
+    return answer
+
+
+class AgentMode(chat_case.ChatCase):
+    def setUp(self):
+        super().setUp()
+        self.project = self.home / "project"
+        self.project.mkdir()
+        (self.project / "notes.txt").write_text("the colour is green\n")
+        (self.home / "secret.txt").write_text("hidden\n")
+        os.symlink(self.home / "secret.txt", self.project / "link.txt")
+        probe = subprocess.run([harness.DOSSIER, "sandbox", "test"], capture_output=True,
+                               env=self.env, check=False)
+        self.sandboxed = probe.returncode == 0
+
+    def agent(self, *words: str, **options):
+        return self.chat("--allow-commands", *words, cwd=self.project, **options)
+
+    def results(self, number: int = -1) -> list:
+        return [m["content"] for m in self.sent(number) if m["role"] == "tool"]
+
+    def test_a_command_runs_and_its_output_comes_back(self):  # CON-33 CON-35 CON-36 CON-N20 CON-D9
+        self.configure(default_system_message="Be brief.", context_commands=[counted("a")])
+        self.turn("one")
+        self.answers = [calls(["cat", "notes.txt"]), "green"]
+        code, out, err = self.agent("--conversation", "talk", "which colour?")
+        self.assertEqual((code, out), (0, "green\n"), err)
+        self.assertEqual(self.results(), ["exit status 0\nthe colour is green"])
+        body = json.loads(self.server.requests[1])
+        self.assertEqual([tool["function"]["name"] for tool in body["tools"]], ["run_command"])
+        self.assertEqual(self.system(1), "Be brief.\n\n" + block("a", "out of a"))
+        self.assertEqual(self.sent(1)[1:3], [message("user", "one"), message("assistant", "Reply 1")])
+        self.assertIn("cat notes.txt", err)
+        self.assertEqual([m["role"] for m in self.stored()["messages"]],
+                         ["system", "user", "assistant", "user", "assistant"])
+        tool = self.stored()["metadata"]["dossier"]["turns"][1]["tools"][0]
+        self.assertEqual((tool["argv"], tool["decision"], tool["status"]),
+                         (["cat", "notes.txt"], "run", 0))
+
+    def test_what_the_policy_refuses_does_not_run(self):  # CON-A7 CON-D8
+        wrong = [["cat", "../secret.txt"], ["cat", "link.txt"], ["/bin/rm", "notes.txt"],
+                 ["git", "-c", "x=y", "log"], ["find", ".", "-delete"], ["lsof"],
+                 ["sh", "-c", "cat x; rm y"]]
+        for argv in wrong:
+            self.answers = [calls(argv), "so be it"]
+            code, _, err = self.agent("q")
+            self.assertEqual(code, 0, err)
+            self.assertTrue(self.results()[0].startswith("refused: "), (argv, self.results()))
+        self.assertTrue((self.project / "notes.txt").exists())
+
+    def test_old_globs_apply_to_words(self):  # CON-34 CON-A7 CON-D8
+        for argv, runs in ((["ls", "-l", "notes.txt"], True), (["lsof"], False),
+                           (["ls", ";", "rm"], True)):
+            self.answers = [calls(argv), "done"]
+            self.agent("--command-allow", "ls *", "q")
+            self.assertEqual(self.results()[0].startswith("refused: "), not runs, (argv, self.results()))
+
+    def test_limits_of_commands_and_refusals(self):  # CON-37 CON-D10 CON-D11
+        self.configure(dynamic_commands={"max_commands": 2, "max_refusals": 3})
+        look = ["cat", "notes.txt"]
+        self.answers = [calls(look, look, look), "so far"]
+        code, out, _ = self.agent("q")
+        self.assertEqual((code, out), (10, "so far\n"))
+        self.assertEqual(self.results()[2], "not run: limit of 2 commands reached")
+        self.assertEqual(json.loads(self.server.requests[-1])["tool_choice"], "none")
+        self.configure(dynamic_commands={"max_refusals": 3})
+        self.answers = [calls(["rm", "x"])] * 3 + ["enough"]
+        code, out, _ = self.agent("q")
+        self.assertEqual((code, out), (10, "enough\n"))
+
+    def test_history_full_keeps_the_tool_messages(self):  # CON-38
+        self.configure(dynamic_commands={"history": "full"})
+        self.answers = [calls(["cat", "notes.txt"]), "green", "again"]
+        self.agent("--conversation", "talk", "which colour?")
+        roles = [m["role"] for m in self.stored()["messages"]]
+        self.assertEqual(roles, ["user", "assistant", "tool", "assistant"])
+        self.agent("--conversation", "talk", "sure?")
+        self.assertEqual([m["role"] for m in self.sent()], roles + ["user"])
+
+    def test_confirming_needs_a_terminal(self):  # CON-38
+        code, _, err = self.agent("--confirm-commands", "q", start_new_session=True)
+        self.assertEqual((code, self.server.requests), (12, []), err)
+
+    def test_a_person_says_no_then_quits(self):  # CON-38
+        for answer, code in (("n\n", 0), ("q\n", 12), ("a\n", 0)):
+            self.answers = [calls(["cat", "notes.txt"]), "done"]
+            master, slave = pty.openpty()
+            process = self.start(*self.words("--allow-commands", "--confirm-commands", "q"),
+                                 cwd=self.project, start_new_session=True, preexec_fn=lambda fd=slave:
+                                 __import__("fcntl").ioctl(fd, 0x540E, 0), pass_fds=(slave,))
+            os.write(master, answer.encode())
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, code, answer)
+            os.close(master)
+            os.close(slave)
+            if answer == "n\n":
+                self.assertTrue(self.results()[0].startswith("refused: the user"), self.results())
+
+
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0}},
+          "required": ["n"], "additionalProperties": False}
+
+
+class StructuredOutput(chat_case.ChatCase):
+    def test_a_valid_reply_is_printed_and_saved(self):  # CON-39 CON-41
+        self.answers = ["```json\n{\"n\": 1}\n```"]
+        code, out, err = self.chat("--conversation", "talk", "--json-schema", json.dumps(SCHEMA), "q")
+        self.assertEqual((code, json.loads(out)), (0, {"n": 1}), err)
+        self.assertIn("code fence", err)
+        self.assertEqual(self.stored()["messages"][-1], message("assistant", '{"n": 1}'))
+
+    def test_repair_rounds_tell_what_is_wrong(self):  # CON-41
+        self.answers = ['{"n": -1}', '{"n": 2}']
+        code, out, err = self.chat("--conversation", "talk", "--json-schema", json.dumps(SCHEMA), "q")
+        self.assertEqual((code, json.loads(out)), (0, {"n": 2}), err)
+        self.assertIn("/n", self.last_user())
+        self.assertEqual(self.sent()[-2], message("assistant", '{"n": -1}'))
+        self.assertEqual(len(self.stored()["messages"]), 2)
+
+    def test_an_invalid_reply_leaves_stdout_empty(self):  # CON-41
+        for rounds in (0, 2):
+            self.answers = ['{"n": "x"}'] * 3
+            before = len(self.server.requests)
+            code, out, err = self.chat("--conversation", "talk", "--repair", str(rounds), "--stream",
+                                       "--json-schema", json.dumps(SCHEMA), "q")
+            self.assertEqual((code, out), (11, ""), err)
+            self.assertIn("/n", err)
+            self.assertEqual(len(self.server.requests) - before, rounds + 1)
+            self.assertFalse(self.path().exists())
+
+    def test_files_are_looked_for_and_described(self):  # CON-39 CON-41 section 6
+        (self.home / ".dossier").mkdir()
+        (self.home / ".dossier" / "s.json").write_text(json.dumps(SCHEMA))
+        code, out, _ = self.chat("--validate-schema", "--json-schema-file", "s.json")
+        self.assertEqual(code, 0)
+        self.assertIn("n: integer (required)", out)
+        messages = set()
+        (self.home / "bad.json").write_text("{")
+        (self.home / "wrong.json").write_text('{"type": 7}')
+        (self.home / "large.json").write_text('{"description": "' + "x" * (1 << 21) + '"}')
+        for name, code in (("bad.json", 3), ("wrong.json", 3), ("large.json", 3), ("none.json", 4)):
+            got, _, err = self.chat("--validate-schema", "--json-schema-file", name)
+            self.assertEqual(got, code, err)
+            messages.add(err.replace(name, ""))
+        self.assertEqual(len(messages), 4)
+        self.assertEqual(self.chat("--validate-schema")[0], 4)
+
+    def test_a_flag_beats_the_configuration(self):  # CON-39 CON-D18
+        self.configure(json_schema={"type": "string"})
+        self.answers = ['{"n": 1}']
+        code, out, err = self.chat("--json-schema", json.dumps(SCHEMA), "q")
+        self.assertEqual(code, 0, err)
+        code, _, _ = self.chat("--json-schema", "{}", "--json-schema-file", "x", "q")
+        self.assertEqual(code, 2)
+
+
+if __name__ == "__main__":
+    chat_case.main()
