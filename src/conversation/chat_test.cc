@@ -162,7 +162,7 @@ TEST(ChatTest, ToolsRunInOrderAndTheAnswerIsSaved) {  // CON-33, CON-37, CON-38,
     EXPECT_EQ(rig.trace,
               (Strings{"commands", "request", "tool one", "request", "tool two", "request"}));
     const auto& turns = rig.client->requests[1].messages.turns;
-    EXPECT_EQ(turns.back().blocks.front().text, "refused: rm is not allowed");
+    EXPECT_EQ(turns.back().blocks.back().text, "refused: rm is not allowed");
     EXPECT_EQ(outcome.tools.size(), 3u);
     const Stored stored = *rig.Read();
     EXPECT_EQ(stored.messages.size(), full ? 8u : 3u);
@@ -182,7 +182,7 @@ TEST(ChatTest, AtTheLimitOpenCallsAreAnsweredAndTheModelIsAskedOnceMore) {  // C
   EXPECT_EQ(outcome.text, "So far");
   const model::Request& last = rig.client->requests.back();
   EXPECT_EQ(last.tool_use, model::Request::ToolUse::kNone);
-  EXPECT_EQ(last.messages.turns.back().blocks.front().text,
+  EXPECT_EQ(last.messages.turns.back().blocks.back().text,
             "not run: limit of 2 commands reached");
 }
 
@@ -277,7 +277,7 @@ TEST(ChatTest, ALongHistoryIsSummarizedBeforeTheCall) {  // CON-43, CON-45
   request.compaction.summary_tokens = 100;
   const TurnOutcome outcome = rig.Send(request);
   ASSERT_EQ(outcome.exit, 0) << outcome.error->message;
-  ASSERT_EQ(rig.client->requests.size(), 2u);
+  ASSERT_EQ(rig.client->requests.size(), 2u) << ::testing::PrintToString(outcome.warnings);
   EXPECT_EQ(rig.client->requests[0].purpose, model::Purpose::kCompact);
   EXPECT_TRUE(outcome.compaction.is_object());
   EXPECT_EQ(rig.Read()->compaction.size(), 1u);

@@ -120,7 +120,7 @@ class Survival(chat_case.ChatCase):
         for words in (("--stream",), ()):
             self.closed = threading.Event()
             self.answers = [answer]
-            process = self.begin("--conversation", "talk", *words, "q", text=False)
+            process = self.begin("-q", "--conversation", "talk", *words, "q", text=False)
             if words:
                 process.stdout.read(1)
             process.stdout.close()
@@ -131,7 +131,7 @@ class Survival(chat_case.ChatCase):
             self.assertTrue(self.stored()["messages"][-1]["content"].endswith("word 199 end"))
         self.closed = threading.Event()
         self.answers = [answer]
-        process = self.begin("--stream", "q", text=False)
+        process = self.begin("-q", "--stream", "q", text=False)
         process.stdout.read(1)
         process.stdout.close()
         self.closed.set()

@@ -190,6 +190,10 @@ class ContinuedConversations(chat_case.ChatCase):
         self.assertEqual(self.sent(), [message("system", SYSTEM),
                                        message("user", block("a", "out of a") + "\n\nq")])
         self.assertFalse(self.folder.exists())
+        old = self.home / ".cllm" / "Cllmfile.yml"
+        old.parent.mkdir()
+        old.write_bytes((self.home / "config" / "dossier" / "dossier.yml").read_bytes())
+        old.chmod(0o600)
         self.ok("--compat", "q")
         self.assertEqual(self.sent(), [message("user", SYSTEM + "\n\n" + block("a", "out of a")
                                                + "\n\nq")])
