@@ -20,6 +20,13 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
      "    stdin as the context\n"
      "dossier ask -r -c src -m openai/gpt-5-mini --max-cost 0.20 \"Where are locks taken?\"\n"
      "    a folder, a model, a limit"},
+    {"chat",
+     "git diff | dossier chat \"review this\"\n"
+     "    one turn, nothing is kept\n"
+     "dossier chat --conversation bug-12 --exec \"make -n\" \"why does the build fail?\"\n"
+     "    a conversation: the command runs once, its output is frozen\n"
+     "dossier chat -c \"and how do I test the fix?\"\n"
+     "    the next turn of the conversation used last"},
     {"inspect",
      "dossier inspect data.csv\n"
      "    format, size, fields, a sample\n"

@@ -83,7 +83,7 @@ class Planner {
   // Half of the soft limit: the next compaction is then some turns away.
   std::int64_t Target() const {
     if (plan_.trigger == Trigger::kByHand) return 0;
-    const std::int64_t half = limits_.soft_tokens / 2;
+    const std::int64_t half = std::min(limits_.soft_tokens, limits_.hard_tokens) / 2;
     return std::max<std::int64_t>(std::min(half, plan_.tokens_before - Overflow()), 0);
   }
 
