@@ -1,11 +1,13 @@
 #include "sandbox/escape.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <set>
 
+#include "base/file.h"
 #include "sandbox/escape_attempts.h"
 #include "sandbox/escape_native.h"
 #include "sandbox/isolation_harness.h"
@@ -63,10 +65,19 @@ TEST(EscapeTest, EveryAttemptIsRefusedWithoutLandlock) {  // SBX-A2
 
 TEST(EscapeTest, EveryAttemptIsRefusedForAPlainUser) {  // SBX-A2
   if (geteuid() != 0) GTEST_SKIP() << "the other tests ran as a plain user";
+  // A plain user may not reach what was built below root's own folder.
+  const auto folder = TempFolder::Make();
+  ASSERT_THAT(folder, Succeeds());
+  ASSERT_EQ(chmod(folder->path().c_str(), 0755), 0);
+  PoolOptions options = Options({});
+  const auto worker = ReadFile(options.worker_path);
+  ASSERT_THAT(worker, Succeeds());
+  options.worker_path = folder->path() + "/dossier-python-worker";
+  ASSERT_THAT(WriteFileAtomic(options.worker_path, *worker, 0755), Succeeds());
   const pid_t pid = fork();
   if (pid == 0) {
     harness::BecomeUser();
-    ExpectAllRefused(Options({}));
+    ExpectAllRefused(options);
     _exit(::testing::Test::HasFailure() ? 1 : 0);
   }
   int status = 0;
