@@ -37,6 +37,14 @@ class AddedTokens {
   bool empty() const { return tokens_.empty(); }
   // Of the longest; 0 if there is none.
   std::size_t longest() const { return tokens_.empty() ? 0 : tokens_.front().text.size(); }
+  // Whether one of them occurs across the place `at` of `text`, chosen or not. Where none does, what
+  // is chosen on one side is independent of the other.
+  bool Cross(std::string_view text, std::size_t at) const {
+    return std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
+      const std::size_t reach = token.text.size() - 1, begin = at - std::min(at, reach);
+      return text.substr(begin, at + reach - begin).find(token.text) != std::string_view::npos;
+    });
+  }
 
   // Calls `use(part, id)` for each part of `text` in order; `id` is unset for what lies between.
   template <typename Use>

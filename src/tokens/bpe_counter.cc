@@ -1,9 +1,11 @@
 #include "tokens/bpe_counter.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "tokens/bpe_ranges.h"
-#include "tokens/bpe_running.h"
 #include "tokens/bpe_text.h"
+#include "tokens/piece_running.h"
 
 namespace dossier::tokens {
 namespace {
@@ -41,8 +43,9 @@ class BpeCounter final : public Counter {
     });
   }
   std::unique_ptr<Running> Start() const override {
-    return normalize_ || !encoder_.has_rule() ? Counter::Start()
-                                              : std::make_unique<BpeRunning>(encoder_);
+    if (normalize_ || !encoder_.has_rule()) return Counter::Start();
+    return std::make_unique<PieceRunning>(
+        [this](std::string_view tail, Place) { return CountTail(tail); });
   }
   std::unique_ptr<Ranges> Prepare(std::string_view text) const override {
     return IsPlain(text) ? std::make_unique<BpeRanges>(encoder_, text) : Counter::Prepare(text);
@@ -55,6 +58,20 @@ class BpeCounter final : public Counter {
  private:
   static Count Exactly(std::size_t tokens) {
     return {.tokens = static_cast<std::int64_t>(tokens), .exact = true};
+  }
+  Tail CountTail(std::string_view text) const {
+    std::vector<Cut> borders;
+    Tail tail;
+    encoder_.ForEachPiece(text, [&](std::size_t, std::size_t end, std::size_t tokens) {
+      tail.tokens += static_cast<std::int64_t>(tokens);
+      borders.push_back({end, tail.tokens});
+      return true;
+    });
+    const auto last = std::find_if(borders.rbegin(), borders.rend(), [&](const Cut& border) {
+      return encoder_.IsLastingBorder(text, border.bytes);
+    });
+    if (last != borders.rend()) tail.lasting = *last;
+    return tail;
   }
   // Whether `text` is encoded byte for byte as it stands, so that places in it are places in what is
   // encoded.

@@ -105,6 +105,7 @@ class GgufReader {
     if (type == kString) {
       std::string_view text;
       DOSSIER_RETURN_IF_ERROR(Text(&text));
+      if (key == "general.name") file->name = text;
       if (key == "tokenizer.ggml.model") file->model = text;
       if (key == "tokenizer.ggml.pre") file->pre = text;
       return {};
@@ -112,6 +113,12 @@ class GgufReader {
     if (type == kArray) return Array(key, file);
     if (type == kUint32 || type == kInt32 || type == kUint64 || type == kInt64) {
       return Whole(key, type, file);
+    }
+    if (type == kBool && key == "tokenizer.ggml.add_space_prefix") {
+      std::uint8_t number = 0;
+      DOSSIER_RETURN_IF_ERROR(Number(&number));
+      file->add_space_prefix = number != 0;
+      return {};
     }
     return Skip(type, 1);
   }
@@ -143,20 +150,24 @@ class GgufReader {
       if (key == "tokenizer.ggml.tokens") return Texts(count, &file->tokens);
       if (key == "tokenizer.ggml.merges") return Texts(count, &file->merges);
     }
-    if (key == "tokenizer.ggml.token_type" && type == kInt32) {
-      if (count > kMostHead) return Damaged("too many token types");
-      DOSSIER_RETURN_IF_ERROR(Need(count * sizeof(std::int32_t)));
-      file->types.resize(count);
-      std::memcpy(file->types.data(), bytes_.data() + at_, count * sizeof(std::int32_t));
-      at_ += count * sizeof(std::int32_t);
-      return {};
-    }
+    if (key == "tokenizer.ggml.token_type" && type == kInt32) return Numbers(count, &file->types);
+    if (key == "tokenizer.ggml.scores" && type == kFloat32) return Numbers(count, &file->scores);
     return Skip(type, count);
   }
 
   Status Texts(std::uint64_t count, std::vector<std::string_view>* out) {
     out->clear();
     for (; count > 0; --count) DOSSIER_RETURN_IF_ERROR(Text(&out->emplace_back()));
+    return {};
+  }
+
+  template <typename T>
+  Status Numbers(std::uint64_t count, std::vector<T>* out) {
+    if (count > kMostHead) return Damaged(fmt::format("a list of {} values", count));
+    DOSSIER_RETURN_IF_ERROR(Need(count * sizeof(T)));
+    out->resize(count);
+    if (count > 0) std::memcpy(out->data(), bytes_.data() + at_, count * sizeof(T));
+    at_ += count * sizeof(T);
     return {};
   }
 
@@ -288,6 +299,28 @@ std::vector<AddedTokens::Token> AddedTokensOf(const GgufFile& file) {
     added.push_back({std::string(file.tokens[id]), id});
   }
   return added;
+}
+
+Result<SentencePieces> SentencePiecesOf(const GgufFile& file) {
+  // llama.cpp gives these models' added tokens the white space behind them, by the models' name.
+  std::string name = file.name;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  for (const std::string_view phi : {"phi-3", "phi3"}) {
+    if (name.find(phi) == std::string::npos || AddedTokensOf(file).empty()) continue;
+    return MakeError(ErrorCode::kUnavailable,
+                     "a tokenizer of {}, whose added tokens take the spaces behind them, is not "
+                     "counted here", phi);
+  }
+  if (!file.scores.empty() && file.scores.size() != file.tokens.size()) {
+    return MakeError(ErrorCode::kDamaged, "it has {} tokens and {} scores", file.tokens.size(),
+                     file.scores.size());
+  }
+  std::vector<SentencePieces::Token> tokens;
+  for (std::size_t id = 0; id < file.tokens.size(); ++id) {
+    tokens.push_back({file.tokens[id], file.scores.empty() ? 0 : file.scores[id]});
+  }
+  return SentencePieces::Make(tokens);
 }
 
 Result<ModelVocabulary> VocabularyOf(const GgufFile& file) {

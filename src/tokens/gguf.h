@@ -4,8 +4,9 @@
 //   DOSSIER_ASSIGN_OR_RETURN(ModelVocabulary vocabulary, VocabularyOf(file));
 //
 // A GGUF file starts with its metadata, named values of which those under `tokenizer.ggml`, and the
-// few that say how large the model is, are read here; the weights behind them are never touched. Files come from strangers: every length, count
-// and offset is checked against what is there. Thread-safety: functions over their arguments.
+// few that say what the model is and how large, are read here; the weights behind them are never
+// touched. Files come from strangers: every length, count and offset is checked against what is
+// there. Thread-safety: functions over their arguments.
 
 #ifndef DOSSIER_TOKENS_GGUF_H_
 #define DOSSIER_TOKENS_GGUF_H_
@@ -18,6 +19,7 @@
 
 #include "base/result.h"
 #include "tokens/added_tokens.h"
+#include "tokens/sentence_piece.h"
 #include "tokens/vocabulary_builder.h"
 
 namespace dossier::tokens {
@@ -35,10 +37,13 @@ struct GgufShape {
 struct GgufFile {
   GgufShape shape;
   std::string head;  // the metadata alone; the views below are into it, so it must not be changed
+  std::string name;                        // general.name
   std::string model, pre;                  // tokenizer.ggml.model and .pre
   std::vector<std::string_view> tokens;    // by number, in their printable form
   std::vector<std::string_view> merges;    // "left right"
   std::vector<std::int32_t> types;         // llama.cpp's: 1 normal, 3 control, 4 by hand, 5 unused …
+  std::vector<float> scores;               // of a SentencePiece vocabulary
+  bool add_space_prefix = true;            // to a text, if the vocabulary is one
 };
 
 // Reads the metadata of a file, at most 256 MiB. Errors: kNotFound, kIo; kDamaged, naming the place;
@@ -57,9 +62,13 @@ struct ModelVocabulary {
 // Only `added`: quick.
 std::vector<AddedTokens::Token> AddedTokensOf(const GgufFile& file);
 
-// Errors: kUnavailable for a tokenizer that is not counted here (not byte-level BPE, or a splitting
-// that is not known), naming it; kDamaged.
+// Of a file of another kind. Errors: kUnavailable for a tokenizer that is not counted here (not
+// byte-level BPE, or a splitting that is not known), naming it; kDamaged.
 Result<ModelVocabulary> VocabularyOf(const GgufFile& file);
+
+// Of a file whose `model` is "llama". Errors: as SentencePieces::Make; kUnavailable for a model whose
+// added tokens take the spaces behind them.
+Result<SentencePieces> SentencePiecesOf(const GgufFile& file);
 
 // The bytes that a token of a byte-level vocabulary stands for: its code points are bytes, those
 // that do not print moved up to U+0100. nullopt: it holds another code point.

@@ -8,6 +8,7 @@
 #include "tokens/bpe_counter.h"
 #include "tokens/gguf.h"
 #include "tokens/rank_file.h"
+#include "tokens/sentence_piece_counter.h"
 #include "tokens/tokenizer_json.h"
 
 namespace dossier::tokens {
@@ -57,9 +58,24 @@ std::string KeyOf(std::string_view kind, std::string_view bytes) {
                      Sha256Hex(bytes));
 }
 
+Result<std::shared_ptr<const Counter>> SentencePieceCounterOf(const GgufFile& file,
+                                                              const std::string& name) {
+  using Begin = SentencePieces::Begin;
+  DOSSIER_ASSIGN_OR_RETURN(SentencePieces pieces, SentencePiecesOf(file));
+  return MakeSentencePieceCounter({.name = name,
+                                   .pieces = std::move(pieces),
+                                   .added = AddedTokens(AddedTokensOf(file)),
+                                   .begin = file.add_space_prefix ? Begin::kMarked : Begin::kAsItIs});
+}
+
 Result<Opened> OpenGguf(const std::string& path, const DataPaths& paths) {
   DOSSIER_ASSIGN_OR_RETURN(const GgufFile file, ReadGguf(path));
   const std::string key = KeyOf("gguf", file.head);
+  if (file.model == "llama") {
+    auto counter = SentencePieceCounterOf(file, "gguf:" + path);
+    if (!counter) return MakeError(counter.error().code, "{}: {}", path, counter.error().message);
+    return Opened{.counter = std::move(*counter), .identity = key};
+  }
   auto table = KeptTable(key, paths, [&]() -> Result<VocabularySource> {
     DOSSIER_ASSIGN_OR_RETURN(ModelVocabulary vocabulary, VocabularyOf(file));
     return std::move(vocabulary.source);
