@@ -16,6 +16,7 @@
 #include "cli/chat_command.h"
 #include "cli/command_tree.h"
 #include "cli/config_command.h"
+#include "cli/context_refresh_command.h"
 #include "cli/context_run_command.h"
 #include "cli/conversations_command.h"
 #include "cli/doctor_checks.h"
@@ -55,6 +56,7 @@ struct Arguments {
   ConversationsArguments conversations;
   ContextArguments context;
   ContextRunArguments context_run;
+  ContextRefreshArguments context_refresh;
   ConfigArguments config;
   PathsArguments paths;
   TrustArguments trust;
@@ -81,6 +83,7 @@ void BuildTree(CLI::App& app, Arguments* arguments) {
   AddConversationsCommand(app, &arguments->conversations);
   AddContextCommand(app, &arguments->context);
   AddContextRun(app, &arguments->context_run);
+  AddContextRefresh(app, &arguments->context_refresh);
   AddConfigCommand(app, &arguments->config);
   AddTrustCommand(app, &arguments->trust);
   AddPathsCommand(app, &arguments->paths);
@@ -136,11 +139,14 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, const Cancel
        }},
       {"context",
        [&] {
-         if (!arguments.context_run.chosen) {
-           return RunContextCommand(arguments.context, cancel, out, err);
+         if (arguments.context_run.chosen) {
+           arguments.context_run.cancel = cancel;
+           return RunContextRun(arguments.context_run, arguments.global, out, err);
          }
-         arguments.context_run.cancel = cancel;
-         return RunContextRun(arguments.context_run, out, err);
+         if (!arguments.context_refresh.action.empty()) {
+           return RunContextRefresh(arguments.context_refresh, arguments.global, cancel, out, err);
+         }
+         return RunContextCommand(arguments.context, cancel, out, err);
        }},
       {"doctor",
        [&] {

@@ -1,16 +1,17 @@
 #include "cli/context_run_command.h"
 
+#include <algorithm>
 #include <charconv>
 #include <ostream>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/context_failure.h"
+#include "cli/exit_codes.h"
 #include "cli/terminal.h"
 #include "sources/context_blocks.h"
 #include "sources/context_render.h"
 #include "sources/context_run.h"
-#include "store/content.h"
 
 namespace dossier::cli {
 namespace {
@@ -19,26 +20,33 @@ using sources::CommandResult;
 using sources::ContextCommand;
 
 // Config commands, then those of --exec, then the one of --argv (N9).
-Result<std::vector<ContextCommand>> MakeCommands(const ContextRunArguments& arguments,
-                                                 std::ostream& err) {
-  sources::VariableInput input = arguments.config.variables;
-  input.given = arguments.variables;
-  input.environment = sources::LookUpEnvironment;
-  DOSSIER_ASSIGN_OR_RETURN(const sources::Variables variables, sources::ResolveVariables(input));
-  std::vector<std::string> warnings;
-  DOSSIER_ASSIGN_OR_RETURN(std::vector<ContextCommand> commands,
-                           sources::RenderCommands(arguments.config.commands, variables,
-                                                   input.dialect, &warnings));
-  for (const std::string& warning : warnings) PrintWarning(err, warning);
-  for (ContextCommand& command : sources::ExecCommands(arguments.exec)) {
-    commands.push_back(std::move(command));
+void Choose(const ContextRunArguments& arguments, std::vector<ContextCommand>* commands) {
+  if (arguments.no_context_exec) {
+    std::erase_if(*commands, [](const ContextCommand& command) {
+      return command.origin == sources::CommandOrigin::kConfig;
+    });
   }
   if (!arguments.argv.empty()) {
-    commands.push_back({.name = fmt::format("CLI Command {}", arguments.exec.size() + 1),
-                        .run = arguments.argv,
-                        .origin = sources::CommandOrigin::kExec});
+    commands->push_back({.name = fmt::format("CLI Command {}", arguments.context.exec.size() + 1),
+                         .run = arguments.argv,
+                         .origin = sources::CommandOrigin::kExec});
   }
-  return commands;
+}
+
+// All templates, before anything runs. Without any no variable of the configuration is required.
+Result<std::vector<ContextCommand>> Render(const std::vector<ContextCommand>& commands,
+                                           sources::VariableInput input, std::ostream& err) {
+  const bool templates = std::any_of(commands.begin(), commands.end(), [](const auto& command) {
+    return command.origin == sources::CommandOrigin::kConfig;
+  });
+  if (!templates) input.declared.clear();
+  DOSSIER_ASSIGN_OR_RETURN(const sources::Variables variables, sources::ResolveVariables(input));
+  std::vector<std::string> warnings;
+  DOSSIER_ASSIGN_OR_RETURN(
+      std::vector<ContextCommand> rendered,
+      sources::RenderCommands(commands, variables, input.dialect, &warnings));
+  for (const std::string& warning : warnings) PrintWarning(err, warning);
+  return rendered;
 }
 
 // --block NAME or N, from 1; a name wins.
@@ -57,21 +65,6 @@ Result<std::vector<ContextCommand>> Select(std::vector<ContextCommand> commands,
   }
   return MakeError(ErrorCode::kNotFound, "--block {}: there is no such command (1 to {}: {})", block,
                    commands.size(), names.empty() ? "none" : Join(names, ", "));
-}
-
-Result<sources::RunOptions> MakeOptions(const ContextRunArguments& arguments) {
-  if (arguments.jobs < 1 || arguments.jobs > 1000) {
-    return MakeError(ErrorCode::kUsage, "--context-jobs {}: must be from 1 to 1,000",
-                     arguments.jobs);
-  }
-  sources::RunOptions options{.max_parallel = static_cast<std::size_t>(arguments.jobs),
-                              .known_keys = arguments.config.known_keys,
-                              .dialect = arguments.config.variables.dialect};
-  DOSSIER_ASSIGN_OR_RETURN(options.deadline, ParseDuration(arguments.timeout));
-  if (options.deadline <= Millis(0)) {
-    return MakeError(ErrorCode::kUsage, "--context-timeout {}: must be above 0", arguments.timeout);
-  }
-  return options;
 }
 
 Json BlockJson(const ContextCommand& command, const CommandResult& result, std::string_view block) {
@@ -127,69 +120,45 @@ void Print(const ContextRunArguments& arguments, std::span<const ContextCommand>
       << '\n';
 }
 
-Result<int> Run(const ContextRunArguments& arguments, std::ostream& out, std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(sources::RunOptions options, MakeOptions(arguments));
-  DOSSIER_ASSIGN_OR_RETURN(std::vector<ContextCommand> commands, MakeCommands(arguments, err));
-  DOSSIER_ASSIGN_OR_RETURN(commands, Select(std::move(commands), arguments.block));
+Status Run(const ContextRunArguments& arguments, const GlobalFlags& global, std::ostream& out,
+           std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(global, {}, err));
+  DOSSIER_ASSIGN_OR_RETURN(PreparedContext prepared, PrepareContext(arguments.context, config));
+  conversation::ContextSetup& setup = prepared.setup;
+  Choose(arguments, &setup.commands);
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<ContextCommand> commands,
+                           Select(std::move(setup.commands), arguments.block));
+  DOSSIER_ASSIGN_OR_RETURN(commands, Render(commands, setup.variables, err));
   if (commands.empty()) PrintWarning(err, "there are no context commands; give --exec CMD");
-  std::unique_ptr<store::ContentStore> store;
-  const auto kept = [](const ContextCommand& command) { return command.keep_full; };
-  if (std::any_of(commands.begin(), commands.end(), kept)) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
-    DOSSIER_ASSIGN_OR_RETURN(store, store::ContentStore::Open(data + "/content"));
-    options.store = store.get();
-  }
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<CommandResult> results,
-                           sources::RunContext(commands, options, arguments.cancel));
+                           sources::RunContext(commands, setup.run, arguments.cancel));
   Print(arguments, commands, results, out, err);
-  out.flush();
-  constexpr int kBrokenPipe = 141;
-  return out ? 0 : kBrokenPipe;
-}
-
-struct Failure {
-  std::string_view name;
-  int exit;
-};
-
-// RunContext's kFailed is a command with `fail`, which has an exit code of its own (CON-4).
-Failure Explain(const Error& error) {
-  if (error.code == ErrorCode::kFailed) return {"context_command_failed", 14};
-  return {ErrorName(error.code), ExitCode(error.code)};
+  return {};
 }
 
 }  // namespace
 
-int RunContextRun(const ContextRunArguments& arguments, std::ostream& out, std::ostream& err) {
-  const Result<int> code = Run(arguments, out, err);
-  if (code) return *code;
-  const Failure failure = Explain(code.error());
-  if (arguments.json) {
-    out << ToJson(JsonObject{{"schema", "dossier.context-run/1"},
-                             {"error", JsonObject{{"code", failure.name},
-                                                  {"exit", failure.exit},
-                                                  {"message", code.error().message}}}})
-        << '\n';
+int RunContextRun(const ContextRunArguments& arguments, const GlobalFlags& global,
+                  std::ostream& out, std::ostream& err) {
+  const Status done = Run(arguments, global, out, err);
+  if (!done) {
+    return FailContext(done.error(), "dossier.context-run/1",
+                       arguments.json ? ContextForm::kJson : ContextForm::kText, out, err);
   }
-  PrintError(err, code.error());
-  return failure.exit;
+  out.flush();
+  return out ? 0 : kExitClosedStdout;
 }
 
 void AddContextRun(CLI::App& app, ContextRunArguments* arguments) {
   CLI::App& run = *app.get_subcommand("context")
                        ->add_subcommand("run", "run context commands, print their blocks");
   run.callback([arguments] { arguments->chosen = true; });
-  run.add_option("--exec", arguments->exec, "run CMD with /bin/sh (repeat)")
-      ->allow_extra_args(false);
+  AddContextFlags(run, &arguments->context);
   run.add_option("--argv", arguments->argv, "run a program without a shell: all words that follow")
       ->expected(1, 1000);
-  run.add_option("-D,--var", arguments->variables, "NAME=VALUE for templates in commands (repeat)")
-      ->allow_extra_args(false);
+  run.add_flag("--no-context-exec", arguments->no_context_exec,
+               "run no commands of the configuration");
   run.add_option("--block", arguments->block, "only the command of this name or number");
-  run.add_option("--context-jobs", arguments->jobs, "commands that run at once")
-      ->capture_default_str();
-  run.add_option("--context-timeout", arguments->timeout, "seconds for all of them, or 500ms, 2m")
-      ->capture_default_str();
   run.add_flag("--json", arguments->json, "one object with blocks, outcomes, bytes and hashes");
 }
 

@@ -1,4 +1,5 @@
-// `dossier context run`: context commands and their blocks, without a model.
+// `dossier context run`: the commands of the configuration and of --exec, and their blocks, without
+// a model.
 //
 // Blocks go to stdout, warnings to stderr. Thread-safety: none needed; one call a process.
 
@@ -6,38 +7,29 @@
 #define DOSSIER_CLI_CONTEXT_RUN_COMMAND_H_
 
 #include <CLI/App.hpp>
-#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "base/cancel.h"
-#include "sources/context_command.h"
-#include "sources/variables.h"
+#include "cli/context_setup.h"
+#include "cli/global_flags.h"
 
 namespace dossier::cli {
 
-// What layered config files say; empty without any.
-struct ContextConfig {
-  std::vector<sources::ContextCommand> commands;
-  sources::VariableInput variables;  // `declared`; the rest comes from the command line
-  std::vector<std::string> known_keys;
-};
-
 struct ContextRunArguments {
   bool chosen = false;  // this is the command of the line
-  std::vector<std::string> exec, argv, variables;
+  ContextFlags context;
+  std::vector<std::string> argv;
   std::string block;
-  std::int64_t jobs = 16;         // --context-jobs
-  std::string timeout = "120";    // --context-timeout
-  bool json = false;
-  ContextConfig config;
+  bool no_context_exec = false, json = false;
   CancelToken cancel;
 };
 
-// Returns the exit code: 0, 3 (config, variable, template), 14 (a command with `fail` failed).
-int RunContextRun(const ContextRunArguments& arguments, std::ostream& out,
-                  std::ostream& err);
+// Returns the exit code: 0, 3 (config, variable, template), 12 (a project's config is not trusted;
+// nothing ran), 14 (a command with `fail` failed).
+int RunContextRun(const ContextRunArguments& arguments, const GlobalFlags& global,
+                  std::ostream& out, std::ostream& err);
 
 // Below `context`, which must be there.
 void AddContextRun(CLI::App& app, ContextRunArguments* arguments);

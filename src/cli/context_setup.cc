@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/known_keys.h"
 #include "sources/context_commands_yaml.h"
 
 namespace dossier::cli {
@@ -80,6 +81,7 @@ Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::
   setup.variables = VariablesOf(flags, config);
   setup.run.max_parallel = static_cast<std::size_t>(flags.jobs);
   setup.run.dialect = setup.variables.dialect;
+  DOSSIER_ASSIGN_OR_RETURN(setup.run.known_keys, KnownKeys(config));
   auto deadline = ParseDuration(flags.timeout);
   if (!deadline || *deadline <= Millis(0)) {
     return MakeError(ErrorCode::kUsage, "--context-timeout {}: must be a time above 0, such as 90s",

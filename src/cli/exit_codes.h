@@ -17,6 +17,8 @@ struct ExitMeaning {
 };
 
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitContextCommand = 14;
+inline constexpr int kExitDifferences = 15;
 inline constexpr int kExitClosedStdout = 141;
 
 inline constexpr ExitMeaning kExitMeanings[] = {

@@ -3,22 +3,10 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "sources/context_blocks.h"
 
 namespace dossier::conversation {
 namespace {
-
-constexpr std::string_view kEnd = "--- End Context ---";
-constexpr std::string_view kOpeners[] = {"--- Context: ", "--- Context Error: "};
-
-// The name in a line that opens a block; "" if it opens none.
-std::string_view OpenedBlock(std::string_view line) {
-  for (const std::string_view opener : kOpeners) {
-    if (!line.starts_with(opener) || !line.ends_with(" ---")) continue;
-    if (line.size() < opener.size() + 4) continue;
-    return line.substr(opener.size(), line.size() - opener.size() - 4);
-  }
-  return {};
-}
 
 CommandRecord RecordOf(const DeclaredCommand& command, const ContextBlock& block,
                        const tokens::Counter& counter) {
@@ -52,16 +40,145 @@ const NamedBlock* FindBlock(const std::vector<NamedBlock>& blocks, std::string_v
   return found == blocks.end() ? nullptr : &*found;
 }
 
-// The system message of a file without metadata, or with blocks elsewhere than at its end.
+// The system message of a file without metadata, or with blocks elsewhere than at its end: what
+// stands around the blocks is text, and stays.
 SystemParts PartsForRefresh(const Stored& stored) {
   SystemParts parts = SplitSystem(stored);
-  if (!parts.context.empty() || !HasContextBlocks(parts.text)) return parts;
-  const std::vector<NamedBlock> blocks = BlocksOf(parts.text);
-  const std::size_t begin = parts.text.find(blocks.front().text);
-  if (begin == std::string::npos) return parts;
-  const std::size_t text_end = begin >= 2 ? begin - 2 : 0;
-  return {.text = parts.text.substr(0, text_end), .context = parts.text.substr(begin)};
+  if (!parts.context.empty()) return parts;
+  std::vector<std::string> around, blocks;
+  std::string_view rest = parts.text;
+  std::size_t at = 0;
+  for (const sources::BlockSpan& span : sources::FindBlocks(parts.text)) {
+    std::string_view before = rest.substr(0, span.offset - at);
+    while (before.ends_with('\n')) before.remove_suffix(1);
+    around.emplace_back(before);
+    blocks.push_back(parts.text.substr(span.offset, span.length));
+    at = span.offset + span.length;
+    rest = std::string_view(parts.text).substr(at);
+    while (rest.starts_with('\n')) rest.remove_prefix(1), ++at;
+  }
+  if (blocks.empty()) return parts;
+  around.emplace_back(rest);
+  return {.text = JoinBlocks(around), .context = JoinBlocks(blocks)};
 }
+
+const CommandRecord* FindRecord(const Stored& stored, std::string_view name) {
+  if (!stored.context) return nullptr;
+  for (const CommandRecord& one : stored.context->commands) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+std::string_view WhatHappened(const NamedBlock* before, std::string_view now) {
+  if (!before) return now.empty() ? "same" : "new";
+  if (now.empty()) return "gone";
+  return before->text == now ? "same" : "changed";
+}
+
+// Puts new blocks in the place of old ones.
+class Refreshing {
+ public:
+  Refreshing(const Stored& stored, std::span<const DeclaredCommand> commands,
+             const tokens::Counter& counter)
+      : stored_(stored), commands_(commands), counter_(counter), parts_(PartsForRefresh(stored)),
+        old_(BlocksOf(parts_.context)) {}
+
+  Refreshed Run(std::span<const ContextBlock> blocks, OtherBlocks others, std::string_view now) {
+    if (others == OtherBlocks::kStay) {
+      InPlace(blocks);
+    } else {
+      Anew(blocks);
+    }
+    record_.mode = ContextRecord::Mode::kStatic;
+    record_.source = "refreshed";
+    record_.executed_at = now;
+    record_.history = History(now);
+    return {.frozen = Compose(parts_.text, JoinBlocks(texts_), std::move(record_), counter_),
+            .changes = std::move(changes_),
+            .replaced = parts_.context};
+  }
+
+ private:
+  void Anew(std::span<const ContextBlock> blocks) {
+    for (const ContextBlock& block : blocks) Take(block);
+    for (const NamedBlock& block : old_) {
+      if (Taken(block.name)) continue;
+      const CommandRecord* was = FindRecord(stored_, block.name);
+      if (was && was->origin == "exec") {
+        Keep(block);
+      } else {
+        changes_.push_back({block.name, "gone", block.text, ""});
+      }
+    }
+  }
+
+  void InPlace(std::span<const ContextBlock> blocks) {
+    for (const NamedBlock& block : old_) {
+      const auto fresh = std::find_if(blocks.begin(), blocks.end(), [&](const ContextBlock& one) {
+        return NameOf(one) == block.name;
+      });
+      if (fresh == blocks.end()) {
+        Keep(block);
+      } else {
+        Take(*fresh);
+      }
+    }
+    for (const ContextBlock& block : blocks) {
+      if (!Taken(NameOf(block))) Take(block);
+    }
+  }
+
+  // As it stands in the marker, which may be a cleaned form of the command's.
+  std::string NameOf(const ContextBlock& block) const {
+    const std::vector<NamedBlock> read = BlocksOf(block.text);
+    return read.empty() ? commands_[block.command].name : read.front().name;
+  }
+
+  bool Taken(std::string_view name) const {
+    return std::any_of(changes_.begin(), changes_.end(),
+                       [name](const BlockChange& change) { return change.name == name; });
+  }
+
+  void Take(const ContextBlock& block) {
+    const std::string name = NameOf(block);
+    const NamedBlock* before = FindBlock(old_, name);
+    record_.commands.push_back(RecordOf(commands_[block.command], block, counter_));
+    texts_.push_back(block.text);
+    changes_.push_back({name, std::string(WhatHappened(before, block.text)),
+                        before ? before->text : "", block.text});
+  }
+
+  void Keep(const NamedBlock& block) {
+    if (const CommandRecord* was = FindRecord(stored_, block.name)) {
+      record_.commands.push_back(*was);
+    }
+    texts_.push_back(block.text);
+    changes_.push_back({block.name, std::string(kNotRefreshed), block.text, block.text});
+  }
+
+  JsonArray History(std::string_view now) const {
+    JsonArray history;
+    if (stored_.context && stored_.context->history.is_array()) {
+      history = stored_.context->history.get_array();
+    }
+    if (!parts_.context.empty()) {
+      history.push_back(JsonObject{{"sha256", Sha256Hex(parts_.context)},
+                                   {"replaced_at", now},
+                                   {"bytes", parts_.context.size()}});
+    }
+    return history;
+  }
+
+  const Stored& stored_;
+  const std::span<const DeclaredCommand> commands_;
+  const tokens::Counter& counter_;
+  const SystemParts parts_;
+  const std::vector<NamedBlock> old_;
+  ContextRecord record_;
+  std::vector<std::string> texts_;
+  std::vector<BlockChange> changes_;
+};
 
 }  // namespace
 
@@ -90,73 +207,16 @@ Frozen Freeze(std::string_view system_text, std::span<const DeclaredCommand> com
 
 std::vector<NamedBlock> BlocksOf(std::string_view context) {
   std::vector<NamedBlock> blocks;
-  std::size_t begin = 0;
-  std::string_view open;
-  for (std::size_t at = 0; at <= context.size();) {
-    const std::size_t end = std::min(context.find('\n', at), context.size());
-    const std::string_view line = context.substr(at, end - at);
-    if (const std::string_view name = OpenedBlock(line); !name.empty() && open.empty()) {
-      open = name;
-      begin = at;
-    } else if (line == kEnd && !open.empty()) {
-      blocks.push_back({std::string(open), std::string(context.substr(begin, end - begin))});
-      open = {};
-    }
-    at = end + 1;
+  for (const sources::BlockSpan& span : sources::FindBlocks(context)) {
+    blocks.push_back({span.name, std::string(context.substr(span.offset, span.length))});
   }
   return blocks;
 }
 
 Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> commands,
                   std::span<const ContextBlock> blocks, std::string_view now,
-                  const tokens::Counter& counter) {
-  const SystemParts parts = PartsForRefresh(stored);
-  const std::vector<NamedBlock> old_blocks = BlocksOf(parts.context);
-  Refreshed out{.replaced = parts.context};
-  ContextRecord record{.mode = ContextRecord::Mode::kStatic, .source = "refreshed",
-                       .executed_at = std::string(now)};
-  std::vector<std::string> texts;
-  std::vector<std::string> names;
-  for (const ContextBlock& block : blocks) {
-    const DeclaredCommand& command = commands[block.command];
-    record.commands.push_back(RecordOf(command, block, counter));
-    const std::vector<NamedBlock> read = BlocksOf(block.text);
-    // The name as it stands in the marker, which may be a cleaned form of the command's.
-    const std::string name = read.empty() ? command.name : read.front().name;
-    const NamedBlock* before = FindBlock(old_blocks, name);
-    names.push_back(name);
-    texts.push_back(block.text);
-    const bool same = before && before->text == block.text;
-    out.changes.push_back({name, !before ? "new" : same ? "same" : "changed"});
-  }
-  for (const NamedBlock& block : old_blocks) {
-    if (std::find(names.begin(), names.end(), block.name) != names.end()) continue;
-    const CommandRecord* was = nullptr;
-    if (stored.context) {
-      for (const CommandRecord& one : stored.context->commands) {
-        if (one.name == block.name) was = &one;
-      }
-    }
-    if (was && was->origin == "exec") {
-      record.commands.push_back(*was);
-      texts.push_back(block.text);
-      out.changes.push_back({block.name, "not refreshed"});
-    } else {
-      out.changes.push_back({block.name, "gone"});
-    }
-  }
-  JsonArray history;
-  if (stored.context && stored.context->history.is_array()) {
-    history = stored.context->history.get_array();
-  }
-  if (!parts.context.empty()) {
-    history.push_back(JsonObject{{"sha256", Sha256Hex(parts.context)},
-                                 {"replaced_at", now},
-                                 {"bytes", parts.context.size()}});
-  }
-  record.history = std::move(history);
-  out.frozen = Compose(parts.text, JoinBlocks(texts), std::move(record), counter);
-  return out;
+                  const tokens::Counter& counter, OtherBlocks others) {
+  return Refreshing(stored, commands, counter).Run(blocks, others, now);
 }
 
 }  // namespace dossier::conversation

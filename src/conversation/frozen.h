@@ -46,22 +46,28 @@ struct NamedBlock {
 };
 std::vector<NamedBlock> BlocksOf(std::string_view context);
 
-// What a refresh does to each block: `same changed new gone`, or `not refreshed` for a block of an
-// --exec that was not given again (3.3).
+// What a refresh does to each block: `same changed new gone`, or `not refreshed` for a block whose
+// command did not run: that of an --exec that was not given again (3.3), or any but --block.
+inline constexpr std::string_view kNotRefreshed = "not refreshed";
 struct BlockChange {
   std::string name;
   std::string what;
+  std::string before, now;  // the blocks; "" where there is none
 };
 struct Refreshed {
   Frozen frozen;
   std::vector<BlockChange> changes;
   std::string replaced;  // the old context, for the content store (M5); "" if there was none
 };
+// What becomes of blocks that are not among the new ones: those of the configuration go and those
+// of --exec stay, or all stay where they are.
+enum class OtherBlocks { kGo, kStay };
+
 // The system text of `stored` stays; its context is replaced. For a conversation without a system
 // message, `system_text` of the configuration is not taken: the stored state wins (B3).
 Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> commands,
                   std::span<const ContextBlock> blocks, std::string_view now,
-                  const tokens::Counter& counter);
+                  const tokens::Counter& counter, OtherBlocks others = OtherBlocks::kGo);
 
 }  // namespace dossier::conversation
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
+#include "sources/context_blocks.h"
 
 namespace dossier::conversation {
 namespace {
@@ -133,11 +133,6 @@ Status ReadMetadata(const Json& metadata, Stored* stored) {
 Json OrEmptyList(const Json& json) { return json.is_null() ? Json(JsonArray()) : json; }
 Json OrEmptyObject(const Json& json) { return json.is_null() ? Json(JsonObject()) : json; }
 
-bool OpensBlock(std::string_view line) {
-  return line.ends_with(" ---") && line.size() > 4 &&
-         (line.starts_with("--- Context: ") || line.starts_with("--- Context Error: "));
-}
-
 }  // namespace
 
 std::string Message::Text() const {
@@ -251,14 +246,7 @@ Result<Stored> ReadStored(const Document& document) {
   return stored;
 }
 
-bool HasContextBlocks(std::string_view text) {
-  bool open = false;
-  for (const std::string_view line : Split(text, '\n')) {
-    if (OpensBlock(line)) open = true;
-    if (open && line == "--- End Context ---") return true;
-  }
-  return false;
-}
+bool HasContextBlocks(std::string_view text) { return !sources::FindBlocks(text).empty(); }
 
 State StateOf(const Stored* stored) {
   if (!stored) return State::kNew;

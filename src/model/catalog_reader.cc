@@ -136,6 +136,14 @@ void ReadTokens(const YAML::Node& node, Entry& entry) {
   ReadCount(node["per_request"], entry.capability.tokens_per_request);
 }
 
+// The most that one image costs (ASM-7). A map of its own, so that it can say where it is from.
+void ReadImage(const YAML::Node& node, Entry& entry) {
+  if (!node) return;
+  CheckKeys(node, {"tokens", "as_of", "source", "status"});
+  if (!node["tokens"]) FailAt(node, "image says tokens, the most that one image costs");
+  ReadCount(node["tokens"], entry.capability.image_tokens);
+}
+
 void ReadPrices(const YAML::Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"input", "cached", "output", "as_of", "source", "status"});
@@ -149,7 +157,7 @@ void ReadProvenance(const YAML::Node& node, Entry& entry) {
   Json& facts = entry.capability.entry;
   if (!facts.is_object()) facts = JsonObject();
   for (const auto& [key, value] : ReadFact(node)) facts.as_object()[key] = value;
-  for (const char* part : {"prices", "capabilities", "cache", "tokens"}) {
+  for (const char* part : {"prices", "capabilities", "cache", "tokens", "image"}) {
     if (!node[part]) continue;
     JsonObject fact = ReadFact(node[part]);
     if (fact.empty()) continue;
@@ -161,7 +169,7 @@ void ReadProvenance(const YAML::Node& node, Entry& entry) {
 
 void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
   CheckKeys(node, {"name", "provider", "window", "max_output", "max_input", "tokenizer", "prices",
-                   "capabilities", "cache", "tokens", "profile", "as_of", "source", "status",
+                   "capabilities", "cache", "tokens", "image", "profile", "as_of", "source", "status",
                    "note"});
   if (!node["name"] || !node["provider"]) FailAt(node, "a model needs name and provider");
   const std::string name = node["name"].Scalar(), provider = node["provider"].Scalar();
@@ -182,6 +190,7 @@ void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
   }
   ReadText(node["tokenizer"], entry->tokenizer);
   ReadTokens(node["tokens"], *entry);
+  ReadImage(node["image"], *entry);
   ReadPrices(node["prices"], *entry);
   ReadCapabilities(node["capabilities"], *entry);
   ReadCache(node["cache"], entry->capability.cache);

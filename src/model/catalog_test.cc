@@ -195,6 +195,8 @@ TEST(CatalogTest, MistakesInAFileHaveAPlace) {  // MOD-40
       {"- {name: a, provider: b, as_of: 2026-01-01, source: c, capabilities: {tools: 1}}",
        "true or false"},
       {"- {name: a, provider: b, as_of: 2026-01-01, source: c, profile: huge}", "small, large"},
+      {"- {name: a, provider: b, as_of: 2026-01-01, source: c, image: {source: d}}",
+       "image says tokens"},
       {"- {name: a}", "needs name and provider"},
   };
   for (const Case& c : cases) {
@@ -240,6 +242,28 @@ TEST(CatalogTest, CacheAndTokenFactsReachTheCapability) {  // MOD-40, ASM-90
   const Json& facts = choice->entry.capability.entry;
   EXPECT_EQ(FindString(facts, "as_of"), choice->entry.as_of);
   EXPECT_EQ(FindString(*Find(facts, "tokens"), "status"), "unverified");
+}
+
+// ASM-7, MOD-40
+TEST(CatalogTest, AModelThatSeesSaysWhatAnImageCostsAndWhereThatIsFrom) {
+  auto catalog = Catalog::Load({});
+  ASSERT_TRUE(catalog) << catalog.error().message;
+  int seeing = 0;
+  for (const Entry& entry : catalog->entries()) {
+    const bool large_api = entry.provider == "openai" || entry.provider == "anthropic" ||
+                           entry.provider == "gemini";
+    if (!entry.vision || !large_api) continue;
+    ++seeing;
+    EXPECT_GT(entry.capability.image_tokens.value_or(0), 0) << entry.name;
+    const Json* fact = Find(entry.capability.entry, "image");
+    ASSERT_NE(fact, nullptr) << entry.name;
+    for (const char* key : {"as_of", "source", "status"}) {
+      EXPECT_TRUE(FindString(*fact, key)) << entry.name << " has no " << key;
+    }
+  }
+  EXPECT_GE(seeing, 15);
+  const auto old = Choose({.name = "claude-haiku-4-5"}, {{"ANTHROPIC_API_KEY", "k"}});
+  EXPECT_EQ(old->entry.capability.image_tokens, 1600);
 }
 
 TEST(CatalogTest, CostIsTheSumOfTheTable) {  // MOD-24, MOD-A10

@@ -33,7 +33,7 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
                       system text, the first two messages and the last two turns stay byte-equal
   largest_request     tokens that no request of the run exceeds
   shown               texts that `runs show` must print of the run
-  files_after         {name: content} after the command
+  files_after         {name: content} after the command; null: there is no such file
   sent                {N: [texts]}: what the N-th request's messages must contain; -1: the last
   sent_lacks          {N: [texts]}: what they must not contain
   max_seconds         a bound that only a hang would pass
@@ -233,7 +233,8 @@ class Scenario:
                 self.check_reports(file.name, text)
         for name, value in self.spec.get("files_after", {}).items():
             found = (work / name).read_bytes() if (work / name).exists() else None
-            self.check(found == content_of(value), f"file {name} is {found!r}")
+            wanted = None if value is None else content_of(value)
+            self.check(found == wanted, f"file {name} is {found!r}")
         if JOURNAL_KEYS & self.spec.keys():
             self.check_journal(work, env)
 

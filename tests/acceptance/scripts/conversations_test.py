@@ -97,9 +97,28 @@ class Conversations(harness.Case):
         self.put(conversation("evil", talk(1), {"context": context}))
         for words in (["conversations", "list"], ["conversations", "show", "evil"],
                       ["context", "show", "evil"], ["context", "migrate", "evil"],
-                      ["conversations", "fork", "evil"], ["conversations", "export", "evil"]):
+                      ["conversations", "fork", "evil"], ["conversations", "export", "evil"],
+                      ["context", "drift", "evil"], ["context", "refresh", "evil"]):
             self.ok(*words)
         self.assertFalse((self.home / "ran").exists())
+
+    # CON-M5: nothing that was sent is lost.
+    def test_a_refresh_keeps_what_it_replaces(self):
+        block = "--- Context: b ---\ntwo\n--- End Context ---"
+        path = self.put(conversation("fresh", [("system", f"S\n\n{block}"), *talk(2)]))
+        self.write("dossier.yml", "context_commands: [{name: b, command: echo new}]\n")
+        self.ok("context", "refresh", "fresh", "--trust-config")
+        stored = strict_reader.read(path)
+        self.assertEqual(stored["messages"][0]["content"], f"S\n\n{block.replace('two', 'new')}")
+        self.assertEqual([m["content"] for m in stored["messages"][1:]],
+                         [text for _, text in talk(2)])
+        old = stored["metadata"]["context"]["history"][0]
+        kept = [p for p in self.home.rglob(old["sha256"]) if p.is_file()]
+        self.assertEqual([p.read_text("utf-8") for p in kept], [block])
+        # A second one finds nothing to change, and leaves the file as it is.
+        before = path.read_bytes()
+        self.assertEqual(self.ok("context", "refresh", "fresh", "--trust-config"), "b: same\n")
+        self.assertEqual(path.read_bytes(), before)
 
     # CON-32: the index is a cache.
     def test_the_index_may_be_deleted_or_damaged(self):
