@@ -157,6 +157,34 @@ class ServerTest(harness.Case):
                     self.assertNotIn(secret.encode(), path.read_bytes(), path)
         self.assertNotIn("sk-other", json.dumps(server.headers))
 
+    def test_a_key_of_a_file_stands_in_no_other_file(self):  # MOD-A6
+        def answer(handler, body):
+            if len(server.requests) == 1:
+                leak = "```repl\nimport os\nprint(sorted(os.environ.items()))\n```"
+                return reply(handler, body, leak)
+            return send(handler, 401, json.dumps({"error": {"message": f"bad key {KEY}"}}).encode())
+
+        server = self.serve(answer)
+        (self.home / "config" / "dossier").mkdir(parents=True)
+        key = pathlib.Path(self.write("key.txt", KEY + "\n"))
+        key.chmod(0o600)
+        config = pathlib.Path(self.write("config/dossier/dossier.yml", f"key_file: {key}\n"))
+        config.chmod(0o600)
+        self.env["OPENAI_BASE_URL"] = server.url
+        self.env["SHOWN"] = f"Bearer {KEY}"
+        code, out, err = self.run_to_end(
+            "ask", "-m", "openai/gpt-5-mini", "--mode", "recursive", "--context-text", "abc", "-v",
+            "--log-file", "run.log", "--record", "run.json", "What?")
+        self.assertIn(KEY, server.headers[0].get("Authorization", ""), err)
+        self.assertEqual(code, 5, err)
+        # The variable that holds it reaches neither the model's code nor a context command.
+        shown = self.run_to_end("context", "run", "--exec", "env")
+        self.assertEqual(shown[0], 0, shown[2])
+        self.assertNotIn(KEY, json.dumps([out, err, shown[1], shown[2]]) + str(server.requests))
+        for path in pathlib.Path(self.home).rglob("*"):
+            if path.is_file() and path != key:
+                self.assertNotIn(KEY.encode(), path.read_bytes(), path)
+
     def test_a_redirect_to_another_host_gets_no_key(self):  # MOD-A7
         target = self.serve(lambda handler, body: reply(handler, body, "stolen"))
         elsewhere = target.url.replace("127.0.0.1", "localhost")
