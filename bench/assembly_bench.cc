@@ -36,7 +36,7 @@ Result<Prompt> MakePrompt(std::string_view text, int count) {
     yaml += fmt::format("  - {{name: s{}, zone: stable, fit: {}, priority: {}}}\n", i,
                         i % 2 == 0 ? "whole" : "head", (i * 7 % 10) / 10.0);
   }
-  yaml += "  - {name: ask, zone: request, text: What follows from this?}\n";
+  yaml += "  - {name: ask, zone: request, text: \"What follows from this?\"}\n";
   DOSSIER_ASSIGN_OR_RETURN(prompt.layout, assembly::ParseLayout(yaml, "bench.yaml"));
   return prompt;
 }
