@@ -2,8 +2,14 @@
 
 #include <unistd.h>
 
+#include <iostream>
+
 #include "cli/chat_output.h"
+#include "cli/chat_session.h"
 #include "cli/chat_setup.h"
+#include "cli/conversation_driver.h"
+#include "cli/edit_message.h"
+#include "cli/line_editor.h"
 #include "cli/prompt_input.h"
 #include "cli/schema_choice.h"
 #include "cli/terminal.h"
@@ -21,25 +27,33 @@ ChatOutput::Form FormOf(const ChatArguments& arguments) {
 // One run of the command.
 class ChatRun {
  public:
-  ChatRun(const ChatArguments& arguments, const GlobalFlags& global, const CancelToken& cancel,
+  ChatRun(const ChatArguments& arguments, const GlobalFlags& global, Interrupt& interrupt,
           std::ostream& out, std::ostream& err)
-      : arguments_(arguments), global_(global), cancel_(cancel), out_(out), err_(err) {}
+      : arguments_(arguments),
+        global_(global),
+        interrupt_(interrupt),
+        cancel_(interrupt.token()),
+        terminal_(Terminal::Detect(ParseColorWish(global.color))),
+        out_(out),
+        err_(err) {}
 
   Result<int> Run() {
     DOSSIER_RETURN_IF_ERROR(CheckChatFlags(arguments_));
+    if (IsSession()) arguments_.interactive = true;
     // Before anything starts: a project that is not trusted must change nothing.
     DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(global_, {}, err_));
     if (arguments_.validate_schema) return ShowSchema(config);
+    const bool stream = arguments_.stream.value_or(
+        config.stream.value_or(terminal_.out == Terminal::Kind::kTerminal));
+    if (arguments_.interactive) return RunSession(std::move(config), stream);
     DOSSIER_ASSIGN_OR_RETURN(std::string prompt, ReadPrompt(config.mode));
-    const bool stream = config.stream.value_or(
-        Terminal::Detect(ParseColorWish(global_.color)).out == Terminal::Kind::kTerminal);
-    const bool raw = config.raw_response;
+    const bool raw = arguments_.raw.value_or(config.raw_response);
     DOSSIER_ASSIGN_OR_RETURN(
         const auto setup,
         ChatSetup::Make(arguments_, global_, std::move(config),
                         [this](std::string_view line) { Say(line); }, cancel_));
     if (setup->id_is_new()) Say("conversation: " + setup->id(), Prefix::kNo);
-    ChatOutput output(OutputOptions(stream, raw, setup->id()), cancel_, out_, err_);
+    ChatOutput output(OutputOptions(stream, raw, *setup), cancel_, out_, err_);
     const TurnOutcome outcome = setup->chat().Send(setup->RequestFor(std::move(prompt)), output,
                                                    output.token());
     return output.Finish(outcome);
@@ -48,20 +62,81 @@ class ChatRun {
  private:
   enum class Prefix { kYes, kNo };
 
+  // No PROMPT, a person at both ends, and nothing that asks for one answer.
+  bool IsSession() const {
+    const ChatArguments& given = arguments_;
+    if (given.interactive) return true;
+    const bool one_answer = given.prompt || given.json || given.jsonl || given.dry_run ||
+                            given.explain_context || given.resume_turn ||
+                            given.validate_schema || given.raw.value_or(false);
+    return !one_answer && !global_.no_input && !global_.no_stdin && AtTerminal();
+  }
+
+  static bool AtTerminal() { return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1; }
+
+  Result<int> RunSession(config::Config config, bool stream) {
+    const std::string history = arguments_.no_save ? "" : config.user.state + "/chat_history";
+    std::unique_ptr<ConversationDriver> driver;
+    const auto say = [&](std::string_view line) {
+      if (!driver || !driver->Tell(line)) Say(line);
+    };
+    DOSSIER_ASSIGN_OR_RETURN(
+        const auto setup, ChatSetup::Make(arguments_, global_, std::move(config), say, cancel_));
+    using Stream = ConversationDriver::Stream;
+    DOSSIER_ASSIGN_OR_RETURN(
+        driver, ConversationDriver::Make(*setup, stream ? Stream::kYes : Stream::kNo));
+    const std::unique_ptr<LineReader> reader = MakeReader(history);
+    ChatSession session(SessionOptions(*setup), *driver, *reader,
+                        [this](std::function<void()> handler) {
+                          interrupt_.Divert(std::move(handler));
+                        },
+                        out_, err_);
+    return session.Run(cancel_);
+  }
+
+  // With an editor at a terminal, else the lines as they are.
+  std::unique_ptr<LineReader> MakeReader(const std::string& history) const {
+    if (AtTerminal()) {
+      auto editor = LineEditor::Make({.history = history,
+                                      .complete = CompleteSlash,
+                                      .color = terminal_.color,
+                                      .cancel = cancel_});
+      if (editor) return std::move(*editor);
+      PrintWarning(err_, editor.error().message);
+    }
+    return std::make_unique<PlainLineReader>(std::cin);
+  }
+
+  ChatSessionOptions SessionOptions(const ChatSetup& setup) const {
+    ChatSessionOptions options{.terminal = terminal_, .markdown = MarkdownOf(setup)};
+    if (arguments_.usage) options.usage = ChatSessionOptions::Usage::kYes;
+    if (AtTerminal()) options.edit = EditMessage;
+    // The waiting line would write over a question.
+    if (setup.asks()) options.terminal.err = Terminal::Kind::kPipe;
+    return options;
+  }
+
+  // JSON stays as it is.
+  MarkdownMode MarkdownOf(const ChatSetup& setup) const {
+    const auto mode = ParseMarkdownMode(arguments_.markdown);  // a word that the parser let in
+    return setup.schema() ? MarkdownMode::kOff : mode.value_or(MarkdownMode::kAuto);
+  }
+
   void Say(std::string_view line, Prefix prefix = Prefix::kYes) const {
     if (global_.quiet && prefix == Prefix::kYes) return;
     err_ << (prefix == Prefix::kYes ? "dossier: " : "") << line << "\n" << std::flush;
   }
 
-  ChatOutput::Options OutputOptions(bool stream, bool raw, const std::string& id) const {
+  ChatOutput::Options OutputOptions(bool stream, bool raw, const ChatSetup& setup) const {
     using Options = ChatOutput::Options;
     Options options{.form = FormOf(arguments_),
-                    .terminal = Terminal::Detect(ParseColorWish(global_.color))};
-    if (arguments_.stream.value_or(stream)) options.live = ChatOutput::Live::kYes;
+                    .terminal = terminal_,
+                    .markdown = raw ? MarkdownMode::kOff : MarkdownOf(setup)};
+    if (stream) options.live = ChatOutput::Live::kYes;
     if (global_.quiet) options.quiet = ChatOutput::Quiet::kYes;
     if (arguments_.usage) options.usage = Options::Usage::kYes;
-    if (!id.empty()) options.kept = Options::Kept::kConversation;
-    if (arguments_.raw.value_or(raw)) options.shown = ChatOutput::Shown::kRaw;
+    if (!setup.id().empty()) options.kept = Options::Kept::kConversation;
+    if (raw) options.shown = ChatOutput::Shown::kRaw;
     if (arguments_.dry_run) options.shown = ChatOutput::Shown::kRequest;
     if (arguments_.explain_context) {
       options.shown = arguments_.dry_run ? ChatOutput::Shown::kRequestAndTable
@@ -103,18 +178,20 @@ class ChatRun {
     return 0;
   }
 
-  const ChatArguments& arguments_;
+  ChatArguments arguments_;
   const GlobalFlags& global_;
-  const CancelToken& cancel_;
+  Interrupt& interrupt_;
+  const CancelToken cancel_;
+  const Terminal terminal_;
   std::ostream& out_;
   std::ostream& err_;
 };
 
 }  // namespace
 
-int RunChat(const ChatArguments& arguments, const GlobalFlags& global, const CancelToken& cancel,
+int RunChat(const ChatArguments& arguments, const GlobalFlags& global, Interrupt& interrupt,
             std::ostream& out, std::ostream& err) {
-  const Result<int> code = ChatRun(arguments, global, cancel, out, err).Run();
+  const Result<int> code = ChatRun(arguments, global, interrupt, out, err).Run();
   return code ? *code : PrintFailure(code.error(), FormOf(arguments), out, err);
 }
 

@@ -1,6 +1,7 @@
-// `dossier chat`: one turn with a model, stateless or in a stored conversation (3.2).
+// `dossier chat`: one turn with a model, stateless or in a stored conversation, or a session of many
+// turns (3.2).
 //
-//   int code = RunChat(arguments, global, cancel, out, err);
+//   int code = RunChat(arguments, global, interrupt, out, err);
 //
 // Thread-safety: none needed; one call a process.
 
@@ -9,14 +10,14 @@
 
 #include <ostream>
 
-#include "base/cancel.h"
 #include "cli/chat_flags.h"
 #include "cli/global_flags.h"
+#include "cli/interrupt.h"
 
 namespace dossier::cli {
 
-// Returns the exit code (CON-4).
-int RunChat(const ChatArguments& arguments, const GlobalFlags& global, const CancelToken& cancel,
+// Returns the exit code (CON-4). A session takes Ctrl-C over while it runs.
+int RunChat(const ChatArguments& arguments, const GlobalFlags& global, Interrupt& interrupt,
             std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli

@@ -3,6 +3,14 @@
 namespace dossier::cli {
 namespace {
 
+// A flag that knows whether it was given: CLI11's own overload for such a type counts, and begins with
+// a false that would beat the configuration.
+CLI::Option& AddSwitch(CLI::App& chat, const char* names, std::optional<bool>& value,
+                       const char* about) {
+  return *chat.add_flag_function(
+      names, [&value](std::int64_t count) { value = count > 0; }, about);
+}
+
 void AddModelGroup(CLI::App& chat, ChatArguments* arguments) {
   const std::string group = "Model";
   ModelFlags& model = arguments->model;
@@ -20,8 +28,8 @@ void AddModelGroup(CLI::App& chat, ChatArguments* arguments) {
   chat.add_option("--system-file", arguments->system_file, "the system text, from a file")
       ->type_name("PATH")
       ->group(group);
-  chat.add_flag("-s,--stream", arguments->stream, "print the reply as it comes (on a terminal)")
-      ->group(group);
+  AddSwitch(chat, "-s,--stream", arguments->stream, "print the reply as it comes (on a terminal)")
+      .group(group);
   AddConnectionFlags(chat, &model);
 }
 
@@ -32,7 +40,7 @@ void AddConversationGroup(CLI::App& chat, ChatArguments* arguments) {
   chat.add_flag("--new", arguments->fresh, "make one; its id is said on stderr")->group(group);
   chat.add_flag("-c,--continue", arguments->last, "the one that was used last")->group(group);
   chat.add_flag("--read-only", arguments->read_only, "answer, but save nothing")->group(group);
-  chat.add_flag("--no-save", arguments->no_save, "interactive: keep nothing")->group(group);
+  chat.add_flag("--no-save", arguments->no_save, "keep nothing: no turn, no journal, no history")->group(group);
   chat.add_flag("--resume-turn", arguments->resume_turn, "ask the last incomplete turn again")
       ->group(group);
   chat.add_flag("--wait", arguments->wait, "nobody else takes a turn until this one is saved")
@@ -79,7 +87,11 @@ void AddReplyGroup(CLI::App& chat, ChatArguments* arguments) {
                 "print where each block stands and what it costs, send nothing")
       ->group(group);
   chat.add_flag("-u,--usage", arguments->usage, "tokens and price, on stderr")->group(group);
-  chat.add_flag("--raw", arguments->raw, "the provider's JSON instead of the text")->group(group);
+  AddSwitch(chat, "--raw", arguments->raw, "the provider's JSON instead of the text").group(group);
+  chat.add_option("--markdown", arguments->markdown,
+                  "auto, on, off: render the reply (auto: on a terminal)")
+      ->check(CLI::IsMember({"auto", "on", "off"}))
+      ->group(group);
   chat.add_flag("--json", arguments->json, "one object")->group(group);
   chat.add_flag("--jsonl", arguments->jsonl, "one event a line")->group(group);
   chat.add_flag("--no-log", arguments->no_log, "leave the texts out of the journal")->group(group);
@@ -87,14 +99,13 @@ void AddReplyGroup(CLI::App& chat, ChatArguments* arguments) {
 
 void AddAgentGroup(CLI::App& chat, ChatArguments* arguments) {
   const std::string group = "Commands that the model may run";
-  chat.add_flag("--allow-commands", arguments->allow_commands, "let it run commands")
-      ->group(group);
+  AddSwitch(chat, "--allow-commands", arguments->allow_commands, "let it run commands").group(group);
   const auto rules = [&](const char* name, std::vector<std::string>& list, const char* about) {
     chat.add_option(name, list, about)->type_name("RULE")->allow_extra_args(false)->group(group);
   };
   rules("--command-allow", arguments->command_allow, "a usage line that may run (repeat)");
   rules("--command-deny", arguments->command_deny, "a usage line that may not (repeat)");
-  chat.add_flag("--confirm-commands", arguments->confirm_commands, "ask before each")->group(group);
+  AddSwitch(chat, "--confirm-commands", arguments->confirm_commands, "ask before each").group(group);
 }
 
 }  // namespace
@@ -132,6 +143,14 @@ Status CheckChatFlags(const ChatArguments& arguments) {
       {arguments.resume_turn, arguments.prompt.has_value(), {"--resume-turn", "a PROMPT"}},
       {arguments.resume_turn, arguments.read_only, {"--resume-turn", "--read-only"}},
       {arguments.resume_turn, arguments.fresh, {"--resume-turn", "--new"}},
+      {arguments.no_save, arguments.fresh, {"--no-save", "--new"}},
+      {arguments.no_save, arguments.resume_turn, {"--no-save", "--resume-turn"}},
+      {arguments.interactive, arguments.prompt.has_value(), {"--interactive", "a PROMPT"}},
+      {arguments.interactive, arguments.json || arguments.jsonl, {"--interactive", "--json"}},
+      {arguments.interactive, arguments.raw.value_or(false), {"--interactive", "--raw"}},
+      {arguments.interactive, arguments.resume_turn, {"--interactive", "--resume-turn"}},
+      {arguments.interactive, arguments.dry_run, {"--interactive", "--dry-run"}},
+      {arguments.interactive, arguments.explain_context, {"--interactive", "--explain-context"}},
   };
   for (const Pair& pair : pairs) {
     if (pair.first && pair.second) {

@@ -54,6 +54,7 @@ struct ChatArguments {
   bool resume_turn = false, wait = false, dry_run = false, explain_context = false;
   bool usage = false, no_log = false, json = false, jsonl = false;
   std::optional<bool> raw;
+  std::string markdown = "auto";
 };
 
 void AddChatCommand(CLI::App& app, ChatArguments* arguments);

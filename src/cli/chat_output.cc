@@ -59,6 +59,13 @@ bool HasAnswer(const TurnOutcome& outcome) { return !outcome.text.empty(); }
 
 }  // namespace
 
+std::string ToolLine(const JsonObject& record, std::string_view why) {
+  const Json json(record);
+  const Json* argv = Find(json, "argv");
+  return fmt::format("{}: {}{}{}", FindString(json, "decision").value_or(""),
+                     argv ? Words(*argv) : "", why.empty() ? "" : "  # ", why);
+}
+
 Json OutcomeJson(const TurnOutcome& outcome) {
   JsonObject out{{"schema", kSchemaVersion}};
   if (outcome.error && !HasAnswer(outcome)) {
@@ -111,10 +118,8 @@ void ChatOutput::Event(std::string_view name, JsonObject data) {
 
 void ChatOutput::Say(std::string_view line) {
   if (options_.quiet == Quiet::kYes || closed()) return;
-  if (printed_ && last_ != '\n' && options_.terminal.out == Terminal::Kind::kTerminal) {
-    out_ << "\n" << std::flush;
-    last_ = '\n';
-  }
+  // What is printed between two parts of a reply gets a line of its own.
+  if (options_.terminal.out == Terminal::Kind::kTerminal) EndText();
   err_ << "dossier: " << utf8::CleanForTerminal(Redact(utf8::Sanitize(line))) << "\n" << std::flush;
 }
 
@@ -137,14 +142,12 @@ void ChatOutput::OnDelta(std::string_view text) {
 
 void ChatOutput::Print(std::string_view text) {
   if (text.empty() || closed()) return;
-  if (options_.terminal.out == Terminal::Kind::kTerminal) {
-    out_ << utf8::CleanForTerminal(utf8::Sanitize(text));
-  } else {
-    out_ << text;
-  }
-  out_ << std::flush;
-  printed_ = true;
-  last_ = text.back();
+  view_->Write(text);
+  printed_ = text_open_ = true;
+}
+
+void ChatOutput::EndText() {
+  if (std::exchange(text_open_, false)) view_->End();
 }
 
 void ChatOutput::OnRetry(std::string_view sentence) {
@@ -156,10 +159,7 @@ void ChatOutput::OnTool(const JsonObject& record, std::string_view why) {
   JsonObject event = record;
   event["why"] = why;
   Event("tool", std::move(event));
-  const Json json(record);
-  const Json* argv = Find(json, "argv");
-  Say(fmt::format("{}: {}{}{}", FindString(json, "decision").value_or(""),
-                  argv ? Words(*argv) : "", why.empty() ? "" : "  # ", why));
+  Say(ToolLine(record, why));
 }
 
 void ChatOutput::OnCompaction(std::string_view line) {
@@ -204,7 +204,7 @@ void ChatOutput::FinishText(const TurnOutcome& outcome) {
   } else if (!printed_) {
     Print(outcome.text);
   }
-  if (printed_ && last_ != '\n') out_ << "\n";
+  EndText();
 }
 
 void ChatOutput::FinishEvents(const TurnOutcome& outcome) {

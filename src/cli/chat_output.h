@@ -11,11 +11,13 @@
 #ifndef DOSSIER_CLI_CHAT_OUTPUT_H_
 #define DOSSIER_CLI_CHAT_OUTPUT_H_
 
+#include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
 
 #include "base/cancel.h"
+#include "cli/reply_view.h"
 #include "cli/terminal.h"
 #include "conversation/chat.h"
 
@@ -36,10 +38,15 @@ class ChatOutput final : public conversation::ChatEvents {
     enum class Usage { kNo, kYes } usage = Usage::kNo;
     enum class Kept { kStateless, kConversation } kept = Kept::kStateless;
     Terminal terminal;
+    MarkdownMode markdown = MarkdownMode::kAuto;
   };
 
   ChatOutput(Options options, const CancelToken& cancel, std::ostream& out, std::ostream& err)
-      : options_(options), stop_(cancel), out_(out), err_(err) {}
+      : options_(options),
+        stop_(cancel),
+        out_(out),
+        err_(err),
+        view_(MakeReplyView(options.markdown, options.terminal, out)) {}
 
   // Also cancelled when nobody reads a stateless reply any more.
   CancelToken token() const { return stop_.token(); }
@@ -60,6 +67,7 @@ class ChatOutput final : public conversation::ChatEvents {
   void Event(std::string_view name, JsonObject data);
   void Say(std::string_view line);
   void Print(std::string_view text);
+  void EndText();
   void FinishText(const conversation::TurnOutcome& outcome);
   void FinishEvents(const conversation::TurnOutcome& outcome);
   void PrintPlan(const conversation::TurnOutcome& outcome);
@@ -68,9 +76,13 @@ class ChatOutput final : public conversation::ChatEvents {
   CancelSource stop_;
   std::ostream& out_;
   std::ostream& err_;
-  bool printed_ = false;        // some of the reply
-  char last_ = '\n';            // its last byte so far
+  const std::unique_ptr<ReplyView> view_;
+  bool printed_ = false;    // some of the reply
+  bool text_open_ = false;  // its line is not ended
 };
+
+// What a tool call comes to, in one line: "allowed: git log -n 2  # to see what changed".
+std::string ToolLine(const JsonObject& record, std::string_view why);
 
 // {"schema":1,"text",…,"exit"} of section 5; of a failure {"schema":1,"error",…}.
 Json OutcomeJson(const conversation::TurnOutcome& outcome);

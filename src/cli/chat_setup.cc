@@ -70,6 +70,7 @@ Result<std::unique_ptr<ChatSetup>> ChatSetup::Make(const ChatArguments& argument
   std::unique_ptr<ChatSetup> setup(
       new ChatSetup(arguments, global, std::move(config), std::move(say), cancel));
   DOSSIER_RETURN_IF_ERROR(setup->ChooseConversation());
+  DOSSIER_RETURN_IF_ERROR(setup->MakeScratch());
   DOSSIER_RETURN_IF_ERROR(setup->ReadSystemText());
   DOSSIER_RETURN_IF_ERROR(setup->FindSchema());
   DOSSIER_RETURN_IF_ERROR(setup->MakeTool());
@@ -107,6 +108,39 @@ Status ChatSetup::ChooseConversation() {
                      store_.folder());
   }
   return {};
+}
+
+Status ChatSetup::MakeScratch() {
+  const bool session_only = arguments_.read_only && arguments_.interactive;
+  if (!arguments_.no_save && !session_only) return {};
+  std::optional<std::string> bytes;
+  if (!id_.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(bytes, conversation::ReadConversation(store_.folder(), id_));
+  }
+  if (arguments_.read_only) DOSSIER_RETURN_IF_ERROR(store_.Load(id_));
+  DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
+  scratch_.emplace(std::move(folder));
+  store_ = conversation::Store(scratch_->path());
+  if (!bytes) return {};
+  const std::string_view whole = *bytes;
+  return conversation::ReplaceFile(store_.folder(), id_, {&whole, 1});
+}
+
+Status ChatSetup::KeepAs(std::string id, const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(conversation::CheckId(id));
+  const conversation::Store kept(config_.conversations.path);
+  DOSSIER_ASSIGN_OR_RETURN(const conversation::FileLock lock, kept.Hold(id, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto existing, kept.Find(id));
+  if (existing) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", id);
+  DOSSIER_ASSIGN_OR_RETURN(conversation::Loaded own, store_.Load(id_));
+  DOSSIER_RETURN_IF_ERROR(own.document.SetId(id));
+  const conversation::Rendered text = own.document.Render();
+  DOSSIER_RETURN_IF_ERROR(conversation::ReplaceFile(kept.folder(), id, text.pieces()));
+  id_ = std::move(id);
+  store_ = kept;
+  scratch_.reset();
+  arguments_.no_save = arguments_.read_only = false;
+  return MakeChat();
 }
 
 void ChatSetup::NameConversation() {
@@ -179,12 +213,12 @@ Status ChatSetup::MakeChat() {
       .open_model = [this](const std::string& name) { return OpenChatModel(name); },
       .context = context_.get(),
       .tool = tool_.get()};
-  if (tool_ && arguments_.confirm_commands.value_or(config_.dynamic_commands.require_confirmation)) {
+  if (asks()) {
     DOSSIER_ASSIGN_OR_RETURN(parts.confirm, ConfirmOnTerminal());
   }
   if (arguments_.no_log) parts.bodies = conversation::TurnLog::Bodies::kLeftOut;
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
-  if (sends && !journal_) {
+  if (sends && !arguments_.no_save && !journal_) {
     auto journal = store::Journal::Open(config_.user.data + "/runs");
     // A turn is not lost to a journal that cannot be kept.
     if (journal) {
@@ -199,12 +233,24 @@ Status ChatSetup::MakeChat() {
   return {};
 }
 
+bool ChatSetup::asks() const {
+  return tool_ &&
+         arguments_.confirm_commands.value_or(config_.dynamic_commands.require_confirmation);
+}
+
 Status ChatSetup::SetExec(std::vector<std::string> exec) {
   arguments_.context.exec = std::move(exec);
   return MakeChat();
 }
 
-Result<ChatModel> ChatSetup::OpenChatModel(const std::string& name) const {
+Result<std::string> ChatSetup::SetModel(const std::string& name) {
+  DOSSIER_ASSIGN_OR_RETURN(const ChatModel model, OpenChatModel(name));
+  arguments_.model.model = name;
+  return model.stored;
+}
+
+Result<ChatModel> ChatSetup::OpenChatModel(const std::string& name) {
+  if (const auto known = models_.find(name); known != models_.end()) return known->second;
   ModelFlags flags = arguments_.model;
   flags.model = name;
   DOSSIER_ASSIGN_OR_RETURN(flags, WithConfig(std::move(flags), config_, global_));
@@ -222,6 +268,7 @@ Result<ChatModel> ChatSetup::OpenChatModel(const std::string& name) const {
   if (global_.verbose > 0 || config_.debug) {
     say_(fmt::format("model: {} ({})", opened.description, opened.why));
   }
+  models_.emplace(name, model);
   return model;
 }
 
@@ -231,7 +278,7 @@ TurnRequest ChatSetup::RequestFor(std::string prompt) const {
   if (id_.empty()) options.kind = TurnOptions::Kind::kStateless;
   if (arguments_.no_context_exec) options.config_commands = TurnOptions::ConfigCommands::kSkip;
   if (arguments_.refresh_context) options.refresh = TurnOptions::Refresh::kYes;
-  if (arguments_.read_only) options.store = TurnOptions::Store::kReadOnly;
+  if (arguments_.read_only && !unsaved()) options.store = TurnOptions::Store::kReadOnly;
   const bool compat = config_.mode == config::Mode::kCompat;
   if (compat) options.compat = TurnOptions::Compat::kYes;
   request.asked_model = arguments_.model.model;

@@ -10,6 +10,7 @@
 #define DOSSIER_CLI_CHAT_SETUP_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/file.h"
 #include "cli/chat_flags.h"
 #include "cli/context_setup.h"
 #include "cli/global_flags.h"
@@ -54,18 +56,32 @@ class ChatSetup {
   // Other commands of --exec, another model: a session changes them between turns.
   Status SetExec(std::vector<std::string> exec);
   void SetConversation(std::string id) { id_ = std::move(id); }
-  void SetModel(std::string name) { arguments_.model.model = std::move(name); }
+  // Returns the name that a conversation's file gives it. Errors: those of opening it; the old one
+  // stays then.
+  Result<std::string> SetModel(const std::string& name);
+  // Opened once; "" is the one that is used where nothing says which.
+  Result<conversation::ChatModel> OpenChatModel(const std::string& name);
+  conversation::ContextSource& context() { return *context_; }
+  const std::vector<std::string>& exec() const { return arguments_.context.exec; }
+
+  // Whether a person is asked before a command of agent mode runs.
+  bool asks() const;
+
+  // Turns go into a folder that ends with this object: --no-save, a session that is --read-only.
+  bool unsaved() const { return scratch_.has_value(); }
+  // Ends that: the conversation becomes a stored one. Errors: kNotFound ("conversation 'X' exists").
+  Status KeepAs(std::string id, const CancelToken& cancel);
 
  private:
   ChatSetup(const ChatArguments& arguments, const GlobalFlags& global, config::Config config,
             std::function<void(std::string_view)> say, const CancelToken& cancel);
 
   Status ChooseConversation();
+  Status MakeScratch();
   Status ReadSystemText();
   Status FindSchema();
   Status MakeTool();
   Status MakeChat();
-  Result<conversation::ChatModel> OpenChatModel(const std::string& name) const;
 
   ChatArguments arguments_;
   const GlobalFlags& global_;
@@ -81,6 +97,8 @@ class ChatSetup {
   std::unique_ptr<conversation::CommandTool> tool_;
   std::optional<model::FoundSchema> schema_;
   std::shared_ptr<store::Journal> journal_;
+  std::map<std::string, conversation::ChatModel> models_;  // by the name they were asked for
+  std::optional<TempFolder> scratch_;
   std::unique_ptr<conversation::Chat> chat_;
 };
 

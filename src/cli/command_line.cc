@@ -107,11 +107,11 @@ Commands QuickCommands(const CLI::App& app, Arguments& arguments, std::ostream& 
   };
 }
 
-Commands WorkingCommands(const CLI::App& app, Arguments& arguments, const CancelToken& cancel,
-                         std::ostream& out, std::ostream& err) {
+Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& interrupt,
+                         const CancelToken& cancel, std::ostream& out, std::ostream& err) {
   return {
       {"ask", [&] { return RunAsk(arguments.ask, arguments.global, cancel, out, err); }},
-      {"chat", [&] { return RunChat(arguments.chat, arguments.global, cancel, out, err); }},
+      {"chat", [&] { return RunChat(arguments.chat, arguments.global, interrupt, out, err); }},
       {"inspect",
        [&] {
          arguments.inspect.cancel = cancel;
@@ -219,7 +219,7 @@ int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& e
   }
   Interrupt interrupt;
   const CancelToken cancel = interrupt.token();
-  const int code = WorkingCommands(app, arguments, cancel, out, err).at(name)();
+  const int code = WorkingCommands(app, arguments, interrupt, cancel, out, err).at(name)();
   return interrupt.exit_code() != 0 ? interrupt.exit_code() : finish(code);
 }
 

@@ -47,6 +47,16 @@ std::string ContextTable(const conversation::TurnPlan& plan,
   return out;
 }
 
+std::string FrozenTable(const conversation::ContextRecord& context) {
+  std::string out = Row("block", "source", "bytes", "tokens", "cut", "outcome");
+  for (const conversation::CommandRecord& command : context.commands) {
+    const std::int64_t cut = FindInt(command.notes, "cut_bytes").value_or(0);
+    out += Row(command.name, command.origin, GroupDigits(command.bytes), Number(command.tokens),
+               cut > 0 ? Number(cut) : "-", command.outcome);
+  }
+  return out;
+}
+
 Json ContextSections(const Json& report) {
   JsonArray out;
   if (const JsonArray* sections = ListAt(report, "sections")) {

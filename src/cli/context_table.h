@@ -21,6 +21,9 @@ namespace dossier::cli {
 std::string ContextTable(const conversation::TurnPlan& plan,
                          std::span<const conversation::ContextBlock> blocks);
 
+// A line for each command whose output is frozen: block, source, bytes, tokens, cut, outcome.
+std::string FrozenTable(const conversation::ContextRecord& context);
+
 // The sections of an assembly report: name, zone, tokens.
 Json ContextSections(const Json& report);
 

@@ -43,13 +43,15 @@ namespace dossier::conversation {
 
 struct TurnRequest {
   std::string id;      // "": stateless
-  std::string prompt;  // empty with kResume
+  std::string prompt;  // empty with `resume`
   TurnOptions options;
   std::string system_text;
   std::string asked_model, configured_model;  // of a flag; of the configuration
 
   enum class Action { kSend, kPlan } action = Action::kSend;  // kPlan: --dry-run
-  enum class Resume { kNo, kYes } resume = Resume::kNo;       // --resume-turn
+  // kYes: --resume-turn. kAgain: the message of the last turn, also of one that is complete; the new
+  // turn takes its place once it is there.
+  enum class Resume { kNo, kYes, kAgain } resume = Resume::kNo;
   enum class Hold { kNo, kYes } hold = Hold::kNo;             // --wait: the lock, all turn
 
   CompactionLimits compaction;
@@ -81,6 +83,7 @@ struct TurnOutcome {
   Json compaction;                // {line, from, to, tokens_before, tokens_after}, or null
   JsonArray tools;
   std::vector<std::string> warnings;
+  std::string incomplete;  // the warning that says why the reply is; "": it is whole
   TurnTimes times;
   std::vector<std::string> violations;  // of the schema, where no reply was valid
   std::string raw;                      // as the provider sent it, if asked for
@@ -113,6 +116,9 @@ class ChatEvents {
   virtual void OnCompaction(std::string_view line) { static_cast<void>(line); }
   virtual void OnWarning(std::string_view sentence) { static_cast<void>(sentence); }
 };
+
+// The share of the model's window that all blocks together may take, in tokens (CON-14).
+std::int64_t ContextLimit(const TurnRequest& request, const ChatModel& model);
 
 struct ChatParts {
   const Store* store = nullptr;  // null: stateless turns only

@@ -92,6 +92,10 @@ Status ApplyTurn(const TurnSave& save, const FinishedTurn& finished, Document* d
       return MakeError(ErrorCode::kInvalidArgument, "the last turn of conversation {} is complete",
                        document->id());
     }
+  }
+  const bool still_last = finished.replaces == FinishedTurn::Replaces::kLast &&
+                          document->message_count() == finished.seen;
+  if (still_last || finished.replaces == FinishedTurn::Replaces::kIncomplete) {
     DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const std::size_t gone,
                              RemoveLastTurn(document, finished.now));
   }

@@ -25,8 +25,10 @@ struct FinishedTurn {
   std::int64_t tokens = 0;  // of these messages
   TurnRecord record;        // model, usage, tools, reply, run; the rest is filled in
   std::string now;          // FormatMicros
-  // --resume-turn and a reply that came after an incomplete one: the last turn of the file goes.
-  enum class Replaces { kNothing, kIncomplete } replaces = Replaces::kNothing;
+  // A reply that came after an incomplete one (--resume-turn): the last turn of the file goes. kLast
+  // (/retry): also one that is complete, unless the file has grown since it had `seen` messages.
+  enum class Replaces { kNothing, kIncomplete, kLast } replaces = Replaces::kNothing;
+  std::size_t seen = 0;
 };
 
 // Adds the turn to a document that may have grown since the turn was planned.

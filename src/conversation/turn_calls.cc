@@ -176,8 +176,9 @@ Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
 // What had arrived is kept and marked (CON-31).
 Status TurnDriver::KeepIncomplete(const Error& why) {
   completeness_ = TurnRecord::Reply::kIncomplete;
-  Warn(fmt::format("{}: the reply is incomplete{}", why.message,
-                   stateless() ? "" : "; --resume-turn asks again"));
+  outcome_.incomplete = fmt::format("{}: the reply is incomplete{}", why.message,
+                                    stateless() ? "" : "; --resume-turn asks again");
+  Warn(outcome_.incomplete);
   outcome_.finish = model::FinishName(model::Finish::kCut);
   answer_ = AcceptedAnswer{.text = partial_,
                            .model = model_.stored,

@@ -19,6 +19,10 @@ std::string_view StatusOf(const TurnOutcome& outcome, TurnRecord::Reply complete
 
 }  // namespace
 
+std::int64_t ContextLimit(const TurnRequest& request, const ChatModel& model) {
+  return request.context_max_tokens.value_or(model.entry.capability.window / kContextShare);
+}
+
 TurnOutcome Chat::Send(const TurnRequest& request, ChatEvents& events,
                        const CancelToken& cancel) const {
   return TurnDriver(parts_, request, events, cancel).Run();
@@ -50,7 +54,7 @@ TurnOutcome TurnDriver::Run() {
 
 Status TurnDriver::Steps() {
   DOSSIER_RETURN_IF_ERROR(Load());
-  if (request_.resume == TurnRequest::Resume::kYes) DOSSIER_RETURN_IF_ERROR(FindWhatIsLeft());
+  if (request_.resume != TurnRequest::Resume::kNo) DOSSIER_RETURN_IF_ERROR(FindWhatIsLeft());
   DOSSIER_RETURN_IF_ERROR(OpenModel());
   DOSSIER_RETURN_IF_ERROR(GatherContext());
   DOSSIER_RETURN_IF_ERROR(MakePlan());
@@ -108,24 +112,30 @@ Status TurnDriver::OpenModel() {
 
 Status TurnDriver::GatherContext() {
   const Clock::Steady begun = parts_.clock->Now();
-  if (!gathered_) {
+  const bool known = gathered_.has_value();
+  if (!known) {
     DOSSIER_ASSIGN_OR_RETURN(
         const ContextNeed need,
         NeedOf(stored(), parts_.context->Declared(), request_.options));
     const GatherLimits limits{
         .counter = *model_.counter,
-        .max_tokens = request_.context_max_tokens.value_or(model_.entry.capability.window /
-                                                           kContextShare)};
+        .max_tokens = ContextLimit(request_, model_)};
     auto gathered = parts_.context->Gather(need.run, limits, cancel_);
     context_failed_ = !gathered && gathered.error().code == ErrorCode::kFailed;
     if (!gathered) return tl::unexpected(gathered.error());
     gathered_ = std::move(*gathered);
-    log_.Add("context.ready", {{"context", log_.Body(dossier::ToJson(ToJson(*gathered_)))}});
+    LogContext();
   }
+  // A turn that is asked again has a run of its own, and all it needs in it.
+  if (known && request_.resume == TurnRequest::Resume::kAgain) LogContext();
   input_.commands = gathered_->commands;
   outcome_.times.context = Since(begun);
   for (const std::string& warning : gathered_->warnings) Warn(warning);
   return {};
+}
+
+void TurnDriver::LogContext() {
+  log_.Add("context.ready", {{"context", log_.Body(dossier::ToJson(ToJson(*gathered_)))}});
 }
 
 // Planned, and planned again if the history had to be made shorter.
@@ -170,7 +180,8 @@ Status TurnDriver::Save() {
   if (plan_->save.kind == TurnSave::Kind::kNothing) return {};
   FinishedTurn finished{.messages = answer_->messages,
                         .now = FormatMicros(parts_.clock->WallNow()),
-                        .replaces = replaces_};
+                        .replaces = replaces_,
+                        .seen = loaded_ ? loaded_->document.message_count() : 0};
   for (const JsonObject& message : finished.messages) {
     finished.tokens +=
         model_.counter->CountText(FindString(Json(message), "content").value_or("")).tokens;

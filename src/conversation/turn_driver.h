@@ -30,6 +30,7 @@ class TurnDriver {
   Status Load();
   Status OpenModel();
   Status GatherContext();
+  void LogContext();
   Status MakePlan();
   Status Preview();
   Status Save();
@@ -39,7 +40,7 @@ class TurnDriver {
 
   // turn_resume.cc: a turn that was interrupted.
   Status FindWhatIsLeft();
-  Status DropIncompleteTurn();
+  Status DropLastTurn();
   void UseGathered(Gathered gathered);
 
   // turn_compaction.cc: a history that grows too long.

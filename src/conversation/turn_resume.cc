@@ -13,6 +13,10 @@ bool IsSaved(const Stored* stored, const InterruptedTurn& turn) {
          });
 }
 
+bool IsLast(const Stored* stored, const InterruptedTurn& turn) {
+  return stored && !stored->turns.empty() && stored->turns.back().run == turn.run;
+}
+
 bool EndsIncomplete(const Stored* stored) {
   return stored && !stored->turns.empty() &&
          stored->turns.back().reply == TurnRecord::Reply::kIncomplete;
@@ -21,40 +25,47 @@ bool EndsIncomplete(const Stored* stored) {
 }  // namespace
 
 Status TurnDriver::FindWhatIsLeft() {
-  const bool incomplete = EndsIncomplete(stored());
+  const bool again = request_.resume == TurnRequest::Resume::kAgain;
+  if (again && (!stored_ || TurnCount(*stored_) == 0)) {
+    return MakeError(ErrorCode::kNotFound, "conversation '{}' has no turn to ask again",
+                     request_.id);
+  }
+  const bool drops = again || EndsIncomplete(stored());
   Result<InterruptedTurn> left = MakeError(ErrorCode::kNotFound, "there is no journal");
   if (parts_.journal) left = FindInterrupted(*parts_.journal, request_.id);
-  const bool ours = left && (!incomplete || left->run == stored_->turns.back().run);
-  if (incomplete && !ours) {
+  const bool ours = left && (!drops || IsLast(stored(), *left));
+  if (drops && !ours) {
     // The file alone: what the user wrote stands in it.
     input_.prompt = stored_->messages[TurnBegin(*stored_, TurnCount(*stored_))].Text();
     gathered_ = Gathered();
-    return DropIncompleteTurn();
+    return DropLastTurn();
   }
   if (!left) return tl::unexpected(left.error());
-  if (!incomplete && (left->status == "final" || IsSaved(stored(), *left))) {
+  if (!drops && (left->status == "final" || IsSaved(stored(), *left))) {
     return MakeError(ErrorCode::kNotFound, "the last turn of conversation '{}' is complete",
                      request_.id);
   }
   input_.prompt = left->prompt;
-  if (incomplete) DOSSIER_RETURN_IF_ERROR(DropIncompleteTurn());
+  if (drops) DOSSIER_RETURN_IF_ERROR(DropLastTurn());
   if (left->gathered) UseGathered(std::move(*left->gathered));
-  if (!incomplete && left->answer) {
+  if (!drops && left->answer) {
     answer_ = std::move(left->answer);
     outcome_.finish = answer_->finish;
   }
-  if (request_.action == TurnRequest::Action::kSend) log_.Resume(left->run);
+  if (request_.action == TurnRequest::Action::kSend && !again) log_.Resume(left->run);
   return {};
 }
 
 // The turn is planned as if it had never been; the save takes it out of the file.
-Status TurnDriver::DropIncompleteTurn() {
+Status TurnDriver::DropLastTurn() {
   Document document = loaded_->document;
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const std::size_t gone,
                            RemoveLastTurn(&document, input_.now));
   DOSSIER_ASSIGN_OR_RETURN(stored_, ReadStored(document));
   stored_->id = request_.id;
-  replaces_ = FinishedTurn::Replaces::kIncomplete;
+  replaces_ = request_.resume == TurnRequest::Resume::kAgain
+                  ? FinishedTurn::Replaces::kLast
+                  : FinishedTurn::Replaces::kIncomplete;
   return {};
 }
 

@@ -106,6 +106,16 @@ class AgentMode(chat_case.ChatCase):
         code, _, err = self.agent("--confirm-commands", "q", start_new_session=True)
         self.assertEqual((code, self.server.requests), (12, []), err)
 
+    def test_the_configuration_may_ask_for_it(self):  # CON-3 CON-38
+        self.configure(allow_dynamic_commands=True,
+                       dynamic_commands={"require_confirmation": True})
+        code, _, err = self.chat("q", start_new_session=True)
+        self.assertEqual((code, self.server.requests), (12, []), err)
+        self.ok("--no-confirm-commands", "q", start_new_session=True)
+        self.assertIn("tools", json.loads(self.server.requests[-1]))
+        self.ok("--no-allow-commands", "q", start_new_session=True)
+        self.assertNotIn("tools", json.loads(self.server.requests[-1]))
+
     def test_a_person_says_no_then_quits(self):  # CON-38
         for answer, code in (("n\n", 0), ("q\n", 12), ("a\n", 0)):
             self.answers = [calls(["cat", "notes.txt"]), "done"]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A chat session in a real terminal: CON-7, CON 3.2, A12."""
 
+import json
 import os
 import pathlib
 import pty
@@ -10,19 +11,26 @@ import stat
 import struct
 import termios
 import fcntl
+import threading
 import time
 import unittest
 
+import chat_case
 import harness
+from chat_case import block, counted, message
+
+READY = b"\x1b[?2004h"  # the prompt is there, and with it the terminal's mode for editing
 
 
 class Session:
     """A program on a terminal of its own."""
 
-    def __init__(self, argv, env, columns=80):
+    def __init__(self, argv, env, columns=80, cwd=None):
         self.screen = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            if cwd:
+                os.chdir(cwd)
             os.execve(argv[0], argv, env)
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
@@ -79,8 +87,7 @@ class TerminalTest(harness.Case):
 
     @staticmethod
     def ready(session):
-        """The prompt is there, and with it the terminal's mode for editing."""
-        return session.wait_for(b"\x1b[?2004h")
+        return session.wait_for(READY)
 
     def say(self, session, line: bytes, answer: bytes):
         session.send(line + b"\r")
@@ -190,6 +197,219 @@ class TerminalTest(harness.Case):
         self.assertNotIn(b"\x1b[36m", shown)
         session.send(b"\x04")
         self.assertEqual(session.end(), 0)
+
+
+class RealSessionTest(chat_case.ChatCase):
+    """`dossier chat` itself, against a recording server."""
+
+    def session(self, *words: str, **env) -> Session:
+        session = Session([harness.DOSSIER, *self.words(*words)],
+                          {**self.env, "TERM": "xterm-256color", "XDG_STATE_HOME": f"{self.home}/state",
+                           **env}, cwd=self.home)
+        self.addCleanup(session.kill)
+        session.wait_for(READY)
+        return session
+
+    def say(self, session, line: str, answer: str) -> bytes:
+        session.send(line.encode() + b"\r")
+        shown = session.wait_for(answer.encode())
+        shown += session.wait_for(READY)
+        return shown
+
+    def leave(self, session):
+        session.send(b"\x04")
+        self.assertEqual(session.end(), 0)
+
+    def texts(self, conversation: str = "talk") -> list[str]:
+        return [m["content"] for m in self.stored(conversation)["messages"]]
+
+    def only(self) -> str:
+        names = [path.stem for path in self.folder.glob("*.json")]
+        self.assertEqual(len(names), 1, names)
+        return names[0]
+
+    def test_turns_are_saved_undone_asked_again_and_forked(self):  # CON-A12
+        self.configure(context_commands=[counted("a")])
+        frozen = block("a", "out of a")
+        session = self.session("--conversation", "talk")
+        self.say(session, "one", "Reply 1")
+        self.say(session, "two", "Reply 2")
+        self.assertEqual(self.texts(), [frozen, "one", "Reply 1", "two", "Reply 2"])
+        self.say(session, "/undo", "turn 2 is gone")
+        self.assertEqual(self.texts(), [frozen, "one", "Reply 1"])
+        self.say(session, "/retry", "Reply 3")
+        self.assertEqual(self.texts(), [frozen, "one", "Reply 3"])
+        self.assertEqual(self.sent(2), self.sent(0))
+        self.say(session, "/fork other", "you are in other now")
+        self.say(session, "three", "Reply 4")
+        self.assertEqual(self.texts(), [frozen, "one", "Reply 3"])
+        self.assertEqual(self.texts("other"), [frozen, "one", "Reply 3", "three", "Reply 4"])
+        origin = self.stored("other")["metadata"]["dossier"]["forked_from"]
+        self.assertEqual((origin["id"], origin["turn"]), ("talk", 1))
+        self.assertEqual(self.runs_of("a"), 1)
+        self.leave(session)
+
+    def test_a_retry_that_fails_leaves_the_turn(self):
+        session = self.session("--conversation", "talk")
+        self.say(session, "/retry", "has no turn yet")
+        self.say(session, "one", "Reply 1")
+        before = self.path().read_bytes()
+        self.answers = [lambda handler, body: harness.send(handler, 400, b"{}")]
+        self.say(session, "/retry", "400")
+        self.assertEqual(self.path().read_bytes(), before)
+        self.say(session, "/retry", "Reply 3")
+        self.assertEqual(self.texts(), ["one", "Reply 3"])
+        self.leave(session)
+
+    def test_ctrl_c_saves_what_came_and_a_retry_replaces_it(self):  # CON 3.2, CON-31, CON-A12
+        stopped = threading.Event()
+        self.addCleanup(stopped.set)
+
+        def slow(handler, body):
+            handler.send_response(200)
+            handler.send_header("Content-Type", "text/event-stream")
+            handler.end_headers()
+            handler.wfile.write(harness.chunk("It began and "))
+            handler.wfile.flush()
+            stopped.wait(60)
+
+        self.answers = [slow]
+        session = self.session("--conversation", "talk")
+        session.send(b"why?\r")
+        session.wait_for(b"began and")
+        session.send(b"\x03")
+        shown = session.wait_for(b"kept as incomplete")
+        self.assertNotIn(b"--resume-turn", shown)
+        session.wait_for(READY)
+        self.assertEqual(self.texts(), ["why?", "It began and "])
+        self.assertTrue(self.stored()["metadata"]["dossier"]["turns"][0]["incomplete"])
+        self.say(session, "/retry", "Reply 2")
+        self.assertEqual(self.texts(), ["why?", "Reply 2"])
+        self.leave(session)
+
+    def test_ctrl_c_before_the_first_word_saves_nothing(self):  # CON-31
+        asked, stopped = threading.Event(), threading.Event()
+        self.addCleanup(stopped.set)
+
+        def silent(handler, body):
+            asked.set()
+            stopped.wait(60)
+
+        self.answers = [silent]
+        session = self.session("--conversation", "talk")
+        session.send(b"why?\r")
+        self.assertTrue(asked.wait(60))
+        session.send(b"\x03")
+        session.wait_for(b"nothing of this turn is saved")
+        session.wait_for(READY)
+        self.assertFalse(self.path().exists())
+        session.send(b"\x03")
+        session.wait_for(b"again")
+        session.wait_for(READY)
+        session.send(b"\x03")
+        self.assertEqual(session.end(), 130)
+
+    def test_an_exec_command_runs_with_the_next_message_only(self):  # CON 3.2
+        session = self.session("--conversation", "talk", "--exec", "echo first")
+        self.say(session, "one", "Reply 1")
+        self.say(session, "/exec echo second", "runs with your next message")
+        self.say(session, "two", "Reply 2")
+        self.say(session, "three", "Reply 3")
+        second = block("CLI Command 1", "second") + "\n\ntwo"
+        self.assertEqual(self.texts(), [block("CLI Command 1", "first"), "one", "Reply 1", second,
+                                        "Reply 2", "three", "Reply 3"])
+        self.say(session, "/undo", "turn 3 is gone")
+        self.say(session, "/retry", "Reply 4")
+        self.assertEqual(self.texts()[-2:], [second, "Reply 4"])
+        self.leave(session)
+
+    def test_tables_and_a_new_context(self):  # CON 3.2
+        self.configure(context_commands=[counted("a", "cat value")])
+        value = pathlib.Path(self.write("value", "old"))
+        session = self.session("--conversation", "talk")
+        self.say(session, "/context", "runs with your first message")
+        self.say(session, "one", "Reply 1")
+        self.assertIn(b"ok", self.say(session, "/context", "outcome"))
+        self.say(session, "/tokens", "your next message not counted")
+        self.say(session, "/usage", "turn 1: some-model")
+        value.write_text("new")
+        self.say(session, "/refresh", "a: changed")
+        self.assertEqual(self.texts(), [block("a", "new"), "one", "Reply 1"])
+        self.say(session, "two", "Reply 2")
+        self.assertEqual(self.system(), block("a", "new"))
+        self.assertEqual(self.runs_of("a"), 2)
+        self.leave(session)
+
+    def test_without_an_id_one_is_made_and_save_names_it(self):  # CON 3.2
+        session = self.session()
+        self.say(session, "one", "Reply 1")
+        made = self.only()
+        self.say(session, "/save kept", "you are in kept now")
+        self.say(session, "two", "Reply 2")
+        self.assertEqual(self.texts(made), ["one", "Reply 1"])
+        self.assertEqual(self.texts("kept"), ["one", "Reply 1", "two", "Reply 2"])
+        self.say(session, "/model other-model", "other-model answers from now on")
+        self.say(session, "three", "Reply 3")
+        self.assertEqual(json.loads(self.server.requests[-1])["model"], "other-model")
+        self.leave(session)
+        history = self.home / "state/dossier/chat_history"
+        self.assertEqual(stat.S_IMODE(history.stat().st_mode), 0o600)
+
+    def test_no_save_keeps_nothing(self):  # CON 3.2
+        session = self.session("--no-save")
+        self.say(session, "one", "Reply 1")
+        self.say(session, "two", "Reply 2")
+        self.assertEqual([m["content"] for m in self.sent()], ["one", "Reply 1", "two"])
+        self.leave(session)
+        left = [path for path in self.home.rglob("*") if path.is_file()]
+        self.assertEqual([path for path in left if b"Reply 1" in path.read_bytes()], [])
+        self.assertFalse(self.folder.exists())
+
+    def test_read_only_leaves_the_file(self):
+        before = self.put([message("user", "q"), message("assistant", "a")])
+        session = self.session("--conversation", "talk", "--read-only")
+        self.say(session, "one", "Reply 1")
+        self.say(session, "two", "Reply 2")
+        self.assertEqual([m["content"] for m in self.sent()], ["q", "a", "one", "Reply 1", "two"])
+        self.say(session, "/save copy", "kept as copy")
+        self.leave(session)
+        self.assertEqual(self.path().read_bytes(), before)
+        self.assertEqual(self.texts("copy"), ["q", "a", "one", "Reply 1", "two", "Reply 2"])
+
+    def test_control_bytes_are_shown_at_a_terminal_only(self):  # CON-7, CON-A12
+        evil = "a\x1b[2J\x07z **b**"
+        self.answers = [evil] * 5
+        session = self.session()
+        self.assertIn(b"a^[[2J^Gz", self.say(session, "q", "z"))
+        self.leave(session)
+        once = Session([harness.DOSSIER, *self.words("q")],
+                       {**self.env, "TERM": "xterm-256color", "NO_COLOR": "1"}, cwd=self.home)
+        self.addCleanup(once.kill)
+        shown = once.wait_for(b"^Gz")
+        self.assertEqual(once.end(), 0)
+        self.assertIn(b"a^[[2J^Gz", shown)
+        self.assertNotIn(b"\x1b[1m", shown)
+        off = Session([harness.DOSSIER, *self.words("--markdown", "off", "q")],
+                      {**self.env, "TERM": "xterm-256color"}, cwd=self.home)
+        self.addCleanup(off.kill)
+        off.wait_for(b"a^[[2J^Gz **b**")
+        self.assertEqual(off.end(), 0)
+        self.assertEqual(self.ok("q"), evil + "\n")
+        self.env["NO_COLOR"] = "1"
+        self.answers = ["**b**"]
+        code, out, err = self.chat("--usage", "q")
+        self.assertEqual((code, out), (0, "**b**\n"))
+        self.assertNotIn("\x1b", out + err)
+
+    def test_a_session_in_a_pipe(self):  # CON 3.2
+        code, out, err = self.chat("--interactive", "--conversation", "talk",
+                                   stdin="one\n/undo\ntwo\n")
+        self.assertEqual((code, out), (0, "Reply 1\nReply 2\n"), err)
+        self.assertEqual(self.texts(), ["two", "Reply 2"])
+        self.assertNotIn("\x1b", out + err)
+        code, _, err = self.chat("--interactive", "q")
+        self.assertEqual(code, 2)
+        self.assertIn("--interactive and a PROMPT exclude each other", err)
 
 
 if __name__ == "__main__":
