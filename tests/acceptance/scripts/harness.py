@@ -35,7 +35,7 @@ class Case(unittest.TestCase):
 
     def write(self, name: str, content) -> str:
         path = self.home / name
-        whole = path.with_name(f".{name}.whole")   # a process may be reading the one before
+        whole = path.with_name(f".{path.name}.whole")   # a process may be reading the one before
         whole.write_bytes(content if isinstance(content, bytes) else content.encode())
         whole.replace(path)
         return str(path)
