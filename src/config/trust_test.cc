@@ -65,8 +65,8 @@ TEST_F(TrustTest, ApprovalsAtOnceAreAllKept) {  // DESIGN 4.6
 }
 
 TEST_F(TrustTest, RootsTrustWhatIsBelowThem) {  // CON-15
-  ASSERT_TRUE(MakeFolders(folder_->path() + "/work/repo"));
-  const std::string root = folder_->path() + "/work";
+  ASSERT_TRUE(MakeFolders(folder_->path() + "/project/repo"));
+  const std::string root = folder_->path() + "/project";
   char real[4096];
   ASSERT_TRUE(realpath(root.c_str(), real));
   const std::string file = std::string(real) + "/repo/dossier.yml";
