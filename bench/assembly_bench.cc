@@ -21,7 +21,8 @@ struct Prompt {
   std::vector<assembly::Section> sections;
 };
 
-// `text` in `count` sections of one size: every other one may be cut, the rest is whole or not there.
+// `text` in `count` sections of one size: every other one may be cut, the rest is whole or not
+// there.
 Result<Prompt> MakePrompt(std::string_view text, int count) {
   std::string yaml = "sections:\n";
   Prompt prompt;
@@ -48,10 +49,9 @@ Status Measure(std::string_view name, const Prompt& prompt, std::int64_t budget,
   Samples samples;
   for (int run = 0; run < kRuns; ++run) {
     const double start = CpuSeconds();
-    DOSSIER_ASSIGN_OR_RETURN(
-        const assembly::Assembled made,
-        assembly::Assemble(prompt.layout, prompt.sections, {.tokens = budget}, model, counter,
-                           options));
+    DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled made,
+                             assembly::Assemble(prompt.layout, prompt.sections, {.tokens = budget},
+                                                model, counter, options));
     samples.Add(CpuSeconds() - start);
     if (made.tokens > budget) return MakeError(ErrorCode::kInternal, "over the budget");
   }

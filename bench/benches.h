@@ -21,23 +21,23 @@ Status RunJailBench();
 // journal in `folder`.
 Status RunEngineBench(const std::string& folder, std::string_view part);
 
-// CPU seconds, for cl100k_base and o200k_base: tokens.NAME.mixed of `file`; a, space, han, base64 of a
-// million bytes; first_mb of `file`, and append of 100 bytes behind it.
+// CPU seconds, for cl100k_base and o200k_base: tokens.NAME.mixed of `file`; a, space, han, base64
+// of a million bytes; first_mb of `file`, and append of 100 bytes behind it.
 Status RunTokensBench(const std::string& file);
 
 // CPU seconds, with o200k_base: assembly.many of 1,000 sections and a million bytes of `file` into
-// 100,000 tokens; assembly.forty of 40 sections that fit, with assembly.copy_and_hash of their bytes;
-// and assembly.peak, bytes of memory that the first one added.
+// 100,000 tokens; assembly.forty of 40 sections that fit, with assembly.copy_and_hash of their
+// bytes; and assembly.peak, bytes of memory that the first one added.
 Status RunAssemblyBench(const std::string& file);
 
 // Context commands. CPU seconds of starting 50 of them, and as many plain ones: commands.start_cpu,
-// spawn.start_cpu. Wall seconds of 1, 10, 50 that sleep 0.5 s: commands.sleep_N. Bytes by which memory
-// grows for 8 times 50 MB of output: commands.memory.
+// spawn.start_cpu. Wall seconds of 1, 10, 50 that sleep 0.5 s: commands.sleep_N. Bytes by which
+// memory grows for 8 times 50 MB of output: commands.memory.
 Status RunCommandsBench();
 
-// 10,000 requests of 600 bytes, 64 in flight, to a server that answers at once; seconds of a request:
-// model.gate_cpu, model.gate_wall, model.curl_cpu, model.curl_wall. model.held_bytes: resident bytes
-// of each of 10,000 requests in flight.
+// 10,000 requests of 600 bytes, 64 in flight, to a server that answers at once; seconds of a
+// request: model.gate_cpu, model.gate_wall, model.curl_cpu, model.curl_wall. model.held_bytes:
+// resident bytes of each of 10,000 requests in flight.
 Status RunModelBench();
 
 // That server for others: prints its port, and ends with its stdin.

@@ -24,8 +24,9 @@ constexpr std::string_view kBody =
     R"("completion_tokens":1}})";
 
 std::string WholeAnswer() {
-  return fmt::format("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
-                     kBody.size(), kBody);
+  return fmt::format(
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
+      kBody.size(), kBody);
 }
 
 // Bytes of the first request in `text`; 0: not whole yet.

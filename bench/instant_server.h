@@ -1,9 +1,9 @@
-// An HTTP/1.1 server that answers at once, or never: what clients are measured against. One process,
-// one thread, so that its CPU is not counted as the client's.
+// An HTTP/1.1 server that answers at once, or never: what clients are measured against. One
+// process, one thread, so that its CPU is not counted as the client's.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(InstantServer server, InstantServer::Start());
-//   Use(fmt::format("http://127.0.0.1:{}/v1", server.port()));     // POST to …/hold is never answered
-//   server.requests();                                             // so many have arrived
+//   Use(fmt::format("http://127.0.0.1:{}/v1", server.port()));     // POST to …/hold is never
+//   answered server.requests();                                             // so many have arrived
 //
 // Ownership: the process ends with the object. Thread-safety: as a value.
 

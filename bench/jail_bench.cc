@@ -36,10 +36,15 @@ Status StartJailed(std::vector<std::string> disabled_layers) {
 
 // As near to a jail's walls as its flags come.
 Status StartBubblewrap() {
-  return Spawn({"/usr/bin/bwrap", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
-                "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/bin", "/bin", "--proc", "/proc",
-                "--dev", "/dev", "--tmpfs", "/tmp", "--unshare-all", "--die-with-parent",
-                "--new-session", "--cap-drop", "ALL", "/bin/true"});
+  return Spawn({"/usr/bin/bwrap", "--ro-bind",     "/usr",
+                "/usr",           "--symlink",     "usr/lib",
+                "/lib",           "--symlink",     "usr/lib64",
+                "/lib64",         "--symlink",     "usr/bin",
+                "/bin",           "--proc",        "/proc",
+                "--dev",          "/dev",          "--tmpfs",
+                "/tmp",           "--unshare-all", "--die-with-parent",
+                "--new-session",  "--cap-drop",    "ALL",
+                "/bin/true"});
 }
 
 }  // namespace

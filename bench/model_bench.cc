@@ -71,16 +71,17 @@ class CountingSink final : public model::Sink {
 
 std::shared_ptr<const model::Request> RequestOf600Bytes() {
   model::Request request{.model = "instant"};
-  request.messages.turns.push_back(
-      {assembly::Role::kUser, {{.text = std::string(500, 'x')}}});
+  request.messages.turns.push_back({assembly::Role::kUser, {{.text = std::string(500, 'x')}}});
   request.sampling.max_output = 10;
   request.estimated_tokens = 150;
   return std::make_shared<const model::Request>(std::move(request));
 }
 
-Result<std::shared_ptr<model::Client>> ClientOf(const InstantServer& server, std::string_view path) {
-  return model::MakeProviderClient({.base_url = fmt::format("http://127.0.0.1:{}{}", server.port(), path),
-                                    .stream = model::Streaming::kNo});
+Result<std::shared_ptr<model::Client>> ClientOf(const InstantServer& server,
+                                                std::string_view path) {
+  return model::MakeProviderClient(
+      {.base_url = fmt::format("http://127.0.0.1:{}{}", server.port(), path),
+       .stream = model::Streaming::kNo});
 }
 
 // All requests are queued at once; CPU seconds a request.
@@ -162,9 +163,8 @@ class CurlLoop {
 
   const model::CurlApi& curl_;
   const std::string url_;
-  const std::string body_ =
-      R"({"model":"instant","messages":[{"role":"user","content":")" + std::string(500, 'x') +
-      R"("}],"max_tokens":10})";
+  const std::string body_ = R"({"model":"instant","messages":[{"role":"user","content":")" +
+                            std::string(500, 'x') + R"("}],"max_tokens":10})";
 };
 
 Status MeasureCurl(const InstantServer& server, Samples& cpu, Samples& wall) {

@@ -20,8 +20,8 @@ using sandbox::Pool;
 using sandbox::Session;
 
 constexpr int kStarts = 40;
-constexpr int kRounds = 7;        // of each round-trip figure; they take turns
-constexpr int kCells = 400;       // a round
+constexpr int kRounds = 7;   // of each round-trip figure; they take turns
+constexpr int kCells = 400;  // a round
 constexpr int kCalls = 2000;
 constexpr int kPings = 5000;
 constexpr std::size_t kPingBytes = 64;  // about what the header and JSON of a small frame need
@@ -37,7 +37,8 @@ class InstantHandler final : public sandbox::BridgeHandler {
 Status StartPython() {
   const char* argv[] = {"/usr/bin/python3", "-I", "-S", "-c", "pass", nullptr};
   pid_t pid = 0;
-  const int failed = posix_spawn(&pid, argv[0], nullptr, nullptr, const_cast<char**>(argv), environ);
+  const int failed =
+      posix_spawn(&pid, argv[0], nullptr, nullptr, const_cast<char**>(argv), environ);
   if (failed != 0) return MakeErrnoError(failed, argv[0]);
   int status = 0;
   waitpid(pid, &status, 0);
@@ -49,8 +50,8 @@ Status RunCell(Session& session, std::string_view code) {
   InstantHandler handler;
   DOSSIER_ASSIGN_OR_RETURN(const BlockResult result, session.Run(code, {}, handler));
   if (result.status == sandbox::BlockStatus::kOk) return {};
-  return MakeError(ErrorCode::kFailed, "a cell ended with {}: {}",
-                   BlockStatusName(result.status), result.error ? result.error->message : "");
+  return MakeError(ErrorCode::kFailed, "a cell ended with {}: {}", BlockStatusName(result.status),
+                   result.error ? result.error->message : "");
 }
 
 Status MeasureStarts(Pool& pool) {
@@ -128,8 +129,8 @@ Status MeasureMean(Samples* samples, int count, Work work) {
 
 Status MeasureRoundTrips(PingPong& ping_pong, Session& session) {
   Samples pings, cells, calls, queries;
-  const std::string raw_calls = fmt::format(
-      "import _dossier\nfor i in range({}): _dossier.call('budget', {{}})", kCalls);
+  const std::string raw_calls =
+      fmt::format("import _dossier\nfor i in range({}): _dossier.call('budget', {{}})", kCalls);
   const std::string llm_calls = fmt::format("for i in range({}): llm_query('hello')", kCalls);
   for (int round = 0; round < kRounds; ++round) {
     DOSSIER_RETURN_IF_ERROR(MeasureMean(&pings, kPings, [&]() -> Status {

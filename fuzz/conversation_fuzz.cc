@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(ReadStored(*document));
   const std::size_t count = document->message_count();
   document->AppendMessage(JsonObject{{"role", "user"}, {"content", "added \xC3\xA9"}});
-  if (!document->metadata().Append({"dossier turns"}, 1)) return 0;  // a list of the file's own kind
+  if (!document->metadata().Append({"dossier turns"}, 1))
+    return 0;  // a list of the file's own kind
   const auto again = Document::Parse(document->Render().Joined(), "fuzz");
   if (!again || again->message_count() != count + 1) std::abort();
   for (std::size_t i = 0; i < count; ++i) {

@@ -10,7 +10,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;
   if (size < 2) return 0;
-  constexpr const char* kNames[] = {"a", "a.json", "a.ndjson", "a.csv", "a.tsv", "a.txt", "a.log", ""};
+  constexpr const char* kNames[] = {"a",     "a.json", "a.ndjson", "a.csv",
+                                    "a.tsv", "a.txt",  "a.log",    ""};
   const std::string name = kNames[data[0] % 8];
   const std::size_t block = 1 + data[1];
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);

@@ -1,5 +1,5 @@
-// Markdown of a model on a terminal: any bytes, cut anywhere, show the same text, and no control byte
-// but our own colours.
+// Markdown of a model on a terminal: any bytes, cut anywhere, show the same text, and no control
+// byte but our own colours.
 
 #include <cstddef>
 #include <cstdint>

@@ -17,9 +17,9 @@ using dossier::inspect::ByteRange;
 using dossier::inspect::Description;
 using dossier::inspect::Format;
 
-constexpr Format kFormats[] = {Format::kNdjson, Format::kJsonArray, Format::kJsonSeq,
-                               Format::kJsonConcat, Format::kJson, Format::kCsv, Format::kTsv,
-                               Format::kDeb822, Format::kLog};
+constexpr Format kFormats[] = {Format::kNdjson,     Format::kJsonArray, Format::kJsonSeq,
+                               Format::kJsonConcat, Format::kJson,      Format::kCsv,
+                               Format::kTsv,        Format::kDeb822,    Format::kLog};
 
 Description DescriptionOf(Format format) {
   Description description;

@@ -1,5 +1,5 @@
-// Replies of hostile servers, whole and as chunks of a stream, in every dialect: no crash, and text is
-// valid UTF-8.
+// Replies of hostile servers, whole and as chunks of a stream, in every dialect: no crash, and text
+// is valid UTF-8.
 
 #include <cstdint>
 #include <cstdlib>

@@ -18,8 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const assembly::Placeholder& placeholder : text->placeholders) {
     values[placeholder.name] = "{" + placeholder.name + "} $1 {{";
   }
-  const auto rendered =
-      assembly::RenderTemplate(*text, values, "72c8d227357539eddfb5fdecebeb5f0b");
+  const auto rendered = assembly::RenderTemplate(*text, values, "72c8d227357539eddfb5fdecebeb5f0b");
   if (!rendered) std::abort();
   return 0;
 }

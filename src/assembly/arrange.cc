@@ -102,8 +102,8 @@ class Arranger {
       Turn& turn = added[i];
       const bool results = turn.role == Role::kTool;
       if (turn.role == Role::kSystem && !MayStandLate(turn)) {
-        turn = {Role::kUser, {{.text = fmt::format("<system>\n{}\n</system>", turn.Text()),
-                               .section = name}}};
+        turn = {Role::kUser,
+                {{.text = fmt::format("<system>\n{}\n</system>", turn.Text()), .section = name}}};
         Report("R-2", Where(index, i), "a system message inside the turns became user text");
       }
       if (results && capability_.tool_results == Capability::ToolResults::kUserTurn) {
@@ -223,8 +223,7 @@ class Arranger {
 
 }  // namespace
 
-Arranged Arrange(std::span<const Part> parts, const Capability& capability,
-                 std::string_view lead) {
+Arranged Arrange(std::span<const Part> parts, const Capability& capability, std::string_view lead) {
   return Arranger(parts, capability).Run(lead);
 }
 

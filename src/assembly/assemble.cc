@@ -30,8 +30,7 @@ std::int64_t WithMargin(std::int64_t tokens, double margin) {
 
 // The most tokens that are within `budget` with the margin added.
 std::int64_t WithoutMargin(std::int64_t budget, double margin) {
-  auto tokens =
-      static_cast<std::int64_t>(std::floor(static_cast<double>(budget) / (1.0 + margin)));
+  auto tokens = static_cast<std::int64_t>(std::floor(static_cast<double>(budget) / (1.0 + margin)));
   // Rounding may leave it one off, and the guarantee counts with upper().
   while (tokens > 0 && WithMargin(tokens, margin) > budget) --tokens;
   while (WithMargin(tokens + 1, margin) <= budget) ++tokens;
@@ -47,12 +46,11 @@ Result<BudgetNumbers> ResolveBudget(const Layout& layout, const Budget& budget,
                        capability.max_input.value_or(std::numeric_limits<std::int64_t>::max()));
   if (out.limit <= 0) {
     return MakeError(ErrorCode::kConfig,
-                     "reserve_output {} leaves nothing of a window of {} tokens",
-                     Grouped(reserve), Grouped(capability.window));
+                     "reserve_output {} leaves nothing of a window of {} tokens", Grouped(reserve),
+                     Grouped(capability.window));
   }
-  const auto share = static_cast<std::int64_t>(
-      std::floor(static_cast<double>(capability.window) *
-                 budget.window_share.value_or(layout.window_share)));
+  const auto share = static_cast<std::int64_t>(std::floor(
+      static_cast<double>(capability.window) * budget.window_share.value_or(layout.window_share)));
   const bool by_share = budget.window_share.has_value();
   out.want = budget.tokens.value_or(by_share ? share : layout.budget_tokens.value_or(share));
   out.budget = std::max<std::int64_t>(std::min(out.limit, out.want), 0);
@@ -368,7 +366,8 @@ class Assembler {
     const Outcome outcome = part->outcome;
     const std::string_view reason = part->reason;
     bool arranged = false;
-    // Repairs that quote a text make it grow by more than its own tokens, so one try may be too far.
+    // Repairs that quote a text make it grow by more than its own tokens, so one try may be too
+    // far.
     for (int tries = 0; tries < kMaxGrowths; ++tries) {
       if (!Refit(part, grant) || part->fitted.tokens <= before.tokens) break;
       ArrangeAndCount();
@@ -392,9 +391,8 @@ class Assembler {
     for (const Part& part : parts_) {
       if (part.required() && part.full.tokens > 0) sizes.push_back(&part);
     }
-    std::stable_sort(sizes.begin(), sizes.end(), [](const Part* a, const Part* b) {
-      return a->full.tokens > b->full.tokens;
-    });
+    std::stable_sort(sizes.begin(), sizes.end(),
+                     [](const Part* a, const Part* b) { return a->full.tokens > b->full.tokens; });
     std::string list;
     for (const Part* part : sizes) {
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", part->rule->name,
@@ -408,11 +406,11 @@ class Assembler {
     }
     ArrangeUncut();
     const std::int64_t needed = FixedTokens() + RequiredFloors();
-    return MakeError(
-        ErrorCode::kTooLong, "needs {}, usable {}: raise --budget to {} or shorten {} (required: {})",
-        Grouped(needed - tally_.framing), Grouped(budget_.allowance - tally_.framing),
-        Grouped(WithMargin(needed, counter_.margin())),
-        sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
+    return MakeError(ErrorCode::kTooLong,
+                     "needs {}, usable {}: raise --budget to {} or shorten {} (required: {})",
+                     Grouped(needed - tally_.framing), Grouped(budget_.allowance - tally_.framing),
+                     Grouped(WithMargin(needed, counter_.margin())),
+                     sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
   }
 
   Assembled Finish() {

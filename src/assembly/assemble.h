@@ -42,7 +42,7 @@ struct Section {
   // What the source left out before assembly saw it: "[left out: 200 of 300 lines of log]". Stands
   // at the end of a text, and in the report's warnings (ASM-45).
   std::string cut_before;
-  std::vector<ToolSpec> tools;     // of a section in zone tools
+  std::vector<ToolSpec> tools;          // of a section in zone tools
   std::vector<double> item_priorities;  // of `items`, 0 to 1, same order; missing ones are 0.5
   // Of `fit: first-of`: shorter forms of `content` by name ("outline", "names"); "full" is content.
   std::map<std::string, std::string> alternatives;
@@ -77,8 +77,8 @@ struct Assembled {
   LayoutCache::WarmFirst warm_first = LayoutCache::WarmFirst::kNo;
 };
 
-// Errors: kTooLong (ASM-31, sizes named), kUsage (no user text, ASM-85), kConfig (layout, template),
-// kNotFound (a required section without content).
+// Errors: kTooLong (ASM-31, sizes named), kUsage (no user text, ASM-85), kConfig (layout,
+// template), kNotFound (a required section without content).
 Result<Assembled> Assemble(const Layout& layout, std::span<const Section> sections,
                            const Budget& budget, const Capability& capability,
                            const tokens::Counter& counter, const AssembleOptions& options);

@@ -94,12 +94,11 @@ TEST(AssembleTest, TheBudgetComesFromCallerLayoutOrShareAndNeverPassesTheLimit) 
       {"{}", {.tokens = 500'000, .reserve_output = 50'000}, 150'000, 500'000},
   };
   for (const Case& c : kCases) {
-    const Layout layout = Parse(fmt::format(
-        "budget: {}\nsections: [{{name: q, zone: request, text: Hello}}]", c.budget));
+    const Layout layout = Parse(
+        fmt::format("budget: {}\nsections: [{{name: q, zone: request, text: Hello}}]", c.budget));
     Capability model = Plain();
     model.window = 200'000;
-    const auto prompt =
-        Assemble(layout, {}, c.given, model, *tokens::MakeCharCounter(), Options());
+    const auto prompt = Assemble(layout, {}, c.given, model, *tokens::MakeCharCounter(), Options());
     ASSERT_THAT(prompt, Succeeds());
     const Json budget = *Find(prompt->report, "budget");
     EXPECT_EQ(FindInt(budget, "limit"), c.limit) << c.budget;
@@ -131,8 +130,7 @@ TEST(AssembleTest, ZonesStandInCacheOrderWhateverTheLayoutOrder) {  // ASM-70, A
       {.name = "nothing", .content = "\n"}};
   Capability model = Plain();
   model.assistant_first = true;
-  const auto prompt =
-      Assemble(layout, sections, {}, model, *tokens::MakeCharCounter(), Options());
+  const auto prompt = Assemble(layout, sections, {}, model, *tokens::MakeCharCounter(), Options());
   ASSERT_THAT(prompt, Succeeds());
   EXPECT_EQ(Transcript(prompt->messages),
             "system: Rules\n\nStyle\n---\nassistant: Guide\n---\nuser: Facts\n\nMore\n---\n"
@@ -147,8 +145,9 @@ TEST(AssembleTest, ToolsAreSortedByName) {  // ASM-70
   const Layout layout = Parse(
       "sections: [{name: tools, zone: tools, source: tools}, {name: q, zone: request, text: Hi}]");
   const std::vector<Section> sections = {
-      {.name = "tools", .tools = {{.name = "b", .parameters = JsonObject{{"z", 1}, {"a", 2}}},
-                                  {.name = "a", .description = "first"}}}};
+      {.name = "tools",
+       .tools = {{.name = "b", .parameters = JsonObject{{"z", 1}, {"a", 2}}},
+                 {.name = "a", .description = "first"}}}};
   const auto prompt =
       Assemble(layout, sections, {}, Plain(), *tokens::MakeCharCounter(), Options());
   ASSERT_THAT(prompt, Succeeds());
@@ -181,30 +180,30 @@ sections:
 
 TEST(AssembleTest, MissingContentIsAnErrorUnlessOptional) {  // ASM-12, section 6
   const auto counter = tokens::MakeCharCounter();
-  const Layout strict = Parse(
-      "sections: [{name: files, source: files}, {name: q, zone: request, text: Hi}]");
+  const Layout strict =
+      Parse("sections: [{name: files, source: files}, {name: q, zone: request, text: Hi}]");
   EXPECT_THAT(Assemble(strict, {}, {}, Plain(), *counter, Options()),
               FailsWith(ErrorCode::kNotFound, "section files: no content was given"));
   const Layout lax = Parse(
-      "sections: [{name: files, source: files, optional: true}, {name: q, zone: request, text: Hi}]");
+      "sections: [{name: files, source: files, optional: true}, {name: q, zone: request, text: "
+      "Hi}]");
   const auto prompt = Assemble(lax, {}, {}, Plain(), *counter, Options());
   ASSERT_THAT(prompt, Succeeds());
   EXPECT_EQ(FindString(ReportOf(*prompt, "files"), "outcome"), "absent");
   const Layout required = Parse(
       "sections: [{name: rules, zone: system, source: data, required: true}, "
       "{name: q, zone: request, text: Hi}]");
-  EXPECT_THAT(Assemble(required, std::vector<Section>{{.name = "rules"}}, {}, Plain(), *counter,
-                       Options()),
-              FailsWith(ErrorCode::kNotFound, "section rules: it is required"));
+  EXPECT_THAT(
+      Assemble(required, std::vector<Section>{{.name = "rules"}}, {}, Plain(), *counter, Options()),
+      FailsWith(ErrorCode::kNotFound, "section rules: it is required"));
 }
 
 TEST(AssembleTest, NothingToAskIsAnErrorOfUse) {  // ASM-85, section 6
   const Layout layout = Parse(
       "sections: [{name: rules, zone: system, text: Rules}, "
       "{name: q, zone: request, source: var, with: {var: q}, required: true}]");
-  EXPECT_THAT(
-      Assemble(layout, {}, {}, Plain(), *tokens::MakeCharCounter(), Options({{"q", "\n"}})),
-      FailsWith(ErrorCode::kUsage, "nothing to ask: the request zone is empty"));
+  EXPECT_THAT(Assemble(layout, {}, {}, Plain(), *tokens::MakeCharCounter(), Options({{"q", "\n"}})),
+              FailsWith(ErrorCode::kUsage, "nothing to ask: the request zone is empty"));
 }
 
 TEST(AssembleTest, ACallersSectionWinsOverItsSource) {  // ASM-12
@@ -227,8 +226,8 @@ TEST(AssembleTest, TheRequestZoneIsNeverCut) {  // ASM-38
 )");
   const std::vector<Section> sections = {{.name = "notes", .content = std::string(500, 'n')},
                                          {.name = "results", .content = std::string(80, 'r')}};
-  const auto prompt = Assemble(layout, sections, {.tokens = 200}, Plain(),
-                               *tokens::MakeCharCounter(), Options());
+  const auto prompt =
+      Assemble(layout, sections, {.tokens = 200}, Plain(), *tokens::MakeCharCounter(), Options());
   ASSERT_THAT(prompt, Succeeds());
   EXPECT_EQ(FindString(ReportOf(*prompt, "results"), "outcome"), "kept");
   EXPECT_EQ(FindString(ReportOf(*prompt, "notes"), "outcome"), "cut");
@@ -332,8 +331,7 @@ TEST(AssembleTest, AChangingSectionInAnEarlyZoneIsWarnedOf) {  // ASM-75
   ASSERT_THAT(prompt, Succeeds());
   const JsonArray& warnings = Find(prompt->report, "warnings")->get_array();
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_EQ(FindString(warnings[0], "text"),
-            "volatile-first: 5 tokens after it cannot be cached");
+  EXPECT_EQ(FindString(warnings[0], "text"), "volatile-first: 5 tokens after it cannot be cached");
 }
 
 }  // namespace

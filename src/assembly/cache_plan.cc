@@ -73,8 +73,9 @@ class Planner {
 
   std::int64_t PrefixTokens(const Place& place) {
     const std::vector<Block>& blocks = BlocksOf(place.turn);
-    const Turn start{Role::kUser,
-                     {blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(place.block) + 1}};
+    const Turn start{
+        Role::kUser,
+        {blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(place.block) + 1}};
     return before_turn_[place.turn] + capability_.tokens_per_message +
            CountTurn(start, counter_, capability_.image_tokens.value_or(0));
   }
@@ -170,9 +171,9 @@ class Planner {
     const auto found = std::find_if(rules_.ttl.begin(), rules_.ttl.end(), same);
     if (found != rules_.ttl.end()) return *found;
     if (warned_.insert(wanted).second) {
-      plan_.warnings.push_back({"cache-ttl", "",
-                                fmt::format("the provider keeps no prefix for {}: {} is asked for",
-                                            wanted, fallback)});
+      plan_.warnings.push_back(
+          {"cache-ttl", "",
+           fmt::format("the provider keeps no prefix for {}: {} is asked for", wanted, fallback)});
     }
     return fallback;
   }
@@ -213,9 +214,12 @@ CachePlan PlanCache(std::span<const Part> parts, const LayoutCache& wanted,
 
 std::string_view CacheModeName(CacheRules::Mode mode) {
   switch (mode) {
-    case CacheRules::Mode::kNone: return "none";
-    case CacheRules::Mode::kExplicit: return "explicit";
-    case CacheRules::Mode::kAutomatic: return "automatic";
+    case CacheRules::Mode::kNone:
+      return "none";
+    case CacheRules::Mode::kExplicit:
+      return "explicit";
+    case CacheRules::Mode::kAutomatic:
+      return "automatic";
   }
   return "none";
 }

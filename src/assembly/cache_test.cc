@@ -106,8 +106,8 @@ TEST(CacheTest, ALongToolTurnGetsAPointEach15BlocksSoThatTheLookBackReachesOne) 
   std::vector<Turn> turns = {Says(Role::kUser, "start")};
   for (int i = 0; i < 20; ++i) {
     const std::string id = std::to_string(i);
-    turns.push_back({Role::kAssistant,
-                     {{.type = Block::Type::kToolCall, .call_id = id, .tool_name = "look"}}});
+    turns.push_back(
+        {Role::kAssistant, {{.type = Block::Type::kToolCall, .call_id = id, .tool_name = "look"}}});
     turns.push_back(
         {Role::kTool, {{.type = Block::Type::kToolResult, .text = "seen ", .call_id = id}}});
   }
@@ -127,8 +127,9 @@ sections:
 )");
   EXPECT_EQ(Marked(Make(layout, Explicit(3), Exchanges(1)).messages),
             (Texts{"Rules@1h", "Facts@1h", "answer 0@5m"}));
-  const Layout odd = Parse("cache: {ttl: 30m}\nsections: [{name: q, zone: request, text: x}, "
-                           "{name: s, zone: system, text: y}]");
+  const Layout odd = Parse(
+      "cache: {ttl: 30m}\nsections: [{name: q, zone: request, text: x}, "
+      "{name: s, zone: system, text: y}]");
   const Assembled prompt = Make(odd, Explicit(), {});
   EXPECT_EQ(Marked(prompt.messages), (Texts{"y@5m"}));
   EXPECT_NE(ToJson(prompt.report).find("keeps no prefix for 30m: 5m is asked for"),
@@ -148,7 +149,9 @@ TEST(CompareTest, OneChangedByteInEachSectionIsFoundWithItsCost) {  // ASM-74, A
   std::map<std::string, std::string> texts;
   for (int i = 0; i < 5; ++i) {
     yaml += fmt::format("  - {{name: s{0}, zone: {1}, source: var, with: {{var: s{0}}}}}\n", i,
-                        i == 0 ? "system" : i < 4 ? "stable" : "request");
+                        i == 0  ? "system"
+                        : i < 4 ? "stable"
+                                : "request");
     texts[fmt::format("s{}", i)] = std::string(10'000, static_cast<char>('a' + i));
   }
   const Layout layout = Parse(yaml);
@@ -217,8 +220,7 @@ TEST(EntryTest, ModelDataOlderThan180DaysIsWarnedOf) {  // ASM-90
   const auto warnings = [&](std::string_view today) {
     AssembleOptions options = Options();
     options.today = today;
-    const auto prompt =
-        Assemble(layout, {}, {}, model, *tokens::MakeCharCounter(), options);
+    const auto prompt = Assemble(layout, {}, {}, model, *tokens::MakeCharCounter(), options);
     EXPECT_EQ(FindString(*Find(prompt->report, "entry"), "source"), "https://example.org");
     return Find(prompt->report, "warnings")->get_array().size();
   };
@@ -228,9 +230,10 @@ TEST(EntryTest, ModelDataOlderThan180DaysIsWarnedOf) {  // ASM-90
 }
 
 Section Picture() {
-  return {.name = "pic",
-          .parts = {{.text = "Look:"},
-                    {.type = Block::Type::kImage, .text = "iVBORw0KGgo=", .media_type = "image/png"}}};
+  return {
+      .name = "pic",
+      .parts = {{.text = "Look:"},
+                {.type = Block::Type::kImage, .text = "iVBORw0KGgo=", .media_type = "image/png"}}};
 }
 
 TEST(PartsTest, TypedPartsPassUntouchedAndAnImageCostsWhatTheEntrySays) {  // ASM-7

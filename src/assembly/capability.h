@@ -33,16 +33,16 @@ struct CacheRules {
 };
 
 struct Capability {
-  std::int64_t window = 32768;          // tokens
-  std::int64_t max_output = 4096;       // tokens
+  std::int64_t window = 32768;            // tokens
+  std::int64_t max_output = 4096;         // tokens
   std::optional<std::int64_t> max_input;  // tokens, where the provider bounds them apart
-  std::string profile = "large";        // "small" or "large"
-  std::string system_role = "message";  // field, message, developer, none
-  bool assistant_first = false;         // a request may start with an assistant message
-  bool merge_same_role = true;          // neighbours of one role must be merged
-  bool prefill = false;                 // a request may end with an assistant message
-  bool prefill_flag = false;            // … if that message says that it is one
-  bool user_after_tool = true;          // a user message may follow a tool result
+  std::string profile = "large";          // "small" or "large"
+  std::string system_role = "message";    // field, message, developer, none
+  bool assistant_first = false;           // a request may start with an assistant message
+  bool merge_same_role = true;            // neighbours of one role must be merged
+  bool prefill = false;                   // a request may end with an assistant message
+  bool prefill_flag = false;              // … if that message says that it is one
+  bool user_after_tool = true;            // a user message may follow a tool result
   // System messages behind the first place: never, as text right behind a user message, anywhere.
   enum class LateSystem { kNo, kAfterUser, kYes } late_system = LateSystem::kNo;
   // Who brings the results of tool calls: a message of their own, or the next user message.

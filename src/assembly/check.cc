@@ -37,7 +37,8 @@ std::optional<std::string> FindUndeclared(const Layout& layout, const LayoutSect
 
 // "PATH:1:1: message" for messages without a place of their own.
 std::string ErrorLine(const std::string& path, const Error& error) {
-  const bool placed = error.code == ErrorCode::kConfig && error.message.find(':') != std::string::npos;
+  const bool placed =
+      error.code == ErrorCode::kConfig && error.message.find(':') != std::string::npos;
   if (placed) return error.message;
   return fmt::format("{}:1:1: {}", path, error.message);
 }
@@ -86,8 +87,7 @@ class Checker {
         known.emplace_back(name.substr(std::string_view("prompts/").size()));
       }
       known.insert(known.end(), used_.begin(), used_.end());
-      return fmt::format("{}:1:1: {}", path,
-                         Guess("no layout uses a template", file, known));
+      return fmt::format("{}:1:1: {}", path, Guess("no layout uses a template", file, known));
     }
     return OkLine(path, {});
   }
@@ -125,17 +125,16 @@ std::vector<std::string> CacheWarnings(const Layout& layout) {
     for (std::size_t j = i + 1; j < order.size(); ++j) {
       if (order[j]->zone == Zone::kRequest || Frequency(*order[j]) >= Frequency(section)) continue;
       if (order[j]->changes.empty()) continue;
-      out.push_back(At(section, fmt::format("{} changes each {} and stands before {}, which changes "
-                                            "less often",
-                                            section.name, section.changes, order[j]->name)));
+      out.push_back(
+          At(section, fmt::format("{} changes each {} and stands before {}, which changes "
+                                  "less often",
+                                  section.name, section.changes, order[j]->name)));
       break;
     }
   }
   return out;
 }
 
-std::vector<std::string> CheckAssets(const AssetFolders& folders) {
-  return Checker(folders).Run();
-}
+std::vector<std::string> CheckAssets(const AssetFolders& folders) { return Checker(folders).Run(); }
 
 }  // namespace dossier::assembly

@@ -48,10 +48,11 @@ TEST(CheckAssetsTest, GoodFilesAreOkAndEachBrokenOneIsNamedWithItsPlace) {  // A
   EXPECT_THAT(lines, Contains("ok " + root + "/prompts/rules.md"));
   EXPECT_THAT(lines, Contains(root + "/prompts/bad.md:4:4: unknown placeholder who"));
   EXPECT_THAT(lines, Contains(HasSubstr("/layouts/absent.yaml:2:5: template no.md: not found")));
-  EXPECT_THAT(lines, Contains(root +
-                              "/layouts/variable.yaml:3:5: undeclared variable taks (task?)"));
   EXPECT_THAT(lines,
-              Contains(root + "/prompts/ruels.md:1:1: no layout uses a template ruels.md (rules.md?)"));
+              Contains(root + "/layouts/variable.yaml:3:5: undeclared variable taks (task?)"));
+  EXPECT_THAT(
+      lines,
+      Contains(root + "/prompts/ruels.md:1:1: no layout uses a template ruels.md (rules.md?)"));
 }
 
 TEST(CheckAssetsTest, WarnsWhereTheCacheIsWasted) {  // ASM-14
@@ -84,7 +85,8 @@ TEST(BuiltInTest, NoSystemTextHoldsAFactAboutTheContext) {  // ASM-29, ASM-T14
       EXPECT_TRUE(section.source == "template" || section.source == "text") << file;
       if (section.source != "template") continue;
       ++checked;
-      for (const Placeholder& placeholder : layout->templates.at(section.template_name).placeholders) {
+      for (const Placeholder& placeholder :
+           layout->templates.at(section.template_name).placeholders) {
         EXPECT_TRUE(allowed.contains(placeholder.name)) << file << " " << placeholder.name;
       }
     }

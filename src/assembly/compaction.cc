@@ -21,9 +21,8 @@ std::size_t IndexOf(std::span<const HistoryTurn> turns, std::string_view id) {
 
 bool HasResult(const Turn& turn) {
   return turn.role == Role::kTool ||
-         std::any_of(turn.blocks.begin(), turn.blocks.end(), [](const Block& block) {
-           return block.type == Block::Type::kToolResult;
-         });
+         std::any_of(turn.blocks.begin(), turn.blocks.end(),
+                     [](const Block& block) { return block.type == Block::Type::kToolResult; });
 }
 
 // Where a summary may end: before what the user says.
@@ -82,8 +81,12 @@ std::int64_t ViewTokens(std::span<const HistoryTurn> turns, const std::vector<Fa
   std::size_t told = kNowhere;
   for (std::size_t i = 0; i < turns.size(); ++i) {
     switch (fates[i].kind) {
-      case Fate::Kind::kAsItIs: tokens += turns[i].tokens; break;
-      case Fate::Kind::kShortened: tokens += ShortTokens(turns[i], policy); break;
+      case Fate::Kind::kAsItIs:
+        tokens += turns[i].tokens;
+        break;
+      case Fate::Kind::kShortened:
+        tokens += ShortTokens(turns[i], policy);
+        break;
       case Fate::Kind::kCovered:
         if (told != fates[i].summary) {
           tokens += policy.count(compaction.summaries[fates[i].summary].text);
@@ -123,8 +126,8 @@ class Planner {
     if (Summarize()) {
       plan_.step = CompactionPlan::Step::kSummarize;
     } else {
-      plan_.step = plan_.shorten.empty() ? CompactionPlan::Step::kStuck
-                                         : CompactionPlan::Step::kRules;
+      plan_.step =
+          plan_.shorten.empty() ? CompactionPlan::Step::kStuck : CompactionPlan::Step::kRules;
     }
     return std::move(plan_);
   }
@@ -150,9 +153,12 @@ class Planner {
   // Of a turn that a summary covers: what the summary costs, at its first turn.
   std::int64_t TokensOf(std::size_t i) const {
     switch (fates_[i].kind) {
-      case Fate::Kind::kAsItIs: return turns_[i].tokens;
-      case Fate::Kind::kShortened: return ShortTokens(turns_[i], policy_);
-      case Fate::Kind::kCovered: break;
+      case Fate::Kind::kAsItIs:
+        return turns_[i].tokens;
+      case Fate::Kind::kShortened:
+        return ShortTokens(turns_[i], policy_);
+      case Fate::Kind::kCovered:
+        break;
     }
     const bool opens = i == 0 || fates_[i - 1].summary != fates_[i].summary;
     return opens ? policy_.count(present_.summaries[fates_[i].summary].text) : 0;
@@ -284,13 +290,12 @@ std::vector<Turn> CompactedView(std::span<const HistoryTurn> turns, const Compac
     if (fates[i].kind == Fate::Kind::kCovered) {
       const bool opens = i == 0 || fates[i - 1].summary != fates[i].summary;
       if (opens) {
-        told.push_back(
-            {.text = compaction.summaries[fates[i].summary].text, .section = "summary"});
+        told.push_back({.text = compaction.summaries[fates[i].summary].text, .section = "summary"});
       }
       continue;
     }
-    Turn turn = fates[i].kind == Fate::Kind::kShortened ? ShortTurn(turns[i], policy)
-                                                        : turns[i].turn;
+    Turn turn =
+        fates[i].kind == Fate::Kind::kShortened ? ShortTurn(turns[i], policy) : turns[i].turn;
     if (BeginsExchange(turn)) {
       turn.blocks.insert(turn.blocks.begin(), std::make_move_iterator(told.begin()),
                          std::make_move_iterator(told.end()));

@@ -8,10 +8,10 @@
 //   }
 //   section.turns = CompactedView(turns, compaction, policy);   // what a request holds instead
 //
-// Two ways, cheap before dear: by rule, the outputs of old turns become a line each; then the oldest
-// turns become a summary, whose text the caller brings. Both are data (ToJson), to be stored beside
-// the history: without them the view is the history again, byte for byte.
-// Thread-safety: pure functions over plain data.
+// Two ways, cheap before dear: by rule, the outputs of old turns become a line each; then the
+// oldest turns become a summary, whose text the caller brings. Both are data (ToJson), to be stored
+// beside the history: without them the view is the history again, byte for byte. Thread-safety:
+// pure functions over plain data.
 
 #ifndef DOSSIER_ASSEMBLY_COMPACTION_H_
 #define DOSSIER_ASSEMBLY_COMPACTION_H_
@@ -38,8 +38,8 @@ struct HistoryTurn {
 };
 
 struct CompactionPolicy {
-  std::int64_t start = 0;   // tokens of the view above which something is done
-  std::int64_t target = 0;  // tokens to go down to
+  std::int64_t start = 0;                     // tokens of the view above which something is done
+  std::int64_t target = 0;                    // tokens to go down to
   std::size_t keep_first = 0, keep_last = 2;  // turns that stay byte for byte
   std::size_t fresh_exchanges = 3;            // outputs of the newest so many exchanges stay whole
   std::int64_t summary_tokens = 1500;         // what a summary may cost
@@ -86,8 +86,7 @@ CompactionPlan PlanCompaction(std::span<const HistoryTurn> turns, const Compacti
 std::vector<HistoryTurn> Covered(std::span<const HistoryTurn> turns, const CompactionPlan& plan);
 
 // The turns behind a summary.
-std::vector<HistoryTurn> Covered(std::span<const HistoryTurn> turns,
-                                 const HistorySummary& summary);
+std::vector<HistoryTurn> Covered(std::span<const HistoryTurn> turns, const HistorySummary& summary);
 
 // `present` with what `plan` does. `summary` is used for kSummarize only.
 // Errors: kInvalidArgument if the plan names turns that are not there, or the summary is empty.

@@ -35,20 +35,18 @@ std::vector<HistoryTurn> Session(int exchanges, std::size_t output = 400) {
   for (int i = 0; i < exchanges; ++i) {
     const std::string id = std::to_string(i);
     Add(&turns, Says(Role::kUser, "question " + id));
-    Add(&turns, {Role::kAssistant,
-                 {{.type = Block::Type::kToolCall, .call_id = id, .tool_name = "ls"}}});
-    Add(&turns, {Role::kTool, {{.type = Block::Type::kToolResult,
-                                .text = std::string(output, 'x'),
-                                .call_id = id}}},
+    Add(&turns,
+        {Role::kAssistant, {{.type = Block::Type::kToolCall, .call_id = id, .tool_name = "ls"}}});
+    Add(&turns,
+        {Role::kTool,
+         {{.type = Block::Type::kToolResult, .text = std::string(output, 'x'), .call_id = id}}},
         "ls");
     Add(&turns, Says(Role::kAssistant, std::string(100, 'a')));
   }
   return turns;
 }
 
-std::string Text(const std::vector<Turn>& turns) {
-  return Transcript(Messages{.turns = turns});
-}
+std::string Text(const std::vector<Turn>& turns) { return Transcript(Messages{.turns = turns}); }
 
 std::vector<Turn> Plainly(const std::vector<HistoryTurn>& turns) {
   std::vector<Turn> out;

@@ -12,9 +12,7 @@ namespace {
 constexpr std::size_t kFineStep = 256, kCoarseStep = 4096;  // bytes between two marks
 constexpr std::size_t kMarkDigits = 8;
 
-std::size_t NextMark(std::size_t at) {
-  return at + (at < kCoarseStep ? kFineStep : kCoarseStep);
-}
+std::size_t NextMark(std::size_t at) { return at + (at < kCoarseStep ? kFineStep : kCoarseStep); }
 
 // The sections that are in the prompt, in order.
 std::vector<const Json*> Present(const Json& report) {

@@ -17,8 +17,8 @@
 namespace dossier::assembly {
 
 struct Comparison {
-  bool found = false;       // false: what both hold is the same, byte for byte
-  std::string section;      // the first that differs
+  bool found = false;   // false: what both hold is the same, byte for byte
+  std::string section;  // the first that differs
   // Bytes of the section that are surely the same: exact where the section begins or ends, else a
   // multiple of 256 within its first 4,096 bytes, of 4,096 behind.
   std::int64_t byte = 0;

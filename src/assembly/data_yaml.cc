@@ -38,7 +38,8 @@ bool IsPlain(std::string_view text) {
   if (text.empty() || !(IsLetter(text.front()) || text.front() == '_')) return false;
   if (text.back() == ' ' || IsWord(text)) return false;
   return std::all_of(text.begin(), text.end(), [](char c) {
-    return IsLetter(c) || IsDigit(c) || std::string_view(" _-./()+,;'").find(c) != std::string_view::npos;
+    return IsLetter(c) || IsDigit(c) ||
+           std::string_view(" _-./()+,;'").find(c) != std::string_view::npos;
   });
 }
 

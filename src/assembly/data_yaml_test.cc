@@ -35,21 +35,69 @@ TEST(RenderYamlTest, DataBecomesBlockYaml) {  // ASM-6
 
 // A value of any kind, with strings that are hard to write down.
 Json RandomValue(Random& random, int depth) {
-  static const std::vector<std::string> kPieces = {
-      "a", "Z", "0", "9", " ", "  ", "\n", "\t", ":", ": ", " #", "-", "- ", "?", "\"", "'", "\\",
-      "{", "}", "[", "]", ",", "|", ">", "&", "*", "!", "%", "@", "`", "true", "null", "~", "1e3",
-      "0x1F", ".5", "---", "...", "é", "世", "😀", "\xc2\x85", "\xe2\x80\xa8", "\xef\xbb\xbf",
-      "\x01", "\x7f", "\r", "\r\n"};
+  static const std::vector<std::string> kPieces = {"a",
+                                                   "Z",
+                                                   "0",
+                                                   "9",
+                                                   " ",
+                                                   "  ",
+                                                   "\n",
+                                                   "\t",
+                                                   ":",
+                                                   ": ",
+                                                   " #",
+                                                   "-",
+                                                   "- ",
+                                                   "?",
+                                                   "\"",
+                                                   "'",
+                                                   "\\",
+                                                   "{",
+                                                   "}",
+                                                   "[",
+                                                   "]",
+                                                   ",",
+                                                   "|",
+                                                   ">",
+                                                   "&",
+                                                   "*",
+                                                   "!",
+                                                   "%",
+                                                   "@",
+                                                   "`",
+                                                   "true",
+                                                   "null",
+                                                   "~",
+                                                   "1e3",
+                                                   "0x1F",
+                                                   ".5",
+                                                   "---",
+                                                   "...",
+                                                   "é",
+                                                   "世",
+                                                   "😀",
+                                                   "\xc2\x85",
+                                                   "\xe2\x80\xa8",
+                                                   "\xef\xbb\xbf",
+                                                   "\x01",
+                                                   "\x7f",
+                                                   "\r",
+                                                   "\r\n"};
   const auto text = [&] {
     std::string out;
-    for (std::uint64_t i = random.Below(6); i > 0; --i) out += kPieces[random.Below(kPieces.size())];
+    for (std::uint64_t i = random.Below(6); i > 0; --i)
+      out += kPieces[random.Below(kPieces.size())];
     return out;
   };
   switch (random.Below(depth > 0 ? 8 : 6)) {
-    case 0: return nullptr;
-    case 1: return random.Below(2) == 0;
-    case 2: return static_cast<std::int64_t>(random.Below(2000)) - 1000;
-    case 3: return (static_cast<double>(random.Below(2000)) - 1000) / 8;
+    case 0:
+      return nullptr;
+    case 1:
+      return random.Below(2) == 0;
+    case 2:
+      return static_cast<std::int64_t>(random.Below(2000)) - 1000;
+    case 3:
+      return (static_cast<double>(random.Below(2000)) - 1000) / 8;
     case 6: {
       JsonObject map;
       for (std::uint64_t i = random.Below(5); i > 0; --i) {
@@ -64,7 +112,8 @@ Json RandomValue(Random& random, int depth) {
       }
       return list;
     }
-    default: return Json(text());
+    default:
+      return Json(text());
   }
 }
 

@@ -57,8 +57,7 @@ TEST(FenceTest, EachKindFramesItsBody) {  // ASM-3
        "```````````````````````\n``````````````````````\n```````````````````````"},
   };
   for (const Case& c : kCases) {
-    const Layout layout =
-        Parse(fmt::format("sections: [{{name: n, zone: request, {}}}]", c.keys));
+    const Layout layout = Parse(fmt::format("sections: [{{name: n, zone: request, {}}}]", c.keys));
     const std::vector<Section> sections = {{.name = "n", .content = std::string(c.content)}};
     const auto prompt =
         Assemble(layout, sections, {}, Plain(), *tokens::MakeCharCounter(), Options());

@@ -178,9 +178,8 @@ Fitted WithItems(const Part& part, const std::vector<std::size_t>& order, std::s
   }
   Fitted out{.text = Framed(part.frame, body), .left_out = left_out};
   out.tokens = context.counter.CountText(out.text).tokens;
-  const bool too_long =
-      part.rule->cap_chars &&
-      static_cast<std::int64_t>(utf8::CodePoints(body)) > *part.rule->cap_chars;
+  const bool too_long = part.rule->cap_chars &&
+                        static_cast<std::int64_t>(utf8::CodePoints(body)) > *part.rule->cap_chars;
   if (too_long) out.tokens = kNoLimit;
   return out;
 }
@@ -217,13 +216,17 @@ bool IsOverCap(const Part& part) {
 
 std::optional<Fitted> CutToGrant(const Part& part, std::int64_t grant, const FitContext& context) {
   switch (part.rule->fit) {
-    case Fit::kWhole: return std::nullopt;
-    case Fit::kItems: return FitItems(part, grant, context);
-    case Fit::kFirstOf: return FitFirstOf(part, grant, context);
+    case Fit::kWhole:
+      return std::nullopt;
+    case Fit::kItems:
+      return FitItems(part, grant, context);
+    case Fit::kFirstOf:
+      return FitFirstOf(part, grant, context);
     case Fit::kHead:
     case Fit::kTail:
     case Fit::kMiddle:
-    case Fit::kHistory: break;
+    case Fit::kHistory:
+      break;
   }
   return TextCutter(part, grant, part.rule->cap_chars.value_or(kNoLimit), context).Cut();
 }

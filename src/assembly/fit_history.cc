@@ -116,8 +116,7 @@ void AddMarker(const CutPoint& cut, const Part& part, std::vector<Turn>* turns) 
   }
 }
 
-std::vector<Turn> KeptTurns(const Part& part, const std::vector<Unit>& units,
-                            const CutPoint& cut) {
+std::vector<Turn> KeptTurns(const Part& part, const std::vector<Unit>& units, const CutPoint& cut) {
   std::vector<Turn> out;
   bool marked = !cut.any();
   for (std::size_t i = 0; i < units.size(); ++i) {

@@ -25,9 +25,9 @@ Result<Values> ResolveVariables(const Layout& layout, const Values& given) {
       return MakeError(ErrorCode::kConfig, "layout {}: variable {} has no value", layout.name,
                        variable.name);
     }
-    const bool allowed =
-        variable.one_of.empty() || std::find(variable.one_of.begin(), variable.one_of.end(),
-                                             found->second) != variable.one_of.end();
+    const bool allowed = variable.one_of.empty() ||
+                         std::find(variable.one_of.begin(), variable.one_of.end(), found->second) !=
+                             variable.one_of.end();
     if (!allowed) {
       return MakeError(ErrorCode::kConfig, "layout {}: variable {} is '{}'; allowed: {}",
                        layout.name, variable.name, found->second, Join(variable.one_of, ", "));
@@ -53,9 +53,8 @@ class Gatherer {
       DOSSIER_RETURN_IF_ERROR(Fill(&part));
       out_.parts.push_back(std::move(part));
     }
-    std::stable_sort(out_.parts.begin(), out_.parts.end(), [](const Part& a, const Part& b) {
-      return a.rule->zone < b.rule->zone;
-    });
+    std::stable_sort(out_.parts.begin(), out_.parts.end(),
+                     [](const Part& a, const Part& b) { return a.rule->zone < b.rule->zone; });
     WarnOfUnusedInput();
     if (options_.unused_values == AssembleOptions::Unused::kWarn) WarnOfUnusedValues();
     DOSSIER_RETURN_IF_ERROR(CheckContent());
@@ -207,8 +206,8 @@ class Gatherer {
     }
     // Done before any cut, so that a cut counts the bytes that are sent.
     if (rule.fence == Fence::kMarkers) part->body = EscapeMarkers(part->body);
-    const bool empty = part->body.empty() && part->turns.empty() && part->tools.empty() &&
-                       part->blocks.empty();
+    const bool empty =
+        part->body.empty() && part->turns.empty() && part->tools.empty() && part->blocks.empty();
     if (empty) {
       part->outcome = Outcome::kEmpty;
       part->reason = "no-content";
@@ -236,9 +235,9 @@ class Gatherer {
 
   void WarnOfUnusedInput() {
     for (const Section& section : sections_) {
-      const bool known = std::any_of(
-          layout_.sections.begin(), layout_.sections.end(),
-          [&](const LayoutSection& rule) { return rule.name == section.name; });
+      const bool known =
+          std::any_of(layout_.sections.begin(), layout_.sections.end(),
+                      [&](const LayoutSection& rule) { return rule.name == section.name; });
       if (!known) {
         Warn("unknown-section", section.name,
              fmt::format("the layout has no section {}: its content is not used", section.name));
@@ -256,8 +255,8 @@ class Gatherer {
     }
     for (const auto& [name, value] : options_.variables) {
       if (used.contains(name)) continue;
-      Warn("unused-value", "", fmt::format("nothing in layout {} uses the value {}", layout_.name,
-                                           name));
+      Warn("unused-value", "",
+           fmt::format("nothing in layout {} uses the value {}", layout_.name, name));
     }
   }
 

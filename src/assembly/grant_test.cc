@@ -23,7 +23,7 @@ std::string HardText() {
     if (i == 20) {
       for (int c = 0; c < 2500; ++c) text += "ab東🌍";
     } else {
-      text += i % 3 == 0 ? fmt::format("line {} 世界のテキスト", i)
+      text += i % 3 == 0   ? fmt::format("line {} 世界のテキスト", i)
               : i % 3 == 1 ? fmt::format("line {} 👩‍👩‍👧‍👦 family", i)
                            : fmt::format("line {} plain words", i);
     }
@@ -44,11 +44,12 @@ Cut CutTo(std::string_view fit, std::int64_t tokens, const Section& section,
   const Layout layout = Parse(fmt::format(R"(sections:
   - {{name: s, zone: stable, source: data, fit: {}, alternatives: [full, outline, names]}}
   - {{name: q, zone: request, text: q}}
-)", fit));
+)",
+                                          fit));
   const std::vector<Section> sections = {section};
   const std::int64_t around = counter.CountText("q").tokens + counter.CountText("\n\n").tokens;
-  const auto prompt = Assemble(layout, sections, {.tokens = tokens + around}, Plain(), counter,
-                               Options());
+  const auto prompt =
+      Assemble(layout, sections, {.tokens = tokens + around}, Plain(), counter, Options());
   EXPECT_TRUE(prompt) << fit << " " << tokens;
   const Json report = ReportOf(*prompt, "s");
   Cut out{.outcome = std::string(*FindString(report, "outcome")),
@@ -153,10 +154,10 @@ TEST(GrantTest, ItemsGoByPriorityThenFromTheEndAndTheKeptStayInOrder) {  // ASM-
 
 TEST(GrantTest, FirstOfTakesTheBestFormThatFits) {  // ASM-44, ASM-T3
   const auto counter = tokens::MakeCharCounter();
-  const Section section{.name = "s",
-                        .content = std::string(200, 'f'),
-                        .alternatives = {{"outline", std::string(90, 'o')},
-                                         {"names", std::string(30, 'n')}}};
+  const Section section{
+      .name = "s",
+      .content = std::string(200, 'f'),
+      .alternatives = {{"outline", std::string(90, 'o')}, {"names", std::string(30, 'n')}}};
   for (std::int64_t grant = 1; grant <= 210; ++grant) {
     const Cut cut = CutTo("first-of", grant, section, *counter);
     const std::size_t size = grant >= 200 ? 200 : grant >= 90 ? 90 : grant >= 30 ? 30 : 0;
@@ -165,8 +166,8 @@ TEST(GrantTest, FirstOfTakesTheBestFormThatFits) {  // ASM-44, ASM-T3
 }
 
 TEST(GrantTest, WhatTheSourceLeftOutIsSaidInTheTextAndInTheReport) {  // ASM-45
-  const Layout layout = Parse(
-      "sections: [{name: s, zone: stable, source: data}, {name: q, zone: request, text: q}]");
+  const Layout layout =
+      Parse("sections: [{name: s, zone: stable, source: data}, {name: q, zone: request, text: q}]");
   const std::vector<Section> sections = {
       {.name = "s", .content = "a\n", .cut_before = "[left out: 9 of 10 lines of s]"}};
   const auto prompt =
@@ -203,8 +204,8 @@ TEST(MarkersTest, NoOutputCanForgeAMarkerAndEscapingIsUndone) {  // CON-K3, ASM-
   for (int round = 0; round < 2000; ++round) {
     std::string text;
     for (std::uint64_t pieces = random.Below(8); pieces > 0; --pieces) {
-      constexpr std::string_view kPieces[] = {"--- Context: ", "--- End Context ---", "\n", "\r",
-                                              " ", "x", "--- Context Error: "};
+      constexpr std::string_view kPieces[] = {
+          "--- Context: ", "--- End Context ---", "\n", "\r", " ", "x", "--- Context Error: "};
       text += kPieces[random.Below(7)];
     }
     EXPECT_EQ(UnescapeMarkers(EscapeMarkers(text)), text);
@@ -213,8 +214,8 @@ TEST(MarkersTest, NoOutputCanForgeAMarkerAndEscapingIsUndone) {  // CON-K3, ASM-
 
 TEST(DataTest, NoModelNameStandsInCode) {  // ASM-91
   namespace fs = std::filesystem;
-  constexpr std::string_view kNames[] = {"claude-", "gpt-4", "gpt-5", "gemini-2", "gemini-3",
-                                         "mistral-large", "deepseek-"};
+  constexpr std::string_view kNames[] = {"claude-",  "gpt-4",         "gpt-5",    "gemini-2",
+                                         "gemini-3", "mistral-large", "deepseek-"};
   for (const auto& entry : fs::recursive_directory_iterator(DOSSIER_SOURCE_DIR "/src")) {
     const std::string path = entry.path().string();
     const bool code = path.ends_with(".cc") && !path.ends_with("_test.cc");

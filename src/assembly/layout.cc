@@ -264,9 +264,9 @@ Result<Layout> FinishLayout(LayoutFile file) {
   }
   for (const std::string& name : layout.cascade) {
     if (FindEntry(&file.sections, name) == file.sections.end()) {
-      return tl::unexpected(PlaceError(layout.file, 1, 1,
-                                       "budget.cascade: " + Guess("unknown section", name,
-                                                                  SectionNames(file.sections))));
+      return tl::unexpected(PlaceError(
+          layout.file, 1, 1,
+          "budget.cascade: " + Guess("unknown section", name, SectionNames(file.sections))));
     }
   }
   return layout;

@@ -63,12 +63,12 @@ struct LayoutSection {
   double priority = 0.5;  // 0 to 1
   std::int64_t floor = 0, weight = 0;
   std::optional<std::int64_t> cap, cap_chars, tokens, min;
-  double keep_ratio = 0.5;    // of fit: middle
-  int keep_turns = 2;         // of fit: history
-  double drop_to = 0.8;       // of fit: history
-  std::string when, unless;   // variable names
+  double keep_ratio = 0.5;   // of fit: middle
+  int keep_turns = 2;        // of fit: history
+  double drop_to = 0.8;      // of fit: history
+  std::string when, unless;  // variable names
   enum class Need { kRequired, kOptional } need = Need::kOptional;
-  std::string changes;        // never, run, turn, call
+  std::string changes;  // never, run, turn, call
   // What happens if nobody gives content: an error, unless the file says `optional: true` (ASM-12).
   enum class Missing { kIsAnError, kIsAllowed } missing = Missing::kIsAllowed;
   enum class Render { kMarkdown, kJson, kYaml } render = Render::kMarkdown;  // of data (ASM-6)

@@ -26,8 +26,8 @@ struct SectionEntry {
 };
 
 struct LayoutFile {
-  Layout layout;         // all but its sections
-  std::string extends;   // empty if none
+  Layout layout;        // all but its sections
+  std::string extends;  // empty if none
   int extends_line = 0, extends_column = 0;
   std::set<std::string> keys;  // of the top level
   std::vector<std::string> remove;

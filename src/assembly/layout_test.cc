@@ -92,7 +92,8 @@ TEST(LayoutTest, BrokenLayoutsAreRefusedWithPlaceAndNearestName) {  // ASM-5, AS
     std::string yaml, message;
   };
   const Case kCases[] = {
-      {head + "  - {name: a, zone: request, wieght: 3}", "x.yaml:3:30: unknown key wieght (weight?)"},
+      {head + "  - {name: a, zone: request, wieght: 3}",
+       "x.yaml:3:30: unknown key wieght (weight?)"},
       {head + "  - {name: a, zone: reqest}", "x.yaml:3:21: unknown zone reqest (request?)"},
       {head + "  - {name: a, fit: hed}", "unknown fit hed (head?)"},
       {head + "  - {name: a, source: fiels}", "unknown source fiels (file"},
@@ -134,7 +135,8 @@ TEST(LayoutTest, AliasesExpandOnlyToTheLimit) {  // ASM-10
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
   for (char name = 'b'; name < 'h'; ++name) {
     const char before = static_cast<char>(name - 1);
-    bomb += fmt::format("{0}: &{0} [*{1}, *{1}, *{1}, *{1}, *{1}, *{1}, *{1}, *{1}]\n", name, before);
+    bomb +=
+        fmt::format("{0}: &{0} [*{1}, *{1}, *{1}, *{1}, *{1}, *{1}, *{1}, *{1}]\n", name, before);
   }
   EXPECT_THAT(ReadYaml(bomb, "x.yaml"), FailsWith(ErrorCode::kConfig, "10,000 nodes"));
   const auto small = ReadYaml("a: &a [x]\nb: *a", "x.yaml");
@@ -220,7 +222,8 @@ TEST(FindLayoutTest, AnUnknownLayoutNamesTheNearestAndTheFolders) {  // section 
   Overrides user;
   user.Write("layouts/coding.yaml", kBase);
   const auto layout = FindLayout("codign", user.folders());
-  EXPECT_THAT(layout, FailsWith(ErrorCode::kNotFound, "layout codign: not found (nearest: coding)"));
+  EXPECT_THAT(layout,
+              FailsWith(ErrorCode::kNotFound, "layout codign: not found (nearest: coding)"));
   EXPECT_THAT(layout, FailsWith(ErrorCode::kNotFound, user.folders().overrides[0]));
 }
 
@@ -228,7 +231,8 @@ TEST(FindLayoutTest, NamesNeverLeaveTheirFolder) {  // ASM-26
   Overrides user;
   user.Write("secret.yaml", kBase);
   user.Write("layouts/x.yaml", "sections: [{name: a, template: ../../secret.yaml}]");
-  for (const std::string_view name : {"../secret", "/etc/passwd", "a/../../secret", "", "a//b", "./a"}) {
+  for (const std::string_view name :
+       {"../secret", "/etc/passwd", "a/../../secret", "", "a//b", "./a"}) {
     const auto layout = FindLayout(name, user.folders());
     EXPECT_FALSE(layout) << name;
   }

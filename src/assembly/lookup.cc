@@ -95,12 +95,11 @@ Result<LayoutFile> ReadChain(std::string_view name, const AssetFolders& folders,
   if (file.extends.empty()) return file;
   chain->emplace_back(name);
   const auto fail = [&](std::string_view message) {
-    return tl::unexpected(
-        PlaceError(asset->path, file.extends_line, file.extends_column, message));
+    return tl::unexpected(PlaceError(asset->path, file.extends_line, file.extends_column, message));
   };
   if (std::find(chain->begin(), chain->end(), file.extends) != chain->end()) {
-    return fail(fmt::format("extends goes in a circle: {} -> {}", Join(*chain, " -> "),
-                            file.extends));
+    return fail(
+        fmt::format("extends goes in a circle: {} -> {}", Join(*chain, " -> "), file.extends));
   }
   if (chain->size() > kMaxExtends) return fail("extends is more than 4 deep");
   auto base = ReadChain(file.extends, folders, profile, chain);
@@ -197,8 +196,7 @@ Result<Template> FindTemplate(std::string_view name, const AssetFolders& folders
   if (asset->from == Asset::From::kBuiltIn) return ParseTemplate(asset->text, asset->path);
   DOSSIER_ASSIGN_OR_RETURN(const std::optional<Asset> built_in, FindAsset("prompts/", name, {}));
   if (!built_in) return ParseTemplate(asset->text, asset->path);
-  DOSSIER_ASSIGN_OR_RETURN(const Template contract,
-                           ParseTemplate(built_in->text, built_in->path));
+  DOSSIER_ASSIGN_OR_RETURN(const Template contract, ParseTemplate(built_in->text, built_in->path));
   return ParseTemplateAgainst(asset->text, asset->path, &contract);
 }
 
@@ -210,17 +208,17 @@ Status LoadTemplates(const AssetFolders& folders, Layout* layout) {
     // An optional section is absent where its file is (ASM-27).
     const bool may_miss = section.missing == LayoutSection::Missing::kIsAllowed &&
                           section.need == LayoutSection::Need::kOptional;
-    if (!loaded && may_miss && !FindAsset("prompts/", section.template_name, folders)
-                                     .value_or(std::nullopt)) {
+    if (!loaded && may_miss &&
+        !FindAsset("prompts/", section.template_name, folders).value_or(std::nullopt)) {
       continue;
     }
     DOSSIER_RETURN_IF_ERROR(loaded);
     const bool cut = section.fit != Fit::kWhole || section.cap_chars;
     if (cut && HasFences(layout->templates.at(section.template_name))) {
-      return tl::unexpected(PlaceError(
-          layout->file, section.line, section.column,
-          fmt::format("section {}: a template with fenced values must keep fit whole",
-                      section.name)));
+      return tl::unexpected(
+          PlaceError(layout->file, section.line, section.column,
+                     fmt::format("section {}: a template with fenced values must keep fit whole",
+                                 section.name)));
     }
   }
   if (layout->lead.empty()) return {};

@@ -71,10 +71,14 @@ JsonArray BlocksToJson(const std::vector<Block>& blocks) {
 
 std::string_view RoleName(Role role) {
   switch (role) {
-    case Role::kSystem: return "system";
-    case Role::kUser: return "user";
-    case Role::kAssistant: return "assistant";
-    case Role::kTool: return "tool";
+    case Role::kSystem:
+      return "system";
+    case Role::kUser:
+      return "user";
+    case Role::kAssistant:
+      return "assistant";
+    case Role::kTool:
+      return "tool";
   }
   return "user";
 }
@@ -86,9 +90,8 @@ std::string Messages::SystemText() const { return JoinTexts(system); }
 Json ToCanonicalJson(const Messages& messages) {
   JsonArray tools;
   for (const ToolSpec& tool : messages.tools) {
-    tools.push_back(JsonObject{{"name", tool.name},
-                               {"description", tool.description},
-                               {"parameters", tool.parameters}});
+    tools.push_back(JsonObject{
+        {"name", tool.name}, {"description", tool.description}, {"parameters", tool.parameters}});
   }
   JsonArray turns;
   turns.reserve(messages.turns.size());

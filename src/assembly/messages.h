@@ -24,10 +24,10 @@ std::string_view RoleName(Role role);  // "user"
 struct Block {
   enum class Type { kText, kImage, kThinking, kToolCall, kToolResult };
   Type type = Type::kText;
-  std::string text;     // the text, thinking, a tool result, or the base64 data of an image
+  std::string text;        // the text, thinking, a tool result, or the base64 data of an image
   std::string media_type;  // of an image with data: "image/png"
   std::string url;         // of an image without data
-  std::string section;  // which section it came from; for the report
+  std::string section;     // which section it came from; for the report
   std::string call_id, tool_name;  // of a tool call or result
   Json arguments;                  // of a tool call
   // What a provider wants back with this block just as it came, by provider: a signature. Null

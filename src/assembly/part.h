@@ -45,7 +45,7 @@ struct Part {
   std::vector<Turn> turns;
   std::vector<Block> blocks;  // typed parts, never cut
   std::vector<ToolSpec> tools;
-  std::string cut_before;     // what the source left out, as a marker says it
+  std::string cut_before;  // what the source left out, as a marker says it
   std::map<std::string, std::string> alternatives;
   Frame frame;
   Json provenance;

@@ -68,7 +68,7 @@ void RemoveOldPartials(const std::string& folder) {
   constexpr time_t kOldSeconds = 3600;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    struct stat info {};
+    struct stat info{};
     const bool old = at->path().filename().string().starts_with(kPartial) &&
                      lstat(at->path().c_str(), &info) == 0 &&
                      info.st_mtime + kOldSeconds < time(nullptr);
@@ -79,7 +79,7 @@ void RemoveOldPartials(const std::string& folder) {
 // Points `alias` to `target`, which stands in the same folder. A file of that name is left alone.
 Status PointAlias(const std::string& folder, const std::string& alias, const std::string& target) {
   const std::string path = folder + "/" + alias;
-  struct stat info {};
+  struct stat info{};
   if (lstat(path.c_str(), &info) == 0 && !S_ISLNK(info.st_mode)) {
     return MakeError(ErrorCode::kFailed, "{} is a file of its own: no link was made", path);
   }
@@ -162,8 +162,8 @@ JsonObject AsJson(const PromptCall& call, int number, const Json& messages, Json
                   const std::vector<LoggedSection>& sections, JsonArray redactions) {
   JsonArray prompt;
   for (const LoggedSection& section : sections) {
-    prompt.push_back(JsonObject{
-        {"name", section.name}, {"role", section.role}, {"text", section.text}});
+    prompt.push_back(
+        JsonObject{{"name", section.name}, {"role", section.role}, {"text", section.text}});
   }
   return {{"meta", JsonObject{{"schema", "dossier.prompt-log/1"},
                               {"stage", call.stage},
@@ -196,9 +196,8 @@ Result<std::string> PromptLog::Write(const PromptCall& call, const Assembled& pr
   int number = HighestNumber(folder_, session);
   for (int tries = 0; tries < kMaxTries; ++tries) {
     ++number;
-    const std::string name =
-        fmt::format("{}_{:03}_{}_attempt{}_round{}", session, number, SafeName(call.label),
-                    call.attempt, call.round);
+    const std::string name = fmt::format("{}_{:03}_{}_attempt{}_round{}", session, number,
+                                         SafeName(call.label), call.attempt, call.round);
     const std::string path = folder_ + "/" + name;
     const Status markdown = CreateWhole(folder_, path + ".md", AsMarkdown(name, sections));
     if (!markdown && markdown.error().code == ErrorCode::kLocked) continue;

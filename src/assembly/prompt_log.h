@@ -5,9 +5,9 @@
 //   auto name = log.Write(call, prompt);      // run7_001_draft_attempt1_round1 .md, then .json
 //   if (!name) Warn(name.error().message);    // never a reason to fail the call
 //
-// Files are created, never overwritten; a .json that exists has its .md beside it, complete, whatever
-// was killed when. Secrets are redacted in both. Thread-safety: one owner; several processes may
-// write into one folder.
+// Files are created, never overwritten; a .json that exists has its .md beside it, complete,
+// whatever was killed when. Secrets are redacted in both. Thread-safety: one owner; several
+// processes may write into one folder.
 
 #ifndef DOSSIER_ASSEMBLY_PROMPT_LOG_H_
 #define DOSSIER_ASSEMBLY_PROMPT_LOG_H_

@@ -1,7 +1,7 @@
 #include "assembly/prompt_log.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -38,8 +38,11 @@ class PromptLogTest : public ::testing::Test {
 
   TempFolder folder_ = *TempFolder::Make();
   PromptLog log_{folder_.path()};
-  PromptCall call_{.session = "run 7/é", .label = "phase0:draft", .stage = "draft",
-                   .model = "m", .time = "2026-11-21T10:00:00Z"};
+  PromptCall call_{.session = "run 7/é",
+                   .label = "phase0:draft",
+                   .stage = "draft",
+                   .model = "m",
+                   .time = "2026-11-21T10:00:00Z"};
 };
 
 TEST_F(PromptLogTest, NamesAreCleanNumberedAndNeverOverwritten) {  // ASM-101, ASM-T15

@@ -37,9 +37,8 @@ std::string PartBytes(const Part& part) {
   if (!part.tools.empty()) {
     JsonArray tools;
     for (const ToolSpec& tool : part.tools) {
-      tools.push_back(JsonObject{{"name", tool.name},
-                                 {"description", tool.description},
-                                 {"parameters", tool.parameters}});
+      tools.push_back(JsonObject{
+          {"name", tool.name}, {"description", tool.description}, {"parameters", tool.parameters}});
     }
     return ToJson(tools);
   }
@@ -95,9 +94,8 @@ JsonObject SectionJson(const Part& part, std::int64_t bytes) {
   out["trust"] = rule.trust == Trust::kTrusted ? "trusted" : "untrusted";
   out["provenance"] = part.provenance.is_object() ? part.provenance : Json(JsonObject());
   out["tokens_wanted"] = part.full.tokens;
-  out["granted"] = JsonObject{{"floor", part.grant.floor},
-                              {"weight", part.grant.weight},
-                              {"cascade", part.grant.cascade}};
+  out["granted"] = JsonObject{
+      {"floor", part.grant.floor}, {"weight", part.grant.weight}, {"cascade", part.grant.cascade}};
   out["tokens"] = part.present() ? part.fitted.tokens : 0;
   out["bytes"] = bytes;
   out["outcome"] = kOutcomeNames[static_cast<std::size_t>(part.outcome)];
@@ -175,8 +173,8 @@ JsonArray WarningsJson(const ReportInput& input, const std::vector<Part>& parts)
   for (Warning& warning : VolatileFirst(parts)) warnings.push_back(std::move(warning));
   JsonArray out;
   for (const Warning& warning : warnings) {
-    out.push_back(JsonObject{
-        {"code", warning.code}, {"section", warning.section}, {"text", warning.text}});
+    out.push_back(
+        JsonObject{{"code", warning.code}, {"section", warning.section}, {"text", warning.text}});
   }
   return out;
 }
@@ -240,8 +238,7 @@ Json MakeReport(const ReportInput& input, std::vector<Part>* parts) {
                              {"sha256", input.layout.sha256},
                              {"overrides", boost::json::value_from(input.layout.overrides)}};
   out["model"] = input.options.model;
-  out["entry"] =
-      input.capability.entry.is_object() ? input.capability.entry : Json(JsonObject());
+  out["entry"] = input.capability.entry.is_object() ? input.capability.entry : Json(JsonObject());
   out["tokenizer"] = JsonObject{{"encoding", input.counter.name()},
                                 {"exact", input.counter.exact()},
                                 {"margin", input.counter.margin()}};

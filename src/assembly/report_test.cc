@@ -75,8 +75,7 @@ std::string Violation(const Json& value, const Json& schema, const std::string& 
 
 const Json& ReportSchema() {
   static const Json schema = [] {
-    const auto text =
-        ReadFile(DOSSIER_SOURCE_DIR "/docs/schemas/assembly-report.schema.json");
+    const auto text = ReadFile(DOSSIER_SOURCE_DIR "/docs/schemas/assembly-report.schema.json");
     EXPECT_THAT(text, Succeeds());
     const auto json = ParseJson(text.value_or("{}"));
     EXPECT_THAT(json, Succeeds());
@@ -95,14 +94,14 @@ struct RandomPrompt {
 LayoutSection RandomRule(Random& random, int number) {
   constexpr Zone kZones[] = {Zone::kSystem, Zone::kStable, Zone::kStable, Zone::kVolatile,
                              Zone::kHistory};
-  constexpr Fit kFits[] = {Fit::kWhole, Fit::kHead,  Fit::kTail,
+  constexpr Fit kFits[] = {Fit::kWhole,  Fit::kHead,  Fit::kTail,
                            Fit::kMiddle, Fit::kItems, Fit::kHead};
   constexpr Fence kFences[] = {Fence::kNone, Fence::kTag, Fence::kHeading, Fence::kGrowing,
                                Fence::kData};
   LayoutSection rule;
   rule.name = fmt::format("s{}", number);
   rule.zone = kZones[random.Below(5)];
-  rule.role = rule.zone == Zone::kSystem                            ? Role::kSystem
+  rule.role = rule.zone == Zone::kSystem                           ? Role::kSystem
               : rule.zone == Zone::kStable && random.Below(2) == 0 ? Role::kAssistant
                                                                    : Role::kUser;
   rule.source = "data";
@@ -272,8 +271,8 @@ sections:
   const std::vector<Section> sections = {
       {.name = "gone", .content = std::string(500, 'g'), .provenance = JsonObject{{"kind", "x"}}},
       {.name = "empty"}};
-  const auto prompt = Assemble(layout, sections, {.tokens = 20}, Plain(),
-                               *tokens::MakeCharCounter(), Options());
+  const auto prompt =
+      Assemble(layout, sections, {.tokens = 20}, Plain(), *tokens::MakeCharCounter(), Options());
   ASSERT_THAT(prompt, Succeeds());
   EXPECT_EQ(Violation(prompt->report, ReportSchema(), "report"), "");
   struct Row {
@@ -296,8 +295,7 @@ sections:
 
 TEST(ReportTest, TheCheckOfTheSchemaFindsWhatIsWrong) {  // ASM-100
   const Layout layout = Parse("sections: [{name: q, zone: request, text: Hi}]");
-  const auto prompt =
-      Assemble(layout, {}, {}, Plain(), *tokens::MakeCharCounter(), Options());
+  const auto prompt = Assemble(layout, {}, {}, Plain(), *tokens::MakeCharCounter(), Options());
   ASSERT_THAT(prompt, Succeeds());
   Json broken = prompt->report;
   broken.as_object()["extra"] = 1;

@@ -56,8 +56,7 @@ Turn Calls(std::vector<std::string> ids) {
 Turn Results(std::vector<std::string> ids) {
   Turn turn{Role::kTool, {}};
   for (const std::string& id : ids) {
-    turn.blocks.push_back(
-        {.type = Block::Type::kToolResult, .text = "seen " + id, .call_id = id});
+    turn.blocks.push_back({.type = Block::Type::kToolResult, .text = "seen " + id, .call_id = id});
   }
   return turn;
 }
@@ -65,13 +64,13 @@ Turn Results(std::vector<std::string> ids) {
 TEST(RolesTest, TheEngineSequenceStandsAsItIsWhereTheModelAllowsIt) {  // ASM-80, ASM-82
   Capability model = Plain();
   model.assistant_first = true;
-  const auto prompt =
-      AssembleChat(Chat(), {Says(Role::kAssistant, "A1")}, model,
-                   {{"metadata", "1"}, {"question", "1"}, {"ask", "Go on"}});
+  const auto prompt = AssembleChat(Chat(), {Says(Role::kAssistant, "A1")}, model,
+                                   {{"metadata", "1"}, {"question", "1"}, {"ask", "Go on"}});
   ASSERT_THAT(prompt, Succeeds());
-  EXPECT_EQ(Transcript(prompt->messages),
-            "system: Rules\n---\nassistant: Metadata\n---\nuser: Question\n---\nassistant: A1\n---\n"
-            "user: Go on");
+  EXPECT_EQ(
+      Transcript(prompt->messages),
+      "system: Rules\n---\nassistant: Metadata\n---\nuser: Question\n---\nassistant: A1\n---\n"
+      "user: Go on");
   EXPECT_TRUE(Rules(*prompt).empty());
 }
 
@@ -127,9 +126,9 @@ TEST(RolesTest, SystemTextOpensTheFirstUserTurnOfAModelWithoutASystemRole) {  //
 TEST(RolesTest, FillersCloseWhatTheModelWouldRefuse) {  // ASM-84
   Capability model = Plain();
   model.user_after_tool = false;
-  const auto tools = AssembleChat(
-      Chat(), {Says(Role::kUser, "U"), Calls({"1", "2"}), Results({"1", "2"})}, model,
-      {{"ask", "Go"}});
+  const auto tools =
+      AssembleChat(Chat(), {Says(Role::kUser, "U"), Calls({"1", "2"}), Results({"1", "2"})}, model,
+                   {{"ask", "Go"}});
   ASSERT_THAT(tools, Succeeds());
   EXPECT_EQ(Transcript(tools->messages),
             "system: Rules\n---\nuser: U\n---\nassistant: \n---\ntool: seen 1\n\nseen 2\n---\n"
@@ -155,7 +154,8 @@ std::string WhyRefused(const Messages& messages, const Capability& model) {
     if (i == 0) continue;
     const bool same = turns[i].role == turns[i - 1].role && turns[i].role != Role::kTool;
     if (model.merge_same_role && same) return "two of one role";
-    if (!model.user_after_tool && turns[i].role == Role::kUser && turns[i - 1].role == Role::kTool) {
+    if (!model.user_after_tool && turns[i].role == Role::kUser &&
+        turns[i - 1].role == Role::kTool) {
       return "user after tool";
     }
   }
@@ -226,7 +226,8 @@ std::vector<Row> Rows() {
          m.assistant_first = m.prefill = true;
          m.merge_same_role = false;
          m.late_system = LateSystem::kYes;
-       }), Row::InARow::kOk},
+       }),
+       Row::InARow::kOk},
       {"anthropic", model([](Capability& m) {
          m.system_role = "field";
          m.late_system = LateSystem::kAfterUser;
@@ -260,9 +261,9 @@ std::string WhyRowRefuses(const Messages& messages, const Row& row) {
     const Role before = i == 0 ? Role::kSystem : messages.turns[i - 1].role;
     if (turn.blocks.empty()) return fmt::format("turn {} is empty", i);
     if (turn.role == Role::kSystem) {
-      const bool late = model.late_system == Capability::LateSystem::kYes ||
-                        (model.late_system == Capability::LateSystem::kAfterUser &&
-                         before == Role::kUser);
+      const bool late =
+          model.late_system == Capability::LateSystem::kYes ||
+          (model.late_system == Capability::LateSystem::kAfterUser && before == Role::kUser);
       if (!late) return fmt::format("turn {} is a late system message", i);
     }
     if (i == 0 && turn.role != Role::kUser && !model.assistant_first) return "starts wrong";
@@ -297,12 +298,18 @@ std::string WhyRowRefuses(const Messages& messages, const Row& row) {
 Turn TurnOf(int kind, int place) {
   const std::string id = std::to_string(place);
   switch (kind) {
-    case 0: return Says(Role::kUser, "u" + id);
-    case 1: return Says(Role::kAssistant, "a" + id);
-    case 2: return Calls({"x", "y"});
-    case 3: return Results({"x", "y"});
-    case 4: return Results({"y"});
-    default: return Says(Role::kSystem, "s" + id);
+    case 0:
+      return Says(Role::kUser, "u" + id);
+    case 1:
+      return Says(Role::kAssistant, "a" + id);
+    case 2:
+      return Calls({"x", "y"});
+    case 3:
+      return Results({"x", "y"});
+    case 4:
+      return Results({"y"});
+    default:
+      return Says(Role::kSystem, "s" + id);
   }
 }
 
@@ -315,7 +322,8 @@ TEST(RolesTest, EveryProviderAcceptsEverySequenceAndEachChangeIsReported) {  // 
     for (int code = 0; code < kPlain + kAll / 5; ++code) {
       const int kinds = code < kPlain ? 4 : 6;
       std::vector<Turn> turns;
-      for (int i = 0, rest = code < kPlain ? code : (code - kPlain) * 5; i < 5; ++i, rest /= kinds) {
+      for (int i = 0, rest = code < kPlain ? code : (code - kPlain) * 5; i < 5;
+           ++i, rest /= kinds) {
         turns.push_back(TurnOf(rest % kinds, i));
       }
       const bool asks = code % 2 == 0;
@@ -326,8 +334,8 @@ TEST(RolesTest, EveryProviderAcceptsEverySequenceAndEachChangeIsReported) {  // 
         ASSERT_EQ(prompt.error().code, ErrorCode::kUsage) << row.name << " " << code;
         continue;
       }
-      ASSERT_EQ(WhyRowRefuses(prompt->messages, row), "")
-          << row.name << " " << code << "\n" << Transcript(prompt->messages);
+      ASSERT_EQ(WhyRowRefuses(prompt->messages, row), "") << row.name << " " << code << "\n"
+                                                          << Transcript(prompt->messages);
       const std::string sent = Transcript(prompt->messages);
       for (const Turn& turn : turns) {
         const std::string text = turn.Text();

@@ -106,8 +106,7 @@ constexpr Field<Draft> kFields[] = {
      }},
     {"source", ReadSource},
     {"with", ReadWith},
-    {"template",
-     [](const Place& p, Draft* d) { return ReadString(p, &d->section.template_name); }},
+    {"template", [](const Place& p, Draft* d) { return ReadString(p, &d->section.template_name); }},
     {"text", [](const Place& p, Draft* d) { return ReadString(p, &d->section.text); }},
     {"var", [](const Place& p, Draft* d) { return ReadString(p, &d->section.variable); }},
     {"title", [](const Place& p, Draft* d) { return ReadString(p, &d->section.title); }},
@@ -171,8 +170,8 @@ void FillDefaults(Draft* draft) {
     section.need = LayoutSection::Need::kRequired;
     section.priority = 1;
   }
-  section.missing = draft->optional ? LayoutSection::Missing::kIsAllowed
-                                    : LayoutSection::Missing::kIsAnError;
+  section.missing =
+      draft->optional ? LayoutSection::Missing::kIsAllowed : LayoutSection::Missing::kIsAnError;
 }
 
 // What is wrong with the section as a whole; empty if nothing.
@@ -184,7 +183,8 @@ std::string FindConflict(const Draft& draft) {
   const auto of_section = [&](std::string_view what) {
     return fmt::format("section {}: {}", section.name, what);
   };
-  if (draft.required && draft.optional) return of_section("required and optional exclude each other");
+  if (draft.required && draft.optional)
+    return of_section("required and optional exclude each other");
   if (!CanHold(section.fence, section.trust)) {
     return of_section("untrusted text needs fence data, growing or markers");
   }

@@ -23,8 +23,8 @@ std::int64_t GiveByWeight(std::int64_t room, std::span<const Demand> demands,
   if (weights == 0) return room;
   std::int64_t left = room;
   for (std::size_t i = 0; i < demands.size(); ++i) {
-    const auto share = static_cast<std::int64_t>(static_cast<__int128>(room) *
-                                                 demands[i].weight / weights);
+    const auto share =
+        static_cast<std::int64_t>(static_cast<__int128>(room) * demands[i].weight / weights);
     Grant& grant = (*grants)[i];
     grant.weight = std::clamp<std::int64_t>(demands[i].wanted - grant.total(), 0, share);
     left -= grant.weight;
@@ -37,8 +37,7 @@ std::int64_t Cascade(std::int64_t room, std::span<const Demand> demands,
   for (const std::size_t i : order) {
     Grant& grant = (*grants)[i];
     if (grant.dropped) continue;
-    const std::int64_t more =
-        std::clamp<std::int64_t>(demands[i].wanted - grant.total(), 0, room);
+    const std::int64_t more = std::clamp<std::int64_t>(demands[i].wanted - grant.total(), 0, room);
     grant.cascade += more;
     room -= more;
   }

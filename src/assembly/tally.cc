@@ -25,9 +25,10 @@ std::int64_t CountTurn(const Turn& turn, const tokens::Counter& counter,
 std::int64_t CountTools(const std::vector<ToolSpec>& tools, const tokens::Counter& counter) {
   std::int64_t tokens = 0;
   for (const ToolSpec& tool : tools) {
-    tokens += counter.CountText(ToJson(JsonObject{{"name", tool.name},
-                                                  {"description", tool.description},
-                                                  {"parameters", tool.parameters}}))
+    tokens += counter
+                  .CountText(ToJson(JsonObject{{"name", tool.name},
+                                               {"description", tool.description},
+                                               {"parameters", tool.parameters}}))
                   .tokens;
   }
   return tokens;

@@ -118,8 +118,8 @@ Status ReadFrontMatter(std::string_view yaml, Template* out) {
       untrusted = &entry;
     } else if (entry.key != "about") {
       const std::vector<std::string> known = {"placeholders", "braces", "untrusted", "about"};
-      return tl::unexpected(PlaceError(out->file, entry.line, entry.column,
-                                       Guess("unknown key", entry.key, known)));
+      return tl::unexpected(
+          PlaceError(out->file, entry.line, entry.column, Guess("unknown key", entry.key, known)));
     }
   }
   return untrusted ? ReadUntrusted(untrusted->value, out) : Status();

@@ -5,9 +5,7 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 100;
 
-bool IsNameStart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 bool IsNameByte(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
 

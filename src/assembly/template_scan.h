@@ -22,8 +22,8 @@ inline constexpr std::size_t kMaxTemplateBytes = 1 << 20;
 struct TemplatePiece {
   enum class Kind { kText, kPlaceholder };
   Kind kind = Kind::kText;
-  std::string_view name;  // the text to copy, or the placeholder's name
-  std::string_view spec;  // behind the colon; empty if none
+  std::string_view name;               // the text to copy, or the placeholder's name
+  std::string_view spec;               // behind the colon; empty if none
   std::size_t offset = 0, length = 0;  // in the body, braces included
 };
 
@@ -40,8 +40,7 @@ Result<Template> ParseTemplateAgainst(std::string_view markdown, std::string_vie
                                       const Template* contract);
 
 // "unknown key wieght (weight?)"
-std::string Guess(std::string_view what, std::string_view name,
-                  std::span<const std::string> known);
+std::string Guess(std::string_view what, std::string_view name, std::span<const std::string> known);
 
 }  // namespace dossier::assembly
 

@@ -31,8 +31,8 @@ std::string WithFront(std::string_view front, std::string_view body) {
 TEST(TemplateTest, ReplacesPlaceholdersInOnePassWithLiteralValues) {  // ASM-21, ASM-22, ASM-T11
   const std::string markdown =
       WithFront("placeholders: {question: required, hint: optional}", "Q: {question}{hint}\n");
-  constexpr std::string_view kValues[] = {
-      "{question}", "$1 and \\1", "{{", "}}", "{}", "{\"a\":{\"b\":1}}", "two\nlines", kId};
+  constexpr std::string_view kValues[] = {"{question}", "$1 and \\1",        "{{",         "}}",
+                                          "{}",         "{\"a\":{\"b\":1}}", "two\nlines", kId};
   for (const std::string_view value : kValues) {
     const std::string text(value);
     EXPECT_EQ(Render(markdown, {{"question", text}}), "Q: " + text);
@@ -78,8 +78,8 @@ TEST(TemplateTest, AnUntrustedValueIsAlwaysFencedAndAnEmptyOneLeavesNoFrame) {  
 }
 
 TEST(TemplateTest, AMissingRequiredValueNamesTemplateAndPlaceholder) {  // ASM-24, section 6
-  const auto text = ParseTemplate(
-      WithFront("placeholders: {question: required}", "{question}"), "prompts/coding-rules.md");
+  const auto text = ParseTemplate(WithFront("placeholders: {question: required}", "{question}"),
+                                  "prompts/coding-rules.md");
   ASSERT_THAT(text, Succeeds());
   EXPECT_THAT(RenderTemplate(*text, {}, kId),
               FailsWith(ErrorCode::kConfig, "prompts/coding-rules.md: {question} has no value"));
@@ -114,7 +114,8 @@ TEST(TemplateTest, TenBrokenTemplatesAreRefusedWithTheirPlace) {  // ASM-20, 24,
 }
 
 TEST(TemplateTest, CrlfFilesAndFilesWithoutFrontMatterWork) {  // ASM-20
-  EXPECT_EQ(Render("---\r\nplaceholders: {a: required}\r\n---\r\nHi {a}\r\n", {{"a", "x"}}), "Hi x");
+  EXPECT_EQ(Render("---\r\nplaceholders: {a: required}\r\n---\r\nHi {a}\r\n", {{"a", "x"}}),
+            "Hi x");
   EXPECT_EQ(Render("Only text.\n\n", {}), "Only text.");
 }
 

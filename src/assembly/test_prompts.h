@@ -22,19 +22,15 @@ inline Layout Parse(std::string_view yaml) {
 
 // A model that adds nothing of its own to the count.
 inline Capability Plain() {
-  return {.window = 1'000'000,
-          .max_output = 1000,
-          .tokens_per_message = 0,
-          .tokens_per_request = 0};
+  return {
+      .window = 1'000'000, .max_output = 1000, .tokens_per_message = 0, .tokens_per_request = 0};
 }
 
 inline AssembleOptions Options(std::map<std::string, std::string> variables = {}) {
   return {.variables = std::move(variables), .boundary = MakeBoundary(1), .boundary_seed = 1};
 }
 
-inline Turn Says(Role role, std::string_view text) {
-  return {role, {{.text = std::string(text)}}};
-}
+inline Turn Says(Role role, std::string_view text) { return {role, {{.text = std::string(text)}}}; }
 
 // The section `name` of a report; null if it is not there.
 inline Json ReportOf(const Assembled& prompt, std::string_view name) {

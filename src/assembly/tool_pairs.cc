@@ -66,7 +66,8 @@ class Pairing {
     return answered;
   }
 
-  // The results of turns `begin` to `end`: those of `open` calls as they are, others as text behind.
+  // The results of turns `begin` to `end`: those of `open` calls as they are, others as text
+  // behind.
   void AddResults(const std::vector<Turn>& turns, std::size_t begin, std::size_t end,
                   std::set<std::string> open) {
     std::vector<Block> strays;

@@ -60,8 +60,7 @@ Status ReadNumber(const FieldPlace& at, double low, double high, double* out) {
   return {};
 }
 
-Status ReadChoice(const FieldPlace& at, std::span<const std::string_view> names,
-                  std::size_t* out) {
+Status ReadChoice(const FieldPlace& at, std::span<const std::string_view> names, std::size_t* out) {
   if (at.value.kind == YamlNode::Kind::kScalar) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] == at.value.scalar) {

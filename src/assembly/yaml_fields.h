@@ -40,8 +40,7 @@ Status ReadWhole(const FieldPlace& at, std::int64_t least, std::int64_t* out);
 // A number from `low` to `high`.
 Status ReadNumber(const FieldPlace& at, double low, double high, double* out);
 // The index of the value among `names`.
-Status ReadChoice(const FieldPlace& at, std::span<const std::string_view> names,
-                  std::size_t* out);
+Status ReadChoice(const FieldPlace& at, std::span<const std::string_view> names, std::size_t* out);
 
 template <typename T>
 struct Field {

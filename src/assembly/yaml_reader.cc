@@ -119,8 +119,8 @@ class TreeBuilder final : public YAML::EventHandler {
     if (node.kind != YamlNode::Kind::kScalar) throw Refused{mark, "a key must be a plain word"};
     for (const YamlEntry& entry : parent->node.entries) {
       if (entry.key == node.scalar) {
-        throw Refused{mark, fmt::format("duplicate key {} (first on line {})", node.scalar,
-                                        entry.line)};
+        throw Refused{mark,
+                      fmt::format("duplicate key {} (first on line {})", node.scalar, entry.line)};
       }
     }
     parent->has_key = true;
@@ -172,7 +172,8 @@ const char* FindTooDeep(std::string_view text) {
 
 Json ToJsonValue(const YamlNode& node) {
   switch (node.kind) {
-    case YamlNode::Kind::kNull: return nullptr;
+    case YamlNode::Kind::kNull:
+      return nullptr;
     case YamlNode::Kind::kList: {
       JsonArray list;
       for (const YamlNode& item : node.items) list.push_back(ToJsonValue(item));
@@ -183,7 +184,8 @@ Json ToJsonValue(const YamlNode& node) {
       for (const YamlEntry& entry : node.entries) map[entry.key] = ToJsonValue(entry.value);
       return map;
     }
-    case YamlNode::Kind::kScalar: break;
+    case YamlNode::Kind::kScalar:
+      break;
   }
   if (node.style == YamlNode::Style::kQuoted) return Json(node.scalar);
   if (node.scalar == "true" || node.scalar == "false") return node.scalar == "true";

@@ -85,7 +85,7 @@ TEST(FileTest, APipeIsWrittenToAndNotReplacedByAFile) {
   char got[8] = {};
   EXPECT_EQ(read(reader.get(), got, sizeof(got)), 4);
   EXPECT_STREQ(got, "text");
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_TRUE(S_ISFIFO(info.st_mode));
 }
@@ -99,7 +99,7 @@ TEST(FileTest, AnAtomicWriteReplacesWholeAndKeepsNothingHalfMade) {
   ASSERT_TRUE(WriteFileAtomic(path, "one"));
   ASSERT_TRUE(WriteFileAtomic(path, "two", 0600));
   EXPECT_EQ(*ReadFile(path), "two");
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   EXPECT_EQ(MappedFile::Open(path)->bytes(), "two");

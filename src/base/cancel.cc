@@ -31,8 +31,8 @@ void CancelToken::Forget(std::uint64_t id) const {
 
 CancelSource::CancelSource(const CancelToken& parent)
     : state_(std::make_shared<CancelToken::State>()), parent_(parent) {
-  parent_id_ = parent_.OnCancel(
-      [state = state_, parent = parent_] { CancelState(state, parent.reason()); });
+  parent_id_ =
+      parent_.OnCancel([state = state_, parent = parent_] { CancelState(state, parent.reason()); });
 }
 
 CancelSource::~CancelSource() { parent_.Forget(parent_id_); }

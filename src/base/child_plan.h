@@ -1,5 +1,5 @@
-// What process.cc and supervised_process.cc share: everything a child needs is made before the fork,
-// because after it, in a process with threads, only async-signal-safe calls are allowed.
+// What process.cc and supervised_process.cc share: everything a child needs is made before the
+// fork, because after it, in a process with threads, only async-signal-safe calls are allowed.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(ChildPlan plan, PlanChild(spec));
 //   plan.in = …; plan.out = …; plan.err = …;
@@ -49,8 +49,8 @@ void WaitFor(pid_t pid, int* status);
 // What cannot be started, and why: kNotFound, kPermission, kIo.
 Error StartError(int errno_value, const std::string& program);
 
-// In the child: default actions, an empty mask, the folder, the program. Returns if that fails, with
-// errno set.
+// In the child: default actions, an empty mask, the folder, the program. Returns if that fails,
+// with errno set.
 void StartProgram(const ChildPlan& plan);
 
 }  // namespace dossier::internal

@@ -22,8 +22,8 @@ class Clock {
   using Wall = std::chrono::system_clock::time_point;
 
   virtual ~Clock() = default;
-  virtual Steady Now() const = 0;       // for durations and deadlines
-  virtual Wall WallNow() const = 0;     // for dates shown and stored
+  virtual Steady Now() const = 0;    // for durations and deadlines
+  virtual Wall WallNow() const = 0;  // for dates shown and stored
 };
 
 // The machine's clock. One immutable instance without state.

@@ -43,7 +43,7 @@ void UniqueFd::Reset() {
 Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return MakeErrnoError(errno, path);
-  struct stat info {};
+  struct stat info{};
   if (fstat(fd.get(), &info) != 0) return MakeErrnoError(errno, path);
   std::string out;
   // One byte more than there should be: the read that fills less of it has seen the end.
@@ -86,14 +86,14 @@ Status MakeFolders(const std::string& path, unsigned mode) {
     const std::string part = path.substr(0, end);
     if (mkdir(part.c_str(), mode) != 0 && errno != EEXIST) {
       const int failure = errno;  // an existing folder may be on a read-only file system
-      struct stat info {};
+      struct stat info{};
       if (stat(part.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
         return MakeErrnoError(failure, part);
       }
     }
     if (end == std::string::npos) break;
   }
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return MakeErrnoError(errno, path);
   if (!S_ISDIR(info.st_mode)) return MakeErrnoError(ENOTDIR, path);
   return {};
@@ -128,12 +128,11 @@ Result<MappedFile> MappedFile::Open(const std::string& path) {
 }
 
 Result<MappedFile> MappedFile::FromFd(int fd, std::string_view name_for_errors) {
-  struct stat info {};
+  struct stat info{};
   if (fstat(fd, &info) != 0) return MakeErrnoError(errno, name_for_errors);
   MappedFile file;
   if (info.st_size == 0) return file;
-  void* data =
-      mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_SHARED, fd, 0);
+  void* data = mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED) return MakeErrnoError(errno, name_for_errors);
   file.data_ = static_cast<const char*>(data);
   file.size_ = static_cast<std::size_t>(info.st_size);

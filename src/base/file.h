@@ -86,8 +86,8 @@ class TempFolder {
   std::string path_;
 };
 
-// Folders of the user, by the XDG rules: $XDG_DATA_HOME/dossier or ~/.local/share/dossier, and so on.
-// `HOME` unset: kConfig, naming the variable.
+// Folders of the user, by the XDG rules: $XDG_DATA_HOME/dossier or ~/.local/share/dossier, and so
+// on. `HOME` unset: kConfig, naming the variable.
 Result<std::string> DataFolder();
 Result<std::string> ConfigFolder();
 Result<std::string> CacheFolder();

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMaxPointer = 64 << 10;  // bytes of a file that names a folder
 
 bool IsFolder(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 

@@ -32,8 +32,8 @@ struct NamedClass {
   ByteTest test;
 };
 constexpr NamedClass kNamedClasses[] = {
-    {"alnum", IsAlnum}, {"alpha", IsAlpha}, {"blank", IsBlank}, {"cntrl", IsControl},
-    {"digit", IsDigit}, {"graph", IsGraph}, {"lower", IsLower}, {"print", IsPrint},
+    {"alnum", IsAlnum},       {"alpha", IsAlpha}, {"blank", IsBlank}, {"cntrl", IsControl},
+    {"digit", IsDigit},       {"graph", IsGraph}, {"lower", IsLower}, {"print", IsPrint},
     {"punct", IsPunctuation}, {"space", IsSpace}, {"upper", IsUpper}, {"xdigit", IsHexDigit},
 };
 
@@ -44,8 +44,8 @@ ByteTest FindNamedClass(std::string_view name) {
   return nullptr;
 }
 
-// The name in `[:name:]` at `at` (behind "[:"); nullopt if no ":]" ends it, which makes it a bracket
-// and a colon like any others.
+// The name in `[:name:]` at `at` (behind "[:"); nullopt if no ":]" ends it, which makes it a
+// bracket and a colon like any others.
 std::optional<std::string_view> ClassName(std::string_view pattern, std::size_t at) {
   const std::size_t close = pattern.find(']', at);
   if (close == std::string_view::npos || close < at + 1 || pattern[close - 1] != ':') {
@@ -117,7 +117,8 @@ std::size_t Glob::CompileClass(std::string_view pattern, std::size_t at) {
       ++at;
       if (pattern[at] == '\\' && ++at >= pattern.size()) return std::string_view::npos;
       const auto high = static_cast<unsigned char>(pattern[at++]);
-      for (unsigned c = *low; c <= high; ++c) set.set(c).set(Folded(static_cast<char>(c), letters_));
+      for (unsigned c = *low; c <= high; ++c)
+        set.set(c).set(Folded(static_cast<char>(c), letters_));
       low.reset();
       continue;
     }
@@ -147,8 +148,8 @@ std::size_t Glob::CompileClass(std::string_view pattern, std::size_t at) {
   return at + 1;
 }
 
-// Backtracks to the last star of each kind only: a later star that crosses slashes can take whatever
-// an earlier one would have taken.
+// Backtracks to the last star of each kind only: a later star that crosses slashes can take
+// whatever an earlier one would have taken.
 class Glob::Matcher {
  public:
   Matcher(const Glob& glob, std::string_view text) : glob_(glob), text_(text) {}

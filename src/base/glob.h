@@ -34,13 +34,13 @@ class Glob {
   using ByteSet = std::bitset<256>;
   struct Token {
     enum class Kind : std::uint8_t {
-      kByte,       // `byte`
-      kName,       // any byte but '/'
-      kClass,      // a byte of classes_[index], never '/'
-      kStar,       // any bytes but '/'
-      kFolders,    // nothing, or anything that ends in '/'
-      kAnything,   // any bytes
-      kNever,      // the pattern is malformed from here
+      kByte,      // `byte`
+      kName,      // any byte but '/'
+      kClass,     // a byte of classes_[index], never '/'
+      kStar,      // any bytes but '/'
+      kFolders,   // nothing, or anything that ends in '/'
+      kAnything,  // any bytes
+      kNever,     // the pattern is malformed from here
     } kind;
     char byte = 0;
     std::uint32_t index = 0;
@@ -61,8 +61,9 @@ class Glob {
 // Bytes at the start of `pattern` in front of the first `*`, `?`, `[` or `\`.
 std::size_t LiteralPrefix(std::string_view pattern);
 
-// `{a,b}` written out: "x.{cc,h}" gives "x.cc" and "x.h"; braces nest, `\{` is a brace, `{a}` and an
-// open brace stay as they are. At most 1,000 results; the pattern itself where there would be more.
+// `{a,b}` written out: "x.{cc,h}" gives "x.cc" and "x.h"; braces nest, `\{` is a brace, `{a}` and
+// an open brace stay as they are. At most 1,000 results; the pattern itself where there would be
+// more.
 std::vector<std::string> ExpandBraces(std::string_view pattern);
 
 }  // namespace dossier

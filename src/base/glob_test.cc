@@ -14,15 +14,33 @@ TEST(GlobTest, PatternsMeanWhatGitSays) {  // ASM-110
     bool matches;
   };
   constexpr Case kCases[] = {
-      {"a*c", "abc", true},       {"a*c", "a/c", false},        {"a**c", "a/c", false},
-      {"**/c", "c", true},        {"**/c", "a/b/c", true},      {"**/c", "a/bc", false},
-      {"a/**/c", "a/c", true},    {"a/**", "a/b/c", true},      {"**", "a/b", true},
-      {"a/**/b/**/c", "a/x/b/y/z/c", true}, {"?", "/", false},  {"[a-c]", "b", true},
-      {"[!a]", "/", false},       {"[a", "a", false},           {"[[:upper:]]", "A", true},
-      {"[[:upper:]]", "a", false}, {"[[:what:]]", "a", false},  {"\\*", "*", true},
-      {"\\*", "a", false},        {"a\\", "a", false},          {"[]-]", "]", true},
-      {"[a-]", "-", true},        {"[\\]]", "]", true},         {"", "", true},
-      {"*", "", true},            {"[\xC0-\xFF]", "\xE9", true}, {"***/a", "x/y/a", true},
+      {"a*c", "abc", true},
+      {"a*c", "a/c", false},
+      {"a**c", "a/c", false},
+      {"**/c", "c", true},
+      {"**/c", "a/b/c", true},
+      {"**/c", "a/bc", false},
+      {"a/**/c", "a/c", true},
+      {"a/**", "a/b/c", true},
+      {"**", "a/b", true},
+      {"a/**/b/**/c", "a/x/b/y/z/c", true},
+      {"?", "/", false},
+      {"[a-c]", "b", true},
+      {"[!a]", "/", false},
+      {"[a", "a", false},
+      {"[[:upper:]]", "A", true},
+      {"[[:upper:]]", "a", false},
+      {"[[:what:]]", "a", false},
+      {"\\*", "*", true},
+      {"\\*", "a", false},
+      {"a\\", "a", false},
+      {"[]-]", "]", true},
+      {"[a-]", "-", true},
+      {"[\\]]", "]", true},
+      {"", "", true},
+      {"*", "", true},
+      {"[\xC0-\xFF]", "\xE9", true},
+      {"***/a", "x/y/a", true},
   };
   for (const Case& c : kCases) {
     EXPECT_EQ(Glob(c.pattern).Matches(c.text), c.matches) << c.pattern << " | " << c.text;
@@ -35,10 +53,10 @@ TEST(GlobTest, LettersOfBothCasesAreAlikeAsInGitWhereThatIsAskedFor) {  // ASM-1
     bool matches;
   };
   constexpr Case kCases[] = {
-      {"*.LOG", "a.log", true},      {"*.log", "a.LOG", true},  {"A?c", "aBC", true},
-      {"[A-C]", "b", true},          {"[a-c]", "B", true},      {"[[:upper:]]", "q", true},
-      {"[!A-C]", "b", false},        {"\\Q", "q", true},        {"Ã", "Ã¤", false},
-      {"[Q]", "q", false},           {"[q]", "Q", true},        {"[@-B]", "a", true},
+      {"*.LOG", "a.log", true}, {"*.log", "a.LOG", true}, {"A?c", "aBC", true},
+      {"[A-C]", "b", true},     {"[a-c]", "B", true},     {"[[:upper:]]", "q", true},
+      {"[!A-C]", "b", false},   {"\\Q", "q", true},       {"Ã", "Ã¤", false},
+      {"[Q]", "q", false},      {"[q]", "Q", true},       {"[@-B]", "a", true},
   };
   for (const Case& c : kCases) {
     EXPECT_EQ(Glob(c.pattern, LetterCase::kIgnored).Matches(c.text), c.matches)
@@ -83,7 +101,8 @@ TEST(GlobTest, AnyBytesAreReadToTheEnd) {
   for (int round = 0; round < 20000; ++round) {
     std::string pattern, text;
     for (auto* out : {&pattern, &text}) {
-      for (std::uint64_t i = random.Below(12); i > 0; --i) *out += kBytes[random.Below(kBytes.size())];
+      for (std::uint64_t i = random.Below(12); i > 0; --i)
+        *out += kBytes[random.Below(kBytes.size())];
     }
     Glob(pattern).Matches(text);
     for (const std::string& one : ExpandBraces(pattern)) EXPECT_LE(one.size(), pattern.size());

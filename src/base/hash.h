@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
-#include <atomic>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -40,9 +40,9 @@ struct Core {
 };
 
 std::string HeadText(int status, const HttpHeaders& headers) {
-  std::string head = fmt::format(
-      "HTTP/1.1 {} {}\r\n", status,
-      std::string_view(http::obsolete_reason(static_cast<http::status>(status))));
+  std::string head =
+      fmt::format("HTTP/1.1 {} {}\r\n", status,
+                  std::string_view(http::obsolete_reason(static_cast<http::status>(status))));
   for (const auto& [name, value] : headers) {
     // A line break in a value would be another header.
     head += fmt::format("{}: {}\r\n", name, ReplaceAll(ReplaceAll(value, "\r", " "), "\n", " "));
@@ -89,7 +89,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // The client sees a reset, not an orderly end.
   void Reset() {
     gone_ = true;
-    const struct linger now {.l_onoff = 1, .l_linger = 0};
+    const struct linger now{.l_onoff = 1, .l_linger = 0};
     ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     Failure ignored;
     socket_.close(ignored);
@@ -143,9 +143,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 class Exchange final : public HttpExchange {
  public:
   Exchange(std::shared_ptr<Connection> connection, HttpRequest request, bool keep_alive)
-      : connection_(std::move(connection)),
-        request_(std::move(request)),
-        keep_alive_(keep_alive) {}
+      : connection_(std::move(connection)), request_(std::move(request)), keep_alive_(keep_alive) {}
   ~Exchange() override {
     if (!done_) connection_->Reset();
   }

@@ -41,9 +41,9 @@ class HttpExchange {
  public:
   virtual ~HttpExchange() = default;
   virtual const HttpRequest& request() const = 0;
-  virtual void Reply(HttpResponse response) = 0;  // whole, once
+  virtual void Reply(HttpResponse response) = 0;               // whole, once
   virtual void SendHead(int status, HttpHeaders headers) = 0;  // chunked from here
-  virtual Status SendChunk(std::string_view bytes) = 0;  // fails when the client is gone
+  virtual Status SendChunk(std::string_view bytes) = 0;        // fails when the client is gone
   virtual void Finish() = 0;
   virtual void Abort() = 0;  // closes the connection in the middle
   virtual bool client_gone() const = 0;
@@ -51,9 +51,9 @@ class HttpExchange {
 
 struct HttpListenerOptions {
   std::string address = "127.0.0.1";
-  int port = 0;                         // 0: any free port
+  int port = 0;  // 0: any free port
   int threads = 2;
-  std::size_t max_body = 256u << 20;    // bytes; larger requests get 413
+  std::size_t max_body = 256u << 20;  // bytes; larger requests get 413
 };
 
 class HttpListener {

@@ -46,8 +46,7 @@ Result<Json> ParseJson(std::string_view text, std::size_t max_depth) {
   boost::system::error_code error;
   const std::size_t used = parser.write_some(text.data(), text.size(), error);
   if (error) {
-    return MakeError(ErrorCode::kInvalidArgument, "not JSON at byte {}: {}", used,
-                     error.message());
+    return MakeError(ErrorCode::kInvalidArgument, "not JSON at byte {}: {}", used, error.message());
   }
   if (const auto rest = text.find_first_not_of(" \t\r\n", used); rest != std::string_view::npos) {
     return MakeError(ErrorCode::kInvalidArgument, "more than one JSON value: text at byte {}",
@@ -86,7 +85,8 @@ std::optional<std::int64_t> FindInt(const Json& value, std::string_view key) {
   const Json* found = Find(value, key);
   if (!found) return std::nullopt;
   if (const auto* n = found->if_int64()) return *n;
-  if (const auto* n = found->if_uint64(); n && *n <= INT64_MAX) return static_cast<std::int64_t>(*n);
+  if (const auto* n = found->if_uint64(); n && *n <= INT64_MAX)
+    return static_cast<std::int64_t>(*n);
   return std::nullopt;
 }
 

@@ -248,7 +248,7 @@ Result<pid_t> StartDetached(const ProcessSpec& spec, const std::string& log_path
 
 std::optional<std::string> FindProgram(std::string_view program) {
   const auto runs = [](const std::string& full) {
-    struct stat info {};
+    struct stat info{};
     return stat(full.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
            access(full.c_str(), X_OK) == 0;
   };

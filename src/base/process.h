@@ -25,13 +25,13 @@ struct ProcessSpec {
   std::vector<std::string> argv;  // argv[0] is searched in PATH if it holds no slash
   std::string folder;             // working folder; empty: ours
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; unset: ours
-  std::string input;              // given on stdin; empty: /dev/null
+  std::string input;                                    // given on stdin; empty: /dev/null
   std::size_t max_output = 16 << 20;  // bytes kept of stdout and stderr each; the rest is counted
-  std::optional<Millis> timeout;  // TERM, 100 ms, KILL to the whole group
+  std::optional<Millis> timeout;      // TERM, 100 ms, KILL to the whole group
 };
 
 struct ProcessResult {
-  int exit_code = -1;      // -1 if ended by a signal
+  int exit_code = -1;  // -1 if ended by a signal
   int signal = 0;
   bool timed_out = false;
   std::string out, err;

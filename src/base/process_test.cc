@@ -47,9 +47,9 @@ TEST(ProcessTest, AMissingProgramOrFolderIsNotFound) {
 }
 
 TEST(ProcessTest, OutputAboveTheLimitIsCountedNotKept) {
-  auto result = RunProcess(
-      {.argv = {"sh", "-c", "head -c 300000 /dev/zero; head -c 7 /dev/zero >&2"},
-       .max_output = 1000});
+  auto result =
+      RunProcess({.argv = {"sh", "-c", "head -c 300000 /dev/zero; head -c 7 /dev/zero >&2"},
+                  .max_output = 1000});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->out.size(), 1000u);
   EXPECT_EQ(result->out_dropped, 299'000u);

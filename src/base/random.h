@@ -17,12 +17,12 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  std::uint64_t Next();                          // any 64-bit value (SplitMix64)
-  std::uint64_t Below(std::uint64_t limit);      // 0 to limit - 1; limit > 0
-  double Unit();                                 // 0 <= x < 1
+  std::uint64_t Next();                      // any 64-bit value (SplitMix64)
+  std::uint64_t Below(std::uint64_t limit);  // 0 to limit - 1; limit > 0
+  double Unit();                             // 0 <= x < 1
   // Valid UTF-8 of at most `max_bytes` bytes with code points of every length, for property tests.
   std::string Utf8(std::size_t max_bytes);
-  std::string Bytes(std::size_t count);          // any bytes
+  std::string Bytes(std::size_t count);  // any bytes
 
  private:
   std::uint64_t state_;

@@ -42,42 +42,33 @@ struct TokenShape {
 };
 
 constexpr TokenShape kTokens[] = {
-    {"sk-ant-", IsUrlSafe, 8, "anthropic_key"},
-    {"sk-", IsUrlSafe, 16, "openai_key"},
-    {"hf_", IsAlnum, 16, "huggingface_token"},
-    {"github_pat_", IsWord, 16, "github_token"},
-    {"ghp_", IsAlnum, 16, "github_token"},
-    {"gho_", IsAlnum, 16, "github_token"},
-    {"ghu_", IsAlnum, 16, "github_token"},
-    {"ghs_", IsAlnum, 16, "github_token"},
-    {"ghr_", IsAlnum, 16, "github_token"},
-    {"glpat-", IsUrlSafe, 16, "gitlab_token"},
-    {"AKIA", IsUpperOrDigit, 16, "aws_key"},
-    {"ASIA", IsUpperOrDigit, 16, "aws_key"},
-    {"AIza", IsUrlSafe, 30, "google_key"},
-    {"xoxa-", IsSlackTail, 10, "slack_token"},
-    {"xoxb-", IsSlackTail, 10, "slack_token"},
-    {"xoxe-", IsSlackTail, 10, "slack_token"},
-    {"xoxo-", IsSlackTail, 10, "slack_token"},
-    {"xoxp-", IsSlackTail, 10, "slack_token"},
-    {"xoxr-", IsSlackTail, 10, "slack_token"},
-    {"xoxs-", IsSlackTail, 10, "slack_token"},
+    {"sk-ant-", IsUrlSafe, 8, "anthropic_key"}, {"sk-", IsUrlSafe, 16, "openai_key"},
+    {"hf_", IsAlnum, 16, "huggingface_token"},  {"github_pat_", IsWord, 16, "github_token"},
+    {"ghp_", IsAlnum, 16, "github_token"},      {"gho_", IsAlnum, 16, "github_token"},
+    {"ghu_", IsAlnum, 16, "github_token"},      {"ghs_", IsAlnum, 16, "github_token"},
+    {"ghr_", IsAlnum, 16, "github_token"},      {"glpat-", IsUrlSafe, 16, "gitlab_token"},
+    {"AKIA", IsUpperOrDigit, 16, "aws_key"},    {"ASIA", IsUpperOrDigit, 16, "aws_key"},
+    {"AIza", IsUrlSafe, 30, "google_key"},      {"xoxa-", IsSlackTail, 10, "slack_token"},
+    {"xoxb-", IsSlackTail, 10, "slack_token"},  {"xoxe-", IsSlackTail, 10, "slack_token"},
+    {"xoxo-", IsSlackTail, 10, "slack_token"},  {"xoxp-", IsSlackTail, 10, "slack_token"},
+    {"xoxr-", IsSlackTail, 10, "slack_token"},  {"xoxs-", IsSlackTail, 10, "slack_token"},
 };
 
 // Names whose value is a secret wherever they stand in front of `=` or `:`.
 struct PairName {
-  std::string_view name;   // lower case
-  std::size_t min_value;   // shorter values are words of prose or counts
+  std::string_view name;  // lower case
+  std::size_t min_value;  // shorter values are words of prose or counts
 };
 
 constexpr PairName kPairNames[] = {
-    {"password", 3},      {"passwd", 3},       {"passphrase", 3},    {"pwd", 3},
+    {"password", 3},      {"passwd", 3},        {"passphrase", 3},   {"pwd", 3},
     {"secret_key", 8},    {"client_secret", 6}, {"secret", 6},       {"api_key", 6},
-    {"api-key", 6},       {"apikey", 6},       {"access_token", 8},  {"auth_token", 8},
-    {"refresh_token", 8}, {"access_key", 8},   {"private_key", 8},   {"token", 12},
+    {"api-key", 6},       {"apikey", 6},        {"access_token", 8}, {"auth_token", 8},
+    {"refresh_token", 8}, {"access_key", 8},    {"private_key", 8},  {"token", 12},
 };
 
-constexpr std::string_view kNoSecrets[] = {"null", "none", "true", "false", "undefined", "redacted"};
+constexpr std::string_view kNoSecrets[] = {"null",  "none",      "true",
+                                           "false", "undefined", "redacted"};
 
 // A match at one place; length 0: none.
 struct Match {
@@ -150,7 +141,8 @@ Match FindPrivateKey(std::string_view text, std::size_t at) {
   return {at, end - at, "private_key"};
 }
 
-// The value behind `name`, which ends at `at`: optional quote, `=` or `:`, optional space and quote.
+// The value behind `name`, which ends at `at`: optional quote, `=` or `:`, optional space and
+// quote.
 Match PairValue(std::string_view text, std::size_t at, std::size_t min_value) {
   const auto peek = [&](std::size_t i) { return i < text.size() ? text[i] : '\0'; };
   if (peek(at) == '\\' && peek(at + 1) == '"') at += 2;
@@ -167,8 +159,8 @@ Match PairValue(std::string_view text, std::size_t at, std::size_t min_value) {
     const char c = text[end];
     if (c == '\n' || c == '\r' || c == '"') break;
     if (quote ? c == quote || c == '\\'
-              : c == ' ' || c == '\t' || c == ',' || c == ';' || c == '&' || c == '}' ||
-                    c == ')' || c == '\'') {
+              : c == ' ' || c == '\t' || c == ',' || c == ';' || c == '&' || c == '}' || c == ')' ||
+                    c == '\'') {
       break;
     }
   }
@@ -213,8 +205,8 @@ Match FindUrlPassword(std::string_view text, std::size_t at) {
   return {colon + 1, end - colon - 1, "url_password"};
 }
 
-// Which three bytes can begin a shape, by their five low bits, which letters of both cases share; all
-// other places are passed over. No shape begins with fewer.
+// Which three bytes can begin a shape, by their five low bits, which letters of both cases share;
+// all other places are passed over. No shape begins with fewer.
 constexpr std::size_t kTrigrams = 1 << 15;
 
 constexpr std::size_t NextTrigram(std::size_t trigram, char c) {

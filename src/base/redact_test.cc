@@ -68,11 +68,13 @@ TEST(RedactTest, OrdinaryTextIsLeftAlone) {
 
 TEST(RedactTest, SecretsAreInOrderInsideTheTextAndDoNotOverlap) {
   Random random(17);
-  const std::string parts[] = {Key("sk-", 20), "password=", "Bearer ", "eyJ", ".", "\"", " ",
-                               "-----BEGIN ", "PRIVATE KEY-----", "://", "@", ":", "token", "a1B2c3D4"};
+  const std::string parts[] = {
+      Key("sk-", 20), "password=",        "Bearer ", "eyJ", ".", "\"",    " ",
+      "-----BEGIN ",  "PRIVATE KEY-----", "://",     "@",   ":", "token", "a1B2c3D4"};
   for (int round = 0; round < 5000; ++round) {
     std::string text;
-    for (std::uint64_t i = random.Below(12); i > 0; --i) text += parts[random.Below(std::size(parts))];
+    for (std::uint64_t i = random.Below(12); i > 0; --i)
+      text += parts[random.Below(std::size(parts))];
     std::size_t end = 0;
     for (const Secret& secret : FindSecrets(text)) {
       ASSERT_GE(secret.offset, end) << text;
@@ -87,8 +89,8 @@ TEST(RedactTest, SecretsAreInOrderInsideTheTextAndDoNotOverlap) {
 
 TEST(RedactTest, TextMadeOfBeginningsTakesLinearTime) {
   // A quadratic search over these would not end within the test's time limit.
-  for (std::string_view piece : {"eyJ", "sk-", "-----BEGIN PRIVATE KEY-----", "://a:", "password=",
-                                 "-----BEGIN ", "\"password\":\"a,"}) {
+  for (std::string_view piece : {"eyJ", "sk-", "-----BEGIN PRIVATE KEY-----",
+                                 "://a:", "password=", "-----BEGIN ", "\"password\":\"a,"}) {
     std::string text;
     while (text.size() < 2'000'000) text += piece;
     EXPECT_LE(Redact(text).size(), text.size() * 8);

@@ -15,13 +15,13 @@ namespace dossier {
 namespace {
 
 enum class Target : std::uint8_t {
-  kFile,    // one that is there, or none
+  kFile,  // one that is there, or none
   kFolder,
   kDevice,  // or a pipe, a terminal: what a rename would put a plain file in the place of
 };
 
 Target TargetOf(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return Target::kFile;
   return S_ISDIR(info.st_mode) ? Target::kFolder : Target::kDevice;
 }

@@ -1,10 +1,11 @@
-// Replaces a file by parts that are written one after the other, so that a large text need not be in
-// memory as a whole.
+// Replaces a file by parts that are written one after the other, so that a large text need not be
+// in memory as a whole.
 //
-//   DOSSIER_RETURN_IF_ERROR(ReplaceFile(path, {head, body}, {.durability = Durability::kOfThisSystem}));
+//   DOSSIER_RETURN_IF_ERROR(ReplaceFile(path, {head, body}, {.durability =
+//   Durability::kOfThisSystem}));
 //
-// Readers see the old or the new content, never a mix, as with WriteFileAtomic (base/file.h), which is
-// this with one part. Thread-safety: a function over files.
+// Readers see the old or the new content, never a mix, as with WriteFileAtomic (base/file.h), which
+// is this with one part. Thread-safety: a function over files.
 
 #ifndef DOSSIER_BASE_REPLACE_FILE_H_
 #define DOSSIER_BASE_REPLACE_FILE_H_
@@ -26,8 +27,8 @@ struct ReplaceOptions {
   Durability durability = Durability::kOfTheDisk;
 };
 
-// On failure the old file stays and nothing half-made is left. A device or pipe is written to, never
-// replaced. Errors carry the path.
+// On failure the old file stays and nothing half-made is left. A device or pipe is written to,
+// never replaced. Errors carry the path.
 Status ReplaceFile(const std::string& path, const std::vector<std::string_view>& parts,
                    const ReplaceOptions& options);
 

@@ -24,7 +24,7 @@ TEST(ReplaceFileTest, PartsStandOneAfterTheOtherAndNothingElseIsLeft) {
     ASSERT_TRUE(WriteFileAtomic(path, "what was there before, and longer"));
     ASSERT_TRUE(ReplaceFile(path, {"one ", "", "two"}, {.mode = 0600, .durability = durability}));
     EXPECT_EQ(*ReadFile(path), "one two");
-    struct stat info {};
+    struct stat info{};
     ASSERT_EQ(stat(path.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777, 0600u);
     EXPECT_EQ(NamesIn(folder.path()), 1);

@@ -93,9 +93,9 @@ Error ErrnoError(int errno_value, std::string_view what);
 // Declares or assigns `target` from a Result, or returns its error to the caller.
 #define DOSSIER_ASSIGN_OR_RETURN(target, expression) \
   DOSSIER_ASSIGN_OR_RETURN_(DOSSIER_CONCAT_(dossier_result_, __LINE__), target, expression)
-#define DOSSIER_ASSIGN_OR_RETURN_(result, target, expression)      \
-  auto result = (expression);                                      \
-  if (!result) return tl::unexpected(std::move(result).error());   \
+#define DOSSIER_ASSIGN_OR_RETURN_(result, target, expression)    \
+  auto result = (expression);                                    \
+  if (!result) return tl::unexpected(std::move(result).error()); \
   target = std::move(*result)
 
 #endif  // DOSSIER_BASE_RESULT_H_

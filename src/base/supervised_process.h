@@ -1,6 +1,7 @@
 // A program together with everything it starts.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(auto process, SupervisedProcess::Start({.argv = {"/bin/sh", "-c", line}}));
+//   DOSSIER_ASSIGN_OR_RETURN(auto process, SupervisedProcess::Start({.argv = {"/bin/sh", "-c",
+//   line}}));
 //   // poll process.out(), process.err(), process.report()
 //   if (auto ended = process.TakeEnd()) Use(ended->exit_code);
 //   process.Stop();                            // TERM, 100 ms, KILL to all descendants
@@ -39,8 +40,8 @@ struct ProcessEnd {
 
 class SupervisedProcess {
  public:
-  // Takes argv, folder, environment and input of `spec`. Errors: kInvalidArgument, kNotFound (a bare
-  // name that is not on PATH), kIo; other failures to start come with the end.
+  // Takes argv, folder, environment and input of `spec`. Errors: kInvalidArgument, kNotFound (a
+  // bare name that is not on PATH), kIo; other failures to start come with the end.
   static Result<SupervisedProcess> Start(const ProcessSpec& spec);
   SupervisedProcess(SupervisedProcess&& other) noexcept;
   SupervisedProcess& operator=(SupervisedProcess&&) = delete;

@@ -84,9 +84,9 @@ class Supervisor {
   }
 
  private:
-  // 0, or errno. Between us and the program stands, for a moment, the leader of its session: were the
-  // program itself the leader, a `setsid` that it is would fork, end at once, and look like a success.
-  // All share our memory until the program runs, so that nothing is copied for it.
+  // 0, or errno. Between us and the program stands, for a moment, the leader of its session: were
+  // the program itself the leader, a `setsid` that it is would fork, end at once, and look like a
+  // success. All share our memory until the program runs, so that nothing is copied for it.
   int Start() {
     volatile int reason = 0;
     volatile pid_t program = -1;
@@ -210,8 +210,8 @@ class Supervisor {
   pid_t program_ = -1;
   int signals_ = -1;
   int status_ = 0;
-  bool ended_ = false;     // the program
-  bool alone_ = false;     // no child is left
+  bool ended_ = false;  // the program
+  bool alone_ = false;  // no child is left
   bool stopping_ = false;
   std::int64_t kill_at_ = 0;  // milliseconds of a monotonic clock
 };

@@ -3,8 +3,8 @@
 //   TaskGroup tasks;
 //   tasks.Run([&] { SlowWork(); });     // the destructor waits for it
 //
-// For the few calls that block (a search over a large text); requests to models need no thread each.
-// Thread-safety: Run from any thread; the destructor from the owner's, when nobody calls Run.
+// For the few calls that block (a search over a large text); requests to models need no thread
+// each. Thread-safety: Run from any thread; the destructor from the owner's, when nobody calls Run.
 
 #ifndef DOSSIER_BASE_TASK_GROUP_H_
 #define DOSSIER_BASE_TASK_GROUP_H_

@@ -120,17 +120,16 @@ std::vector<std::string> NearestNames(std::string_view name, std::span<const std
 }
 
 Result<std::uint64_t> ParseSize(std::string_view text) {
-  constexpr Unit kUnits[] = {{"", 1},          {"b", 1},          {"k", 1024},
-                             {"kb", 1024},     {"m", 1048576},    {"mb", 1048576},
+  constexpr Unit kUnits[] = {{"", 1},           {"b", 1},          {"k", 1024},
+                             {"kb", 1024},      {"m", 1048576},    {"mb", 1048576},
                              {"g", 1073741824}, {"gb", 1073741824}};
   DOSSIER_ASSIGN_OR_RETURN(const double bytes, ParseWithUnit(text, kUnits, "500, 64K, 10M or 2G"));
   return static_cast<std::uint64_t>(bytes);
 }
 
 Result<std::chrono::milliseconds> ParseDuration(std::string_view text) {
-  constexpr Unit kUnits[] = {{"", 1000},     {"ms", 1},       {"s", 1000},
-                             {"m", 60000},   {"min", 60000},  {"h", 3600000},
-                             {"d", 86400000}};
+  constexpr Unit kUnits[] = {{"", 1000},     {"ms", 1},      {"s", 1000},    {"m", 60000},
+                             {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
   DOSSIER_ASSIGN_OR_RETURN(const double millis, ParseWithUnit(text, kUnits, "300ms, 60s or 10m"));
   return std::chrono::milliseconds(static_cast<std::int64_t>(millis));
 }

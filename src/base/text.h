@@ -21,7 +21,7 @@ namespace dossier {
 
 // Thousands separated by commas, whatever the locale.
 std::string GroupDigits(std::uint64_t number);
-std::string_view TrimSpace(std::string_view text);   // ASCII white space at both ends
+std::string_view TrimSpace(std::string_view text);  // ASCII white space at both ends
 std::string ToLowerAscii(std::string_view text);
 // Pieces between `separator`; "" gives one empty piece.
 std::vector<std::string_view> Split(std::string_view text, char separator);

@@ -8,7 +8,7 @@
 namespace dossier {
 namespace {
 
-constexpr std::ptrdiff_t kContext = 3;      // lines
+constexpr std::ptrdiff_t kContext = 3;  // lines
 constexpr std::ptrdiff_t kMaxChanges = 2000;
 
 using Lines = std::vector<std::string_view>;

@@ -39,7 +39,8 @@ std::string Sanitize(std::string_view text) {
 
 std::string_view Prefix(std::string_view text, std::uint64_t code_points) {
   std::size_t at = 0;
-  for (; code_points > 0 && at < text.size(); --code_points) at += internal::UnitAt(text, at).length;
+  for (; code_points > 0 && at < text.size(); --code_points)
+    at += internal::UnitAt(text, at).length;
   return text.substr(0, at);
 }
 

@@ -1,10 +1,11 @@
 // UTF-8: counting, checking, cleaning, cutting at code points.
 //
 //   utf8::Census census = utf8::Count("naïve café");   // 12 bytes, 10 code points
-//   std::string_view head = utf8::Prefix(text, 200);    // at most 200 code points, never half of one
+//   std::string_view head = utf8::Prefix(text, 200);    // at most 200 code points, never half of
+//   one
 //
-// Code points are Unicode scalar values; invalid bytes count as U+FFFD, one for each maximal invalid
-// part (the WHATWG rule). Thread-safety: pure functions.
+// Code points are Unicode scalar values; invalid bytes count as U+FFFD, one for each maximal
+// invalid part (the WHATWG rule). Thread-safety: pure functions.
 
 #ifndef DOSSIER_BASE_UTF8_H_
 #define DOSSIER_BASE_UTF8_H_
@@ -21,7 +22,7 @@ struct Census {
   std::uint64_t code_points = 0;       // ascii_bytes + wide_code_points
   std::uint64_t wide_code_points = 0;  // code points of two and more bytes, and invalid parts
   std::uint64_t utf16_units = 0;
-  std::uint64_t invalid = 0;           // maximal invalid parts
+  std::uint64_t invalid = 0;  // maximal invalid parts
 };
 
 Census Count(std::string_view text);

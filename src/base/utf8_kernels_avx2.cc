@@ -1,8 +1,7 @@
-#include "base/utf8_avx2.h"
-
 #include <algorithm>
 #include <cstring>
 
+#include "base/utf8_avx2.h"
 #include "base/utf8_kernels.h"
 
 namespace dossier::utf8::internal {
@@ -40,8 +39,8 @@ class PartCounter {
       errors_ = _mm256_or_si256(errors_, Utf8Errors(bytes, before_));
       starts_ = _mm256_sub_epi8(starts_, _mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65)));
       const __m256i f0 = _mm256_set1_epi8(static_cast<char>(0xF0));
-      four_byte_ = _mm256_sub_epi8(four_byte_,
-                                   _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, f0), bytes));
+      four_byte_ =
+          _mm256_sub_epi8(four_byte_, _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, f0), bytes));
       wide_ = _mm256_sub_epi8(wide_, _mm256_cmpgt_epi8(zero, bytes));
       open_ = true;
     }

@@ -27,15 +27,15 @@ TEST(Utf8Test, CountsCodePointsUtf16UnitsAndInvalidParts) {  // INS-4, INS-9
       {"\U0001F600", 1, 2, 0},
       {"e\u0301", 2, 2, 0},
       {"\x80", 1, 1, 1},
-      {"\xC3", 1, 1, 1},                   // cut off
+      {"\xC3", 1, 1, 1},  // cut off
       {"\xC3(", 2, 2, 1},
-      {"\xE2\x82", 1, 1, 1},               // a cut sequence is one part
+      {"\xE2\x82", 1, 1, 1},  // a cut sequence is one part
       {"\xE2\x82(", 2, 2, 1},
       {"\xF0\x9F\x98", 1, 1, 1},
-      {"\xC0\xAF", 2, 2, 2},               // overlong: no valid beginning, each byte its own part
+      {"\xC0\xAF", 2, 2, 2},  // overlong: no valid beginning, each byte its own part
       {"\xE0\x80\xAF", 3, 3, 3},
-      {"\xED\xA0\x80", 3, 3, 3},           // a surrogate
-      {"\xF4\x90\x80\x80", 4, 4, 4},       // above U+10FFFF
+      {"\xED\xA0\x80", 3, 3, 3},      // a surrogate
+      {"\xF4\x90\x80\x80", 4, 4, 4},  // above U+10FFFF
       {"\xF5\x80", 2, 2, 2},
       {"\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\x80\x62", 8, 8, 5},
   };

@@ -36,7 +36,7 @@ enum class LinkedFile : std::uint8_t { kRefuse, kFollow };
 
 std::optional<IgnoreFile> ReadIgnoreFile(const std::string& path, LinkedFile linked,
                                          LetterCase letters) {
-  struct stat info {};
+  struct stat info{};
   const int failed =
       linked == LinkedFile::kRefuse ? lstat(path.c_str(), &info) : stat(path.c_str(), &info);
   if (failed != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
@@ -65,14 +65,22 @@ struct Entry {
 
 mode_t ModeOf(unsigned char type) {
   switch (type) {
-    case DT_REG: return S_IFREG;
-    case DT_DIR: return S_IFDIR;
-    case DT_LNK: return S_IFLNK;
-    case DT_SOCK: return S_IFSOCK;
-    case DT_FIFO: return S_IFIFO;
-    case DT_CHR: return S_IFCHR;
-    case DT_BLK: return S_IFBLK;
-    default: return 0;
+    case DT_REG:
+      return S_IFREG;
+    case DT_DIR:
+      return S_IFDIR;
+    case DT_LNK:
+      return S_IFLNK;
+    case DT_SOCK:
+      return S_IFSOCK;
+    case DT_FIFO:
+      return S_IFIFO;
+    case DT_CHR:
+      return S_IFCHR;
+    case DT_BLK:
+      return S_IFBLK;
+    default:
+      return 0;
   }
 }
 
@@ -161,7 +169,7 @@ class Walker {
       : options_(options), cancel_(cancel), rules_(options.extra_ignore_files, options.letters) {}
 
   Result<WalkResult> Run(const std::string& folder) {
-    struct stat info {};
+    struct stat info{};
     if (stat(folder.c_str(), &info) != 0) return MakeErrnoError(errno, folder);
     if (!S_ISDIR(info.st_mode)) return MakeErrnoError(ENOTDIR, folder);
     seen_.insert({info.st_dev, info.st_ino});
@@ -218,9 +226,8 @@ class Walker {
     }
     const RuleStack::Mark outer = rules_.mark();
     if (options_.ignore == IgnoreRules::kApply) {
-      rules_.AddFolder(place.folder, place.inside, [&](const std::string& name) {
-        return dot_files_.contains(name);
-      });
+      rules_.AddFolder(place.folder, place.inside,
+                       [&](const std::string& name) { return dot_files_.contains(name); });
     }
     for (const Entry& entry : entries) {
       if (result_.stopped) break;
@@ -252,8 +259,7 @@ class Walker {
   Status Visit(const Place& place, const Entry& entry) {
     const std::string inner = JoinPath(place.inside, entry.name);
     const bool is_folder = S_ISDIR(entry.mode);
-    const Choice choice =
-        Choose(place, inner, is_folder ? PathKind::kFolder : PathKind::kFile);
+    const Choice choice = Choose(place, inner, is_folder ? PathKind::kFolder : PathKind::kFile);
     if (choice == Choice::kLeave) return {};
     if (entry.link && options_.links == SymbolicLinks::kSkip) return {};
     std::string path = JoinPath(place.folder, entry.name);
@@ -313,11 +319,11 @@ class Walker {
     entry->link = S_ISLNK(entry->mode);
     if (entry->mode != 0 && !follow) return true;
     const std::string path = JoinPath(folder, entry->name);
-    struct stat info {};
+    struct stat info{};
     if (lstat(path.c_str(), &info) != 0) return false;
     entry->link = S_ISLNK(info.st_mode);
     if (entry->link && follow) {
-      struct stat target {};
+      struct stat target{};
       if (stat(path.c_str(), &target) == 0) info = target;
     }
     entry->mode = info.st_mode;

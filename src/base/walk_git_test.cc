@@ -20,17 +20,22 @@ using Paths = std::set<std::string>;
 
 // Names in which something is special to a shell, to git, to a glob, or to a terminal.
 constexpr std::string_view kNames[] = {
-    "a", "b", "ab", "A", "a.o", "b.o", "foo", "foo.c", "x y", "x ", " x", "[id]", "[a]", "!a", "#a",
-    "a*b", "a?b", "back\\slash", "quote\"q", "it's", "new\nline", "tab\tt", "\xFF\xFE", "caf\xC3\xA9",
-    "-dash", "a]", "{a,b}", "...", ".hid", "build", "o", "~", "a-z", "^a", "a\r",
+    "a",      "b",        "ab",          "A",           "a.o",      "b.o",   "foo",
+    "foo.c",  "x y",      "x ",          " x",          "[id]",     "[a]",   "!a",
+    "#a",     "a*b",      "a?b",         "back\\slash", "quote\"q", "it's",  "new\nline",
+    "tab\tt", "\xFF\xFE", "caf\xC3\xA9", "-dash",       "a]",       "{a,b}", "...",
+    ".hid",   "build",    "o",           "~",           "a-z",      "^a",    "a\r",
 };
-constexpr std::string_view kFolders[] = {"src", "build", "a", "[id]", "x y", "deep", ".dot", "o.d",
-                                         "new\nd", "\xC3\xA9", "b"};
+constexpr std::string_view kFolders[] = {"src",  "build", "a",      "[id]",     "x y", "deep",
+                                         ".dot", "o.d",   "new\nd", "\xC3\xA9", "b"};
 constexpr std::string_view kPieces[] = {
-    "a", "b", "foo", "build", "src", "*", "**", "?", "/", "/", "/**/", "**/", "/**", "[ab]", "[!a]",
-    "[^b]", "[a-c]", "[]a]", "[[:alpha:]]", "[[:nope:]]", "[[:digit:]", "[a", "\\[id\\]", "[id]",
-    "\\", "\\ ", "\\*", "\\!", "!", "#", "\\#", " ", "  ", ".o", "*.o", ".", ".*", "o", "x y", "é",
-    "\xFF", "]", "{a,b}", "[a-", "[\\]]", "[--0]", "\t", "***", "A", "deep", "[!]a-]", "^", "~",
+    "a",     "b",    "foo",         "build",      "src",        "*",     "**",       "?",
+    "/",     "/",    "/**/",        "**/",        "/**",        "[ab]",  "[!a]",     "[^b]",
+    "[a-c]", "[]a]", "[[:alpha:]]", "[[:nope:]]", "[[:digit:]", "[a",    "\\[id\\]", "[id]",
+    "\\",    "\\ ",  "\\*",         "\\!",        "!",          "#",     "\\#",      " ",
+    "  ",    ".o",   "*.o",         ".",          ".*",         "o",     "x y",      "é",
+    "\xFF",  "]",    "{a,b}",       "[a-",        "[\\]]",      "[--0]", "\t",       "***",
+    "A",     "deep", "[!]a-]",      "^",          "~",
 };
 
 std::string RandomPattern(Random& random) {
@@ -79,8 +84,10 @@ class WalkGitTest : public ::testing::Test {
     arguments.insert(arguments.begin(), "git");
     std::vector<std::string> environment = {"PATH=" + std::string(getenv("PATH")),
                                             "HOME=" + home_.path(), "LC_ALL=C"};
-    const auto done = RunProcess({.argv = arguments, .folder = root_,
-                                  .environment = environment, .input = std::move(input)});
+    const auto done = RunProcess({.argv = arguments,
+                                  .folder = root_,
+                                  .environment = environment,
+                                  .input = std::move(input)});
     EXPECT_TRUE(done);
     return done ? done->out : "";
   }
@@ -162,8 +169,9 @@ TEST_F(WalkGitTest, ListsWhatGitListsOverRandomTrees) {  // ASM-110, ASM-T17
     const Paths cached = SplitAtNul(Git({"ls-files", "-c", "-z"}));
     const Paths expected = SplitAtNul(Git({"ls-files", "-co", "--exclude-standard", "-z"}));
     const Paths found = Walk("", {cached.begin(), cached.end()});
-    EXPECT_EQ(found, expected) << "walk:\n" << Shown(found) << "git:\n" << Shown(expected)
-                               << Rules();
+    EXPECT_EQ(found, expected) << "walk:\n"
+                               << Shown(found) << "git:\n"
+                               << Shown(expected) << Rules();
     if (HasFailure()) return;
   }
 }
@@ -180,8 +188,9 @@ TEST_F(WalkGitTest, LeavesOutWhatCheckIgnoreNames) {  // ASM-110, ASM-T17
     std::set_difference(all.begin(), all.end(), ignored.begin(), ignored.end(),
                         std::inserter(expected, expected.end()));
     const Paths found = Walk("");
-    EXPECT_EQ(found, expected) << "walk:\n" << Shown(found) << "git:\n" << Shown(expected)
-                               << Rules();
+    EXPECT_EQ(found, expected) << "walk:\n"
+                               << Shown(found) << "git:\n"
+                               << Shown(expected) << Rules();
     // From a subfolder the same rules hold.
     for (const std::string_view folder : kFolders) {
       const std::string inside = std::string(folder) + "/";

@@ -150,7 +150,8 @@ TEST_F(WalkTest, AnAbsentFolderAndACancelledWalkFail) {
 }
 
 std::string RandomPattern(Random& random) {
-  constexpr std::string_view kParts[] = {"a", "b", "c", "*", "?", "/", "**/", "/**", "[ab]", "!", "a*"};
+  constexpr std::string_view kParts[] = {"a",   "b",   "c",    "*", "?", "/",
+                                         "**/", "/**", "[ab]", "!", "a*"};
   std::string pattern;
   for (std::uint64_t i = 1 + random.Below(4); i > 0; --i) pattern += kParts[random.Below(11)];
   if (random.Below(4) == 0) pattern += "/";

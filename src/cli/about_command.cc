@@ -53,9 +53,8 @@ void PrintVersion(const std::vector<std::string>& argv, std::ostream& out) {
     out << "dossier " << kVersion << "\n";
     return;
   }
-  out << ToJson(JsonObject{{"schema", "dossier.version/1"},
-                           {"name", "dossier"},
-                           {"version", kVersion}})
+  out << ToJson(JsonObject{
+             {"schema", "dossier.version/1"}, {"name", "dossier"}, {"version", kVersion}})
       << "\n";
 }
 
@@ -65,8 +64,7 @@ int RunHelp(const CLI::App& app, const AboutArguments& arguments, std::ostream& 
     out << HelpText(*command, PathOf(app, arguments.words), HelpLength::kFull);
     return 0;
   }
-  const auto text =
-      arguments.words.size() == 1 ? TopicText(arguments.words.front()) : std::nullopt;
+  const auto text = arguments.words.size() == 1 ? TopicText(arguments.words.front()) : std::nullopt;
   if (!text) return PrintError(err, UnknownTopic(app, arguments.words));
   out << *text;
   return 0;
@@ -91,8 +89,8 @@ int RunMan(const CLI::App& app, const AboutArguments& arguments, std::ostream& o
 
 int RunComplete(const CLI::App& app, const AboutArguments& arguments, const GlobalFlags& flags,
                 std::ostream& out) {
-  const Completions found =
-      Complete(app, arguments.words, [&](std::string_view kind) { return Offer(app, kind, flags); });
+  const Completions found = Complete(
+      app, arguments.words, [&](std::string_view kind) { return Offer(app, kind, flags); });
   for (const Completion& completion : found.words) {
     out << completion.word;
     if (!completion.about.empty()) out << "\t" << completion.about;

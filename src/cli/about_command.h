@@ -1,5 +1,5 @@
-// The commands that only speak of the program itself: help, completion, man, and `__complete`, which
-// the completion scripts ask.
+// The commands that only speak of the program itself: help, completion, man, and `__complete`,
+// which the completion scripts ask.
 //
 //   AboutArguments arguments{.words = {"models", "pull"}};
 //   int exit_code = RunHelp(app, arguments, std::cout, std::cerr);

@@ -48,10 +48,9 @@ constexpr Word<recursion::BlockPolicy> kBlocks[] = {
     {"all", recursion::BlockPolicy::kAll},
     {"first", recursion::BlockPolicy::kFirst}};
 
-constexpr Word<recursion::Compacting> kCompactings[] = {
-    {"auto", recursion::Compacting::kAuto},
-    {"rules", recursion::Compacting::kRules},
-    {"off", recursion::Compacting::kOff}};
+constexpr Word<recursion::Compacting> kCompactings[] = {{"auto", recursion::Compacting::kAuto},
+                                                        {"rules", recursion::Compacting::kRules},
+                                                        {"off", recursion::Compacting::kOff}};
 
 constexpr Word<recursion::CacheUse> kCaches[] = {{"on", recursion::CacheUse::kOn},
                                                  {"off", recursion::CacheUse::kOff},
@@ -97,8 +96,9 @@ Result<std::string> ReadQuestion(const AskArguments& arguments, const GlobalFlag
   StdinStream in;
   DOSSIER_ASSIGN_OR_RETURN(
       const PromptInput input,
-      ReadPromptInput({.prompt = "-", .timeout = timeout}, in,
-                      [&](std::string_view warning) { PrintWarning(err, warning); }, cancel));
+      ReadPromptInput(
+          {.prompt = "-", .timeout = timeout}, in,
+          [&](std::string_view warning) { PrintWarning(err, warning); }, cancel));
   if (TrimSpace(input.text).empty()) {
     return MakeError(ErrorCode::kUsage, "ask: the question on stdin is empty");
   }
@@ -150,8 +150,8 @@ std::vector<recursion::ContextSource> Sources(const AskArguments& arguments) {
   return sources;
 }
 
-int WriteAnswer(const AskArguments& arguments, const recursion::Outcome& outcome,
-                std::ostream& out, std::ostream& err) {
+int WriteAnswer(const AskArguments& arguments, const recursion::Outcome& outcome, std::ostream& out,
+                std::ostream& err) {
   std::string text = arguments.json ? ToJson(outcome.ToJson()) : outcome.text;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   if (!arguments.output.empty()) {
@@ -192,8 +192,7 @@ void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std
       break;
     case recursion::RunStatus::kInterrupted:
       err << "dossier: " << (outcome.error ? outcome.error->message : "interrupted")
-          << "; `dossier runs show " << outcome.run
-          << "` shows what was done\n";
+          << "; `dossier runs show " << outcome.run << "` shows what was done\n";
       break;
     default:
       break;
@@ -207,8 +206,8 @@ Result<std::shared_ptr<store::Journal>> OpenJournal() {
   return std::shared_ptr<store::Journal>(std::move(journal));
 }
 
-// If code will run for sure, Python starts now, beside all that comes before it. Null if it will not,
-// or if it cannot: the engine then makes a pool when it needs one, and says what is wrong.
+// If code will run for sure, Python starts now, beside all that comes before it. Null if it will
+// not, or if it cannot: the engine then makes a pool when it needs one, and says what is wrong.
 std::shared_ptr<sandbox::Pool> StartPool(const AskArguments& arguments,
                                          const SandboxChoice& sandbox) {
   if (Pick(kModes, arguments.mode) != recursion::Mode::kRecursive || arguments.dry_run) return {};
@@ -229,8 +228,7 @@ Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const C
   const Terminal terminal = Terminal::Detect(ParseColorWish(flags.color));
   DOSSIER_RETURN_IF_ERROR(CheckQuestion(arguments));
   DOSSIER_ASSIGN_OR_RETURN(const ProgressStyle style,
-                           ParseProgressStyle(flags.quiet ? "none" : arguments.progress,
-                                              terminal));
+                           ParseProgressStyle(flags.quiet ? "none" : arguments.progress, terminal));
   DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments.sandbox));
   // Before anything starts: a project that is not trusted must change nothing.
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
@@ -300,7 +298,9 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
   ask.add_flag("-r,--recurse", arguments->recurse, "read the files below folders");
   const auto choice = [&](const char* flag, std::string& value, std::vector<std::string> words,
                           const char* help) {
-    ask.add_option(flag, value, help)->check(CLI::IsMember(std::move(words)))->capture_default_str();
+    ask.add_option(flag, value, help)
+        ->check(CLI::IsMember(std::move(words)))
+        ->capture_default_str();
   };
   choice("--mode", arguments->mode, Words(kModes), "one plain call, or code in a sandbox");
   choice("--profile", arguments->profile, Words(kProfiles), "prompts and limits for the model");
@@ -315,8 +315,7 @@ void AddAskCommand(CLI::App& app, AskArguments* arguments) {
       ->check(CLI::Range(0.1, 1.0))
       ->capture_default_str();
   ask.add_option("--dialect", arguments->dialect, "language of the code")->capture_default_str();
-  ask.add_option("--votes", arguments->votes,
-                 "attempts of which two must agree (1 large, 3 small)")
+  ask.add_option("--votes", arguments->votes, "attempts of which two must agree (1 large, 3 small)")
       ->check(CLI::Range(1, 9));
   const std::string limits = "Limits";
   ask.add_option("--max-depth", arguments->max_depth, "0: no sub-calls; 1: plain sub-calls")

@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "cli/asset_folders.h"
 #include "cli/assembly_table.h"
+#include "cli/asset_folders.h"
 #include "cli/counter_choice.h"
 #include "cli/model_flags.h"
 #include "cli/section_sources.h"
@@ -45,8 +45,8 @@ Result<std::shared_ptr<const tokens::Counter>> CounterOf(const std::string& want
                                                          const model::Entry& entry,
                                                          std::vector<std::string>* warnings) {
   if (wanted == "estimate") {
-    return tokens::MakeEstimator({.bytes_per_token = entry.bytes_per_token,
-                                  .margin = entry.margin});
+    return tokens::MakeEstimator(
+        {.bytes_per_token = entry.bytes_per_token, .margin = entry.margin});
   }
   const tokens::DataPaths paths = tokens::DefaultDataPaths();
   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, wanted.empty()
@@ -64,7 +64,8 @@ Result<Json> ReadPrevious(const std::string& path) {
     if (FindString(*report, "schema") == "dossier.assembly/1") return *report;
   }
   return MakeError(ErrorCode::kConfig,
-                   "--previous {}: is no report of `dossier assemble --report FILE` or --json", path);
+                   "--previous {}: is no report of `dossier assemble --report FILE` or --json",
+                   path);
 }
 
 // "2026-11-21", with or without a time behind it.
@@ -152,8 +153,7 @@ class Command {
 
   Status Print(const Assembled& prompt) {
     if (!arguments_.report.empty()) {
-      const Status written =
-          WriteFileAtomic(arguments_.report, ToPrettyJson(prompt.report) + "\n");
+      const Status written = WriteFileAtomic(arguments_.report, ToPrettyJson(prompt.report) + "\n");
       if (!written) {
         return MakeError(written.error().code,
                          "--report {}: it cannot be written; is its folder there?",

@@ -20,10 +20,10 @@ namespace dossier::cli {
 
 struct AssembleArguments {
   std::string layout;
-  std::vector<std::string> sources;    // --source NAME=REF
-  std::vector<std::string> variables;  // -D NAME=VALUE
-  std::string model;                   // -m
-  std::string tokenizer;               // --tokenizer
+  std::vector<std::string> sources;                    // --source NAME=REF
+  std::vector<std::string> variables;                  // -D NAME=VALUE
+  std::string model;                                   // -m
+  std::string tokenizer;                               // --tokenizer
   std::optional<std::int64_t> budget, reserve_output;  // tokens
   std::optional<double> window_share;
   std::string out = "messages";  // --out: messages, request, text, markdown

@@ -11,8 +11,8 @@ std::string Text(const Json& object, std::string_view key) {
 }
 
 std::string Number(const Json& object, std::string_view key) {
-  return GroupDigits(static_cast<std::uint64_t>(
-      std::max<std::int64_t>(FindInt(object, key).value_or(0), 0)));
+  return GroupDigits(
+      static_cast<std::uint64_t>(std::max<std::int64_t>(FindInt(object, key).value_or(0), 0)));
 }
 
 const JsonArray& List(const Json& object, std::string_view key) {
@@ -44,9 +44,9 @@ std::string CacheLines(const Json& cache) {
     out += fmt::format("expected from the cache: {} tokens\n", Number(cache, "expected_cached"));
   }
   if (const Json* first = Find(cache, "first_difference"); first && first->is_object()) {
-    out += fmt::format("first difference: section {}, byte {}; {} tokens lost\n",
-                       Text(*first, "section"), Number(*first, "byte"),
-                       Number(*first, "tokens_lost"));
+    out +=
+        fmt::format("first difference: section {}, byte {}; {} tokens lost\n",
+                    Text(*first, "section"), Number(*first, "byte"), Number(*first, "tokens_lost"));
   }
   return out;
 }
@@ -66,8 +66,8 @@ std::string ReportTable(const Json& report) {
   const Json* tokenizer = Find(report, "tokenizer");
   if (!budget) budget = &empty;
   if (!tokenizer) tokenizer = &empty;
-  out += fmt::format("used {} of {} tokens, framing {}, {} free ({}, {})\n", Number(*budget, "used"),
-                     Number(*budget, "usable"), Number(*budget, "framing"),
+  out += fmt::format("used {} of {} tokens, framing {}, {} free ({}, {})\n",
+                     Number(*budget, "used"), Number(*budget, "usable"), Number(*budget, "framing"),
                      Number(*budget, "free"), Text(*tokenizer, "encoding"),
                      FindBool(*tokenizer, "exact").value_or(false) ? "exact" : "estimated");
   if (const Json* cache = Find(report, "cache")) out += CacheLines(*cache);

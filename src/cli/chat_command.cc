@@ -48,14 +48,14 @@ class ChatRun {
     if (arguments_.interactive) return RunSession(std::move(config), stream);
     DOSSIER_ASSIGN_OR_RETURN(std::string prompt, ReadPrompt(config.mode));
     const bool raw = arguments_.raw.value_or(config.raw_response);
-    DOSSIER_ASSIGN_OR_RETURN(
-        const auto setup,
-        ChatSetup::Make(arguments_, global_, std::move(config),
-                        [this](std::string_view line) { Say(line); }, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(const auto setup,
+                             ChatSetup::Make(
+                                 arguments_, global_, std::move(config),
+                                 [this](std::string_view line) { Say(line); }, cancel_));
     if (setup->id_is_new()) Say("conversation: " + setup->id(), Prefix::kNo);
     ChatOutput output(OutputOptions(stream, raw, *setup), cancel_, out_, err_);
-    const TurnOutcome outcome = setup->chat().Send(setup->RequestFor(std::move(prompt)), output,
-                                                   output.token());
+    const TurnOutcome outcome =
+        setup->chat().Send(setup->RequestFor(std::move(prompt)), output, output.token());
     return output.Finish(outcome);
   }
 
@@ -67,8 +67,8 @@ class ChatRun {
     const ChatArguments& given = arguments_;
     if (given.interactive) return true;
     const bool one_answer = given.prompt || given.json || given.jsonl || given.dry_run ||
-                            given.explain_context || given.resume_turn ||
-                            given.validate_schema || given.raw.value_or(false);
+                            given.explain_context || given.resume_turn || given.validate_schema ||
+                            given.raw.value_or(false);
     return !one_answer && !global_.no_input && !global_.no_stdin && AtTerminal();
   }
 
@@ -80,17 +80,16 @@ class ChatRun {
     const auto say = [&](std::string_view line) {
       if (!driver || !driver->Tell(line)) Say(line);
     };
-    DOSSIER_ASSIGN_OR_RETURN(
-        const auto setup, ChatSetup::Make(arguments_, global_, std::move(config), say, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(const auto setup,
+                             ChatSetup::Make(arguments_, global_, std::move(config), say, cancel_));
     using Stream = ConversationDriver::Stream;
-    DOSSIER_ASSIGN_OR_RETURN(
-        driver, ConversationDriver::Make(*setup, stream ? Stream::kYes : Stream::kNo));
+    DOSSIER_ASSIGN_OR_RETURN(driver,
+                             ConversationDriver::Make(*setup, stream ? Stream::kYes : Stream::kNo));
     const std::unique_ptr<LineReader> reader = MakeReader(history);
-    ChatSession session(SessionOptions(*setup), *driver, *reader,
-                        [this](std::function<void()> handler) {
-                          interrupt_.Divert(std::move(handler));
-                        },
-                        out_, err_);
+    ChatSession session(
+        SessionOptions(*setup), *driver, *reader,
+        [this](std::function<void()> handler) { interrupt_.Divert(std::move(handler)); }, out_,
+        err_);
     return session.Run(cancel_);
   }
 
@@ -154,8 +153,8 @@ class ChatRun {
     if (mode == config::Mode::kCompat) request.trim = PromptRequest::Trim::kBothEnds;
     DOSSIER_ASSIGN_OR_RETURN(
         PromptInput input,
-        ReadPromptInput(request, in, [&](std::string_view text) { PrintWarning(err_, text); },
-                        cancel_));
+        ReadPromptInput(
+            request, in, [&](std::string_view text) { PrintWarning(err_, text); }, cancel_));
     if (input.text.empty()) {
       return MakeError(ErrorCode::kUsage,
                        "chat: there is no PROMPT and nothing on stdin: dossier chat \"PROMPT\"");
@@ -165,9 +164,8 @@ class ChatRun {
 
   Result<int> ShowSchema(const config::Config& config) {
     DOSSIER_ASSIGN_OR_RETURN(
-        const auto schema,
-        ChooseSchema({.text = arguments_.schema, .file = arguments_.schema_file}, config, global_,
-                     cancel_));
+        const auto schema, ChooseSchema({.text = arguments_.schema, .file = arguments_.schema_file},
+                                        config, global_, cancel_));
     if (!schema) {
       return MakeError(ErrorCode::kNotFound,
                        "--validate-schema: there is no schema; give --json-schema or "

@@ -1,5 +1,5 @@
-// `dossier chat`: one turn with a model, stateless or in a stored conversation, or a session of many
-// turns (3.2).
+// `dossier chat`: one turn with a model, stateless or in a stored conversation, or a session of
+// many turns (3.2).
 //
 //   int code = RunChat(arguments, global, interrupt, out, err);
 //

@@ -27,9 +27,9 @@ struct ChatMessage {
 struct ChatTurn {
   // kInterrupted: stopped by a person; what came is saved as incomplete.
   enum class End { kDone, kInterrupted, kFailed } end = End::kDone;
-  std::optional<Error> error;         // kFailed
+  std::optional<Error> error;  // kFailed
   std::vector<std::string> warnings;
-  std::string usage;                  // the line of CON-48; "" if nothing was billed
+  std::string usage;  // the line of CON-48; "" if nothing was billed
 };
 
 // What a turn tells while it runs, from any thread, one call at a time.

@@ -3,12 +3,11 @@
 namespace dossier::cli {
 namespace {
 
-// A flag that knows whether it was given: CLI11's own overload for such a type counts, and begins with
-// a false that would beat the configuration.
+// A flag that knows whether it was given: CLI11's own overload for such a type counts, and begins
+// with a false that would beat the configuration.
 CLI::Option& AddSwitch(CLI::App& chat, const char* names, std::optional<bool>& value,
                        const char* about) {
-  return *chat.add_flag_function(
-      names, [&value](std::int64_t count) { value = count > 0; }, about);
+  return *chat.add_flag_function(names, [&value](std::int64_t count) { value = count > 0; }, about);
 }
 
 void AddModelGroup(CLI::App& chat, ChatArguments* arguments) {
@@ -40,7 +39,8 @@ void AddConversationGroup(CLI::App& chat, ChatArguments* arguments) {
   chat.add_flag("--new", arguments->fresh, "make one; its id is said on stderr")->group(group);
   chat.add_flag("-c,--continue", arguments->last, "the one that was used last")->group(group);
   chat.add_flag("--read-only", arguments->read_only, "answer, but save nothing")->group(group);
-  chat.add_flag("--no-save", arguments->no_save, "keep nothing: no turn, no journal, no history")->group(group);
+  chat.add_flag("--no-save", arguments->no_save, "keep nothing: no turn, no journal, no history")
+      ->group(group);
   chat.add_flag("--resume-turn", arguments->resume_turn, "ask the last incomplete turn again")
       ->group(group);
   chat.add_flag("--wait", arguments->wait, "nobody else takes a turn until this one is saved")
@@ -99,13 +99,15 @@ void AddReplyGroup(CLI::App& chat, ChatArguments* arguments) {
 
 void AddAgentGroup(CLI::App& chat, ChatArguments* arguments) {
   const std::string group = "Commands that the model may run";
-  AddSwitch(chat, "--allow-commands", arguments->allow_commands, "let it run commands").group(group);
+  AddSwitch(chat, "--allow-commands", arguments->allow_commands, "let it run commands")
+      .group(group);
   const auto rules = [&](const char* name, std::vector<std::string>& list, const char* about) {
     chat.add_option(name, list, about)->type_name("RULE")->allow_extra_args(false)->group(group);
   };
   rules("--command-allow", arguments->command_allow, "a usage line that may run (repeat)");
   rules("--command-deny", arguments->command_deny, "a usage line that may not (repeat)");
-  AddSwitch(chat, "--confirm-commands", arguments->confirm_commands, "ask before each").group(group);
+  AddSwitch(chat, "--confirm-commands", arguments->confirm_commands, "ask before each")
+      .group(group);
 }
 
 }  // namespace
@@ -137,7 +139,8 @@ Status CheckChatFlags(const ChatArguments& arguments) {
       {named, arguments.last, {"--conversation", "--continue"}},
       {arguments.json, arguments.jsonl, {"--json", "--jsonl"}},
       {arguments.compact, arguments.no_compact, {"--compact", "--no-compact"}},
-      {!arguments.schema.empty(), !arguments.schema_file.empty(),
+      {!arguments.schema.empty(),
+       !arguments.schema_file.empty(),
        {"--json-schema", "--json-schema-file"}},
       {arguments.system.has_value(), !arguments.system_file.empty(), {"--system", "--system-file"}},
       {arguments.resume_turn, arguments.prompt.has_value(), {"--resume-turn", "a PROMPT"}},

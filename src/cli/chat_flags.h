@@ -30,8 +30,8 @@ struct ChatArguments {
   std::optional<bool> stream;  // unset: on a terminal
 
   std::optional<std::string> conversation;
-  bool fresh = false;        // --new
-  bool last = false;         // -c
+  bool fresh = false;  // --new
+  bool last = false;   // -c
   bool read_only = false, no_save = false;
 
   ContextFlags context;

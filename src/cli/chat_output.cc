@@ -99,7 +99,8 @@ int PrintFailure(const Error& error, ChatOutput::Form form, std::ostream& out, s
   const int exit = ExitCode(error.code);
   const JsonObject json = ErrorJson(ErrorName(error.code), exit, error.message);
   if (form == ChatOutput::Form::kJson) {
-    out << ToJson(JsonObject{{"schema", kSchemaVersion}, {"error", json}, {"warnings", JsonArray()}})
+    out << ToJson(
+               JsonObject{{"schema", kSchemaVersion}, {"error", json}, {"warnings", JsonArray()}})
         << "\n";
   } else if (form == ChatOutput::Form::kJsonLines) {
     out << ToJson(JsonObject{{"event", "error"}, {"error", json}}) << "\n"
@@ -211,7 +212,8 @@ void ChatOutput::FinishEvents(const TurnOutcome& outcome) {
   if (outcome.data) Event("delta", {{"text", outcome.text}});
   if (outcome.usage.input > 0) Event("usage", conversation::UsageJson(outcome.usage));
   if (outcome.error) {
-    Event("error", {{"error", ErrorJson(outcome.error_name, outcome.exit, outcome.error->message)}});
+    Event("error",
+          {{"error", ErrorJson(outcome.error_name, outcome.exit, outcome.error->message)}});
   }
   Event("end", {{"exit", outcome.exit},
                 {"finish_reason", outcome.finish},
@@ -227,9 +229,8 @@ void ChatOutput::PrintPlan(const TurnOutcome& outcome) {
     JsonObject json{{"schema", kSchemaVersion},
                     {"request", request ? std::move(*request) : Json(wire)},
                     {"tokens", plan.request.tokens},
-                    {"cost_nano_usd", outcome.usage.cost_nano_usd
-                                          ? Json(*outcome.usage.cost_nano_usd)
-                                          : Json()},
+                    {"cost_nano_usd",
+                     outcome.usage.cost_nano_usd ? Json(*outcome.usage.cost_nano_usd) : Json()},
                     {"context", outcome.context},
                     {"sections", ContextSections(plan.request.report)},
                     {"warnings", TextsJson(outcome.warnings)},
@@ -239,10 +240,11 @@ void ChatOutput::PrintPlan(const TurnOutcome& outcome) {
   }
   const bool table = options_.shown != Shown::kRequest;
   if (options_.shown != Shown::kContextTable) out_ << wire << "\n";
-  if (table) (options_.shown == Shown::kContextTable ? out_ : err_) << ContextTable(plan, outcome.blocks);
+  if (table)
+    (options_.shown == Shown::kContextTable ? out_ : err_) << ContextTable(plan, outcome.blocks);
   if (options_.quiet == Quiet::kYes) return;
-  std::string line = fmt::format("{} tokens",
-                                 GroupDigits(static_cast<std::uint64_t>(plan.request.tokens)));
+  std::string line =
+      fmt::format("{} tokens", GroupDigits(static_cast<std::uint64_t>(plan.request.tokens)));
   if (outcome.usage.cost_nano_usd) {
     line += fmt::format(", ${:.6f} for the input",
                         static_cast<double>(*outcome.usage.cost_nano_usd) / 1e9);

@@ -153,12 +153,22 @@ ChatSession::Next ChatSession::Handle(const std::string& text) {
 ChatSession::Next ChatSession::RunCommand(const ChatInput& input) {
   const std::string& argument = input.argument;
   switch (input.command) {
-    case SlashCommand::kPrompt: return SendMessage(argument);
-    case SlashCommand::kExit: return Next::kLeave;
-    case SlashCommand::kHelp: ShowResult(SlashHelp()); break;
-    case SlashCommand::kContext: ShowResult(driver_.Context()); break;
-    case SlashCommand::kTokens: ShowResult(driver_.Tokens()); break;
-    case SlashCommand::kUsage: ShowResult(driver_.Usage()); break;
+    case SlashCommand::kPrompt:
+      return SendMessage(argument);
+    case SlashCommand::kExit:
+      return Next::kLeave;
+    case SlashCommand::kHelp:
+      ShowResult(SlashHelp());
+      break;
+    case SlashCommand::kContext:
+      ShowResult(driver_.Context());
+      break;
+    case SlashCommand::kTokens:
+      ShowResult(driver_.Tokens());
+      break;
+    case SlashCommand::kUsage:
+      ShowResult(driver_.Usage());
+      break;
     case SlashCommand::kModel:
       ShowResult(argument.empty() ? Result<std::string>(driver_.model())
                                   : driver_.SetModel(argument));
@@ -167,7 +177,8 @@ ChatSession::Next ChatSession::RunCommand(const ChatInput& input) {
       exec_.push_back(argument);
       Note(fmt::format("runs with your next message: {}", argument));
       break;
-    case SlashCommand::kEdit: return EditAndSend();
+    case SlashCommand::kEdit:
+      return EditAndSend();
     case SlashCommand::kMulti:
       Note("end with a line that holds only a dot");
       return ReadAndSend(MessageEnd::kDot);

@@ -109,8 +109,9 @@ Played Play(std::deque<Line> lines, RecordingDriver& driver, ChatSessionOptions 
   ScriptedReader reader(std::move(lines));
   std::ostringstream out, err;
   std::function<void()> handler;
-  ChatSession session(std::move(options), driver, reader,
-                      [&](std::function<void()> given) { handler = std::move(given); }, out, err);
+  ChatSession session(
+      std::move(options), driver, reader,
+      [&](std::function<void()> given) { handler = std::move(given); }, out, err);
   const auto press = [&] { handler(); };
   if (driver.press) driver.press = press;
   if (driver.press_again) driver.press_again = press;
@@ -121,12 +122,13 @@ Played Play(std::deque<Line> lines, RecordingDriver& driver, ChatSessionOptions 
 
 TEST(ChatSessionTest, EveryCommandReachesTheDriver) {  // A12
   RecordingDriver driver;
-  const Played played = Play(
-      {Text("why?"), Text("/exec git diff"), Text("/exec make -n"), Text("now?"), Text("and now?"),
-       Text("/undo"), Text("/retry"), Text("/fork"), Text("/fork b"), Text("/save c"),
-       Text("/refresh"), Text("/compact"), Text("/context"), Text("/tokens"), Text("/model big"),
-       Text("/model"), Text("//x"), Text("/usage"), Text("/nonsense"), Text(" ")},
-      driver);
+  const Played played =
+      Play({Text("why?"),     Text("/exec git diff"), Text("/exec make -n"), Text("now?"),
+            Text("and now?"), Text("/undo"),          Text("/retry"),        Text("/fork"),
+            Text("/fork b"),  Text("/save c"),        Text("/refresh"),      Text("/compact"),
+            Text("/context"), Text("/tokens"),        Text("/model big"),    Text("/model"),
+            Text("//x"),      Text("/usage"),         Text("/nonsense"),     Text(" ")},
+           driver);
   EXPECT_EQ(played.code, 0);
   EXPECT_THAT(driver.calls,
               ElementsAre("send why?", "send now? [git diff] [make -n]", "send and now?", "undo",
@@ -216,7 +218,9 @@ TEST(ReadMessageTest, SeveralLinesMakeOneMessage) {
       {{Text("a\\"), end}, MessageEnd::kLine, "a"},
       {{Text("pasted\ntwo")}, MessageEnd::kLine, "pasted\ntwo"},
       {{end}, MessageEnd::kLine, "", Line::Kind::kEnd},
-      {{Text("a\\"), Interrupted(Line::Was::kEmpty)}, MessageEnd::kLine, "",
+      {{Text("a\\"), Interrupted(Line::Was::kEmpty)},
+       MessageEnd::kLine,
+       "",
        Line::Kind::kInterrupted},
       {{Text("a"), Text(""), Text("b\\"), Text(".")}, MessageEnd::kDot, "a\n\nb\\"},
       {{Text("a"), end}, MessageEnd::kDot, "a"},
@@ -238,7 +242,7 @@ TEST(InputHistoryTest, MessagesComeBackInAPrivateBoundedFile) {
   InputHistory history(path);
   for (const char* message : {"one", "two\nlines \\n", "two\nlines \\n", ""}) history.Add(message);
   EXPECT_THAT(InputHistory(path).Load(), ElementsAre("one", "two\nlines \\n"));
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600U);
   for (int i = 0; i < 2500; ++i) history.Add(fmt::format("message {}", i));

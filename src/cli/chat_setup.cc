@@ -55,7 +55,8 @@ conversation::CompactionLimits LimitsOf(const config::Compaction& config,
                                         .summary_tokens = config.summary_tokens,
                                         .horizon = config.horizon,
                                         .min_gain = config.min_gain};
-  if (config.mode == config::Compaction::Mode::kOff || arguments.no_compact) limits.mode = Mode::kOff;
+  if (config.mode == config::Compaction::Mode::kOff || arguments.no_compact)
+    limits.mode = Mode::kOff;
   if (arguments.history_budget) limits.hard_tokens = *arguments.history_budget;
   return limits;
 }
@@ -63,8 +64,7 @@ conversation::CompactionLimits LimitsOf(const config::Compaction& config,
 }  // namespace
 
 Result<std::unique_ptr<ChatSetup>> ChatSetup::Make(const ChatArguments& arguments,
-                                                   const GlobalFlags& global,
-                                                   config::Config config,
+                                                   const GlobalFlags& global, config::Config config,
                                                    std::function<void(std::string_view)> say,
                                                    const CancelToken& cancel) {
   std::unique_ptr<ChatSetup> setup(
@@ -161,10 +161,9 @@ Status ChatSetup::ReadSystemText() {
 }
 
 Status ChatSetup::FindSchema() {
-  DOSSIER_ASSIGN_OR_RETURN(schema_,
-                           ChooseSchema({.text = arguments_.schema,
-                                         .file = arguments_.schema_file},
-                                        config_, global_, cancel_));
+  DOSSIER_ASSIGN_OR_RETURN(
+      schema_, ChooseSchema({.text = arguments_.schema, .file = arguments_.schema_file}, config_,
+                            global_, cancel_));
   if (!schema_) return {};
   for (const std::string& warning : schema_->warnings) say_("warning: " + warning);
   if (arguments_.raw.value_or(config_.raw_response)) {

@@ -34,8 +34,8 @@ namespace dossier::cli {
 
 class ChatSetup {
  public:
-  // `say` gets lines for stderr. Errors: kUsage, kConfig, kRefused (trust; --confirm-commands without
-  // a terminal), kNotFound (no conversation to continue, no such file).
+  // `say` gets lines for stderr. Errors: kUsage, kConfig, kRefused (trust; --confirm-commands
+  // without a terminal), kNotFound (no conversation to continue, no such file).
   static Result<std::unique_ptr<ChatSetup>> Make(const ChatArguments& arguments,
                                                  const GlobalFlags& global, config::Config config,
                                                  std::function<void(std::string_view)> say,
@@ -69,7 +69,8 @@ class ChatSetup {
 
   // Turns go into a folder that ends with this object: --no-save, a session that is --read-only.
   bool unsaved() const { return scratch_.has_value(); }
-  // Ends that: the conversation becomes a stored one. Errors: kNotFound ("conversation 'X' exists").
+  // Ends that: the conversation becomes a stored one. Errors: kNotFound ("conversation 'X'
+  // exists").
   Status KeepAs(std::string id, const CancelToken& cancel);
 
  private:

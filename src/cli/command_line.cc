@@ -65,7 +65,8 @@ struct Arguments {
 void BuildTree(CLI::App& app, Arguments* arguments) {
   app.set_help_flag("-h", "short help");
   app.set_help_all_flag("--help", "help with examples and all flags");
-  app.set_version_flag("-V,--version", std::string(kVersion), "the version (with --json: one object)");
+  app.set_version_flag("-V,--version", std::string(kVersion),
+                       "the version (with --json: one object)");
   app.require_subcommand(1);
   app.fallthrough();  // global flags count behind the command's name, too
   AddGlobalFlags(app, &arguments->global);

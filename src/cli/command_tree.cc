@@ -14,23 +14,12 @@ constexpr std::string_view kHidden;  // the group of options that are not shown
 
 // What the values of an option are, where the command does not say it itself.
 constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-    {"--model", "MODEL"},
-    {"--sub-model", "MODEL"},
-    {"--conversation", "CONVERSATION"},
-    {"--var", "VARIABLE"},
-    {"--layouts-dir", "FOLDER"},
-    {"--script", "PATH"},
-    {"--record", "PATH"},
-    {"--replay", "PATH"},
-    {"--output", "PATH"},
-    {"--out", "PATH"},
-    {"--key-env", "NAME"},
-    {"--base-url", "URL"},
-    {"--timeout", "TIME"},
-    {"--idle-timeout", "TIME"},
-    {"--max-time", "TIME"},
-    {"path", "PATH"},
-    {"paths", "PATH"},
+    {"--model", "MODEL"},  {"--sub-model", "MODEL"},    {"--conversation", "CONVERSATION"},
+    {"--var", "VARIABLE"}, {"--layouts-dir", "FOLDER"}, {"--script", "PATH"},
+    {"--record", "PATH"},  {"--replay", "PATH"},        {"--output", "PATH"},
+    {"--out", "PATH"},     {"--key-env", "NAME"},       {"--base-url", "URL"},
+    {"--timeout", "TIME"}, {"--idle-timeout", "TIME"},  {"--max-time", "TIME"},
+    {"path", "PATH"},      {"paths", "PATH"},
 };
 
 std::string TwinOf(const std::string& name) {
@@ -48,8 +37,9 @@ void AddTwins(CLI::App& app) {
     for (const std::string& name : option->get_lnames()) {
       const std::string twin = TwinOf(name);
       if (app.get_option_no_throw(twin)) continue;
-      app.add_flag(twin)->group(std::string(kHidden))->multi_option_policy(
-          CLI::MultiOptionPolicy::TakeLast);
+      app.add_flag(twin)
+          ->group(std::string(kHidden))
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     }
   }
 }
@@ -77,8 +67,8 @@ void Finish(CLI::App& app, const std::string& path) {
   }
 }
 
-// CLI11's own words name the flag, but "Could not convert: --budget = abc" does not say what is wanted:
-// only numbers are converted.
+// CLI11's own words name the flag, but "Could not convert: --budget = abc" does not say what is
+// wanted: only numbers are converted.
 std::string Sentence(const CLI::ParseError& error) {
   constexpr std::string_view kConversion = "Could not convert: ";
   std::string text = error.what();

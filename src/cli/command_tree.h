@@ -1,5 +1,6 @@
-// What the parser's tree knows beyond CLI11: `--no-` twins, kinds of values, examples, nearest names.
-// The tree is the one table (CON-8) from which parser, help, completion and manual pages are made.
+// What the parser's tree knows beyond CLI11: `--no-` twins, kinds of values, examples, nearest
+// names. The tree is the one table (CON-8) from which parser, help, completion and manual pages are
+// made.
 //
 //   FinishTree(app);                       // once all commands are added
 //   app.parse(argc, argv);

@@ -215,7 +215,9 @@ TEST(TerminalTest, ColourFollowsTheFlagThenTheVariablesThenTheTerminal) {  // CO
       {ColorWish::kAuto, {{"CLICOLOR_FORCE", "0"}}, Kind::kPipe, Color::kNo},
       {ColorWish::kAuto, {{"CLICOLOR_FORCE", "1"}, {"NO_COLOR", "1"}}, Kind::kPipe, Color::kNo},
       {ColorWish::kAlways, {{"NO_COLOR", "1"}}, Kind::kPipe, Color::kYes},
-      {ColorWish::kNever, {{"CLICOLOR_FORCE", "1"}, {"TERM", "xterm"}}, Kind::kTerminal,
+      {ColorWish::kNever,
+       {{"CLICOLOR_FORCE", "1"}, {"TERM", "xterm"}},
+       Kind::kTerminal,
        Color::kNo},
   };
   for (const Case& c : cases) EXPECT_EQ(DecideColor(c.wish, c.variables, c.kind), c.color);

@@ -18,10 +18,10 @@ std::string WhatWasDone(std::string_view kind, std::string_view turns) {
 }  // namespace
 
 std::string CompactionLine(const Json& data) {
-  return fmt::format("{}: {} -> {} tokens; the journal keeps them",
-                     WhatWasDone(FindString(data, "kind").value_or(""),
-                                 FindString(data, "turns").value_or("")),
-                     Tokens(data, "before"), Tokens(data, "after"));
+  return fmt::format(
+      "{}: {} -> {} tokens; the journal keeps them",
+      WhatWasDone(FindString(data, "kind").value_or(""), FindString(data, "turns").value_or("")),
+      Tokens(data, "before"), Tokens(data, "after"));
 }
 
 }  // namespace dossier::cli

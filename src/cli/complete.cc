@@ -48,7 +48,8 @@ Place Walk(const CLI::App& root, const std::vector<std::string>& words) {
 
 class Completer {
  public:
-  Completer(std::string prefix, const Offers& offers) : prefix_(std::move(prefix)), offers_(offers) {}
+  Completer(std::string prefix, const Offers& offers)
+      : prefix_(std::move(prefix)), offers_(offers) {}
 
   void AddValues(const CLI::Option& option, const std::string& before) {
     for (const std::string& word : ChoicesOf(option)) Add(before + word, "");

@@ -44,8 +44,7 @@ Result<std::string> FileToChange(const GlobalFlags& flags, const ConfigArguments
 
 // Reads one file alone, with its warnings.
 Result<config::Config> ReadAlone(const config::ConfigFile& file) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto user,
-                           config::UserFolders::From(config::ProcessVariables()));
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFolders::From(config::ProcessVariables()));
   return config::LoadUserFile(
       file.path, user, config::ProcessVariables(),
       [&](const std::string&) -> Result<std::optional<config::ConfigFile>> { return file; });
@@ -71,9 +70,8 @@ Status SetValue(const ConfigArguments& arguments, const GlobalFlags& flags, std:
   DOSSIER_ASSIGN_OR_RETURN(const std::string path, FileToChange(flags, arguments));
   DOSSIER_ASSIGN_OR_RETURN(auto file, config::ReadConfigFile(path));
   config::ConfigFile changed = file.value_or(config::ConfigFile{.path = path});
-  DOSSIER_ASSIGN_OR_RETURN(
-      changed.bytes,
-      config::SetKey(changed.bytes, arguments.key, AsYaml(*key, arguments.value), path));
+  DOSSIER_ASSIGN_OR_RETURN(changed.bytes, config::SetKey(changed.bytes, arguments.key,
+                                                         AsYaml(*key, arguments.value), path));
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, ReadAlone(changed));
   WarnOf(config, flags, err);
   DOSSIER_RETURN_IF_ERROR(MakeFolders(std::filesystem::path(path).parent_path()));

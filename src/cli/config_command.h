@@ -1,4 +1,5 @@
-// `dossier config`, `dossier paths`: what is configured here, by which file, and changing it (CON-9).
+// `dossier config`, `dossier paths`: what is configured here, by which file, and changing it
+// (CON-9).
 //
 //   ConfigArguments arguments{.action = "show"};
 //   int exit_code = RunConfig(arguments, flags, std::cout, std::cerr);

@@ -115,10 +115,9 @@ Json AllAsJson(const config::Config& config) {
   });
   for (const config::Key& key : config::Keys()) {
     if (key.fallback.empty() || config.raw.Find(key.name)) continue;
-    values.push_back(JsonObject{
-        {"key", key.name},
-        {"value", config::ToJsonValue(config::FromText(key.fallback, {}))},
-        {"origin", "default"}});
+    values.push_back(JsonObject{{"key", key.name},
+                                {"value", config::ToJsonValue(config::FromText(key.fallback, {}))},
+                                {"origin", "default"}});
   }
   return JsonObject{{"schema", "dossier.config/1"},
                     {"files", std::move(files)},
@@ -136,8 +135,7 @@ Status CheckKey(const std::string& key) {
   return MakeError(ErrorCode::kUsage, "unknown key '{}'{}", key, config::NearestKey(key));
 }
 
-void ShowConfig(const config::Config& config, const ConfigArguments& arguments,
-                std::ostream& out) {
+void ShowConfig(const config::Config& config, const ConfigArguments& arguments, std::ostream& out) {
   if (arguments.json) {
     out << ToPrettyJson(AllAsJson(config)) << "\n";
     return;
@@ -177,14 +175,10 @@ void ShowPaths(const config::Config& config, const PathsArguments& arguments, st
   const config::UserFolders& user = config.user;
   const config::TrustStore trust(user.state, SystemClock());
   std::vector<std::pair<std::string, std::string>> rows = {
-      {"config", user.config},
-      {"config_file", user.config_file()},
-      {"keys", user.config + "/keys"},
-      {"data", user.data},
-      {"runs", user.data + "/runs"},
-      {"conversations", config.conversations.path},
-      {"cache", user.cache},
-      {"state", user.state},
+      {"config", user.config},         {"config_file", user.config_file()},
+      {"keys", user.config + "/keys"}, {"data", user.data},
+      {"runs", user.data + "/runs"},   {"conversations", config.conversations.path},
+      {"cache", user.cache},           {"state", user.state},
       {"trust_file", trust.file()},
   };
   if (const auto git = FindGitFolders(".")) {

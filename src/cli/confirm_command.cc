@@ -51,8 +51,7 @@ Consent Ask(int fd, const conversation::Judged& judged) {
 Result<std::function<Consent(const conversation::Judged&)>> ConfirmOnTerminal() {
   auto terminal = std::make_shared<UniqueFd>(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   if (!terminal->valid()) {
-    return MakeError(ErrorCode::kRefused,
-                     "--confirm-commands: there is no terminal to ask on");
+    return MakeError(ErrorCode::kRefused, "--confirm-commands: there is no terminal to ask on");
   }
   return [terminal](const conversation::Judged& judged) { return Ask(terminal->get(), judged); };
 }

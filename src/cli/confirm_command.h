@@ -15,8 +15,8 @@
 
 namespace dossier::cli {
 
-// On /dev/tty, whatever stdin and stdout are. The end of input is "q"; another word is asked about again.
-// Errors: kRefused if there is no terminal.
+// On /dev/tty, whatever stdin and stdout are. The end of input is "q"; another word is asked about
+// again. Errors: kRefused if there is no terminal.
 Result<std::function<conversation::Consent(const conversation::Judged&)>> ConfirmOnTerminal();
 
 }  // namespace dossier::cli

@@ -37,10 +37,9 @@ Result<Measure> MeasureFor(const Stored& stored, const config::Config& config) {
   // A model that is not known any more is counted for as any unknown model.
   model::Entry entry;
   if (!stored.model.empty()) {
-    const auto choice = data.catalog.Choose({.name = stored.model,
-                                             .config = data.config,
-                                             .keys = model::Wanted::Keys::kNone},
-                                            Environment);
+    const auto choice = data.catalog.Choose(
+        {.name = stored.model, .config = data.config, .keys = model::Wanted::Keys::kNone},
+        Environment);
     if (choice) entry = choice->entry;
   }
   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
@@ -81,8 +80,7 @@ Result<std::string> FindName(const Stored& stored, std::span<const DeclaredComma
 }
 
 // The commands whose blocks are frozen: dynamic ones run in every turn instead (Y2).
-std::vector<std::size_t> Frozen(std::span<const DeclaredCommand> commands,
-                                std::string_view only) {
+std::vector<std::size_t> Frozen(std::span<const DeclaredCommand> commands, std::string_view only) {
   std::vector<std::size_t> run;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const DeclaredCommand& command = commands[i];
@@ -97,8 +95,13 @@ class Refresher {
  public:
   Refresher(const ContextRefreshArguments& arguments, const GlobalFlags& global,
             config::Config config, const CancelToken& cancel, std::ostream& out, std::ostream& err)
-      : arguments_(arguments), global_(global), config_(std::move(config)), cancel_(cancel),
-        out_(out), err_(err), store_(config_.conversations.path) {}
+      : arguments_(arguments),
+        global_(global),
+        config_(std::move(config)),
+        cancel_(cancel),
+        out_(out),
+        err_(err),
+        store_(config_.conversations.path) {}
 
   Result<int> Run() {
     DOSSIER_ASSIGN_OR_RETURN(id_, store_.Resolve(arguments_.id));
@@ -123,18 +126,18 @@ class Refresher {
     if (!arguments_.block.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(only, FindName(stored, declared, arguments_.block));
     }
-    DOSSIER_ASSIGN_OR_RETURN(gathered_,
-                             context.Gather(Frozen(declared, only),
-                                            {*measure_.counter, measure_.max_tokens}, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(
+        gathered_,
+        context.Gather(Frozen(declared, only), {*measure_.counter, measure_.max_tokens}, cancel_));
     for (const std::string& warning : gathered_.warnings) Warn(warning);
     return {};
   }
 
   Refreshed RefreshOf(const Stored& stored) const {
     using conversation::OtherBlocks;
-    return conversation::Refresh(
-        stored, gathered_.commands, gathered_.blocks, store_.Now(), *measure_.counter,
-        arguments_.block.empty() ? OtherBlocks::kGo : OtherBlocks::kStay);
+    return conversation::Refresh(stored, gathered_.commands, gathered_.blocks, store_.Now(),
+                                 *measure_.counter,
+                                 arguments_.block.empty() ? OtherBlocks::kGo : OtherBlocks::kStay);
   }
 
   static bool IsChange(const Stored& stored, const Refreshed& refreshed) {
@@ -255,8 +258,8 @@ int RunContextRefresh(const ContextRefreshArguments& arguments, const GlobalFlag
 
 void AddContextRefresh(CLI::App& app, ContextRefreshArguments* arguments) {
   CLI::App& group = *app.get_subcommand("context");
-  CLI::App& refresh = *group.add_subcommand(
-      "refresh", "run the commands again, freeze what they give now");
+  CLI::App& refresh =
+      *group.add_subcommand("refresh", "run the commands again, freeze what they give now");
   CLI::App& drift = *group.add_subcommand(
       "drift", "run the commands again, compare with what is frozen; change nothing");
   for (CLI::App* action : {&refresh, &drift}) {
@@ -266,8 +269,7 @@ void AddContextRefresh(CLI::App& app, ContextRefreshArguments* arguments) {
     action->add_flag("--json", arguments->json, "one object");
     action->callback([arguments, action] { arguments->action = action->get_name(); });
   }
-  refresh.add_option("--block", arguments->block,
-                     "only this one: its name, or its number from 1");
+  refresh.add_option("--block", arguments->block, "only this one: its name, or its number from 1");
   refresh.add_flag("--dry-run", arguments->dry_run, "only say what would change");
   drift.add_flag("--diff", arguments->diff, "show the differences, line by line");
 }

@@ -42,9 +42,8 @@ Result<std::vector<ContextCommand>> Render(const std::vector<ContextCommand>& co
   if (!templates) input.declared.clear();
   DOSSIER_ASSIGN_OR_RETURN(const sources::Variables variables, sources::ResolveVariables(input));
   std::vector<std::string> warnings;
-  DOSSIER_ASSIGN_OR_RETURN(
-      std::vector<ContextCommand> rendered,
-      sources::RenderCommands(commands, variables, input.dialect, &warnings));
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<ContextCommand> rendered,
+                           sources::RenderCommands(commands, variables, input.dialect, &warnings));
   for (const std::string& warning : warnings) PrintWarning(err, warning);
   return rendered;
 }
@@ -63,8 +62,8 @@ Result<std::vector<ContextCommand>> Select(std::vector<ContextCommand> commands,
   if (parsed.ptr == block.data() + block.size() && number >= 1 && number <= commands.size()) {
     return std::vector<ContextCommand>{commands[number - 1]};
   }
-  return MakeError(ErrorCode::kNotFound, "--block {}: there is no such command (1 to {}: {})", block,
-                   commands.size(), names.empty() ? "none" : Join(names, ", "));
+  return MakeError(ErrorCode::kNotFound, "--block {}: there is no such command (1 to {}: {})",
+                   block, commands.size(), names.empty() ? "none" : Join(names, ", "));
 }
 
 Json BlockJson(const ContextCommand& command, const CommandResult& result, std::string_view block) {
@@ -150,8 +149,8 @@ int RunContextRun(const ContextRunArguments& arguments, const GlobalFlags& globa
 }
 
 void AddContextRun(CLI::App& app, ContextRunArguments* arguments) {
-  CLI::App& run = *app.get_subcommand("context")
-                       ->add_subcommand("run", "run context commands, print their blocks");
+  CLI::App& run = *app.get_subcommand("context")->add_subcommand(
+      "run", "run context commands, print their blocks");
   run.callback([arguments] { arguments->chosen = true; });
   AddContextFlags(run, &arguments->context);
   run.add_option("--argv", arguments->argv, "run a program without a shell: all words that follow")

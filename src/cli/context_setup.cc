@@ -14,11 +14,16 @@ using sources::Value;
 
 Value ValueOf(const Json& json) {
   switch (json.kind()) {
-    case boost::json::kind::bool_: return Value(json.get_bool());
-    case boost::json::kind::int64: return Value(json.get_int64());
-    case boost::json::kind::uint64: return Value(static_cast<double>(json.get_uint64()));
-    case boost::json::kind::double_: return Value(json.get_double());
-    case boost::json::kind::string: return Value(std::string_view(json.get_string()));
+    case boost::json::kind::bool_:
+      return Value(json.get_bool());
+    case boost::json::kind::int64:
+      return Value(json.get_int64());
+    case boost::json::kind::uint64:
+      return Value(static_cast<double>(json.get_uint64()));
+    case boost::json::kind::double_:
+      return Value(json.get_double());
+    case boost::json::kind::string:
+      return Value(std::string_view(json.get_string()));
     case boost::json::kind::array: {
       Value::List list;
       for (const Json& one : json.get_array()) list.push_back(ValueOf(one));
@@ -31,7 +36,8 @@ Value ValueOf(const Json& json) {
       }
       return Value(std::move(map));
     }
-    case boost::json::kind::null: break;
+    case boost::json::kind::null:
+      break;
   }
   return Value();
 }

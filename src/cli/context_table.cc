@@ -40,8 +40,8 @@ std::string ContextTable(const conversation::TurnPlan& plan,
     for (const Json& section : *sections) {
       const std::int64_t tokens = FindInt(section, "tokens").value_or(0);
       if (tokens == 0) continue;
-      out += Row(FindString(section, "name").value_or(""), "section", "",
-                 Number(tokens), "-", FindString(section, "zone").value_or(""));
+      out += Row(FindString(section, "name").value_or(""), "section", "", Number(tokens), "-",
+                 FindString(section, "zone").value_or(""));
     }
   }
   return out;

@@ -77,11 +77,10 @@ Result<std::unique_ptr<ConversationDriver>> ConversationDriver::Make(ChatSetup& 
   std::unique_ptr<ConversationDriver> driver(new ConversationDriver(setup, stream));
   DOSSIER_ASSIGN_OR_RETURN(const auto loaded, setup.store().Find(setup.id()));
   const TurnRequest request = setup.RequestFor("");
-  const conversation::ModelChoice choice = conversation::ChooseModel(
-      loaded ? loaded->stored.model : "", request.asked_model, request.configured_model,
-      request.options.compat);
-  DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model,
-                           setup.OpenChatModel(choice.model));
+  const conversation::ModelChoice choice =
+      conversation::ChooseModel(loaded ? loaded->stored.model : "", request.asked_model,
+                                request.configured_model, request.options.compat);
+  DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model, setup.OpenChatModel(choice.model));
   driver->model_ = model.stored;
   return driver;
 }
@@ -152,8 +151,7 @@ Result<std::string> ConversationDriver::Undo(const CancelToken& cancel) {
   const auto remove = [&](Document* document) -> Status {
     DOSSIER_ASSIGN_OR_RETURN(const Stored stored, conversation::ReadStored(*document));
     turn = conversation::TurnCount(stored);
-    return conversation::RemoveLastTurn(document, setup_.store().Now())
-        .map([](std::size_t) {});
+    return conversation::RemoveLastTurn(document, setup_.store().Now()).map([](std::size_t) {});
   };
   DOSSIER_RETURN_IF_ERROR(setup_.store().Update(setup_.id(), remove, cancel));
   return fmt::format("turn {} is gone", turn);
@@ -187,8 +185,8 @@ Result<std::string> ConversationDriver::Refresh(const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(
       const conversation::ContextNeed need,
       conversation::NeedOf(&loaded.stored, source.Declared(), request.options));
-  const conversation::GatherLimits limits{
-      .counter = *model.counter, .max_tokens = conversation::ContextLimit(request, model)};
+  const conversation::GatherLimits limits{.counter = *model.counter,
+                                          .max_tokens = conversation::ContextLimit(request, model)};
   DOSSIER_ASSIGN_OR_RETURN(const conversation::Gathered gathered,
                            source.Gather(need.run, limits, cancel));
   std::string lines = Join(gathered.warnings, "\n");
@@ -196,8 +194,8 @@ Result<std::string> ConversationDriver::Refresh(const CancelToken& cancel) {
   const auto replace = [&](Document* document) -> Status {
     DOSSIER_ASSIGN_OR_RETURN(const Stored stored, conversation::ReadStored(*document));
     const std::string now = setup_.store().Now();
-    const conversation::Refreshed refreshed = conversation::Refresh(
-        stored, gathered.commands, gathered.blocks, now, *model.counter);
+    const conversation::Refreshed refreshed =
+        conversation::Refresh(stored, gathered.commands, gathered.blocks, now, *model.counter);
     for (const auto& change : refreshed.changes) {
       lines += fmt::format("{}: {}\n", change.name, change.what);
     }

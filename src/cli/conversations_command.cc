@@ -28,7 +28,11 @@ class Conversations {
  public:
   Conversations(const ConversationsArguments& arguments, const CancelToken& cancel, Store store,
                 std::istream& in, std::ostream& out, std::ostream& err)
-      : arguments_(arguments), cancel_(cancel), store_(std::move(store)), in_(in), out_(out),
+      : arguments_(arguments),
+        cancel_(cancel),
+        store_(std::move(store)),
+        in_(in),
+        out_(out),
         err_(err) {}
 
   Status Run() {
@@ -56,8 +60,8 @@ class Conversations {
 
   Status List() {
     DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
-    DOSSIER_ASSIGN_OR_RETURN(
-        auto list, index.List({.limit = arguments_.limit, .since = arguments_.since}));
+    DOSSIER_ASSIGN_OR_RETURN(auto list,
+                             index.List({.limit = arguments_.limit, .since = arguments_.since}));
     for (const auto& one : list) {
       if (!one.problem.empty()) PrintWarning(err_, one.problem);
     }
@@ -73,13 +77,13 @@ class Conversations {
   Status Show() {
     DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.ids.front()));
     const Stored& stored = loaded.stored;
-    if (arguments_.turn && conversation::TurnBegin(stored, *arguments_.turn) ==
-                               stored.messages.size()) {
+    if (arguments_.turn &&
+        conversation::TurnBegin(stored, *arguments_.turn) == stored.messages.size()) {
       return MakeError(ErrorCode::kNotFound, "conversation {} has no turn {}; it has {}", stored.id,
                        *arguments_.turn, conversation::TurnCount(stored));
     }
-    const auto messages = arguments_.as_sent ? MessagesAsSent(stored)
-                                             : MessagesOf(stored, arguments_.turn);
+    const auto messages =
+        arguments_.as_sent ? MessagesAsSent(stored) : MessagesOf(stored, arguments_.turn);
     if (arguments_.json) {
       out_ << ToJson(ShowJson(stored, messages)) << "\n";
     } else if (arguments_.context) {
@@ -99,17 +103,16 @@ class Conversations {
   Status Search() {
     DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
     using Syntax = conversation::SearchQuery::Syntax;
-    DOSSIER_ASSIGN_OR_RETURN(
-        const auto hits,
-        index.Search({.query = arguments_.query,
-                      .role = arguments_.role,
-                      .syntax = arguments_.fts ? Syntax::kFts : Syntax::kWords,
-                      .limit = arguments_.limit > 0 ? arguments_.limit : 50}));
+    DOSSIER_ASSIGN_OR_RETURN(const auto hits,
+                             index.Search({.query = arguments_.query,
+                                           .role = arguments_.role,
+                                           .syntax = arguments_.fts ? Syntax::kFts : Syntax::kWords,
+                                           .limit = arguments_.limit > 0 ? arguments_.limit : 50}));
     JsonArray list;
     for (const conversation::Hit& hit : hits) {
       if (arguments_.json) {
-        list.push_back(JsonObject{{"id", hit.id}, {"turn", hit.turn}, {"role", hit.role},
-                                  {"snippet", hit.snippet}});
+        list.push_back(JsonObject{
+            {"id", hit.id}, {"turn", hit.turn}, {"role", hit.role}, {"snippet", hit.snippet}});
         continue;
       }
       const std::string snippet = ReplaceAll(hit.snippet, "\n", " ");
@@ -140,8 +143,8 @@ class Conversations {
     if (arguments_.format == "json" && !arguments_.as_sent) {
       return loaded.document.Render().Joined() + "\n";
     }
-    const auto messages = arguments_.as_sent ? MessagesAsSent(stored)
-                                             : MessagesOf(stored, std::nullopt);
+    const auto messages =
+        arguments_.as_sent ? MessagesAsSent(stored) : MessagesOf(stored, std::nullopt);
     if (arguments_.format == "md") return ToMarkdown(stored, messages);
     JsonArray list;
     if (arguments_.as_sent) {
@@ -169,8 +172,7 @@ class Conversations {
   // The ids that --older-than names.
   Result<std::vector<std::string>> OldIds() {
     DOSSIER_ASSIGN_OR_RETURN(const Millis age, ParseDuration(arguments_.older_than));
-    const std::string before =
-        conversation::FormatMicros(SystemClock()->WallNow() - age);
+    const std::string before = conversation::FormatMicros(SystemClock()->WallNow() - age);
     DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
     DOSSIER_ASSIGN_OR_RETURN(const auto list, index.List({}));
     std::vector<std::string> ids;
@@ -204,8 +206,10 @@ class Conversations {
     DOSSIER_ASSIGN_OR_RETURN(const auto ids, IdsToDelete());
     if (ids.empty()) return {};
     if (!arguments_.yes && !arguments_.stdin_is_terminal) {
-      return MakeError(ErrorCode::kUsage, "deleting {} conversations needs -y where nobody can be "
-                       "asked", ids.size());
+      return MakeError(ErrorCode::kUsage,
+                       "deleting {} conversations needs -y where nobody can be "
+                       "asked",
+                       ids.size());
     }
     if (!arguments_.yes) {
       err_ << "delete " << Join(ids, ", ") << "? [y/N] " << std::flush;
@@ -243,12 +247,14 @@ class Conversations {
         const conversation::CompactionPlan plan,
         conversation::PlanCompaction(loaded.stored, limits, {}, {}, *model.root.counter,
                                      conversation::ByHand::kYes));
-    if (plan.trigger == conversation::CompactionPlan::Trigger::kNone) return Say(loaded.id, plan.why);
+    if (plan.trigger == conversation::CompactionPlan::Trigger::kNone)
+      return Say(loaded.id, plan.why);
     if (arguments_.dry_run) {
-      return Say(loaded.id, fmt::format("would compact turns {}-{}: {} -> about {} tokens",
-                                        plan.turns_from, plan.turns_to,
-                                        GroupDigits(static_cast<std::uint64_t>(plan.tokens_before)),
-                                        GroupDigits(static_cast<std::uint64_t>(plan.tokens_after))));
+      return Say(
+          loaded.id,
+          fmt::format("would compact turns {}-{}: {} -> about {} tokens", plan.turns_from,
+                      plan.turns_to, GroupDigits(static_cast<std::uint64_t>(plan.tokens_before)),
+                      GroupDigits(static_cast<std::uint64_t>(plan.tokens_after))));
     }
     std::string summary;
     if (plan.summary) {
@@ -275,10 +281,9 @@ class Conversations {
     DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders, AssetFoldersFor(""));
     DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
                              assembly::FindLayout("chat.compaction", folders));
-    DOSSIER_ASSIGN_OR_RETURN(
-        assembly::Assembled prompt,
-        conversation::SummaryRequest(plan, layout, model.root.entry.capability,
-                                     *model.root.counter, RandomHex(32)));
+    DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
+                             conversation::SummaryRequest(plan, layout, model.root.entry.capability,
+                                                          *model.root.counter, RandomHex(32)));
     model::Ledger ledger({}, SystemClock());
     model::Request request{.model = model.root.name,
                            .messages = std::move(prompt.messages),
@@ -288,9 +293,9 @@ class Conversations {
                            .deadline = model.deadline,
                            .idle_limit = model.idle_limit};
     if (!request.sampling.max_output) request.sampling.max_output = plan.summary_tokens;
-    DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply,
-                             model.root.gate->Complete(std::move(request), ledger,
-                                                       model::Stage::kNormal, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const model::Reply reply,
+        model.root.gate->Complete(std::move(request), ledger, model::Stage::kNormal, cancel_));
     if (TrimSpace(reply.text).empty()) {
       return MakeError(ErrorCode::kNetwork, "the model returned no text (finish reason {})",
                        model::FinishName(reply.finish));
@@ -300,9 +305,8 @@ class Conversations {
 
   Status Say(std::string_view id, std::string_view line) {
     if (arguments_.json) {
-      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-compact/1"},
-                                {"id", id},
-                                {"compaction", line}})
+      out_ << ToJson(JsonObject{
+                  {"schema", "dossier.conversation-compact/1"}, {"id", id}, {"compaction", line}})
            << "\n";
     } else {
       out_ << line << "\n";

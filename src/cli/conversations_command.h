@@ -1,4 +1,5 @@
-// `dossier conversations` and `dossier context show|migrate`: what was said before, and its context.
+// `dossier conversations` and `dossier context show|migrate`: what was said before, and its
+// context.
 
 #ifndef DOSSIER_CLI_CONVERSATIONS_COMMAND_H_
 #define DOSSIER_CLI_CONVERSATIONS_COMMAND_H_
@@ -27,8 +28,8 @@ struct ConversationsArguments {
   bool as_sent = false, context = false, usage = false, compaction = false;
   std::string query, role;
   bool fts = false;
-  std::string as;              // of fork
-  std::string format = "md";   // of export
+  std::string as;             // of fork
+  std::string format = "md";  // of export
   std::string out_file;
   std::string older_than;
   bool yes = false;

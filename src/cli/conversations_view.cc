@@ -14,8 +14,9 @@ using conversation::Stored;
 
 std::string Upper(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
   return out;
 }
 
@@ -54,9 +55,8 @@ std::vector<ShownMessage> MessagesAsSent(const Stored& stored) {
   }
   std::vector<std::string> warnings;
   constexpr std::int64_t kKeepTurns = 2;  // of the records' own making; it only bounds new ones
-  for (const assembly::Turn& turn :
-       conversation::HistoryView(stored, stored.compaction, kKeepTurns,
-                                 *tokens::MakeByteCounter(), &warnings)) {
+  for (const assembly::Turn& turn : conversation::HistoryView(
+           stored, stored.compaction, kKeepTurns, *tokens::MakeByteCounter(), &warnings)) {
     out.push_back({out.size(), std::string(assembly::RoleName(turn.role)), turn.Text()});
   }
   return out;

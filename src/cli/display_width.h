@@ -3,8 +3,9 @@
 //   DisplayWidth("naïve")   // 5
 //   DisplayWidth("東京")     // 4: wide characters take two columns
 //
-// By the East Asian Width tables of utf8proc (Unicode 15); combining marks take none. Terminals differ
-// on emoji joined by U+200D, which count here as their first one. Thread-safety: pure functions.
+// By the East Asian Width tables of utf8proc (Unicode 15); combining marks take none. Terminals
+// differ on emoji joined by U+200D, which count here as their first one. Thread-safety: pure
+// functions.
 
 #ifndef DOSSIER_CLI_DISPLAY_WIDTH_H_
 #define DOSSIER_CLI_DISPLAY_WIDTH_H_
@@ -15,7 +16,8 @@ namespace dossier::cli {
 
 int DisplayWidth(std::string_view text);
 
-// As DisplayWidth, of a text that holds our own colour sequences (ESC [ … m), which take no columns.
+// As DisplayWidth, of a text that holds our own colour sequences (ESC [ … m), which take no
+// columns.
 int StyledWidth(std::string_view text);
 
 // The longest start of `text` that takes at most `columns`; never half a code point, never a base

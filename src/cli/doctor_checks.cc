@@ -34,9 +34,9 @@ std::vector<DoctorCheck> ModelChecks() {
   }
   for (const model::LocalServer& server :
        model::ProbeLocalServers(model::kUsualPorts, Millis(200))) {
-    checks.push_back({fmt::format("port {}", server.port), State::kInfo,
-                      fmt::format("an OpenAI-compatible server; use it with --base-url {}",
-                                  server.base_url)});
+    checks.push_back(
+        {fmt::format("port {}", server.port), State::kInfo,
+         fmt::format("an OpenAI-compatible server; use it with --base-url {}", server.base_url)});
   }
   return checks;
 }

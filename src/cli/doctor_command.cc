@@ -111,7 +111,7 @@ DoctorCheck CheckLayer(const sandbox::Layer& layer, const sandbox::IsolationRepo
   const Status required = sandbox::CheckRequired(strict);
   const bool named =
       !required && required.error().message.find("sandbox: " + layer.name + " ") == 0;
-  const State state = named                   ? State::kFailed
+  const State state = named                    ? State::kFailed
                       : layer.name == "cgroup" ? State::kInfo
                                                : State::kWarning;
   return {layer.name, state,
@@ -163,8 +163,8 @@ void PrintText(const std::vector<DoctorCheck>& checks, std::ostream& out) {
   std::size_t width = 0;
   for (const DoctorCheck& check : checks) width = std::max(width, check.name.size());
   for (const DoctorCheck& check : checks) {
-    const std::string line = fmt::format("{:<8} {:<{}}  {}", StateName(check.state), check.name,
-                                         width, check.detail);
+    const std::string line =
+        fmt::format("{:<8} {:<{}}  {}", StateName(check.state), check.name, width, check.detail);
     out << line.substr(0, line.find_last_not_of(' ') + 1) << "\n";
   }
 }

@@ -18,7 +18,7 @@ namespace dossier::cli {
 struct DoctorCheck {
   // kInfo: a fact. kWarning: something is less than it could be. kFailed: something cannot work.
   enum class State { kOk, kInfo, kWarning, kFailed };
-  std::string name;    // "landlock", "OPENAI_API_KEY", "port 11434"
+  std::string name;  // "landlock", "OPENAI_API_KEY", "port 11434"
   State state = State::kInfo;
   std::string detail;  // never a secret's value
 };

@@ -36,8 +36,8 @@ Result<int> RunOnTerminal(const std::string& command, const std::string& path) {
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = 0;
-  const int failed = posix_spawn(&pid, argv[0], nullptr, &attributes,
-                                 const_cast<char* const*>(argv), environ);
+  const int failed =
+      posix_spawn(&pid, argv[0], nullptr, &attributes, const_cast<char* const*>(argv), environ);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) return MakeErrnoError(failed, fmt::format("cannot run {}", command));
   int status = 0;

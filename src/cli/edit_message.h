@@ -2,8 +2,8 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text, EditMessage("text to begin with"));
 //
-// The file is private (0600, in a folder of 0700) and removed at the end. Thread-safety: one at a time;
-// the editor has the terminal.
+// The file is private (0600, in a folder of 0700) and removed at the end. Thread-safety: one at a
+// time; the editor has the terminal.
 
 #ifndef DOSSIER_CLI_EDIT_MESSAGE_H_
 #define DOSSIER_CLI_EDIT_MESSAGE_H_

@@ -50,7 +50,8 @@ class Guard {
 
  private:
   void Explain(const config::Question& question, const std::optional<config::Approval>& known) {
-    err_ << "dossier: " << utf8::CleanForTerminal(question.file.path) << " can run code or redirect "
+    err_ << "dossier: " << utf8::CleanForTerminal(question.file.path)
+         << " can run code or redirect "
          << "data: " << utf8::CleanForTerminal(Join(question.powers, ", ")) << "\n";
     if (!known) return;
     const auto before = store_.Bytes(*known);
@@ -102,12 +103,12 @@ Result<std::optional<Millis>> StdinTimeout(const GlobalFlags& flags) {
 }
 
 Result<config::LoadRequest> MakeLoadRequest(const GlobalFlags& flags) {
-  config::LoadRequest request{.variables = config::ProcessVariables(),
-                              .name = flags.config_name,
-                              .config_dir = flags.config_dir,
-                              .conversations_path = flags.conversations_path,
-                              .mode = flags.compat ? config::Mode::kCompat
-                                                   : config::Mode::kDefault};
+  config::LoadRequest request{
+      .variables = config::ProcessVariables(),
+      .name = flags.config_name,
+      .config_dir = flags.config_dir,
+      .conversations_path = flags.conversations_path,
+      .mode = flags.compat ? config::Mode::kCompat : config::Mode::kDefault};
   std::error_code error;
   request.folder = std::filesystem::canonical(".", error).string();
   if (error) return MakeErrnoError(error.value(), "the working folder");
@@ -125,9 +126,8 @@ Result<config::Config> LoadConfig(const GlobalFlags& flags,
   DOSSIER_ASSIGN_OR_RETURN(config::Config config,
                            config::LoadConfig(request, config::ReadConfigFile, std::ref(guard)));
   if (flags.log && flags.log_file.empty() && !config.log_file.empty()) {
-    DOSSIER_RETURN_IF_ERROR(flags.log->Open(config.log_file, config.json_logs
-                                                                 ? LogBuffer::Form::kJson
-                                                                 : LogBuffer::Form::kText));
+    DOSSIER_RETURN_IF_ERROR(flags.log->Open(
+        config.log_file, config.json_logs ? LogBuffer::Form::kJson : LogBuffer::Form::kText));
   }
   if (!flags.quiet) {
     for (const std::string& warning : config.warnings) PrintWarning(err, warning);
@@ -139,8 +139,8 @@ bool MayAsk(const GlobalFlags& flags) {
   return !flags.no_input && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
-Result<bool> Confirm(const GlobalFlags& flags, std::string_view question,
-                     std::string_view way_out, std::ostream& err) {
+Result<bool> Confirm(const GlobalFlags& flags, std::string_view question, std::string_view way_out,
+                     std::ostream& err) {
   if (flags.yes) return true;
   if (!MayAsk(flags)) {
     return MakeError(ErrorCode::kUsage, "{} There is no terminal to ask on; use {}", question,

@@ -50,9 +50,9 @@ Result<std::optional<Millis>> StdinTimeout(const GlobalFlags& flags);
 // What the working folder, the environment and the flags ask for.
 Result<config::LoadRequest> MakeLoadRequest(const GlobalFlags& flags);
 
-// All layers, with trust: asks on a terminal, else says what to run. `overrides` are a command's own
-// flags that stand for keys. Warnings go to `err`.
-// Errors: as config::LoadConfig; kRefused for a project file that is not trusted.
+// All layers, with trust: asks on a terminal, else says what to run. `overrides` are a command's
+// own flags that stand for keys. Warnings go to `err`. Errors: as config::LoadConfig; kRefused for
+// a project file that is not trusted.
 Result<config::Config> LoadConfig(const GlobalFlags& flags,
                                   const std::vector<config::Override>& overrides,
                                   std::ostream& err);
@@ -61,8 +61,8 @@ Result<config::Config> LoadConfig(const GlobalFlags& flags,
 bool MayAsk(const GlobalFlags& flags);
 
 // Asks on the terminal; `-y` is yes. Errors: kUsage where it may not ask, with `way_out`.
-Result<bool> Confirm(const GlobalFlags& flags, std::string_view question,
-                     std::string_view way_out, std::ostream& err);
+Result<bool> Confirm(const GlobalFlags& flags, std::string_view question, std::string_view way_out,
+                     std::ostream& err);
 
 }  // namespace dossier::cli
 

@@ -92,11 +92,11 @@ std::string ExitCodesText() {
 std::string ConfigKeysText() {
   std::string out = "Keys of dossier.yml\n\n";
   for (const config::Key& key : config::Keys()) {
-    AddRow(key.name,
-           fmt::format("{} ({}{}{}){}", key.about, key.type,
-                       key.fallback.empty() ? "" : "; default ", key.fallback,
-                       key.power == config::Power::kAlways ? " [needs trust]" : ""),
-           &out);
+    AddRow(
+        key.name,
+        fmt::format("{} ({}{}{}){}", key.about, key.type, key.fallback.empty() ? "" : "; default ",
+                    key.fallback, key.power == config::Power::kAlways ? " [needs trust]" : ""),
+        &out);
   }
   return out;
 }

@@ -4,9 +4,9 @@
 //   for (const std::string& message : history.Load()) Offer(message);
 //   history.Add("why does the build fail?");
 //
-// One message a line, "\" and LF as "\\" and "\n"; mode 0600; the newest kMaxEntries. Several sessions
-// may add at a time. What cannot be read or written is no error: a history is a convenience.
-// Thread-safety: one owner.
+// One message a line, "\" and LF as "\\" and "\n"; mode 0600; the newest kMaxEntries. Several
+// sessions may add at a time. What cannot be read or written is no error: a history is a
+// convenience. Thread-safety: one owner.
 
 #ifndef DOSSIER_CLI_INPUT_HISTORY_H_
 #define DOSSIER_CLI_INPUT_HISTORY_H_

@@ -74,8 +74,8 @@ Status SetForced(const InspectArguments& arguments, inspect::Options* options) {
   const std::string& delimiter = arguments.delimiter;
   if (delimiter == "\\t") {
     options->delimiter = '\t';
-  } else if (delimiter.size() == 1 && std::string_view("\"\r\n").find(delimiter) ==
-                                          std::string_view::npos) {
+  } else if (delimiter.size() == 1 &&
+             std::string_view("\"\r\n").find(delimiter) == std::string_view::npos) {
     options->delimiter = delimiter[0];
   } else if (!delimiter.empty()) {
     return MakeError(ErrorCode::kUsage,
@@ -134,7 +134,7 @@ Result<Plan> MakePlan(const InspectArguments& arguments) {
 }
 
 bool IsFolder(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
@@ -147,11 +147,10 @@ bool IsDoubtful(const Description& description) {
         return std::find(std::begin(kHarmless), std::end(kHarmless), note.code) ==
                std::end(kHarmless);
       });
-  const bool bound = description.counts.exactness == inspect::Exactness::kBound ||
-                     (description.records &&
-                      description.records->exactness == inspect::Exactness::kBound);
-  return noted || bound || !description.stable ||
-         description.format == inspect::Format::kUnknown ||
+  const bool bound =
+      description.counts.exactness == inspect::Exactness::kBound ||
+      (description.records && description.records->exactness == inspect::Exactness::kBound);
+  return noted || bound || !description.stable || description.format == inspect::Format::kUnknown ||
          description.encoding.kind == inspect::EncodingKind::kUnknown8Bit;
 }
 
@@ -167,8 +166,7 @@ struct Failure {
 
 class Command {
  public:
-  Command(const InspectArguments& arguments, const Plan& plan, std::ostream& out,
-          std::ostream& err)
+  Command(const InspectArguments& arguments, const Plan& plan, std::ostream& out, std::ostream& err)
       : arguments_(arguments), plan_(plan), out_(out), err_(err) {}
 
   int Run() {
@@ -256,8 +254,8 @@ class Command {
       case View::kReport:
         if (in_folder) return;
         Separate();
-        out_ << inspect::RenderReport(description, {.variable = arguments_.variable,
-                                                    .max_chars = 1u << 20});
+        out_ << inspect::RenderReport(description,
+                                      {.variable = arguments_.variable, .max_chars = 1u << 20});
         break;
       case View::kMeta:
         out_ << ToJson(inspect::ContextMeta(description, plan_.runtime)) << '\n';
@@ -337,9 +335,9 @@ class Command {
     for (const Failure& failure : failures_) {
       err_ << failure.error.message;
       if (failure.error.code == ErrorCode::kPermission && described_ > 0) {
-        err_ << (described_ == 1 ? std::string("; the other file is described")
-                                 : fmt::format("; the other {} files are described",
-                                               GroupDigits(described_)));
+        err_ << (described_ == 1
+                     ? std::string("; the other file is described")
+                     : fmt::format("; the other {} files are described", GroupDigits(described_)));
       }
       err_ << '\n';
     }

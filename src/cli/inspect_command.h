@@ -20,30 +20,30 @@
 namespace dossier::cli {
 
 struct InspectArguments {
-  std::vector<std::string> paths;  // "-" is stdin
-  bool json = false;               // --json
-  bool jsonl = false;              // --jsonl
-  bool hint = false;               // --hint
-  std::string variable = "context";  // --variable
-  std::string meta;                // --meta: python or javascript
-  std::string name;                // --name, for stdin
-  std::string format;              // --format
-  std::string encoding;            // --encoding
-  std::string delimiter;           // --delimiter: one byte, or \t
-  std::string header = "auto";     // --header: yes, no, auto
-  std::int64_t depth = 1;          // --depth: 0 to 8
-  std::int64_t fields = 40;        // --fields
+  std::vector<std::string> paths;     // "-" is stdin
+  bool json = false;                  // --json
+  bool jsonl = false;                 // --jsonl
+  bool hint = false;                  // --hint
+  std::string variable = "context";   // --variable
+  std::string meta;                   // --meta: python or javascript
+  std::string name;                   // --name, for stdin
+  std::string format;                 // --format
+  std::string encoding;               // --encoding
+  std::string delimiter;              // --delimiter: one byte, or \t
+  std::string header = "auto";        // --header: yes, no, auto
+  std::int64_t depth = 1;             // --depth: 0 to 8
+  std::int64_t fields = 40;           // --fields
   std::int64_t sample_records = 100;  // --sample-records
   std::int64_t sample_chars = 200;    // --sample-chars; 0: no sample
-  std::string max_scan;            // --max-scan: SIZE
-  std::int64_t threads = 0;        // --threads; 0: one a core, at most 8
-  bool hash = false;               // --hash
-  bool hidden = false;             // --hidden
-  bool no_ignore = false;          // --no-ignore
-  bool follow = false;             // --follow
-  std::int64_t max_files = 10000;  // --max-files
-  bool strict = false;             // --strict
-  CancelToken cancel;              // Ctrl-C
+  std::string max_scan;               // --max-scan: SIZE
+  std::int64_t threads = 0;           // --threads; 0: one a core, at most 8
+  bool hash = false;                  // --hash
+  bool hidden = false;                // --hidden
+  bool no_ignore = false;             // --no-ignore
+  bool follow = false;                // --follow
+  std::int64_t max_files = 10000;     // --max-files
+  bool strict = false;                // --strict
+  CancelToken cancel;                 // Ctrl-C
 };
 
 // Returns the exit code: 0, 2, 4, 10, 15, 130, 141 (section 3 of the spec).

@@ -1,8 +1,8 @@
 #include "cli/inspect_command.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,7 +47,8 @@ TEST_F(InspectCommandTest, WrongArgumentsNameFlagValueAndRange) {  // section 6,
       {{}, "inspect: name a file, a directory, or - for stdin\n"},
       {{.paths = {"a"}, .depth = 9}, "--depth 9: must be 0 to 8\n"},
       {{.paths = {"a"}, .delimiter = "ab"}, "--delimiter ab: must be one byte"},
-      {{.paths = {"a"}, .format = "foo"}, "--format foo: unknown; one of plain-text, ndjson, json,"},
+      {{.paths = {"a"}, .format = "foo"},
+       "--format foo: unknown; one of plain-text, ndjson, json,"},
       {{.paths = {"a"}, .encoding = "ebcdic"}, "--encoding ebcdic: unknown; one of utf-8,"},
       {{.paths = {"a"}, .header = "maybe"}, "--header maybe: must be yes, no or auto\n"},
       {{.paths = {"a"}, .meta = "ruby"}, "--meta ruby: must be python or javascript\n"},
@@ -138,7 +139,8 @@ TEST_F(InspectCommandTest, StrictFindsWhatIsMalformedInexactOrUnknown) {  // sec
   EXPECT_EQ(Run({.paths = {good}, .max_scan = "4", .strict = true}), 15);
 }
 
-TEST_F(InspectCommandTest, AFileThatGrowsMeanwhileIsSaidToBeUnstable) {  // INS-13, INS-T14, section 6
+TEST_F(InspectCommandTest,
+       AFileThatGrowsMeanwhileIsSaidToBeUnstable) {  // INS-13, INS-T14, section 6
   const std::string path = Write("a.log", std::string(32 << 20, 'x') + "\n");
   std::atomic<bool> done = false;
   std::thread writer([&] {

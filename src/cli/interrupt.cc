@@ -8,7 +8,7 @@ namespace dossier::cli {
 namespace {
 
 bool IsIgnored(int signal) {
-  struct sigaction action {};
+  struct sigaction action{};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
@@ -18,7 +18,7 @@ sigset_t Watched() {
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
   if (!IsIgnored(SIGHUP)) sigaddset(&set, SIGHUP);  // sigwait takes ignored signals, too
-  sigaddset(&set, SIGUSR2);  // ends the watching thread
+  sigaddset(&set, SIGUSR2);                         // ends the watching thread
   return set;
 }
 

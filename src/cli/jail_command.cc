@@ -81,8 +81,7 @@ Result<JailSpec> MakeSpec(const SandboxExecArguments& arguments) {
   if (arguments.mode == "degraded") spec.mode = sandbox::Mode::kDegraded;
   spec.disabled_layers = arguments.disabled_layers;
   DOSSIER_RETURN_IF_ERROR(ReadFlag("--cpu", arguments.cpu, ParseDuration, &spec.limits.cpu));
-  DOSSIER_RETURN_IF_ERROR(
-      ReadFlag("--memory", arguments.memory, ParseSize, &spec.limits.memory));
+  DOSSIER_RETURN_IF_ERROR(ReadFlag("--memory", arguments.memory, ParseSize, &spec.limits.memory));
   DOSSIER_RETURN_IF_ERROR(
       ReadFlag("--timeout", arguments.timeout, ParseDuration, &spec.limits.wall));
   return spec;
@@ -90,12 +89,16 @@ Result<JailSpec> MakeSpec(const SandboxExecArguments& arguments) {
 
 int ExitCodeOf(const Exit& exit) {
   switch (exit.stop) {
-    case JailStop::kNothing: return exit.shell_status();
-    case JailStop::kTime: return ExitCode(ErrorCode::kTimeout);
-    case JailStop::kCancel: return ExitCode(ErrorCode::kCancelled);
+    case JailStop::kNothing:
+      return exit.shell_status();
+    case JailStop::kTime:
+      return ExitCode(ErrorCode::kTimeout);
+    case JailStop::kCancel:
+      return ExitCode(ErrorCode::kCancelled);
     case JailStop::kCpu:
     case JailStop::kMemory:
-    case JailStop::kProcesses: return ExitCode(ErrorCode::kLimit);
+    case JailStop::kProcesses:
+      return ExitCode(ErrorCode::kLimit);
   }
   return ExitCode(ErrorCode::kInternal);
 }

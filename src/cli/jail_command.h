@@ -1,5 +1,5 @@
-// `dossier sandbox exec` and `dossier sandbox policy`: a program run in the jail, and what the command
-// policy says of a command line, for those who write roots and rules.
+// `dossier sandbox exec` and `dossier sandbox policy`: a program run in the jail, and what the
+// command policy says of a command line, for those who write roots and rules.
 //
 //   int exit_code = RunSandboxExec({.read = {"/srv/data"}, .argv = {"ls", "/srv/data"}}, out, err);
 //   exit_code = RunSandboxPolicy({.argv = {"git", "log"}}, out, err);
@@ -29,8 +29,8 @@ struct SandboxExecArguments {
   CancelToken cancel;
 };
 
-// Output passes through as it comes; with `json` one object at the end. Returns the program's status,
-// 128 + N for a signal, 7 after --timeout, 10 after another limit, 2, 4, 12, 130.
+// Output passes through as it comes; with `json` one object at the end. Returns the program's
+// status, 128 + N for a signal, 7 after --timeout, 10 after another limit, 2, 4, 12, 130.
 int RunSandboxExec(const SandboxExecArguments& arguments, std::ostream& out, std::ostream& err);
 
 struct SandboxPolicyArguments {

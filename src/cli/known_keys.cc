@@ -11,7 +11,7 @@ namespace dossier::cli {
 namespace {
 
 // Shorter values ("1", "none") are no keys, and would take half of the environment away.
-constexpr std::size_t kShortestKey = 8;       // bytes
+constexpr std::size_t kShortestKey = 8;        // bytes
 constexpr std::size_t kLargestFile = 1 << 16;  // bytes
 
 class Keys {

@@ -169,8 +169,8 @@ class EditLineEditor final : public LineEditor {
     std::fflush(stdout);
   }
 
-  // Every handler gets the editor that it belongs to; libedit's `get` is in the table of that editor,
-  // so the first step is through the one loaded library.
+  // Every handler gets the editor that it belongs to; libedit's `get` is in the table of that
+  // editor, so the first step is through the one loaded library.
   static EditLineEditor& Of(EditLine* edit) {
     void* self = nullptr;
     (*LoadEdit())->get(edit, EL_CLIENTDATA, &self);

@@ -1,13 +1,15 @@
 // Lines from a person at a terminal: editing, history, completion, pastes (libedit).
 //
-//   DOSSIER_ASSIGN_OR_RETURN(auto editor, LineEditor::Make({.history = path, .complete = CompleteSlash}));
-//   DOSSIER_ASSIGN_OR_RETURN(const Line line, editor->Read({.text = "> ", .right = "gpt-4o"}));
+//   DOSSIER_ASSIGN_OR_RETURN(auto editor, LineEditor::Make({.history = path, .complete =
+//   CompleteSlash})); DOSSIER_ASSIGN_OR_RETURN(const Line line, editor->Read({.text = "> ", .right
+//   = "gpt-4o"}));
 //
 // Ctrl-C clears the line and gives kInterrupted, Ctrl-D on an empty line gives kEnd, a paste is one
-// input with its line ends. The user's ~/.editrc holds. While it reads, Ctrl-C is a key and raises no
-// signal; between reads the terminal is as it was.
+// input with its line ends. The user's ~/.editrc holds. While it reads, Ctrl-C is a key and raises
+// no signal; between reads the terminal is as it was.
 //
-// Ownership: reads descriptor 0, writes stdout; one at a time in a process. Thread-safety: one thread.
+// Ownership: reads descriptor 0, writes stdout; one at a time in a process. Thread-safety: one
+// thread.
 
 #ifndef DOSSIER_CLI_LINE_EDITOR_H_
 #define DOSSIER_CLI_LINE_EDITOR_H_

@@ -27,10 +27,10 @@ struct Entity {
   std::string_view name, text;
 };
 constexpr Entity kEntities[] = {
-    {"&amp;", "&"},    {"&lt;", "<"},     {"&gt;", ">"},     {"&quot;", "\""},  {"&apos;", "'"},
-    {"&nbsp;", " "},   {"&ndash;", "–"},  {"&mdash;", "—"},  {"&hellip;", "…"}, {"&copy;", "©"},
-    {"&rarr;", "→"},   {"&larr;", "←"},   {"&times;", "×"},  {"&deg;", "°"},    {"&micro;", "µ"},
-    {"&euro;", "€"},   {"&le;", "≤"},     {"&ge;", "≥"},     {"&ne;", "≠"},     {"&bull;", "•"},
+    {"&amp;", "&"},  {"&lt;", "<"},    {"&gt;", ">"},    {"&quot;", "\""},  {"&apos;", "'"},
+    {"&nbsp;", " "}, {"&ndash;", "–"}, {"&mdash;", "—"}, {"&hellip;", "…"}, {"&copy;", "©"},
+    {"&rarr;", "→"}, {"&larr;", "←"},  {"&times;", "×"}, {"&deg;", "°"},    {"&micro;", "µ"},
+    {"&euro;", "€"}, {"&le;", "≤"},    {"&ge;", "≥"},    {"&ne;", "≠"},     {"&bull;", "•"},
 };
 
 // An entity's character; one that is not known stays as written.
@@ -89,10 +89,17 @@ class Builder {
   void Text(MD_TEXTTYPE type, std::string_view text) {
     switch (type) {
       case MD_TEXT_BR:
-      case MD_TEXT_SOFTBR: Add("\n"); break;
-      case MD_TEXT_NULLCHAR: Add("\xEF\xBF\xBD"); break;
-      case MD_TEXT_ENTITY: Add(DecodeEntity(text)); break;
-      default: Add(text);
+      case MD_TEXT_SOFTBR:
+        Add("\n");
+        break;
+      case MD_TEXT_NULLCHAR:
+        Add("\xEF\xBF\xBD");
+        break;
+      case MD_TEXT_ENTITY:
+        Add(DecodeEntity(text));
+        break;
+      default:
+        Add(text);
     }
   }
 
@@ -134,7 +141,8 @@ class Builder {
     for (std::size_t i = 0; target.size > 0 && target.substr_offsets[i] < target.size; ++i) {
       const std::string_view part(target.text + target.substr_offsets[i],
                                   target.substr_offsets[i + 1] - target.substr_offsets[i]);
-      link.target += target.substr_types[i] == MD_TEXT_ENTITY ? DecodeEntity(part) : std::string(part);
+      link.target +=
+          target.substr_types[i] == MD_TEXT_ENTITY ? DecodeEntity(part) : std::string(part);
     }
     links_.push_back(std::move(link));
   }
@@ -189,9 +197,10 @@ int OnText(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* builder) {
 bool IsSpace(char32_t c) { return c == U' ' || c == U'\n' || c == U'\t' || c == 0xA0; }
 
 bool IsPunctuation(char32_t c) {
-  return c < 0x80 ? c > 0x20 && !(c >= U'0' && c <= U'9') && !((c | 0x20) >= U'a' && (c | 0x20) <= U'z')
-                  : (c >= 0x2010 && c <= 0x2027) || (c >= 0x3001 && c <= 0x3003) ||
-                        (c >= 0x3008 && c <= 0x3011);
+  return c < 0x80
+             ? c > 0x20 && !(c >= U'0' && c <= U'9') && !((c | 0x20) >= U'a' && (c | 0x20) <= U'z')
+             : (c >= 0x2010 && c <= 0x2027) || (c >= 0x3001 && c <= 0x3003) ||
+                   (c >= 0x3008 && c <= 0x3011);
 }
 
 }  // namespace
@@ -227,8 +236,8 @@ void InlineScan::EndRun(char32_t next) {
     return;
   }
   if (code_ != 0) return;
-  const bool left = !IsSpace(next) && (!IsPunctuation(next) || IsSpace(before_run_) ||
-                                       IsPunctuation(before_run_));
+  const bool left = !IsSpace(next) &&
+                    (!IsPunctuation(next) || IsSpace(before_run_) || IsPunctuation(before_run_));
   const bool right = !IsSpace(before_run_) &&
                      (!IsPunctuation(before_run_) || IsSpace(next) || IsPunctuation(next));
   const bool word = run_ == U'_';  // an underscore within a word is a letter

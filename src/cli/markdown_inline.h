@@ -25,13 +25,13 @@ namespace dossier::cli {
 // kShow: `**x**` stays as written, for a terminal without styles.
 enum class Markers : std::uint8_t { kHide, kShow };
 
-// `text` is a piece of one paragraph that does not begin with white space; line ends stay line ends.
-// `base` is added to every style.
+// `text` is a piece of one paragraph that does not begin with white space; line ends stay line
+// ends. `base` is added to every style.
 std::vector<StyledText> RenderInline(std::string_view text, Markers markers,
                                      Style base = Style::kPlain);
 
-// Whether the text so far has an open construct. A heuristic of what md4c will say: where it errs, text
-// is shown a little later, or with its marks.
+// Whether the text so far has an open construct. A heuristic of what md4c will say: where it errs,
+// text is shown a little later, or with its marks.
 class InlineScan {
  public:
   void Feed(char32_t code_point);

@@ -35,17 +35,23 @@ class LineStart {
     if (rest_.empty()) return Is(open_ ? Leaf::kUndecided : Leaf::kBlank);
     if (indent_ >= 4 && !in_paragraph_) return {.leaf = Leaf::kIndentedCode, .content = 4};
     switch (rest_[0]) {
-      case '#': return Heading();
+      case '#':
+        return Heading();
       case '`':
-      case '~': return Fence();
-      case '>': return Quote();
-      case '|': return Is(Leaf::kTableRow);
+      case '~':
+        return Fence();
+      case '>':
+        return Quote();
+      case '|':
+        return Is(Leaf::kTableRow);
       case '-':
       case '+':
       case '*':
       case '_':
-      case '=': return RuleOrBullet();
-      default: return IsDigit(rest_[0]) ? Numbered() : Is(Leaf::kText);
+      case '=':
+        return RuleOrBullet();
+      default:
+        return IsDigit(rest_[0]) ? Numbered() : Is(Leaf::kText);
     }
   }
 
@@ -79,7 +85,8 @@ class LineStart {
 
   Start RuleOrBullet() const {
     const char mark = rest_[0];
-    const bool only_marks = rest_.find_first_not_of(std::string{mark, ' '}) == std::string_view::npos;
+    const bool only_marks =
+        rest_.find_first_not_of(std::string{mark, ' '}) == std::string_view::npos;
     if (only_marks && open_) return Is(Leaf::kUndecided);
     const auto count = std::ranges::count(rest_, mark);
     if (only_marks && mark == '=') return Is(in_paragraph_ ? Leaf::kUnderline : Leaf::kText);
@@ -159,8 +166,7 @@ LinePlan PlanLine(std::string_view line, LineEnd end,
   LinePlan plan;
   std::size_t skip = 0;
   while (plan.matched < containers.size()) {
-    const Match match =
-        GoesOn(containers[plan.matched], line.substr(plan.content), end, &skip);
+    const Match match = GoesOn(containers[plan.matched], line.substr(plan.content), end, &skip);
     if (match == Match::kUndecided) return plan;
     if (match == Match::kNo) break;
     plan.content += skip;

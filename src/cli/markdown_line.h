@@ -1,12 +1,14 @@
-// What a line of Markdown begins: the block structure, decided as early as the first characters allow.
+// What a line of Markdown begins: the block structure, decided as early as the first characters
+// allow.
 //
 //   const LinePlan plan = PlanLine("  - [docs](", LineEnd::kOpen, containers, Paragraph::kNone);
 //   if (plan.leaf == Leaf::kUndecided) return;     // "  -" may still become a rule
 //   // plan.opened: one list item; plan.content: offset of "[docs]("
 //
-// CommonMark's rules, but where models differ from them: a list item nested by two columns is nested
-// whatever the width of its parent's number; a line in an open code fence may be indented less than
-// its item; a line break in a paragraph is meant. Setext headings and HTML blocks are text.
+// CommonMark's rules, but where models differ from them: a list item nested by two columns is
+// nested whatever the width of its parent's number; a line in an open code fence may be indented
+// less than its item; a line break in a paragraph is meant. Setext headings and HTML blocks are
+// text.
 //
 // Thread-safety: pure functions.
 
@@ -68,8 +70,8 @@ LinePlan PlanLine(std::string_view line, LineEnd end,
 CodeFence ReadFence(std::string_view text, std::size_t indent);
 bool ClosesFence(std::string_view line, const CodeFence& fence);
 
-// `line` in a code fence without the marks and indents of the containers around it and of the fence.
-// False: a quote around the fence has ended, and the fence with it.
+// `line` in a code fence without the marks and indents of the containers around it and of the
+// fence. False: a quote around the fence has ended, and the fence with it.
 bool StripInFence(std::string_view* line, const std::vector<MarkdownContainer>& containers,
                   const CodeFence& fence);
 

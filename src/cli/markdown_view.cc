@@ -113,8 +113,7 @@ void MarkdownView::Decide(LineEnd end) {
 
 void MarkdownView::BeginText(const LinePlan& plan, LineEnd end) {
   const std::string line = std::exchange(line_, {});
-  if (paragraph_ == Paragraph::kOpen && plan.opened.empty() &&
-      plan.matched == containers_.size()) {
+  if (paragraph_ == Paragraph::kOpen && plan.opened.empty() && plan.matched == containers_.size()) {
     if (held_.empty()) {
       flow_.EndLine();
     } else {
@@ -153,14 +152,19 @@ void MarkdownView::WholeLine(const LinePlan& plan) {
   if (plan.leaf == Leaf::kHeading && containers_.empty()) blank_waits_ = true;
   StartBlock(plan);
   switch (plan.leaf) {
-    case Leaf::kHeading: return Heading(text);
-    case Leaf::kTableRow: return AddTableRow(text);
-    case Leaf::kFence: return BeginFence(ReadFence(text, plan.indent));
-    case Leaf::kRule: return flow_.RawLine(Style::kDim, Dashes(RuleWidth()));
+    case Leaf::kHeading:
+      return Heading(text);
+    case Leaf::kTableRow:
+      return AddTableRow(text);
+    case Leaf::kFence:
+      return BeginFence(ReadFence(text, plan.indent));
+    case Leaf::kRule:
+      return flow_.RawLine(Style::kDim, Dashes(RuleWidth()));
     case Leaf::kUnderline:
       return flow_.RawLine(Style::kDim,
                            Dashes(std::min(RuleWidth(), static_cast<int>(TrimSpace(text).size()))));
-    default: return flow_.RawLine(Style::kPlain, std::string(kTabStop, ' ').append(text));
+    default:
+      return flow_.RawLine(Style::kPlain, std::string(kTabStop, ' ').append(text));
   }
 }
 

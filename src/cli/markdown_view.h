@@ -10,8 +10,8 @@
 // waits for its end, at most kMaxHeld bytes. Chunks may cut anywhere: the same text gives the same
 // bytes. Everything a model wrote passes utf8::CleanForTerminal.
 //
-// markdown_line.h decides blocks, markdown_inline.h (md4c) what stands in them. Memory: one held piece,
-// or one table. Thread-safety: one caller at a time.
+// markdown_line.h decides blocks, markdown_inline.h (md4c) what stands in them. Memory: one held
+// piece, or one table. Thread-safety: one caller at a time.
 
 #ifndef DOSSIER_CLI_MARKDOWN_VIEW_H_
 #define DOSSIER_CLI_MARKDOWN_VIEW_H_

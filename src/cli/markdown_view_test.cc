@@ -58,15 +58,15 @@ TEST(MarkdownViewTest, EveryBlockHasItsLook) {  // CON-7
       {"1. a\n   ```sh\n   make\n   ```\n",
        "1. a\n   ── sh ───────────────────────────────\n   make\n"
        "   ─────────────────────────────────────\n"},
-      {"````\n```\n````\n", "────────────────────────────────────────\n```\n"
-                             "────────────────────────────────────────\n"},
+      {"````\n```\n````\n",
+       "────────────────────────────────────────\n```\n"
+       "────────────────────────────────────────\n"},
       {"    indented\n", "    indented\n"},
       {"-x is no item, - nor is this, 3.5 no number\n",
        "-x is no item, - nor is this, 3.5 no\nnumber\n"},
       {"Title\n=====\n", "Title\n─────\n"},
       {"<b>html</b> &amp; &#65;\n", "<b>html</b> & A\n"},
-      {"[docs](https://x.org/a) and https://y.org\n",
-       "docs (https://x.org/a) and https://y.org\n"},
+      {"[docs](https://x.org/a) and https://y.org\n", "docs (https://x.org/a) and https://y.org\n"},
       {"![a cat](cat.png)\n", "[image: a cat] (cat.png)\n"},
       {"**bold** *it* `a  b` ~~no~~\n", "**bold** *it* `a  b` ~~no~~\n"},
       {"line one\\\nline two\n", "line one\nline two\n"},
@@ -91,14 +91,16 @@ TEST(MarkdownViewTest, StylesReplaceTheMarksWhereThereAreColours) {
 TEST(MarkdownViewTest, TablesFitTheWidth) {
   EXPECT_EQ(Show("| name | size |\n|:--|--:|\n| vim | 12 |\n| 東京 | 3 |\n"),
             "name │ size\n─────┼─────\nvim  │   12\n東京 │    3\n");
-  EXPECT_EQ(Show("| a | b |\n|---|---|\n| one two three four five six seven eight nine | x \\| y |\n"),
-            "a                                │ b\n"
-            "─────────────────────────────────┼──────\n"
-            "one two three four five six      │ x | y\n"
-            "seven eight nine                 │\n");
+  EXPECT_EQ(
+      Show("| a | b |\n|---|---|\n| one two three four five six seven eight nine | x \\| y |\n"),
+      "a                                │ b\n"
+      "─────────────────────────────────┼──────\n"
+      "one two three four five six      │ x | y\n"
+      "seven eight nine                 │\n");
   // Too many columns for the width.
-  EXPECT_THAT(Show("|aaaaaa|bbbbbb|cccccc|dddddd|eeeeee|ffffff|\n|-|-|-|-|-|-|\n|1|2|3|4|5|6|\n", 30),
-              HasSubstr("aaaaaa: 1\nbbbbbb: 2\n"));
+  EXPECT_THAT(
+      Show("|aaaaaa|bbbbbb|cccccc|dddddd|eeeeee|ffffff|\n|-|-|-|-|-|-|\n|1|2|3|4|5|6|\n", 30),
+      HasSubstr("aaaaaa: 1\nbbbbbb: 2\n"));
   EXPECT_EQ(Show("| no table\nx\n"), "| no table\nx\n");
 }
 
@@ -108,8 +110,10 @@ TEST(MarkdownViewTest, WhatCanBeShownIsShownAtOnce) {  // CON-46
     std::string_view chunk, shown;
   };
   constexpr Step kSteps[] = {
-      {"The ", "The"},           {"disk i", "The disk"},
-      {"s **fu", "The disk is"}, {"ll** now", "The disk is **full**"},
+      {"The ", "The"},
+      {"disk i", "The disk"},
+      {"s **fu", "The disk is"},
+      {"ll** now", "The disk is **full**"},
       {".\n```sh\nls", "The disk is **full** now.\n── sh ──────────────────────────────\n"},
       {"\ndf", "The disk is **full** now.\n── sh ──────────────────────────────\nls\n"},
   };
@@ -136,9 +140,16 @@ TEST(MarkdownViewTest, AControlByteIsShownAndNeverSent) {  // CON-7, A12
 // Texts full of marks, so that chance meets the corners.
 std::string RandomMarkdown(Random& random) {
   static constexpr std::string_view kWords[] = {
-      "a", "word ", "**", "*", "_", "`", "```", "\n", "\n\n", "- ", "1. ", "> ", "# ", "| a | b |\n",
-      "|---|---|\n", "[x](y)", "[", "](", ")", "~~", "\\", "&amp;", "&#27;", "\t", "    ", "東京",
-      "\x1b[2J", "\r", "\r\n", "\xff", "\xe6\x9d", "https://x.org", "---\n", "===\n", "<b>", "👩‍💻", "  "};
+      "a",     "word ",       "**",          "*",
+      "_",     "`",           "```",         "\n",
+      "\n\n",  "- ",          "1. ",         "> ",
+      "# ",    "| a | b |\n", "|---|---|\n", "[x](y)",
+      "[",     "](",          ")",           "~~",
+      "\\",    "&amp;",       "&#27;",       "\t",
+      "    ",  "東京",        "\x1b[2J",     "\r",
+      "\r\n",  "\xff",        "\xe6\x9d",    "https://x.org",
+      "---\n", "===\n",       "<b>",         "👩‍💻",
+      "  "};
   std::string text;
   for (std::uint64_t i = random.Below(40); i > 0; --i) {
     text += kWords[random.Below(std::size(kWords))];
@@ -192,7 +203,8 @@ TEST(MarkdownViewTest, EveryWordIsShown) {
     const std::string shown = Show(text, 200);
     for (int word = 0; word < 12; ++word) {
       const std::string name = fmt::format("w{}q", word);
-      // A link's address and the info of a fence have places of their own; a word may stand in them.
+      // A link's address and the info of a fence have places of their own; a word may stand in
+      // them.
       if (text.find("```") == std::string::npos && text.find("](") == std::string::npos) {
         ASSERT_THAT(shown, HasSubstr(name)) << text;
       }

@@ -42,16 +42,15 @@ class Opener {
   Result<model::Choice> Choose(const std::string& name) const {
     DOSSIER_ASSIGN_OR_RETURN(
         model::Choice choice,
-        data_.catalog.Choose({.name = name,
-                              .base_url = flags_.base_url,
-                              .key_env = flags_.key_env,
-                              .script = flags_.script,
-                              .config = data_.config,
-                              .today = std::chrono::floor<std::chrono::days>(
-                                  SystemClock()->WallNow()),
-                              .keys = replay_ ? model::Wanted::Keys::kNone
-                                              : model::Wanted::Keys::kFind},
-                             Environment));
+        data_.catalog.Choose(
+            {.name = name,
+             .base_url = flags_.base_url,
+             .key_env = flags_.key_env,
+             .script = flags_.script,
+             .config = data_.config,
+             .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow()),
+             .keys = replay_ ? model::Wanted::Keys::kNone : model::Wanted::Keys::kFind},
+            Environment));
     for (const std::string& warning : choice.warnings) say_("warning: " + warning);
     DOSSIER_RETURN_IF_ERROR(CheckOffline(choice));
     return choice;

@@ -54,7 +54,8 @@ void AddModelFlags(CLI::App& command, ModelFlags* flags);
 // Those of them that say how to reach a model: address, key, retries, recordings.
 void AddConnectionFlags(CLI::App& command, ModelFlags* flags);
 
-// `say` gets progress lines for stderr. Errors: as Catalog::Choose and Connect; kUsage for a bad flag.
+// `say` gets progress lines for stderr. Errors: as Catalog::Choose and Connect; kUsage for a bad
+// flag.
 Result<OpenedModel> OpenModel(const ModelFlags& flags,
                               const std::function<void(std::string_view)>& say,
                               const CancelToken& cancel);

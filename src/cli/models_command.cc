@@ -63,11 +63,13 @@ void AddModelsCommand(CLI::App& app, ModelsArguments* arguments) {
   test.add_option("--key-env", arguments->key_env, "variable that holds the key");
   test.add_option("--script", arguments->script, "replies of the model `scripted`");
   test.add_flag("--json", arguments->json, "one object");
-  CLI::App& serve = add("serve-script", "serve scripted replies as OpenAI, Anthropic and Gemini do");
+  CLI::App& serve =
+      add("serve-script", "serve scripted replies as OpenAI, Anthropic and Gemini do");
   serve.add_option("file", arguments->name, "the script")->required();
   serve.add_option("--port", arguments->port, "0: any free one")->check(CLI::Range(0, 65535));
-  serve.add_option("--roles", arguments->roles,
-                   "whose rules for the order of messages (default: the provider's of the address)")
+  serve
+      .add_option("--roles", arguments->roles,
+                  "whose rules for the order of messages (default: the provider's of the address)")
       ->check(CLI::IsMember(model::RoleRulesNames()));
   serve.add_option("--record", arguments->record, "append every request to this file, as JSONL");
 }

@@ -23,7 +23,7 @@ struct ModelsArguments {
   std::string provider;  // --provider
   std::string base_url, key_env, script;
   std::string record, roles;  // of serve-script
-  std::string sha256;    // of a file that is pulled from an address
+  std::string sha256;         // of a file that is pulled from an address
   std::string idle = "10m";
   std::optional<std::int64_t> context;  // tokens of the local server
   int port = 0;

@@ -56,8 +56,8 @@ Readiness LookAt(const Provider& provider) {
   if (provider.name == "scripted") return {true, "needs --script FILE"};
   if (provider.name == "local") {
     const auto data = DataFolder();
-    const auto weights = data ? model::FindWeights(*data, provider.default_model)
-                              : tl::unexpected(data.error());
+    const auto weights =
+        data ? model::FindWeights(*data, provider.default_model) : tl::unexpected(data.error());
     if (weights) return {true, "weights are here"};
     return {true, "`dossier models pull` fetches it (1.1 GB)"};
   }
@@ -99,8 +99,8 @@ std::vector<model::Weights> OwnWeights(const Catalog& catalog) {
   const auto data = DataFolder();
   if (!data) return own;
   for (model::Weights& weights : model::ListWeights(*data)) {
-    const bool known = std::any_of(
-        catalog.entries().begin(), catalog.entries().end(), [&](const Entry& entry) {
+    const bool known =
+        std::any_of(catalog.entries().begin(), catalog.entries().end(), [&](const Entry& entry) {
           return entry.provider == "local" && entry.name == weights.name;
         });
     if (!known) own.push_back(std::move(weights));
@@ -181,12 +181,12 @@ Status ShowModel(const ModelsArguments& arguments, std::ostream& out) {
   for (const Entry& entry : catalog.entries()) {
     const std::string full = entry.provider + "/" + entry.name;
     names.push_back(full);
-    const bool by_provider = entry.provider == arguments.name &&
-                             std::any_of(catalog.providers().begin(), catalog.providers().end(),
-                                         [&](const Provider& provider) {
-                                           return provider.name == entry.provider &&
-                                                  provider.default_model == entry.name;
-                                         });
+    const bool by_provider =
+        entry.provider == arguments.name &&
+        std::any_of(
+            catalog.providers().begin(), catalog.providers().end(), [&](const Provider& provider) {
+              return provider.name == entry.provider && provider.default_model == entry.name;
+            });
     if (arguments.name != entry.name && arguments.name != full && !by_provider) continue;
     const Json json = EntryJson(entry);
     if (arguments.json) {
@@ -209,9 +209,9 @@ Status ShowModel(const ModelsArguments& arguments, std::ostream& out) {
     for (std::string& name : names) name.erase(0, name.find('/') + 1);
   }
   const auto near = NearestNames(arguments.name, names);
-  return MakeError(ErrorCode::kConfig, "there is no model {}{}", arguments.name,
-                   near.empty() ? "; `dossier models list --all` shows all"
-                                : "; near: " + Join(near, ", "));
+  return MakeError(
+      ErrorCode::kConfig, "there is no model {}{}", arguments.name,
+      near.empty() ? "; `dossier models list --all` shows all" : "; near: " + Join(near, ", "));
 }
 
 Status ShowPrices(const ModelsArguments& arguments, std::ostream& out) {

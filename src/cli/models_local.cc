@@ -43,8 +43,9 @@ Status PullDefault(const std::string& data, const CancelToken& cancel, std::ostr
   DOSSIER_ASSIGN_OR_RETURN(const model::Runtime runtime,
                            model::EnsureRuntime(data, SayTo(err), cancel));
   const bool present = pulled->outcome == model::PullResult::Outcome::kPresent;
-  out << fmt::format("{} is {} ({}, {}): {}\n", source.name, present ? "here" : "fetched and checked",
-                     FormatSize(source.bytes), runtime.kind, pulled->weights.path);
+  out << fmt::format("{} is {} ({}, {}): {}\n", source.name,
+                     present ? "here" : "fetched and checked", FormatSize(source.bytes),
+                     runtime.kind, pulled->weights.path);
   return {};
 }
 
@@ -58,7 +59,7 @@ Status PullAddress(const ModelsArguments& arguments, const std::string& data,
   view.End();
   DOSSIER_RETURN_IF_ERROR(fetched);
   const bool present = fetched->outcome == model::PullResult::Outcome::kPresent;
-  const std::string hash = fetched->sha256.empty()     ? "not checked: no --sha256"
+  const std::string hash = fetched->sha256.empty()    ? "not checked: no --sha256"
                            : arguments.sha256.empty() ? "SHA-256 " + fetched->sha256
                                                       : "SHA-256 as given";
   out << fmt::format("{} is {} ({}, {}): -m local/{}\n", Safe(fetched->weights.path),
@@ -82,9 +83,10 @@ Status ShowStopped(const std::string& data, const ModelsArguments& arguments,
         << "\n";
     return {};
   }
-  out << fmt::format("server    not running; it starts when a command needs it\n"
-                     "runtime   {}\nweights   {}\n",
-                     installed, weights ? weights->path : weights.error().message);
+  out << fmt::format(
+      "server    not running; it starts when a command needs it\n"
+      "runtime   {}\nweights   {}\n",
+      installed, weights ? weights->path : weights.error().message);
   return {};
 }
 
@@ -169,8 +171,9 @@ Status ShowServer(const ModelsArguments& arguments, const CancelToken& cancel, s
                      GroupDigits(static_cast<std::uint64_t>(state->window)), state->slots,
                      state->slots == 1 ? "" : "s", state->threads)
       << fmt::format("memory    {}\n", FormatSize(stats.memory))
-      << fmt::format("speed     {}\n", speed ? fmt::format("{:.1f} tokens/s in the last request", *speed)
-                                             : "no request yet")
+      << fmt::format(
+             "speed     {}\n",
+             speed ? fmt::format("{:.1f} tokens/s in the last request", *speed) : "no request yet")
       << fmt::format("ends in   {} s without requests\n", stats.idle_left);
   return {};
 }

@@ -25,8 +25,8 @@ class Trial {
       : choice_(choice),
         connection_(std::move(connection)),
         cancel_(cancel),
-        gate_(model::Gate::Make(connection_.client, {.concurrency = 1, .retries = 1},
-                                SystemClock())),
+        gate_(
+            model::Gate::Make(connection_.client, {.concurrency = 1, .retries = 1}, SystemClock())),
         ledger_({.calls = 4}, SystemClock()) {}
 
   Result<Measured> Ask(std::string_view question, std::optional<Json> schema) {
@@ -42,11 +42,10 @@ class Trial {
       return std::chrono::duration<double>(SystemClock()->Now() - begin).count();
     };
     DOSSIER_ASSIGN_OR_RETURN(
-        measured.reply,
-        gate_->Complete(std::move(request), ledger_, model::Stage::kNormal, cancel_,
-                        [&](std::string_view) {
-                          if (measured.deltas++ == 0) measured.first = seconds();
-                        }));
+        measured.reply, gate_->Complete(std::move(request), ledger_, model::Stage::kNormal, cancel_,
+                                        [&](std::string_view) {
+                                          if (measured.deltas++ == 0) measured.first = seconds();
+                                        }));
     measured.total = seconds();
     return measured;
   }
@@ -60,11 +59,10 @@ class Trial {
 };
 
 Json NumberSchema() {
-  return JsonObject{
-      {"type", "object"},
-      {"properties", JsonObject{{"number", JsonObject{{"type", "integer"}}}}},
-      {"required", JsonArray{"number"}},
-      {"additionalProperties", false}};
+  return JsonObject{{"type", "object"},
+                    {"properties", JsonObject{{"number", JsonObject{{"type", "integer"}}}}},
+                    {"required", JsonArray{"number"}},
+                    {"additionalProperties", false}};
 }
 
 double Rate(const Measured& measured) {
@@ -91,8 +89,7 @@ Status TryModel(const ModelsArguments& arguments, const CancelToken& cancel, std
   for (const std::string& warning : choice.warnings) say("warning: " + warning);
   model::ConnectOptions options = ConnectOptionsFor(data, choice);
   options.progress = say;
-  DOSSIER_ASSIGN_OR_RETURN(model::Connection connection,
-                           model::Connect(choice, options, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(model::Connection connection, model::Connect(choice, options, cancel));
   const std::string description = connection.description;
   const bool schema = connection.entry.json_schema;
   Trial trial(choice, std::move(connection), cancel);
@@ -110,15 +107,16 @@ Status TryModel(const ModelsArguments& arguments, const CancelToken& cancel, std
                     {"reply", plain.reply.text}};
   std::string json_words = "not offered";
   if (schema) {
-    const auto structured = trial.Ask("Which number comes after four? Reply as JSON.",
-                                      NumberSchema());
-    const auto value = structured ? ParseJson(structured->reply.text)
-                                  : tl::unexpected(structured.error());
+    const auto structured =
+        trial.Ask("Which number comes after four? Reply as JSON.", NumberSchema());
+    const auto value =
+        structured ? ParseJson(structured->reply.text) : tl::unexpected(structured.error());
     const bool good = value && FindInt(*value, "number").has_value();
     report["json_schema"] = good;
-    json_words = good          ? "kept"
-                 : !structured ? "failed: " + structured.error().message
-                               : fmt::format("not kept: {}", utf8::Prefix(structured->reply.text, 100));
+    json_words = good ? "kept"
+                 : !structured
+                     ? "failed: " + structured.error().message
+                     : fmt::format("not kept: {}", utf8::Prefix(structured->reply.text, 100));
   }
   if (arguments.json) {
     out << ToJson(report) << "\n";

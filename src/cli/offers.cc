@@ -22,8 +22,9 @@ std::optional<config::Config> LoadQuietly(const GlobalFlags& flags) {
   };
   auto config = config::LoadConfig(*request, config::ReadConfigFile, refuse);
   if (!config) {
-    const auto nothing =
-        [](const std::string&) -> Result<std::optional<config::ConfigFile>> { return std::nullopt; };
+    const auto nothing = [](const std::string&) -> Result<std::optional<config::ConfigFile>> {
+      return std::nullopt;
+    };
     config = config::LoadConfig(*request, nothing, refuse);
   }
   if (!config) return std::nullopt;
@@ -61,7 +62,8 @@ std::vector<Completion> ConfigNames(const config::Config& config) {
   folders.push_back(config.user.legacy_folder());
   for (const std::string& folder : folders) {
     for (const char* ending : {".dossier.yml", ".Cllmfile.yml"}) {
-      for (const char* below : {"", "/.dossier", "/.cllm"}) AddNames(folder + below, ending, &found);
+      for (const char* below : {"", "/.dossier", "/.cllm"})
+        AddNames(folder + below, ending, &found);
     }
   }
   return found;

@@ -156,9 +156,8 @@ Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in
   }
   DOSSIER_RETURN_IF_ERROR(ReadOrder(arguments, &options));
   DOSSIER_RETURN_IF_ERROR(AddListed(arguments, in, &options));
-  DOSSIER_ASSIGN_OR_RETURN(
-      tokens::Opened opened,
-      OpenCounter({.encoding = arguments.encoding, .model = arguments.model}));
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
+                           OpenCounter({.encoding = arguments.encoding, .model = arguments.model}));
   if (!opened.warning.empty()) PrintWarning(err, opened.warning);
   if (!arguments.no_cache) options.counts_folder = CountsFolder(opened);
   options.counts_name = opened.identity;
@@ -195,8 +194,7 @@ Result<int> Run(const PackArguments& arguments, std::istream& in, std::ostream& 
   std::optional<std::uint64_t> seed;
   if (arguments.seed) seed = static_cast<std::uint64_t>(*arguments.seed);
   const std::string boundary = Boundary(arguments, &packed);
-  const sources::FencedText text =
-      sources::FencedPack(*options.counter, boundary, seed, &packed);
+  const sources::FencedText text = sources::FencedPack(*options.counter, boundary, seed, &packed);
   if (!arguments.manifest.empty()) {
     DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(arguments.manifest, sources::WriteManifest(packed)));
   }

@@ -56,18 +56,16 @@ class PlainView final : public recursion::EventSink {
     tally_.Count(event);
     const Json data(event.data);
     if (event.type == "mode.decided") {
-      Line(fmt::format("mode {}: {} tokens, direct up to {}",
-                       FindString(data, "mode").value_or(""),
-                       GroupDigits(static_cast<std::uint64_t>(
-                           FindInt(data, "tokens").value_or(0))),
-                       GroupDigits(static_cast<std::uint64_t>(
-                           FindInt(data, "threshold").value_or(0)))));
+      Line(fmt::format(
+          "mode {}: {} tokens, direct up to {}", FindString(data, "mode").value_or(""),
+          GroupDigits(static_cast<std::uint64_t>(FindInt(data, "tokens").value_or(0))),
+          GroupDigits(static_cast<std::uint64_t>(FindInt(data, "threshold").value_or(0)))));
     } else if (event.type == "block.done") {
       const auto error = FindString(data, "error");
       const std::string_view output = TextOf(Find(event.data, "output"));
-      Line(fmt::format("turn {}/{}: {}", tally_.turn, tally_.turns,
-                       error ? "error: " + FirstLine(*error, 100)
-                             : "output: " + FirstLine(output, 100)));
+      Line(fmt::format(
+          "turn {}/{}: {}", tally_.turn, tally_.turns,
+          error ? "error: " + FirstLine(*error, 100) : "output: " + FirstLine(output, 100)));
     } else if (event.type == "answer.refused") {
       Line(fmt::format("turn {}/{}: answer refused ({})", tally_.turn, tally_.turns,
                        FindString(data, "gate").value_or("")));
@@ -77,8 +75,7 @@ class PlainView final : public recursion::EventSink {
       Line(FirstLine(FindString(data, "reason").value_or(""), 120));
     } else if (event.type == "run.finished") {
       Line(fmt::format("{}: {} turns, {} calls, {} + {} tokens",
-                       FindString(data, "status").value_or(""),
-                       FindInt(data, "turns").value_or(0),
+                       FindString(data, "status").value_or(""), FindInt(data, "turns").value_or(0),
                        FindInt(data, "calls").value_or(0),
                        GroupDigits(static_cast<std::uint64_t>(tally_.input)),
                        GroupDigits(static_cast<std::uint64_t>(tally_.output))));
@@ -174,9 +171,9 @@ class LiveView final : public recursion::EventSink {
     if (finished_) return;
     const auto now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - started_).count();
-    std::string line = fmt::format("turn {}/{}  {}  {} calls  {}+{} tokens  {:.0f} s", tally_.turn,
-                                   tally_.turns, tally_.doing, tally_.calls, tally_.input,
-                                   tally_.output, seconds);
+    std::string line =
+        fmt::format("turn {}/{}  {}  {} calls  {}+{} tokens  {:.0f} s", tally_.turn, tally_.turns,
+                    tally_.doing, tally_.calls, tally_.input, tally_.output, seconds);
     Erase();
     err_ << Fit(std::move(line)) << std::flush;
     shown_ = true;

@@ -1,7 +1,8 @@
 // A run as it happens, on stderr (REC-75): a live line on a terminal, a line a turn in a pipe, the
 // events as JSON, or nothing.
 //
-//   std::unique_ptr<recursion::EventSink> view = MakeProgressView(Style::kPlain, terminal, std::cerr);
+//   std::unique_ptr<recursion::EventSink> view = MakeProgressView(Style::kPlain, terminal,
+//   std::cerr);
 //
 // Thread-safety: OnEvent and OnDelta from any thread.
 
@@ -23,8 +24,7 @@ enum class ProgressStyle { kTree, kPlain, kJson, kNone };
 Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& terminal);
 
 std::unique_ptr<recursion::EventSink> MakeProgressView(ProgressStyle style,
-                                                       const Terminal& terminal,
-                                                       std::ostream& err);
+                                                       const Terminal& terminal, std::ostream& err);
 
 }  // namespace dossier::cli
 

@@ -31,10 +31,11 @@ class Reader {
       warned = true;
       if (ready == InputStream::Ready::kClosed) return text;
       if (ready == InputStream::Ready::kNo) {
-        return MakeError(ErrorCode::kTimeout,
-                         "stdin stayed silent for {} ms, so nothing was sent; end its writer, or use "
-                         "--no-stdin or --stdin-timeout",
-                         limit.count());
+        return MakeError(
+            ErrorCode::kTimeout,
+            "stdin stayed silent for {} ms, so nothing was sent; end its writer, or use "
+            "--no-stdin or --stdin-timeout",
+            limit.count());
       }
       DOSSIER_ASSIGN_OR_RETURN(const std::string part, in_.Read());
       if (part.empty()) return text;
@@ -128,8 +129,7 @@ Result<PromptInput> ReadPromptInput(const PromptRequest& request, InputStream& i
     DOSSIER_RETURN_IF_ERROR(CheckUtf8(*request.prompt, "the prompt"));
     input = {*request.prompt, From::kPrompt};
   }
-  const bool read =
-      named || (request.stdin_use == PromptRequest::Stdin::kAuto && !in.IsTerminal());
+  const bool read = named || (request.stdin_use == PromptRequest::Stdin::kAuto && !in.IsTerminal());
   if (!read) return input;
   DOSSIER_ASSIGN_OR_RETURN(std::string text, Reader(request, in, warn, cancel).ReadAll());
   DOSSIER_RETURN_IF_ERROR(CheckUtf8(text, "stdin"));

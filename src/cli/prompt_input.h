@@ -1,4 +1,5 @@
-// A prompt from the command line, from stdin, or from both (CON-6); for every command that takes one.
+// A prompt from the command line, from stdin, or from both (CON-6); for every command that takes
+// one.
 //
 //   StdinStream in;
 //   DOSSIER_ASSIGN_OR_RETURN(const PromptInput input,
@@ -46,7 +47,7 @@ class StdinStream final : public InputStream {
 };
 
 struct PromptRequest {
-  enum class Stdin { kAuto, kNever };   // kNever: --no-stdin
+  enum class Stdin { kAuto, kNever };            // kNever: --no-stdin
   enum class Trim { kFinalNewline, kBothEnds };  // kBothEnds: --compat
 
   std::optional<std::string> prompt;  // "-" is stdin, always

@@ -54,8 +54,8 @@ struct Read {
 
 Read ReadFrom(const PromptRequest& request, ScriptedStream& in) {
   Read read{.input = PromptInput()};
-  read.input = ReadPromptInput(
-      request, in, [&](std::string_view text) { read.warnings.emplace_back(text); });
+  read.input = ReadPromptInput(request, in,
+                               [&](std::string_view text) { read.warnings.emplace_back(text); });
   return read;
 }
 

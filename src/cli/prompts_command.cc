@@ -41,8 +41,9 @@ Result<Named> FindNamed(const std::string& name, const assembly::AssetFolders& f
     known.push_back(named.file);
   }
   const std::vector<std::string> nearest = NearestNames(name, known, 1);
-  return MakeError(ErrorCode::kNotFound, "{}: no layout or template has this name{}; `dossier prompts list` shows all", name,
-                   nearest.empty() ? "" : fmt::format(" (nearest: {})", nearest[0]));
+  return MakeError(ErrorCode::kNotFound,
+                   "{}: no layout or template has this name{}; `dossier prompts list` shows all",
+                   name, nearest.empty() ? "" : fmt::format(" (nearest: {})", nearest[0]));
 }
 
 Result<Asset> ReadNamed(const Named& named, const assembly::AssetFolders& folders) {

@@ -14,8 +14,8 @@
 namespace dossier::cli {
 
 struct PromptsArguments {
-  std::string action;                // list, show, check, diff, copy
-  std::string name;                  // of show, diff, copy: "recursion/system.md", "recursion.small"
+  std::string action;  // list, show, check, diff, copy
+  std::string name;    // of show, diff, copy: "recursion/system.md", "recursion.small"
   std::vector<std::string> folders;  // of check
   std::string layouts_dir;
   bool json = false;  // of list and check

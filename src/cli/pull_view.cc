@@ -13,8 +13,8 @@ std::string PullLine(const model::PullProgress& progress, double seconds) {
   constexpr std::uint64_t kWidth = 20;
   if (progress.total == 0) return fmt::format("{}", Megabytes(progress.done));
   const std::uint64_t done = std::min(progress.done, progress.total);
-  const auto filled = static_cast<std::size_t>(
-      static_cast<double>(done) / static_cast<double>(progress.total) * kWidth);
+  const auto filled = static_cast<std::size_t>(static_cast<double>(done) /
+                                               static_cast<double>(progress.total) * kWidth);
   std::string line = fmt::format(
       "[{}{}] {:>3.0f} %  {} of {}", std::string(filled, '#'), std::string(kWidth - filled, '.'),
       100.0 * static_cast<double>(done) / static_cast<double>(progress.total), Megabytes(done),

@@ -57,7 +57,8 @@ class CleanView final : public ReplyView {
   void Put(const std::string& text) {
     if (text.empty()) return;
     // A CR before an LF ends a line, too; whether an LF follows may show in the next chunk only.
-    std::string lines = ReplaceAll(std::exchange(return_, false) ? "\r" + text : text, "\r\n", "\n");
+    std::string lines =
+        ReplaceAll(std::exchange(return_, false) ? "\r" + text : text, "\r\n", "\n");
     if (lines.ends_with('\r')) {
       lines.pop_back();
       return_ = true;

@@ -60,10 +60,9 @@ class Story {
       out_ << "Question: " << Safe(FindString(data, "question").value_or("")) << "\n"
            << "Model: " << Safe(FindString(data, "model").value_or("")) << "\n";
     } else if (event.type == "mode.decided") {
-      out_ << fmt::format("Mode: {} ({} tokens, direct up to {})\n",
-                          FindString(data, "mode").value_or(""),
-                          FindInt(data, "tokens").value_or(0),
-                          FindInt(data, "threshold").value_or(0));
+      out_ << fmt::format(
+          "Mode: {} ({} tokens, direct up to {})\n", FindString(data, "mode").value_or(""),
+          FindInt(data, "tokens").value_or(0), FindInt(data, "threshold").value_or(0));
     } else if (event.type == "turn.started") {
       out_ << fmt::format("\nTurn {}\n", turn_);
     } else if (event.type == "request.sent" && arguments_.messages) {
@@ -117,7 +116,8 @@ Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostrea
   if (arguments.json) {
     JsonArray list;
     for (const store::Event& event : events) list.push_back(EventJson(event));
-    out << ToJson(JsonObject{{"schema", "dossier.run/1"}, {"run", run}, {"events", std::move(list)}})
+    out << ToJson(
+               JsonObject{{"schema", "dossier.run/1"}, {"run", run}, {"events", std::move(list)}})
         << "\n";
     return {};
   }
@@ -141,11 +141,12 @@ Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostrea
 // Nothing of it is lost: the journal holds what a version that can go on needs.
 Status Resume(store::Journal& journal, const RunsArguments& arguments) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal.Resolve(arguments.run));
-  return MakeError(ErrorCode::kUsage,
-                   "runs resume: this version cannot go on with a run; `dossier runs show {}` shows "
-                   "what was done, and the same `dossier ask` again takes the replies of its "
-                   "sub-calls from the store",
-                   run);
+  return MakeError(
+      ErrorCode::kUsage,
+      "runs resume: this version cannot go on with a run; `dossier runs show {}` shows "
+      "what was done, and the same `dossier ask` again takes the replies of its "
+      "sub-calls from the store",
+      run);
 }
 
 Status RunAction(store::Journal& journal, const RunsArguments& arguments, std::ostream& out) {

@@ -103,12 +103,12 @@ Result<std::vector<recursion::TextDocument>> AddContexts(const recursion::Contex
     const recursion::ContextDocument& document = set.documents()[i];
     DOSSIER_ASSIGN_OR_RETURN(const recursion::StoredText* stored, set.Stored(i));
     const std::string_view text = stored->map.bytes();
-    spec->contexts.push_back({.name = document.name,
-                              .fd = stored->fd.get(),
-                              .bytes = text.size(),
-                              .characters = document.description.counts.chars,
-                              .meta = inspect::ContextMeta(document.description,
-                                                           inspect::Runtime::kPython)});
+    spec->contexts.push_back(
+        {.name = document.name,
+         .fd = stored->fd.get(),
+         .bytes = text.size(),
+         .characters = document.description.counts.chars,
+         .meta = inspect::ContextMeta(document.description, inspect::Runtime::kPython)});
     documents.push_back({document.name, text, document.description});
   }
   return documents;

@@ -112,9 +112,9 @@ TEST_F(SandboxCommandTest, JsonHoldsEveryBlockAndTheReport) {  // dossier.sandbo
 TEST_F(SandboxCommandTest, DoctorShowsALineForEachLayer) {  // section 3
   const Printed printed = Doctor({.extra = {{"OPENAI_API_KEY", DoctorCheck::State::kInfo, "set"}}});
   EXPECT_EQ(printed.code, 0) << printed.out;
-  for (const char* name : {"kernel", "memory", "store folder", "process", "flags", "rlimits",
-                           "landlock", "seccomp", "seccomp-threads", "cgroup", "libpython",
-                           "standard library", "OPENAI_API_KEY"}) {
+  for (const char* name :
+       {"kernel", "memory", "store folder", "process", "flags", "rlimits", "landlock", "seccomp",
+        "seccomp-threads", "cgroup", "libpython", "standard library", "OPENAI_API_KEY"}) {
     EXPECT_THAT(printed.out, HasSubstr(name));
   }
 }

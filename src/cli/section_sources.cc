@@ -22,7 +22,7 @@ using assembly::Section;
 constexpr std::uint64_t kMaxSourceBytes = 64ull << 20;
 
 bool IsFolder(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
@@ -75,8 +75,8 @@ Result<assembly::Block> BlockOf(const LayoutSection& rule, const Json& json) {
     if (!block.url.empty() || !block.text.empty()) return block;
     return Unfit(rule, "an image needs a url, or media_type and data");
   }
-  return Unfit(rule, fmt::format("unknown part {}; one of text, image, tool_call, tool_result",
-                                 type));
+  return Unfit(rule,
+               fmt::format("unknown part {}; one of text, image, tool_call, tool_result", type));
 }
 
 Result<std::vector<assembly::Block>> BlocksOf(const LayoutSection& rule, const Json& content) {
@@ -108,14 +108,16 @@ Status TakeTurns(const LayoutSection& rule, const Json& json, Section* section) 
 }
 
 Status TakeTools(const LayoutSection& rule, const Json& json, Section* section) {
-  if (!json.is_array()) return Unfit(rule, "tools are a JSON list of {name, description, parameters}");
+  if (!json.is_array())
+    return Unfit(rule, "tools are a JSON list of {name, description, parameters}");
   for (const Json& tool : json.get_array()) {
     const auto name = FindString(tool, "name");
     if (!name) return Unfit(rule, "each tool needs a name");
     const Json* parameters = Find(tool, "parameters");
-    section->tools.push_back({.name = std::string(*name),
-                              .description = std::string(FindString(tool, "description").value_or("")),
-                              .parameters = parameters ? *parameters : Json(JsonObject())});
+    section->tools.push_back(
+        {.name = std::string(*name),
+         .description = std::string(FindString(tool, "description").value_or("")),
+         .parameters = parameters ? *parameters : Json(JsonObject())});
   }
   return {};
 }
@@ -192,13 +194,13 @@ Result<std::string> SectionReader::ReadPath(const LayoutSection& rule, const std
                      "section {}: {} not found; mark it optional or fix the path", rule.name, path);
   }
   if (IsFolder(path)) {
-    return MakeError(ErrorCode::kNotFound, "section {0}: {1} is a folder; give --source {0}=dir:{1}",
-                     rule.name, path);
+    return MakeError(ErrorCode::kNotFound,
+                     "section {0}: {1} is a folder; give --source {0}=dir:{1}", rule.name, path);
   }
   auto content = ReadFile(path, kMaxSourceBytes);
   if (!content) {
-    return tl::unexpected(Error{content.error().code, fmt::format("section {}: {}", rule.name,
-                                                                  content.error().message)});
+    return tl::unexpected(Error{content.error().code,
+                                fmt::format("section {}: {}", rule.name, content.error().message)});
   }
   snapshot_[place] = *content;
   return content;
@@ -226,10 +228,11 @@ Status SectionReader::ReadGiven(const LayoutSection& rule, const std::string& re
   } else if (reference.starts_with("dir:") || IsFolder(reference)) {
     return ReadFiles(rule, {reference.starts_with("dir:") ? reference.substr(4) : reference}, out);
   } else {
-    return MakeError(ErrorCode::kUsage,
-                     "--source {0}={1}: write {0}=@{1} for a file, {0}=text:{1} for the text itself, "
-                     "{0}=dir:PATH for a folder",
-                     rule.name, reference);
+    return MakeError(
+        ErrorCode::kUsage,
+        "--source {0}={1}: write {0}=@{1} for a file, {0}=text:{1} for the text itself, "
+        "{0}=dir:PATH for a folder",
+        rule.name, reference);
   }
   DOSSIER_ASSIGN_OR_RETURN(Section section,
                            MakeSection(rule, std::move(content), std::move(provenance)));
@@ -244,8 +247,8 @@ Status SectionReader::ReadFiles(const LayoutSection& rule, const std::vector<std
   if (rule.fit == assembly::Fit::kFirstOf) options.forms = sources::PackOptions::Forms::kAll;
   auto packed = sources::Pack(options, cancel_);
   if (!packed) {
-    return tl::unexpected(Error{packed.error().code, fmt::format("section {}: {}", rule.name,
-                                                                 packed.error().message)});
+    return tl::unexpected(Error{packed.error().code,
+                                fmt::format("section {}: {}", rule.name, packed.error().message)});
   }
   warnings_.insert(warnings_.end(), packed->warnings.begin(), packed->warnings.end());
   Section section{.name = rule.name, .content = packed->Text()};
@@ -265,9 +268,8 @@ Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Sectio
     DOSSIER_ASSIGN_OR_RETURN(const std::string content, ReadPath(rule, path));
     const auto about = inspect::DescribeText(content, path, {});
     const std::string hint = inspect::RenderHint(about, {});
-    out->push_back({.name = rule.name,
-                    .content = hint,
-                    .provenance = Provenance("inspect", path, content)});
+    out->push_back(
+        {.name = rule.name, .content = hint, .provenance = Provenance("inspect", path, content)});
     return {};
   }
   if (rule.source == "files") {

@@ -54,11 +54,10 @@ tl::unexpected<Error> Unknown(std::string_view name) {
   const std::vector<std::string> nearest = NearestNames(name, names, 1);
   if (!nearest.empty()) {
     return MakeError(ErrorCode::kUsage,
-                     "unknown command {}; did you mean {}? (//… is sent as text)",
-                     name, nearest.front());
+                     "unknown command {}; did you mean {}? (//… is sent as text)", name,
+                     nearest.front());
   }
-  return MakeError(ErrorCode::kUsage,
-                   "unknown command {}; /help lists them (//… is sent as text)",
+  return MakeError(ErrorCode::kUsage, "unknown command {}; /help lists them (//… is sent as text)",
                    name);
 }
 

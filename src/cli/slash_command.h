@@ -1,9 +1,10 @@
-// The commands that a person types into `dossier chat`: one table makes parser, /help and completion.
+// The commands that a person types into `dossier chat`: one table makes parser, /help and
+// completion.
 //
 //   auto input = ParseChatInput("/model gpt-4o");
-//   if (!input) Show(input.error());                       // "unknown command /modle; did you mean /model?"
-//   if (input->command == SlashCommand::kModel) Use(input->argument);   // "gpt-4o"
-//   if (input->command == SlashCommand::kPrompt) Send(input->argument);
+//   if (!input) Show(input.error());                       // "unknown command /modle; did you mean
+//   /model?" if (input->command == SlashCommand::kModel) Use(input->argument);   // "gpt-4o" if
+//   (input->command == SlashCommand::kPrompt) Send(input->argument);
 //
 // Thread-safety: pure functions.
 
@@ -44,7 +45,8 @@ struct ChatInput {
 };
 
 // A line that begins with `/` is a command, with `//` a prompt that begins with `/`; all else is a
-// prompt, as typed. A text of several lines is a prompt unless a known command begins its first one.
+// prompt, as typed. A text of several lines is a prompt unless a known command begins its first
+// one.
 //
 // Errors: kUsage for an unknown command (naming the nearest), one without its argument, or with one
 // that it does not take.

@@ -3,7 +3,8 @@
 //   OutputBuffer buffer(STDOUT_FILENO);
 //   std::ostream out(&buffer);
 //   Run(out);
-//   return buffer.ExitCode(code, err);    // 141 if the reader went away, with nothing on stderr (CON-5)
+//   return buffer.ExitCode(code, err);    // 141 if the reader went away, with nothing on stderr
+//   (CON-5)
 //
 // Ownership: the descriptor stays the caller's. Thread-safety: one writer.
 

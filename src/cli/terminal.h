@@ -28,8 +28,8 @@ struct Terminal {
   static Terminal Detect(ColorWish wish = ColorWish::kAuto);
 };
 
-// Colour for a stream of `kind`: --color, then NO_COLOR (not empty), CLICOLOR_FORCE, TERM=dumb, then
-// whether it is a terminal (CON-7).
+// Colour for a stream of `kind`: --color, then NO_COLOR (not empty), CLICOLOR_FORCE, TERM=dumb,
+// then whether it is a terminal (CON-7).
 Terminal::Color DecideColor(ColorWish wish, const config::Variables& variables,
                             Terminal::Kind kind);
 // "auto", "always", "never".
@@ -39,7 +39,8 @@ ColorWish ParseColorWish(std::string_view word);
 // pipe it is exact. A missing final newline is added (CON-7).
 std::string OutputText(std::string_view text, Terminal::Kind kind);
 
-// One line, "dossier: MESSAGE", safe for a terminal, without secrets. Returns the error's exit code.
+// One line, "dossier: MESSAGE", safe for a terminal, without secrets. Returns the error's exit
+// code.
 int PrintError(std::ostream& err, const Error& error);
 void PrintWarning(std::ostream& err, std::string_view message);
 

@@ -13,7 +13,7 @@ struct Sgr {
   std::string_view code;
 };
 constexpr Sgr kSgr[] = {
-    {Style::kBold, "1"},   {Style::kDim, "2"},   {Style::kItalic, "3"}, {Style::kUnderline, "4"},
+    {Style::kBold, "1"},   {Style::kDim, "2"},   {Style::kItalic, "3"},   {Style::kUnderline, "4"},
     {Style::kStrike, "9"}, {Style::kCode, "36"}, {Style::kHeading, "35"},
 };
 constexpr std::string_view kReset = "\x1b[0m";

@@ -61,7 +61,8 @@ class TextFlow {
 
   // What begins the next line, and every line after it. May hold our own colour sequences.
   void SetPrefix(std::string first, std::string rest);
-  // Columns between the prefix and the right edge; at least 8, however deep the prefix, unless narrow.
+  // Columns between the prefix and the right edge; at least 8, however deep the prefix, unless
+  // narrow.
   int width() const;
 
   // Words, wrapped; the last one stays open until more text, Space, Flush or EndLine.
@@ -99,7 +100,6 @@ class TextFlow {
   std::vector<StyledText> word_;
   int word_width_ = 0;
 };
-
 
 }  // namespace dossier::cli
 

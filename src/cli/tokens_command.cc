@@ -42,7 +42,7 @@ Result<std::string> ReadStdin() {
 }
 
 bool IsFolder(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
@@ -64,8 +64,8 @@ Status CheckArguments(const TokensArguments& arguments) {
   if (arguments.ids + arguments.tree + arguments.json + arguments.fit.has_value() > 1) {
     return MakeError(ErrorCode::kUsage, "tokens: give one of --ids, --fit, --tree and --json");
   }
-  for (const auto& [flag, value] : {std::pair("--fit", arguments.fit),
-                                    std::pair("--fail-over", arguments.fail_over)}) {
+  for (const auto& [flag, value] :
+       {std::pair("--fit", arguments.fit), std::pair("--fail-over", arguments.fail_over)}) {
     if (value && *value < 0) return MakeError(ErrorCode::kUsage, "{} {}: below 0", flag, *value);
   }
   const bool one_text = arguments.paths.size() == 1 && !IsFolder(arguments.paths[0]);
@@ -250,13 +250,13 @@ void AddTokensCommand(CLI::App& app, TokensArguments* arguments) {
   CLI::App& command = *app.add_subcommand("tokens", "count the tokens of files, folders or stdin");
   command.add_option("path", arguments->paths, "files, folders (as git sees them), or - for stdin");
   command.add_option("--encoding", arguments->encoding,
-                    Join(tokens::EncodingNames(), ", ") + " (default: o200k_base)");
+                     Join(tokens::EncodingNames(), ", ") + " (default: o200k_base)");
   command.add_option("-m,--model", arguments->model, "count as this model does");
   command.add_flag("--ids", arguments->ids, "print the tokens' numbers");
   command.add_option("--fit", arguments->fit, "print the longest prefix of at most N tokens");
   command.add_flag("--tree", arguments->tree, "folders with their sums, largest first");
   command.add_option("--fail-over", arguments->fail_over,
-                    "exit 9 above N tokens, with the ten largest files");
+                     "exit 9 above N tokens, with the ten largest files");
   command.add_flag("--json", arguments->json, "one object for all inputs");
 }
 

@@ -1,4 +1,5 @@
-// `dossier tokens`: how many tokens files, folders or stdin are, the longest prefix that fits, a gate.
+// `dossier tokens`: how many tokens files, folders or stdin are, the longest prefix that fits, a
+// gate.
 //
 //   TokensArguments arguments{.paths = {"src"}, .fail_over = 60000};
 //   int exit_code = RunTokens(arguments, std::cout, std::cerr);
@@ -20,15 +21,15 @@
 namespace dossier::cli {
 
 struct TokensArguments {
-  std::vector<std::string> paths;  // "-" is stdin
-  std::string encoding;            // --encoding; empty: o200k_base
-  std::string model;               // -m
-  bool ids = false;                // --ids
-  bool tree = false;               // --tree
-  bool json = false;               // --json
+  std::vector<std::string> paths;         // "-" is stdin
+  std::string encoding;                   // --encoding; empty: o200k_base
+  std::string model;                      // -m
+  bool ids = false;                       // --ids
+  bool tree = false;                      // --tree
+  bool json = false;                      // --json
   std::optional<std::int64_t> fit;        // --fit
   std::optional<std::int64_t> fail_over;  // --fail-over
-  CancelToken cancel;              // Ctrl-C
+  CancelToken cancel;                     // Ctrl-C
 };
 
 void AddTokensCommand(CLI::App& app, TokensArguments* arguments);

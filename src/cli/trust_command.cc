@@ -108,21 +108,21 @@ Status ApproveFolder(const GlobalFlags& flags, Command& command) {
   DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
   Status approved;
   int seen = 0;
-  const auto loaded = config::LoadConfig(
-      request, config::ReadConfigFile, [&](const config::Question& question) -> Status {
-        ++seen;
-        return command.Approve(question.file);
-      });
+  const auto loaded = config::LoadConfig(request, config::ReadConfigFile,
+                                         [&](const config::Question& question) -> Status {
+                                           ++seen;
+                                           return command.Approve(question.file);
+                                         });
   if (!loaded) return tl::unexpected(loaded.error());
   if (seen > 0) return {};
-  return MakeError(ErrorCode::kNotFound,
-                   "no configuration of this project needs trust; `dossier config path` shows where "
-                   "it is looked for");
+  return MakeError(
+      ErrorCode::kNotFound,
+      "no configuration of this project needs trust; `dossier config path` shows where "
+      "it is looked for");
 }
 
 Status Run(const TrustArguments& arguments, GlobalFlags flags, std::ostream& out) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto user,
-                           config::UserFolders::From(config::ProcessVariables()));
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFolders::From(config::ProcessVariables()));
   Command command(arguments, config::TrustStore(user.state, SystemClock()), out);
   if (arguments.list) return command.List();
   if (!arguments.show.empty()) return command.Show();

@@ -1,6 +1,7 @@
 // What the parser of the command line says, in words a person can use.
 //
-//   UsageMessage("--budget: Value 0 not in range 0.000000 to 1797693…")   // "--budget: 0 is too small"
+//   UsageMessage("--budget: Value 0 not in range 0.000000 to 1797693…")   // "--budget: 0 is too
+//   small"
 //
 // Thread-safety: pure.
 

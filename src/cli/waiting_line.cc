@@ -15,7 +15,8 @@ void WaitingLine::Start(std::string what) {
   Stop();
   std::lock_guard lock(thread_mutex_);
   stopping_ = false;
-  thread_ = std::thread([this, what = utf8::CleanForTerminal(utf8::Sanitize(what))] { Draw(what); });
+  thread_ =
+      std::thread([this, what = utf8::CleanForTerminal(utf8::Sanitize(what))] { Draw(what); });
 }
 
 void WaitingLine::Stop() {

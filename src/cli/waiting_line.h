@@ -5,8 +5,8 @@
 //   …                          // Stop before anything is written to the same terminal
 //   waiting.Stop();
 //
-// Draws on a thread of its own; on what is no terminal it does nothing. Thread-safety: Start and Stop
-// from any thread; after Stop has returned nothing more is drawn.
+// Draws on a thread of its own; on what is no terminal it does nothing. Thread-safety: Start and
+// Stop from any thread; after Stop has returned nothing more is drawn.
 
 #ifndef DOSSIER_CLI_WAITING_LINE_H_
 #define DOSSIER_CLI_WAITING_LINE_H_

@@ -85,10 +85,10 @@ struct Config {
   std::string conversations_path;
   JsonObject params;  // sent as is; under --compat also unknown keys, never a known one
   ProviderAccess access;
-  std::optional<Json> json_schema;  // a map, or what its text parses to
-  std::string json_schema_file;     // path or URL
-  std::vector<Variable> variables;  // in order of first appearance
-  std::optional<Section> context_commands;  // for sources::ReadContextCommands
+  std::optional<Json> json_schema;                 // a map, or what its text parses to
+  std::string json_schema_file;                    // path or URL
+  std::vector<Variable> variables;                 // in order of first appearance
+  std::optional<Section> context_commands;         // for sources::ReadContextCommands
   std::optional<std::int64_t> context_max_tokens;  // unset: a quarter of the window
   DynamicCommands dynamic_commands;
   Compaction compaction;
@@ -96,8 +96,8 @@ struct Config {
   std::optional<Section> models, local;     // of the user's own file only
 
   // How it came about.
-  Value raw;       // merged, as written: for `config show`
-  Value expanded;  // what the fields above were read from
+  Value raw;                          // merged, as written: for `config show`
+  Value expanded;                     // what the fields above were read from
   std::vector<std::string> files;     // that were read, low to high
   std::vector<std::string> warnings;  // unknown keys and the like, for stderr
   Mode mode = Mode::kDefault;

@@ -69,7 +69,7 @@ Result<std::optional<ConfigFile>> ReadConfigFile(const std::string& path) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     return MakeErrnoError(errno, path);
   }
-  struct stat info {};
+  struct stat info{};
   if (fstat(fd.get(), &info) != 0) return MakeErrnoError(errno, path);
   DOSSIER_RETURN_IF_ERROR(CheckOwner(info, path));
   ConfigFile file{.path = path};

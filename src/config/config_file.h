@@ -30,8 +30,8 @@ struct ConfigFile {
 // How files are read; nullopt: there is none. Tests give files as a map.
 using FileReader = std::function<Result<std::optional<ConfigFile>>(const std::string& path)>;
 
-// Errors: kRefused for a file of another owner (but root) or one that others may write; kConfig over
-// 1 MiB or for what is no regular file; kPermission.
+// Errors: kRefused for a file of another owner (but root) or one that others may write; kConfig
+// over 1 MiB or for what is no regular file; kPermission.
 Result<std::optional<ConfigFile>> ReadConfigFile(const std::string& path);
 
 // An empty file is an empty map. Errors: kConfig with FILE:LINE:COL (YAML, duplicate keys, over

@@ -58,7 +58,8 @@ std::size_t CommentStart(std::string_view line, std::size_t from) {
   return line.size();
 }
 
-// The text behind "key:" on its line without the comment, and the comment with the blanks before it.
+// The text behind "key:" on its line without the comment, and the comment with the blanks before
+// it.
 struct Tail {
   std::size_t colon = 0;    // offset of ':'
   std::string value, rest;  // rest: blanks, comment, line end
@@ -161,8 +162,8 @@ class Editor {
       if (!tail->value.ends_with('}')) return false;
       const bool empty = map.value.entries.empty();
       const std::string body = tail->value.substr(0, tail->value.size() - 1);
-      line = fmt::format("{}: {}{}{}: {}}}{}", line.substr(0, tail->colon), body,
-                         empty ? "" : ", ", inner, value, tail->rest);
+      line = fmt::format("{}: {}{}{}: {}}}{}", line.substr(0, tail->colon), body, empty ? "" : ", ",
+                         inner, value, tail->rest);
       return true;
     }
     if (map.value.entries.empty()) return false;
@@ -187,8 +188,7 @@ bool SameTree(const YamlNode& a, const YamlNode& b) {
     if (!SameTree(a.items[i], b.items[i])) return false;
   }
   for (std::size_t i = 0; i < a.entries.size(); ++i) {
-    if (a.entries[i].key != b.entries[i].key ||
-        !SameTree(a.entries[i].value, b.entries[i].value)) {
+    if (a.entries[i].key != b.entries[i].key || !SameTree(a.entries[i].value, b.entries[i].value)) {
       return false;
     }
   }
@@ -246,9 +246,8 @@ Result<std::string> SetKey(std::string_view text, std::string_view key, std::str
   }
   DOSSIER_ASSIGN_OR_RETURN(const YamlNode wanted, assembly::ReadYaml(value, key));
   Editor editor(text, root);
-  const bool edited =
-      (root.kind == YamlNode::Kind::kMap || root.kind == YamlNode::Kind::kNull) &&
-      editor.Set(key, value);
+  const bool edited = (root.kind == YamlNode::Kind::kMap || root.kind == YamlNode::Kind::kNull) &&
+                      editor.Set(key, value);
   if (edited) {
     SetInTree(key, wanted, &root);
     const auto after = assembly::ReadYaml(editor.Text(), file, options);

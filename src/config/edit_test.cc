@@ -33,8 +33,8 @@ TEST(EditTest, OnlyTheKeyChangesCommentsAndOrderStay) {  // CON-9
       {"compaction:\nmodel: x\n", "compaction.mode", "off", "compaction: {mode: off}\nmodel: x\n"},
       {"model: x\n", "compaction.mode", "off", "model: x\ncompaction:\n  mode: off\n"},
       {"key_cmd:\n- a\n- b\nmodel: x\n", "key_cmd", "[c]", "key_cmd: [c]\nmodel: x\n"},
-      {"default_system_message: |\n  one\n  two\n# c\nmodel: x\n", "default_system_message", "three",
-       "default_system_message: three\n# c\nmodel: x\n"},
+      {"default_system_message: |\n  one\n  two\n# c\nmodel: x\n", "default_system_message",
+       "three", "default_system_message: three\n# c\nmodel: x\n"},
   };
   for (const Case& c : kCases) {
     const auto after = SetKey(c.before, c.key, c.value, "f.yml");
@@ -68,7 +68,8 @@ TEST(EditTest, QuotedTextReadsBackAsItself) {  // CON-9
     if (!node) continue;  // characters that YAML does not know at all
     EXPECT_EQ(node->entries[0].value.scalar, text);
   }
-  for (const char* text : {"", " a ", "~", "null", "a: b", "a #b", "- x", "'", "\\", "{x}", "a\nb"}) {
+  for (const char* text :
+       {"", " a ", "~", "null", "a: b", "a #b", "- x", "'", "\\", "{x}", "a\nb"}) {
     const auto node = assembly::ReadYaml("k: " + QuoteScalar(text), "f.yml");
     ASSERT_TRUE(node) << text;
     EXPECT_EQ(node->entries[0].value.kind, assembly::YamlNode::Kind::kScalar) << text;

@@ -84,8 +84,7 @@ std::string ExpandText(std::string_view text, const Variables& variables) {
 
 bool HasVariable(std::string_view text) {
   bool found = false;
-  Scan(
-      text, [](std::string_view) {}, [&](const Reference&, std::string_view) { found = true; });
+  Scan(text, [](std::string_view) {}, [&](const Reference&, std::string_view) { found = true; });
   return found;
 }
 

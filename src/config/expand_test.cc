@@ -56,7 +56,8 @@ TEST(ExpandTest, TextThatAsksForNothingExpandsTheSameWithAnyEnvironment) {  // C
 
 TEST(ExpandTest, ThePlacesOfValuesStay) {  // CON-13
   Value root = MakeMap({});
-  Set("params.user", FromYaml(assembly::ReadYaml("[\"${HOME}\"]", "f.yml").value(), "f.yml"), &root);
+  Set("params.user", FromYaml(assembly::ReadYaml("[\"${HOME}\"]", "f.yml").value(), "f.yml"),
+      &root);
   Set("model", FromText("${HOME}", {Origin::Kind::kFlag, "--model"}), &root);
   Expand(kVariables, &root);
   EXPECT_EQ(root.Find("params.user")->node.items[0].scalar, "/home/ada");

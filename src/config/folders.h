@@ -34,12 +34,12 @@ std::string ResolvePath(const std::string& path, const std::string& folder,
 
 // What the choice of the conversation folder rests on, high to low; "" is "not given".
 struct ConversationPlaces {
-  std::string flag;                         // --conversations-path
+  std::string flag;                             // --conversations-path
   std::string dossier_variable, cllm_variable;  // …_CONVERSATIONS_PATH
-  std::string config;                       // conversations_path, resolved
-  std::string config_dir;                   // --config-dir
-  std::string dossier_config_dir, cllm_path;  // variables
-  std::vector<std::string> project_folders;  // from the working folder up to the root
+  std::string config;                           // conversations_path, resolved
+  std::string config_dir;                       // --config-dir
+  std::string dossier_config_dir, cllm_path;    // variables
+  std::vector<std::string> project_folders;     // from the working folder up to the root
   UserFolders user;
 };
 

@@ -77,7 +77,7 @@ Status ReadList(const Setting& setting, std::optional<Section>* out) {
   return ReadSection(setting, out);
 }
 
-template <std::optional<Section> Config::*kField>
+template <std::optional<Section> Config::* kField>
 Status ReadSectionInto(const Setting& setting, Config* config) {
   return ReadSection(setting, &(config->*kField));
 }
@@ -95,17 +95,18 @@ Status ReadNamedSection(const Setting& setting, Config* config) {
 constexpr Key kKeys[] = {
     {"model", Shape::kScalar, "text", "", Power::kNone, "the model, as [PROVIDER/]NAME",
      DOSSIER_READ(ReadOptional([&](auto* out) { return ReadText(setting, out); }, &config->model))},
-    {"temperature", Shape::kScalar, "number from 0 to 2", "", Power::kNone, "of the model's replies",
+    {"temperature", Shape::kScalar, "number from 0 to 2", "", Power::kNone,
+     "of the model's replies",
      DOSSIER_READ(ReadOptional([&](auto* out) { return ReadNumber(setting, 0, 2, out); },
                                &config->temperature))},
     {"max_tokens", Shape::kScalar, "whole number from 1 up", "", Power::kNone,
      "tokens of one reply",
-     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadWhole(setting, 1, out); },
-                               &config->max_tokens))},
+     DOSSIER_READ(
+         ReadOptional([&](auto* out) { return ReadWhole(setting, 1, out); }, &config->max_tokens))},
     {"stream", Shape::kScalar, "true or false", "", Power::kNone,
      "show replies as they come (default: on a terminal)",
-     DOSSIER_READ(ReadOptional([&](auto* out) { return ReadFlag(setting, out); },
-                               &config->stream))},
+     DOSSIER_READ(
+         ReadOptional([&](auto* out) { return ReadFlag(setting, out); }, &config->stream))},
     {"raw_response", Shape::kScalar, "true or false", "false", Power::kNone,
      "print the provider's JSON", DOSSIER_READ(ReadFlag(setting, &config->raw_response))},
     {"debug", Shape::kScalar, "true or false", "false", Power::kNone, "as -v on every command",
@@ -146,7 +147,8 @@ constexpr Key kKeys[] = {
      DOSSIER_READ(ReadOptional([&](auto* out) { return ReadWhole(setting, 1, out); },
                                &config->context_max_tokens))},
     {"allow_dynamic_commands", Shape::kScalar, "true or false", "false", Power::kAlways,
-     "the model may run commands", DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.allowed))},
+     "the model may run commands",
+     DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.allowed))},
     {"dynamic_commands.available_commands", Shape::kYaml, "list of {command, description}", "",
      Power::kAlways, "commands the model is told of", ReadAvailable},
     {"dynamic_commands.allow", Shape::kYaml, "list of rules", "", Power::kAlways,
@@ -165,9 +167,8 @@ constexpr Key kKeys[] = {
     {"dynamic_commands.max_commands", Shape::kScalar, "whole number from 1 up", "10",
      Power::kAlways, "of one turn",
      DOSSIER_READ(ReadWhole(setting, 1, &config->dynamic_commands.max_commands))},
-    {"dynamic_commands.max_refusals", Shape::kScalar, "whole number from 1 up", "5",
-     Power::kAlways, "in a row",
-     DOSSIER_READ(ReadWhole(setting, 1, &config->dynamic_commands.max_refusals))},
+    {"dynamic_commands.max_refusals", Shape::kScalar, "whole number from 1 up", "5", Power::kAlways,
+     "in a row", DOSSIER_READ(ReadWhole(setting, 1, &config->dynamic_commands.max_refusals))},
     {"dynamic_commands.write", Shape::kScalar, "true or false", "false", Power::kAlways,
      "commands may write in the project",
      DOSSIER_READ(ReadFlag(setting, &config->dynamic_commands.write))},
@@ -209,12 +210,10 @@ constexpr Key kKeys[] = {
      "writes the summaries (default: the conversation's)",
      DOSSIER_READ(ReadText(setting, &config->compaction.model))},
     {"ask", Shape::kSection, "map", "", Power::kNone, "defaults of `ask`", ReadNamedSection},
-    {"header", Shape::kSection, "map", "", Power::kNone, "the repository header",
-     ReadNamedSection},
+    {"header", Shape::kSection, "map", "", Power::kNone, "the repository header", ReadNamedSection},
     {"agents", Shape::kSection, "map", "", Power::kAlways, "engineer and reviewer work",
      ReadNamedSection},
-    {"memory", Shape::kSection, "map", "", Power::kAlways, "stores and branches",
-     ReadNamedSection},
+    {"memory", Shape::kSection, "map", "", Power::kAlways, "stores and branches", ReadNamedSection},
     {"research", Shape::kSection, "map", "", Power::kAlways, "staged runs", ReadNamedSection},
     {"models", Shape::kSection, "map", "", Power::kAlways,
      "aliases, data files, keys by provider (the user's own file only)",
@@ -291,8 +290,8 @@ class Reader {
       if (!value.is_null()) config_->params[name] = ToJsonValue(value);
       return;
     }
-    config_->warnings.push_back(fmt::format("{}: unknown key '{}' ignored{}",
-                                            value.origin.ToText(), name, NearestKey(name)));
+    config_->warnings.push_back(fmt::format("{}: unknown key '{}' ignored{}", value.origin.ToText(),
+                                            name, NearestKey(name)));
   }
 
   const std::string& folder_;
@@ -372,14 +371,13 @@ Result<Value> ReadVariables(const Variables& variables) {
 }
 
 bool IsAccessName(std::string_view name) {
-  constexpr std::string_view kParts[] = {"base",     "endpoint", "url",     "host",  "proxy",
-                                         "key",      "secret",   "header",  "auth",  "password",
+  constexpr std::string_view kParts[] = {"base",     "endpoint", "url",         "host", "proxy",
+                                         "key",      "secret",   "header",      "auth", "password",
                                          "api_type", "cert",     "organization"};
   const std::string lower = ToLowerAscii(name);
   if (lower == "token" || lower.ends_with("_token")) return true;
-  return std::any_of(std::begin(kParts), std::end(kParts), [&](std::string_view part) {
-    return lower.find(part) != std::string::npos;
-  });
+  return std::any_of(std::begin(kParts), std::end(kParts),
+                     [&](std::string_view part) { return lower.find(part) != std::string::npos; });
 }
 
 bool IsSecret(std::string_view name) {

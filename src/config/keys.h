@@ -23,9 +23,9 @@ namespace dossier::config {
 
 // A value on its way into the Config.
 struct Setting {
-  std::string_view key;   // dotted
+  std::string_view key;  // dotted
   const Value& value;
-  std::string folder;     // relative paths start here
+  std::string folder;  // relative paths start here
   std::string home;
 
   // kConfig, "PLACE: KEY is VALUE; it must be WANTED".
@@ -42,18 +42,18 @@ enum class Shape {
 // What a file that holds the key can do (CON-15).
 enum class Power {
   kNone,
-  kAlways,   // run code, redirect data
-  kUrl,      // if it is a URL
-  kParams,   // entries that name an endpoint, a key or a header
+  kAlways,  // run code, redirect data
+  kUrl,     // if it is a URL
+  kParams,  // entries that name an endpoint, a key or a header
 };
 
 struct Key {
-  std::string_view name;      // dotted: "compaction.mode"
+  std::string_view name;  // dotted: "compaction.mode"
   Shape shape;
   std::string_view type;      // for people: "number from 0 to 2"
   std::string_view fallback;  // the default as one would write it; "" is none
   Power power;
-  std::string_view about;     // one line
+  std::string_view about;  // one line
   Status (*read)(const Setting& setting, Config* config);
 };
 

@@ -17,11 +17,11 @@ namespace dossier::config {
 enum class Mode { kDefault, kCompat };
 
 struct Search {
-  std::string folder;     // working folder, absolute, without links
-  std::string root;       // of the repository; "" outside one
-  std::string config_dir; // --config-dir or $DOSSIER_CONFIG_DIR; replaces the search
-  std::string cllm_path;  // $CLLM_PATH; counts with kCompat only
-  std::string name;       // --config
+  std::string folder;      // working folder, absolute, without links
+  std::string root;        // of the repository; "" outside one
+  std::string config_dir;  // --config-dir or $DOSSIER_CONFIG_DIR; replaces the search
+  std::string cllm_path;   // $CLLM_PATH; counts with kCompat only
+  std::string name;        // --config
   Mode mode = Mode::kDefault;
   UserFolders user;
 };

@@ -19,12 +19,12 @@ std::vector<std::string> Paths(const std::vector<Candidate>& candidates) {
 }
 
 TEST(LayersTest, FilesStandFromTheUserToTheWorkingFolder) {  // CON-12
-  EXPECT_THAT(Paths(FindCandidates({.folder = "/repo/src", .root = "/repo", .user = kUser})),
-              ElementsAre("/home/ada/.cllm/Cllmfile.yml", "/home/ada/.config/dossier/dossier.yml",
-                          "/repo/.cllm/Cllmfile.yml", "/repo/Cllmfile.yml",
-                          "/repo/.dossier/dossier.yml", "/repo/dossier.yml",
-                          "/repo/src/.cllm/Cllmfile.yml", "/repo/src/Cllmfile.yml",
-                          "/repo/src/.dossier/dossier.yml", "/repo/src/dossier.yml"));
+  EXPECT_THAT(
+      Paths(FindCandidates({.folder = "/repo/src", .root = "/repo", .user = kUser})),
+      ElementsAre("/home/ada/.cllm/Cllmfile.yml", "/home/ada/.config/dossier/dossier.yml",
+                  "/repo/.cllm/Cllmfile.yml", "/repo/Cllmfile.yml", "/repo/.dossier/dossier.yml",
+                  "/repo/dossier.yml", "/repo/src/.cllm/Cllmfile.yml", "/repo/src/Cllmfile.yml",
+                  "/repo/src/.dossier/dossier.yml", "/repo/src/dossier.yml"));
 }
 
 TEST(LayersTest, OutsideARepositoryOnlyTheWorkingFolderCounts) {  // CON-12
@@ -44,9 +44,9 @@ TEST(LayersTest, TheUsersOwnFilesAreNoProjectFiles) {  // CON-15
 }
 
 TEST(LayersTest, AConfigFolderReplacesTheSearch) {  // CON-2, CON-12
-  EXPECT_THAT(
-      Paths(FindCandidates({.folder = "/repo", .root = "/repo", .config_dir = "/c", .user = kUser})),
-      ElementsAre("/c/Cllmfile.yml", "/c/dossier.yml"));
+  EXPECT_THAT(Paths(FindCandidates(
+                  {.folder = "/repo", .root = "/repo", .config_dir = "/c", .user = kUser})),
+              ElementsAre("/c/Cllmfile.yml", "/c/dossier.yml"));
 }
 
 TEST(LayersTest, CompatLooksWhereCllmDoes) {  // section 4.13
@@ -65,8 +65,8 @@ TEST(LayersTest, CompatLooksWhereCllmDoes) {  // section 4.13
 }
 
 TEST(LayersTest, ANamedFileIsTheNearest) {  // CON-12
-  const auto groups = FindNamedCandidates({.folder = "/repo", .root = "/repo", .name = "fast",
-                                           .user = kUser});
+  const auto groups =
+      FindNamedCandidates({.folder = "/repo", .root = "/repo", .name = "fast", .user = kUser});
   EXPECT_THAT(Paths(groups[0]),
               ElementsAre("/repo/fast.dossier.yml", "/repo/.dossier/fast.dossier.yml",
                           "/repo/fast.Cllmfile.yml"));

@@ -87,8 +87,9 @@ class Loader {
     for (const auto& [name, key] : kRows) {
       const auto value = Lookup(request_.variables, name);
       if (!value || (key != "log_file" && *value != "1")) continue;
-      Set(key, FromText(key == "log_file" ? *value : "true",
-                        {Origin::Kind::kVariable, std::string(name)}),
+      Set(key,
+          FromText(key == "log_file" ? *value : "true",
+                   {Origin::Kind::kVariable, std::string(name)}),
           &config_.raw);
     }
   }

@@ -28,11 +28,11 @@ struct Override {
 };
 
 struct LoadRequest {
-  std::string folder;      // working folder, absolute
-  std::string root;        // of its repository; "" outside one
+  std::string folder;  // working folder, absolute
+  std::string root;    // of its repository; "" outside one
   Variables variables;
-  std::string name;        // --config
-  std::string config_dir;  // --config-dir
+  std::string name;                // --config
+  std::string config_dir;          // --config-dir
   std::string conversations_path;  // --conversations-path
   Mode mode = Mode::kDefault;
   std::vector<Override> flags;
@@ -46,10 +46,9 @@ struct Question {
 // Success: use the file. An error ends the load.
 using Decide = std::function<Status(const Question&)>;
 
-// Errors: kConfig (wrong types, unknown --config with the places searched, a --config-dir that is no
-// folder), kRefused (owner, trust).
-Result<Config> LoadConfig(const LoadRequest& request, const FileReader& read,
-                          const Decide& decide);
+// Errors: kConfig (wrong types, unknown --config with the places searched, a --config-dir that is
+// no folder), kRefused (owner, trust).
+Result<Config> LoadConfig(const LoadRequest& request, const FileReader& read, const Decide& decide);
 
 // Only the user's own file at `path`, for what does not depend on the project: models, keys.
 Result<Config> LoadUserFile(const std::string& path, const UserFolders& user,

@@ -49,12 +49,13 @@ TEST(LoadTest, MapsMergeByKeyListsReplaceAndEachValueKnowsItsOrigin) {  // CON-1
                                                 {"DOSSIER_PARAMS_TOP_P", "0.5"},
                                                 {"DOSSIER_MEMORY", "/some/where.sqlite"}});
   request.flags = {{"temperature", "0", "--temperature"}};
-  const auto config = Load({{"/h/.config/dossier/dossier.yml",
-                             "model: low\ntemperature: 1\nkey_cmd: [a, b]\n"
-                             "params: {seed: 1, user: ada}\n"},
-                            {"/repo/dossier.yml", "model: middle\nkey_cmd: [c]\nparams:\n  seed: 2\n"},
-                            {"/repo/src/Cllmfile.yml", "model: high\n"}},
-                           request);
+  const auto config =
+      Load({{"/h/.config/dossier/dossier.yml",
+             "model: low\ntemperature: 1\nkey_cmd: [a, b]\n"
+             "params: {seed: 1, user: ada}\n"},
+            {"/repo/dossier.yml", "model: middle\nkey_cmd: [c]\nparams:\n  seed: 2\n"},
+            {"/repo/src/Cllmfile.yml", "model: high\n"}},
+           request);
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->model, "high");
   EXPECT_EQ(config->access.key_cmd, std::vector<std::string>{"c"});
@@ -87,8 +88,9 @@ TEST(LoadTest, PathsResolveFromTheFileThatNamesThem) {  // CON-12, section 4.13
 }
 
 TEST(LoadTest, VariablesOfTheEnvironmentExpandButAreShownAsWritten) {  // CON-9, CON-13
-  const auto config = Load({{"/repo/dossier.yml", "model: \"${NAME:-none}\"\nmax_tokens: ${MAX}\n"}},
-                           RequestIn("/repo", {{"NAME", "gpt"}, {"MAX", "12"}}));
+  const auto config =
+      Load({{"/repo/dossier.yml", "model: \"${NAME:-none}\"\nmax_tokens: ${MAX}\n"}},
+           RequestIn("/repo", {{"NAME", "gpt"}, {"MAX", "12"}}));
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->model, "gpt");
   EXPECT_EQ(config->max_tokens, 12);
@@ -101,8 +103,9 @@ TEST(LoadTest, MistakesNameFileLineAndKey) {  // CON-13, CON-14, section 6
       {"a: 1\na: 2", "/repo/dossier.yml:2:1: duplicate key a"},
       {"a: [", "/repo/dossier.yml:"},
       {"model: [x]", "/repo/dossier.yml:1:8: model is a list; it must be a text"},
-      {"\ntemperature: 9", "/repo/dossier.yml:2:14: temperature is \"9\"; it must be a number from 0 "
-                           "to 2"},
+      {"\ntemperature: 9",
+       "/repo/dossier.yml:2:14: temperature is \"9\"; it must be a number from 0 "
+       "to 2"},
       {"max_tokens: 0", "a whole number from 1 up"},
       {"stream: maybe", "stream is \"maybe\"; it must be true or false"},
       {"compaction: {mode: on}", "compaction.mode is \"on\"; it must be auto or off"},
@@ -130,14 +133,16 @@ TEST(LoadTest, AHugeFileIsRefusedWithItsLine) {  // CON-13
 }
 
 TEST(LoadTest, AnUnknownKeyWarnsWithTheNearestAndIsNotSent) {  // CON-14, D16, section 6
-  const auto config = LoadText("command_allow: [x]\nmodle: y\nzzz: 1\ncompaction: {sof_tokens: 2}\n");
+  const auto config =
+      LoadText("command_allow: [x]\nmodle: y\nzzz: 1\ncompaction: {sof_tokens: 2}\n");
   ASSERT_TRUE(config);
-  EXPECT_THAT(config->warnings,
-              ElementsAre(HasSubstr("unknown key 'command_allow' ignored; did you mean "
-                                    "dynamic_commands.allow?"),
-                          HasSubstr("dossier.yml:2: unknown key 'modle' ignored; did you mean model?"),
-                          HasSubstr("unknown key 'zzz' ignored"),
-                          HasSubstr("did you mean compaction.soft_tokens?")));
+  EXPECT_THAT(
+      config->warnings,
+      ElementsAre(HasSubstr("unknown key 'command_allow' ignored; did you mean "
+                            "dynamic_commands.allow?"),
+                  HasSubstr("dossier.yml:2: unknown key 'modle' ignored; did you mean model?"),
+                  HasSubstr("unknown key 'zzz' ignored"),
+                  HasSubstr("did you mean compaction.soft_tokens?")));
   EXPECT_THAT(config->params, IsEmpty());
 }
 
@@ -313,7 +318,7 @@ TEST(KeysTest, EveryDefaultInTheTableIsTheDefaultOfTheStruct) {  // CON-14
 
 TEST(LoadTest, AnyTextLoadsOrFailsWithAPlace) {
   Random random(/*seed=*/5);
-  constexpr std::string_view kParts[] = {"model", "params", ": ", "\n", "  ", "[", "]", "{", "}",
+  constexpr std::string_view kParts[] = {"model", "params", ": ", "\n", "  ", "[", "]",  "{",  "}",
                                          "${A}",  "- ",     "1",  "~",  "\"", "#", "&a", "*a", ","};
   for (int round = 0; round < 3000; ++round) {
     std::string text;

@@ -9,9 +9,7 @@ namespace {
 
 using assembly::YamlNode;
 
-bool IsScalar(const Setting& setting) {
-  return setting.value.node.kind == YamlNode::Kind::kScalar;
-}
+bool IsScalar(const Setting& setting) { return setting.value.node.kind == YamlNode::Kind::kScalar; }
 
 bool IsHeaderText(std::string_view text) {
   for (const char c : text) {
@@ -119,9 +117,9 @@ Status ReadHeaders(const Setting& setting, std::map<std::string, std::string>* o
 }
 
 Status ReadSection(const Setting& setting, std::optional<Section>* out) {
-  *out = Section{ToYaml(setting.value), setting.value.origin.kind == Origin::Kind::kFile
-                                            ? setting.value.origin.name
-                                            : setting.value.origin.ToText(),
+  *out = Section{ToYaml(setting.value),
+                 setting.value.origin.kind == Origin::Kind::kFile ? setting.value.origin.name
+                                                                  : setting.value.origin.ToText(),
                  setting.folder};
   return {};
 }

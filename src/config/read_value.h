@@ -36,8 +36,8 @@ Status ReadHeaders(const Setting& setting, std::map<std::string, std::string>* o
 Status ReadSection(const Setting& setting, std::optional<Section>* out);
 
 template <typename T>
-Status ReadChoice(const Setting& setting, std::initializer_list<std::pair<std::string_view, T>> words,
-                  T* out) {
+Status ReadChoice(const Setting& setting,
+                  std::initializer_list<std::pair<std::string_view, T>> words, T* out) {
   std::string known;
   for (const auto& [word, value] : words) {
     if (!setting.value.is_map() && setting.value.node.scalar == word) {

@@ -106,9 +106,8 @@ Status TrustStore::Approve(const std::string& real_path, std::string_view bytes)
 Result<bool> TrustStore::Revoke(std::string_view real_path) {
   bool found = false;
   DOSSIER_RETURN_IF_ERROR(Change([&](std::vector<Approval>* approvals) {
-    found = std::erase_if(*approvals, [&](const Approval& known) {
-              return known.path == real_path;
-            }) > 0;
+    found = std::erase_if(*approvals,
+                          [&](const Approval& known) { return known.path == real_path; }) > 0;
   }));
   return found;
 }

@@ -38,15 +38,16 @@ TEST_F(TrustTest, AnApprovalIsOfAPathAndItsBytes) {  // CON-15
 
 TEST_F(TrustTest, OnlyTheOwnerReadsIt) {  // D17
   ASSERT_TRUE(store_.Approve("/repo/dossier.yml", "one"));
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat(store_.file().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
 }
 
 TEST_F(TrustTest, ADamagedFileTrustsNobody) {  // CON-15
   ASSERT_TRUE(store_.Approve("/repo/dossier.yml", "one"));
-  for (const char* text : {"", "[]", "{\"version\":2,\"files\":[]}",
-                           "{\"version\":1,\"files\":[{\"path\":\"/a\",\"sha256\":\"../../x\"}]}"}) {
+  for (const char* text :
+       {"", "[]", "{\"version\":2,\"files\":[]}",
+        "{\"version\":1,\"files\":[{\"path\":\"/a\",\"sha256\":\"../../x\"}]}"}) {
     ASSERT_TRUE(WriteFileAtomic(store_.file(), text));
     EXPECT_THAT(store_.Find("/a"), FailsWith(ErrorCode::kDamaged, "remove it")) << text;
   }

@@ -21,10 +21,14 @@ bool MergesByKey(std::string_view key) { return key != "json_schema"; }
 
 std::string Origin::ToText() const {
   switch (kind) {
-    case Kind::kDefault: return "default";
-    case Kind::kFile: return fmt::format("{}:{}", name, line);
-    case Kind::kVariable: return "$" + name;
-    case Kind::kFlag: return name;
+    case Kind::kDefault:
+      return "default";
+    case Kind::kFile:
+      return fmt::format("{}:{}", name, line);
+    case Kind::kVariable:
+      return "$" + name;
+    case Kind::kFlag:
+      return name;
   }
   return name;
 }

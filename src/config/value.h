@@ -23,7 +23,7 @@ namespace dossier::config {
 struct Origin {
   enum class Kind { kDefault, kFile, kVariable, kFlag };
   Kind kind = Kind::kDefault;
-  std::string name;  // path of the file, the variable or the flag
+  std::string name;          // path of the file, the variable or the flag
   int line = 0, column = 0;  // of a file, from 1
 
   // "dossier.yml:7", "$DOSSIER_MODEL", "--model", "default".

@@ -5,11 +5,11 @@
 //   if (outcome.error) Print(outcome.error->message);
 //   return outcome.exit;
 //
-// This orders effects and decides nothing: what runs, is sent and is saved is NeedOf's and PlanTurn's
-// to say. The order: load the conversation, or take the right to make it; open the model; run the
-// commands that the turn needs; plan; compact, if the history asks for it; call the model, with
-// tools and repair rounds; save. What came of each step is in the journal before the next begins, so
-// that a killed turn can go on (M4).
+// This orders effects and decides nothing: what runs, is sent and is saved is NeedOf's and
+// PlanTurn's to say. The order: load the conversation, or take the right to make it; open the
+// model; run the commands that the turn needs; plan; compact, if the history asks for it; call the
+// model, with tools and repair rounds; save. What came of each step is in the journal before the
+// next begins, so that a killed turn can go on (M4).
 //
 // A turn always ends in an outcome. Text that arrived is in it, whatever failed behind it.
 // Thread-safety: one turn at a time for each Chat.
@@ -49,14 +49,14 @@ struct TurnRequest {
   std::string asked_model, configured_model;  // of a flag; of the configuration
 
   enum class Action { kSend, kPlan } action = Action::kSend;  // kPlan: --dry-run
-  // kYes: --resume-turn. kAgain: the message of the last turn, also of one that is complete; the new
-  // turn takes its place once it is there.
+  // kYes: --resume-turn. kAgain: the message of the last turn, also of one that is complete; the
+  // new turn takes its place once it is there.
   enum class Resume { kNo, kYes, kAgain } resume = Resume::kNo;
-  enum class Hold { kNo, kYes } hold = Hold::kNo;             // --wait: the lock, all turn
+  enum class Hold { kNo, kYes } hold = Hold::kNo;  // --wait: the lock, all turn
 
   CompactionLimits compaction;
   enum class Compacting { kByLimits, kNow } compacting = Compacting::kByLimits;  // --compact
-  std::string compaction_model;  // "": the turn's own
+  std::string compaction_model;                    // "": the turn's own
   std::optional<std::int64_t> context_max_tokens;  // unset: a quarter of the window
 
   const model::JsonSchema* schema = nullptr;
@@ -73,14 +73,14 @@ struct TurnTimes {
 };
 
 struct TurnOutcome {
-  std::string text;          // the answer, as far as it came
-  std::optional<Json> data;  // of a schema
+  std::string text;                              // the answer, as far as it came
+  std::optional<Json> data;                      // of a schema
   std::string conversation, model, finish, run;  // run: id in the journal
   std::int64_t turn = 0;
-  model::Usage usage;        // of all calls of this turn
+  model::Usage usage;  // of all calls of this turn
   ContextSaving saving;
-  Json context = JsonArray();     // list: name, outcome, bytes, bytes_kept, tokens, zone, sha256
-  Json compaction;                // {line, from, to, tokens_before, tokens_after}, or null
+  Json context = JsonArray();  // list: name, outcome, bytes, bytes_kept, tokens, zone, sha256
+  Json compaction;             // {line, from, to, tokens_before, tokens_after}, or null
   JsonArray tools;
   std::vector<std::string> warnings;
   std::string incomplete;  // the warning that says why the reply is; "": it is whole
@@ -91,7 +91,7 @@ struct TurnOutcome {
   // Of --dry-run.
   std::optional<TurnPlan> plan;
   std::vector<ContextBlock> blocks;  // as in plan->context
-  std::string wire;  // the exact request
+  std::string wire;                  // the exact request
 
   std::optional<Error> error;
   std::string error_name;  // "context_command_failed"; "" without an error
@@ -124,7 +124,7 @@ struct ChatParts {
   const Store* store = nullptr;  // null: stateless turns only
   OpenChatModel open_model;
   ContextSource* context = nullptr;
-  const Tool* tool = nullptr;    // of agent mode; null: off
+  const Tool* tool = nullptr;                     // of agent mode; null: off
   std::function<Consent(const Judged&)> confirm;  // may be empty
   std::shared_ptr<store::Journal> journal;        // null: nothing is kept
   TurnLog::Bodies bodies = TurnLog::Bodies::kKept;

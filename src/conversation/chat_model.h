@@ -49,8 +49,8 @@ struct CallEvents {
 
 struct Called {
   Result<model::Reply> reply;
-  std::string partial;                       // text that arrived, also if the call failed
-  std::optional<Clock::Steady> first_text;   // when its first byte came
+  std::string partial;                      // text that arrived, also if the call failed
+  std::optional<Clock::Steady> first_text;  // when its first byte came
 };
 Called Call(const ChatModel& model, model::Request request, model::Ledger& ledger,
             const CallEvents& events, const Clock& clock, const CancelToken& cancel);

@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <thread>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/file.h"
@@ -28,8 +28,8 @@ class ListedClient final : public model::Client {
     std::string text;
     std::vector<model::ToolCall> calls;
     model::Finish finish = model::Finish::kStop;
-    std::optional<Error> error;        // behind the text
-    std::function<void()> before;      // the answer
+    std::optional<Error> error;    // behind the text
+    std::function<void()> before;  // the answer
   };
 
   ListedClient(std::vector<Answer> answers, std::vector<std::string>* trace)
@@ -99,7 +99,8 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
   ListedClient::Answer Calls(std::vector<std::string> words) const {
     ListedClient::Answer answer{.finish = model::Finish::kToolCalls};
     for (const std::string& word : words) {
-      answer.calls.push_back({.id = "call-" + word, .name = "run_command",
+      answer.calls.push_back({.id = "call-" + word,
+                              .name = "run_command",
                               .arguments = JsonObject{{"argv", word}, {"reason", "to look"}}});
     }
     return answer;
@@ -114,8 +115,11 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
     ChatParts parts{.store = &store,
                     .open_model = [&, gate](const std::string& name) -> Result<ChatModel> {
                       if (model_error) return tl::unexpected(*model_error);
-                      return ChatModel{.name = name, .stored = name, .entry = entry,
-                                       .counter = counter, .gate = gate,
+                      return ChatModel{.name = name,
+                                       .stored = name,
+                                       .entry = entry,
+                                       .counter = counter,
+                                       .gate = gate,
                                        .wire = [](const model::Request&) { return "wire"; }};
                     },
                     .context = this,
@@ -139,7 +143,8 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
     std::vector<std::string> out;
     const auto stored = Read();
     if (!stored) return out;
-    for (const Message& message : stored->messages) out.push_back(message.role + ": " + message.Text());
+    for (const Message& message : stored->messages)
+      out.push_back(message.role + ": " + message.Text());
     return out;
   }
 

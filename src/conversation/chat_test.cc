@@ -11,7 +11,9 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-DeclaredCommand Command(const std::string& name) { return {.name = name, .command = "run " + name}; }
+DeclaredCommand Command(const std::string& name) {
+  return {.name = name, .command = "run " + name};
+}
 
 TEST(ChatTest, CommandsRunBeforeTheRequestAndTheReplyIsSaved) {  // CON-10, CON-N1
   ChatRig rig;
@@ -182,8 +184,7 @@ TEST(ChatTest, AtTheLimitOpenCallsAreAnsweredAndTheModelIsAskedOnceMore) {  // C
   EXPECT_EQ(outcome.text, "So far");
   const model::Request& last = rig.client->requests.back();
   EXPECT_EQ(last.tool_use, model::Request::ToolUse::kNone);
-  EXPECT_EQ(last.messages.turns.back().blocks.back().text,
-            "not run: limit of 2 commands reached");
+  EXPECT_EQ(last.messages.turns.back().blocks.back().text, "not run: limit of 2 commands reached");
 }
 
 TEST(ChatTest, RefusalsInARowEndTheTools) {  // CON-37, CON-D10
@@ -202,9 +203,8 @@ TEST(ChatTest, APersonDecides) {  // CON-38
     int exit;
     Strings ran;
   };
-  const Case cases[] = {{Consent::kYes, 0, {"tool one"}},
-                        {Consent::kNo, 0, {}},
-                        {Consent::kQuit, 12, {}}};
+  const Case cases[] = {
+      {Consent::kYes, 0, {"tool one"}}, {Consent::kNo, 0, {}}, {Consent::kQuit, 12, {}}};
   for (const Case& c : cases) {
     ChatRig rig;
     rig.agent = true;
@@ -230,8 +230,8 @@ TEST(ChatTest, AMissingLayerOfTheSandboxEndsTheTurn) {  // CON-36
 }
 
 TEST(ChatTest, AnInvalidReplyIsRepairedOrRefused) {  // CON-41
-  const auto schema = model::JsonSchema::Compile(
-      JsonObject{{"type", "object"}, {"required", JsonArray{"n"}}});
+  const auto schema =
+      model::JsonSchema::Compile(JsonObject{{"type", "object"}, {"required", JsonArray{"n"}}});
   ASSERT_THAT(schema, testing::Succeeds());
   struct Case {
     Strings replies;

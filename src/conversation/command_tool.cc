@@ -57,8 +57,7 @@ Result<sandbox::Argv> WordsOf(const Json& arguments) {
 
 std::string StatusLine(const sandbox::Exit& exit, Millis timeout) {
   if (exit.timed_out()) {
-    return fmt::format("timed out after {} seconds",
-                       static_cast<double>(timeout.count()) / 1000.0);
+    return fmt::format("timed out after {} seconds", static_cast<double>(timeout.count()) / 1000.0);
   }
   if (exit.stop != sandbox::JailStop::kNothing) {
     return fmt::format("ended: {} limit", sandbox::JailStopName(exit.stop));
@@ -70,8 +69,9 @@ std::string StatusLine(const sandbox::Exit& exit, Millis timeout) {
 
 assembly::ToolSpec CommandTool::Spec() const {
   assembly::ToolSpec spec{.name = std::string(options_.form == Form::kArgv ? kArgvName : kLineName),
-                          .description = "Runs one command in the project's folder, without a "
-                                         "shell, and gives its exit status and output.",
+                          .description =
+                              "Runs one command in the project's folder, without a "
+                              "shell, and gives its exit status and output.",
                           .parameters = Parameters(options_.form)};
   if (!options_.available.empty()) spec.description += " Available commands:";
   for (const auto& [command, description] : options_.available) {

@@ -1,4 +1,5 @@
-// The one tool of agent mode: run a command, without a shell, under a policy, in a jail (CON-33 to 36).
+// The one tool of agent mode: run a command, without a shell, under a policy, in a jail (CON-33 to
+// 36).
 //
 //   CommandTool tool(policy, jail, environment, {});
 //   const Judged judged = tool.Judge(call);          // may it run?
@@ -34,8 +35,8 @@ struct Judged {
 };
 
 struct ToolOutput {
-  int status = 0;  // as a shell says it
-  std::string text;  // for the model: status and capped output
+  int status = 0;           // as a shell says it
+  std::string text;         // for the model: status and capped output
   std::uint64_t bytes = 0;  // of the whole output
   std::string sha256;       // of it
 };

@@ -154,8 +154,8 @@ class Planner {
     std::string role(assembly::RoleName(turn.turn.role));
     std::transform(role.begin(), role.end(), role.begin(),
                    [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-    plan_.transcript += fmt::format("{}:\n{}\n\n", role,
-                                    shortened ? policy_.shorten(turn) : turn.turn.Text());
+    plan_.transcript +=
+        fmt::format("{}:\n{}\n\n", role, shortened ? policy_.shorten(turn) : turn.turn.Text());
   }
 
   // The numbers of the turns that lie in what changes.
@@ -185,8 +185,7 @@ class Planner {
 std::string LineOf(const CompactionPlan& plan, const CompactionRecord& record,
                    std::string_view id) {
   const std::int64_t saved = record.tokens_before - record.tokens_after;
-  const std::int64_t percent =
-      record.tokens_before > 0 ? saved * 100 / record.tokens_before : 0;
+  const std::int64_t percent = record.tokens_before > 0 ? saved * 100 / record.tokens_before : 0;
   return fmt::format(
       "compacted: turns {}-{} ({} tokens) -> {}; saved {} %; original kept; undo: dossier "
       "conversations compact {} --undo",
@@ -266,7 +265,8 @@ Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string
     record.method = "stub";
     record.text = fmt::format("[{} earlier turns ({} tokens) are left out here]", plan.turns,
                               Grouped(record.tokens_before));
-    out.warnings.push_back("the summary of old turns failed; a note that counts them stands for them");
+    out.warnings.push_back(
+        "the summary of old turns failed; a note that counts them stands for them");
   } else {
     out.warnings.push_back("the summary of old turns failed; they are sent as they are");
     return out;

@@ -1,4 +1,5 @@
-// When a long history is shortened in requests, and how (CON-42 to 45). The file keeps every message.
+// When a long history is shortened in requests, and how (CON-42 to 45). The file keeps every
+// message.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CompactionPlan plan,
 //                            PlanCompaction(stored, limits, prices, size, *counter));
@@ -43,8 +44,8 @@ struct RequestSize {
   std::int64_t whole = 0, reserved_output = 0, window = 0;
 };
 
-// The soft trigger's sum: w·S + r·S·(k−1) + C < r·H·k, C = r·H + o·A if a summary of A tokens has to
-// be written, else 0.
+// The soft trigger's sum: w·S + r·S·(k−1) + C < r·H·k, C = r·H + o·A if a summary of A tokens has
+// to be written, else 0.
 struct CompactionCost {
   double with = 0, without = 0;
   bool pays() const { return with < without; }
@@ -59,10 +60,10 @@ struct CompactionPlan {
   std::optional<CompactionRecord> outputs;
   // Messages that a summary has to stand for; unset if the line is enough. Its text is missing.
   std::optional<CompactionRecord> summary;
-  std::string transcript;           // what the summary has to tell
-  std::int64_t summary_tokens = 0;  // what it may cost
-  std::int64_t turns_from = 0, turns_to = 0;  // turns that are affected, from 1
-  std::int64_t turns = 0;                     // that the summary covers
+  std::string transcript;                            // what the summary has to tell
+  std::int64_t summary_tokens = 0;                   // what it may cost
+  std::int64_t turns_from = 0, turns_to = 0;         // turns that are affected, from 1
+  std::int64_t turns = 0;                            // that the summary covers
   std::int64_t tokens_before = 0, tokens_after = 0;  // of the whole history
 };
 

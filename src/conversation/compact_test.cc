@@ -22,8 +22,8 @@ struct Figure {
 // CON-43, CON-A9: the figures of the spec.
 TEST(CostOf, ReckonsWithTheCache) {
   const CachePrices prices{.write = 1.25, .read = 0.1, .output = 5};
-  for (const Figure& figure : {Figure{60'000, 44'250, 60'000, true},
-                               Figure{30'000, 41'250, 30'000, false}}) {
+  for (const Figure& figure :
+       {Figure{60'000, 44'250, 60'000, true}, Figure{30'000, 41'250, 30'000, false}}) {
     const CompactionCost cost = CostOf(figure.history, 15'000, 1'200, prices, 10);
     EXPECT_NEAR(cost.with, figure.with, 1e-6);
     EXPECT_NEAR(cost.without, figure.without, 1e-6);
@@ -32,8 +32,8 @@ TEST(CostOf, ReckonsWithTheCache) {
 }
 
 constexpr CachePrices kPrices{.write = 1.25, .read = 0.1, .output = 5};
-constexpr CompactionLimits kLimits{.soft_tokens = 4'000, .hard_tokens = 12'000,
-                                   .summary_tokens = 100};
+constexpr CompactionLimits kLimits{
+    .soft_tokens = 4'000, .hard_tokens = 12'000, .summary_tokens = 100};
 
 // A conversation of `turns` turns with about `size` tokens each.
 TalkRig Talk(int turns, std::size_t size) {
@@ -54,13 +54,11 @@ struct Case {
 
 // CON-43
 TEST(PlanCompaction, ActsByItsTriggers) {
-  for (const Case& given : {Case{3, {}, Trigger::kNone}, Case{9, {}, Trigger::kSoft},
-                            Case{14, {}, Trigger::kHard},
-                            Case{3, {.whole = 3'000, .reserved_output = 500, .window = 3'200},
-                                 Trigger::kHard}}) {
+  for (const Case& given :
+       {Case{3, {}, Trigger::kNone}, Case{9, {}, Trigger::kSoft}, Case{14, {}, Trigger::kHard},
+        Case{3, {.whole = 3'000, .reserved_output = 500, .window = 3'200}, Trigger::kHard}}) {
     const TalkRig rig = Talk(given.turns, 1'000);
-    const auto plan =
-        PlanCompaction(*rig.Read(), kLimits, kPrices, given.size, *rig.counter);
+    const auto plan = PlanCompaction(*rig.Read(), kLimits, kPrices, given.size, *rig.counter);
     ASSERT_THAT(plan, Succeeds());
     EXPECT_EQ(plan->trigger, given.expected) << given.turns;
   }
@@ -73,8 +71,7 @@ TEST(PlanCompaction, ActsByItsTriggers) {
 // Compacts `rig` and returns what was done.
 Compacted Compact(TalkRig* rig, std::optional<std::string_view> summary,
                   ByHand by_hand = ByHand::kYes) {
-  const auto plan =
-      PlanCompaction(*rig->Read(), kLimits, kPrices, {}, *rig->counter, by_hand);
+  const auto plan = PlanCompaction(*rig->Read(), kLimits, kPrices, {}, *rig->counter, by_hand);
   EXPECT_THAT(plan, Succeeds());
   Compacted done = FinishCompaction(*plan, summary, "talk", "gpt-4", "now", *rig->counter);
   EXPECT_THAT(ApplyCompaction(done.records, &*rig->file), Succeeds());
@@ -146,8 +143,7 @@ TEST(Compaction, TurnsOldBlocksIntoALine) {
   const std::string typed = BlockText("typed", std::string(300, 'z')) + "\n\nmine";
   rig.Turn(typed);
   for (int i = 0; i < 3; ++i) rig.Turn("later");
-  const auto plan =
-      PlanCompaction(*rig.Read(), {.soft_tokens = 2'000}, kPrices, {}, *rig.counter);
+  const auto plan = PlanCompaction(*rig.Read(), {.soft_tokens = 2'000}, kPrices, {}, *rig.counter);
   ASSERT_THAT(plan, Succeeds());
   ASSERT_TRUE(plan->outputs);
   EXPECT_FALSE(plan->summary);
@@ -194,8 +190,7 @@ TEST(Compaction, KeepsRolesInTurn) {
 // CON-44
 TEST(SummaryRequest, AsksForTheOldTurns) {
   const TalkRig rig = Talk(6, 500);
-  const auto plan =
-      PlanCompaction(*rig.Read(), kLimits, kPrices, {}, *rig.counter, ByHand::kYes);
+  const auto plan = PlanCompaction(*rig.Read(), kLimits, kPrices, {}, *rig.counter, ByHand::kYes);
   ASSERT_THAT(plan, Succeeds());
   const auto request =
       SummaryRequest(*plan, *assembly::FindLayout("chat.compaction", {}), rig.capability,

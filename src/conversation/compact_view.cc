@@ -139,11 +139,10 @@ assembly::Compaction ToCompaction(std::span<const CompactionRecord> records,
       }
       continue;
     }
-    const bool replaced = std::any_of(
-        records.begin() + static_cast<std::ptrdiff_t>(i) + 1, records.end(),
-        [&](const CompactionRecord& later) {
-          return later.method != "outputs" && Covers(later, record);
-        });
+    const bool replaced = std::any_of(records.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                      records.end(), [&](const CompactionRecord& later) {
+                                        return later.method != "outputs" && Covers(later, record);
+                                      });
     if (replaced) continue;
     out.summaries.push_back({.first = std::to_string(record.from),
                              .last = std::to_string(record.to),

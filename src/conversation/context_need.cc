@@ -20,23 +20,32 @@ struct Row {
 // Table 4.1. Columns: commands of the configuration; places of static, dynamic and --exec blocks;
 // whether dynamic and --exec blocks before the user text are saved with it.
 constexpr Row kRows[] = {
-    {State::kStateless, Skip::kNo,
+    {State::kStateless,
+     Skip::kNo,
      {Config::kAll, Place::kUser, Place::kUser, Place::kUser, Keep::kNo, Keep::kNo}},
-    {State::kStateless, Skip::kYes,
+    {State::kStateless,
+     Skip::kYes,
      {Config::kNone, Place::kNowhere, Place::kNowhere, Place::kUser, Keep::kNo, Keep::kNo}},
-    {State::kNew, Skip::kNo,
+    {State::kNew,
+     Skip::kNo,
      {Config::kAll, Place::kSystem, Place::kUser, Place::kSystem, Keep::kIfAsked, Keep::kNo}},
-    {State::kNew, Skip::kYes,
+    {State::kNew,
+     Skip::kYes,
      {Config::kNone, Place::kNowhere, Place::kNowhere, Place::kSystem, Keep::kNo, Keep::kNo}},
-    {State::kFrozen, Skip::kNo,
+    {State::kFrozen,
+     Skip::kNo,
      {Config::kDynamic, Place::kNowhere, Place::kUser, Place::kUser, Keep::kIfAsked, Keep::kYes}},
-    {State::kLegacyFrozen, Skip::kNo,
+    {State::kLegacyFrozen,
+     Skip::kNo,
      {Config::kDynamic, Place::kNowhere, Place::kUser, Place::kUser, Keep::kIfAsked, Keep::kYes}},
-    {State::kDisabled, Skip::kAny,
+    {State::kDisabled,
+     Skip::kAny,
      {Config::kNone, Place::kNowhere, Place::kNowhere, Place::kUser, Keep::kNo, Keep::kYes}},
-    {State::kNoCommands, Skip::kAny,
+    {State::kNoCommands,
+     Skip::kAny,
      {Config::kNone, Place::kNowhere, Place::kNowhere, Place::kUser, Keep::kNo, Keep::kYes}},
-    {State::kLegacyBare, Skip::kNo,
+    {State::kLegacyBare,
+     Skip::kNo,
      {Config::kAll, Place::kUser, Place::kUser, Place::kUser, Keep::kNo, Keep::kYes}},
 };
 
@@ -54,9 +63,12 @@ ContextRule RuleOf(State state, Skip skip) {
 bool Runs(const DeclaredCommand& command, Config config) {
   if (command.origin == Origin::kExec) return true;
   switch (config) {
-    case Config::kAll: return true;
-    case Config::kDynamic: return command.freshness == Freshness::kDynamic;
-    case Config::kNone: break;
+    case Config::kAll:
+      return true;
+    case Config::kDynamic:
+      return command.freshness == Freshness::kDynamic;
+    case Config::kNone:
+      break;
   }
   return false;
 }
@@ -74,7 +86,8 @@ Status Check(std::span<const DeclaredCommand> commands, const Stored* stored,
   }
   const bool refresh = options.refresh == TurnOptions::Refresh::kYes;
   if (refresh && options.config_commands == TurnOptions::ConfigCommands::kSkip) {
-    return MakeError(ErrorCode::kUsage, "--refresh-context and --no-context-exec exclude each other");
+    return MakeError(ErrorCode::kUsage,
+                     "--refresh-context and --no-context-exec exclude each other");
   }
   if (refresh && options.store == TurnOptions::Store::kReadOnly) {
     return MakeError(ErrorCode::kUsage, "--refresh-context and --read-only exclude each other");
@@ -87,23 +100,25 @@ Status Check(std::span<const DeclaredCommand> commands, const Stored* stored,
 
 std::optional<std::string> HintFor(const Stored* stored, State state,
                                    std::span<const DeclaredCommand> commands) {
-  const bool without = state == State::kDisabled || state == State::kNoCommands ||
-                       state == State::kLegacyBare;
+  const bool without =
+      state == State::kDisabled || state == State::kNoCommands || state == State::kLegacyBare;
   if (!stored || !without) return std::nullopt;
   const bool configured =
       std::any_of(commands.begin(), commands.end(),
                   [](const DeclaredCommand& one) { return one.origin == Origin::kConfig; });
-  const bool said = std::find(stored->hints.begin(), stored->hints.end(), kRefreshHint) !=
-                    stored->hints.end();
+  const bool said =
+      std::find(stored->hints.begin(), stored->hints.end(), kRefreshHint) != stored->hints.end();
   if (!configured || said) return std::nullopt;
   if (state == State::kLegacyBare) {
-    return fmt::format("conversation {} has no frozen context, so the commands run again every "
-                       "turn; to freeze their output, run: dossier context refresh {}",
-                       stored->id, stored->id);
+    return fmt::format(
+        "conversation {} has no frozen context, so the commands run again every "
+        "turn; to freeze their output, run: dossier context refresh {}",
+        stored->id, stored->id);
   }
-  return fmt::format("conversation {} was made without context commands, so they do not run; to "
-                     "add their output, run: dossier context refresh {}",
-                     stored->id, stored->id);
+  return fmt::format(
+      "conversation {} was made without context commands, so they do not run; to "
+      "add their output, run: dossier context refresh {}",
+      stored->id, stored->id);
 }
 
 }  // namespace

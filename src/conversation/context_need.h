@@ -23,7 +23,7 @@ namespace dossier::conversation {
 // A command of the configuration or of --exec, as far as the decision needs it.
 struct DeclaredCommand {
   enum class Origin { kConfig, kExec };
-  enum class Persist { kNo, kYes };     // of a dynamic one: its block is saved too (Y3)
+  enum class Persist { kNo, kYes };       // of a dynamic one: its block is saved too (Y3)
   enum class Unchanged { kFull, kNote };  // of a repeat (Y8)
 
   std::string name;
@@ -38,9 +38,12 @@ std::string_view OriginName(DeclaredCommand::Origin origin);  // "config"
 
 struct TurnOptions {
   enum class Kind { kConversation, kStateless } kind = Kind::kConversation;
-  enum class ConfigCommands { kRun, kSkip } config_commands = ConfigCommands::kRun;  // --no-context-exec
-  enum class Refresh { kNo, kYes } refresh = Refresh::kNo;                           // --refresh-context
-  enum class Store { kWritten, kReadOnly } store = Store::kWritten;                  // --read-only
+  enum class ConfigCommands {
+    kRun,
+    kSkip
+  } config_commands = ConfigCommands::kRun;                          // --no-context-exec
+  enum class Refresh { kNo, kYes } refresh = Refresh::kNo;           // --refresh-context
+  enum class Store { kWritten, kReadOnly } store = Store::kWritten;  // --read-only
   enum class Compat { kNo, kYes } compat = Compat::kNo;
 };
 

@@ -78,8 +78,7 @@ Document Document::Make(std::string_view id, std::string_view model, std::string
 
 Status Document::Index() {
   const auto malformed = [this](const Error& error) {
-    return MakeError(ErrorCode::kDamaged, "conversation {} is malformed: {}", name_,
-                     error.message);
+    return MakeError(ErrorCode::kDamaged, "conversation {} is malformed: {}", name_, error.message);
   };
   const auto read = [this]() -> Status {
     DOSSIER_ASSIGN_OR_RETURN(whole_, SliceDocument(text_));
@@ -170,8 +169,7 @@ Rendered Document::Render() const {
   if (const Member* messages = FindMember("messages"); messages && !appended_.empty()) {
     std::optional<Slice> last;
     if (!messages_.empty()) last = messages_.back();
-    Insertion insertion =
-        InsertInto(text_, messages->value, last, 1, {}, appended_, style_);
+    Insertion insertion = InsertInto(text_, messages->value, last, 1, {}, appended_, style_);
     edits.push_back({insertion.at, insertion.at, std::move(insertion.text)});
   } else if (!appended_.empty()) {
     absent.emplace_back("messages",

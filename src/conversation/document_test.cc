@@ -49,9 +49,7 @@ Document Parsed(std::string_view text) {
 }
 
 // CON-A10: a file that is only read and written is the same file.
-TEST(Document, GivesBackWhatItRead) {
-  EXPECT_EQ(Parsed(kForeign).Render().Joined(), kForeign);
-}
+TEST(Document, GivesBackWhatItRead) { EXPECT_EQ(Parsed(kForeign).Render().Joined(), kForeign); }
 
 // CON-29, CON-A10, CON-B13
 TEST(Document, AppendsWithoutTouchingTheRest) {
@@ -111,8 +109,8 @@ TEST(Document, NamesWhatIsMalformed) {
 
 // CON-B13
 TEST(Document, FillsInWhatAFileLeavesOut) {
-  for (const std::string_view text : {"{}", R"({"id": "x"})", R"({"messages": []})",
-                                      R"({"messages": [], "metadata": null})"}) {
+  for (const std::string_view text :
+       {"{}", R"({"id": "x"})", R"({"messages": []})", R"({"messages": [], "metadata": null})"}) {
     Document document = Parsed(text);
     EXPECT_EQ(document.Render().Joined(), text);
     document.AppendMessage(JsonObject{{"role", "user"}, {"content", "Hi"}});
@@ -139,7 +137,8 @@ TEST(Document, ErasesAndInsertsMessages) {
   ASSERT_THAT(document.InsertFirstMessage(JsonObject{{"role", "system"}, {"content", "S"}}),
               Succeeds());
   ASSERT_EQ(document.message_count(), 4u);
-  EXPECT_EQ(document.RawMessage(0), "{\n      \"role\": \"system\",\n      \"content\": \"S\"\n    }");
+  EXPECT_EQ(document.RawMessage(0),
+            "{\n      \"role\": \"system\",\n      \"content\": \"S\"\n    }");
   ASSERT_THAT(document.EraseMessage(0), Succeeds());
   EXPECT_EQ(document.Render().Joined(), kForeign);
   ASSERT_THAT(document.SetContent(0, "new"), Succeeds());

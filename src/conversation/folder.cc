@@ -31,7 +31,8 @@ std::string LockPath(const std::string& folder, std::string_view id) {
   return fmt::format("{}/.{}.lock", folder, id);
 }
 
-// Whether the lock file is still the one that was opened: a deleted conversation takes its own away.
+// Whether the lock file is still the one that was opened: a deleted conversation takes its own
+// away.
 bool IsStillThere(int fd, const std::string& path) {
   struct stat by_fd, by_path;
   return ::fstat(fd, &by_fd) == 0 && ::lstat(path.c_str(), &by_path) == 0 &&
@@ -99,8 +100,8 @@ void RemoveIfStale(int folder, const char* name) {
 }  // namespace
 
 Status CheckId(std::string_view id) {
-  const bool valid = !id.empty() && id.size() <= kMaxIdLength &&
-                     std::all_of(id.begin(), id.end(), IsIdChar);
+  const bool valid =
+      !id.empty() && id.size() <= kMaxIdLength && std::all_of(id.begin(), id.end(), IsIdChar);
   if (valid) return {};
   return MakeError(ErrorCode::kNotFound,
                    "invalid conversation id '{}': use letters, digits, - and _", id);
@@ -125,8 +126,10 @@ Result<std::optional<std::string>> ReadConversation(const std::string& folder,
   if (!fd.valid()) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     if (errno == ELOOP) {
-      return MakeError(ErrorCode::kDamaged, "conversation {} is a symbolic link, which is not "
-                       "followed: {}", id, path);
+      return MakeError(ErrorCode::kDamaged,
+                       "conversation {} is a symbolic link, which is not "
+                       "followed: {}",
+                       id, path);
     }
     return MakeErrnoError(errno, "open " + path);
   }
@@ -175,8 +178,8 @@ Status ReplaceFile(const std::string& folder, std::string_view id,
   const std::string temporary =
       fmt::format("{}/.{}.{}-{}.tmp", folder, id, ::getpid(), RandomHex(8));
   const auto write = [&]() -> Status {
-    const UniqueFd fd(::open(temporary.c_str(),
-                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const UniqueFd fd(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!fd.valid()) return MakeErrnoError(errno, "make " + temporary);
     DOSSIER_RETURN_IF_ERROR(WritePieces(fd.get(), PathOf(folder, id), pieces));
     if (::rename(temporary.c_str(), PathOf(folder, id).c_str()) != 0) {

@@ -53,8 +53,8 @@ class FileLock {
   UniqueFd fd_;  // the lock lives as long as this description
 };
 
-// Writes `pieces` to `.ID.PID-RAND.tmp`, fsync, rename, fsync of the folder. On failure the old file
-// stays and the temporary one goes. The caller holds the lock. Errors: kIo, kPermission.
+// Writes `pieces` to `.ID.PID-RAND.tmp`, fsync, rename, fsync of the folder. On failure the old
+// file stays and the temporary one goes. The caller holds the lock. Errors: kIo, kPermission.
 Status ReplaceFile(const std::string& folder, std::string_view id,
                    std::span<const std::string_view> pieces);
 

@@ -81,7 +81,10 @@ class Refreshing {
  public:
   Refreshing(const Stored& stored, std::span<const DeclaredCommand> commands,
              const tokens::Counter& counter)
-      : stored_(stored), commands_(commands), counter_(counter), parts_(PartsForRefresh(stored)),
+      : stored_(stored),
+        commands_(commands),
+        counter_(counter),
+        parts_(PartsForRefresh(stored)),
         old_(BlocksOf(parts_.context)) {}
 
   Refreshed Run(std::span<const ContextBlock> blocks, OtherBlocks others, std::string_view now) {

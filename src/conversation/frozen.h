@@ -1,6 +1,7 @@
 // The frozen context: blocks that enter the system message once, and their record.
 //
-//   const Frozen frozen = Freeze("You are helpful.", commands, blocks, ContextRecord::Mode::kStatic,
+//   const Frozen frozen = Freeze("You are helpful.", commands, blocks,
+//   ContextRecord::Mode::kStatic,
 //                                now, *counter);
 //   frozen.system;    // "You are helpful.\n\n--- Context: Git Status ---\n…"
 //   frozen.record;    // metadata.context

@@ -18,9 +18,12 @@ using sources::ContextCommand;
 
 std::string_view OnFailureName(sources::OnFailure choice) {
   switch (choice) {
-    case sources::OnFailure::kWarn: return "warn";
-    case sources::OnFailure::kIgnore: return "ignore";
-    case sources::OnFailure::kFail: return "fail";
+    case sources::OnFailure::kWarn:
+      return "warn";
+    case sources::OnFailure::kIgnore:
+      return "ignore";
+    case sources::OnFailure::kFail:
+      return "fail";
   }
   return "warn";
 }
@@ -40,18 +43,18 @@ std::string TextOf(const ContextCommand& command) {
 
 DeclaredCommand Declare(const ContextCommand& command) {
   using Freshness = CommandRecord::Freshness;
-  return {.name = assembly::MarkerName(command.name),
-          .command = TextOf(command),
-          .origin = command.origin == CommandOrigin::kExec ? DeclaredCommand::Origin::kExec
-                                                           : DeclaredCommand::Origin::kConfig,
-          .freshness = command.freshness == sources::Freshness::kDynamic ? Freshness::kDynamic
-                                                                         : Freshness::kStatic,
-          .persist =
-              command.persist ? DeclaredCommand::Persist::kYes : DeclaredCommand::Persist::kNo,
-          .unchanged = command.unchanged == sources::Unchanged::kNote
-                           ? DeclaredCommand::Unchanged::kNote
-                           : DeclaredCommand::Unchanged::kFull,
-          .on_failure = std::string(OnFailureName(command.on_failure))};
+  return {
+      .name = assembly::MarkerName(command.name),
+      .command = TextOf(command),
+      .origin = command.origin == CommandOrigin::kExec ? DeclaredCommand::Origin::kExec
+                                                       : DeclaredCommand::Origin::kConfig,
+      .freshness = command.freshness == sources::Freshness::kDynamic ? Freshness::kDynamic
+                                                                     : Freshness::kStatic,
+      .persist = command.persist ? DeclaredCommand::Persist::kYes : DeclaredCommand::Persist::kNo,
+      .unchanged = command.unchanged == sources::Unchanged::kNote
+                       ? DeclaredCommand::Unchanged::kNote
+                       : DeclaredCommand::Unchanged::kFull,
+      .on_failure = std::string(OnFailureName(command.on_failure))};
 }
 
 Json NotesOf(const sources::CommandNotes& notes) {

@@ -22,16 +22,11 @@ JsonObject CommandJson(const DeclaredCommand& command) {
 
 JsonObject BlockJson(const ContextBlock& block) {
   const CommandRecord& record = block.record;
-  return {{"command", block.command},
-          {"text", block.text},
-          {"outcome", record.outcome},
-          {"status", record.status},
-          {"duration_ms", record.duration_ms},
-          {"bytes", record.bytes},
-          {"bytes_kept", record.bytes_kept},
-          {"tokens", record.tokens},
-          {"sha256", record.sha256},
-          {"notes", record.notes}};
+  return {{"command", block.command},          {"text", block.text},
+          {"outcome", record.outcome},         {"status", record.status},
+          {"duration_ms", record.duration_ms}, {"bytes", record.bytes},
+          {"bytes_kept", record.bytes_kept},   {"tokens", record.tokens},
+          {"sha256", record.sha256},           {"notes", record.notes}};
 }
 
 std::string TextAt(const Json& json, std::string_view key) {
@@ -42,8 +37,8 @@ DeclaredCommand CommandOf(const Json& json) {
   const auto is = [&](std::string_view key) { return FindBool(json, key).value_or(false); };
   return {.name = TextAt(json, "name"),
           .command = TextAt(json, "command"),
-          .origin = TextAt(json, "origin") == OriginName(Origin::kExec) ? Origin::kExec
-                                                                        : Origin::kConfig,
+          .origin =
+              TextAt(json, "origin") == OriginName(Origin::kExec) ? Origin::kExec : Origin::kConfig,
           .freshness = is("dynamic") ? Freshness::kDynamic : Freshness::kStatic,
           .persist = is("persist") ? Persist::kYes : Persist::kNo,
           .unchanged = is("note") ? Unchanged::kNote : Unchanged::kFull,
@@ -87,8 +82,8 @@ Result<Gathered> GatheredOf(const Json& json) {
     ContextBlock block = BlockOf(one);
     if (block.command >= out.commands.size()) {
       return MakeError(ErrorCode::kDamaged,
-                       "the journal's record of the context names command {} of {}",
-                       block.command, out.commands.size());
+                       "the journal's record of the context names command {} of {}", block.command,
+                       out.commands.size());
     }
     out.blocks.push_back(std::move(block));
   }

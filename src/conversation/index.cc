@@ -121,8 +121,7 @@ Result<Index> Index::OpenAt(const std::string& path, const std::string& folder,
   DOSSIER_RETURN_IF_ERROR(db.Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"));
   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t version, db.QueryInt("PRAGMA user_version"));
   if (version != kVersion) {
-    DOSSIER_RETURN_IF_ERROR(
-        db.Execute("DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS words;"));
+    DOSSIER_RETURN_IF_ERROR(db.Execute("DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS words;"));
     DOSSIER_RETURN_IF_ERROR(db.Execute(kTables));
   }
   Index index(std::move(db), folder);
@@ -163,8 +162,7 @@ Status Index::Update(const std::vector<FileEntry>& files) {
 Status Index::UpdateSome(std::span<const std::string> gone,
                          std::span<const FileEntry* const> changed) {
   DOSSIER_ASSIGN_OR_RETURN(store::Transaction transaction, store::Transaction::Begin(db_));
-  DOSSIER_ASSIGN_OR_RETURN(last_row_,
-                           db_.QueryInt("SELECT coalesce(max(last), 0) FROM files"));
+  DOSSIER_ASSIGN_OR_RETURN(last_row_, db_.QueryInt("SELECT coalesce(max(last), 0) FROM files"));
   for (const std::string& id : gone) DOSSIER_RETURN_IF_ERROR(Remove(id));
   for (const FileEntry* file : changed) DOSSIER_RETURN_IF_ERROR(Put(*file));
   return transaction.Commit();

@@ -37,7 +37,7 @@ struct ListQuery {
 
 struct SearchQuery {
   std::string query;
-  std::string role;  // "": any
+  std::string role;                                            // "": any
   enum class Syntax { kWords, kFts } syntax = Syntax::kWords;  // kFts: the query is FTS5's own
   std::int64_t limit = 50;
 };
@@ -65,8 +65,7 @@ class Index {
   static Result<Index> OpenAt(const std::string& path, const std::string& folder,
                               const std::vector<FileEntry>& files);
   Status Update(const std::vector<FileEntry>& files);
-  Status UpdateSome(std::span<const std::string> gone,
-                    std::span<const FileEntry* const> changed);
+  Status UpdateSome(std::span<const std::string> gone, std::span<const FileEntry* const> changed);
   Status Put(const FileEntry& file);
   Status Remove(std::string_view id);
 

@@ -142,8 +142,8 @@ Insertion InsertInto(std::string_view text, Slice container, std::optional<Slice
     out.at = container.begin + 1;
   }
   const std::string_view indent = IndentOf(before);
-  inner.lines = before.find('\n') == std::string::npos ? Style::Lines::kOne
-                                                       : Style::Lines::kIndented;
+  inner.lines =
+      before.find('\n') == std::string::npos ? Style::Lines::kOne : Style::Lines::kIndented;
   bool first = true;
   for (const Json& value : values) {
     out.text += first ? before : separator;
@@ -160,10 +160,10 @@ Insertion InsertInto(std::string_view text, Slice container, std::optional<Slice
 
 // The deepest object on a path that is there.
 struct JsonPatch::Place {
-  Slice container;               // it, or with `found` the object or list that holds the value
-  std::vector<Member> members;   // of the container
-  std::size_t steps = 0;         // names of the path that were found
-  int depth = 0;                 // of the container
+  Slice container;                   // it, or with `found` the object or list that holds the value
+  std::vector<Member> members;       // of the container
+  std::size_t steps = 0;             // names of the path that were found
+  int depth = 0;                     // of the container
   std::optional<std::size_t> found;  // index in members of the whole path's value
 };
 

@@ -18,9 +18,10 @@ TEST(JsonPatch, ChangesOnlyWhatItMeans) {
   ASSERT_THAT(patch.Set({"deep", "b"}, Json("ü")), Succeeds());
   ASSERT_THAT(patch.Append({"deep", "list"}, 1), Succeeds());
   ASSERT_THAT(patch.Append({"deep", "list"}, JsonObject{{"k", true}}), Succeeds());
-  EXPECT_EQ(patch.text(),
-            "{\n  \"n\": 1.0e+05,\n  \"deep\": {\n    \"a\": \"\\u00e9\",\n    \"b\": \"\\u00fc\",\n"
-            "    \"list\": [\n      1,\n      {\n        \"k\": true\n      }\n    ]\n  }\n}");
+  EXPECT_EQ(
+      patch.text(),
+      "{\n  \"n\": 1.0e+05,\n  \"deep\": {\n    \"a\": \"\\u00e9\",\n    \"b\": \"\\u00fc\",\n"
+      "    \"list\": [\n      1,\n      {\n        \"k\": true\n      }\n    ]\n  }\n}");
 }
 
 // CON-29
@@ -59,8 +60,9 @@ TEST(JsonPatch, RefusesAPathThroughAText) {
 
 // CON-B14
 TEST(JsonSlice, RefusesWhatIsNotJson) {
-  for (const char* text : {"", "  ", "{", "[1,]", "{\"a\":}", "{\"a\" 1}", "{'a':1}", "01", "+1", "1.",
-                           "nul", "\"\\x\"", "\"\\u12\"", "\"\n\"", "{} {}", "NaN", "[1 2]", "\xff"}) {
+  for (const char* text :
+       {"", "  ", "{", "[1,]", "{\"a\":}", "{\"a\" 1}", "{'a':1}", "01", "+1", "1.", "nul",
+        "\"\\x\"", "\"\\u12\"", "\"\n\"", "{} {}", "NaN", "[1 2]", "\xff"}) {
     EXPECT_THAT(SliceDocument(text), FailsWith(ErrorCode::kDamaged, "")) << text;
   }
   const std::string deep(100'000, '[');
@@ -77,10 +79,14 @@ TEST(JsonSlice, ReadsLoneSurrogatesThatOtherProgramsWrite) {
 
 Json RandomJson(Random& random, int depth) {
   switch (random.Below(depth > 3 ? 4 : 6)) {
-    case 0: return nullptr;
-    case 1: return static_cast<std::int64_t>(random.Next());
-    case 2: return random.Below(2) == 0;
-    case 3: return Json(random.Utf8(12));
+    case 0:
+      return nullptr;
+    case 1:
+      return static_cast<std::int64_t>(random.Next());
+    case 2:
+      return random.Below(2) == 0;
+    case 3:
+      return Json(random.Utf8(12));
     case 4: {
       JsonArray list;
       for (auto i = random.Below(4); i > 0; --i) list.push_back(RandomJson(random, depth + 1));

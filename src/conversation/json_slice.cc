@@ -38,13 +38,20 @@ class Walker {
   Status Value(int depth) {
     if (done()) return Fail("the text ends early");
     switch (text_[at_]) {
-      case '{': return Container('}', depth);
-      case '[': return Container(']', depth);
-      case '"': return String();
-      case 't': return Word("true");
-      case 'f': return Word("false");
-      case 'n': return Word("null");
-      default: return Number();
+      case '{':
+        return Container('}', depth);
+      case '[':
+        return Container(']', depth);
+      case '"':
+        return String();
+      case 't':
+        return Word("true");
+      case 'f':
+        return Word("false");
+      case 'n':
+        return Word("null");
+      default:
+        return Number();
     }
   }
 

@@ -141,7 +141,8 @@ class Migrator {
   }
 
   ContextRecord Record(const std::vector<NamedBlock>& blocks) const {
-    ContextRecord record{.mode = ContextRecord::Mode::kStatic, .source = "migrated",
+    ContextRecord record{.mode = ContextRecord::Mode::kStatic,
+                         .source = "migrated",
                          .executed_at = stored_.created_at};
     for (const NamedBlock& block : blocks) record.commands.push_back(RecordOf(block, counter_));
     return record;

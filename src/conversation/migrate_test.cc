@@ -18,7 +18,8 @@ Document Legacy(const std::vector<std::pair<std::string, std::string>>& messages
   return document;
 }
 
-Migration Done(Document* document, MigrateOptions::Changed changed = MigrateOptions::Changed::kKeep) {
+Migration Done(Document* document,
+               MigrateOptions::Changed changed = MigrateOptions::Changed::kKeep) {
   const auto done = Migrate({.changed = changed}, "2026-02-01T00:00:00.000000Z",
                             *tokens::MakeCharCounter(), document);
   EXPECT_THAT(done, Succeeds());
@@ -30,9 +31,11 @@ Migration Done(Document* document, MigrateOptions::Changed changed = MigrateOpti
 TEST(Migrate, MovesTheFirstBlocksAndDropsTheirCopies) {
   const std::string a = BlockText("a", "one"), changed = BlockText("a", "two");
   for (const char* system : {"S", ""}) {
-    std::vector<std::pair<std::string, std::string>> messages = {
-        {"user", a + "\n\nfirst"}, {"assistant", "r"}, {"user", a + "\n\nsecond"},
-        {"assistant", "r"},        {"user", changed + "\n\nthird"}};
+    std::vector<std::pair<std::string, std::string>> messages = {{"user", a + "\n\nfirst"},
+                                                                 {"assistant", "r"},
+                                                                 {"user", a + "\n\nsecond"},
+                                                                 {"assistant", "r"},
+                                                                 {"user", changed + "\n\nthird"}};
     if (*system) messages.insert(messages.begin(), {"system", system});
     Document document = Legacy(messages);
     const Migration done = Done(&document);

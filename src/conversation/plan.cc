@@ -162,8 +162,7 @@ class Planner {
       return Take(std::move(frozen));
     }
     if (refresh_) {
-      Refreshed fresh =
-          Refresh(*stored_, input_.commands, FrozenBlocks(), input_.now, counter_);
+      Refreshed fresh = Refresh(*stored_, input_.commands, FrozenBlocks(), input_.now, counter_);
       plan_.warnings.push_back("the context was refreshed: the provider's cached prefix is lost");
       return Take(std::move(fresh.frozen));
     }
@@ -279,7 +278,8 @@ class Planner {
     }
     if (stored_->total_tokens && !stored_->turns.empty()) return;
     std::int64_t all = 0;
-    for (const Message& message : stored_->messages) all += counter_.CountText(message.Text()).tokens;
+    for (const Message& message : stored_->messages)
+      all += counter_.CountText(message.Text()).tokens;
     save.recounted = all;
   }
 
@@ -305,9 +305,9 @@ Status CheckInput(const TurnInput& input, std::span<const ContextBlock> blocks,
     }
     bad = next;
   }
-  const bool matching =
-      std::equal(blocks.begin(), blocks.end(), need.run.begin(), need.run.end(),
-                 [](const ContextBlock& block, std::size_t index) { return block.command == index; });
+  const bool matching = std::equal(
+      blocks.begin(), blocks.end(), need.run.begin(), need.run.end(),
+      [](const ContextBlock& block, std::size_t index) { return block.command == index; });
   if (!matching) {
     return MakeError(ErrorCode::kInternal, "the context blocks are not those that were asked for");
   }

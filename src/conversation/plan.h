@@ -28,10 +28,10 @@ namespace dossier::conversation {
 struct TurnInput {
   std::vector<DeclaredCommand> commands;  // as given to NeedOf
   TurnOptions options;
-  std::string prompt;       // not empty
-  std::string system_text;  // of flags or configuration; "" is none
-  std::string id, model;    // of the conversation; the model that this turn asks
-  std::string now;          // FormatMicros
+  std::string prompt;                          // not empty
+  std::string system_text;                     // of flags or configuration; "" is none
+  std::string id, model;                       // of the conversation; the model that this turn asks
+  std::string now;                             // FormatMicros
   std::optional<std::int64_t> reserve_output;  // tokens
   // What the model and its tools did since the user text, and the tools: agent mode.
   std::vector<assembly::Turn> steps;
@@ -54,7 +54,7 @@ struct TurnSave {
   std::optional<std::int64_t> recounted;  // of all older messages, where the file does not say
   Json dynamic;                           // of turns[]: name and hash of each dynamic block
   std::vector<CompactionRecord> compaction;
-  std::vector<std::string> hints;         // said in this turn
+  std::vector<std::string> hints;  // said in this turn
 };
 
 struct TurnPlan {
@@ -69,7 +69,8 @@ struct TurnPlan {
 
 // `blocks`: one for each index of NeedOf's `run`, in that order. `stored` is nullptr for a new or
 // stateless conversation.
-// Errors: kTooLong with tokens by section (CON-45), kUsage (no prompt), those of NeedOf and Assemble.
+// Errors: kTooLong with tokens by section (CON-45), kUsage (no prompt), those of NeedOf and
+// Assemble.
 Result<TurnPlan> PlanTurn(const TurnInput& input, const Stored* stored,
                           std::span<const ContextBlock> blocks, const assembly::Layout& layout,
                           const assembly::Capability& capability, const tokens::Counter& counter);

@@ -80,9 +80,9 @@ TEST(NewConversation, RemembersFailedCommands) {
   rig.outputs["silent"] = "";
   rig.Turn("1");
   rig.Turn("2");
-  EXPECT_EQ(rig.requests[1].SystemText(),
-            ErrorBlock("warns", "Command exited with code 1") + "\n\n" +
-                BlockText("works", "out of works") + "\n\n" + BlockText("silent", "(no output)"));
+  EXPECT_EQ(rig.requests[1].SystemText(), ErrorBlock("warns", "Command exited with code 1") +
+                                              "\n\n" + BlockText("works", "out of works") + "\n\n" +
+                                              BlockText("silent", "(no output)"));
   for (const auto& [name, runs] : rig.runs) EXPECT_EQ(runs, 1) << name;
   TalkRig silent;
   silent.commands = {silent.Command("ignored")};
@@ -113,10 +113,10 @@ TEST(AgentMode, SendsSystemContextAndHistory) {
   rig.Turn("1");
   const Stored stored = *rig.Read();
   TurnInput input{.commands = rig.commands, .prompt = "2", .model = "gpt-4", .now = "now"};
-  assembly::Block call{.type = assembly::Block::Type::kToolCall, .call_id = "c1",
-                       .tool_name = "run_command"};
-  assembly::Block result{.type = assembly::Block::Type::kToolResult, .text = "out",
-                         .call_id = "c1"};
+  assembly::Block call{
+      .type = assembly::Block::Type::kToolCall, .call_id = "c1", .tool_name = "run_command"};
+  assembly::Block result{
+      .type = assembly::Block::Type::kToolResult, .text = "out", .call_id = "c1"};
   input.steps = {{assembly::Role::kAssistant, {call}}, {assembly::Role::kTool, {result}}};
   input.tools = {{.name = "run_command"}};
   const auto plan = PlanTurn(input, &stored, {}, rig.layout, rig.capability, *rig.counter);
@@ -142,8 +142,9 @@ TEST(StateOf, FollowsMetadataFirst) {
       R"([{"role":"system","content":"S\n\n--- Context: x ---\no\n--- End Context ---"}])";
   for (const OldFile& old :
        {OldFile{frozen, "{}", State::kLegacyFrozen},
-        OldFile{R"([{"role":"system","content":"--- Context Error: x ---\ne\n--- End Context ---"}])",
-                "{}", State::kLegacyFrozen},
+        OldFile{
+            R"([{"role":"system","content":"--- Context Error: x ---\ne\n--- End Context ---"}])",
+            "{}", State::kLegacyFrozen},
         OldFile{R"([{"role":"system","content":"--- Context: x ---\no"}])", "{}",
                 State::kLegacyBare},
         OldFile{R"([{"role":"system","content":"--- End Context ---\n--- Context: x ---"}])", "{}",
@@ -154,9 +155,9 @@ TEST(StateOf, FollowsMetadataFirst) {
         OldFile{frozen, R"({"context": {"mode": "none"}})", State::kNoCommands},
         OldFile{frozen, R"({"context": {"mode": "disabled"}})", State::kDisabled},
         OldFile{"[]", R"({"context": {"mode": "static"}})", State::kFrozen}}) {
-    const auto document = Document::Parse(std::string(R"({"messages": )") + old.messages +
-                                              R"(, "metadata": )" + old.metadata + "}",
-                                          "x");
+    const auto document = Document::Parse(
+        std::string(R"({"messages": )") + old.messages + R"(, "metadata": )" + old.metadata + "}",
+        "x");
     ASSERT_THAT(document, Succeeds());
     const auto stored = ReadStored(*document);
     ASSERT_THAT(stored, Succeeds());
@@ -168,7 +169,8 @@ TEST(StateOf, FollowsMetadataFirst) {
 // CON-B1, CON-B2, CON-B3
 TEST(OldFile, SendsTheStoredContextWhateverTheConfigurationSays) {
   TalkRig rig;
-  rig.Load(Legacy(R"([{"role":"system","content":"Old\n\n--- Context: x ---\no\n--- End Context ---"}])"));
+  rig.Load(Legacy(
+      R"([{"role":"system","content":"Old\n\n--- Context: x ---\no\n--- End Context ---"}])"));
   rig.system_text = "New text";
   rig.Turn("1");
   rig.commands = {rig.Command("x")};
@@ -302,7 +304,8 @@ TEST(Refresh, ReplacesTheContextAndKeepsItsHash) {
   const Refreshed refreshed =
       Refresh(before, rig.commands, rig.Run(need), "2026-11-22T00:00:00.000000Z", *rig.counter);
   std::string changes;
-  for (const BlockChange& change : refreshed.changes) changes += change.name + ":" + change.what + " ";
+  for (const BlockChange& change : refreshed.changes)
+    changes += change.name + ":" + change.what + " ";
   EXPECT_EQ(changes, "a:changed b:same d:new c:gone ");
   rig.options.refresh = TurnOptions::Refresh::kYes;
   const TurnPlan plan = rig.Turn("2");
@@ -424,8 +427,9 @@ TEST(Tokens, FollowTheFormulas) {
     EXPECT_NEAR(CachedCostOf(given.turns, 1, 0.1).baseline, given.baseline, 1e-9);
   }
   const model::Usage usage{.input = 1234, .output = 56, .cached = 1024, .cost_nano_usd = 1'234'000};
-  EXPECT_EQ(UsageLine(usage, SavedBy(80, 5)),
-            "usage: 1,234 in (1,024 cached) + 56 out = $0.001234; context saved 800 tokens (66.7 %)");
+  EXPECT_EQ(
+      UsageLine(usage, SavedBy(80, 5)),
+      "usage: 1,234 in (1,024 cached) + 56 out = $0.001234; context saved 800 tokens (66.7 %)");
 }
 
 // CON-48

@@ -52,9 +52,9 @@ Result<InterruptedTurn> ReadTurn(store::Journal& journal, const store::RunSummar
 Json ToJson(const AcceptedAnswer& answer) {
   JsonArray messages;
   for (const JsonObject& message : answer.messages) messages.push_back(message);
-  return JsonObject{{"text", answer.text},         {"model", answer.model},
-                    {"finish", answer.finish},     {"messages", std::move(messages)},
-                    {"usage", answer.usage},       {"tools", answer.tools}};
+  return JsonObject{{"text", answer.text},     {"model", answer.model},
+                    {"finish", answer.finish}, {"messages", std::move(messages)},
+                    {"usage", answer.usage},   {"tools", answer.tools}};
 }
 
 Result<AcceptedAnswer> AnswerOf(const Json& json) {

@@ -159,7 +159,8 @@ Status UndoCompaction(Document* document) {
                      document->id());
   }
   const std::size_t count = LastCompactionEntries(stored);
-  if (count == stored.compaction.size()) return document->metadata().Remove({"dossier", "compaction"});
+  if (count == stored.compaction.size())
+    return document->metadata().Remove({"dossier", "compaction"});
   return document->metadata().RemoveLast({"dossier", "compaction"}, count);
 }
 

@@ -25,15 +25,16 @@ struct FinishedTurn {
   std::int64_t tokens = 0;  // of these messages
   TurnRecord record;        // model, usage, tools, reply, run; the rest is filled in
   std::string now;          // FormatMicros
-  // A reply that came after an incomplete one (--resume-turn): the last turn of the file goes. kLast
+  // A reply that came after an incomplete one (--resume-turn): the last turn of the file goes.
+  // kLast
   // (/retry): also one that is complete, unless the file has grown since it had `seen` messages.
   enum class Replaces { kNothing, kIncomplete, kLast } replaces = Replaces::kNothing;
   std::size_t seen = 0;
 };
 
 // Adds the turn to a document that may have grown since the turn was planned.
-// Errors: kDamaged (the metadata is not ours to extend), kInvalidArgument (nothing to save, or there
-// is no incomplete turn to replace).
+// Errors: kDamaged (the metadata is not ours to extend), kInvalidArgument (nothing to save, or
+// there is no incomplete turn to replace).
 Status ApplyTurn(const TurnSave& save, const FinishedTurn& finished, Document* document);
 
 // Takes the last turn away: its messages from the last one of the user on, and its record. The

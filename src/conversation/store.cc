@@ -30,8 +30,7 @@ void WarnOfOthers(std::size_t now, std::size_t seen, std::vector<std::string>* w
     warnings->push_back(fmt::format(
         "{} messages were added by another process; this answer did not see them", now - seen));
   } else if (now < seen) {
-    warnings->push_back(
-        fmt::format("{} messages were taken away by another process", seen - now));
+    warnings->push_back(fmt::format("{} messages were taken away by another process", seen - now));
   }
 }
 
@@ -78,8 +77,7 @@ std::int64_t TurnCount(const Stored& stored) {
 
 tl::unexpected<Error> Store::NoSuch(std::string_view id) const {
   const auto ids = Ids();
-  const std::vector<std::string> near =
-      ids ? NearestNames(id, *ids) : std::vector<std::string>();
+  const std::vector<std::string> near = ids ? NearestNames(id, *ids) : std::vector<std::string>();
   const std::string hint = near.empty() ? "" : "; did you mean " + Join(near, ", ") + "?";
   return MakeError(ErrorCode::kNotFound, "no conversation '{}' in {}{}", id, folder_, hint);
 }
@@ -135,8 +133,8 @@ Result<Saved> Store::Append(const Loaded& seen, const TurnSave& save, const Fini
     document = seen.document;
     lock.reset();
     saved.id = RecoveredId(seen.id);
-    saved.warnings.push_back(fmt::format("conversation {} was deleted meanwhile; it is saved as {}",
-                                         seen.id, saved.id));
+    saved.warnings.push_back(
+        fmt::format("conversation {} was deleted meanwhile; it is saved as {}", seen.id, saved.id));
     DOSSIER_ASSIGN_OR_RETURN(lock, FileLock::Take(folder_, saved.id, lock_wait_, cancel));
     DOSSIER_RETURN_IF_ERROR(document->SetId(saved.id));
   }
@@ -175,8 +173,7 @@ Result<std::string> Store::Fork(std::string_view id, std::optional<std::int64_t>
   DOSSIER_RETURN_IF_ERROR(document.SetId(target));
   document.SetUpdated(Now());
   DOSSIER_RETURN_IF_ERROR(document.metadata().Set(
-      {"dossier", "forked_from"},
-      JsonObject{{"id", id}, {"turn", turn}, {"sha256", source_hash}}));
+      {"dossier", "forked_from"}, JsonObject{{"id", id}, {"turn", turn}, {"sha256", source_hash}}));
   DOSSIER_RETURN_IF_ERROR(Write(target, document));
   return target;
 }
@@ -218,7 +215,8 @@ Result<std::string> Store::Resolve(std::string_view prefix) const {
   if (found.empty()) return NoSuch(prefix);
   if (found.size() == 1) return found.front();
   constexpr std::size_t kShown = 8;
-  const std::string more = found.size() > kShown ? fmt::format(" and {} more", found.size() - kShown) : "";
+  const std::string more =
+      found.size() > kShown ? fmt::format(" and {} more", found.size() - kShown) : "";
   if (found.size() > kShown) found.resize(kShown);
   return MakeError(ErrorCode::kNotFound, "conversation '{}' is ambiguous: {}{}", prefix,
                    Join(found, ", "), more);

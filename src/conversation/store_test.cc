@@ -49,9 +49,11 @@ class StoreTest : public ::testing::Test {
   static Result<Saved> Turn(const Store& store, const std::string& id, const std::string& prompt) {
     DOSSIER_ASSIGN_OR_RETURN(Begun begun, store.BeginCreate(id, {}));
     if (begun.creation) {
-      return store.Create(*std::move(begun.creation), SaveOf(nullptr, prompt), Reply("to " + prompt));
+      return store.Create(*std::move(begun.creation), SaveOf(nullptr, prompt),
+                          Reply("to " + prompt));
     }
-    return store.Append(*begun.existing, SaveOf(&*begun.existing, prompt), Reply("to " + prompt), {});
+    return store.Append(*begun.existing, SaveOf(&*begun.existing, prompt), Reply("to " + prompt),
+                        {});
   }
 
   std::string File(const std::string& id) const { return PathOf(folder_, id); }
@@ -103,7 +105,8 @@ TEST_F(StoreTest, RefusesIdsThatAreNoNames) {
 // Section 6
 TEST_F(StoreTest, NamesNearestIdsForAnUnknownOne) {
   ASSERT_THAT(Turn(store_, "bug-12", "Hello"), Succeeds());
-  EXPECT_THAT(store_.Load("bug-13"), FailsWith(ErrorCode::kNotFound, "no conversation 'bug-13' in "));
+  EXPECT_THAT(store_.Load("bug-13"),
+              FailsWith(ErrorCode::kNotFound, "no conversation 'bug-13' in "));
   EXPECT_THAT(store_.Load("bug-13"), FailsWith(ErrorCode::kNotFound, "bug-12"));
 }
 
@@ -219,9 +222,8 @@ void ExpectPairs(const Stored& stored, std::size_t turns) {
 TEST_F(StoreTest, LosesNoTurnOfParallelThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 32; ++i) {
-    threads.emplace_back([this, i] {
-      EXPECT_THAT(Turn(store_, "x", "turn " + std::to_string(i)), Succeeds());
-    });
+    threads.emplace_back(
+        [this, i] { EXPECT_THAT(Turn(store_, "x", "turn " + std::to_string(i)), Succeeds()); });
   }
   for (std::thread& thread : threads) thread.join();
   ExpectPairs(store_.Load("x")->stored, 32);
@@ -231,9 +233,8 @@ TEST_F(StoreTest, LosesNoTurnOfParallelThreads) {
 TEST_F(StoreTest, LosesNoTurnOfParallelProcesses) {
   std::vector<pid_t> children;
   for (int i = 0; i < 20; ++i) {
-    children.push_back(Fork([this, i] {
-      return Turn(store_, "x", "turn " + std::to_string(i)).has_value();
-    }));
+    children.push_back(
+        Fork([this, i] { return Turn(store_, "x", "turn " + std::to_string(i)).has_value(); }));
   }
   for (const pid_t child : children) EXPECT_EQ(StatusOf(child), 0);
   ExpectPairs(store_.Load("x")->stored, 20);
@@ -248,13 +249,16 @@ TEST_F(StoreTest, SurvivesDeathAtAnyPoint) {
     const pid_t child = Fork([this, i] {
       for (int k = 0;; ++k) {
         if (!Turn(store_, "x", fmt::format("turn {} {}", i, k))) return false;
-        if (k % 4 == 3 && !store_.Update("x", [](Document* document) -> Status {
-              while (document->message_count() > 5) {
-                auto gone = RemoveLastTurn(document, "2026-11-21T12:47:14.000000Z");
-                if (!gone) return tl::unexpected(gone.error());
-              }
-              return {};
-            }, {})) {
+        if (k % 4 == 3 && !store_.Update("x",
+                                         [](Document* document) -> Status {
+                                           while (document->message_count() > 5) {
+                                             auto gone = RemoveLastTurn(
+                                                 document, "2026-11-21T12:47:14.000000Z");
+                                             if (!gone) return tl::unexpected(gone.error());
+                                           }
+                                           return {};
+                                         },
+                                         {})) {
           return false;
         }
       }
@@ -322,7 +326,8 @@ TEST_F(StoreTest, ResolvesPrefixesOfFourCharacters) {
 // CON-A10, CON-B9
 TEST_F(StoreTest, KeepsWhatOtherProgramsWrote) {
   const std::string text =
-      "{\n  \"id\": \"x\",\n  \"model\": \"m\",\n  \"messages\": [\n    {\n      \"role\": \"user\",\n"
+      "{\n  \"id\": \"x\",\n  \"model\": \"m\",\n  \"messages\": [\n    {\n      \"role\": "
+      "\"user\",\n"
       "      \"content\": \"\\u00fc\",\n      \"n\": 1e400\n    }\n  ],\n  \"created_at\": \"\",\n"
       "  \"updated_at\": \"\",\n  \"metadata\": {\n    \"own\": 12345678901234567890123\n  },\n"
       "  \"seventh\": null\n}";
@@ -330,8 +335,9 @@ TEST_F(StoreTest, KeepsWhatOtherProgramsWrote) {
   ASSERT_THAT(WriteFileAtomic(File("x"), text), Succeeds());
   ASSERT_THAT(Turn(store_, "x", "ä"), Succeeds());
   const std::string after = *ReadFile(File("x"));
-  for (const char* kept : {"\"content\": \"\\u00fc\",\n      \"n\": 1e400", "12345678901234567890123",
-                           "\"seventh\": null", "\"content\": \"\\u00e4\""}) {
+  for (const char* kept :
+       {"\"content\": \"\\u00fc\",\n      \"n\": 1e400", "12345678901234567890123",
+        "\"seventh\": null", "\"content\": \"\\u00e4\""}) {
     EXPECT_NE(after.find(kept), std::string::npos) << kept << after;
   }
 }

@@ -50,8 +50,8 @@ Result<ContextRecord> ReadContext(const Json& json) {
   ContextRecord context;
   const std::string mode = TextAt(json, "mode");
   const std::array modes = {Mode::kStatic, Mode::kDisabled, Mode::kNone};
-  const auto known = std::find_if(modes.begin(), modes.end(),
-                                  [&](Mode one) { return ModeName(one) == mode; });
+  const auto known =
+      std::find_if(modes.begin(), modes.end(), [&](Mode one) { return ModeName(one) == mode; });
   if (known == modes.end()) {
     return MakeError(ErrorCode::kDamaged, "metadata.context.mode is '{}'", mode);
   }
@@ -120,7 +120,8 @@ Status ReadMetadata(const Json& metadata, Stored* stored) {
     DOSSIER_ASSIGN_OR_RETURN(stored->context, ReadContext(*context));
     const Message* system = stored->System();
     const std::uint64_t size = system ? system->Text().size() : 0;
-    if (stored->context->offset > size || stored->context->length > size - stored->context->offset) {
+    if (stored->context->offset > size ||
+        stored->context->length > size - stored->context->offset) {
       return MakeError(ErrorCode::kDamaged, "metadata.context lies outside of messages[0]");
     }
   }
@@ -152,9 +153,12 @@ std::string Message::Text() const {
 
 std::string_view ModeName(Mode mode) {
   switch (mode) {
-    case Mode::kStatic: return "static";
-    case Mode::kDisabled: return "disabled";
-    case Mode::kNone: break;
+    case Mode::kStatic:
+      return "static";
+    case Mode::kDisabled:
+      return "disabled";
+    case Mode::kNone:
+      break;
   }
   return "none";
 }
@@ -252,9 +256,12 @@ State StateOf(const Stored* stored) {
   if (!stored) return State::kNew;
   if (stored->context) {
     switch (stored->context->mode) {
-      case Mode::kStatic: return State::kFrozen;
-      case Mode::kDisabled: return State::kDisabled;
-      case Mode::kNone: return State::kNoCommands;
+      case Mode::kStatic:
+        return State::kFrozen;
+      case Mode::kDisabled:
+        return State::kDisabled;
+      case Mode::kNone:
+        return State::kNoCommands;
     }
   }
   const Message* system = stored->System();

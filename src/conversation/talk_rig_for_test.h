@@ -72,8 +72,8 @@ struct TalkRig {
         }
       } else {
         const auto found = outputs.find(command.name);
-        block.text =
-            BlockText(command.name, found == outputs.end() ? "out of " + command.name : found->second);
+        block.text = BlockText(command.name,
+                               found == outputs.end() ? "out of " + command.name : found->second);
       }
       block.record.sha256 = Sha256Hex(block.text);
       blocks.push_back(std::move(block));

@@ -39,8 +39,11 @@ Result<Judged> ToolCalls::Decide(const model::ToolCall& call) {
   Judged judged = tool_.Judge(call);
   if (!judged.allowed || !watch_.confirm || all_agreed_) return judged;
   switch (watch_.confirm(judged)) {
-    case Consent::kYes: break;
-    case Consent::kAll: all_agreed_ = true; break;
+    case Consent::kYes:
+      break;
+    case Consent::kAll:
+      all_agreed_ = true;
+      break;
     case Consent::kNo:
       judged.allowed = false;
       judged.rule = "the user";

@@ -1,8 +1,8 @@
 // The calls of one turn of agent mode, counted against their limits (CON-37, CON-38).
 //
 //   ToolCalls calls(tool, {.commands = 10, .refusals = 5}, watch);
-//   DOSSIER_ASSIGN_OR_RETURN(std::vector<assembly::Turn> results, calls.Answer(reply.tool_calls, cancel));
-//   if (calls.limit()) AskOnceMoreWithoutTools();
+//   DOSSIER_ASSIGN_OR_RETURN(std::vector<assembly::Turn> results, calls.Answer(reply.tool_calls,
+//   cancel)); if (calls.limit()) AskOnceMoreWithoutTools();
 //
 // Calls run in order, one after the other. Every call gets a result: refused, malformed and not run
 // ones, too, as a provider takes no history with a call that has none.

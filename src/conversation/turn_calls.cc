@@ -93,8 +93,8 @@ Status TurnDriver::Refuse(const CheckedReply& checked, const model::Reply& reply
 // Calls until the model wants no more tools, or may have no more.
 Result<model::Reply> TurnDriver::FinalReply() {
   while (true) {
-    const auto purpose = input_.steps.empty() || tools_ ? model::Purpose::kRoot
-                                                        : model::Purpose::kRepair;
+    const auto purpose =
+        input_.steps.empty() || tools_ ? model::Purpose::kRoot : model::Purpose::kRepair;
     DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, CallModel(purpose));
     const bool wants_tools = !reply.tool_calls.empty();
     if (!wants_tools || !tools_ || tools_use_ == ToolsUse::kOff) {
@@ -131,12 +131,11 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
                               {"messages", log_.Body(dossier::ToJson(messages))}});
   };
   partial_.clear();
-  Called called = Call(model_, MakeRequest(plan_->request, purpose), ledger_, watch,
-                       *parts_.clock, cancel_);
+  Called called =
+      Call(model_, MakeRequest(plan_->request, purpose), ledger_, watch, *parts_.clock, cancel_);
   partial_ = std::move(called.partial);
   if (called.first_text && !outcome_.times.first_token) {
-    outcome_.times.first_token =
-        std::chrono::duration_cast<Millis>(*called.first_text - begun_);
+    outcome_.times.first_token = std::chrono::duration_cast<Millis>(*called.first_text - begun_);
   }
   if (!called.reply) return tl::unexpected(called.reply.error());
   const model::Reply& reply = *called.reply;

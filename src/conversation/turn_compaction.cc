@@ -10,12 +10,11 @@ Status TurnDriver::Compact(const std::optional<Error>& too_long) {
   const bool asked_for = request_.compacting == TurnRequest::Compacting::kNow;
   if (request_.compaction.mode == CompactionLimits::Mode::kOff && !asked_for) return {};
   const assembly::Capability& capability = model_.entry.capability;
-  const RequestSize size{
-      // What did not fit has no size; it is over the window.
-      .whole = too_long ? capability.window + 1 : plan_->request.tokens,
-      .reserved_output = input_.reserve_output.value_or(
-          std::min(capability.max_output, capability.window / 2)),
-      .window = capability.window};
+  const RequestSize size{// What did not fit has no size; it is over the window.
+                         .whole = too_long ? capability.window + 1 : plan_->request.tokens,
+                         .reserved_output = input_.reserve_output.value_or(
+                             std::min(capability.max_output, capability.window / 2)),
+                         .window = capability.window};
   DOSSIER_ASSIGN_OR_RETURN(
       const CompactionPlan plan,
       PlanCompaction(*stored_, request_.compaction, CachePricesOf(model_.entry), size,
@@ -48,13 +47,11 @@ std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
     }
     DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
                              assembly::FindLayout("chat.compaction", parts_.folders));
-    DOSSIER_ASSIGN_OR_RETURN(
-        const assembly::Assembled prompt,
-        SummaryRequest(plan, layout, model->entry.capability, *model->counter,
-                       assembly::MakeBoundary(SystemEntropy())));
-    model::Request request{.model = model->name,
-                           .messages = prompt.messages,
-                           .purpose = model::Purpose::kCompact};
+    DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
+                             SummaryRequest(plan, layout, model->entry.capability, *model->counter,
+                                            assembly::MakeBoundary(SystemEntropy())));
+    model::Request request{
+        .model = model->name, .messages = prompt.messages, .purpose = model::Purpose::kCompact};
     request.sampling.max_output = plan.summary_tokens;
     request.deadline = model->deadline;
     request.idle_limit = model->idle_limit;

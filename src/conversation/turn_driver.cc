@@ -90,9 +90,8 @@ Status TurnDriver::Load() {
 }
 
 Status TurnDriver::OpenModel() {
-  const ModelChoice choice =
-      ChooseModel(stored_ ? stored_->model : "", request_.asked_model, request_.configured_model,
-                  request_.options.compat);
+  const ModelChoice choice = ChooseModel(stored_ ? stored_->model : "", request_.asked_model,
+                                         request_.configured_model, request_.options.compat);
   if (choice.warning) Warn(*choice.warning);
   DOSSIER_ASSIGN_OR_RETURN(model_, parts_.open_model(choice.model));
   DOSSIER_ASSIGN_OR_RETURN(layout_, assembly::FindLayout("chat", parts_.folders));
@@ -114,12 +113,10 @@ Status TurnDriver::GatherContext() {
   const Clock::Steady begun = parts_.clock->Now();
   const bool known = gathered_.has_value();
   if (!known) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        const ContextNeed need,
-        NeedOf(stored(), parts_.context->Declared(), request_.options));
-    const GatherLimits limits{
-        .counter = *model_.counter,
-        .max_tokens = ContextLimit(request_, model_)};
+    DOSSIER_ASSIGN_OR_RETURN(const ContextNeed need,
+                             NeedOf(stored(), parts_.context->Declared(), request_.options));
+    const GatherLimits limits{.counter = *model_.counter,
+                              .max_tokens = ContextLimit(request_, model_)};
     auto gathered = parts_.context->Gather(need.run, limits, cancel_);
     context_failed_ = !gathered && gathered.error().code == ErrorCode::kFailed;
     if (!gathered) return tl::unexpected(gathered.error());
@@ -191,15 +188,14 @@ Status TurnDriver::Save() {
                      .tools = answer_->tools,
                      .reply = completeness_,
                      .run = log_.run()};
-  auto saved = creation_
-                   ? parts_.store->Create(std::move(*creation_), plan_->save, finished)
-                   : parts_.store->Append(*loaded_, plan_->save, finished, CancelToken(),
-                                          held_ ? &*held_ : nullptr);
+  auto saved = creation_ ? parts_.store->Create(std::move(*creation_), plan_->save, finished)
+                         : parts_.store->Append(*loaded_, plan_->save, finished, CancelToken(),
+                                                held_ ? &*held_ : nullptr);
   if (!saved) {
     // The answer is printed all the same (CON-29).
     outcome_.error = saved.error();
-    outcome_.exit = saved.error().code == ErrorCode::kLocked ? ExitCode(ErrorCode::kLocked)
-                                                             : kExitFailed;
+    outcome_.exit =
+        saved.error().code == ErrorCode::kLocked ? ExitCode(ErrorCode::kLocked) : kExitFailed;
     return {};
   }
   outcome_.conversation = saved->id;
@@ -216,8 +212,8 @@ void TurnDriver::Fail(const Error& error) {
 
 void TurnDriver::Finish() {
   if (outcome_.error && outcome_.error_name.empty()) {
-    outcome_.error_name = context_failed_ ? "context_command_failed"
-                                          : std::string(ErrorName(outcome_.error->code));
+    outcome_.error_name =
+        context_failed_ ? "context_command_failed" : std::string(ErrorName(outcome_.error->code));
   }
   if (completeness_ == TurnRecord::Reply::kIncomplete && outcome_.exit == 0) {
     outcome_.exit = cancel_.cancelled() ? ExitCode(ErrorCode::kCancelled) : kExitPartial;

@@ -5,9 +5,9 @@
 //   log.Add("context.ready", {{"context", log.Body(text)}});
 //
 // Events, in order: run.started (kind, conversation, model, prompt), context.ready (what
-// GatheredOf reads), compaction.done, and for each model call request.sent and reply.received; tool.done
-// for each call of a tool; answer.accepted (what is about to be saved), turn.saved, run.finished with
-// status final, partial (incomplete), interrupted, failed or none.
+// GatheredOf reads), compaction.done, and for each model call request.sent and reply.received;
+// tool.done for each call of a tool; answer.accepted (what is about to be saved), turn.saved,
+// run.finished with status final, partial (incomplete), interrupted, failed or none.
 //
 // A journal that cannot be written never ends a turn: `failure` says so. A null journal keeps
 // nothing. Thread-safety: one owner.

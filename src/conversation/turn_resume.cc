@@ -63,9 +63,8 @@ Status TurnDriver::DropLastTurn() {
                            RemoveLastTurn(&document, input_.now));
   DOSSIER_ASSIGN_OR_RETURN(stored_, ReadStored(document));
   stored_->id = request_.id;
-  replaces_ = request_.resume == TurnRequest::Resume::kAgain
-                  ? FinishedTurn::Replaces::kLast
-                  : FinishedTurn::Replaces::kIncomplete;
+  replaces_ = request_.resume == TurnRequest::Resume::kAgain ? FinishedTurn::Replaces::kLast
+                                                             : FinishedTurn::Replaces::kIncomplete;
   return {};
 }
 
@@ -75,7 +74,8 @@ void TurnDriver::UseGathered(Gathered gathered) {
   if (made) {
     for (DeclaredCommand& command : gathered.commands) {
       if (command.origin == DeclaredCommand::Origin::kExec) {
-        command.origin = DeclaredCommand::Origin::kConfig;  // frozen with those of the configuration
+        command.origin =
+            DeclaredCommand::Origin::kConfig;  // frozen with those of the configuration
       }
     }
   }

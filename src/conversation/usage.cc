@@ -31,12 +31,10 @@ CachedCost CachedCostOf(std::int64_t turns, double write, double read) {
 }
 
 JsonObject UsageJson(const model::Usage& usage) {
-  JsonObject out{{"input", usage.input},
-                 {"cached_read", usage.cached},
-                 {"cache_write", usage.cache_write},
-                 {"output", usage.output},
-                 {"reasoning", nullptr},  // clients do not report it apart
-                 {"cost_nano_usd", nullptr}};
+  JsonObject out{
+      {"input", usage.input},    {"cached_read", usage.cached}, {"cache_write", usage.cache_write},
+      {"output", usage.output},  {"reasoning", nullptr},  // clients do not report it apart
+      {"cost_nano_usd", nullptr}};
   if (usage.cost_nano_usd) out["cost_nano_usd"] = *usage.cost_nano_usd;
   return out;
 }
@@ -49,8 +47,8 @@ std::string UsageLine(const model::Usage& usage, const ContextSaving& saving) {
     line += fmt::format(" = ${}.{:06}", micro / 1'000'000, micro % 1'000'000);
   }
   if (saving.tokens > 0) {
-    line += fmt::format("; context saved {} tokens ({:.1f} %)", Grouped(saving.tokens),
-                        saving.percent);
+    line +=
+        fmt::format("; context saved {} tokens ({:.1f} %)", Grouped(saving.tokens), saving.percent);
   }
   return line;
 }

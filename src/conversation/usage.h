@@ -3,8 +3,9 @@
 //   UsageLine(usage, SavedBy(80, 5))
 //   // "usage: 1,234 in (1,024 cached) + 56 out = $0.001234; context saved 800 tokens (66.7 %)"
 //
-// The baseline of every saving is the same configuration with `dynamic: true, persist: true`: a copy
-// of the context in each message of the user, all of them sent again every turn. Thread-safety: pure.
+// The baseline of every saving is the same configuration with `dynamic: true, persist: true`: a
+// copy of the context in each message of the user, all of them sent again every turn.
+// Thread-safety: pure.
 
 #ifndef DOSSIER_CONVERSATION_USAGE_H_
 #define DOSSIER_CONVERSATION_USAGE_H_

@@ -39,7 +39,8 @@ Block PartBlock(const Json& part, std::vector<std::string>* warnings) {
     if (const auto url = FindString(*image, "url")) return ImageBlock(*url);
   }
   const std::string type(FindString(part, "type").value_or("unknown"));
-  warnings->push_back(fmt::format("a part of type '{}' cannot be sent; it stays in the file", type));
+  warnings->push_back(
+      fmt::format("a part of type '{}' cannot be sent; it stays in the file", type));
   return {.text = fmt::format("[part of type {}, not sent]", type)};
 }
 
@@ -50,8 +51,8 @@ void AddContent(const Json& message, Turn* turn, std::vector<std::string>* warni
     for (const Json& part : content->get_array()) turn->blocks.push_back(PartBlock(part, warnings));
     return;
   }
-  turn->blocks.push_back({.text = content->is_string() ? std::string(content->get_string())
-                                                       : ToJson(*content)});
+  turn->blocks.push_back(
+      {.text = content->is_string() ? std::string(content->get_string()) : ToJson(*content)});
 }
 
 void AddToolCalls(const Json& message, Turn* turn) {
@@ -101,11 +102,10 @@ JsonObject ToMessage(const Turn& turn) {
   bool has_text = false;
   for (const Block& block : turn.blocks) {
     if (block.type == Block::Type::kToolCall) {
-      calls.push_back(JsonObject{
-          {"id", block.call_id},
-          {"type", "function"},
-          {"function",
-           JsonObject{{"name", block.tool_name}, {"arguments", ToJson(block.arguments)}}}});
+      calls.push_back(JsonObject{{"id", block.call_id},
+                                 {"type", "function"},
+                                 {"function", JsonObject{{"name", block.tool_name},
+                                                         {"arguments", ToJson(block.arguments)}}}});
     } else if (block.type == Block::Type::kText || block.type == Block::Type::kToolResult) {
       if (has_text) text += "\n\n";
       text += block.text;

@@ -32,8 +32,10 @@ constexpr Magic kMagics[] = {
     {0, "\x1F\x8B"sv, "gzip"},
     {0, "\x28\xB5\x2F\xFD"sv, "zstd"},
     {0, "BZh"sv, "bzip2", kUnlessText},
-    {0, "\xFD"
-        "7zXZ\0"sv, "xz"},
+    {0,
+     "\xFD"
+     "7zXZ\0"sv,
+     "xz"},
     {0, "\x04\x22\x4D\x18"sv, "lz4"},
     {0, "PAR1"sv, "parquet", kUnlessText},
     {0, "ARROW1"sv, "arrow file", kUnlessText},
@@ -46,8 +48,10 @@ constexpr Magic kMagics[] = {
     {0, "\x93NUMPY"sv, "npy"},
     {0, "GGUF"sv, "gguf", kUnlessText},
     {0, "\0asm"sv, "wasm"},
-    {0, "\x7F"
-        "ELF"sv, "elf"},
+    {0,
+     "\x7F"
+     "ELF"sv,
+     "elf"},
     {0, "\xFE\xED\xFA\xCE"sv, "mach-o"},
     {0, "\xFE\xED\xFA\xCF"sv, "mach-o"},
     {0, "\xCE\xFA\xED\xFE"sv, "mach-o"},

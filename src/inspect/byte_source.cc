@@ -52,14 +52,14 @@ class FileSource final : public ByteSource {
   }
 
   SourceState state() const override {
-    struct stat info {};
+    struct stat info{};
     if (fstat(fd_.get(), &info) != 0) return {};
     SourceState state{.size = static_cast<std::uint64_t>(info.st_size),
                       .inode = info.st_ino,
                       .device = info.st_dev,
                       .modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
     // What the name leads to now: a file that was replaced has another inode.
-    struct stat named {};
+    struct stat named{};
     if (stat(name_.c_str(), &named) == 0) {
       state.inode = named.st_ino;
       state.device = named.st_dev;
@@ -201,11 +201,12 @@ tl::unexpected<Error> OpenError(int errno_value, const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> OpenFileSource(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return OpenError(errno, path);
   if (S_ISDIR(info.st_mode)) return MakeError(ErrorCode::kIsDevice, "{}: is a directory", path);
   if (!S_ISREG(info.st_mode)) return OpenError(ENXIO, path);
-  // O_NONBLOCK: should the path have become a FIFO in the meantime, open does not wait for a writer.
+  // O_NONBLOCK: should the path have become a FIFO in the meantime, open does not wait for a
+  // writer.
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return OpenError(errno, path);
   if (fstat(fd.get(), &info) != 0) return OpenError(errno, path);

@@ -114,14 +114,16 @@ class Utf8Counter {
       return count;
     }
     // Where the border cannot be read, the stream finds out by itself how far it comes.
-    const auto end = to == limit_ ? Result<std::uint64_t>(to)
-                                  : SnapToCodePoint(source_, options_.start, to);
+    const auto end =
+        to == limit_ ? Result<std::uint64_t>(to) : SnapToCodePoint(source_, options_.start, to);
     const std::uint64_t stop = end.value_or(to);
     if (options_.records) {
       count.records = options_.records->Start(*start - options_.start, stop - options_.start);
     }
-    TextStream stream(source_, {.start = *start, .limit = stop,
-                                .block_bytes = options_.block_bytes, .cancel = options_.cancel});
+    TextStream stream(source_, {.start = *start,
+                                .limit = stop,
+                                .block_bytes = options_.block_bytes,
+                                .cancel = options_.cancel});
     while (true) {
       const std::uint64_t at = stream.position();
       const auto block = stream.Next();
@@ -139,11 +141,13 @@ class Utf8Counter {
     return count;
   }
 
-  // The rest of the record that the chunk cuts. One that is longer than a chunk stays open: the pass
-  // reads it again in peace, instead of every thread running to the end of the text.
+  // The rest of the record that the chunk cuts. One that is longer than a chunk stays open: the
+  // pass reads it again in peace, instead of every thread running to the end of the text.
   void FeedTail(std::uint64_t from, RecordPart* part) {
-    TextStream stream(source_, {.start = from, .limit = std::min(limit_, from + kChunkBytes),
-                                .block_bytes = kTailBytes, .cancel = options_.cancel});
+    TextStream stream(source_, {.start = from,
+                                .limit = std::min(limit_, from + kChunkBytes),
+                                .block_bytes = kTailBytes,
+                                .cancel = options_.cancel});
     while (part->open()) {
       const auto block = stream.Next();
       if (!block) return;
@@ -208,8 +212,11 @@ class Utf8Counter {
 Result<TextCensus> CountWide(const ByteSource& source, const CensusOptions& options) {
   TextCensus total;
   const std::uint64_t limit = options.max_scan.value_or(kNone);
-  TextStream stream(source, {.kind = options.kind, .start = options.start, .limit = limit,
-                             .block_bytes = options.block_bytes, .cancel = options.cancel});
+  TextStream stream(source, {.kind = options.kind,
+                             .start = options.start,
+                             .limit = limit,
+                             .block_bytes = options.block_bytes,
+                             .cancel = options.cancel});
   while (true) {
     const auto block = stream.Next();
     if (!block && block.error().code == ErrorCode::kCancelled) {

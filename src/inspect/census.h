@@ -34,9 +34,9 @@ struct CensusOptions {
 };
 
 struct TextCensus {
-  std::uint64_t bytes = 0;  // stored bytes seen, BOM included
-  TextCount text;           // of the decoded text; bytes and invalid parts for 8-bit text too
-  std::uint64_t invalid = 0;        // parts replaced while decoding
+  std::uint64_t bytes = 0;    // stored bytes seen, BOM included
+  TextCount text;             // of the decoded text; bytes and invalid parts for 8-bit text too
+  std::uint64_t invalid = 0;  // parts replaced while decoding
   std::uint64_t first_invalid = 0;  // stored offset
   bool complete = true;             // false: max_scan or an error stopped it
   std::string sha256;

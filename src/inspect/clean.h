@@ -18,7 +18,8 @@ namespace dossier::inspect {
 // INS-76: LF, TAB, CR as \n, \t, \r; other controls, zero-width and bidi controls as \u{HEX}.
 std::string CleanText(std::string_view utf8);
 
-// INS-24: as CleanText, and quotes and backslashes are escaped; over 120 chars the middle is cut out.
+// INS-24: as CleanText, and quotes and backslashes are escaped; over 120 chars the middle is cut
+// out.
 std::string CleanName(std::string_view utf8);
 
 struct CutResult {

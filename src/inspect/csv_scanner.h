@@ -30,8 +30,8 @@ enum class CsvStart : std::uint8_t { kRow, kInsideCell, kInsideQuotes };
 
 struct CsvScanOptions {
   char delimiter = ',';
-  std::uint64_t columns = 0;      // rows with another number of cells are ragged; 0: none is
-  std::uint64_t skip_rows = 0;    // rows that are not judged: header
+  std::uint64_t columns = 0;    // rows with another number of cells are ragged; 0: none is
+  std::uint64_t skip_rows = 0;  // rows that are not judged: header
   // Decoded offset from which every quote is text; for the scan after an open quote (INS-68).
   std::uint64_t literal_quote_at = std::numeric_limits<std::uint64_t>::max();
   bool literal_from_there = false;  // not only that quote, but all behind it
@@ -43,9 +43,9 @@ struct CsvSummary {
   std::uint64_t rows = 0;  // rows that are not blank, header included
   std::uint64_t ragged = 0;
   std::uint64_t stray_quotes = 0;
-  std::vector<CsvFault> ragged_rows;     // the first 10
-  std::optional<CsvFault> first_stray;   // a quote inside an unquoted cell, or behind a quoted one
-  std::optional<CsvFault> open_quote;    // still open at the end
+  std::vector<CsvFault> ragged_rows;    // the first 10
+  std::optional<CsvFault> first_stray;  // a quote inside an unquoted cell, or behind a quoted one
+  std::optional<CsvFault> open_quote;   // still open at the end
 };
 
 class CsvScanner {
@@ -72,7 +72,7 @@ class CsvScanner {
   State state_ = State::kPlain;
   std::uint64_t fed_ = 0;
   std::uint64_t row_start_ = 0, cell_start_ = 0;
-  std::uint64_t cells_ = 0;  // ended in this row
+  std::uint64_t cells_ = 0;       // ended in this row
   std::uint64_t quote_at_ = 0;    // the opening quote
   std::uint64_t closing_at_ = 0;  // kQuoteSeen: the quote that may close
   bool finished_ = false;

@@ -19,7 +19,7 @@ constexpr char kDelimiters[] = {'\t', ',', ';', '|'};  // in the order of prefer
 struct Fit {
   char delimiter = ',';
   std::size_t rows = 0;
-  std::size_t modal_rows = 0;   // rows with the commonest number of cells
+  std::size_t modal_rows = 0;  // rows with the commonest number of cells
   std::size_t modal_cells = 0;
   bool better(const Fit& other) const {
     const std::size_t mine = modal_rows * other.rows, theirs = other.modal_rows * rows;
@@ -53,9 +53,7 @@ Fit ChooseDelimiter(std::string_view text, char fallback, TextEnds ends) {
   return found ? best : FitOf(ParseCsv(text, fallback, kSampledRows, ends), fallback);
 }
 
-bool IsValueType(FieldType type) {
-  return type != FieldType::kString && type != FieldType::kEmpty;
-}
+bool IsValueType(FieldType type) { return type != FieldType::kString && type != FieldType::kEmpty; }
 
 // Some column is mostly numbers, booleans or dates below a first row that is not.
 bool HasTypeContrast(const std::vector<CsvRow>& rows) {
@@ -142,9 +140,9 @@ bool LooksLikeProse(std::string_view text, const CsvRow& row, char delimiter) {
 // INS-46.
 bool FitsSniffed(std::string_view text, const Fit& fit, const std::vector<CsvRow>& rows) {
   if (rows.size() < 2 || fit.modal_cells < 2 || fit.modal_rows * 10 < fit.rows * 9) return false;
-  const bool short_cells = std::all_of(
-      rows[0].cells.begin(), rows[0].cells.end(),
-      [](const std::string& cell) { return utf8::CodePoints(cell) <= kMaxNameChars; });
+  const bool short_cells =
+      std::all_of(rows[0].cells.begin(), rows[0].cells.end(),
+                  [](const std::string& cell) { return utf8::CodePoints(cell) <= kMaxNameChars; });
   const auto filled = std::count_if(rows[0].cells.begin(), rows[0].cells.end(),
                                     [](const std::string& cell) { return !cell.empty(); });
   const bool lettered =
@@ -175,13 +173,14 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& hints) {
     if (!delimiter) delimiter = sep;
   }
   const std::string_view text = head.substr(guess.text_start);
-  const Fit fit = delimiter ? FitOf(ParseCsv(text, *delimiter, kSampledRows, hints.ends), *delimiter)
-                            : ChooseDelimiter(text, hints.fallback, hints.ends);
+  const Fit fit = delimiter
+                      ? FitOf(ParseCsv(text, *delimiter, kSampledRows, hints.ends), *delimiter)
+                      : ChooseDelimiter(text, hints.fallback, hints.ends);
   guess.shape.delimiter = fit.delimiter;
   guess.rows = ParseCsv(text, fit.delimiter, kSampledRows + 1, hints.ends);
   const bool guessed_header = GuessHeader(guess.rows);
-  guess.shape.header = hints.header == HeaderRow::kAuto ? guessed_header
-                                                        : hints.header == HeaderRow::kYes;
+  guess.shape.header =
+      hints.header == HeaderRow::kAuto ? guessed_header : hints.header == HeaderRow::kYes;
   if (guess.rows.empty()) return guess;
   const CsvRow& first = guess.rows[0];
   const bool named = guess.shape.header;

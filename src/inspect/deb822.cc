@@ -176,8 +176,8 @@ std::vector<TextRecord> ParseDeb822Head(std::string_view head, std::size_t limit
   std::vector<TextRecord> records;
   std::size_t position = 0;
   for (ByteRange stanza; records.size() < limit && NextStanza(head, &position, &stanza);) {
-    const bool maybe_cut = stanza.end == head.size() ||
-                           (position == head.size() && head.size() >= kWindowBytes);
+    const bool maybe_cut =
+        stanza.end == head.size() || (position == head.size() && head.size() >= kWindowBytes);
     if (maybe_cut && head.size() >= kWindowBytes && !records.empty()) break;
     records.push_back(ParseStanza(Slice(head, stanza)));
   }

@@ -35,28 +35,27 @@ std::uint64_t CountAll(std::string_view text, std::size_t split) {
 TEST(Deb822Test, StanzasAreRecordsAndNamesAreFields) {  // INS-140, INS-T20
   const ShapeScan scan = DetectDeb822(kStatus);
   EXPECT_TRUE(scan.fits);
-  EXPECT_THAT(scan.field_names, ::testing::ElementsAre("Package", "Installed-Size", "Description",
-                                                       "Conffiles"));
+  EXPECT_THAT(scan.field_names,
+              ::testing::ElementsAre("Package", "Installed-Size", "Description", "Conffiles"));
   const std::vector<TextRecord> records = ParseDeb822Head(kStatus, 100);
   ASSERT_EQ(records.size(), 2u);
-  EXPECT_THAT(records[0],
+  EXPECT_THAT(records[0], ::testing::ElementsAre(
+                              std::pair("Package", "adduser"), std::pair("Installed-Size", "686"),
+                              std::pair("Description",
+                                        "add and remove users\nThis package includes\n"
+                                        "  'adduser'.\n.\nThe end.")));
+  EXPECT_THAT(records[1],
               ::testing::ElementsAre(
-                  std::pair("Package", "adduser"), std::pair("Installed-Size", "686"),
-                  std::pair("Description",
-                            "add and remove users\nThis package includes\n"
-                            "  'adduser'.\n.\nThe end.")));
-  EXPECT_THAT(records[1], ::testing::ElementsAre(
-                              std::pair("Package", "apt"),
-                              std::pair("Conffiles",
-                                        "/etc/apt/apt.conf 123\n/etc/cron.daily/apt 456"),
-                              std::pair("Installed-Size", "4320")));
+                  std::pair("Package", "apt"),
+                  std::pair("Conffiles", "/etc/apt/apt.conf 123\n/etc/cron.daily/apt 456"),
+                  std::pair("Installed-Size", "4320")));
 }
 
 TEST(Deb822Test, OtherTextsDoNotFit) {  // INS-140
   constexpr std::string_view kCases[] = {
       "",
-      "Package: one\nVersion: 1\n",                       // one stanza
-      "Dear Bob,\n\nit rains.\n\nAnn\n",                  // prose
+      "Package: one\nVersion: 1\n",                                // one stanza
+      "Dear Bob,\n\nit rains.\n\nAnn\n",                           // prose
       "Ann: hi\nBob: ho\nAnn: ha\n\nBob: hm\nAnn: hu\nBob: hi\n",  // a conversation
       "a: 1\n\nb: 2\n\nno colon here\nnor here\n",
       "# comment\n\n# comment\n",
@@ -81,9 +80,9 @@ TEST(Deb822Test, AWindowLeavesOutTheStanzaThatItCuts) {
 }
 
 TEST(Deb822Test, CountsAndRangesAgreeWhateverTheSplit) {  // INS-140
-  constexpr std::string_view kPieces[] = {"A: 1\n",  "B:x\r\n",    "\n",   "\r\n", "\r", " \t\n",
-                                          " more\n", "# c\n",      "odd\n", ": no\n", "-x: y\n",
-                                          "C: 2\r",  "É: \xC3\xA9\n"};
+  constexpr std::string_view kPieces[] = {"A: 1\n",  "B:x\r\n", "\n",           "\r\n",  "\r",
+                                          " \t\n",   " more\n", "# c\n",        "odd\n", ": no\n",
+                                          "-x: y\n", "C: 2\r",  "É: \xC3\xA9\n"};
   Random random(/*seed=*/140);
   for (int round = 0; round < 300; ++round) {
     std::string text;

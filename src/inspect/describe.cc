@@ -105,8 +105,8 @@ class Describer {
 
   // Whether the text was as PlanAhead took it to be.
   bool AsPlanned() const {
-    return planned_ && out_.encoding.kind == EncodingKind::kUtf8 &&
-           out_.encoding.invalid == 0 && complete_;
+    return planned_ && out_.encoding.kind == EncodingKind::kUtf8 && out_.encoding.invalid == 0 &&
+           complete_;
   }
 
   Scan MakeScan() {
@@ -145,8 +145,7 @@ class Describer {
     const std::uint64_t text_bytes = census.bytes - std::min(start_, census.bytes);
     const std::uint64_t well_formed = census.text.utf8.wide_code_points - census.text.utf8.invalid;
     const bool undecided = encoding.kind == EncodingKind::kUtf8 && !options_.encoding;
-    if (undecided && encoding.invalid > 0 && !encoding.bom &&
-        well_formed < 10 * encoding.invalid) {
+    if (undecided && encoding.invalid > 0 && !encoding.bom && well_formed < 10 * encoding.invalid) {
       encoding.kind = EncodingKind::kUnknown8Bit;
     }
     if (encoding.kind != EncodingKind::kUnknown8Bit && encoding.kind != EncodingKind::kBinary) {
@@ -172,8 +171,7 @@ class Describer {
     if (!AsPlanned()) DOSSIER_RETURN_IF_ERROR(ReadHead());
     Scan scan = MakeScan();
     if (AsPlanned()) scan.plan = &plan_;
-    const Status described =
-        options_.format ? Force(&scan) : Detect(&scan);
+    const Status described = options_.format ? Force(&scan) : Detect(&scan);
     if (described || described.error().code == ErrorCode::kCancelled) return described;
     // The counting pass has said so already, or the disk failed only now.
     if (!out_.read_error) out_.read_error = described.error().message;
@@ -332,9 +330,10 @@ Status CheckOptions(const Options& options) {
   if (options.depth < 0 || options.depth > 8) {
     return MakeError(ErrorCode::kInvalidArgument, "depth {}: must be 0 to 8", options.depth);
   }
-  if (options.delimiter && (*options.delimiter == '"' || *options.delimiter == '\n' ||
-                            *options.delimiter == '\r')) {
-    return MakeError(ErrorCode::kInvalidArgument, "delimiter: must be neither a quote nor a line end");
+  if (options.delimiter &&
+      (*options.delimiter == '"' || *options.delimiter == '\n' || *options.delimiter == '\r')) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "delimiter: must be neither a quote nor a line end");
   }
   return {};
 }

@@ -26,7 +26,8 @@ namespace dossier::inspect {
 Result<Description> Describe(const ByteSource& source, const Options& options,
                              const CancelToken& cancel);
 
-// The same for decoded text; `name` may be empty: then nothing is claimed to be a file. Never fails.
+// The same for decoded text; `name` may be empty: then nothing is claimed to be a file. Never
+// fails.
 Description DescribeText(std::string_view utf8, std::string_view name, const Options& options);
 
 }  // namespace dossier::inspect

@@ -3,50 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <functional>
-#include <thread>
-
-#include "base/file.h"
 #include "base/json.h"
 #include "base/random.h"
 #include "base/utf8.h"
+#include "inspect/describe_for_test.h"
 #include "inspect/hint.h"
 #include "inspect/labels.h"
-#include "testing/result_matchers.h"
 
 namespace dossier::inspect {
 namespace {
 
-using ::dossier::testing::FailsWith;
 using ::testing::HasSubstr;
-
-Description DescribeBytes(std::string_view bytes, std::string name, const Options& options = {}) {
-  const auto source = MemorySource(bytes, std::move(name));
-  auto described = Describe(*source, options, {});
-  EXPECT_TRUE(described) << (described ? "" : described.error().message);
-  return described ? *described : Description{};
-}
-
-std::string Repeat(std::string_view text, int times) {
-  std::string out;
-  for (int i = 0; i < times; ++i) out += text;
-  return out;
-}
-
-std::string NoteCodes(const Description& description) {
-  std::string codes;
-  for (const Note& note : description.notes) codes += (codes.empty() ? "" : " ") + note.code;
-  return codes;
-}
-
-std::string Shown(const Description& description) {
-  std::string out;
-  for (const Field& field : description.fields) out += (out.empty() ? "" : ", ") + field.shown;
-  return out;
-}
 
 // INS-20, INS-22, INS-30 to INS-49, INS-T8
 TEST(DescribeTest, NamesTheFormatByContentAndExtension) {
@@ -56,39 +23,41 @@ TEST(DescribeTest, NamesTheFormatByContentAndExtension) {
   };
   const Case cases[] = {
       {"a.NDJSON", "{\"a\":1}\n{\"a\":2}\n", "NDJSON (newline-delimited JSON)"},
-      {"a.jsonl", "[{\"a\":1},{\"a\":2}]", "JSON array (named .jsonl)"},                   // INS-38
-      {"a.csv", rows, "TSV (named .csv)"},                                               // INS-39
-      {"a.txt", Repeat("{\"a\":1}\n", 200), "NDJSON (named .txt)"},                       // INS-40
+      {"a.jsonl", "[{\"a\":1},{\"a\":2}]", "JSON array (named .jsonl)"},  // INS-38
+      {"a.csv", rows, "TSV (named .csv)"},                                // INS-39
+      {"a.txt", Repeat("{\"a\":1}\n", 200), "NDJSON (named .txt)"},       // INS-40
       {"a.json", Repeat("{\"a\":1}\n", 200), "NDJSON (named .json)"},
-      {"a.txt", rows, "TSV (named .txt)"},                                               // INS-35
+      {"a.txt", rows, "TSV (named .txt)"},                                                // INS-35
       {"a.ndjson", "broken\n{\"a\":1}\n{\"a\":1}\n", "NDJSON (newline-delimited JSON)"},  // INS-41
       {"a.ndjson", "broken\nworse\n{\"a\":1}\n", "Unknown text (named .ndjson)"},         // INS-42
-      {"a.json", "[{\"a\":1},\n{\"a\":2},\n{\"a", "JSON array, broken at byte 22 (line 3): "
-                                                  "unexpected end"},                     // INS-43
+      {"a.json", "[{\"a\":1},\n{\"a\":2},\n{\"a",
+       "JSON array, broken at byte 22 (line 3): "
+       "unexpected end"},  // INS-43
       {"a.json", "This is prose.", "Unknown text (named .json)"},
-      {"a.json", "\"text\"", "JSON string"},                                             // INS-44
+      {"a.json", "\"text\"", "JSON string"},  // INS-44
       {"a.json", "42\n", "JSON number"},
       {"a.json", "true", "JSON boolean"},
       {"a.json", "null", "JSON null"},
-      {"unnamed", "{\"a\":1}\n", "JSON object"},                                          // INS-47
+      {"unnamed", "{\"a\":1}\n", "JSON object"},  // INS-47
       {"unnamed", "1\n2\n", "Plain text"},
       {"unnamed", "Hello world, this is a test", "Plain text"},
-      {"unnamed", "Dear Bob, hi\nHow, are you\n", "Plain text"},                         // INS-46
-      {"unnamed", "[not json", "Plain text"},                                            // INS-48
+      {"unnamed", "Dear Bob, hi\nHow, are you\n", "Plain text"},  // INS-46
+      {"unnamed", "[not json", "Plain text"},                     // INS-48
       {"unnamed", Repeat("[not json ", 30000), "Plain text"},
       {"a.geojson", "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\"}]}",
-       "JSON object (GeoJSON)"},                                                         // INS-49
-      {"a.ipynb", "{\"cells\":[{\"cell_type\":\"code\"}],\"nbformat\":4}", "JSON object (notebook)"},
-      {"unnamed", "\x1E{\"a\":1}\n\x1E{\"a\":2}\n", "JSON text sequence"},                // INS-33
-      {"unnamed", "{\"a\":1} {\"a\":2}\n[3]", "Concatenated JSON"},                       // INS-34
-      {"a.ndjson", "{\n  \"a\": 1\n}\n", "JSON object (named .ndjson)"},                  // INS-55
+       "JSON object (GeoJSON)"},  // INS-49
+      {"a.ipynb", "{\"cells\":[{\"cell_type\":\"code\"}],\"nbformat\":4}",
+       "JSON object (notebook)"},
+      {"unnamed", "\x1E{\"a\":1}\n\x1E{\"a\":2}\n", "JSON text sequence"},  // INS-33
+      {"unnamed", "{\"a\":1} {\"a\":2}\n[3]", "Concatenated JSON"},         // INS-34
+      {"a.ndjson", "{\n  \"a\": 1\n}\n", "JSON object (named .ndjson)"},    // INS-55
       {"a.ndjson", "{\"a\": 1}\n", "NDJSON (newline-delimited JSON)"},
-      {"a.json", "// c\n{\"a\": [1, 2,],}", "JSON with comments (named .json)"},          // INS-37
+      {"a.json", "// c\n{\"a\": [1, 2,],}", "JSON with comments (named .json)"},  // INS-37
       {"a.jsonc", "{\"a\": 1 /* x */}", "JSON with comments"},
       {"unnamed", "\n <?XML is not it", "Plain text"},
-      {"a.txt", "  <?xml version=\"1.0\"?><a/>", "XML (named .txt)"},                     // INS-36
+      {"a.txt", "  <?xml version=\"1.0\"?><a/>", "XML (named .txt)"},  // INS-36
       {"unnamed", "<!DOCTYPE HTML>\n<p>", "HTML"},
-      {"unnamed", "From: a@b\nTo: c@d\nSubject: x\n\nhello", "Mail"},                    // INS-45
+      {"unnamed", "From: a@b\nTo: c@d\nSubject: x\n\nhello", "Mail"},  // INS-45
       {"unnamed", "diff --git a/x b/x\n--- a/x\n", "Diff"},
       {"unnamed", "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n", "Diff"},
       {"unnamed", "Package: a\nVersion: 1\n\nPackage: b\nVersion: 2\n",
@@ -107,7 +76,7 @@ TEST(DescribeTest, NamesTheFormatByContentAndExtension) {
       {"x.gitignore", "a", "Plain text"},
       {"a.csv", "1,2\n3,4\n", "CSV (comma-separated, no header)"},
       {"a.png", std::string("\x89PNG\r\n\x1A\n\0\0", 10), "Binary (png)"},
-      {"a.txt", std::string("abcdefgh\0ij", 11), "Binary (named .txt)"},                                      // INS-11
+      {"a.txt", std::string("abcdefgh\0ij", 11), "Binary (named .txt)"},  // INS-11
   };
   for (const Case& c : cases) {
     const Description description = DescribeBytes(c.bytes, c.name);
@@ -121,10 +90,12 @@ TEST(DescribeTest, CountsAreTheSameFromEveryEncoding) {  // INS-2, INS-4, INS-7,
     std::uint64_t chars, utf16_units, lines;
   };
   const Case cases[] = {
-      {U"a\nb", 3, 3, 2},       {U"a\nb\n", 4, 4, 2}, {U"a\r\nb\r\n", 6, 6, 2}, {U"a\rb", 3, 3, 2},
-      {U"\n", 1, 1, 1},         {U"\n\n", 2, 2, 2},   {U"a\n\r", 3, 3, 2},      {U"\r\n", 2, 2, 1},
-      {U"\u00e9", 1, 1, 1},     {U"\U0001F600", 1, 2, 1}, {U"e\u0301", 2, 2, 1},
-      {U"a\u0085\u2028\u2029\v\fb", 7, 7, 1},  // INS-3
+      {U"a\nb", 3, 3, 2},       {U"a\nb\n", 4, 4, 2},
+      {U"a\r\nb\r\n", 6, 6, 2}, {U"a\rb", 3, 3, 2},
+      {U"\n", 1, 1, 1},         {U"\n\n", 2, 2, 2},
+      {U"a\n\r", 3, 3, 2},      {U"\r\n", 2, 2, 1},
+      {U"\u00e9", 1, 1, 1},     {U"\U0001F600", 1, 2, 1},
+      {U"e\u0301", 2, 2, 1},    {U"a\u0085\u2028\u2029\v\fb", 7, 7, 1},  // INS-3
   };
   const auto unit = [](char32_t value, int bytes, bool big) {
     std::string out;
@@ -135,7 +106,8 @@ TEST(DescribeTest, CountsAreTheSameFromEveryEncoding) {  // INS-2, INS-4, INS-7,
   };
   const auto utf16 = [&](char32_t c, bool big) {
     if (c < 0x10000) return unit(c, 2, big);
-    return unit(0xD800 + ((c - 0x10000) >> 10), 2, big) + unit(0xDC00 + ((c - 0x10000) & 0x3FF), 2, big);
+    return unit(0xD800 + ((c - 0x10000) >> 10), 2, big) +
+           unit(0xDC00 + ((c - 0x10000) & 0x3FF), 2, big);
   };
   for (const Case& c : cases) {
     std::string utf8, le16 = "\xFF\xFE", be16 = "\xFE\xFF", le32("\xFF\xFE\0\0", 4);
@@ -172,7 +144,9 @@ TEST(DescribeTest, TellsEncodingsByMarkThenByNulsThenByValidity) {
   const std::string wide_le("a\0b\0c\0\n\0", 8), wide_be("\0a\0b\0c\0\n", 8);
   const Case cases[] = {
       {"abc", EncodingKind::kUtf8, false, true, 3, 0, ""},
-      {"\xEF\xBB\xBF" "ab", EncodingKind::kUtf8, true, true, 2, 0, ""},
+      {"\xEF\xBB\xBF"
+       "ab",
+       EncodingKind::kUtf8, true, true, 2, 0, ""},
       {wide_le, EncodingKind::kUtf16Le, false, false, 4, 0, ""},
       {wide_be, EncodingKind::kUtf16Be, false, false, 4, 0, ""},
       {std::string("a\0\0\0b\0\0\0", 8), EncodingKind::kUtf32Le, false, false, 2, 0, ""},
@@ -181,13 +155,19 @@ TEST(DescribeTest, TellsEncodingsByMarkThenByNulsThenByValidity) {
       {Repeat("é", 10) + "\xFF", EncodingKind::kUtf8, false, false, 11, 1, "invalid-encoding"},
       {Repeat("é", 9) + "\xFF", EncodingKind::kUnknown8Bit, false, false, 19, 0,
        "invalid-encoding"},
-      {std::string("\xFF\xFE" "a\0\x00\xD8" "b\0", 8), EncodingKind::kUtf16Le, true, false, 3, 1,
-       "lone-surrogate"},
-      {std::string("\xFF\xFE" "a\0b", 5), EncodingKind::kUtf16Le, true, false, 2, 1,
-       "lone-surrogate"},
+      {std::string("\xFF\xFE"
+                   "a\0\x00\xD8"
+                   "b\0",
+                   8),
+       EncodingKind::kUtf16Le, true, false, 3, 1, "lone-surrogate"},
+      {std::string("\xFF\xFE"
+                   "a\0b",
+                   5),
+       EncodingKind::kUtf16Le, true, false, 2, 1, "lone-surrogate"},
       {Repeat("text\n", 14000) + std::string("\0", 1), EncodingKind::kUtf8, false, true, 70001, 0,
        "nul-bytes"},
-      {std::string("ab\0c", 4) + std::string(5, 'x'), EncodingKind::kBinary, false, false, 0, 0, ""},
+      {std::string("ab\0c", 4) + std::string(5, 'x'), EncodingKind::kBinary, false, false, 0, 0,
+       ""},
       {Repeat("\x01\x02x", 10), EncodingKind::kBinary, false, false, 0, 0, ""},
   };
   for (const Case& c : cases) {
@@ -249,12 +229,12 @@ TEST(DescribeTest, WhatIsNoUtf16BecomesOneReplacementCharacterEach) {  // INS-10
   const std::u16string high(1, char16_t{0xD83D}), low(1, char16_t{0xDE00});
   const Case cases[] = {
       {u"a" + high + low + u"b", "", 3, 4, 0, 0},
-      {u"a" + high + u"b", "", 3, 3, 1, 4},         // the letter behind it survives
+      {u"a" + high + u"b", "", 3, 3, 1, 4},  // the letter behind it survives
       {u"a" + low + u"b", "", 3, 3, 1, 4},
       {u"a" + low + high, "", 3, 3, 2, 4},
-      {u"a" + high + high + low, "", 3, 4, 1, 4},   // the second one has its other half
-      {u"ab" + high, "", 3, 3, 1, 6},               // cut off by the end
-      {u"ab", "c", 3, 3, 1, 6},                     // an odd byte
+      {u"a" + high + high + low, "", 3, 4, 1, 4},  // the second one has its other half
+      {u"ab" + high, "", 3, 3, 1, 6},              // cut off by the end
+      {u"ab", "c", 3, 3, 1, 6},                    // an odd byte
       {u"ab" + high, "c", 4, 4, 2, 6},
   };
   for (const Case& c : cases) {
@@ -315,8 +295,8 @@ TEST(DescribeTest, JsonIsCertainWhenAllOfItIsValidAndNdjsonByItsFirstLines) {  /
       {object + "x", "Plain text"},  // the last of 300,000 bytes decides
       {object.substr(0, object.size() - 1), "Plain text"},
       {"[" + object + "]", "JSON array (named .txt)"},
-      {"{\"a\":1}\n\n[2]\n", "NDJSON (named .txt)"},    // two lines are enough
-      {"{\"a\":1}\n7\n", "Plain text"},                // the second is no container
+      {"{\"a\":1}\n\n[2]\n", "NDJSON (named .txt)"},  // two lines are enough
+      {"{\"a\":1}\n7\n", "Plain text"},               // the second is no container
       {lines(90, 10), "NDJSON (named .txt)"},
       {lines(89, 11), "Plain text"},
       {lines(100, 0) + Repeat("no\n", 500), "NDJSON (named .txt)"},  // 100 lines decide
@@ -350,351 +330,9 @@ TEST(DescribeTest, AnEmptyFileIsPlainTextForEveryRenderer) {  // INS-1
   }
 }
 
-// The counts by definition, one code point at a time.
-struct SlowCounts {
-  std::uint64_t chars = 0, utf16_units = 0, lines = 0, longest = 0;
-};
-
-SlowCounts CountSlowly(std::string_view text) {
-  SlowCounts counts;
-  std::uint64_t length = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t start = at;
-    const char32_t c = utf8::Next(text, &at);
-    ++counts.chars;
-    counts.utf16_units += c > 0xFFFF ? 2 : 1;
-    if (c == '\n' || (c == '\r' && text.substr(at, 1) != "\n")) {
-      ++counts.lines;
-      length = 0;
-    } else if (c != '\r') {
-      length += at - start;
-      counts.longest = std::max(counts.longest, length);
-    }
-  }
-  if (length > 0) ++counts.lines;
-  return counts;
-}
-
-TEST(DescribeTest, RandomTextsCountAlikeWithAnyThreadsAndBlocks) {  // INS-6, INS-12, INS-T4
-  Random random(53);
-  for (int round = 0; round < 1000; ++round) {
-    std::string text = random.Utf8(random.Below(800));
-    for (std::uint64_t i = random.Below(40); i > 0 && !text.empty(); --i) {
-      const std::size_t at = utf8::FloorBoundary(text, random.Below(text.size()));
-      text.insert(at, random.Below(2) == 0 ? "\r\n" : random.Below(2) == 0 ? "\n" : "\r");
-    }
-    std::erase(text, '\0');
-    const SlowCounts slow = CountSlowly(text);
-    const int threads[] = {1, 2, 8};
-    const std::size_t blocks[] = {1, 7, 4096, 262144};
-    const Options options{.encoding = EncodingKind::kUtf8,
-                          .threads = threads[round % 3],
-                          .block_bytes = blocks[round % 4]};
-    const Description d = DescribeBytes(text, "a.txt", options);
-    ASSERT_EQ(d.counts.chars, slow.chars);
-    ASSERT_EQ(d.counts.utf16_units, slow.utf16_units);
-    ASSERT_EQ(d.counts.lines, slow.lines) << ::testing::PrintToString(text);
-    ASSERT_EQ(d.counts.longest_line_bytes, slow.longest);
-  }
-}
-
-TEST(DescribeTest, ALargeFileDescribesAlikeWithAnyThreadsAndBlocks) {  // INS-12, INS-T21
-  Random random(59);
-  std::string text;
-  while (text.size() < (9u << 20)) text += random.Utf8(60) + "\r\n";
-  text[5 << 20] = '\xFF';
-  std::erase(text, '\0');
-  auto folder = TempFolder::Make();
-  const std::string path = folder->path() + "/big.txt";
-  ASSERT_TRUE(WriteFileAtomic(path, text));
-  std::string first;
-  for (const int threads : {1, 2, 8}) {
-    for (const std::size_t block : {std::size_t{65537}, std::size_t{1} << 20}) {
-      const auto source = OpenFileSource(path);
-      ASSERT_TRUE(source);
-      const auto d = Describe(**source, {.threads = threads, .block_bytes = block}, {});
-      ASSERT_TRUE(d);
-      const std::string json = dossier::ToJson(ToJson(*d));
-      if (first.empty()) first = json;
-      EXPECT_EQ(json, first) << threads << " threads, blocks of " << block;
-    }
-  }
-  EXPECT_EQ(DescribeText(text, "big.txt", {}).counts.chars, utf8::CodePoints(text));
-}
-
-TEST(DescribeTest, AScanLimitMakesBoundsButKeepsTheSize) {  // INS-14
-  const std::string text = Repeat("0123456\n", 1000);
-  const Description d = DescribeBytes(text, "a.txt", {.max_scan = 4000});
-  EXPECT_EQ(d.counts.bytes, 8000u);
-  EXPECT_EQ(d.counts.chars, 4000u);
-  EXPECT_EQ(d.counts.exactness, Exactness::kBound);
-  EXPECT_EQ(NoteCodes(d), "max-scan");
-  EXPECT_THAT(RenderHint(d, {}), HasSubstr("Size: ≥ 4,000 chars (8,000 bytes), ≥ 500 lines"));
-  const Description lines =
-      DescribeBytes(Repeat("{\"a\":12}\n", 1000), "a.ndjson", {.max_scan = 4004});
-  EXPECT_EQ(lines.records->records, 444u);
-  EXPECT_EQ(lines.records->malformed, 0u);
-  EXPECT_EQ(lines.records->exactness, Exactness::kBound);
-  // A code point across the limit is not counted, and is no fault.
-  EXPECT_EQ(DescribeBytes(Repeat("é", 100), "a", {.max_scan = 51}).encoding.invalid, 0u);
-}
-
-TEST(DescribeTest, AFileThatChangesWhileItIsReadIsCalledUnstable) {  // INS-13, INS-T14
-  class Changing : public ByteSource {
-   public:
-    const std::string& name() const override { return name_; }
-    std::optional<std::uint64_t> size() const override { return 10; }
-    Result<std::size_t> ReadAt(std::uint64_t offset, std::span<char> out) const override {
-      ++reads_;
-      const std::string_view rest =
-          std::string_view(text_).substr(std::min<std::size_t>(offset, text_.size()));
-      return rest.copy(out.data(), out.size());
-    }
-    SourceState state() const override { return {.size = 10 + reads_}; }
-
-   private:
-    const std::string name_ = "a.txt", text_ = "short";
-    mutable std::uint64_t reads_ = 0;
-  };
-  const auto d = Describe(Changing(), {}, {});
-  ASSERT_TRUE(d);
-  EXPECT_FALSE(d->stable);
-  EXPECT_EQ(d->counts.bytes, 5u);
-  EXPECT_EQ(NoteCodes(*d), "unstable");
-}
-
-// A file to which something happens when it is read for the second time.
-class DisturbedFile : public ByteSource {
- public:
-  DisturbedFile(const std::string& path, std::function<void()> disturb)
-      : file_(std::move(*OpenFileSource(path))), disturb_(std::move(disturb)) {}
-  const std::string& name() const override { return file_->name(); }
-  std::optional<std::uint64_t> size() const override { return file_->size(); }
-  Result<std::size_t> ReadAt(std::uint64_t offset, std::span<char> out) const override {
-    if (++reads_ == 2) disturb_();
-    return file_->ReadAt(offset, out);
-  }
-  SourceState state() const override { return file_->state(); }
-
- private:
-  std::unique_ptr<ByteSource> file_;
-  std::function<void()> disturb_;
-  mutable int reads_ = 0;
-};
-
-TEST(DescribeTest, AFileThatGrowsShrinksOrIsReplacedIsDescribedAsRead) {  // INS-13, INS-T14
-  auto folder = TempFolder::Make();
-  const std::string rows = "id,name\n" + Repeat("1,Ada\n", 20000);
-  const std::string lines = Repeat("{\"a\":1}\n", 20000);
-  for (const auto& [name, text] : {std::pair(std::string("a.csv"), rows), {"a.ndjson", lines}}) {
-    const std::string path = folder->path() + "/" + name;
-    const std::function<void()> disturbances[] = {
-        [&] { ASSERT_EQ(truncate(path.c_str(), 100), 0); },
-        [&] { ASSERT_EQ(truncate(path.c_str(), 0), 0); },
-        [&] { ASSERT_TRUE(WriteFileAtomic(path, text + text)); },  // another file of that name
-        [&] {
-          UniqueFd fd(open(path.c_str(), O_WRONLY | O_APPEND));
-          ASSERT_TRUE(WriteAll(fd.get(), "more\n\n\"and more"));
-        },
-    };
-    for (const auto& disturb : disturbances) {
-      ASSERT_TRUE(WriteFileAtomic(path, text));
-      const auto d = Describe(DisturbedFile(path, disturb), {.block_bytes = 4096}, {});
-      ASSERT_TRUE(d);
-      EXPECT_FALSE(d->stable);
-      EXPECT_THAT(NoteCodes(*d), HasSubstr("unstable"));
-      EXPECT_EQ(*FindInt(ToJson(*d), "bytes"), static_cast<std::int64_t>(d->counts.bytes));
-    }
-  }
-}
-
-TEST(DescribeTest, ADiskErrorInTheMiddleGivesBounds) {  // section 6
-  class Failing : public ByteSource {
-   public:
-    const std::string& name() const override { return name_; }
-    std::optional<std::uint64_t> size() const override { return 1u << 20; }
-    Result<std::size_t> ReadAt(std::uint64_t offset, std::span<char> out) const override {
-      if (offset + out.size() > 300000) return MakeError(ErrorCode::kIo, "a: bad at {}", offset);
-      std::fill(out.begin(), out.end(), 'x');
-      return out.size();
-    }
-
-   private:
-    const std::string name_ = "a.txt";
-  };
-  const auto d = Describe(Failing(), {.block_bytes = 65536}, {});
-  ASSERT_TRUE(d);
-  ASSERT_TRUE(d->read_error);
-  EXPECT_EQ(d->counts.exactness, Exactness::kBound);
-  EXPECT_EQ(d->counts.chars, 262144u);
-}
-
-TEST(DescribeTest, StreamsAndProcFilesAreReadToTheirEnd) {  // INS-16, INS-131
-  const auto proc = OpenFileSource("/proc/self/status");
-  ASSERT_TRUE(proc);
-  EXPECT_GT(Describe(**proc, {}, {})->counts.bytes, 100u);
-
-  const std::string text = Repeat("{\"a\":1}\n", 700000);  // more than is kept in memory
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  std::thread writer([&] {
-    static_cast<void>(WriteAll(ends[1], text));
-    close(ends[1]);
-  });
-  const auto stream = StreamSource(ends[0], "a.ndjson");
-  const auto d = Describe(*stream, {}, {});
-  writer.join();
-  close(ends[0]);
-  ASSERT_TRUE(d);
-  EXPECT_EQ(d->records->records, 700000u);
-  EXPECT_EQ(RenderHint(*d, {}), RenderHint(DescribeBytes(text, "a.ndjson"), {}));
-}
-
-TEST(DescribeTest, MissingFilesAndDevicesAreNamed) {  // section 6
-  auto folder = TempFolder::Make();
-  ASSERT_TRUE(WriteFileAtomic(folder->path() + "/data2.csv", "x"));
-  EXPECT_THAT(OpenFileSource(folder->path() + "/data.csv"),
-              FailsWith(ErrorCode::kNotFound, "data.csv: no such file (did you mean data2.csv?)"));
-  EXPECT_THAT(OpenFileSource("/dev/null"),
-              FailsWith(ErrorCode::kIsDevice,
-                        "/dev/null: not a regular file; pipe it in with - if you mean it"));
-}
-
-TEST(DescribeTest, ACancelledDescribeStops) {  // INS-133
-  CancelSource cancel;
-  cancel.Cancel("test");
-  const auto source = MemorySource("text", "a");
-  EXPECT_THAT(Describe(*source, {}, cancel.token()), FailsWith(ErrorCode::kCancelled, ""));
-  EXPECT_THAT(Describe(*source, {.depth = 9}, {}), FailsWith(ErrorCode::kInvalidArgument, "depth 9"));
-}
-
-// INS-51, INS-52, INS-53, INS-T5
-TEST(DescribeTest, NdjsonCountsLinesThatAreOneValue) {
-  struct Case {
-    std::string bytes;
-    std::uint64_t records, malformed, non_object, lines;
-  };
-  const std::string big = "{\"a\":\"" + std::string(70 << 10, 'x') + "\"}\n";
-  const Case cases[] = {
-      {"{\"a\":1}\n\n{\"a\":2}\n", 2, 0, 0, 3},
-      {"{\"a\":1}\r\n \r\n{\"a\":2}\r\n", 2, 0, 0, 3},
-      {"{\"a\":1}\r{\"a\":2}", 2, 0, 0, 2},
-      {"1\n\"x\"\n{\"a\":1}\n[2]\n", 4, 0, 3, 4},
-      {"{\"a\":1}\n{\"a\":2} x\n{\"a\":3}\n", 2, 1, 0, 3},
-      {"{\"a\":1}\n{\"a\":2}\n{\"a\":", 2, 1, 0, 3},
-      {"{\n{\"a\":1}\n{\"a\":2}\n", 2, 1, 0, 3},
-      {big + big, 2, 0, 0, 2},
-  };
-  for (const Case& c : cases) {
-    for (const std::size_t block : {std::size_t{8}, std::size_t{262144}}) {
-      const Description d = DescribeBytes(c.bytes, "a.ndjson", {.block_bytes = block});
-      ASSERT_TRUE(d.records) << c.bytes.substr(0, 60);
-      EXPECT_EQ(d.records->records, c.records) << c.bytes.substr(0, 60);
-      EXPECT_EQ(d.records->malformed, c.malformed) << c.bytes.substr(0, 60);
-      EXPECT_EQ(d.records->non_object, c.non_object) << c.bytes.substr(0, 60);
-      EXPECT_EQ(d.counts.lines, c.lines);
-    }
-  }
-}
-
-TEST(DescribeTest, TheFirstTenMalformedLinesAreNamed) {  // INS-52
-  const Description d =
-      DescribeBytes("{\"a\":1}\n{\"a\" 1}\n" + Repeat("{\"a\":1}\n", 20) + Repeat("x\n", 11), "a.ndjson");
-  ASSERT_EQ(d.notes.size(), 1u);
-  EXPECT_EQ(d.notes[0].line, 2u);
-  EXPECT_EQ(d.notes[0].offset, 8u);
-  EXPECT_THAT(d.notes[0].text, HasSubstr("12 malformed lines: line 2: a colon is missing; line 23:"));
-  EXPECT_THAT(d.notes[0].text, HasSubstr("; and 2 more"));
-}
-
-TEST(DescribeTest, ARecordAboveTheWindowStillGivesItsFieldsAndTheStartOfASample) {  // INS-54
-  const std::string record = "{\"a\":1,\"b\":\"" + std::string(5 << 20, 'x') + "\",\"c\":{\"d\":2}}\n";
-  const Description d = DescribeBytes(record + record, "a.ndjson");
-  EXPECT_EQ(d.records->records, 2u);
-  EXPECT_EQ(Shown(d), "a, b, c.d");
-  EXPECT_EQ(d.sample_full_chars, record.size() - 1);
-  EXPECT_TRUE(d.sample_cut);
-  EXPECT_EQ(d.sample.substr(0, 15), "{\"a\":1,\"b\":\"xxx");
-}
-
-TEST(DescribeTest, ArraysOfScalarsHaveACountAndNoFields) {  // INS-56
-  const Description numbers = DescribeBytes("[1,2,3]", "a.json");
-  EXPECT_EQ(RecordsText(numbers), "3 (elements: number)");
-  EXPECT_TRUE(numbers.fields.empty());
-  EXPECT_EQ(RecordsText(DescribeBytes("[1,\"x\"]", "a.json")), "2 (elements: mixed)");
-  EXPECT_EQ(RecordsText(DescribeBytes("[]", "a.json")), "0");
-}
-
-TEST(DescribeTest, DuplicateKeysAndDepthAreNoted) {  // INS-57, INS-58
-  const Description twice = DescribeBytes("{\"a\":1,\"a\":2}\n{\"a\":3}\n", "a.ndjson");
-  EXPECT_EQ(NoteCodes(twice), "duplicate-keys");
-  EXPECT_EQ(Shown(twice), "a");
-  const Description deep = DescribeBytes("[1," + std::string(5000, '['), "a.json");
-  EXPECT_EQ(NoteCodes(deep), "too-deep");
-  EXPECT_EQ(deep.records->exactness, Exactness::kBound);
-  EXPECT_EQ(deep.notes[0].offset, 3u + 1023);
-}
-
-TEST(DescribeTest, TablesCountRowsNotLines) {  // INS-60 to INS-68, INS-T6
-  struct Case {
-    std::string bytes, fields;
-    std::uint64_t records, ragged;
-    std::string codes;
-  };
-  const Case cases[] = {
-      {"a,b\n\"x\ny\",2\n", "a, b", 1, 0, ""},
-      {"a,b\n\"x\"\"y\",2\n3,4", "a, b", 2, 0, ""},
-      {"sep=;\nname;age\nAda;36\n", "name, age", 1, 0, ""},                    // INS-62
-      {"a,b\n\n1,2\n,\n\n", "a, b", 2, 0, ""},                                 // INS-63
-      {"a,b\n1,2\n1\n1,2,3\n", "a, b", 3, 2, "ragged"},
-      {"1,2\n3,4\n", "column 1, column 2", 2, 0, ""},                          // INS-64, INS-65
-      {"a,b\n", "a, b", 0, 0, ""},
-      {"x,y\nx,z\n", "column 1, column 2", 2, 0, ""},
-      {"a,a,\n1,2,3\n", "a, a#2, column 3", 1, 0, "duplicate-names"},          // INS-66
-      {"a,a#2,a\n1,2,3\n", "a, a#2, a#3", 1, 0, "duplicate-names"},
-      {"a,b\nx\"y,2\n", "a, b", 1, 0, "stray-quote"},                          // INS-67
-      {"a,b\n1,\"x\n2,y\n3,z\n", "a, b", 3, 0, "open-quote"},                  // INS-68
-      {"one\ntwo\nthree\n", "one", 2, 0, ""},                                  // INS-61
-      {"a;b\n1,5;2\n3,5;4\n", "a, b", 2, 0, ""},
-      {"name\nDoe, J\nRoe\nPoe\n", "name", 3, 1, "ragged"},  // one column in a .csv: commas part
-      {"a|b\n1|2\n", "a, b", 1, 0, ""},
-      {"a,b\r\n1,2\r\n3,4\r\n", "a, b", 2, 0, ""},
-      {"a,b\r1,2\r", "a, b", 1, 0, ""},
-  };
-  for (const Case& c : cases) {
-    for (const std::size_t block : {std::size_t{8}, std::size_t{262144}}) {
-      const Description d = DescribeBytes(c.bytes, "a.csv", {.block_bytes = block});
-      ASSERT_TRUE(d.records) << c.bytes;
-      EXPECT_EQ(d.records->records, c.records) << c.bytes;
-      EXPECT_EQ(d.records->ragged, c.ragged) << c.bytes;
-      EXPECT_EQ(Shown(d), c.fields) << c.bytes;
-      EXPECT_EQ(NoteCodes(d), c.codes) << c.bytes;
-    }
-  }
-}
-
-TEST(DescribeTest, OneStrayQuoteDoesNotSwallowATable) {  // INS-68
-  const std::string text = "a,b\n1,\"open\n" + Repeat("2,x\n3,plain\n", 5000);
-  const Description d = DescribeBytes(text, "a.csv");
-  EXPECT_EQ(d.records->records, 10001u);
-  EXPECT_EQ(d.notes.at(0).code, "open-quote");
-  EXPECT_EQ(d.notes.at(0).line, 2u);
-}
-
-TEST(DescribeTest, ColumnsHaveTheTypesOfTheirCells) {  // INS-69
-  const Description d = DescribeBytes(
-      "i,n,b,d,t,z,l,e,s\n1,1.5,true,2024-11-02,2024-11-02T15:30:00Z,007,1234567890123456,,x\n"
-      "-2,2e3,FALSE,2024-12-31,2024-11-02 15:30,008,1234567890123457,,y\n",
-      "a.csv");
-  std::string types;
-  for (const Field& field : d.fields) {
-    for (const FieldType type : field.types.List()) types += std::string(TypeName(type)) + " ";
-  }
-  EXPECT_EQ(types, "integer number boolean date datetime string string empty string ");
-}
-
 TEST(DescribeTest, ForcedChoicesWinOverDetection) {  // section 3
-  const Description csv = DescribeBytes("a b\n1 2\n", "a.txt", {.format = Format::kCsv, .delimiter = ' '});
+  const Description csv =
+      DescribeBytes("a b\n1 2\n", "a.txt", {.format = Format::kCsv, .delimiter = ' '});
   EXPECT_EQ(csv.format, Format::kCsv);
   EXPECT_EQ(Shown(csv), "a, b");
   EXPECT_EQ(DescribeBytes("a,b\nc,d\n", "a.csv", {.header = HeaderRow::kNo}).records->records, 2u);
@@ -710,11 +348,13 @@ TEST(DescribeTest, ForcedChoicesWinOverDetection) {  // section 3
 TEST(DescribeTest, AnyBytesAreDescribedWithoutFault) {
   Random random(61);
   const std::string_view names[] = {"a", "a.json", "a.ndjson", "a.csv", "a.txt", "a.log"};
-  constexpr std::string_view kBits[] = {"{", "}", "[", "]", "\"", ",", ":", "\n", "\\", "a", "1",
-                                        "\xFF", "\r", " ", "//", "é", "{\"a\":1}\n", "x,y\n"};
+  constexpr std::string_view kBits[] = {"{",  "}",  "[",  "]", "\"",          ",",
+                                        ":",  "\n", "\\", "a", "1",           "\xFF",
+                                        "\r", " ",  "//", "é", "{\"a\":1}\n", "x,y\n"};
   for (int round = 0; round < 1500; ++round) {
     std::string text;
-    for (std::uint64_t i = random.Below(60); i > 0; --i) text += kBits[random.Below(std::size(kBits))];
+    for (std::uint64_t i = random.Below(60); i > 0; --i)
+      text += kBits[random.Below(std::size(kBits))];
     const std::string name(names[random.Below(std::size(names))]);
     const Description d = DescribeBytes(text, name, {.block_bytes = 1 + random.Below(40)});
     const Description whole = DescribeBytes(text, name);

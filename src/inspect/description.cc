@@ -43,9 +43,9 @@ struct EncodingRow {
 };
 
 constexpr EncodingRow kEncodings[] = {
-    {EncodingKind::kUtf8, "utf-8"},         {EncodingKind::kUtf16Le, "utf-16le"},
-    {EncodingKind::kUtf16Be, "utf-16be"},   {EncodingKind::kUtf32Le, "utf-32le"},
-    {EncodingKind::kUtf32Be, "utf-32be"},   {EncodingKind::kUnknown8Bit, "unknown-8bit"},
+    {EncodingKind::kUtf8, "utf-8"},       {EncodingKind::kUtf16Le, "utf-16le"},
+    {EncodingKind::kUtf16Be, "utf-16be"}, {EncodingKind::kUtf32Le, "utf-32le"},
+    {EncodingKind::kUtf32Be, "utf-32be"}, {EncodingKind::kUnknown8Bit, "unknown-8bit"},
     {EncodingKind::kBinary, "binary"},
 };
 

@@ -61,7 +61,8 @@ struct Counts {
   std::uint64_t blank_lines = 0;         // nothing but spaces and tabs
   std::uint64_t longest_line_bytes = 0;  // decoded as UTF-8, without its end
   std::uint64_t nul_bytes = 0;
-  Exactness exactness = Exactness::kExact;  // a bound after --max-scan; `bytes` stays exact if known
+  Exactness exactness =
+      Exactness::kExact;  // a bound after --max-scan; `bytes` stays exact if known
   bool operator==(const Counts&) const = default;
 };
 
@@ -162,8 +163,8 @@ struct Member {
 };
 
 // Codes: empty, invalid-encoding, lone-surrogate, nul-bytes, unstable, max-scan, malformed,
-// named-but-not, broken, too-deep, duplicate-keys, ragged, stray-quote, open-quote, duplicate-names,
-// forced, read-error.
+// named-but-not, broken, too-deep, duplicate-keys, ragged, stray-quote, open-quote,
+// duplicate-names, forced, read-error.
 struct Note {
   std::string code;
   std::optional<std::uint64_t> offset;  // stored bytes
@@ -185,10 +186,10 @@ struct Description {
   Counts counts;
   LineEnds line_ends;
   std::optional<RecordSummary> records;
-  std::string element_type;  // of an array of scalars: "number", "mixed"
+  std::string element_type;   // of an array of scalars: "number", "mixed"
   std::vector<Field> fields;  // at most Options::fields
   std::uint64_t fields_total = 0;
-  std::string sample;  // ready to show, without the "… (of N chars)" tail
+  std::string sample;                   // ready to show, without the "… (of N chars)" tail
   std::uint64_t sample_full_chars = 0;  // of the sample before it was cut
   bool sample_cut = false;
   std::string main_text_field;  // `shown` of the field; empty: none

@@ -108,8 +108,8 @@ void AddEncoding(const Description& description, JsonObject* out) {
   (*out)["ascii"] = encoding.ascii;
   (*out)["invalid"] = nullptr;
   if (encoding.invalid > 0) {
-    (*out)["invalid"] = JsonObject{{"count", encoding.invalid},
-                                   {"first_offset", encoding.first_invalid_offset}};
+    (*out)["invalid"] =
+        JsonObject{{"count", encoding.invalid}, {"first_offset", encoding.first_invalid_offset}};
   }
 }
 

@@ -30,9 +30,9 @@ std::size_t BomBytes(EncodingKind kind, std::string_view head);
 enum class LastBytes : std::uint8_t { kNo, kYes };
 
 struct DecodeStats {
-  std::size_t consumed = 0;      // bytes; without kYes an unfinished code point stays behind
-  std::uint64_t invalid = 0;     // parts replaced by U+FFFD
-  std::size_t first_invalid = 0; // offset in the bytes, if invalid > 0
+  std::size_t consumed = 0;       // bytes; without kYes an unfinished code point stays behind
+  std::uint64_t invalid = 0;      // parts replaced by U+FFFD
+  std::size_t first_invalid = 0;  // offset in the bytes, if invalid > 0
 };
 
 // Appends `bytes` as UTF-8. `bytes` starts at a start of a code point.

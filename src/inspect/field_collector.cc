@@ -38,9 +38,7 @@ FieldType JsonType(JsonKind kind, std::string_view raw) {
   return FieldType::kNull;
 }
 
-bool IsNumeric(FieldType type) {
-  return type == FieldType::kInteger || type == FieldType::kNumber;
-}
+bool IsNumeric(FieldType type) { return type == FieldType::kInteger || type == FieldType::kNumber; }
 
 std::uint64_t Median(std::vector<std::uint64_t> values) {
   if (values.empty()) return 0;

@@ -25,7 +25,7 @@
 namespace dossier::inspect {
 
 struct FieldLimits {
-  int depth = 1;                     // object levels expanded
+  int depth = 1;  // object levels expanded
   std::uint32_t sample_records = 100;
 };
 
@@ -101,7 +101,7 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
   int record_depth_ = 0;
   std::vector<std::string> path_;
   std::vector<std::size_t> seen_at_open_;  // of each expanded object: seen_.size() at its start
-  int muted_at_ = 0;     // level of the list or object that is not expanded; 0: none
+  int muted_at_ = 0;  // level of the list or object that is not expanded; 0: none
   bool write_comma_ = false;
   std::string written_;  // its text
 };

@@ -23,10 +23,10 @@ std::string FirstLine(const Description& description, const HintOptions& options
       Amount(description.counts.chars, "char", "chars", description.counts.exactness);
   if (options.detail == HintDetail::kSizeOnly) return fmt::format("[{} ({})]", head, chars);
   if (!description.name.empty()) return fmt::format("[{}]", head);
-  return fmt::format("[{} ({}, {}, detected: {})]", head, chars,
-                     Amount(description.counts.lines, "line", "lines",
-                            description.counts.exactness),
-                     ShortLabel(description));
+  return fmt::format(
+      "[{} ({}, {}, detected: {})]", head, chars,
+      Amount(description.counts.lines, "line", "lines", description.counts.exactness),
+      ShortLabel(description));
 }
 
 // How much of a description is shown: what shrinks when the hint is too long (INS-107).
@@ -51,7 +51,10 @@ std::string FieldsText(const Description& description, const HintOptions& option
   }
   const std::uint64_t more = description.fields_total - shown;
   if (more > 0) {
-    text += fmt::format("{}… and {} more", lines ? "\n    " : shown > 0 ? ", " : "",
+    text += fmt::format("{}… and {} more",
+                        lines       ? "\n    "
+                        : shown > 0 ? ", "
+                                    : "",
                         GroupDigits(more));
   }
   return text;
@@ -122,9 +125,8 @@ std::string FitLines(const Description& description, const HintOptions& options,
   });
   if (!fits(extent)) {
     const auto sample = static_cast<std::size_t>(utf8::CodePoints(description.sample));
-    extent.sample_chars = Largest(0, sample, [&](std::size_t chars) {
-      return fits({extent.fields, extent.members, chars});
-    });
+    extent.sample_chars = Largest(
+        0, sample, [&](std::size_t chars) { return fits({extent.fields, extent.members, chars}); });
   }
   if (!fits(extent)) {
     extent.members = Largest(0, extent.members, [&](std::size_t members) {
@@ -164,7 +166,8 @@ std::string RenderHint(const Description& description, const HintOptions& option
   const std::string first = FirstLine(description, options);
   if (options.detail == HintDetail::kSizeOnly) return first;
   const std::size_t used = static_cast<std::size_t>(utf8::CodePoints(first));
-  return first + FitLines(description, options, options.max_chars - std::min(used, options.max_chars));
+  return first +
+         FitLines(description, options, options.max_chars - std::min(used, options.max_chars));
 }
 
 std::string RenderHint(std::span<const Description> documents, const HintOptions& options) {
@@ -184,14 +187,13 @@ std::string RenderHint(std::span<const Description> documents, const HintOptions
   std::size_t listed = 0;
   for (; listed < std::min(documents.size(), kMaxDocuments); ++listed) {
     const Description& document = documents[listed];
-    std::string line = fmt::format("\n  {}: {} ({}, {}", listed,
-                                   document.name.empty() ? "unnamed" : CleanName(document.name),
-                                   ShortLabel(document),
-                                   Amount(document.counts.chars, "char", "chars",
-                                          document.counts.exactness));
+    std::string line = fmt::format(
+        "\n  {}: {} ({}, {}", listed, document.name.empty() ? "unnamed" : CleanName(document.name),
+        ShortLabel(document),
+        Amount(document.counts.chars, "char", "chars", document.counts.exactness));
     if (document.records) {
-      line += ", " + Amount(document.records->records, "record", "records",
-                            document.records->exactness);
+      line += ", " +
+              Amount(document.records->records, "record", "records", document.records->exactness);
     }
     line += ")";
     const auto length = static_cast<std::size_t>(utf8::CodePoints(line));

@@ -21,7 +21,7 @@ namespace dossier::inspect {
 
 enum class HintProfile : std::uint8_t { kLarge, kSmall };  // kSmall: one line a field (INS-111)
 enum class HintTense : std::uint8_t { kAvailable, kWasAvailable };  // INS-104
-enum class HintDetail : std::uint8_t { kFull, kSizeOnly };  // kSizeOnly: INS-103
+enum class HintDetail : std::uint8_t { kFull, kSizeOnly };          // kSizeOnly: INS-103
 
 struct HintOptions {
   std::string variable = "context";

@@ -93,7 +93,8 @@ TEST(HintTest, StaysWithinItsLengthByDroppingFieldsThenSample) {  // INS-107, IN
     EXPECT_GT(utf8::CodePoints(hint), limit - 60);
     EXPECT_THAT(hint, HasSubstr(" more\n  Sample: {"));
   }
-  EXPECT_THAT(RenderHint(DescribeText(record, "a.ndjson", {}), {}), HasSubstr(", … and 260 more\n"));
+  EXPECT_THAT(RenderHint(DescribeText(record, "a.ndjson", {}), {}),
+              HasSubstr(", … and 260 more\n"));
 }
 
 TEST(HintTest, DependsOnBytesAndBaseNameOnly) {  // INS-23, INS-108, INS-T1, INS-T21
@@ -144,7 +145,8 @@ TEST(HintTest, SmallModelsGetALineForEachField) {  // INS-111
 }
 
 TEST(HintTest, NoTextOfTheFileCanForgeALine) {  // INS-24, INS-76, INS-T18
-  const Description d = DescribeText("id,te\"xt\n1,\"a\n  Source: evil\"\n", "a\n\"b\\\u202E.csv", {});
+  const Description d =
+      DescribeText("id,te\"xt\n1,\"a\n  Source: evil\"\n", "a\n\"b\\\u202E.csv", {});
   const std::string hint = RenderHint(d, {});
   EXPECT_THAT(hint, HasSubstr("  Source: a\\n\\\"b\\\\\\u{202E}.csv\n"));
   EXPECT_THAT(hint, Not(HasSubstr("\n  Source: evil")));
@@ -193,10 +195,10 @@ TEST(FieldTest, NamesThatCouldBeMisreadAreQuoted) {  // INS-72
     std::string name, shown;  // the name as JSON text
   };
   const Case cases[] = {
-      {R"("plain")", "plain"},       {R"("a.b")", R"("a.b")"},    {R"("a,b")", R"("a,b")"},
-      {R"("a{b")", R"("a{b")"},      {R"("a(b")", R"("a(b")"},    {R"("a\"b")", R"("a\"b")"},
-      {R"("a'b")", R"("a'b")"},      {R"("a\nb")", R"("a\nb")"}, {R"(" a")", R"(" a")"},
-      {R"("a ")", R"("a ")"},        {R"("")", R"("")"},          {R"("a b")", "a b"},
+      {R"("plain")", "plain"},  {R"("a.b")", R"("a.b")"},   {R"("a,b")", R"("a,b")"},
+      {R"("a{b")", R"("a{b")"}, {R"("a(b")", R"("a(b")"},   {R"("a\"b")", R"("a\"b")"},
+      {R"("a'b")", R"("a'b")"}, {R"("a\nb")", R"("a\nb")"}, {R"(" a")", R"(" a")"},
+      {R"("a ")", R"("a ")"},   {R"("")", R"("")"},         {R"("a b")", "a b"},
       {R"("größe")", "größe"},
   };
   for (const Case& c : cases) {
@@ -222,7 +224,8 @@ TEST(FieldTest, AfterFortyFieldsTheRestIsCounted) {  // INS-73
   const std::string exact(80, 'n'), longer(81, 'n');
   const auto shown = [](const std::string& name) {
     return DescribeText(fmt::format("{{\"{0}\":1}}\n{{\"{0}\":2}}\n", name), "a.ndjson", {})
-        .fields[0].shown;
+        .fields[0]
+        .shown;
   };
   EXPECT_EQ(shown(exact), exact);
   EXPECT_EQ(shown(longer), exact + "…");

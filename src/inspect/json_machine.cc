@@ -31,9 +31,7 @@ constexpr std::string_view kFaultTexts[] = {
 };
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsHex(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
 bool IsSpace(char c) { return c == ' ' || c == '\t' || IsLineEnd(c); }
 
@@ -47,9 +45,9 @@ const char* SkipPlain(const char* at, const char* end) {
   const __m128i control = _mm_set1_epi8(0x1F);
   while (end - at >= 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    const __m128i stops = _mm_or_si128(
-        _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
-        _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
+    const __m128i stops =
+        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
+                     _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
     const auto mask = static_cast<unsigned>(_mm_movemask_epi8(stops));
     if (mask != 0) return at + std::countr_zero(mask);
     at += 16;
@@ -61,9 +59,7 @@ const char* SkipPlain(const char* at, const char* end) {
 
 }  // namespace
 
-std::string_view FaultText(JsonFault fault) {
-  return kFaultTexts[static_cast<std::size_t>(fault)];
-}
+std::string_view FaultText(JsonFault fault) { return kFaultTexts[static_cast<std::size_t>(fault)]; }
 
 void JsonMachine::Reset() {
   state_ = State::kValue;
@@ -185,7 +181,8 @@ bool JsonMachine::BeginValue(char c, const char* at) {
     started_ = true;
     root_kind_ = kind;
   }
-  if (depth_ == count_depth_ && depth_ > 0 && !InObject()) ++counts_[static_cast<std::size_t>(kind)];
+  if (depth_ == count_depth_ && depth_ > 0 && !InObject())
+    ++counts_[static_cast<std::size_t>(kind)];
   if (capture_ && !capturing_ && !capture_->complete && depth_ == capture_depth_) StartCapture(at);
   if (kind == JsonKind::kObject || kind == JsonKind::kArray) return Open(kind);
   if (kind == JsonKind::kString) {
@@ -319,9 +316,9 @@ const char* JsonMachine::InNumber(const char* at, const char* end) {
         break;
       case State::kPoint:
       case State::kFraction:
-        next = digit                                                    ? State::kFraction
-               : state_ == State::kFraction && (c == 'e' || c == 'E')   ? State::kExponent
-                                                                        : State::kDone;
+        next = digit                                                  ? State::kFraction
+               : state_ == State::kFraction && (c == 'e' || c == 'E') ? State::kExponent
+                                                                      : State::kDone;
         break;
       case State::kExponent:
         next = digit                  ? State::kExponentDigits
@@ -390,8 +387,9 @@ void JsonMachine::KeepCapture(const char* from, const char* to) {
       JsonCapture::kMaxBytes - std::min(JsonCapture::kMaxBytes, capture_->text.size());
   capture_->bytes += part.size();
   // Continuation bytes belong to the code point that was counted with its first byte.
-  capture_->chars += static_cast<std::uint64_t>(std::count_if(
-      part.begin(), part.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  capture_->chars += static_cast<std::uint64_t>(std::count_if(part.begin(), part.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
   capture_->text += part.substr(0, utf8::FloorBoundary(part, std::min(room, part.size())));
 }
 

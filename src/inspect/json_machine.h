@@ -22,16 +22,16 @@ enum class JsonKind : std::uint8_t { kObject, kArray, kString, kNumber, kBoolean
 enum class JsonFault : std::uint8_t {
   kNone,
   kUnexpectedEnd,
-  kNoValue,        // a byte that begins no value
-  kNoKey,          // an object member without a quoted name
+  kNoValue,  // a byte that begins no value
+  kNoKey,    // an object member without a quoted name
   kNoColon,
-  kNoComma,        // neither a comma nor the end of the container
+  kNoComma,  // neither a comma nor the end of the container
   kBadEscape,
-  kControl,        // an unescaped control character in a string
+  kControl,  // an unescaped control character in a string
   kBadNumber,
-  kBadLiteral,     // neither true nor false nor null
+  kBadLiteral,  // neither true nor false nor null
   kTooDeep,
-  kTrailing,       // something behind the value
+  kTrailing,  // something behind the value
 };
 // "unexpected end", "a name in quotes is missing": a sentence without a full stop.
 std::string_view FaultText(JsonFault fault);
@@ -41,8 +41,8 @@ enum class JsonOutcome : std::uint8_t { kMore, kDone, kFault };
 // Line ends between tokens: white space, or the end of the text (NDJSON).
 enum class JsonLineEnds : std::uint8_t { kSpace, kEndValue };
 
-// Told about tokens in containers that are open at most `event_depth` levels deep. `raw` is the text
-// between the quotes, or the number or literal; of a string over 64 KiB its beginning.
+// Told about tokens in containers that are open at most `event_depth` levels deep. `raw` is the
+// text between the quotes, or the number or literal; of a string over 64 KiB its beginning.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;

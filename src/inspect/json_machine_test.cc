@@ -33,15 +33,70 @@ bool IsOneValue(std::string_view text, std::size_t piece) {
 
 TEST(JsonMachineTest, TakesExactlyTheValuesOfRfc8259) {  // INS-50
   constexpr std::string_view kValid[] = {
-      "{}", "[]", " {\"a\":1} ", "[1,2,3]", "\"\"", "\"\\u00e9\\n\\/\"", "0", "-0", "12.5e+3",
-      "1E9", "true", "false", "null", "[[],{},[{}]]", "{\"\":null}", "\"\x7F\u00e9\"",
-      "{\"a\":{\"b\":[1,{\"c\":\"}\"}]}}", "-0.0", "\t\r\n1\n", "\"\\ud800\"",
+      "{}",
+      "[]",
+      " {\"a\":1} ",
+      "[1,2,3]",
+      "\"\"",
+      "\"\\u00e9\\n\\/\"",
+      "0",
+      "-0",
+      "12.5e+3",
+      "1E9",
+      "true",
+      "false",
+      "null",
+      "[[],{},[{}]]",
+      "{\"\":null}",
+      "\"\x7F\u00e9\"",
+      "{\"a\":{\"b\":[1,{\"c\":\"}\"}]}}",
+      "-0.0",
+      "\t\r\n1\n",
+      "\"\\ud800\"",
   };
   constexpr std::string_view kInvalid[] = {
-      "", " ", "{", "[", "]", "{]", "[}", "[1,]", "{\"a\":1,}", "{\"a\"}", "{\"a\":}", "{a:1}",
-      "{'a':1}", "[1 2]", "01", "-", "1.", ".5", "1e", "1e+", "+1", "0x1", "tru", "trux", "nul",
-      "\"", "\"\\x\"", "\"\\u12g4\"", "\"a\nb\"", "\"\t\"", "1 2", "{} {}", "[1]]", "NaN",
-      "Infinity", "// c\n1", "{\"a\":1 \"b\":2}", "[,1]", "{,}", "-01", "00", "[not json",
+      "",
+      " ",
+      "{",
+      "[",
+      "]",
+      "{]",
+      "[}",
+      "[1,]",
+      "{\"a\":1,}",
+      "{\"a\"}",
+      "{\"a\":}",
+      "{a:1}",
+      "{'a':1}",
+      "[1 2]",
+      "01",
+      "-",
+      "1.",
+      ".5",
+      "1e",
+      "1e+",
+      "+1",
+      "0x1",
+      "tru",
+      "trux",
+      "nul",
+      "\"",
+      "\"\\x\"",
+      "\"\\u12g4\"",
+      "\"a\nb\"",
+      "\"\t\"",
+      "1 2",
+      "{} {}",
+      "[1]]",
+      "NaN",
+      "Infinity",
+      "// c\n1",
+      "{\"a\":1 \"b\":2}",
+      "[,1]",
+      "{,}",
+      "-01",
+      "00",
+      "[not json",
   };
   for (std::size_t piece : {1000, 1, 2, 7}) {
     for (std::string_view text : kValid) EXPECT_TRUE(IsOneValue(text, piece)) << text;
@@ -86,8 +141,8 @@ TEST(JsonMachineTest, AFaultIsFoundAtItsByte) {
 
 // A random JSON text that simdjson and RFC 8259 agree on: no huge numbers, no lone surrogates.
 std::string MakeValue(Random& random, int depth) {
-  constexpr std::string_view kScalars[] = {"0",     "-1.5e3", "12",         "true",  "null",
-                                           "\"\"",  "\"x\"",  "\"\\n\\\"\"", "false", "\"é\\u0041\""};
+  constexpr std::string_view kScalars[] = {
+      "0", "-1.5e3", "12", "true", "null", "\"\"", "\"x\"", "\"\\n\\\"\"", "false", "\"é\\u0041\""};
   if (depth == 0 || random.Below(3) == 0) return std::string(kScalars[random.Below(10)]);
   const bool object = random.Below(2) == 0;
   std::string text(object ? "{" : "[");

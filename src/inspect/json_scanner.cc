@@ -158,7 +158,8 @@ const JsonSummary& JsonScanner::Finish() {
       summary_.fault_offset = fed_;
     }
   }
-  if (summary_.values == 0 && failed()) root_fields_.EndRecord(/*valid=*/true);  // as far as it goes
+  if (summary_.values == 0 && failed())
+    root_fields_.EndRecord(/*valid=*/true);  // as far as it goes
   if (summary_.values == 0 && machine_.started()) summary_.first_kind = machine_.kind();
   if (summary_.values == 0 && !failed()) {
     summary_.fault = JsonFault::kNoValue;

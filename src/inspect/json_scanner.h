@@ -22,14 +22,14 @@
 namespace dossier::inspect {
 
 struct JsonSummary {
-  std::uint64_t values = 0;        // complete values at the root
+  std::uint64_t values = 0;  // complete values at the root
   JsonKind first_kind = JsonKind::kNull;
-  bool only_containers = true;     // every value at the root is an object or an array
+  bool only_containers = true;  // every value at the root is an object or an array
   std::uint64_t root_non_object = 0;
-  std::uint64_t elements = 0;      // of the array, or of the flavour's list
-  std::uint64_t non_object = 0;    // elements that are not objects
-  std::string element_type;        // of an array of scalars: "number", "mixed"
-  std::string flavour;             // geojson, notebook
+  std::uint64_t elements = 0;    // of the array, or of the flavour's list
+  std::uint64_t non_object = 0;  // elements that are not objects
+  std::string element_type;      // of an array of scalars: "number", "mixed"
+  std::string flavour;           // geojson, notebook
   JsonFault fault = JsonFault::kNone;
   std::uint64_t fault_offset = 0;  // decoded bytes
   bool started_container = false;  // a { or [ and one whole token behind it were read
@@ -70,11 +70,11 @@ class JsonScanner : private JsonEvents {
   FieldCollector root_fields_;  // of root values
   FieldCollector list_fields_;  // of elements
   JsonCapture root_sample_, list_sample_;
-  int list_depth_ = 0;          // depth of the elements that are records; 0: none yet
+  int list_depth_ = 0;  // depth of the elements that are records; 0: none yet
   bool list_open_ = false;
-  std::string last_key_;        // at depth 1
+  std::string last_key_;  // at depth 1
   bool feature_type_ = false, has_features_ = false, has_nbformat_ = false, has_cells_ = false;
-  bool between_ = true;         // no value is open
+  bool between_ = true;  // no value is open
   std::uint64_t fed_ = 0;
   bool finished_ = false;
 };

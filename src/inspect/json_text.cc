@@ -13,7 +13,8 @@ namespace {
 std::optional<char32_t> HexUnit(std::string_view raw, std::size_t at) {
   const std::string_view digits = raw.substr(std::min(at, raw.size()), 4);
   std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (digits.size() < 4 || error != std::errc() || end != digits.data() + 4) return std::nullopt;
   return static_cast<char32_t>(value);
 }
@@ -98,7 +99,10 @@ std::string QuoteJson(std::string_view text) {
       out += '\\';
       out += c;
     } else if (byte < 0x20) {
-      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : fmt::format("\\u{:04x}", byte);
+      out += c == '\n'   ? "\\n"
+             : c == '\t' ? "\\t"
+             : c == '\r' ? "\\r"
+                         : fmt::format("\\u{:04x}", byte);
     } else {
       out += c;
     }

@@ -67,7 +67,8 @@ std::string BaseLabel(const Description& description) {
       return description.language.empty() ? "Source code"
                                           : fmt::format("Source code ({})", description.language);
     case Format::kBinary:
-      return description.flavour.empty() ? "Binary" : fmt::format("Binary ({})", description.flavour);
+      return description.flavour.empty() ? "Binary"
+                                         : fmt::format("Binary ({})", description.flavour);
     default:
       break;
   }
@@ -97,9 +98,9 @@ std::string EncodingLabel(EncodingKind kind) {
 std::string FaultLabel(const Description& description) {
   for (const Note& note : description.notes) {
     if (note.code != "broken" && note.code != "too-deep") continue;
-    return fmt::format(", {} at byte {} (line {}): {}", note.code == "broken" ? "broken" : "too deep",
-                       GroupDigits(note.offset.value_or(0)), GroupDigits(note.line.value_or(1)),
-                       note.text);
+    return fmt::format(
+        ", {} at byte {} (line {}): {}", note.code == "broken" ? "broken" : "too deep",
+        GroupDigits(note.offset.value_or(0)), GroupDigits(note.line.value_or(1)), note.text);
   }
   return "";
 }

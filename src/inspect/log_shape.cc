@@ -18,7 +18,8 @@ struct ShapeEntry {
 
 // In the order of preference: on equal fit the earlier one, which says more, wins.
 constexpr std::array<ShapeEntry, 5> kShapes = {{
-    {LogShape::kCombinedAccess, "combined-access",
+    {LogShape::kCombinedAccess,
+     "combined-access",
      {"client", "time", "request", "status", "size", "referer", "agent"}},
     {LogShape::kCommonAccess, "common-access", {"client", "time", "request", "status", "size"}},
     {LogShape::kTimestampLevel, "timestamp-level", {"time", "level", "message"}},
@@ -56,10 +57,10 @@ bool TakeChar(char wanted, std::string_view* rest) {
 
 bool IsLevelWord(std::string_view word) {
   static constexpr std::array<std::string_view, 27> kLevels = {
-      "trace", "debug",  "info",    "information", "notice", "warn",  "warning",   "error",
-      "err",   "fatal",  "severe",  "fine",        "finer",  "finest", "panic",    "critical",
-      "crit",  "alert",  "emerg",   "config",      "verbose", "dbg",   "inf",      "wrn",
-      "audit", "success", "emergency"};
+      "trace", "debug",    "info",  "information", "notice",  "warn",     "warning",
+      "error", "err",      "fatal", "severe",      "fine",    "finer",    "finest",
+      "panic", "critical", "crit",  "alert",       "emerg",   "config",   "verbose",
+      "dbg",   "inf",      "wrn",   "audit",       "success", "emergency"};
   if (word.size() > 11) return false;
   const std::string lower = ToLowerAscii(word);
   return std::find(kLevels.begin(), kLevels.end(), lower) != kLevels.end();
@@ -118,8 +119,8 @@ bool ParseLevelAndText(std::string_view rest, std::string_view time, LogFields* 
     if (before == "-") before = {};
     Put(fields, "time", time);
     Put(fields, "level", level.level);
-    fields->emplace_back("message", before.empty() ? std::string(message)
-                                                   : fmt::format("{} {}", before, message));
+    fields->emplace_back(
+        "message", before.empty() ? std::string(message) : fmt::format("{} {}", before, message));
     return true;
   }
   return false;
@@ -169,8 +170,10 @@ bool SkipStructuredData(std::string_view* rest) {
     bool quoted = false;
     std::size_t at = 0;
     for (; at < rest->size() && (quoted || (*rest)[at] != ']'); ++at) {
-      if ((*rest)[at] == '\\') ++at;
-      else if ((*rest)[at] == '"') quoted = !quoted;
+      if ((*rest)[at] == '\\')
+        ++at;
+      else if ((*rest)[at] == '"')
+        quoted = !quoted;
     }
     if (at >= rest->size()) return false;
     rest->remove_prefix(at + 1);
@@ -344,11 +347,16 @@ bool ParseLogfmt(std::string_view line, LogFields* fields) {
 
 bool ParseShape(LogShape shape, std::string_view line, LogFields* fields) {
   switch (shape) {
-    case LogShape::kTimestampLevel: return ParseTimestampLevel(line, fields);
-    case LogShape::kSyslog: return ParseSyslog(line, fields);
-    case LogShape::kCommonAccess: return ParseCommonAccess(line, fields);
-    case LogShape::kCombinedAccess: return ParseCombinedAccess(line, fields);
-    case LogShape::kLogfmt: return ParseLogfmt(line, fields);
+    case LogShape::kTimestampLevel:
+      return ParseTimestampLevel(line, fields);
+    case LogShape::kSyslog:
+      return ParseSyslog(line, fields);
+    case LogShape::kCommonAccess:
+      return ParseCommonAccess(line, fields);
+    case LogShape::kCombinedAccess:
+      return ParseCombinedAccess(line, fields);
+    case LogShape::kLogfmt:
+      return ParseLogfmt(line, fields);
   }
   return false;
 }

@@ -68,18 +68,17 @@ TEST(LogShapeTest, TextWithoutTimeOrLevelDoesNotFit) {  // INS-141
 }
 
 TEST(LogShapeTest, SyslogInItsThreeForms) {  // INS-141
-  EXPECT_THAT(Parse(LogShape::kSyslog, "Jan  2 03:04:05 mars cron[81]: (root) CMD x"),
-              ElementsAre(Pair("time", "Jan  2 03:04:05"), Pair("host", "mars"),
-                          Pair("program", "cron"), Pair("pid", "81"),
-                          Pair("message", "(root) CMD x")));
+  EXPECT_THAT(
+      Parse(LogShape::kSyslog, "Jan  2 03:04:05 mars cron[81]: (root) CMD x"),
+      ElementsAre(Pair("time", "Jan  2 03:04:05"), Pair("host", "mars"), Pair("program", "cron"),
+                  Pair("pid", "81"), Pair("message", "(root) CMD x")));
   EXPECT_THAT(Parse(LogShape::kSyslog, "<30>2024-01-02T03:04:05.1+00:00 mars kernel: [ 0.0] up"),
               ElementsAre(Pair("time", "2024-01-02T03:04:05.1+00:00"), Pair("host", "mars"),
                           Pair("program", "kernel"), Pair("message", "[ 0.0] up")));
-  EXPECT_THAT(
-      Parse(LogShape::kSyslog,
-            R"(<34>1 2024-01-02T03:04:05Z mars su 7 ID47 [x@1 a="]\"" b="2"][y@1] failed)"),
-      ElementsAre(Pair("time", "2024-01-02T03:04:05Z"), Pair("host", "mars"), Pair("program", "su"),
-                  Pair("pid", "7"), Pair("message", "failed")));
+  EXPECT_THAT(Parse(LogShape::kSyslog,
+                    R"(<34>1 2024-01-02T03:04:05Z mars su 7 ID47 [x@1 a="]\"" b="2"][y@1] failed)"),
+              ElementsAre(Pair("time", "2024-01-02T03:04:05Z"), Pair("host", "mars"),
+                          Pair("program", "su"), Pair("pid", "7"), Pair("message", "failed")));
   EXPECT_FALSE(FitsLogShape(LogShape::kSyslog, "Jan  2 03:04:05 mars last message repeated"));
   EXPECT_FALSE(FitsLogShape(LogShape::kSyslog, "Jan  2 03:04:05 mars: gone"));
 }
@@ -101,10 +100,10 @@ TEST(LogShapeTest, AccessLogs) {  // INS-141
 }
 
 TEST(LogShapeTest, LogfmtKeysAreFields) {  // INS-141
-  EXPECT_THAT(Parse(LogShape::kLogfmt,
-                    R"(level=info msg="two \"big\"\nwords" n=3 path=C:\x empty=)"),
-              ElementsAre(Pair("level", "info"), Pair("msg", "two \"big\"\nwords"), Pair("n", "3"),
-                          Pair("path", R"(C:\x)"), Pair("empty", "")));
+  EXPECT_THAT(
+      Parse(LogShape::kLogfmt, R"(level=info msg="two \"big\"\nwords" n=3 path=C:\x empty=)"),
+      ElementsAre(Pair("level", "info"), Pair("msg", "two \"big\"\nwords"), Pair("n", "3"),
+                  Pair("path", R"(C:\x)"), Pair("empty", "")));
   for (const std::string_view line :
        {"a=1", "a=1 b", "a=1 b=\"open", "=1 b=2", "a=\"x\"y b=2", "plain words here"}) {
     EXPECT_FALSE(FitsLogShape(LogShape::kLogfmt, line)) << line;
@@ -175,8 +174,8 @@ TEST(LogShapeTest, CountsAndRangesAgreeWhateverTheSplit) {  // INS-141
     }
     std::uint64_t ranges = 0;
     std::size_t position = 0;
-    for (ByteRange range;
-         NextLogRecord(LogShape::kTimestampLevel, text, &position, &range); ++ranges) {
+    for (ByteRange range; NextLogRecord(LogShape::kTimestampLevel, text, &position, &range);
+         ++ranges) {
       ASSERT_LT(range.begin, range.end);
       ASSERT_LE(range.end, text.size());
     }
@@ -198,8 +197,9 @@ TEST(LogShapeTest, ALineOfAnyLengthIsJudgedByItsStart) {
 }
 
 TEST(LogShapeTest, HostileLinesNeverReadBeyondTheirEnd) {
-  constexpr std::string_view kParts[] = {"2024-11-02", "T", " ", "15:30:00", ".", "+", "[", "]",
-                                         "\"", "\\", "=", "<34>1 ", "Jan", "-", "ERROR", ":", "a"};
+  constexpr std::string_view kParts[] = {"2024-11-02", "T", " ",     "15:30:00", ".", "+",
+                                         "[",          "]", "\"",    "\\",       "=", "<34>1 ",
+                                         "Jan",        "-", "ERROR", ":",        "a"};
   Random random(/*seed=*/142);
   for (int round = 0; round < 5000; ++round) {
     std::string line;

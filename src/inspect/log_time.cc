@@ -37,8 +37,8 @@ class Scanner {
     return true;
   }
   bool Month() {
-    return OneOf({"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov",
-                  "Dec"});
+    return OneOf(
+        {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"});
   }
   bool Weekday() { return OneOf({"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}); }
 
@@ -132,7 +132,7 @@ std::size_t SyslogTimeLength(std::string_view text) {
 
 std::size_t IsoTimeLength(std::string_view text) {
   return text.size() > 10 && text[10] == 'T' && text.substr(0, 5).back() == '-' ? YearFirst(text)
-                                                                               : 0;
+                                                                                : 0;
 }
 
 std::size_t TimestampLength(std::string_view text) {

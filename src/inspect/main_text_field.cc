@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint64_t kMinMedian = 50;  // chars
 
 // Words of names that hold references, not text.
-constexpr std::string_view kReferences[] = {"url",   "uri",  "href", "link",   "id",    "slug",
-                                            "path",  "hash", "image", "img",   "icon",  "avatar",
-                                            "thumb", "thumbnail"};
+constexpr std::string_view kReferences[] = {"url",  "uri",    "href",  "link",     "id",
+                                            "slug", "path",   "hash",  "image",    "img",
+                                            "icon", "avatar", "thumb", "thumbnail"};
 
 struct Prior {
   std::string_view name;  // lower case
@@ -23,9 +23,9 @@ struct Prior {
 };
 
 constexpr Prior kPriors[] = {
-    {"body_markdown", 10}, {"body_text", 10}, {"body", 10},    {"body_html", 10}, {"text", 8},
-    {"content", 8},        {"markdown", 8},   {"message", 5},  {"description", 5},
-    {"abstract", 5},       {"summary", 5},    {"title", 2},    {"subject", 2},    {"name", 2}};
+    {"body_markdown", 10}, {"body_text", 10}, {"body", 10},   {"body_html", 10},  {"text", 8},
+    {"content", 8},        {"markdown", 8},   {"message", 5}, {"description", 5}, {"abstract", 5},
+    {"summary", 5},        {"title", 2},      {"subject", 2}, {"name", 2}};
 
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
@@ -40,8 +40,8 @@ std::vector<std::string> Words(std::string_view name) {
       continue;
     }
     const bool lower_before = i > 0 && IsLower(name[i - 1]);
-    const bool acronym_ends = i > 0 && IsUpper(name[i - 1]) && i + 1 < name.size() &&
-                              IsLower(name[i + 1]);
+    const bool acronym_ends =
+        i > 0 && IsUpper(name[i - 1]) && i + 1 < name.size() && IsLower(name[i + 1]);
     if (IsUpper(c) && (lower_before || acronym_ends)) words.emplace_back();
     words.back() += c;
   }

@@ -129,11 +129,11 @@ struct InterpreterRow {
 };
 
 constexpr InterpreterRow kInterpreters[] = {
-    {"python", "Python"}, {"bash", "Shell"},      {"dash", "Shell"},      {"zsh", "Shell"},
-    {"ksh", "Shell"},     {"fish", "Fish"},       {"sh", "Shell"},        {"node", "JavaScript"},
-    {"deno", "TypeScript"}, {"perl", "Perl"},     {"ruby", "Ruby"},       {"php", "PHP"},
-    {"lua", "Lua"},       {"awk", "Awk"},         {"gawk", "Awk"},        {"tclsh", "Tcl"},
-    {"Rscript", "R"},     {"julia", "Julia"},     {"make", "Makefile"},   {"sed", "sed"}};
+    {"python", "Python"},   {"bash", "Shell"},  {"dash", "Shell"},    {"zsh", "Shell"},
+    {"ksh", "Shell"},       {"fish", "Fish"},   {"sh", "Shell"},      {"node", "JavaScript"},
+    {"deno", "TypeScript"}, {"perl", "Perl"},   {"ruby", "Ruby"},     {"php", "PHP"},
+    {"lua", "Lua"},         {"awk", "Awk"},     {"gawk", "Awk"},      {"tclsh", "Tcl"},
+    {"Rscript", "R"},       {"julia", "Julia"}, {"make", "Makefile"}, {"sed", "sed"}};
 
 // A name such as ".gitignore" has no extension.
 std::string ExtensionOf(std::string_view name) {
@@ -172,7 +172,8 @@ std::string LanguageOfShebang(std::string_view first_line) {
   std::string_view rest = TrimSpace(line.substr(program.size()));
   program = program.substr(program.rfind('/') + 1);
   if (program == "env") {
-    while (rest.starts_with('-')) rest = TrimSpace(rest.substr(std::min(rest.find(' '), rest.size())));
+    while (rest.starts_with('-'))
+      rest = TrimSpace(rest.substr(std::min(rest.find(' '), rest.size())));
     program = rest.substr(0, rest.find_first_of(" \t"));
   }
   for (const InterpreterRow& row : kInterpreters) {

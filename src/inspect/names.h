@@ -1,7 +1,8 @@
 // What a file's name says about it.
 //
 //   NameGuess guess = GuessByName("data/feed.json.gz");
-//   guess.base_name == "feed.json.gz" && guess.format == Format::kJson && guess.compression == "gzip";
+//   guess.base_name == "feed.json.gz" && guess.format == Format::kJson && guess.compression ==
+//   "gzip";
 //
 // Thread-safety: pure functions.
 

@@ -133,8 +133,8 @@ const NdjsonSummary& NdjsonScanner::Finish(TextEnds ends) {
   finished_ = true;
   if (ends == TextEnds::kLater) {
     // The open line was counted when it began; nothing else is known about it.
-    const bool counted_last =
-        summary_.head_lines > std::min(summary_.records + summary_.malformed, NdjsonSummary::kHeadLines);
+    const bool counted_last = summary_.head_lines > std::min(summary_.records + summary_.malformed,
+                                                             NdjsonSummary::kHeadLines);
     if (counted_last) --summary_.head_lines;
     return summary_;
   }

@@ -26,14 +26,14 @@ struct LineFault {
 
 struct NdjsonSummary {
   static constexpr std::uint64_t kHeadLines = 100;  // non-blank lines that decide (INS-32)
-  std::uint64_t records = 0;     // valid lines
-  std::uint64_t malformed = 0;   // non-blank lines that are not one value
-  std::uint64_t non_object = 0;  // records that are not objects
-  std::uint64_t head_lines = 0;  // non-blank lines seen, at most kHeadLines
-  std::uint64_t head_valid = 0;  // valid ones of them
-  bool first_two_contain = false;  // there are two, and both start with { or [
-  bool first_line_array = false;   // the first value is an array
-  std::vector<LineFault> faults;   // the first 10
+  std::uint64_t records = 0;                        // valid lines
+  std::uint64_t malformed = 0;                      // non-blank lines that are not one value
+  std::uint64_t non_object = 0;                     // records that are not objects
+  std::uint64_t head_lines = 0;                     // non-blank lines seen, at most kHeadLines
+  std::uint64_t head_valid = 0;                     // valid ones of them
+  bool first_two_contain = false;                   // there are two, and both start with { or [
+  bool first_line_array = false;                    // the first value is an array
+  std::vector<LineFault> faults;                    // the first 10
 };
 
 class NdjsonScanner {

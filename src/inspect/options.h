@@ -20,14 +20,14 @@ struct Options {
   std::optional<EncodingKind> encoding;  // forced instead of detected
   std::optional<char> delimiter;         // of CSV
   HeaderRow header = HeaderRow::kAuto;
-  int depth = 1;                     // object levels expanded in field paths, 0 to 8
-  std::uint32_t fields = 40;         // fields listed
-  std::uint32_t sample_records = 100;  // records whose fields are looked at
-  std::uint32_t sample_chars = 200;    // 0: no sample
+  int depth = 1;                          // object levels expanded in field paths, 0 to 8
+  std::uint32_t fields = 40;              // fields listed
+  std::uint32_t sample_records = 100;     // records whose fields are looked at
+  std::uint32_t sample_chars = 200;       // 0: no sample
   std::optional<std::uint64_t> max_scan;  // bytes
-  int threads = 0;                   // 0: one a core, at most 8; never changes the result
-  bool hash = false;                 // SHA-256 of the bytes
-  std::size_t block_bytes = 256 << 10;  // of one read; never changes the result
+  int threads = 0;                        // 0: one a core, at most 8; never changes the result
+  bool hash = false;                      // SHA-256 of the bytes
+  std::size_t block_bytes = 256 << 10;    // of one read; never changes the result
 };
 
 }  // namespace dossier::inspect

@@ -3,16 +3,17 @@
 //   PartedPass<TableRecords> pass(source, stream, TableRecords(options));
 //
 // `Records` says how records are scanned:
-//   using Scanner = …;                            with Feed, Finish(TextEnds), at_record_start(), Summary
-//   Scanner First() const;                        from the start of the text
-//   Scanner Later() const;                        from the start of a later record
-//   Scanner Finder(std::string_view block) const; from anywhere: to find the end of the record that
+//   using Scanner = …;                            with Feed, Finish(TextEnds), at_record_start(),
+//   Summary Scanner First() const;                        from the start of the text Scanner
+//   Later() const;                        from the start of a later record Scanner
+//   Finder(std::string_view block) const; from anywhere: to find the end of the record that
 //                                                 `block` cuts; it may guess what was in front
 //   void Add(const Scanner::Summary& part, std::uint64_t offset, Scanner::Summary* sum) const;
 // Records end with LF or CR.
 //
-// A guess is proved or refuted when the part in front has ended: a part is right if its first record
-// begins where the last record of the part in front ends. So the result never depends on a guess.
+// A guess is proved or refuted when the part in front has ended: a part is right if its first
+// record begins where the last record of the part in front ends. So the result never depends on a
+// guess.
 
 #ifndef DOSSIER_INSPECT_PARTED_PASS_H_
 #define DOSSIER_INSPECT_PARTED_PASS_H_
@@ -130,7 +131,7 @@ class PartedPass final : public RecordPass {
     std::uint64_t fed;                         // behind the last byte that was taken
     std::uint64_t begin = internal::kNowhere;  // of the first record
     std::uint64_t end = internal::kNowhere;    // behind the last one
-    bool text_ended = false;  // at `end`, in a record or behind one
+    bool text_ended = false;                   // at `end`, in a record or behind one
     std::optional<Scanner> finder;
     std::optional<Scanner> scanner;  // from `begin`; none: no record begins in the chunk
   };
@@ -172,8 +173,8 @@ class PartedPass final : public RecordPass {
         text_ended_ = true;
         return;
       }
-      const auto inside = static_cast<std::size_t>(
-          std::min<std::uint64_t>(to - std::min(to, at), block->size()));
+      const auto inside =
+          static_cast<std::size_t>(std::min<std::uint64_t>(to - std::min(to, at), block->size()));
       scanner.Feed(block->substr(0, inside));
       const std::size_t taken = inside < block->size()
                                     ? internal::FeedToRecordEnd(&scanner, block->substr(inside))

@@ -27,11 +27,16 @@ struct Sample {
 
 std::string RandomValue(Random& random) {
   switch (random.Below(5)) {
-    case 0: return fmt::format("{{\"id\":{},\"t\":\"a,\\\"]}}\"}}", random.Below(100000));
-    case 1: return fmt::format("[{},[ ],{{}}]", random.Below(10));
-    case 2: return "\"line \\n \\u00e9 é\"";
-    case 3: return "-1.5e+3";
-    default: return "null";
+    case 0:
+      return fmt::format("{{\"id\":{},\"t\":\"a,\\\"]}}\"}}", random.Below(100000));
+    case 1:
+      return fmt::format("[{},[ ],{{}}]", random.Below(10));
+    case 2:
+      return "\"line \\n \\u00e9 é\"";
+    case 3:
+      return "-1.5e+3";
+    default:
+      return "null";
   }
 }
 
@@ -60,10 +65,14 @@ Sample MakeArray(Random& random, std::size_t count) {
 
 std::string RandomCell(Random& random) {
   switch (random.Below(4)) {
-    case 0: return fmt::format("{}", random.Below(1000));
-    case 1: return "\"quoted, \"\"twice\"\"\nnext\"";
-    case 2: return "stray \" quote";
-    default: return "é";
+    case 0:
+      return fmt::format("{}", random.Below(1000));
+    case 1:
+      return "\"quoted, \"\"twice\"\"\nnext\"";
+    case 2:
+      return "stray \" quote";
+    default:
+      return "é";
   }
 }
 
@@ -157,9 +166,10 @@ TEST(RecordJsonTest, ValuesAreCheckedByTheLetter) {  // INS-50, INS-52
     EXPECT_TRUE(IsJsonValue(text)) << text;
   }
   for (const std::string_view text :
-       {"", " ", "{", "}", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "01", "1.",
-        ".5", "+1", "-", "1e", "tru", "truefalse", "nul", "'a'", "\"a", "\"\\x\"", "\"\\u12g4\"",
-        "\"\t\"", "[1}", "{]", "1 2", "[1]]", "\"a\\", "NaN", "[1 2]", "{\"a\" 1}"}) {
+       {"",      " ",          "{",   "}",    "[1,]",  "[,1]",    "{\"a\"}",     "{\"a\":}",
+        "{a:1}", "{\"a\":1,}", "01",  "1.",   ".5",    "+1",      "-",           "1e",
+        "tru",   "truefalse",  "nul", "'a'",  "\"a",   "\"\\x\"", "\"\\u12g4\"", "\"\t\"",
+        "[1}",   "{]",         "1 2", "[1]]", "\"a\\", "NaN",     "[1 2]",       "{\"a\" 1}"}) {
     EXPECT_FALSE(IsJsonValue(text)) << text;
   }
 }

@@ -83,8 +83,7 @@ ShapeScan DetectLog(std::string_view head) {
   if (!shape) return {};
   return {.fits = true,
           .shape = std::string(LogShapeName(*shape)),
-          .field_names =
-              *shape == LogShape::kLogfmt ? LogfmtKeys(lines) : LogShapeFields(*shape)};
+          .field_names = *shape == LogShape::kLogfmt ? LogfmtKeys(lines) : LogShapeFields(*shape)};
 }
 
 std::unique_ptr<RecordCounter> MakeLogCounter(std::string_view shape) {

@@ -35,8 +35,7 @@ std::int64_t Fit(CsvScanner scanner, std::string_view text) {
 
 }  // namespace
 
-void NdjsonRecords::Add(const NdjsonSummary& part, std::uint64_t offset,
-                        NdjsonSummary* sum) const {
+void NdjsonRecords::Add(const NdjsonSummary& part, std::uint64_t offset, NdjsonSummary* sum) const {
   sum->records += part.records;
   sum->malformed += part.malformed;
   sum->non_object += part.non_object;

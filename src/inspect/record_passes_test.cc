@@ -64,12 +64,13 @@ std::string Pick(Random& random, std::span<const std::string_view> pieces, std::
   return text;
 }
 
-constexpr std::string_view kCsvPieces[] = {"a,b\n",       "1,\"x\ny\"\r\n", "\"q\"\"q\",2\n", "3\n",
-                                           "\"\n,\n\n\",4\r\n", "5,6\r",     "x\"y,7\n",      "\n"};
+constexpr std::string_view kCsvPieces[] = {
+    "a,b\n", "1,\"x\ny\"\r\n", "\"q\"\"q\",2\n", "3\n", "\"\n,\n\n\",4\r\n", "5,6\r", "x\"y,7\n",
+    "\n"};
 constexpr std::string_view kHostilePieces[] = {"\"", ",", "\n", "\r", "a", "\"\"", "\r\n", "b,c\n"};
-constexpr std::string_view kJsonPieces[] = {"{\"a\":1}\n",   "{\"a\":\"x\"}\r\n", "[1]\r", "\n", " \n",
-                                            "broken\n",      "7\n",               "{\"a\":\n",
-                                            "{\"b\":{}} \n", "{\"c\":1} x\r\n"};
+constexpr std::string_view kJsonPieces[] = {
+    "{\"a\":1}\n", "{\"a\":\"x\"}\r\n", "[1]\r",          "\n", " \n", "broken\n", "7\n",
+    "{\"a\":\n",   "{\"b\":{}} \n",     "{\"c\":1} x\r\n"};
 
 class PassesTest : public ::testing::Test {
  protected:
@@ -151,19 +152,28 @@ TEST(RecordPlanTest, ALargeFileDescribesAsItDoesReadTwice) {  // INS-12, INS-52,
   Random random(89);
   std::string lines, table = "id,note\n";
   while (lines.size() < (9u << 20)) {
-    lines += random.Below(30000) == 0 ? "broken\n" : "{\"a\":\"" + std::string(random.Below(90), 'x') + "\"}\r\n";
+    lines += random.Below(30000) == 0
+                 ? "broken\n"
+                 : "{\"a\":\"" + std::string(random.Below(90), 'x') + "\"}\r\n";
   }
   while (table.size() < (9u << 20)) {
-    table += random.Below(30000) == 0 ? "ragged\r\n" : "7,\"a\nb, \"\"c\"\"" + std::string(random.Below(90), 'y') + "\"\n";
+    table += random.Below(30000) == 0
+                 ? "ragged\r\n"
+                 : "7,\"a\nb, \"\"c\"\"" + std::string(random.Below(90), 'y') + "\"\n";
   }
   const std::string open = table + "8,\"never closed\n" + "9,x\n";
   struct Case {
     const std::string& text;
     std::string name;
   };
-  for (const Case& c : {Case{lines, "a.ndjson"}, {table, "a.csv"}, {open, "b.csv"}, {lines, "c"}, {table, "d.txt"}}) {
+  for (const Case& c : {Case{lines, "a.ndjson"},
+                        {table, "a.csv"},
+                        {open, "b.csv"},
+                        {lines, "c"},
+                        {table, "d.txt"}}) {
     // A limit that is not reached switches the plan off.
-    const std::string twice = Described(c.text, c.name, {.max_scan = c.text.size() + 1, .threads = 1});
+    const std::string twice =
+        Described(c.text, c.name, {.max_scan = c.text.size() + 1, .threads = 1});
     for (const int threads : {1, 2, 8}) {
       EXPECT_EQ(Described(c.text, c.name, {.threads = threads}), twice) << c.name << " " << threads;
     }
@@ -178,7 +188,8 @@ TEST(RecordPlanTest, WhatTheHeadPromisesWronglyIsNotBelieved) {  // INS-9, INS-3
   for (int i = 0; i < 6000; ++i) latin += i == 5500 ? "{\"a\":\"caf\xE9\"}\n" : line;
   for (int i = 0; i < 6000; ++i) broken += i < 3000 ? line : "no JSON\n";
   for (const std::string& text : {latin, broken}) {
-    const std::string twice = Described(text, "a.ndjson", {.max_scan = text.size() + 1, .threads = 1});
+    const std::string twice =
+        Described(text, "a.ndjson", {.max_scan = text.size() + 1, .threads = 1});
     EXPECT_EQ(Described(text, "a.ndjson", {.threads = 2}), twice);
   }
 }

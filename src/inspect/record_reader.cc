@@ -34,10 +34,9 @@ Result<std::string> RecordReader::ReadJson(std::uint64_t first, std::uint64_t ma
     while (*next - first < max_records && index_.Next(&position, &range)) {
       if (range.size() > kMaxRecordBytes) {
         if (*next > first) break;
-        return MakeError(ErrorCode::kTooLong,
-                         "record {} has {} bytes; at most {} can be read as one row",
-                         GroupDigits(first), GroupDigits(range.size()),
-                         GroupDigits(kMaxRecordBytes));
+        return MakeError(
+            ErrorCode::kTooLong, "record {} has {} bytes; at most {} can be read as one row",
+            GroupDigits(first), GroupDigits(range.size()), GroupDigits(kMaxRecordBytes));
       }
       const std::size_t before = out.size();
       if (*next > first) out.push_back(',');

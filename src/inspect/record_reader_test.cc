@@ -102,11 +102,28 @@ TEST(RecordReaderTest, NumbersAreRecognised) {
     std::string_view cell, number;
   };
   constexpr Case kCases[] = {
-      {"0", "0"},       {"-0", "-0"},   {"12", "12"},     {"+5", "5"},     {" 7 ", "7"},
-      {"1.50", "1.50"}, {".5", "0.5"},  {"1e5", "1e5"},   {"1E-5", "1e-5"}, {"0.1", "0.1"},
-      {"007", ""},      {"1.", ""},     {"", ""},         {"-", ""},       {".", ""},
-      {"1,5", ""},      {"1e", ""},     {"0x10", ""},     {"NaN", ""},     {"1e9999", ""},
-      {"123456789012345", "123456789012345"}, {"1234567890123456", ""},
+      {"0", "0"},
+      {"-0", "-0"},
+      {"12", "12"},
+      {"+5", "5"},
+      {" 7 ", "7"},
+      {"1.50", "1.50"},
+      {".5", "0.5"},
+      {"1e5", "1e5"},
+      {"1E-5", "1e-5"},
+      {"0.1", "0.1"},
+      {"007", ""},
+      {"1.", ""},
+      {"", ""},
+      {"-", ""},
+      {".", ""},
+      {"1,5", ""},
+      {"1e", ""},
+      {"0x10", ""},
+      {"NaN", ""},
+      {"1e9999", ""},
+      {"123456789012345", "123456789012345"},
+      {"1234567890123456", ""},
       {"0.30000000000000004", "0.30000000000000004"},
   };
   for (const Case& c : kCases) EXPECT_EQ(NumberText(c.cell), c.number) << c.cell;
@@ -195,8 +212,9 @@ TEST(RecordReaderTest, EveryRowIsValidJsonWhateverTheText) {
   constexpr Format kFormats[] = {Format::kNdjson,     Format::kJsonArray, Format::kJsonSeq,
                                  Format::kJsonConcat, Format::kCsv,       Format::kTsv,
                                  Format::kDeb822,     Format::kLog};
-  constexpr std::string_view kParts[] = {"\"", ",", "\t", "\n", "\r", "{\"a\":", "}", "[", "]",
-                                         "1",  "A: ", " ", "\x1e", "15:30:00 INFO ", "\\", "\xff"};
+  constexpr std::string_view kParts[] = {
+      "\"", ",", "\t",  "\n", "\r",   "{\"a\":",        "}",  "[",
+      "]",  "1", "A: ", " ",  "\x1e", "15:30:00 INFO ", "\\", "\xff"};
   for (int round = 0; round < 1000; ++round) {
     std::string text;
     for (std::uint64_t i = random.Below(20); i > 0; --i) {

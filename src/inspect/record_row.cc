@@ -181,10 +181,14 @@ class LogRows final : public NamedRows {
 std::unique_ptr<NamedRows> MakeNamedRows(std::string_view text, const Description& description) {
   switch (description.format) {
     case Format::kCsv:
-    case Format::kTsv: return std::make_unique<TableRows>(text, description);
-    case Format::kDeb822: return std::make_unique<StanzaRows>(description);
-    case Format::kLog: return std::make_unique<LogRows>(description);
-    default: return nullptr;
+    case Format::kTsv:
+      return std::make_unique<TableRows>(text, description);
+    case Format::kDeb822:
+      return std::make_unique<StanzaRows>(description);
+    case Format::kLog:
+      return std::make_unique<LogRows>(description);
+    default:
+      return nullptr;
   }
 }
 
@@ -198,12 +202,23 @@ std::string_view TakeDigits(std::string_view* rest) {
 
 void AppendEscape(unsigned char c, std::string* out) {
   switch (c) {
-    case '"': out->append("\\\""); break;
-    case '\\': out->append("\\\\"); break;
-    case '\n': out->append("\\n"); break;
-    case '\r': out->append("\\r"); break;
-    case '\t': out->append("\\t"); break;
-    default: fmt::format_to(std::back_inserter(*out), "\\u{:04x}", c);
+    case '"':
+      out->append("\\\"");
+      break;
+    case '\\':
+      out->append("\\\\");
+      break;
+    case '\n':
+      out->append("\\n");
+      break;
+    case '\r':
+      out->append("\\r");
+      break;
+    case '\t':
+      out->append("\\t");
+      break;
+    default:
+      fmt::format_to(std::back_inserter(*out), "\\u{:04x}", c);
   }
 }
 

@@ -150,23 +150,29 @@ std::unique_ptr<RecordSplitter> FlavourSplitter(std::string_view text, std::stri
 
 std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Description& description) {
   switch (description.format) {
-    case Format::kNdjson: return std::make_unique<NdjsonSplitter>(text);
-    case Format::kJson: return FlavourSplitter(text, description.flavour);
-    case Format::kJsonArray: return ArraySplitter(text);
+    case Format::kNdjson:
+      return std::make_unique<NdjsonSplitter>(text);
+    case Format::kJson:
+      return FlavourSplitter(text, description.flavour);
+    case Format::kJsonArray:
+      return ArraySplitter(text);
     case Format::kJsonSeq:
-    case Format::kJsonConcat: return std::make_unique<SequenceSplitter>(text);
+    case Format::kJsonConcat:
+      return std::make_unique<SequenceSplitter>(text);
     case Format::kCsv:
     case Format::kTsv: {
       TableShape shape = description.table.value_or(TableShape{});
       if (!description.table && description.format == Format::kTsv) shape.delimiter = '\t';
       return std::make_unique<TableSplitter>(text, shape);
     }
-    case Format::kDeb822: return std::make_unique<StanzaSplitter>(text);
+    case Format::kDeb822:
+      return std::make_unique<StanzaSplitter>(text);
     case Format::kLog: {
       const auto shape = LogShapeNamed(description.log_shape);
       return shape ? std::make_unique<LogSplitter>(text, *shape) : nullptr;
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

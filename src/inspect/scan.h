@@ -34,7 +34,7 @@ struct Scan {
   TextStreamOptions stream;  // how the text is read
   std::string_view head;     // the first decoded megabyte
   TextEnds head_ends = TextEnds::kHere;
-  bool complete = true;      // false: --max-scan or a read error stopped the counting pass
+  bool complete = true;  // false: --max-scan or a read error stopped the counting pass
   Description* out;
   RecordPlan* plan = nullptr;  // what was scanned while the text was counted
 
@@ -53,8 +53,8 @@ struct Place {
   std::uint64_t offset = 0;  // stored bytes
   std::uint64_t line = 1;
 };
-// Where bytes of the decoded text are stored, by their offset in it: one more reading of the text, up
-// to the last of them.
+// Where bytes of the decoded text are stored, by their offset in it: one more reading of the text,
+// up to the last of them.
 using Places = std::map<std::uint64_t, Place>;
 Result<Places> FindPlaces(const Scan& scan, const std::set<std::uint64_t>& decoded_offsets);
 Result<Place> FindPlace(const Scan& scan, std::uint64_t decoded_offset);

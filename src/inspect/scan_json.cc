@@ -89,8 +89,8 @@ Status NoteMalformed(const Scan& scan, const NdjsonSummary& summary) {
   std::string lines;
   for (const LineFault& fault : summary.faults) {
     if (!lines.empty()) lines += "; ";
-    lines += fmt::format("line {}: {}", GroupDigits(places[fault.offset].line),
-                         FaultText(fault.fault));
+    lines +=
+        fmt::format("line {}: {}", GroupDigits(places[fault.offset].line), FaultText(fault.fault));
   }
   if (summary.malformed > summary.faults.size()) {
     lines += fmt::format("; and {} more", GroupDigits(summary.malformed - summary.faults.size()));
@@ -283,9 +283,9 @@ std::unique_ptr<NdjsonPlan> PlanNdjson(const Scan& scan) {
   auto plan = std::make_unique<NdjsonPlan>(scan.limits());
   plan->probe = ProbeNdjson(scan);
   // What decides and what is sampled must lie in the first part.
-  const bool in_head = scan.head_ends == TextEnds::kHere ||
-                       (plan->probe.head_lines == NdjsonSummary::kHeadLines &&
-                        plan->probe.records >= scan.options.sample_records);
+  const bool in_head =
+      scan.head_ends == TextEnds::kHere || (plan->probe.head_lines == NdjsonSummary::kHeadLines &&
+                                            plan->probe.records >= scan.options.sample_records);
   if (!in_head || !IsCertainNdjson(plan->probe)) return plan;
   NdjsonScanner first;
   first.SetEvents(&plan->fields, plan->fields.EventDepth(0), scan.options.sample_records);

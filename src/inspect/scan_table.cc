@@ -68,9 +68,9 @@ std::string RaggedText(const CsvGuess& guess, const CsvSummary& rows, const Plac
   std::string lines;
   for (const CsvFault& fault : rows.ragged_rows) {
     if (!lines.empty()) lines += "; ";
-    lines += fmt::format("line {}: {} {}",
-                         GroupDigits(places.at(guess.text_start + fault.offset).line), fault.cells,
-                         fault.cells == 1 ? "cell" : "cells");
+    lines +=
+        fmt::format("line {}: {} {}", GroupDigits(places.at(guess.text_start + fault.offset).line),
+                    fault.cells, fault.cells == 1 ? "cell" : "cells");
   }
   if (rows.ragged > rows.ragged_rows.size()) {
     lines += fmt::format("; and {} more", GroupDigits(rows.ragged - rows.ragged_rows.size()));
@@ -101,8 +101,8 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
             place);
   }
   // The quote that never closes is itself one of them.
-  const std::uint64_t stray = rows.stray_quotes - std::min<std::uint64_t>(
-                                  rows.stray_quotes, rows.open_quote ? 1 : 0);
+  const std::uint64_t stray =
+      rows.stray_quotes - std::min<std::uint64_t>(rows.stray_quotes, rows.open_quote ? 1 : 0);
   if (stray > 0 && rows.first_stray) {
     const Place place = place_of(*rows.first_stray);
     AddNote(scan.out, "stray-quote",
@@ -161,8 +161,8 @@ std::unique_ptr<TablePlan> PlanTable(const Scan& scan) {
   };
   const auto named = scan.options.format ? scan.options.format : scan.out->named_format;
   const bool table = named && is_table(*named);
-  const bool maybe = !scan.options.format &&
-                     (!named || *named == Format::kPlainText || *named == Format::kLog);
+  const bool maybe =
+      !scan.options.format && (!named || *named == Format::kPlainText || *named == Format::kLog);
   const std::string_view text = TrimSpace(scan.head);
   const bool json = !table && (text.starts_with('{') || text.starts_with('['));
   if (text.empty() || json || (!table && !maybe)) return nullptr;

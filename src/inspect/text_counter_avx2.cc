@@ -80,8 +80,7 @@ class CodePointCounter {
     // No continuation byte, as a signed number, is above -65.
     starts_ = _mm256_sub_epi8(starts_, _mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65)));
     const __m256i f0 = _mm256_set1_epi8(static_cast<char>(0xF0));
-    four_byte_ =
-        _mm256_sub_epi8(four_byte_, _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, f0), bytes));
+    four_byte_ = _mm256_sub_epi8(four_byte_, _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, f0), bytes));
   }
 
   __m256i errors_, before_, starts_, four_byte_;
@@ -114,8 +113,9 @@ class LineMeter {
         Mask(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, round.low), round.low),
              _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, round.high), round.high));
     // Spaces and controls: what may stand in a blank line, and a few more.
-    const std::uint64_t low = Mask(_mm256_cmpeq_epi8(_mm256_min_epu8(round.low, space), round.low),
-                                   _mm256_cmpeq_epi8(_mm256_min_epu8(round.high, space), round.high));
+    const std::uint64_t low =
+        Mask(_mm256_cmpeq_epi8(_mm256_min_epu8(round.low, space), round.low),
+             _mm256_cmpeq_epi8(_mm256_min_epu8(round.high, space), round.high));
     const std::uint64_t may_be_blank = ends & (low << 1 | low_before_);
     low_before_ = low >> 63;
     if (special != ends || !summary_.any_end || cr_before_) [[unlikely]] {
@@ -127,13 +127,15 @@ class LineMeter {
       return;
     }
     summary_.lf += static_cast<std::uint64_t>(std::popcount(ends));
-    if (may_be_blank != 0) [[unlikely]] CountBlank(may_be_blank, base);
+    if (may_be_blank != 0) [[unlikely]]
+      CountBlank(may_be_blank, base);
     // Whether a line ends in 64 bytes of text is a toss-up: choices instead of a branch.
     const std::uint64_t first = base + static_cast<std::uint64_t>(std::countr_zero(ends));
     const std::uint64_t length = ends != 0 ? first - line_start_ : 0;
     summary_.inner_longest = std::max(summary_.inner_longest, length);
     // Lines inside the round are shorter than it.
-    if (summary_.inner_longest < kRound) [[unlikely]] MeasureInside(ends);
+    if (summary_.inner_longest < kRound) [[unlikely]]
+      MeasureInside(ends);
     const std::uint64_t behind = base + kRound - static_cast<std::uint64_t>(std::countl_zero(ends));
     line_start_ = ends != 0 ? behind : line_start_;
   }

@@ -18,8 +18,22 @@ TEST(TextCounterTest, TheExampleInTheHeaderWorks) {
 // length, whole and cut off.
 std::string MakeText(Random& random, std::size_t bytes) {
   static constexpr std::string_view kPieces[] = {
-      "a", "b", " ", "\t", "\n", "\r", "\r\n", "\n\n", " \n", "é", "東", "🙂",
-      "plain words that fill a good part of a round of the kernel", "\xE6\x9D", "\xFF", "\x80"};
+      "a",
+      "b",
+      " ",
+      "\t",
+      "\n",
+      "\r",
+      "\r\n",
+      "\n\n",
+      " \n",
+      "é",
+      "東",
+      "🙂",
+      "plain words that fill a good part of a round of the kernel",
+      "\xE6\x9D",
+      "\xFF",
+      "\x80"};
   constexpr std::size_t kCommon = 13;  // the pieces in front of the broken ones
   // A subset, so that some texts have no CR, some no line end, some nothing wide.
   const std::uint64_t chosen = random.Next() | 1;
@@ -54,8 +68,8 @@ TEST(TextCounterTest, TheFastKernelEqualsTheScalarOneAcrossItsParts) {  // INS-6
   for (int round = 0; round < 200; ++round) {
     std::string text = MakeText(random, 2 * kPart + random.Below(200));
     // What stands across the border between two parts decides most.
-    constexpr std::string_view kBorders[] = {"\r\n", " \n", "\n\n", "\n \n", "🙂", "\r", "é\n",
-                                             "\t\t\n"};
+    constexpr std::string_view kBorders[] = {"\r\n", " \n", "\n\n", "\n \n",
+                                             "🙂",   "\r",  "é\n",  "\t\t\n"};
     const std::string_view border = kBorders[random.Below(std::size(kBorders))];
     text.replace(kPart - random.Below(border.size() + 1), border.size(), border);
     ASSERT_EQ(internal::CountTextAvx2(text), internal::CountTextScalar(text)) << round;

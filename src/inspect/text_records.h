@@ -4,7 +4,8 @@
 //   if (scan.fits) auto counter = MakeLogCounter(scan.shape);
 //   counter->Feed(block); … std::uint64_t records = counter->Finish();
 //
-// Implemented in deb822.cc and log_shape.cc. Thread-safety: pure functions; a counter has one owner.
+// Implemented in deb822.cc and log_shape.cc. Thread-safety: pure functions; a counter has one
+// owner.
 
 #ifndef DOSSIER_INSPECT_TEXT_RECORDS_H_
 #define DOSSIER_INSPECT_TEXT_RECORDS_H_

@@ -75,9 +75,10 @@ std::optional<Format> LooksLikeMarkup(std::string_view head) {
 }
 
 bool LooksLikeMail(std::string_view head) {
-  constexpr std::array<std::string_view, 6> kHeaders = {"from:",       "to:",      "subject:",
-                                                        "date:",       "message-id:", "received:"};
-  if (head.starts_with("From ") && head.substr(0, head.find('\n')).find('@') != std::string_view::npos) {
+  constexpr std::array<std::string_view, 6> kHeaders = {
+      "from:", "to:", "subject:", "date:", "message-id:", "received:"};
+  if (head.starts_with("From ") &&
+      head.substr(0, head.find('\n')).find('@') != std::string_view::npos) {
     return true;
   }
   std::array<bool, kHeaders.size()> seen{};

@@ -25,7 +25,9 @@ std::size_t WholeCodePoints(std::string_view block) {
 }  // namespace
 
 TextStream::TextStream(const ByteSource& source, TextStreamOptions options)
-    : source_(source), options_(std::move(options)), block_start_(options_.start),
+    : source_(source),
+      options_(std::move(options)),
+      block_start_(options_.start),
       next_(options_.start) {}
 
 Result<std::string_view> TextStream::ReadStored() {
@@ -34,7 +36,8 @@ Result<std::string_view> TextStream::ReadStored() {
                               options_.limit - std::min(options_.limit, next_)));
   const auto whole = source_.bytes();
   if (whole) {
-    const std::string_view all = whole->substr(0, std::min<std::uint64_t>(options_.limit, whole->size()));
+    const std::string_view all =
+        whole->substr(0, std::min<std::uint64_t>(options_.limit, whole->size()));
     if (next_ >= all.size()) return std::string_view();
     const std::string_view block = all.substr(next_, wanted);
     last_ = next_ + block.size() == all.size();

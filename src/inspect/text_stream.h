@@ -27,8 +27,8 @@ namespace dossier::inspect {
 
 struct TextStreamOptions {
   EncodingKind kind = EncodingKind::kUtf8;
-  bool replace_invalid = false;   // UTF-8 that is known to have invalid parts
-  std::uint64_t start = 0;        // stored bytes; behind the BOM
+  bool replace_invalid = false;  // UTF-8 that is known to have invalid parts
+  std::uint64_t start = 0;       // stored bytes; behind the BOM
   std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();  // stored bytes from 0
   std::size_t block_bytes = 256 << 10;
   CancelToken cancel;

@@ -36,8 +36,8 @@ bool TakeDate(std::string_view* text) {
   std::string_view rest = *text;
   for (const char separator : {'-', '/'}) {  // 2024-11-02, 2024/11/02
     rest = *text;
-    if (TakeNumber(&rest, 4, 0, 9999) && TakeByte(&rest, separator) && TakeNumber(&rest, 2, 1, 12) &&
-        TakeByte(&rest, separator) && TakeNumber(&rest, 2, 1, 31)) {
+    if (TakeNumber(&rest, 4, 0, 9999) && TakeByte(&rest, separator) &&
+        TakeNumber(&rest, 2, 1, 12) && TakeByte(&rest, separator) && TakeNumber(&rest, 2, 1, 31)) {
       *text = rest;
       return true;
     }

@@ -67,7 +67,8 @@ void AddBlock(const Json& content, Reply& reply) {
     reply.thinking += text;
     Block block{.type = Block::Type::kThinking, .text = text};
     // Cut before its signature it would be refused.
-    const bool sealed = type != "thinking" || !FindString(content, "signature").value_or("").empty();
+    const bool sealed =
+        type != "thinking" || !FindString(content, "signature").value_or("").empty();
     if (sealed) block.provider_data = JsonObject{{"anthropic", content}};
     reply.blocks.push_back(std::move(block));
   } else if (type == "tool_use" && reply.tool_calls.size() < kMostToolCalls) {

@@ -51,9 +51,7 @@ std::optional<JsonObject> BlockJson(const Block& block) {
 class BodyBuilder {
  public:
   BodyBuilder(const Request& request, const WireOptions& options)
-      : request_(request),
-        options_(options),
-        breakpoints_(options.entry.capability) {}
+      : request_(request), options_(options), breakpoints_(options.entry.capability) {}
 
   WireRequest Run() {
     body_["model"] = request_.model;
@@ -156,8 +154,8 @@ class BodyBuilder {
   void AddSchema() {
     if (!request_.schema) return;
     if (options_.entry.json_schema) {
-      body_["output_config"] = JsonObject{
-          {"format", JsonObject{{"type", "json_schema"}, {"schema", *request_.schema}}}};
+      body_["output_config"] =
+          JsonObject{{"format", JsonObject{{"type", "json_schema"}, {"schema", *request_.schema}}}};
       return;
     }
     warnings_.push_back(request_.model + " takes no JSON Schema: it is asked for in words");

@@ -23,8 +23,8 @@ class AnthropicStream final : public ReplyStream {
  private:
   // One content block between its start and its stop.
   struct Piece {
-    Json start;             // as it was announced
-    std::string text;       // of text and thinking, or a tool's arguments
+    Json start;        // as it was announced
+    std::string text;  // of text and thinking, or a tool's arguments
     std::string signature;
   };
 

@@ -19,9 +19,8 @@ Entry Claude() {
   Entry entry;
   entry.json_schema = true;
   entry.capability.max_output = 4096;
-  entry.capability.cache = {.mode = assembly::CacheRules::Mode::kExplicit,
-                            .breakpoints = 2,
-                            .ttl = {"5m", "1h"}};
+  entry.capability.cache = {
+      .mode = assembly::CacheRules::Mode::kExplicit, .breakpoints = 2, .ttl = {"5m", "1h"}};
   return entry;
 }
 
@@ -40,8 +39,8 @@ Request ToolRequest() {
       {Role::kAssistant,
        {{.type = Block::Type::kThinking,
          .text = "hm",
-         .provider_data = *ParseJson(
-             R"({"anthropic":{"type":"thinking","thinking":"hm","signature":"s1"}})")},
+         .provider_data =
+             *ParseJson(R"({"anthropic":{"type":"thinking","thinking":"hm","signature":"s1"}})")},
         {.type = Block::Type::kThinking, .text = "of another", .provider_data = JsonObject{}},
         {.type = Block::Type::kToolCall,
          .call_id = "call.1",
@@ -53,7 +52,8 @@ Request ToolRequest() {
   return request;
 }
 
-TEST(AnthropicRequestTest, SystemToolsThinkingAndBreakpointsStandWhereTheApiWantsThem) {  // MOD-11, ASM-72, ASM-77
+TEST(AnthropicRequestTest,
+     SystemToolsThinkingAndBreakpointsStandWhereTheApiWantsThem) {  // MOD-11, ASM-72, ASM-77
   EXPECT_EQ(
       ToJson(Body(ToolRequest())),
       R"({"model":"m","max_tokens":4096,"tools":[{"name":"look","description":"Looks.",)"
@@ -77,20 +77,24 @@ TEST(AnthropicRequestTest, WhatTheApiWouldRefuseIsNotSent) {  // MOD-11, MOD-10
   Request request = UserRequest("x");
   request.model = "m";
   request.messages.turns.push_back({Role::kAssistant, {{.text = "{ \n"}}});
-  request.sampling = {.temperature = 0.5, .max_output = 9, .seed = 1, .stop = {"\n", "END"},
+  request.sampling = {.temperature = 0.5,
+                      .max_output = 9,
+                      .seed = 1,
+                      .stop = {"\n", "END"},
                       .extra = {{"thinking", "on"}, {"system", "evil"}}};
   Entry entry = Claude();
   entry.sampling = false;
   WireRequest wire = BuildAnthropicBody(request, {.entry = entry});
   const Json body = *ParseJson(wire.body);
-  EXPECT_EQ(body.at_pointer("/messages/1/content/0/text"), "{") << "no white space behind a prefill";
+  EXPECT_EQ(body.at_pointer("/messages/1/content/0/text"), "{")
+      << "no white space behind a prefill";
   EXPECT_EQ(ToJson(*Find(body, "stop_sequences")), R"(["END"])");
   EXPECT_EQ(FindInt(body, "max_tokens"), 9);
   EXPECT_EQ(FindBool(body, "stream"), true);
   EXPECT_EQ(FindString(body, "thinking"), "on");
   for (const char* absent : {"temperature", "seed", "system"}) EXPECT_FALSE(Find(body, absent));
-  EXPECT_THAT(wire.warnings, ElementsAre(HasSubstr("temperature"), HasSubstr("seed"),
-                                         HasSubstr("white space")));
+  EXPECT_THAT(wire.warnings,
+              ElementsAre(HasSubstr("temperature"), HasSubstr("seed"), HasSubstr("white space")));
 }
 
 TEST(AnthropicRequestTest, ASchemaIsAskedForInTheFieldOrInWords) {  // MOD-10
@@ -162,11 +166,10 @@ TEST(AnthropicReplyTest, ErrorsAndWrongTypesAreNamed) {  // MOD-14, MOD-A11
   for (const auto& [body, message] : cases) {
     EXPECT_THAT(ParseAnthropicReply(body), FailsWith(ErrorCode::kNetwork, message));
   }
-  for (const char* data :
-       {"7", R"({"type":"content_block_delta","index":-1})",
-        R"({"type":"content_block_delta","index":99999999,"delta":{}})",
-        R"({"type":"content_block_start","index":0})",
-        R"({"type":"content_block_delta","index":0,"delta":7})"}) {
+  for (const char* data : {"7", R"({"type":"content_block_delta","index":-1})",
+                           R"({"type":"content_block_delta","index":99999999,"delta":{}})",
+                           R"({"type":"content_block_start","index":0})",
+                           R"({"type":"content_block_delta","index":0,"delta":7})"}) {
     AnthropicStream stream;
     EXPECT_THAT(stream.Add(data), FailsWith(ErrorCode::kNetwork, "malformed reply")) << data;
     EXPECT_EQ(stream.retry(), Failure::Retry::kNo);

@@ -32,18 +32,19 @@ bool NeedsKey(const Provider& provider) { return !provider.key_variables.empty()
 
 Status TakeKey(const Wanted& wanted, const Environment& environment, Choice& choice) {
   if (wanted.keys == Wanted::Keys::kNone) return {};
-  DOSSIER_ASSIGN_OR_RETURN(
-      Key key, FindKey(choice.provider, wanted.key_env, environment, wanted.config));
+  DOSSIER_ASSIGN_OR_RETURN(Key key,
+                           FindKey(choice.provider, wanted.key_env, environment, wanted.config));
   choice.key = std::move(key.value);
   choice.key_source = std::move(key.source);
   return {};
 }
 
 tl::unexpected<Error> NoKey(const Provider& provider, const Environment& environment) {
-  return MakeError(ErrorCode::kAuth,
-                   "no key for {}: {}; `dossier models list` shows what can be used, and `-m local` "
-                   "needs no key",
-                   provider.name, LookedAt(provider, environment));
+  return MakeError(
+      ErrorCode::kAuth,
+      "no key for {}: {}; `dossier models list` shows what can be used, and `-m local` "
+      "needs no key",
+      provider.name, LookedAt(provider, environment));
 }
 
 std::string UnknownWarning(const Entry& entry, const UserConfig& config) {
@@ -270,7 +271,8 @@ std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry) {
     return index < cache.write.size() ? std::optional(cache.write[index]) : std::nullopt;
   };
   const bool known =
-      add(usage.input - cached - written, entry.price_input) && add(usage.output, entry.price_output) &&
+      add(usage.input - cached - written, entry.price_input) &&
+      add(usage.output, entry.price_output) &&
       (entry.price_cached ? add(cached, entry.price_cached) : add_share(cached, read)) &&
       add_share(written - written_long, write(0)) && add_share(written_long, write(1));
   return known ? std::optional<std::int64_t>(total) : std::nullopt;
@@ -280,12 +282,11 @@ Result<Catalog> Catalog::Load(const std::vector<std::string>& override_files) {
   Catalog catalog;
   const auto built_in = BuiltInAsset("data/models.yaml");
   if (!built_in) return MakeError(ErrorCode::kInternal, "data/models.yaml is not built in");
-  DOSSIER_RETURN_IF_ERROR(ReadCatalogFile(*built_in, "data/models.yaml", &catalog.entries_,
-                                          &catalog.providers_));
+  DOSSIER_RETURN_IF_ERROR(
+      ReadCatalogFile(*built_in, "data/models.yaml", &catalog.entries_, &catalog.providers_));
   for (const std::string& path : override_files) {
     DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, 16u << 20));
-    DOSSIER_RETURN_IF_ERROR(
-        ReadCatalogFile(text, path, &catalog.entries_, &catalog.providers_));
+    DOSSIER_RETURN_IF_ERROR(ReadCatalogFile(text, path, &catalog.entries_, &catalog.providers_));
   }
   return catalog;
 }

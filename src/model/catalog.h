@@ -43,31 +43,31 @@ struct Entry {
 
 // How to reach a provider.
 struct Provider {
-  std::string name, base_url;            // "openai", "https://api.openai.com/v1"
-  std::string dialect = "openai";          // model/dialect.h
-  std::vector<std::string> key_variables;  // looked at in order
+  std::string name, base_url;                   // "openai", "https://api.openai.com/v1"
+  std::string dialect = "openai";               // model/dialect.h
+  std::vector<std::string> key_variables;       // looked at in order
   std::vector<std::string> base_url_variables;  // the first that is set moves the provider
   std::string default_model;
 };
 
 struct Wanted {
-  std::string name;      // "", "NAME" or "PROVIDER/NAME"
-  std::string base_url;  // --base-url
-  std::string key_env;   // --key-env
-  std::string script;    // --script: of the scripted model
-  UserConfig config;     // model/user_config.h
-  std::optional<std::chrono::sys_days> today;  // to warn of old facts; unset: no warning
+  std::string name;                                     // "", "NAME" or "PROVIDER/NAME"
+  std::string base_url;                                 // --base-url
+  std::string key_env;                                  // --key-env
+  std::string script;                                   // --script: of the scripted model
+  UserConfig config;                                    // model/user_config.h
+  std::optional<std::chrono::sys_days> today;           // to warn of old facts; unset: no warning
   enum class Keys { kFind, kNone } keys = Keys::kFind;  // kNone: a replay sends nothing
 };
 
 struct Choice {
   Entry entry;
-  Provider provider;      // base_url overridden where the user said so
-  std::string model;      // as the provider knows it
-  std::string key;        // empty: none needed; never logged
-  std::string key_source; // "OPENAI_API_KEY"
+  Provider provider;       // base_url overridden where the user said so
+  std::string model;       // as the provider knows it
+  std::string key;         // empty: none needed; never logged
+  std::string key_source;  // "OPENAI_API_KEY"
   std::string script;
-  std::string why;        // "OPENAI_API_KEY is set" (MOD-2)
+  std::string why;                    // "OPENAI_API_KEY is set" (MOD-2)
   std::vector<std::string> warnings;  // MOD-41
 };
 

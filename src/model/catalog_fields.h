@@ -45,8 +45,8 @@ void ReadWord(const YAML::Node& node,
   FailAt(node, "one of " + known + " is wanted");
 }
 void ReadFlag(const YAML::Node& node, bool& out);
-void ReadCount(const YAML::Node& node, std::int64_t& out);                  // above 0
-void ReadCount(const YAML::Node& node, std::optional<std::int64_t>& out);   // null: unknown
+void ReadCount(const YAML::Node& node, std::int64_t& out);                 // above 0
+void ReadCount(const YAML::Node& node, std::optional<std::int64_t>& out);  // null: unknown
 void ReadNumber(const YAML::Node& node, double least, double most, double& out);
 void ReadNumber(const YAML::Node& node, double least, double most, std::optional<double>& out);
 // One text, or a list of them.

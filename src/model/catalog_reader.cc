@@ -53,11 +53,10 @@ void ReadTurnRules(const YAML::Node& node, assembly::Capability& capability) {
   ReadFlag(node["assistant_first"], capability.assistant_first);
   ReadFlag(node["merge_same_role"], capability.merge_same_role);
   ReadFlag(node["user_after_tool"], capability.user_after_tool);
-  ReadWord<LateSystem>(node["late_system"],
-                       {{"yes", LateSystem::kYes},
-                        {"after_user", LateSystem::kAfterUser},
-                        {"no", LateSystem::kNo}},
-                       capability.late_system);
+  ReadWord<LateSystem>(
+      node["late_system"],
+      {{"yes", LateSystem::kYes}, {"after_user", LateSystem::kAfterUser}, {"no", LateSystem::kNo}},
+      capability.late_system);
   ReadWord<ToolResults>(node["tool_results"],
                         {{"tool", ToolResults::kToolTurn}, {"user", ToolResults::kUserTurn}},
                         capability.tool_results);
@@ -71,10 +70,10 @@ void ReadTurnRules(const YAML::Node& node, assembly::Capability& capability) {
 
 void ReadCapabilities(const YAML::Node& node, Entry& entry) {
   if (!node) return;
-  CheckKeys(node, {"streaming", "tools", "json_schema", "grammar", "vision", "thinking",
-                   "system_role", "assistant_first", "merge_same_role", "late_system", "prefill",
-                   "user_after_tool", "tool_results", "image", "sampling", "max_tokens_name",
-                   "as_of", "source", "status"});
+  CheckKeys(node,
+            {"streaming", "tools", "json_schema", "grammar", "vision", "thinking", "system_role",
+             "assistant_first", "merge_same_role", "late_system", "prefill", "user_after_tool",
+             "tool_results", "image", "sampling", "max_tokens_name", "as_of", "source", "status"});
   assembly::Capability& capability = entry.capability;
   ReadFlag(node["streaming"], entry.streaming);
   ReadFlag(node["tools"], entry.tools);
@@ -82,8 +81,7 @@ void ReadCapabilities(const YAML::Node& node, Entry& entry) {
   ReadFlag(node["grammar"], entry.grammar);
   ReadFlag(node["vision"], entry.vision);
   ReadFlag(node["thinking"], entry.thinking);
-  ReadOneOf(node["system_role"], {"field", "message", "developer", "none"},
-            capability.system_role);
+  ReadOneOf(node["system_role"], {"field", "message", "developer", "none"}, capability.system_role);
   ReadTurnRules(node, capability);
   ReadCount(node["image"], capability.image_tokens);
   ReadOneOf(node["max_tokens_name"], {"max_tokens", "max_completion_tokens"},
@@ -103,14 +101,13 @@ void ReadSmallCount(const YAML::Node& node, int& out) {
 
 void ReadCache(const YAML::Node& node, assembly::CacheRules& cache) {
   if (!node) return;
-  CheckKeys(node, {"mode", "min_prefix", "breakpoints", "step", "look_back", "ttl", "write",
-                   "read", "as_of", "source", "status"});
+  CheckKeys(node, {"mode", "min_prefix", "breakpoints", "step", "look_back", "ttl", "write", "read",
+                   "as_of", "source", "status"});
   using Mode = assembly::CacheRules::Mode;
-  ReadWord<Mode>(node["mode"],
-                 {{"none", Mode::kNone},
-                  {"automatic", Mode::kAutomatic},
-                  {"explicit", Mode::kExplicit}},
-                 cache.mode);
+  ReadWord<Mode>(
+      node["mode"],
+      {{"none", Mode::kNone}, {"automatic", Mode::kAutomatic}, {"explicit", Mode::kExplicit}},
+      cache.mode);
   ReadCount(node["min_prefix"], cache.min_prefix);
   ReadSmallCount(node["breakpoints"], cache.breakpoints);
   ReadCount(node["step"], cache.step);
@@ -169,8 +166,8 @@ void ReadProvenance(const YAML::Node& node, Entry& entry) {
 
 void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
   CheckKeys(node, {"name", "provider", "window", "max_output", "max_input", "tokenizer", "prices",
-                   "capabilities", "cache", "tokens", "image", "profile", "as_of", "source", "status",
-                   "note"});
+                   "capabilities", "cache", "tokens", "image", "profile", "as_of", "source",
+                   "status", "note"});
   if (!node["name"] || !node["provider"]) FailAt(node, "a model needs name and provider");
   const std::string name = node["name"].Scalar(), provider = node["provider"].Scalar();
   CheckFact(node, name);

@@ -87,9 +87,8 @@ TEST(CatalogTest, UnknownModelsGetTheConservativeEntryAndOneWarning) {  // MOD-4
   ASSERT_EQ(choice->warnings.size(), 1u);
   EXPECT_THAT(choice->warnings[0], HasSubstr("data/models.yaml"));
   const std::pair<const char*, const char*> profiles[] = {
-      {"qwen-0.5b", "small"}, {"x-3B", "small"},      {"x-3.1b", "large"},
-      {"x-70b-v2", "large"},  {"mystery", "large"},   {"phi-2bit", "large"},
-      {"moe-30b-a3b", "large"}};
+      {"qwen-0.5b", "small"}, {"x-3B", "small"},     {"x-3.1b", "large"},     {"x-70b-v2", "large"},
+      {"mystery", "large"},   {"phi-2bit", "large"}, {"moe-30b-a3b", "large"}};
   for (const auto& [name, profile] : profiles) {
     EXPECT_EQ(ConservativeEntry("openai", name).capability.profile, profile) << name;
   }
@@ -114,8 +113,8 @@ TEST(CatalogTest, AKeyGoesOnlyToTheHostItWasGivenFor) {  // MOD-3
   EXPECT_EQ(elsewhere->provider.base_url, "http://pool:8000/v1");
   auto own = Choose({.name = "gpt-9", .base_url = "https://API.openai.com:443/v1"}, keys);
   EXPECT_EQ(own->key, "secret");
-  auto named = Choose({.name = "qwen", .base_url = "http://pool:8000/v1", .key_env = "POOL_KEY"},
-                      keys);
+  auto named =
+      Choose({.name = "qwen", .base_url = "http://pool:8000/v1", .key_env = "POOL_KEY"}, keys);
   EXPECT_EQ(named->key, "pool");
   EXPECT_EQ(named->key_source, "POOL_KEY");
   Variables moved = keys;
@@ -250,8 +249,8 @@ TEST(CatalogTest, AModelThatSeesSaysWhatAnImageCostsAndWhereThatIsFrom) {
   ASSERT_TRUE(catalog) << catalog.error().message;
   int seeing = 0;
   for (const Entry& entry : catalog->entries()) {
-    const bool large_api = entry.provider == "openai" || entry.provider == "anthropic" ||
-                           entry.provider == "gemini";
+    const bool large_api =
+        entry.provider == "openai" || entry.provider == "anthropic" || entry.provider == "gemini";
     if (!entry.vision || !large_api) continue;
     ++seeing;
     EXPECT_GT(entry.capability.image_tokens.value_or(0), 0) << entry.name;
@@ -291,7 +290,9 @@ TEST(CatalogTest, CostIsTheSumOfTheTable) {  // MOD-24, MOD-A10
 }
 
 TEST(CatalogTest, EveryProviderOfTheDataHasAClient) {  // MOD-10 to 12
-  const Variables keys{{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "k"}, {"GEMINI_API_KEY", "k"},
+  const Variables keys{{"OPENAI_API_KEY", "k"},
+                       {"ANTHROPIC_API_KEY", "k"},
+                       {"GEMINI_API_KEY", "k"},
                        {"OPENROUTER_API_KEY", "k"}};
   for (const char* name : {"openai", "anthropic", "gemini", "openrouter"}) {
     auto choice = Choose({.name = name}, keys);

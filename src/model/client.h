@@ -1,7 +1,8 @@
 // One interface for every model: a provider's API, the local server, a scripted model in a test.
 //
-//   Request request{.model = "gpt-5-mini", .messages = std::move(prompt), .purpose = Purpose::kRoot};
-//   Result<Reply> reply = gate.Complete(request, ledger, cancel);      // model/gate.h
+//   Request request{.model = "gpt-5-mini", .messages = std::move(prompt), .purpose =
+//   Purpose::kRoot}; Result<Reply> reply = gate.Complete(request, ledger, cancel);      //
+//   model/gate.h
 //
 // Thread-safety: clients are used from many threads; requests and replies are plain data.
 
@@ -46,7 +47,7 @@ struct Request {
   // kKept: the reply comes whole, not streamed, with the provider's own text.
   enum class Raw { kNo, kKept } raw = Raw::kNo;
   Purpose purpose = Purpose::kRoot;
-  std::string path = "0";      // place in the tree of calls, for scripts and fairness: "0", "0.3"
+  std::string path = "0";  // place in the tree of calls, for scripts and fairness: "0", "0.3"
   std::int64_t turn = 0;
   std::int64_t estimated_tokens = 0;  // of the prompt; what the ledger reserves
   Millis deadline{300'000};           // of one attempt, from its start
@@ -61,8 +62,8 @@ struct Usage {
   // Tokens of input that were written to the provider's cache, and those of them with its second,
   // longer lifetime.
   std::int64_t cache_write = 0, cache_write_long = 0;
-  bool estimated = false;                          // the provider did not say
-  std::optional<std::int64_t> cost_nano_usd;       // unset if a price is unknown (MOD-24)
+  bool estimated = false;                     // the provider did not say
+  std::optional<std::int64_t> cost_nano_usd;  // unset if a price is unknown (MOD-24)
 };
 
 struct ToolCall {
@@ -79,14 +80,14 @@ struct Reply {
   Finish finish = Finish::kStop;
   Usage usage;
   std::string resolved_model;
-  Json provider_data;          // timings of the local server, ids
-  std::string raw;             // as the provider sent it, if Request::raw asks for it
-  int attempts = 1;            // 1: no retry
+  Json provider_data;  // timings of the local server, ids
+  std::string raw;     // as the provider sent it, if Request::raw asks for it
+  int attempts = 1;    // 1: no retry
   std::vector<std::string> warnings;
 };
 
-// What a conversation keeps of a reply: its text, its tool calls, and the thinking that the provider
-// wants back with them (MOD-11).
+// What a conversation keeps of a reply: its text, its tool calls, and the thinking that the
+// provider wants back with them (MOD-11).
 assembly::Turn AssistantTurn(const Reply& reply);
 
 // What is known about a failed attempt beyond its Error: decides about another one (MOD-21).

@@ -16,9 +16,10 @@ namespace dossier::model {
 namespace {
 
 // What programs need to find their login and to speak the user's language.
-constexpr std::string_view kPassed[] = {"PATH",     "HOME",   "USER",   "LOGNAME",
-                                        "LANG",     "LC_ALL", "TMPDIR", "XDG_CONFIG_HOME",
-                                        "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"};
+constexpr std::string_view kPassed[] = {
+    "PATH",          "HOME",           "USER",          "LOGNAME",
+    "LANG",          "LC_ALL",         "TMPDIR",        "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"};
 
 class CommandClient final : public Client {
  public:
@@ -53,12 +54,12 @@ class CommandClient final : public Client {
       if (ended) thread.join();
       return ended;
     });
-    threads_.emplace_back([this, request = std::move(request), cancel = std::move(cancel),
-                           sink = std::move(sink)] {
-      Work(*request, cancel, *sink);
-      std::lock_guard ended(mutex_);
-      ended_.insert(std::this_thread::get_id());
-    });
+    threads_.emplace_back(
+        [this, request = std::move(request), cancel = std::move(cancel), sink = std::move(sink)] {
+          Work(*request, cancel, *sink);
+          std::lock_guard ended(mutex_);
+          ended_.insert(std::this_thread::get_id());
+        });
   }
 
  private:
@@ -117,8 +118,8 @@ class CommandClient final : public Client {
                      .environment = environment_,
                      .max_output = kMaxReplyBytes,
                      .timeout = request.deadline};
-    const std::string prompt = PromptText(request.messages) +
-                               (request.schema ? WordsForSchema(*request.schema) : "");
+    const std::string prompt =
+        PromptText(request.messages) + (request.schema ? WordsForSchema(*request.schema) : "");
     const std::string file = folder + "/prompt.txt";
     if (preset_.prompt == CommandPreset::Prompt::kFile) {
       DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(file, prompt, 0600));
@@ -162,10 +163,11 @@ std::string PromptText(const assembly::Messages& messages) {
 Result<std::shared_ptr<Client>> MakeCommandClient(CommandPreset preset, CommandOptions options) {
   for (const std::string& name : preset.billing) {
     if (name == options.key_env || !Variable(options.environment, name)) continue;
-    return MakeError(ErrorCode::kRefused,
-                     "{} is set: {} would bill that key instead of its login; unset it, or ask for it "
-                     "by --key-env {}",
-                     name, preset.argv[0], name);
+    return MakeError(
+        ErrorCode::kRefused,
+        "{} is set: {} would bill that key instead of its login; unset it, or ask for it "
+        "by --key-env {}",
+        name, preset.argv[0], name);
   }
   if (!FindProgram(preset.argv[0])) {
     return MakeError(ErrorCode::kNotFound, "command/{}: {} is not on the PATH", preset.name,

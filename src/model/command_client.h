@@ -2,9 +2,9 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto client, MakeCommandClient(preset, {.environment = environment}));
 //
-// The prompt goes in on stdin or as a file of mode 0600; the program gets a scrubbed environment, an
-// empty working folder of its own and a process group that a cancellation or the deadline ends. No
-// shell takes part. Thread-safety: as model::Client; one thread for each request in flight.
+// The prompt goes in on stdin or as a file of mode 0600; the program gets a scrubbed environment,
+// an empty working folder of its own and a process group that a cancellation or the deadline ends.
+// No shell takes part. Thread-safety: as model::Client; one thread for each request in flight.
 
 #ifndef DOSSIER_MODEL_COMMAND_CLIENT_H_
 #define DOSSIER_MODEL_COMMAND_CLIENT_H_
@@ -23,7 +23,8 @@ struct CommandOptions {
   Environment environment;  // looks a variable up
 };
 
-// Errors: kRefused if a billing variable is set that was not asked for; kNotFound (no such program).
+// Errors: kRefused if a billing variable is set that was not asked for; kNotFound (no such
+// program).
 Result<std::shared_ptr<Client>> MakeCommandClient(CommandPreset preset, CommandOptions options);
 
 // The messages as one text, for a program that takes no other form.

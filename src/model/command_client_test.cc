@@ -30,8 +30,8 @@ CommandPreset Shell(std::string script) {
   return {.name = "test", .argv = {"sh", "-c", std::move(script)}};
 }
 
-Result<Reply> Ask(CommandPreset preset, Variables variables = {}, Request request = UserRequest("x"),
-                  const CancelToken& cancel = {}) {
+Result<Reply> Ask(CommandPreset preset, Variables variables = {},
+                  Request request = UserRequest("x"), const CancelToken& cancel = {}) {
   auto client = MakeCommandClient(std::move(preset), {.environment = Lookup(std::move(variables))});
   if (!client) return tl::unexpected(client.error());
   auto sink = std::make_shared<RecordingSink>();
@@ -58,8 +58,8 @@ TEST(CommandClientTest, TheEnvironmentIsScrubbedAndTheFolderEmpty) {  // MOD-16,
   preset.pass_env = {"WANTED"};
   const auto reply = Ask(preset, {{"HOME", "/h"}, {"WANTED", "yes"}, {"OTHER_TOKEN", "leak"}});
   ASSERT_TRUE(reply) << reply.error().message;
-  EXPECT_THAT(reply->text, AllOf(HasSubstr("HOME=/h"), HasSubstr("WANTED=yes"),
-                                 Not(HasSubstr("leak"))));
+  EXPECT_THAT(reply->text,
+              AllOf(HasSubstr("HOME=/h"), HasSubstr("WANTED=yes"), Not(HasSubstr("leak"))));
   unsetenv("SOME_API_KEY");
 }
 
@@ -78,8 +78,13 @@ TEST(CommandClientTest, AKeyThatWouldBillIsRefusedUnlessAskedForByName) {  // MO
 }
 
 TEST(CommandClientTest, TextUsageAndFinishAreWhereThePresetSays) {  // MOD-16
-  CommandPreset json{.argv = {"x"}, .form = CommandPreset::Form::kJson, .text = "/a/0/text",
-                     .finish = "/why", .failed = "/bad", .input = "/use/in", .cached = "/use/hit",
+  CommandPreset json{.argv = {"x"},
+                     .form = CommandPreset::Form::kJson,
+                     .text = "/a/0/text",
+                     .finish = "/why",
+                     .failed = "/bad",
+                     .input = "/use/in",
+                     .cached = "/use/hit",
                      .output = "/use/out"};
   const auto reply = ReadOutput(
       json, R"( {"a":[{"text":"hi"}],"why":"max_tokens","use":{"in":5,"hit":2,"out":3}} )");
@@ -92,10 +97,13 @@ TEST(CommandClientTest, TextUsageAndFinishAreWhereThePresetSays) {  // MOD-16
   EXPECT_THAT(ReadOutput(json, R"({"bad":true,"a":[{"text":"no login"}]})"),
               FailsWith(ErrorCode::kFailed, "reports: no login"));
 
-  CommandPreset lines{.argv = {"x"}, .form = CommandPreset::Form::kJsonLines, .text = "/item/text",
+  CommandPreset lines{.argv = {"x"},
+                      .form = CommandPreset::Form::kJsonLines,
+                      .text = "/item/text",
                       .output = "/use/out"};
-  EXPECT_EQ(ReadOutput(lines, "starting …\n{\"item\":{\"text\":\"draft\"}}\n{broken\n"
-                              "{\"item\":{\"text\":\"final\"}}\n{\"use\":{\"out\":9}}\n")
+  EXPECT_EQ(ReadOutput(lines,
+                       "starting …\n{\"item\":{\"text\":\"draft\"}}\n{broken\n"
+                       "{\"item\":{\"text\":\"final\"}}\n{\"use\":{\"out\":9}}\n")
                 ->text,
             "final");
   for (const char* hostile : {"", "7", "[]", "{\"item\":7}", "{\"item\":{\"text\":7}}"}) {
@@ -145,7 +153,8 @@ TEST(CommandPresetTest, AllBuiltInPresetsAreGoodAndUsersWin) {  // MOD-16
                               "schema: dossier.command/1\nargv: mine\n"));
   EXPECT_EQ(LoadPreset(names[0], folder->path())->argv, std::vector<std::string>{"mine"});
   EXPECT_THAT(LoadPreset("nobody", folder->path()), FailsWith(ErrorCode::kConfig, names[1]));
-  EXPECT_THAT(LoadPreset("../x", folder->path()), FailsWith(ErrorCode::kConfig, "no command preset"));
+  EXPECT_THAT(LoadPreset("../x", folder->path()),
+              FailsWith(ErrorCode::kConfig, "no command preset"));
   const std::pair<const char*, const char*> mistakes[] = {
       {"argv: a", "dossier.command/1 is wanted"},
       {"schema: dossier.command/1", "argv is a program"},
@@ -160,12 +169,17 @@ TEST(CommandPresetTest, AllBuiltInPresetsAreGoodAndUsersWin) {  // MOD-16
 
 TEST(CommandPresetTest, NoOutputCrashesTheReader) {  // MOD-A11
   Random random(3);
-  CommandPreset preset{.argv = {"x"}, .form = CommandPreset::Form::kJsonLines, .text = "/a/0/t",
-                       .finish = "/a/1", .failed = "/f", .output = "/u/o"};
+  CommandPreset preset{.argv = {"x"},
+                       .form = CommandPreset::Form::kJsonLines,
+                       .text = "/a/0/t",
+                       .finish = "/a/1",
+                       .failed = "/f",
+                       .output = "/u/o"};
   const std::string base = "{\"a\":[{\"t\":\"x\"},7],\"f\":false,\"u\":{\"o\":3}}\n";
   for (int round = 0; round < 5000; ++round) {
     std::string text = base + base;
-    for (int i = 0; i < 4; ++i) text[random.Below(text.size())] = "{}[]\",:0\n\xFF"[random.Below(10)];
+    for (int i = 0; i < 4; ++i)
+      text[random.Below(text.size())] = "{}[]\",:0\n\xFF"[random.Below(10)];
     preset.form = random.Below(2) ? CommandPreset::Form::kJson : CommandPreset::Form::kJsonLines;
     (void)ReadOutput(preset, text).has_value();
   }

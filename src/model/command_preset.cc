@@ -25,11 +25,11 @@ void ReadReply(const YAML::Node& node, CommandPreset& preset) {
                  {{"text", Form::kText}, {"json", Form::kJson}, {"json_lines", Form::kJsonLines}},
                  preset.form);
   using Cached = CommandPreset::Cached;
-  ReadWord<Cached>(node["cached_counts"],
-                   {{"beside", Cached::kBeside}, {"part", Cached::kPart}}, preset.counted);
+  ReadWord<Cached>(node["cached_counts"], {{"beside", Cached::kBeside}, {"part", Cached::kPart}},
+                   preset.counted);
   const std::pair<const char*, std::string*> paths[] = {
-      {"text", &preset.text},     {"finish", &preset.finish}, {"failed", &preset.failed},
-      {"input", &preset.input},   {"cached", &preset.cached}, {"written", &preset.written},
+      {"text", &preset.text},    {"finish", &preset.finish}, {"failed", &preset.failed},
+      {"input", &preset.input},  {"cached", &preset.cached}, {"written", &preset.written},
       {"output", &preset.output}};
   for (const auto& [key, path] : paths) {
     ReadText(node[key], *path);
@@ -81,8 +81,7 @@ class Documents {
   static Result<Documents> Parse(CommandPreset::Form form, std::string_view output) {
     Documents documents;
     if (form == CommandPreset::Form::kJson) {
-      DOSSIER_ASSIGN_OR_RETURN(Json value,
-                               ParseLenient(TrimSpace(output), documents.warnings_));
+      DOSSIER_ASSIGN_OR_RETURN(Json value, ParseLenient(TrimSpace(output), documents.warnings_));
       documents.values_.push_back(std::move(value));
       return documents;
     }
@@ -190,9 +189,8 @@ Result<Reply> ReadOutput(const CommandPreset& preset, std::string_view output) {
              .cached = documents.Tokens(preset.cached),
              .cache_write = documents.Tokens(preset.written)};
     const std::int64_t beside = usage.cached + usage.cache_write;
-    usage.input = preset.counted == CommandPreset::Cached::kBeside
-                      ? usage.input + beside
-                      : std::max(usage.input, beside);
+    usage.input = preset.counted == CommandPreset::Cached::kBeside ? usage.input + beside
+                                                                   : std::max(usage.input, beside);
   }
   return reply;
 }

@@ -3,8 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset, LoadPreset("claude", config_folder));
 //   DOSSIER_ASSIGN_OR_RETURN(Reply reply, ReadOutput(preset, result.out));
 //
-// A preset is data/commands/NAME.yaml, or COMMANDS_FOLDER/NAME.yaml of the user, which wins. Its form
-// is in docs/formats/commands.md. Thread-safety: pure functions over files.
+// A preset is data/commands/NAME.yaml, or COMMANDS_FOLDER/NAME.yaml of the user, which wins. Its
+// form is in docs/formats/commands.md. Thread-safety: pure functions over files.
 
 #ifndef DOSSIER_MODEL_COMMAND_PRESET_H_
 #define DOSSIER_MODEL_COMMAND_PRESET_H_
@@ -23,14 +23,15 @@ struct CommandPreset {
   std::vector<std::string> argv;  // "{model}" and "{prompt_file}" are replaced inside words
   std::string model;              // the default for "{model}"
   enum class Prompt { kStdin, kFile } prompt = Prompt::kStdin;
-  // kText: all of the output. kJson: one value. kJsonLines: for each path the last line that has it.
+  // kText: all of the output. kJson: one value. kJsonLines: for each path the last line that has
+  // it.
   enum class Form { kText, kJson, kJsonLines } form = Form::kText;
   // JSON pointers; empty: not said. `written`: tokens written to the provider's cache.
   std::string text, finish, failed, input, cached, written, output;
   // Whether `input` counts the tokens at `cached` and `written` too, or they stand beside it.
   enum class Cached { kBeside, kPart } counted = Cached::kBeside;
-  std::vector<std::string> pass_env;  // variables beside PATH, HOME and their like
-  std::vector<std::string> billing;   // variables that would bill instead of the login
+  std::vector<std::string> pass_env;               // variables beside PATH, HOME and their like
+  std::vector<std::string> billing;                // variables that would bill instead of the login
   std::int64_t window = 32768, max_output = 4096;  // tokens
 };
 

@@ -12,8 +12,7 @@ namespace {
 
 Result<std::shared_ptr<const tokens::Counter>> MakeCounter(const Entry& entry,
                                                            const ConnectOptions& options) {
-  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
-                           OpenTokenizer(entry, tokens::DefaultDataPaths()));
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenTokenizer(entry, tokens::DefaultDataPaths()));
   if (!opened.warning.empty() && options.progress) options.progress("warning: " + opened.warning);
   return std::move(opened.counter);
 }
@@ -32,31 +31,28 @@ Result<Connection> ConnectScripted(const Choice& choice, const ConnectOptions& o
 }
 
 Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& options) {
-  DOSSIER_ASSIGN_OR_RETURN(auto client,
-                           MakeProviderClient({.base_url = choice.provider.base_url,
-                                               .key = choice.key,
-                                               .key_source = choice.key_source,
-                                               .provider = choice.provider.name,
-                                               .dialect = choice.provider.dialect,
-                                               .models = options.known_models,
-                                               .entry = choice.entry}));
+  DOSSIER_ASSIGN_OR_RETURN(auto client, MakeProviderClient({.base_url = choice.provider.base_url,
+                                                            .key = choice.key,
+                                                            .key_source = choice.key_source,
+                                                            .provider = choice.provider.name,
+                                                            .dialect = choice.provider.dialect,
+                                                            .models = options.known_models,
+                                                            .entry = choice.entry}));
   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
-  return Connection{
-      .client = std::move(client),
-      .entry = choice.entry,
-      .counter = std::move(counter),
-      .description = fmt::format("{} {}, {}", choice.provider.name, choice.model,
-                                 choice.provider.base_url),
-      // Reasoning models refuse `stop` with the rest of the sampling parameters.
-      .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
+  return Connection{.client = std::move(client),
+                    .entry = choice.entry,
+                    .counter = std::move(counter),
+                    .description = fmt::format("{} {}, {}", choice.provider.name, choice.model,
+                                               choice.provider.base_url),
+                    // Reasoning models refuse `stop` with the rest of the sampling parameters.
+                    .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
 }
 
 // command/PRESET, or command/PRESET/MODEL (MOD-16).
 Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& options) {
   const std::size_t slash = choice.model.find('/');
-  DOSSIER_ASSIGN_OR_RETURN(
-      CommandPreset preset,
-      LoadPreset(choice.model.substr(0, slash), options.commands_folder));
+  DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset,
+                           LoadPreset(choice.model.substr(0, slash), options.commands_folder));
   Connection connection{.entry = choice.entry,
                         .description = fmt::format("command {}", choice.model),
                         .stop_sequences = false,
@@ -75,12 +71,12 @@ Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& op
 
 Result<Connection> ConnectReplay(const Choice& choice, const ConnectOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
-  return Connection{.client = options.replay->Client(),
-                    .entry = choice.entry,
-                    .counter = std::move(counter),
-                    .description = fmt::format("replay of {} {}", choice.provider.name,
-                                               choice.model),
-                    .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
+  return Connection{
+      .client = options.replay->Client(),
+      .entry = choice.entry,
+      .counter = std::move(counter),
+      .description = fmt::format("replay of {} {}", choice.provider.name, choice.model),
+      .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
 }
 
 Result<Connection> ConnectReal(const Choice& choice, const ConnectOptions& options,

@@ -28,17 +28,17 @@ struct ConnectOptions {
   std::vector<std::string> known_models;           // names of the provider, for the nearest ones
   std::string commands_folder;                     // the user's presets of provider `command`
   std::function<std::optional<std::string>(std::string_view)> environment;  // for `command`
-  std::shared_ptr<Recorder> recorder;              // writes down all that is answered (MOD-25)
-  std::shared_ptr<Recording> replay;               // answers instead of the provider
+  std::shared_ptr<Recorder> recorder;  // writes down all that is answered (MOD-25)
+  std::shared_ptr<Recording> replay;   // answers instead of the provider
 };
 
 struct Connection {
   std::shared_ptr<Client> client;
   Entry entry;                                     // window as it really is
   std::shared_ptr<const tokens::Counter> counter;  // exact for the local model
-  std::string description;                         // "local Qwen2.5-Coder-1.5B-Instruct, port 40123"
-  bool stop_sequences = true;                      // the server honours Sampling::stop
-  int parallel = 16;                               // requests that the server works on at once
+  std::string description;     // "local Qwen2.5-Coder-1.5B-Instruct, port 40123"
+  bool stop_sequences = true;  // the server honours Sampling::stop
+  int parallel = 16;           // requests that the server works on at once
 };
 
 // Errors: as the client's; kUnavailable when the local model cannot run, saying why and what else

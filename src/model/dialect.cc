@@ -54,9 +54,9 @@ constexpr Dialect kDialects[] = {
      .version = "/v1beta",
      .target =
          [](const Request& request, Streaming stream) {
-           return fmt::format("/models/{}:{}", EscapeSegment(request.model),
-                              stream == Streaming::kYes ? "streamGenerateContent?alt=sse"
-                                                        : "generateContent");
+           return fmt::format(
+               "/models/{}:{}", EscapeSegment(request.model),
+               stream == Streaming::kYes ? "streamGenerateContent?alt=sse" : "generateContent");
          },
      .headers =
          [](std::string_view key) {

@@ -128,9 +128,14 @@ inline void MutateStream(std::string_view dialect, std::string_view events,
     for (std::uint64_t i = random.Below(5); i > 0; --i) {
       const std::size_t at = random.Below(text.size());
       switch (random.Below(3)) {
-        case 0: text[at] = "{}[]\",:0-\\ue\xFF"[random.Below(13)]; break;
-        case 1: text.erase(at, random.Below(30)); break;
-        default: text.insert(at, events.substr(random.Below(events.size()), random.Below(90)));
+        case 0:
+          text[at] = "{}[]\",:0-\\ue\xFF"[random.Below(13)];
+          break;
+        case 1:
+          text.erase(at, random.Below(30));
+          break;
+        default:
+          text.insert(at, events.substr(random.Below(events.size()), random.Below(90)));
       }
       if (text.empty()) text = "{";
     }

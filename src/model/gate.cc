@@ -120,7 +120,7 @@ class Core : public std::enable_shared_from_this<Core> {
   Random random_;
   Concurrency concurrency_;
   FairQueue<JobPtr> queue_;
-  std::map<Job*, JobPtr> jobs_;  // all that are not done
+  std::map<Job*, JobPtr> jobs_;                      // all that are not done
   Clock::Steady not_before_ = Clock::Steady::min();  // the server wants nothing until then
   int sending_ = 0;
   int outstanding_ = 0;  // jobs whose sinks have not returned from OnDone
@@ -371,8 +371,7 @@ void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& fail
 Result<Millis> Core::RetryDelay(const Job& job, const Error& error, const Failure& failure) {
   const double exponential = static_cast<double>(options_.first_delay.count()) *
                              std::ldexp(1.0, std::min(job.attempt - 1, 30));
-  const double longest =
-      std::min(exponential, static_cast<double>(options_.longest_delay.count()));
+  const double longest = std::min(exponential, static_cast<double>(options_.longest_delay.count()));
   Millis delay(static_cast<std::int64_t>(longest * random_.Unit()));
   if (failure.retry_after) delay = std::max(delay, *failure.retry_after);
   const std::optional<Millis> left = job.ledger->time_left(job.stage);
@@ -398,12 +397,12 @@ void Core::Retry(const JobPtr& job, const Error& error, const Failure& failure) 
     std::lock_guard lock(mutex_);
     if (!job->cancel.cancelled() && !closing_) {
       job->state = State::kWaiting;
-      job->retry_timer = timer_->At(
-          clock_->Now() + *delay, [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
-            const auto alive = core.lock();
-            const auto still = weak.lock();
-            if (alive && still) alive->Enqueue(still);
-          });
+      job->retry_timer = timer_->At(clock_->Now() + *delay,
+                                    [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
+                                      const auto alive = core.lock();
+                                      const auto still = weak.lock();
+                                      if (alive && still) alive->Enqueue(still);
+                                    });
       return;
     }
   }

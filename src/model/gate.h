@@ -1,5 +1,5 @@
-// The one place through which every model request of the process passes: order, budget, concurrency,
-// retry (MOD-20 to 23).
+// The one place through which every model request of the process passes: order, budget,
+// concurrency, retry (MOD-20 to 23).
 //
 // The number of requests in flight adapts: halved when the server says that it has too much to do
 // (429, 503, 529), one more for each window of successes. A wait that such an answer asks for
@@ -7,7 +7,8 @@
 //
 //   Gate gate(client, {.concurrency = 16}, clock);
 //   Result<Reply> reply = gate.Complete(request, ledger, Stage::kNormal, cancel);     // waits
-//   gate.Submit(request, ledger, Stage::kNormal, cancel, sink);                        // thousands in flight
+//   gate.Submit(request, ledger, Stage::kNormal, cancel, sink);                        // thousands
+//   in flight
 //
 // Thread-safety: all methods from any thread. A gate owns one timer thread; the network thread
 // belongs to the client. The ledger must outlive the requests given with it.
@@ -23,9 +24,9 @@
 namespace dossier::model {
 
 struct GateOptions {
-  int concurrency = 16;  // requests in flight
-  int retries = 4;       // after the first attempt
-  Millis first_delay{500};    // doubled each time, full jitter (MOD-21)
+  int concurrency = 16;     // requests in flight
+  int retries = 4;          // after the first attempt
+  Millis first_delay{500};  // doubled each time, full jitter (MOD-21)
   Millis longest_delay{60'000};
   std::uint64_t seed = 0;  // of the jitter
   // Nano-dollars a prompt token, for reservations (Entry::price_input); unset: none reserved.

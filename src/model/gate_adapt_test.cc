@@ -53,7 +53,9 @@ class LimitedServer final : public Client {
   std::map<std::string, int> done;  // by the path of the call
 
  private:
-  void At(Millis wait, std::function<void()> task) { timer_->At(clock_->Now() + wait, std::move(task)); }
+  void At(Millis wait, std::function<void()> task) {
+    timer_->At(clock_->Now() + wait, std::move(task));
+  }
 
   const std::shared_ptr<ManualClock> clock_;
   const std::shared_ptr<ManualTimer> timer_;

@@ -17,9 +17,7 @@ constexpr Failure kAgain{.retry = Failure::Retry::kYes, .status = 500};
 // A gate whose clock, timer and client the test moves.
 class GateTest : public ::testing::Test {
  protected:
-  void Open(GateOptions options) {
-    gate_ = MakeGate(client_, options, clock_, timer_);
-  }
+  void Open(GateOptions options) { gate_ = MakeGate(client_, options, clock_, timer_); }
   void TearDown() override {
     // The gate waits for its requests: none may be left open by a test.
     gate_.reset();
@@ -164,7 +162,8 @@ TEST_F(GateTest, ARetryNeedsACallOfTheLedger) {  // MOD-20, REC-51
   auto sink = Submit();
   client_->Fail(0, ErrorCode::kNetwork, kAgain);
   Pass(Millis(60'000));
-  EXPECT_THAT(*sink->result, FailsWith(ErrorCode::kLimit, "calls: 1 of 1 used; the attempt before"));
+  EXPECT_THAT(*sink->result,
+              FailsWith(ErrorCode::kLimit, "calls: 1 of 1 used; the attempt before"));
 }
 
 TEST_F(GateTest, HalvesOn429AndGrowsByOnePerWindow) {  // MOD-22
@@ -247,8 +246,8 @@ TEST_F(GateTest, ClosingTheGateCancelsAndWaits) {
 // ledger holds nothing at the end.
 TEST(GateStressTest, EverySinkHearsExactlyOnce) {
   auto client = std::make_shared<FakeClient>();
-  auto gate = Gate::Make(client, {.concurrency = 8, .retries = 2, .first_delay = Millis(1)},
-                         SystemClock());
+  auto gate =
+      Gate::Make(client, {.concurrency = 8, .retries = 2, .first_delay = Millis(1)}, SystemClock());
   Ledger ledger({.tokens = 1'000'000}, SystemClock());
   std::vector<std::shared_ptr<RecordingSink>> sinks;
   std::vector<std::unique_ptr<CancelSource>> sources;
@@ -261,9 +260,14 @@ TEST(GateStressTest, EverySinkHearsExactlyOnce) {
         continue;
       }
       switch (client->call(next).cancel.cancelled() ? 0 : random.Below(4)) {
-        case 0: client->Fail(next, ErrorCode::kCancelled, {}); break;
-        case 1: client->Fail(next, ErrorCode::kNetwork, kAgain); break;
-        default: client->Answer(next, "a", {.input = 3, .cost_nano_usd = 1});
+        case 0:
+          client->Fail(next, ErrorCode::kCancelled, {});
+          break;
+        case 1:
+          client->Fail(next, ErrorCode::kNetwork, kAgain);
+          break;
+        default:
+          client->Answer(next, "a", {.input = 3, .cost_nano_usd = 1});
       }
       ++next;
     }

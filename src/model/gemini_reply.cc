@@ -51,11 +51,10 @@ std::optional<Error> FindBlock(const Json& value) {
 void ReadUsage(const Json& value, Reply& reply) {
   const Json* usage = Find(value, "usageMetadata");
   if (!usage || FindInt(*usage, "promptTokenCount").value_or(-1) < 0) return;
-  reply.usage = {.input = TokensOf(*usage, "promptTokenCount") +
-                          TokensOf(*usage, "toolUsePromptTokenCount"),
-                 .output = TokensOf(*usage, "candidatesTokenCount") +
-                           TokensOf(*usage, "thoughtsTokenCount"),
-                 .cached = TokensOf(*usage, "cachedContentTokenCount")};
+  reply.usage = {
+      .input = TokensOf(*usage, "promptTokenCount") + TokensOf(*usage, "toolUsePromptTokenCount"),
+      .output = TokensOf(*usage, "candidatesTokenCount") + TokensOf(*usage, "thoughtsTokenCount"),
+      .cached = TokensOf(*usage, "cachedContentTokenCount")};
   reply.usage.cached = std::min(reply.usage.cached, reply.usage.input);
 }
 

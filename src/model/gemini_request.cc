@@ -62,7 +62,8 @@ class BodyBuilder {
   void AddPart(const Block& block, JsonArray& parts) {
     JsonObject part;
     switch (block.type) {
-      case Block::Type::kThinking: return;  // summaries are not taken back
+      case Block::Type::kThinking:
+        return;  // summaries are not taken back
       case Block::Type::kText:
         if (block.text.empty()) return;
         part["text"] = CleanText(block.text);
@@ -74,8 +75,12 @@ class BodyBuilder {
           part["fileData"] = JsonObject{{"fileUri", block.url}};
         }
         break;
-      case Block::Type::kToolCall: part["functionCall"] = FunctionCall(block); break;
-      case Block::Type::kToolResult: part["functionResponse"] = FunctionResult(block); break;
+      case Block::Type::kToolCall:
+        part["functionCall"] = FunctionCall(block);
+        break;
+      case Block::Type::kToolResult:
+        part["functionResponse"] = FunctionResult(block);
+        break;
     }
     if (const Json* own = Own(block)) {
       if (const auto signature = FindString(*own, "thoughtSignature")) {
@@ -108,8 +113,7 @@ class BodyBuilder {
     if (functions.empty()) return;
     body_["tools"] = JsonArray{JsonObject{{"functionDeclarations", std::move(functions)}}};
     if (request_.tool_use == Request::ToolUse::kNone) {
-      body_["toolConfig"] =
-          JsonObject{{"functionCallingConfig", JsonObject{{"mode", "NONE"}}}};
+      body_["toolConfig"] = JsonObject{{"functionCallingConfig", JsonObject{{"mode", "NONE"}}}};
     }
   }
 

@@ -1,11 +1,11 @@
-// The Gemini dialect: generateContent, and its stream as server-sent events (MOD-12). See dialect.h.
+// The Gemini dialect: generateContent, and its stream as server-sent events (MOD-12). See
+// dialect.h.
 //
 // Requests: the system text is systemInstruction; roles are user and model; the results of one
 // turn's calls are one user message, by the functions' names. Signatures of thoughts go back with
-// their part (Block::provider_data under "gemini"). `--param` values that are no field of the request
-// become fields of generationConfig.
-// Replies: a prompt that the safety rules block is an error that names the reason; a reply that they
-// end keeps its text, with Finish::kFilter.
+// their part (Block::provider_data under "gemini"). `--param` values that are no field of the
+// request become fields of generationConfig. Replies: a prompt that the safety rules block is an
+// error that names the reason; a reply that they end keeps its text, with Finish::kFilter.
 
 #ifndef DOSSIER_MODEL_GEMINI_WIRE_H_
 #define DOSSIER_MODEL_GEMINI_WIRE_H_

@@ -54,7 +54,10 @@ TEST(GeminiRequestTest, SystemCallsAndResultsStandWhereTheApiWantsThem) {  // MO
 
 TEST(GeminiRequestTest, SamplingSchemaAndParametersAreInTheirFields) {  // MOD-12, MOD-10
   Request request = UserRequest("x");
-  request.sampling = {.temperature = 0.5, .max_output = 9, .seed = 1, .stop = {"END"},
+  request.sampling = {.temperature = 0.5,
+                      .max_output = 9,
+                      .seed = 1,
+                      .stop = {"END"},
                       .extra = {{"topK", 3},
                                 {"safetySettings", JsonArray{}},
                                 {"generationConfig", JsonObject{{"candidateCount", 2}}},
@@ -118,9 +121,9 @@ TEST(GeminiReplyTest, ABlockedPromptAndABlockedReplyAreClearErrors) {  // MOD-12
   constexpr char kPrompt[] =
       R"({"promptFeedback":{"blockReason":"SAFETY","safetyRatings":[{"category":"HARM_A",)"
       R"("probability":"HIGH"},{"category":"HARM_B","probability":"LOW"}]}})";
-  EXPECT_THAT(ParseGeminiReply(kPrompt),
-              FailsWith(ErrorCode::kFailed, "blocked the prompt by its safety rules: SAFETY "
-                                            "(HARM_A: HIGH)"));
+  EXPECT_THAT(ParseGeminiReply(kPrompt), FailsWith(ErrorCode::kFailed,
+                                                   "blocked the prompt by its safety rules: SAFETY "
+                                                   "(HARM_A: HIGH)"));
   GeminiStream prompt;
   EXPECT_THAT(prompt.Add(kPrompt), FailsWith(ErrorCode::kFailed, "SAFETY"));
 
@@ -128,7 +131,8 @@ TEST(GeminiReplyTest, ABlockedPromptAndABlockedReplyAreClearErrors) {  // MOD-12
   EXPECT_THAT(ParseGeminiReply(kReply),
               FailsWith(ErrorCode::kFailed, "safety rules ended the reply: SAFETY"));
   GeminiStream silent;
-  ASSERT_TRUE(silent.Add(R"({"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]}}]})"));
+  ASSERT_TRUE(
+      silent.Add(R"({"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]}}]})"));
   EXPECT_FALSE(silent.Add(kReply));
   EXPECT_FALSE(silent.started());
   GeminiStream spoken;

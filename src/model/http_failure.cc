@@ -66,8 +66,8 @@ bool Retryable(int status) {
 bool SaysTooLong(std::string_view body) {
   const std::string text = ToLowerAscii(body.substr(0, 4096));
   constexpr std::string_view kPhrases[] = {
-      "context_length_exceeded", "context length", "context window", "exceed_context_size",
-      "prompt is too long",      "maximum context", "context size",  "too many tokens"};
+      "context_length_exceeded", "context length",  "context window", "exceed_context_size",
+      "prompt is too long",      "maximum context", "context size",   "too many tokens"};
   return std::any_of(std::begin(kPhrases), std::end(kPhrases),
                      [&](std::string_view phrase) { return text.find(phrase) != text.npos; });
 }
@@ -121,8 +121,7 @@ Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
     return error(ErrorCode::kTimeout, fmt::format("{} took too long (status {}){}", target.provider,
                                                   answer.status, said));
   }
-  if (answer.status >= 400 && answer.status < 500 && answer.status != 409 &&
-      answer.status != 425) {
+  if (answer.status >= 400 && answer.status < 500 && answer.status != 409 && answer.status != 425) {
     return error(ErrorCode::kFailed, fmt::format("{} refused the request (status {}){}",
                                                  target.provider, answer.status, said));
   }

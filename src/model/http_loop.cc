@@ -71,28 +71,35 @@ std::size_t OnHeader(char* data, std::size_t size, std::size_t count, void* user
   const std::size_t colon = line.find(':');
   if (colon == line.npos) return line.size();
   const std::string name = ToLowerAscii(TrimSpace(line.substr(0, colon)));
-  if (IsWanted(name)) transfer.head.emplace_back(name, std::string(TrimSpace(line.substr(colon + 1))));
+  if (IsWanted(name))
+    transfer.head.emplace_back(name, std::string(TrimSpace(line.substr(colon + 1))));
   return line.size();
 }
 
 // Why a transfer failed, in words of the person who has to act. `reason` is curl's own sentence.
-std::string Cause(CURLcode code, std::string_view reason, std::string_view host, long proxy_status) {
+std::string Cause(CURLcode code, std::string_view reason, std::string_view host,
+                  long proxy_status) {
   if (proxy_status >= 400) return fmt::format("the proxy refuses (status {})", proxy_status);
   switch (code) {
-    case CURLE_COULDNT_RESOLVE_HOST: return "the host name is not known (DNS)";
-    case CURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name is not known (DNS)";
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return "the host name is not known (DNS)";
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return "the proxy's name is not known (DNS)";
     case CURLE_COULDNT_CONNECT:
       if (reason.starts_with("Failed to connect to ") && reason.find(host) == reason.npos) {
         return fmt::format("the proxy does not answer ({})", reason);
       }
       return "no connection (refused, or nothing listens there)";
-    case CURLE_SSL_CONNECT_ERROR: return fmt::format("TLS failed: {}", reason);
+    case CURLE_SSL_CONNECT_ERROR:
+      return fmt::format("TLS failed: {}", reason);
     case CURLE_PEER_FAILED_VERIFICATION:
       return "the server's certificate is not trusted (SSL_CERT_FILE names other authorities)";
     case CURLE_SSL_CACERT_BADFILE:
       return "the file of certificate authorities that SSL_CERT_FILE names cannot be read";
-    case CURLE_GOT_NOTHING: return "the server closed the connection without an answer";
-    default: return std::string(reason);
+    case CURLE_GOT_NOTHING:
+      return "the server closed the connection without an answer";
+    default:
+      return std::string(reason);
   }
 }
 
@@ -358,11 +365,11 @@ void Worker::CheckLimits() {
   std::vector<std::pair<std::uint64_t, Error>> late;
   for (const auto& [id, transfer] : open_) {
     const auto report = [&](std::string_view limit, Millis value) {
-      late.emplace_back(id, Error{ErrorCode::kTimeout,
-                                  fmt::format("{}: {} of {:.1f} s reached after {} bytes",
-                                              Place(transfer->call.url), limit,
-                                              static_cast<double>(value.count()) / 1000.0,
-                                              transfer->body_bytes)});
+      late.emplace_back(
+          id, Error{ErrorCode::kTimeout, fmt::format("{}: {} of {:.1f} s reached after {} bytes",
+                                                     Place(transfer->call.url), limit,
+                                                     static_cast<double>(value.count()) / 1000.0,
+                                                     transfer->body_bytes)});
     };
     if (now - transfer->started > transfer->call.deadline) {
       report("the deadline", transfer->call.deadline);

@@ -33,8 +33,8 @@ struct HttpCall {
   std::string url;
   std::vector<std::string> headers;  // "Name: value"
   std::string body;
-  Millis deadline{300'000};    // from the start to the last byte
-  Millis idle_limit{60'000};   // the longest silence; a pause of ours is none
+  Millis deadline{300'000};   // from the start to the last byte
+  Millis idle_limit{60'000};  // the longest silence; a pause of ours is none
 };
 
 struct HttpEnd {

@@ -40,7 +40,8 @@ print("port", server.server_address[1])
 server.serve_forever()
 )";
 
-// A proxy that leads every CONNECT to port argv[1] of this machine, or refuses it with status argv[2].
+// A proxy that leads every CONNECT to port argv[1] of this machine, or refuses it with status
+// argv[2].
 constexpr char kConnectProxy[] = R"(
 import socket, socketserver, sys, threading
 def copy(source, target):
@@ -123,9 +124,9 @@ class ScopedVariables {
   }
 
  private:
-  static constexpr const char* kNames[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
-                                           "ALL_PROXY",  "no_proxy",    "NO_PROXY",
-                                           "SSL_CERT_FILE"};
+  static constexpr const char* kNames[] = {"http_proxy", "https_proxy",  "HTTPS_PROXY",
+                                           "all_proxy",  "ALL_PROXY",    "no_proxy",
+                                           "NO_PROXY",   "SSL_CERT_FILE"};
 };
 
 class HttpLoopTest : public ::testing::Test {
@@ -144,11 +145,11 @@ class HttpLoopTest : public ::testing::Test {
   // A key and a certificate for model.example and this machine, made for this test; false where the
   // program openssl is missing.
   bool MakeCertificate() {
-    const auto made = RunProcess(
-        {.argv = {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                  "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=test",
-                  "-addext", "subjectAltName=DNS:model.example,IP:127.0.0.1", "-keyout", key_path(),
-                  "-out", certificate_path()}});
+    const auto made =
+        RunProcess({.argv = {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                             "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                             "/CN=test", "-addext", "subjectAltName=DNS:model.example,IP:127.0.0.1",
+                             "-keyout", key_path(), "-out", certificate_path()}});
     return made && made->exit_code == 0;
   }
   std::string key_path() const { return folder_.path() + "/key.pem"; }
@@ -174,9 +175,9 @@ TEST_F(HttpLoopTest, ACertificateCountsOnlyWithItsAuthority) {  // MOD-15: custo
     const char* cause;
     HttpEnd::Again again;
   };
-  const Case cases[] = {{"", "certificate is not trusted (SSL_CERT_FILE", HttpEnd::Again::kNo},
-                        {folder() + "/none.pem", "SSL_CERT_FILE names cannot be read",
-                         HttpEnd::Again::kNo}};
+  const Case cases[] = {
+      {"", "certificate is not trusted (SSL_CERT_FILE", HttpEnd::Again::kNo},
+      {folder() + "/none.pem", "SSL_CERT_FILE names cannot be read", HttpEnd::Again::kNo}};
   for (const Case& c : cases) {
     const ScopedVariables variables({});
     if (!c.file.empty()) setenv("SSL_CERT_FILE", c.file.c_str(), 1);
@@ -184,7 +185,8 @@ TEST_F(HttpLoopTest, ACertificateCountsOnlyWithItsAuthority) {  // MOD-15: custo
     ASSERT_TRUE(refused->end->error);
     EXPECT_EQ(refused->end->error->code, ErrorCode::kNetwork);
     EXPECT_THAT(refused->end->error->message, HasSubstr(c.cause));
-    EXPECT_THAT(refused->end->error->message, HasSubstr(fmt::format("127.0.0.1:{}", server->port())));
+    EXPECT_THAT(refused->end->error->message,
+                HasSubstr(fmt::format("127.0.0.1:{}", server->port())));
     EXPECT_EQ(refused->end->again, c.again);
   }
   const ScopedVariables variables({{"SSL_CERT_FILE", certificate_path()}});
@@ -205,10 +207,10 @@ TEST_F(HttpLoopTest, RequestsShareOneHttp2Connection) {  // MOD-15: HTTP/2, conn
     port = (*probe)->port();
   }
   // It speaks nothing but HTTP/2, and says what it does, a frame a line, by connection.
-  const auto server = TestServer::Start(
-      {"stdbuf", "-oL", "nghttpd", "-v", "--echo-upload", "-a", "127.0.0.1", std::to_string(port),
-       key_path(), certificate_path()},
-      "listen ");
+  const auto server =
+      TestServer::Start({"stdbuf", "-oL", "nghttpd", "-v", "--echo-upload", "-a", "127.0.0.1",
+                         std::to_string(port), key_path(), certificate_path()},
+                        "listen ");
   ASSERT_TRUE(server->runs()) << server->Log();
   const ScopedVariables variables({{"SSL_CERT_FILE", certificate_path()}});
   const std::string url = fmt::format("https://127.0.0.1:{}/v1", port);
@@ -242,7 +244,8 @@ TEST_F(HttpLoopTest, ThePlainProxyGetsWhatIsNotForThisMachine) {  // MOD-15: pro
   EXPECT_EQ(Ask(fmt::format("http://127.0.0.1:{}/v1", (*direct)->port()))->body, "direct");
   const auto excepted = Ask("http://other.invalid/v1");
   ASSERT_TRUE(excepted->end->error);
-  EXPECT_THAT(excepted->end->error->message, HasSubstr("other.invalid:80: the host name is not known"));
+  EXPECT_THAT(excepted->end->error->message,
+              HasSubstr("other.invalid:80: the host name is not known"));
   EXPECT_EQ(targets.size(), 1u);
 }
 
@@ -255,7 +258,8 @@ TEST_F(HttpLoopTest, TlsGoesThroughAConnectProxy) {  // MOD-15: proxy variables
        {"https_proxy", fmt::format("http://127.0.0.1:{}", proxy->port())}});
   const auto answer = Ask("https://model.example/v1");
   ASSERT_FALSE(answer->end->error) << answer->end->error->message;
-  EXPECT_THAT(answer->body, HasSubstr(" hello")) << "the certificate is the target's, not the proxy's";
+  EXPECT_THAT(answer->body, HasSubstr(" hello"))
+      << "the certificate is the target's, not the proxy's";
   EXPECT_THAT(proxy->Log(), HasSubstr("asked for CONNECT model.example:443 HTTP/1.1"));
 }
 

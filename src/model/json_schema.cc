@@ -7,7 +7,7 @@
 namespace dossier::model {
 namespace {
 
-constexpr int kMostDepth = 200;              // of schemas within schemas, references included
+constexpr int kMostDepth = 200;                // of schemas within schemas, references included
 constexpr std::size_t kMostSteps = 1'000'000;  // schemas applied; alternatives can multiply
 
 }  // namespace
@@ -47,9 +47,10 @@ void SchemaRun::Check(const Json& schema, const Json& value) {
   }
   if (++steps_ > kMostSteps) return Fail("was not checked to its end: the schema costs too much");
   if (depth_ >= kMostDepth) {
-    return Fail(fmt::format("was not checked: the schema is nested more than {} levels, or refers to "
-                            "itself without end",
-                            kMostDepth));
+    return Fail(
+        fmt::format("was not checked: the schema is nested more than {} levels, or refers to "
+                    "itself without end",
+                    kMostDepth));
   }
   ++depth_;
   CheckObject(schema.get_object(), value);

@@ -2,7 +2,8 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const JsonSchema schema, JsonSchema::Compile(std::move(json)));
 //   for (const SchemaViolation& violation : schema.Check(reply)) {
-//     Say("{}: {}", violation.pointer, violation.reason);     // "/items/2/price: is -1, less than 0"
+//     Say("{}: {}", violation.pointer, violation.reason);     // "/items/2/price: is -1, less than
+//     0"
 //   }
 //
 // Drafts 7 and 2020-12 (https://json-schema.org/specification), chosen by `$schema`, the latter if
@@ -39,12 +40,12 @@ class JsonSchema {
   static constexpr std::size_t kMostViolations = 20;
 
   // Errors: kConfig, "schema, at /properties/n/minimum: …": a keyword with a value that it cannot
-  // have, a pattern that is no regular expression, a `$ref` that leads nowhere or out of the document.
+  // have, a pattern that is no regular expression, a `$ref` that leads nowhere or out of the
+  // document.
   static Result<JsonSchema> Compile(Json schema);
 
   // In the order of the schema; empty if `value` is valid.
-  std::vector<SchemaViolation> Check(const Json& value,
-                                     std::size_t most = kMostViolations) const;
+  std::vector<SchemaViolation> Check(const Json& value, std::size_t most = kMostViolations) const;
 
   const std::vector<std::string>& warnings() const;
   const Json& json() const;  // as given

@@ -37,7 +37,9 @@ const Case kCases[] = {
     {R"({"enum":[1,{"a":1,"b":2}]})", {"1.0", R"({"b":2,"a":1.0})"}, {"true", "\"1\""}},
     {R"({"const":false})", {"false"}, {"0", "null", "[]"}},
     {R"({"multipleOf":0.0001})", {"0.0075", "0"}, {"0.00751"}},
-    {R"({"multipleOf":3})", {"9", "-3", "\"x\"", "9223372036854775809"}, {"10", "9223372036854775808"}},
+    {R"({"multipleOf":3})",
+     {"9", "-3", "\"x\"", "9223372036854775809"},
+     {"10", "9223372036854775808"}},
     {R"({"minimum":9007199254740993})", {"9007199254740993"}, {"9007199254740992"}},
     {R"({"exclusiveMinimum":1,"exclusiveMaximum":2})", {"1.5"}, {"1", "2"}},
     {R"({"minLength":2,"maxLength":2})", {"\"éé\"", "7"}, {"\"é\"", "\"abc\""}},
@@ -51,7 +53,9 @@ const Case kCases[] = {
      {"[null,1]", "[1]"}},
     {R"({"contains":{"const":1},"maxContains":2})", {"[1]", "[1,1,2]"}, {"[]", "[1,1,1]"}},
     {R"({"contains":{"const":1},"minContains":0})", {"[]", "[2]"}, {}},
-    {R"({"uniqueItems":true})", {"[1,true,\"1\"]", "{}"}, {"[1,1.0]", "[{\"a\":1,\"b\":2},{\"b\":2,\"a\":1}]"}},
+    {R"({"uniqueItems":true})",
+     {"[1,true,\"1\"]", "{}"},
+     {"[1,1.0]", "[{\"a\":1,\"b\":2},{\"b\":2,\"a\":1}]"}},
     {R"({"required":["a"],"properties":{"a":{"type":"string"}},"additionalProperties":false})",
      {R"({"a":"x"})", "[]"},
      {"{}", R"({"a":1})", R"({"a":"x","b":1})"}},
@@ -144,8 +148,8 @@ TEST(JsonSchemaTest, WhatIsNotAppliedIsSaid) {  // CON-39
 
 TEST(JsonSchemaTest, HostileSchemasAndValuesCostLittle) {
   const JsonSchema endless = Compiled(R"({"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/a"}}})");
-  EXPECT_THAT(endless.Check(Json(1)), ElementsAre(testing::Field(
-                                          &SchemaViolation::reason, HasSubstr("without end"))));
+  EXPECT_THAT(endless.Check(Json(1)),
+              ElementsAre(testing::Field(&SchemaViolation::reason, HasSubstr("without end"))));
   const JsonSchema doubling = Compiled(R"({"anyOf":[{"$ref":"#"},{"$ref":"#"}]})");
   EXPECT_FALSE(doubling.Check(Json(1)).empty());
   const JsonSchema slow = Compiled(R"({"pattern":"^(a+)+$"})");

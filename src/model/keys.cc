@@ -53,17 +53,17 @@ std::optional<Key> AskSecretService(std::string_view provider, const Environment
   if (!Variable(environment, "DBUS_SESSION_BUS_ADDRESS")) return std::nullopt;
   const auto program = FindProgram("secret-tool");
   if (!program) return std::nullopt;
-  const auto ran = RunProcess({.argv = {*program, "lookup", "service", "dossier", "provider",
-                                        std::string(provider)},
-                               .environment = EnvironmentWithoutSecrets(),
-                               .max_output = kMostBytes,
-                               .timeout = kCommandLimit});
+  const auto ran = RunProcess(
+      {.argv = {*program, "lookup", "service", "dossier", "provider", std::string(provider)},
+       .environment = EnvironmentWithoutSecrets(),
+       .max_output = kMostBytes,
+       .timeout = kCommandLimit});
   if (!ran || ran->exit_code != 0 || FirstLine(ran->out).empty()) return std::nullopt;
   return Key{FirstLine(ran->out), "secret-tool"};
 }
 
 Result<Key> ReadKeyFile(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
     return MakeError(ErrorCode::kAuth, "the key file {} cannot be read", path);
   }

@@ -76,8 +76,8 @@ Result<Reservation> Ledger::Reserve(const LedgerRequest& request, Stage stage) {
   const std::int64_t tokens = use_.tokens_input + use_.tokens_output + held_tokens_;
   if (limits_.tokens && tokens + request.tokens > *limits_.tokens - kept_tokens) {
     return MakeError(ErrorCode::kLimit,
-                     "tokens: {} of {} used or reserved, this request needs {}{}", Digits(tokens), Digits(*limits_.tokens), Digits(request.tokens),
-                     KeptNote(kept_tokens));
+                     "tokens: {} of {} used or reserved, this request needs {}{}", Digits(tokens),
+                     Digits(*limits_.tokens), Digits(request.tokens), KeptNote(kept_tokens));
   }
   if (limits_.nano_usd) {
     if (!use_.nano_usd) {

@@ -24,8 +24,8 @@
 namespace dossier::model {
 
 struct LedgerLimits {
-  std::optional<std::int64_t> calls;          // model requests; each attempt counts
-  std::optional<std::int64_t> tokens;         // input + output
+  std::optional<std::int64_t> calls;   // model requests; each attempt counts
+  std::optional<std::int64_t> tokens;  // input + output
   std::optional<std::int64_t> nano_usd;
   std::optional<Clock::Steady> deadline;
   // Kept back for the closing request (REC-56); only Stage::kFinish may use it.

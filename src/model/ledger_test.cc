@@ -22,7 +22,9 @@ TEST(LedgerTest, EveryLimitIsRefusedByName) {  // MOD-20
   };
   const Case cases[] = {
       {{.calls = 0}, {}, "calls: 0 of 0 used", "calls"},
-      {{.tokens = 100}, {.tokens = 101}, "tokens: 0 of 100 used or reserved, this request needs 101",
+      {{.tokens = 100},
+       {.tokens = 101},
+       "tokens: 0 of 100 used or reserved, this request needs 101",
        nullptr},
       {{.nano_usd = 5}, {.nano_usd = 6}, "cost: $0.000000 of $0.000000", nullptr},
       {{.deadline = MakeClock()->Now()}, {}, "time:", "time"},
@@ -59,7 +61,9 @@ TEST(LedgerTest, TheFinishReserveIsOnlyForTheClosingRequest) {  // REC-56
 
 TEST(LedgerTest, WhatIsNotSettledIsGivenBack) {
   Ledger ledger({.calls = 10, .tokens = 100}, MakeClock());
-  { auto dropped = ledger.Reserve({.tokens = 100}, Stage::kNormal); }
+  {
+    auto dropped = ledger.Reserve({.tokens = 100}, Stage::kNormal);
+  }
   EXPECT_EQ(ledger.tokens_left(), 100);
   EXPECT_EQ(ledger.use().calls, 1) << "the call was made";
   auto failed = ledger.Reserve({.tokens = 100}, Stage::kNormal);

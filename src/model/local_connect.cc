@@ -31,11 +31,11 @@ Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& opti
   DOSSIER_ASSIGN_OR_RETURN(
       connection.client,
       MakeProviderClient({.base_url = fmt::format("http://127.0.0.1:{}/v1", server.port),
-                        .key = server.key,
-                        .key_source = "the local server's state file",
-                        .provider = "local",
-                        .models = {server.model},
-                        .entry = connection.entry}));
+                          .key = server.key,
+                          .key_source = "the local server's state file",
+                          .provider = "local",
+                          .models = {server.model},
+                          .entry = connection.entry}));
   // The vocabulary of the weights, in process; the server is asked only where we cannot read it.
   auto own = tokens::Open("gguf:" + server_options.weights.path, tokens::DefaultDataPaths());
   if (own) {

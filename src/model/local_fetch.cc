@@ -50,8 +50,9 @@ Result<std::string> FileNameOf(std::string_view address) {
   DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(address));
   std::string_view path = std::string_view(url.path).substr(0, url.path.find_first_of("?#"));
   const std::string name(path.substr(path.rfind('/') + 1));
-  const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                            "0123456789._+-") == std::string::npos;
+  const bool plain = name.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                         "0123456789._+-") == std::string::npos;
   if (!plain || !name.ends_with(".gguf") || name.size() < 6 || name.size() > 200 ||
       name[0] == '.') {
     return MakeError(ErrorCode::kInvalidArgument,
@@ -63,8 +64,8 @@ Result<std::string> FileNameOf(std::string_view address) {
 Status CheckAddress(std::string_view address) {
   DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(address));
   if (url.scheme == "https" || url.is_loopback()) return {};
-  return MakeError(ErrorCode::kInvalidArgument,
-                   "{} is not fetched: weights come over https only", url.origin());
+  return MakeError(ErrorCode::kInvalidArgument, "{} is not fetched: weights come over https only",
+                   url.origin());
 }
 
 // Where a redirect leads.
@@ -119,15 +120,16 @@ class Fetcher {
 
   Result<FetchResult> Present() {
     FetchResult result{.outcome = PullResult::Outcome::kPresent};
-    struct stat info {};
+    struct stat info{};
     if (stat(path_.c_str(), &info) != 0) return MakeErrnoError(errno, path_);
     if (!wanted_.empty()) {
       DOSSIER_RETURN_IF_ERROR(HashFile(path_, static_cast<std::uint64_t>(info.st_size)));
       result.sha256 = hash_.Hex();
       if (result.sha256 != wanted_) {
-        return MakeError(ErrorCode::kDamaged,
-                         "{} is here already with SHA-256 {}, expected {}; remove it and pull again",
-                         path_, result.sha256, wanted_);
+        return MakeError(
+            ErrorCode::kDamaged,
+            "{} is here already with SHA-256 {}, expected {}; remove it and pull again", path_,
+            result.sha256, wanted_);
       }
     }
     DOSSIER_ASSIGN_OR_RETURN(result.weights, FindWeights(DataFolderOf(), ModelName()));
@@ -140,7 +142,8 @@ class Fetcher {
     if (!in.valid()) return MakeErrnoError(errno, path);
     std::string block(kBlock, '\0');
     while (bytes > 0) {
-      if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel_.reason());
+      if (cancel_.cancelled())
+        return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel_.reason());
       const ssize_t got = read(in.get(), block.data(), std::min<std::uint64_t>(bytes, kBlock));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return MakeErrnoError(errno, path);
@@ -155,12 +158,12 @@ class Fetcher {
   Status Resume() {
     const auto text = ReadFile(partial_ + ".json", 64 << 10);
     const auto note = text ? ParseJson(*text, 4) : Result<Json>(Json());
-    const bool same = note && FindString(*note, "url") == source_.url &&
-                      FindString(*note, "sha256") == wanted_;
+    const bool same =
+        note && FindString(*note, "url") == source_.url && FindString(*note, "sha256") == wanted_;
     if (same) etag_ = FindString(*note, "etag").value_or("");
     out_ = UniqueFd(open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!out_.valid()) return MakeErrnoError(errno, partial_);
-    struct stat info {};
+    struct stat info{};
     if (fstat(out_.get(), &info) != 0) return MakeErrnoError(errno, partial_);
     if (!same || !IsProvable() || info.st_size < 4) return StartOver();
     done_ = resumed_ = static_cast<std::uint64_t>(info.st_size);
@@ -206,7 +209,8 @@ class Fetcher {
       cancelled.wait_for(lock, delay, [this] { return cancel_.cancelled(); });
     }
     cancel_.Forget(id);
-    if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel_.reason());
+    if (cancel_.cancelled())
+      return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel_.reason());
     return {};
   }
 
@@ -268,10 +272,11 @@ class Fetcher {
     const ErrorCode code = status == 404                    ? ErrorCode::kNotFound
                            : status == 401 || status == 403 ? ErrorCode::kAuth
                                                             : ErrorCode::kNetwork;
-    const char* why = status == 404   ? "there is no such file"
-                      : code == ErrorCode::kAuth ? "the server wants a login; download it yourself, "
-                                                   "then `dossier models pull FILE.gguf`"
-                                      : "the server refuses";
+    const char* why = status == 404 ? "there is no such file"
+                      : code == ErrorCode::kAuth
+                          ? "the server wants a login; download it yourself, "
+                            "then `dossier models pull FILE.gguf`"
+                          : "the server refuses";
     return MakeError(code, "{}: {} (status {})", source_.url, why, status);
   }
 
@@ -293,8 +298,7 @@ class Fetcher {
     if (etag_.starts_with("W/")) etag_.clear();  // says nothing about single bytes
     DOSSIER_RETURN_IF_ERROR(
         CheckSpace(file_, folder_, total_ - std::min(total_, done_), options_.free));
-    const Json note =
-        JsonObject{{"url", source_.url}, {"sha256", wanted_}, {"etag", etag_}};
+    const Json note = JsonObject{{"url", source_.url}, {"sha256", wanted_}, {"etag", etag_}};
     DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(partial_ + ".json", ToJson(note), 0600));
     Tell();
     return {};
@@ -331,8 +335,8 @@ class Fetcher {
     if (lost || done_ == 0) {
       RemovePartial();
     } else {
-      error.message += fmt::format("; {} bytes are kept, the next pull goes on from there",
-                                   GroupDigits(done_));
+      error.message +=
+          fmt::format("; {} bytes are kept, the next pull goes on from there", GroupDigits(done_));
     }
     return error;
   }

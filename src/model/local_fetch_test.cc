@@ -38,7 +38,8 @@ class FetchTest : public ::testing::Test {
     const std::string range(exchange.request().Header("range"));
     ranges_.push_back(range);
     if (exchange.request().target == "/moved/tiny.gguf") {
-      return exchange.Reply({.status = 302, .headers = {{"Location", "/files/tiny.gguf?download=true"}}});
+      return exchange.Reply(
+          {.status = 302, .headers = {{"Location", "/files/tiny.gguf?download=true"}}});
     }
     if (down_) return exchange.Reply({.status = 503});
     std::size_t from = 0;
@@ -46,8 +47,9 @@ class FetchTest : public ::testing::Test {
     const bool parts = !range.empty() && (condition.empty() || condition == etag_) && offer_parts_;
     if (parts) std::from_chars(range.data() + 6, range.data() + range.size(), from);
     if (from >= content_.size()) {
-      return exchange.Reply({.status = 416,
-                             .headers = {{"Content-Range", fmt::format("bytes */{}", content_.size())}}});
+      return exchange.Reply(
+          {.status = 416,
+           .headers = {{"Content-Range", fmt::format("bytes */{}", content_.size())}}});
     }
     HttpHeaders headers = {{"Content-Type", "application/octet-stream"}};
     if (!etag_.empty()) headers.emplace_back("ETag", etag_);
@@ -139,9 +141,10 @@ TEST_F(FetchTest, ALaterPullGoesOnOnlyWithTheSameFile) {  // MOD-30: resumes
     breaks_ = 1;
     goes_down_ = true;
     const bool keeps = kind != Case::kNothingProves;
-    EXPECT_THAT(Fetch(Address()),
-                FailsWith(ErrorCode::kNetwork,
-                          keeps ? "1,048,576 bytes are kept, the next pull goes on" : "status 503"));
+    EXPECT_THAT(
+        Fetch(Address()),
+        FailsWith(ErrorCode::kNetwork,
+                  keeps ? "1,048,576 bytes are kept, the next pull goes on" : "status 503"));
     EXPECT_EQ(Exists(path_ + ".partial"), keeps);
     EXPECT_FALSE(Exists(path_)) << "never under the final name";
     goes_down_ = down_ = false;
@@ -192,10 +195,10 @@ TEST_F(FetchTest, WhatIsWrongLeavesNothing) {  // section 6: wrong checksum, dam
 }
 
 TEST_F(FetchTest, ADiskThatFillsUpLeavesNothing) {  // section 6: disk full while pulling
-  struct rlimit before {};
+  struct rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto old = signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit small {1 << 20, before.rlim_max};
+  const struct rlimit small{1 << 20, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
   const auto fetched = Fetch(Address());
   setrlimit(RLIMIT_FSIZE, &before);
@@ -207,7 +210,9 @@ TEST_F(FetchTest, ADiskThatFillsUpLeavesNothing) {  // section 6: disk full whil
 TEST_F(FetchTest, NoNetworkIsToldWithHostPortAndCause) {  // section 6
   server_.reset();
   int port = 0;
-  { port = Serve([](auto) {})->port(); }
+  {
+    port = Serve([](auto) {})->port();
+  }
   EXPECT_THAT(Fetch(fmt::format("http://127.0.0.1:{}/a.gguf", port)),
               FailsWith(ErrorCode::kNetwork, fmt::format("127.0.0.1:{}: no connection", port)));
   EXPECT_THAT(Fetch("https://host.invalid/a.gguf"),

@@ -1,6 +1,7 @@
 // A lock between processes: a file that the kernel unlocks when its holder ends.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(folder + "/server.lock", limit, cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(folder + "/server.lock", limit,
+//   cancel));
 //
 // Ownership: held until the object is destroyed. Thread-safety: two threads exclude each other too.
 

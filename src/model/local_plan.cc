@@ -76,8 +76,8 @@ Machine LookAtMachine() {
   if (const auto group = GroupMemory()) {
     machine.free_memory = std::min(machine.free_memory, *group);
   }
-  machine.cores = PhysicalCores(ReadFile("/proc/cpuinfo", 16 << 20).value_or(""),
-                                UsableProcessors());
+  machine.cores =
+      PhysicalCores(ReadFile("/proc/cpuinfo", 16 << 20).value_or(""), UsableProcessors());
   return machine;
 }
 
@@ -103,11 +103,12 @@ Result<ServerPlan> PlanServer(const Machine& machine, const ModelNeeds& needs) {
   const bool known = machine.free_memory > 0;
   const std::int64_t longest = needs.longest.value_or(INT64_MAX);
   if (needs.window && *needs.window > longest) {
-    return MakeError(ErrorCode::kInvalidArgument,
-                     "a window of {} tokens is longer than the {} that this model was made for; ask "
-                     "for {} or less (`--context`, or local: context: of the config)",
-                     GroupDigits(static_cast<std::uint64_t>(*needs.window)),
-                     GroupDigits(static_cast<std::uint64_t>(longest)), longest);
+    return MakeError(
+        ErrorCode::kInvalidArgument,
+        "a window of {} tokens is longer than the {} that this model was made for; ask "
+        "for {} or less (`--context`, or local: context: of the config)",
+        GroupDigits(static_cast<std::uint64_t>(*needs.window)),
+        GroupDigits(static_cast<std::uint64_t>(longest)), longest);
   }
   if (needs.window) {
     plan.window = *needs.window;
@@ -120,10 +121,11 @@ Result<ServerPlan> PlanServer(const Machine& machine, const ModelNeeds& needs) {
   if (known && memory(plan.window) > machine.free_memory) plan.slots = 1;
   plan.memory = memory(plan.window);
   if (known && plan.memory > machine.free_memory) {
-    return MakeError(ErrorCode::kUnavailable,
-                     "the local model needs {} of memory for a window of {} tokens and {} are free; "
-                     "end other programs, or set a provider's key or --base-url",
-                     Gigabytes(plan.memory), plan.window, Gigabytes(machine.free_memory));
+    return MakeError(
+        ErrorCode::kUnavailable,
+        "the local model needs {} of memory for a window of {} tokens and {} are free; "
+        "end other programs, or set a provider's key or --base-url",
+        Gigabytes(plan.memory), plan.window, Gigabytes(machine.free_memory));
   }
   return plan;
 }

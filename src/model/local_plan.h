@@ -25,10 +25,10 @@ struct Machine {
 };
 
 struct ModelNeeds {
-  std::uint64_t weights = 0;                   // bytes
-  std::uint64_t kv_bytes = kDefaultKvBytes;    // of the cache, a token
-  std::optional<std::int64_t> window;          // tokens, if the user said so
-  std::optional<std::int64_t> longest;         // tokens that the model was made for, if known
+  std::uint64_t weights = 0;                 // bytes
+  std::uint64_t kv_bytes = kDefaultKvBytes;  // of the cache, a token
+  std::optional<std::int64_t> window;        // tokens, if the user said so
+  std::optional<std::int64_t> longest;       // tokens that the model was made for, if known
 };
 
 // What the file of the weights says; the defaults where it says nothing. Reads the file's head.
@@ -41,8 +41,8 @@ struct ServerPlan {
 };
 
 // The largest of 16,384, 8,192 and 4,096 tokens that fits into half of what is free, 4,096 if it
-// fits at all, or the user's window; never more than the model was made for. Errors: kUnavailable with
-// the bytes needed and free; kInvalidArgument for a window that is longer than the model's.
+// fits at all, or the user's window; never more than the model was made for. Errors: kUnavailable
+// with the bytes needed and free; kInvalidArgument for a window that is longer than the model's.
 Result<ServerPlan> PlanServer(const Machine& machine, const ModelNeeds& needs);
 
 Machine LookAtMachine();

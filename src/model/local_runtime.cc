@@ -30,11 +30,11 @@ std::string LastLine(std::string_view text) {
 // The version of the wheel in the private environment; unset if it cannot be used.
 std::optional<std::string> WheelVersion(const std::string& python, const CancelToken& cancel) {
   if (!Exists(python)) return std::nullopt;
-  const auto ran = RunProcess(
-      {.argv = {python, "-I", "-c", "import xllamacpp; print(xllamacpp.__version__)"},
-       .environment = EnvironmentWithoutSecrets(),
-       .timeout = Millis(60'000)},
-      cancel);
+  const auto ran =
+      RunProcess({.argv = {python, "-I", "-c", "import xllamacpp; print(xllamacpp.__version__)"},
+                  .environment = EnvironmentWithoutSecrets(),
+                  .timeout = Millis(60'000)},
+                 cancel);
   if (!ran || ran->exit_code != 0) return std::nullopt;
   return LastLine(ran->out);
 }
@@ -92,9 +92,8 @@ Result<std::string> EnsurePython(const std::string& data_folder, const CancelTok
   }
   const std::string folder = VenvFolder(data_folder);
   DOSSIER_RETURN_IF_ERROR(MakeFolders(data_folder + "/local", 0700));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const FileLock lock,
-      FileLock::Take(data_folder + "/local/python.lock", kInstallLimit, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(data_folder + "/local/python.lock",
+                                                               kInstallLimit, cancel));
   if (Exists(python) && Exists(mark)) return python;  // made while we waited
   DOSSIER_RETURN_IF_ERROR(RemoveAll(folder));
   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult made,
@@ -125,10 +124,10 @@ Status RunPip(const std::string& python, const std::vector<std::string>& argumen
     std::erase_if(environment, [](const std::string& v) { return v.starts_with("TMPDIR="); });
     environment.push_back("TMPDIR=" + temporary_folder);
   }
-  DOSSIER_ASSIGN_OR_RETURN(const ProcessResult ran, RunProcess({.argv = std::move(argv),
-                                                                .environment = environment,
-                                                                .timeout = kInstallLimit},
-                                                               cancel));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const ProcessResult ran,
+      RunProcess({.argv = std::move(argv), .environment = environment, .timeout = kInstallLimit},
+                 cancel));
   if (ran.timed_out) {
     return MakeError(ErrorCode::kTimeout, "pip {} took longer than 10 min", arguments[0]);
   }
@@ -157,17 +156,19 @@ Result<Runtime> EnsureRuntime(const std::string& data_folder, const Say& say,
       RunPip(python, {"install", "--only-binary", ":all:", "xllamacpp", "numpy"}, "", cancel);
   if (!installed) {
     if (installed.error().code == ErrorCode::kCancelled) return tl::unexpected(installed.error());
-    return MakeError(ErrorCode::kUnavailable,
-                     "the local runtime cannot be installed: {}; install llama-server of llama.cpp, "
-                     "or set a provider's key or --base-url",
-                     installed.error().message);
+    return MakeError(
+        ErrorCode::kUnavailable,
+        "the local runtime cannot be installed: {}; install llama-server of llama.cpp, "
+        "or set a provider's key or --base-url",
+        installed.error().message);
   }
   const auto version = WheelVersion(python, cancel);
   if (!version) {
-    return MakeError(ErrorCode::kUnavailable,
-                     "the local runtime xllamacpp was installed but cannot be loaded by {} (its CPU "
-                     "or C library may be too old); install llama-server of llama.cpp{}",
-                     python, kOtherWays);
+    return MakeError(
+        ErrorCode::kUnavailable,
+        "the local runtime xllamacpp was installed but cannot be loaded by {} (its CPU "
+        "or C library may be too old); install llama-server of llama.cpp{}",
+        python, kOtherWays);
   }
   return Runtime{"xllamacpp", "", python, *version};
 }

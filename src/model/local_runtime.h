@@ -1,5 +1,5 @@
-// What runs a GGUF file: `llama-server` where it is installed, else the wheel xllamacpp in a private
-// Python environment in the data folder (MOD-31).
+// What runs a GGUF file: `llama-server` where it is installed, else the wheel xllamacpp in a
+// private Python environment in the data folder (MOD-31).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Runtime runtime, EnsureRuntime(data_folder, say, cancel));
 //
@@ -44,8 +44,8 @@ Result<Runtime> EnsureRuntime(const std::string& data_folder, const Say& say,
 // Errors: kUnavailable, naming the package that is missing.
 Result<std::string> EnsurePython(const std::string& data_folder, const CancelToken& cancel);
 
-// `pip` of the private environment with `arguments`. Errors: kNetwork with the end of what pip said,
-// kCancelled, kTimeout.
+// `pip` of the private environment with `arguments`. Errors: kNetwork with the end of what pip
+// said, kCancelled, kTimeout.
 Status RunPip(const std::string& python, const std::vector<std::string>& arguments,
               const std::string& temporary_folder, const CancelToken& cancel);
 

@@ -75,8 +75,7 @@ bool IsWorking(const ServerState& state) {
 }
 
 bool Fits(const ServerState& state, const LocalServerOptions& options) {
-  return state.path == options.weights.path &&
-         (!options.window || state.window >= *options.window);
+  return state.path == options.weights.path && (!options.window || state.window >= *options.window);
 }
 
 // Asks, then kills; the watcher takes its server along.
@@ -106,8 +105,8 @@ std::string LogTail(const std::string& data_folder) {
     const std::string lower = ToLowerAscii(line);
     if (TrimSpace(line).empty()) continue;
     last = std::string(line);
-    if (problem.empty() && (lower.find("error") != std::string::npos ||
-                            lower.find("failed") != std::string::npos)) {
+    if (problem.empty() &&
+        (lower.find("error") != std::string::npos || lower.find("failed") != std::string::npos)) {
       problem = std::string(line);
     }
   }
@@ -211,8 +210,10 @@ class Starter {
     } else if (why.find("load") != std::string::npos && why.find("model") != std::string::npos) {
       // Next time `models pull` hashes the file again instead of trusting the mark.
       ForgetVerified(options_.weights.path);
-      why = fmt::format("{} cannot be loaded and may be damaged (`dossier models pull` checks it "
-                        "and fetches it again)", options_.weights.path);
+      why = fmt::format(
+          "{} cannot be loaded and may be damaged (`dossier models pull` checks it "
+          "and fetches it again)",
+          options_.weights.path);
     }
     return MakeError(ErrorCode::kUnavailable,
                      "the local model cannot run: {}; its log is {}/server.log; set a provider's "
@@ -277,9 +278,9 @@ Result<ServerState> EnsureLocalServer(const LocalServerOptions& options,
     if (utimensat(AT_FDCWD, state_path.c_str(), nullptr, 0) == 0) return *state;
   }
   DOSSIER_RETURN_IF_ERROR(MakeFolders(Folder(options.data_folder), 0700));
-  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock,
-                           FileLock::Take(Folder(options.data_folder) + "/server.lock", kLockLimit,
-                                          cancel));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const FileLock lock,
+      FileLock::Take(Folder(options.data_folder) + "/server.lock", kLockLimit, cancel));
   if (auto state = ReadState(options.data_folder)) {
     const bool answers = Answers(*state);
     if (answers && Fits(*state, options)) {
@@ -299,9 +300,8 @@ Result<ServerState> EnsureLocalServer(const LocalServerOptions& options,
 
 Result<bool> StopLocalServer(const std::string& data_folder, const CancelToken& cancel) {
   if (!Exists(Folder(data_folder))) return false;
-  DOSSIER_ASSIGN_OR_RETURN(
-      const FileLock lock,
-      FileLock::Take(Folder(data_folder) + "/server.lock", Millis(10'000), cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(Folder(data_folder) + "/server.lock",
+                                                               Millis(10'000), cancel));
   const auto state = ReadState(data_folder);
   if (!state) return false;
   const bool ran = IsAlive(state->pid) && IsLauncher(state->pid);
@@ -317,7 +317,7 @@ ServerStats ReadServerStats(const std::string& data_folder, const ServerState& s
     stats.memory = std::strtoull(status->c_str() + at + 6, nullptr, 10) << 10;
   }
   double last_used = static_cast<double>(state.started);
-  struct stat info {};
+  struct stat info{};
   if (stat(StatePath(data_folder).c_str(), &info) == 0) {
     last_used = std::max(last_used, static_cast<double>(info.st_mtim.tv_sec));
   }

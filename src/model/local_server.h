@@ -45,14 +45,14 @@ struct LocalServerOptions {
   std::optional<std::int64_t> window;  // tokens; unset: by memory (MOD-33)
   Millis idle{600'000};
   Millis start_limit{300'000};
-  Say say;                          // progress, a line at a time; may be empty
-  std::optional<Runtime> runtime;   // unset: EnsureRuntime
-  std::optional<Machine> machine;   // unset: LookAtMachine
+  Say say;                         // progress, a line at a time; may be empty
+  std::optional<Runtime> runtime;  // unset: EnsureRuntime
+  std::optional<Machine> machine;  // unset: LookAtMachine
 };
 
 // The server that runs, or a new one. Replaces one that is dead, serves other weights or has a
-// smaller window than asked for. Errors: kUnavailable, saying why and what else can be done; kLocked
-// if the running one is at work for other weights; kCancelled; kIo.
+// smaller window than asked for. Errors: kUnavailable, saying why and what else can be done;
+// kLocked if the running one is at work for other weights; kCancelled; kIo.
 Result<ServerState> EnsureLocalServer(const LocalServerOptions& options, const CancelToken& cancel);
 
 // The server that answers now, if there is one.
@@ -63,7 +63,7 @@ Result<bool> StopLocalServer(const std::string& data_folder, const CancelToken& 
 
 // What `models status` shows beyond the state.
 struct ServerStats {
-  std::uint64_t memory = 0;  // bytes resident
+  std::uint64_t memory = 0;                 // bytes resident
   std::optional<double> tokens_per_second;  // of the last request
   std::int64_t idle_left = 0;               // seconds
 };

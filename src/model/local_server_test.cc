@@ -113,7 +113,7 @@ TEST_F(LocalServerTest, TheKeyIsInAPrivateFileOnly) {  // MOD-32, A6
   ASSERT_EQ(setenv("DOSSIER_TEST_API_KEY", "sk-secret", 1), 0);
   const auto state = EnsureLocalServer(Options(), {});
   ASSERT_THAT(state, Succeeds());
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat((data_ + "/local/server.json").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   const std::string seen = *ReadFile(folder_.path() + "/environment");

@@ -11,7 +11,7 @@ namespace dossier::model {
 Status CheckSpace(std::string_view what, const std::string& folder, std::uint64_t bytes,
                   std::optional<std::uint64_t> free) {
   if (!free) {
-    struct statvfs space {};
+    struct statvfs space{};
     if (statvfs(folder.c_str(), &space) != 0) return MakeErrnoError(errno, folder);
     free = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
   }

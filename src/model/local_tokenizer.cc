@@ -67,9 +67,8 @@ class ServerCounter final : public tokens::Counter {
  private:
   std::optional<std::int64_t> Ask(std::string_view text) const {
     if (SystemClock()->Now() < silent_until_.load()) return std::nullopt;
-    const std::string body = ToJson(JsonObject{{"content", utf8::Sanitize(text)},
-                                               {"add_special", false},
-                                               {"parse_special", true}});
+    const std::string body = ToJson(JsonObject{
+        {"content", utf8::Sanitize(text)}, {"add_special", false}, {"parse_special", true}});
     const auto answer = http_->Post("/tokenize", body, kAnswerLimit);
     if (answer && answer->status == 200) {
       const auto json = ParseJson(answer->body);

@@ -4,8 +4,8 @@
 //   counter->CountText("Which package is the largest?");   // exact: 6
 //
 // Texts up to 64 KiB are counted by the server (about 1 ms) and remembered by their hash; longer
-// ones are estimated with the ratio's margin, and so is everything for five seconds after the server
-// did not answer. Count::exact says which.
+// ones are estimated with the ratio's margin, and so is everything for five seconds after the
+// server did not answer. Count::exact says which.
 //
 // Thread-safety: as Counter; requests wait for each other.
 

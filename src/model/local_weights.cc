@@ -39,7 +39,7 @@ Status CheckMagic(const std::string& path) {
 }
 
 Result<Weights> Look(const std::string& name, const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return MakeErrnoError(errno, path);
   if (!S_ISREG(info.st_mode)) {
     return MakeError(ErrorCode::kIsDevice, "{} is not a regular file", path);
@@ -93,9 +93,10 @@ Result<Weights> FindWeights(const std::string& data_folder, const std::string& n
   }
   DOSSIER_ASSIGN_OR_RETURN(Weights weights, Look(name, path));
   if (name == standard.name && weights.bytes != standard.bytes) {
-    return MakeError(ErrorCode::kDamaged,
-                     "{} is damaged: {} bytes instead of {}; `dossier models pull` fetches it again",
-                     path, weights.bytes, standard.bytes);
+    return MakeError(
+        ErrorCode::kDamaged,
+        "{} is damaged: {} bytes instead of {}; `dossier models pull` fetches it again", path,
+        weights.bytes, standard.bytes);
   }
   return weights;
 }
@@ -135,7 +136,7 @@ Result<Weights> LinkWeights(const std::string& data_folder, const std::string& p
   DOSSIER_ASSIGN_OR_RETURN(Weights weights, Look(ModelName(file), target));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(ModelsFolder(data_folder), 0700));
   const std::string link = ModelsFolder(data_folder) + "/" + file;
-  struct stat info {};
+  struct stat info{};
   if (lstat(link.c_str(), &info) == 0 && !S_ISLNK(info.st_mode)) {
     return MakeError(ErrorCode::kInvalidArgument, "{} is there already and is no link", link);
   }
@@ -148,7 +149,7 @@ Result<Weights> LinkWeights(const std::string& data_folder, const std::string& p
 }
 
 bool IsVerified(const std::string& path, const WeightsSource& source) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return false;
   if (static_cast<std::uint64_t>(info.st_size) != source.bytes) return false;
   const auto stamp = ReadFile(StampPath(path), 4096);
@@ -156,7 +157,7 @@ bool IsVerified(const std::string& path, const WeightsSource& source) {
 }
 
 Status MarkVerified(const std::string& path, const WeightsSource& source) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return MakeErrnoError(errno, path);
   return WriteFileAtomic(StampPath(path), Stamp(info, source), 0600);
 }

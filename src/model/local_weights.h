@@ -1,6 +1,7 @@
 // The weights of local models: GGUF files in the data folder.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(Weights weights, FindWeights(data_folder, "Qwen2.5-Coder-1.5B-Instruct"));
+//   DOSSIER_ASSIGN_OR_RETURN(Weights weights, FindWeights(data_folder,
+//   "Qwen2.5-Coder-1.5B-Instruct"));
 //
 // DATA/models/NAME.gguf, a file or a link; the default model's file is written by PullWeights
 // (model/local_pull.h). Thread-safety: functions over files.

@@ -83,9 +83,8 @@ void ReadToolCalls(const Json& message, Reply& reply) {
     if (arguments && arguments->is_object()) {
       call.arguments = *arguments;
     } else {
-      call.arguments =
-          ParseArguments(FindString(*function, "arguments").value_or(""), call.name,
-                         reply.warnings);
+      call.arguments = ParseArguments(FindString(*function, "arguments").value_or(""), call.name,
+                                      reply.warnings);
     }
     reply.tool_calls.push_back(std::move(call));
   }

@@ -15,10 +15,10 @@ std::string_view SystemName(const assembly::Capability& capability) {
 }
 
 Json ToolCallJson(const Block& block) {
-  return JsonObject{{"id", block.call_id},
-                    {"type", "function"},
-                    {"function", JsonObject{{"name", block.tool_name},
-                                            {"arguments", ToJson(block.arguments)}}}};
+  return JsonObject{
+      {"id", block.call_id},
+      {"type", "function"},
+      {"function", JsonObject{{"name", block.tool_name}, {"arguments", ToJson(block.arguments)}}}};
 }
 
 Json ImagePart(const Block& block) {
@@ -147,9 +147,8 @@ bool FitsStrictMode(const Json& schema, int depth = 0) {
                      required->as_array().size() == properties->as_object().size();
     if (!all || FindBool(schema, "additionalProperties") != false) return false;
   }
-  return std::all_of(object->begin(), object->end(), [&](const auto& item) {
-    return FitsStrictMode(item.value(), depth + 1);
-  });
+  return std::all_of(object->begin(), object->end(),
+                     [&](const auto& item) { return FitsStrictMode(item.value(), depth + 1); });
 }
 
 // The last user message asks for the schema in words.

@@ -36,7 +36,9 @@ TEST(OpenAiRequestTest, MessagesKeepTheirRolesAndToolResultsTheirCalls) {  // MO
   request.messages.turns = {
       {Role::kUser, {{.text = "a"}, {.text = "b"}}},
       {Role::kAssistant,
-       {{.type = Block::Type::kToolCall, .call_id = "1", .tool_name = "look",
+       {{.type = Block::Type::kToolCall,
+         .call_id = "1",
+         .tool_name = "look",
          .arguments = JsonObject{{"at", 3}}}}},
       {Role::kTool, {{.type = Block::Type::kToolResult, .text = "seen", .call_id = "1"}}},
   };
@@ -54,8 +56,13 @@ TEST(OpenAiRequestTest, CapabilitiesDecideNamesAndWhatIsLeftOut) {  // MOD-10
   Request request = UserRequest("x");
   request.model = "m";
   request.messages.system = {{.text = "s"}};
-  request.sampling = {.temperature = 0.2, .top_p = 0.9, .max_output = 7, .seed = 5, .stop = {"\n"},
-                      .grammar = "root ::= x", .extra = {{"n", 2}, {"messages", "evil"}}};
+  request.sampling = {.temperature = 0.2,
+                      .top_p = 0.9,
+                      .max_output = 7,
+                      .seed = 5,
+                      .stop = {"\n"},
+                      .grammar = "root ::= x",
+                      .extra = {{"n", 2}, {"messages", "evil"}}};
   Entry entry = FullEntry();
   entry.max_tokens_name = "max_completion_tokens";
   entry.sampling = false;
@@ -103,12 +110,13 @@ TEST(OpenAiRequestTest, InvalidUtf8IsReplacedSoThatTheBodyIsJson) {
 }
 
 TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
-  auto reply = ParseOpenAiReply(R"({"id":"c1","model":"m-2026","choices":[{"index":0,"finish_reason":)"
-                          R"("tool_calls","message":{"content":"hi","reasoning_content":"hm",)"
-                          R"("tool_calls":[{"id":"1","function":{"name":"f","arguments":)"
-                          R"("{\"a\":1}"}},{"id":"2","function":{"name":"g","arguments":"no"}}]}}],)"
-                          R"("usage":{"prompt_tokens":10,"completion_tokens":4,)"
-                          R"("prompt_tokens_details":{"cached_tokens":8}}})");
+  auto reply =
+      ParseOpenAiReply(R"({"id":"c1","model":"m-2026","choices":[{"index":0,"finish_reason":)"
+                       R"("tool_calls","message":{"content":"hi","reasoning_content":"hm",)"
+                       R"("tool_calls":[{"id":"1","function":{"name":"f","arguments":)"
+                       R"("{\"a\":1}"}},{"id":"2","function":{"name":"g","arguments":"no"}}]}}],)"
+                       R"("usage":{"prompt_tokens":10,"completion_tokens":4,)"
+                       R"("prompt_tokens_details":{"cached_tokens":8}}})");
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_EQ(reply->text, "hi");
   EXPECT_EQ(reply->thinking, "hm");
@@ -124,7 +132,7 @@ TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
 
 TEST(OpenAiReplyTest, CachedTokensComeFromTimingsToo) {  // MOD-35
   auto reply = ParseOpenAiReply(R"({"choices":[{"message":{"content":"x"}}],)"
-                          R"("timings":{"prompt_n":3,"cache_n":20,"predicted_n":5}})");
+                                R"("timings":{"prompt_n":3,"cache_n":20,"predicted_n":5}})");
   EXPECT_EQ(reply->usage.input, 23);
   EXPECT_EQ(reply->usage.cached, 20);
   EXPECT_EQ(reply->usage.output, 5);
@@ -146,16 +154,19 @@ TEST(OpenAiReplyTest, WrongTypesAreNamedAndNothingCrashes) {  // MOD-14, MOD-A11
       {R"({"error":{"message":"overloaded"}})", "the provider reports: overloaded"},
       {R"({"error":"bad"})", "the provider reports: bad"},
       {std::string(100'000, '['), "malformed reply"},
-      {R"({"choices":[{"message":{"content":)" + std::string(200, '[') + std::string(200, ']') + "}}]}",
+      {R"({"choices":[{"message":{"content":)" + std::string(200, '[') + std::string(200, ']') +
+           "}}]}",
        "malformed reply"},
   };
   for (const Case& c : cases) {
-    EXPECT_THAT(ParseOpenAiReply(c.body), FailsWith(ErrorCode::kNetwork, c.message)) << c.body.substr(0, 80);
+    EXPECT_THAT(ParseOpenAiReply(c.body), FailsWith(ErrorCode::kNetwork, c.message))
+        << c.body.substr(0, 80);
   }
   // Wrong types of what may be missing count as missing.
-  auto odd = ParseOpenAiReply(R"({"choices":[{"index":0,"finish_reason":7,"message":{"content":[1,)"
-                        R"({"text":"a"},{"text":2}],"tool_calls":[1,{"function":null}]}}],)"
-                        R"("usage":{"prompt_tokens":"many","completion_tokens":-4},"model":null})");
+  auto odd =
+      ParseOpenAiReply(R"({"choices":[{"index":0,"finish_reason":7,"message":{"content":[1,)"
+                       R"({"text":"a"},{"text":2}],"tool_calls":[1,{"function":null}]}}],)"
+                       R"("usage":{"prompt_tokens":"many","completion_tokens":-4},"model":null})");
   ASSERT_TRUE(odd) << odd.error().message;
   EXPECT_EQ(odd->text, "a");
   EXPECT_EQ(odd->finish, Finish::kOther);
@@ -167,7 +178,8 @@ TEST(OpenAiReplyTest, BrokenCharactersAreReplacedAndNoted) {  // MOD-14
   ASSERT_TRUE(bytes);
   EXPECT_EQ(bytes->text, "a\xEF\xBF\xBDz");
   EXPECT_EQ(bytes->warnings.size(), 1u);
-  auto half = ParseOpenAiReply(R"({"choices":[{"message":{"content":"\ud83d!\ud83d\ude00\\ud83d\ude00"}}]})");
+  auto half = ParseOpenAiReply(
+      R"({"choices":[{"message":{"content":"\ud83d!\ud83d\ude00\\ud83d\ude00"}}]})");
   ASSERT_TRUE(half) << half.error().message;
   EXPECT_EQ(half->text, "\xEF\xBF\xBD!😀\\ud83d\xEF\xBF\xBD");
   EXPECT_EQ(half->warnings.size(), 1u);
@@ -176,16 +188,17 @@ TEST(OpenAiReplyTest, BrokenCharactersAreReplacedAndNoted) {  // MOD-14
 TEST(ReplyStreamTest, ChunksGiveTheSameAsAWholeReply) {  // MOD-10
   OpenAiStream stream;
   std::string text;
-  for (const char* data :
-       {R"({"id":"c","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]})",
-        R"({"choices":[{"index":1,"delta":{"content":"other"}}]})",
-        R"({"choices":[{"index":0,"delta":{"reasoning":"hm"}}]})",
-        R"({"choices":[{"index":0,"delta":{"content":"one "}}]})",
-        R"({"choices":[{"index":0,"delta":{"content":"two"}}]})",
-        R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":"{\"x\""}}]}}]})",
-        R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}},{"index":1,"function":{"arguments":":1}"}}]}}]})",
-        R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})",
-        R"({"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2}})", "[DONE]"}) {
+  for (
+      const char* data :
+      {R"({"id":"c","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]})",
+       R"({"choices":[{"index":1,"delta":{"content":"other"}}]})",
+       R"({"choices":[{"index":0,"delta":{"reasoning":"hm"}}]})",
+       R"({"choices":[{"index":0,"delta":{"content":"one "}}]})",
+       R"({"choices":[{"index":0,"delta":{"content":"two"}}]})",
+       R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":"{\"x\""}}]}}]})",
+       R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}},{"index":1,"function":{"arguments":":1}"}}]}}]})",
+       R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})",
+       R"({"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2}})", "[DONE]"}) {
     auto part = stream.Add(data);
     ASSERT_TRUE(part) << part.error().message;
     text += *part;
@@ -218,10 +231,9 @@ TEST(ReplyStreamTest, AStreamWithoutAFinishIsCutAndItsUsageEstimated) {  // MOD-
 TEST(ReplyStreamTest, HostileChunksAreErrorsAndKeepWhatCameBefore) {  // MOD-14
   OpenAiStream stream;
   ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":"kept"}}]})"));
-  for (const char* data :
-       {"{", "7", R"({"error":{"message":"x"}})",
-        R"({"choices":[{"delta":{"tool_calls":[{"index":4000000000}]}}]})",
-        R"({"choices":[{"delta":{"tool_calls":[{"index":-1}]}}]})"}) {
+  for (const char* data : {"{", "7", R"({"error":{"message":"x"}})",
+                           R"({"choices":[{"delta":{"tool_calls":[{"index":4000000000}]}}]})",
+                           R"({"choices":[{"delta":{"tool_calls":[{"index":-1}]}}]})"}) {
     EXPECT_FALSE(stream.Add(data)) << data;
   }
   EXPECT_EQ(stream.Take().text, "kept");
@@ -238,9 +250,14 @@ TEST(OpenAiReplyTest, NoBytesCrashTheReaders) {  // MOD-A11
     for (std::uint64_t i = random.Below(4); i > 0; --i) {
       const std::size_t at = random.Below(text.size());
       switch (random.Below(3)) {
-        case 0: text[at] = "{}[]\",:0-\\ue\xFF"[random.Below(13)]; break;
-        case 1: text.erase(at, random.Below(9)); break;
-        default: text.insert(at, base.substr(random.Below(base.size()), random.Below(20)));
+        case 0:
+          text[at] = "{}[]\",:0-\\ue\xFF"[random.Below(13)];
+          break;
+        case 1:
+          text.erase(at, random.Below(9));
+          break;
+        default:
+          text.insert(at, base.substr(random.Below(base.size()), random.Below(20)));
       }
     }
     (void)ParseOpenAiReply(text).has_value();

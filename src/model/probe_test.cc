@@ -26,9 +26,11 @@ TEST(ProbeTest, FindsServersOfThisKindAndNothingElse) {  // MOD-4
   std::vector<std::shared_ptr<HttpExchange>> kept;
   auto silent = Serve([&](auto exchange) { kept.push_back(exchange); });
   int closed = 0;
-  { closed = Serve([](auto) {})->port(); }
-  const int ports[] = {closed,          (*good)->port(),   silent->port(),
-                       locked->port(),  website->port(),   hostile->port()};
+  {
+    closed = Serve([](auto) {})->port();
+  }
+  const int ports[] = {closed,         (*good)->port(), silent->port(),
+                       locked->port(), website->port(), hostile->port()};
   const auto found = ProbeLocalServers(ports, Millis(500));
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].port, (*good)->port());

@@ -109,9 +109,9 @@ class Receiver final : public HttpReceiver {
   void Streamed(const HttpEnd& end) {
     Reply reply = stream_->Take();
     if (reply.finish == Finish::kCut) {
-      reply.warnings.push_back(
-          end.error ? fmt::format("the reply was cut: {}", Clean(end.error->message))
-                    : "the reply was cut: the stream ended without a finish");
+      reply.warnings.push_back(end.error
+                                   ? fmt::format("the reply was cut: {}", Clean(end.error->message))
+                                   : "the reply was cut: the stream ended without a finish");
     }
     Done(std::move(reply));
   }
@@ -119,9 +119,9 @@ class Receiver final : public HttpReceiver {
   void Whole() {
     auto reply = dialect_.parse(answer_.body);
     if (!reply) {
-      return Failed({reply.error().code, fmt::format("{}, status {}: {}: {}", Who(),
-                                                     answer_.status, reply.error().message,
-                                                     Excerpt(answer_.body, options_->key))},
+      return Failed({reply.error().code,
+                     fmt::format("{}, status {}: {}: {}", Who(), answer_.status,
+                                 reply.error().message, Excerpt(answer_.body, options_->key))},
                     HttpEnd::Again::kNo);
     }
     if (!reply->text.empty()) sink_->OnDelta(reply->text);
@@ -139,14 +139,14 @@ class Receiver final : public HttpReceiver {
   }
 
   void Failed(const Error& error, HttpEnd::Again again) {
-    sink_->OnFailure({.retry = again == HttpEnd::Again::kYes ? Failure::Retry::kYes
-                                                             : Failure::Retry::kNo,
-                      .status = answer_.status});
+    sink_->OnFailure(
+        {.retry = again == HttpEnd::Again::kYes ? Failure::Retry::kYes : Failure::Retry::kNo,
+         .status = answer_.status});
     std::string message = Clean(error.message);
     if (message.find(Who()) == message.npos) message = Who() + ": " + message;
     if (streamed_ && error.code == ErrorCode::kNetwork && again == HttpEnd::Again::kNo) {
-      message += fmt::format(" (status {}): {}", answer_.status,
-                             Excerpt(answer_.body, options_->key));
+      message +=
+          fmt::format(" (status {}): {}", answer_.status, Excerpt(answer_.body, options_->key));
     }
     sink_->OnDone(tl::unexpected(Error{error.code, std::move(message)}));
   }
@@ -166,16 +166,15 @@ class Receiver final : public HttpReceiver {
   }
 
   void Refused() {
-    const HttpFailure failed = MapHttpFailure(
-        answer_,
-        {.provider = Who(),
-         .model = request_->model,
-         .key_source = options_->key_source,
-         .key = options_->key,
-         .models = options_->models,
-         .window = options_->entry.capability.window,
-         .prompt_tokens = request_->estimated_tokens},
-        std::chrono::system_clock::now());
+    const HttpFailure failed = MapHttpFailure(answer_,
+                                              {.provider = Who(),
+                                               .model = request_->model,
+                                               .key_source = options_->key_source,
+                                               .key = options_->key,
+                                               .models = options_->models,
+                                               .window = options_->entry.capability.window,
+                                               .prompt_tokens = request_->estimated_tokens},
+                                              std::chrono::system_clock::now());
     sink_->OnFailure(failed.failure);
     sink_->OnDone(tl::unexpected(failed.error));
   }
@@ -203,9 +202,7 @@ class ProviderClient final : public Client {
   ProviderClient(const Dialect& dialect, ProviderOptions options, std::shared_ptr<HttpLoop> loop)
       : dialect_(dialect),
         options_(std::make_shared<const ProviderOptions>(std::move(options))),
-        wire_{.entry = options_->entry,
-              .provider = options_->provider,
-              .stream = options_->stream},
+        wire_{.entry = options_->entry, .provider = options_->provider, .stream = options_->stream},
         loop_(std::move(loop)) {
     if (!options_->entry.streaming) wire_.stream = Streaming::kNo;
     headers_ = dialect_.headers(options_->key);
@@ -225,9 +222,8 @@ class ProviderClient final : public Client {
                   .body = std::move(wire.body),
                   .deadline = request->deadline,
                   .idle_limit = request->idle_limit};
-    auto receiver =
-        std::make_shared<Receiver>(dialect_, std::move(request), std::move(sink), options_,
-                                   NotSaidYet(std::move(wire.warnings)));
+    auto receiver = std::make_shared<Receiver>(dialect_, std::move(request), std::move(sink),
+                                               options_, NotSaidYet(std::move(wire.warnings)));
     loop_->Send(std::move(call), std::move(cancel), std::move(receiver));
   }
 

@@ -20,9 +20,9 @@
 namespace dossier::model {
 
 struct ProviderOptions {
-  std::string base_url;  // ends before the version or, of an OpenAI-compatible one, behind it
-  std::string key;       // sent to this host only; never logged
-  std::string key_source;           // "OPENAI_API_KEY", for messages
+  std::string base_url;    // ends before the version or, of an OpenAI-compatible one, behind it
+  std::string key;         // sent to this host only; never logged
+  std::string key_source;  // "OPENAI_API_KEY", for messages
   std::string provider = "openai";  // "local" gets cache_prompt and grammar too
   std::string dialect = "openai";   // as FindDialect
   std::vector<std::string> models;  // known names, for the nearest ones

@@ -55,12 +55,12 @@ Entry PricedEntry() {
 
 std::shared_ptr<Client> MakeClient(const std::string& address, Stream stream = Stream::kYes) {
   auto client = MakeProviderClient({.base_url = address,
-                                  .key = kKey,
-                                  .key_source = "TEST_KEY",
-                                  .provider = "openai",
-                                  .models = {"gpt-5", "gpt-5-mini"},
-                                  .entry = PricedEntry(),
-                                  .stream = stream});
+                                    .key = kKey,
+                                    .key_source = "TEST_KEY",
+                                    .provider = "openai",
+                                    .models = {"gpt-5", "gpt-5-mini"},
+                                    .entry = PricedEntry(),
+                                    .stream = stream});
   EXPECT_TRUE(client) << client.error().message;
   return *client;
 }
@@ -355,7 +355,9 @@ TEST(ProviderClientTest, ARedirectIsRefusedAndNoKeyArrivesThere) {  // MOD-3, MO
 
 TEST(ProviderClientTest, NobodyListeningIsNamedWithHostPortAndCause) {  // section 6
   int port = 0;
-  { port = Serve([](auto) {})->port(); }
+  {
+    port = Serve([](auto) {})->port();
+  }
   auto client = MakeClient(fmt::format("http://127.0.0.1:{}/v1/", port));
   auto sink = Submit(*client, UserRequest("x"));
   EXPECT_THAT(sink->Wait(),
@@ -402,8 +404,9 @@ TEST(ProviderClientTest, ManyRequestsInFlightAllComeBack) {  // MOD-A4
     while (now > seen && !most.compare_exchange_weak(seen, now)) {
     }
     --open;
-    exchange->Reply({.headers = {{"Content-Type", "application/json"}},
-                     .body = R"({"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]})"});
+    exchange->Reply(
+        {.headers = {{"Content-Type", "application/json"}},
+         .body = R"({"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]})"});
   });
   auto gate = Gate::Make(MakeClient(Address(*server)), {.concurrency = 16}, SystemClock());
   Ledger ledger({}, SystemClock());
@@ -427,7 +430,7 @@ TEST(ServeScriptTest, RecordsWithoutTheKeyAndSaysWhatHasNoRule) {  // MOD-50, MO
               FailsWith(ErrorCode::kFailed, "no rule is left for request 2"));
   const std::string lines = *ReadFile(record);
   EXPECT_THAT(lines, AllOf(HasSubstr("\"first\""), HasSubstr("\"second\""), Not(HasSubstr(kKey))));
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat(record.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u) << "prompts are private";
 }

@@ -65,8 +65,8 @@ class RecordingSink final : public Sink {
           reply ? recorder_->Write(request, "reply", ReplyToJson(*reply, *key_))
                 : recorder_->Write(request, "error", FailureToJson(reply.error(), failure_, *key_));
       if (!written && reply) {
-        reply->warnings.push_back(fmt::format("not recorded in {}: {}", recorder_->path(),
-                                              written.error().message));
+        reply->warnings.push_back(
+            fmt::format("not recorded in {}: {}", recorder_->path(), written.error().message));
       }
     }
     sink_->OnDone(std::move(reply));
@@ -148,13 +148,13 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
     for (const Pair& pair : pairs_) {
       const std::string other = ToJson(pair.request);
       const auto alike = static_cast<std::size_t>(
-          std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first -
-          text.begin());
-      const bool better = !nearest || alike > longest ||
-                          (alike == longest && nearest->served && !pair.served);
+          std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first - text.begin());
+      const bool better =
+          !nearest || alike > longest || (alike == longest && nearest->served && !pair.served);
       if (better) nearest = &pair, longest = alike;
     }
-    return MakeError(ErrorCode::kFailed, "replay {}: request {} was not recorded; {}", path_, asked_,
+    return MakeError(ErrorCode::kFailed, "replay {}: request {} was not recorded; {}", path_,
+                     asked_,
                      nearest ? "first difference at " + FirstDifference(nearest->request, asked)
                              : std::string("the file is empty"));
   }

@@ -108,8 +108,8 @@ std::string Compare(const Json& recorded, const Json& asked, std::string& path) 
   if (recorded.is_array() && asked.is_array()) {
     const JsonArray &one = recorded.as_array(), &other = asked.as_array();
     for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i) {
-      auto found = inside(i < one.size() ? &one[i] : nullptr, i < other.size() ? &other[i] : nullptr,
-                          fmt::format("{}[{}]", here, i));
+      auto found = inside(i < one.size() ? &one[i] : nullptr,
+                          i < other.size() ? &other[i] : nullptr, fmt::format("{}[{}]", here, i));
       if (!found.empty()) return found;
     }
     return {};
@@ -221,8 +221,8 @@ Reply ReplyFromJson(const Json& json) {
   reply.resolved_model = TextAt(json, "resolved_model");
   reply.provider_data = ValueAt(json, "provider_data");
   reply.finish = Finish::kOther;
-  for (const Finish finish : {Finish::kStop, Finish::kLength, Finish::kToolCalls, Finish::kFilter,
-                              Finish::kCut}) {
+  for (const Finish finish :
+       {Finish::kStop, Finish::kLength, Finish::kToolCalls, Finish::kFilter, Finish::kCut}) {
     if (FindString(json, "finish") == FinishName(finish)) reply.finish = finish;
   }
   reply.usage = UsageFromJson(ValueAt(json, "usage"));

@@ -77,7 +77,8 @@ TEST_F(RecordingTest, ARepliedRecordingGivesEqualReplies) {  // MOD-25, MOD-A9
   ASSERT_TRUE(recording) << recording.error().message;
   auto client = (*recording)->Client();
   auto failed = std::make_shared<model::RecordingSink>();
-  EXPECT_THAT(Ask(*client, UserRequest("second"), failed), FailsWith(ErrorCode::kRateLimited, "429"));
+  EXPECT_THAT(Ask(*client, UserRequest("second"), failed),
+              FailsWith(ErrorCode::kRateLimited, "429"));
   EXPECT_EQ(failed->failure.retry, Failure::Retry::kYes);
   EXPECT_EQ(failed->failure.retry_after, Millis(70));
   EXPECT_EQ(Ask(*client, UserRequest("second"))->text, "later") << "equal requests: in order";
@@ -131,9 +132,9 @@ TEST_F(RecordingTest, NeitherKeyNorSecretIsWritten) {  // MOD-25, MOD-A6
       fake.call(0).sink->OnDone(MakeError(ErrorCode::kFailed, "{} {}", secret, kKey));
     });
   }
-  EXPECT_THAT(*ReadFile(Path()), AllOf(HasSubstr("[redacted:"), Not(HasSubstr(kKey)),
-                                       Not(HasSubstr(secret))));
-  struct stat info {};
+  EXPECT_THAT(*ReadFile(Path()),
+              AllOf(HasSubstr("[redacted:"), Not(HasSubstr(kKey)), Not(HasSubstr(secret))));
+  struct stat info{};
   ASSERT_EQ(stat(Path().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u) << "prompts are private";
 }

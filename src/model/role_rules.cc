@@ -60,7 +60,8 @@ Message ReadGemini(const Json& json) {
   Message message{.role = TextOf(json, "role") == "model" ? "assistant" : TextOf(json, "role")};
   for (const Json& part : ListOf(json, "parts")) {
     message.empty = false;
-    if (const Json* call = Find(part, "functionCall")) message.calls.push_back(TextOf(*call, "name"));
+    if (const Json* call = Find(part, "functionCall"))
+      message.calls.push_back(TextOf(*call, "name"));
     if (const Json* result = Find(part, "functionResponse")) {
       message.result_after_text |= Find(ListOf(json, "parts").front(), "text") != nullptr;
       message.results.push_back(TextOf(*result, "name"));
@@ -148,10 +149,12 @@ struct NamedRules {
   std::string_view name;
   const RoleRules& rules;
 };
-constexpr NamedRules kNamed[] = {
-    {"openai", kOpenAiRoles}, {"anthropic", kAnthropicRoles},
-    {"anthropic-prefill", kAnthropicPrefillRoles}, {"gemini", kGeminiRoles},
-    {"mistral", kMistralRoles}, {"alternating", kAlternatingRoles}};
+constexpr NamedRules kNamed[] = {{"openai", kOpenAiRoles},
+                                 {"anthropic", kAnthropicRoles},
+                                 {"anthropic-prefill", kAnthropicPrefillRoles},
+                                 {"gemini", kGeminiRoles},
+                                 {"mistral", kMistralRoles},
+                                 {"alternating", kAlternatingRoles}};
 
 }  // namespace
 

@@ -20,12 +20,12 @@ namespace dossier::model {
 
 struct RoleRules {
   enum class Form { kOpenAi, kAnthropic, kGemini } form = Form::kOpenAi;
-  bool assistant_first = true;   // a conversation may open with the assistant
-  bool same_role = true;         // two of one role may follow each other
-  bool late_system = true;       // a system message may stand behind the first place
-  bool assistant_last = true;    // a conversation may end with the assistant
+  bool assistant_first = true;     // a conversation may open with the assistant
+  bool same_role = true;           // two of one role may follow each other
+  bool late_system = true;         // a system message may stand behind the first place
+  bool assistant_last = true;      // a conversation may end with the assistant
   bool last_needs_prefix = false;  // … if that message has "prefix": true
-  bool user_after_tool = true;   // a user message may follow a tool result
+  bool user_after_tool = true;     // a user message may follow a tool result
 };
 
 inline constexpr RoleRules kOpenAiRoles{};
@@ -33,9 +33,8 @@ inline constexpr RoleRules kAnthropicRoles{.form = RoleRules::Form::kAnthropic,
                                            .assistant_first = false,
                                            .late_system = false,
                                            .assistant_last = false};
-inline constexpr RoleRules kAnthropicPrefillRoles{.form = RoleRules::Form::kAnthropic,
-                                                  .assistant_first = false,
-                                                  .late_system = false};
+inline constexpr RoleRules kAnthropicPrefillRoles{
+    .form = RoleRules::Form::kAnthropic, .assistant_first = false, .late_system = false};
 inline constexpr RoleRules kGeminiRoles{.form = RoleRules::Form::kGemini,
                                         .assistant_first = false,
                                         .late_system = false,
@@ -52,8 +51,8 @@ inline constexpr RoleRules kAlternatingRoles{.assistant_first = false,
                                              .assistant_last = false,
                                              .user_after_tool = false};
 
-// By name: "openai", "anthropic", "anthropic-prefill", "gemini", "mistral", "alternating"; nullptr for
-// any other.
+// By name: "openai", "anthropic", "anthropic-prefill", "gemini", "mistral", "alternating"; nullptr
+// for any other.
 const RoleRules* FindRoleRules(std::string_view name);
 std::vector<std::string> RoleRulesNames();
 

@@ -116,9 +116,11 @@ TEST(RoleRulesTest, AStandInRefusesWhatItsProviderWould) {  // the checker's own
   };
   const Case cases[] = {
       {kAnthropicRoles, R"({"messages":[{"role":"assistant","content":[{"type":"text",
-        "text":"a"}]}]})", "the user is not first"},
+        "text":"a"}]}]})",
+       "the user is not first"},
       {kAnthropicRoles, R"({"messages":[{"role":"user","content":[{"type":"text",
-        "text":" "}]}]})", "messages[0]: empty"},
+        "text":" "}]}]})",
+       "messages[0]: empty"},
       {kAnthropicRoles, R"({"messages":[{"role":"user","content":[{"type":"text",
         "text":"a"}]},{"role":"assistant","content":[{"type":"text","text":"a"}]}]})",
        "the assistant is last"},
@@ -133,11 +135,14 @@ TEST(RoleRulesTest, AStandInRefusesWhatItsProviderWould) {  // the checker's own
       {kOpenAiRoles, R"({"messages":[{"role":"tool","tool_call_id":"1","content":"a"}]})",
        "messages[0]: a result without its call: 1"},
       {kMistralRoles, R"({"messages":[{"role":"user","content":"a"},{"role":"user",
-        "content":"b"}]})", "messages[1]: two of role user"},
+        "content":"b"}]})",
+       "messages[1]: two of role user"},
       {kMistralRoles, R"({"messages":[{"role":"user","content":"a"},{"role":"assistant",
-        "content":"b"}]})", "no prefix"},
+        "content":"b"}]})",
+       "no prefix"},
       {kAlternatingRoles, R"({"messages":[{"role":"user","content":"a"},{"role":"system",
-        "content":"b"}]})", "messages[1]: late system"},
+        "content":"b"}]})",
+       "messages[1]: late system"},
   };
   for (const Case& c : cases) EXPECT_EQ(RefusalOf(c.rules, *ParseJson(c.body)), c.why);
 }
@@ -157,10 +162,10 @@ TEST(RoleRulesTest, AServerWithTheRulesOfItsProviderAcceptsWhatTheClientSends) {
     });
     ASSERT_TRUE(server) << server.error().message;
     const Entry entry = EntryOf(row);
-    auto client = MakeProviderClient(
-        {.base_url = fmt::format("http://127.0.0.1:{}/v1", (*server)->port()),
-         .dialect = std::string(DialectOf(row).name),
-         .entry = entry});
+    auto client =
+        MakeProviderClient({.base_url = fmt::format("http://127.0.0.1:{}/v1", (*server)->port()),
+                            .dialect = std::string(DialectOf(row).name),
+                            .entry = entry});
     for (const int code : {0, 1, 7, 31}) {
       auto request = Assembled(entry, Sequence(code, entry.tools ? 3 : 2), "Go");
       ASSERT_TRUE(request);

@@ -83,33 +83,43 @@ std::string_view WrongShape(SchemaShape shape, const Json& value) {
   };
   switch (shape) {
     case SchemaShape::kAny:
-    case SchemaShape::kIgnored: return {};
-    case SchemaShape::kList: return unless(value.is_array(), "a list");
-    case SchemaShape::kNumber: return unless(value.is_number(), "a number");
+    case SchemaShape::kIgnored:
+      return {};
+    case SchemaShape::kList:
+      return unless(value.is_array(), "a list");
+    case SchemaShape::kNumber:
+      return unless(value.is_number(), "a number");
     case SchemaShape::kPositive:
       return unless(value.is_number() && value.to_number<double>() > 0, "a number above 0");
-    case SchemaShape::kCount: return unless(IsCount(value), "a whole number from 0");
-    case SchemaShape::kBoolean: return unless(value.is_bool(), "true or false");
+    case SchemaShape::kCount:
+      return unless(IsCount(value), "a whole number from 0");
+    case SchemaShape::kBoolean:
+      return unless(value.is_bool(), "true or false");
     case SchemaShape::kString:
     case SchemaShape::kPattern:
-    case SchemaShape::kReference: return unless(value.is_string(), "a string");
+    case SchemaShape::kReference:
+      return unless(value.is_string(), "a string");
     case SchemaShape::kTypes:
       return unless(IsTypeName(value) || (value.is_array() && !value.get_array().empty() &&
                                           std::ranges::all_of(value.get_array(), IsTypeName)),
                     "null, boolean, object, array, number, integer or string, or a list of these");
-    case SchemaShape::kNames: return unless(AreStrings(value), "a list of strings");
-    case SchemaShape::kNamesMap: return unless(all_members(AreStrings), "a map of lists of strings");
-    case SchemaShape::kSchema: return unless(is_schema(value), "a schema");
+    case SchemaShape::kNames:
+      return unless(AreStrings(value), "a list of strings");
+    case SchemaShape::kNamesMap:
+      return unless(all_members(AreStrings), "a map of lists of strings");
+    case SchemaShape::kSchema:
+      return unless(is_schema(value), "a schema");
     case SchemaShape::kSchemaOrList:
-      return unless(is_schema(value) || (value.is_array() &&
-                                         std::ranges::all_of(value.get_array(), is_schema)),
+      return unless(is_schema(value) ||
+                        (value.is_array() && std::ranges::all_of(value.get_array(), is_schema)),
                     "a schema or a list of schemas");
     case SchemaShape::kSchemaList:
       return unless(value.is_array() && !value.get_array().empty() &&
                         std::ranges::all_of(value.get_array(), is_schema),
                     "a list of at least one schema");
     case SchemaShape::kSchemaMap:
-    case SchemaShape::kPatternMap: return unless(all_members(is_schema), "a map of schemas");
+    case SchemaShape::kPatternMap:
+      return unless(all_members(is_schema), "a map of schemas");
     case SchemaShape::kSchemaOrNamesMap:
       return unless(all_members([&](const Json& m) { return is_schema(m) || AreStrings(m); }),
                     "a map of schemas or of lists of strings");
@@ -172,7 +182,8 @@ class Compiler {
   }
 
   void Name(const JsonObject& schema, Place* place) {
-    const bool alone = out_->draft == Draft::k7 && schema.contains("$ref");  // siblings mean nothing
+    const bool alone =
+        out_->draft == Draft::k7 && schema.contains("$ref");  // siblings mean nothing
     if (const auto id = FindString(*place->schema, "$id"); id && !alone) {
       const std::size_t hash = id->find('#');
       if (hash != 0) place->base = ResolveUri(place->base, id->substr(0, hash));
@@ -215,12 +226,17 @@ class Compiler {
   Status Descend(const SchemaKeyword& keyword, const Json& word, const std::string& base,
                  const std::string& pointer) {
     switch (keyword.shape) {
-      case SchemaShape::kReference: references_.push_back({&word, base, pointer}); break;
-      case SchemaShape::kPattern: return AddPattern(word.get_string(), pointer);
+      case SchemaShape::kReference:
+        references_.push_back({&word, base, pointer});
+        break;
+      case SchemaShape::kPattern:
+        return AddPattern(word.get_string(), pointer);
       case SchemaShape::kIgnored:
         Warn(fmt::format("schema, at {}: `{}` is not applied", pointer, keyword.name));
         break;
-      case SchemaShape::kSchema: Enqueue(word, base, pointer); break;
+      case SchemaShape::kSchema:
+        Enqueue(word, base, pointer);
+        break;
       case SchemaShape::kSchemaList:
       case SchemaShape::kSchemaOrList:
         if (!word.is_array()) {
@@ -242,7 +258,8 @@ class Compiler {
           if (!member.value().is_array()) Enqueue(member.value(), base, below);
         }
         break;
-      default: break;
+      default:
+        break;
     }
     return {};
   }
@@ -265,9 +282,10 @@ class Compiler {
         hash == text.npos ? std::string() : PercentDecoded(text.substr(hash + 1));
     const auto root = named_.find(resource);
     if (root == named_.end()) {
-      return MakeError(ErrorCode::kConfig,
-                       "schema, at {}: `{}` leads out of the document; put that schema under `$defs`",
-                       reference.pointer, text);
+      return MakeError(
+          ErrorCode::kConfig,
+          "schema, at {}: `{}` leads out of the document; put that schema under `$defs`",
+          reference.pointer, text);
     }
     if (fragment.empty()) return root->second;
     if (fragment.front() != '/') {
@@ -277,8 +295,8 @@ class Compiler {
       boost::json::error_code error;
       if (const Json* target = root->second->find_pointer(fragment, error)) return target;
     }
-    return MakeError(ErrorCode::kConfig, "schema, at {}: there is no `{}` in it",
-                     reference.pointer, text);
+    return MakeError(ErrorCode::kConfig, "schema, at {}: there is no `{}` in it", reference.pointer,
+                     text);
   }
 
   void Warn(std::string text) {
@@ -298,8 +316,8 @@ Draft DraftOf(const Json& json, std::vector<std::string>* warnings) {
   if (uri.find("2020-12") != uri.npos) return Draft::k2020;
   if (uri.find("draft-07") != uri.npos) return Draft::k7;
   const bool old = uri.find("draft-0") != uri.npos;
-  warnings->push_back(fmt::format("schema: `$schema` {} is read as {}", uri,
-                                  old ? "draft 7" : "2020-12"));
+  warnings->push_back(
+      fmt::format("schema: `$schema` {} is read as {}", uri, old ? "draft 7" : "2020-12"));
   return old ? Draft::k7 : Draft::k2020;
 }
 

@@ -60,13 +60,13 @@ Result<SchemaSource::Fetch> FetchByHttp() {
   return [loop](const std::string& url, Millis limit, std::uint64_t most_bytes,
                 const CancelToken& cancel) -> Result<std::string> {
     auto receiver = std::make_shared<BodyReceiver>(most_bytes);
-    loop->Send({.method = HttpCall::Method::kGet,
-                .url = url,
-                .headers = {"Accept: application/schema+json, application/json",
-                            "User-Agent: dossier"},
-                .deadline = limit,
-                .idle_limit = limit},
-               cancel, receiver);
+    loop->Send(
+        {.method = HttpCall::Method::kGet,
+         .url = url,
+         .headers = {"Accept: application/schema+json, application/json", "User-Agent: dossier"},
+         .deadline = limit,
+         .idle_limit = limit},
+        cancel, receiver);
     return receiver->Wait();
   };
 }

@@ -25,12 +25,18 @@ std::string Shown(const Json& value) {
 
 std::string_view TypeName(const Json& value) {
   switch (value.kind()) {
-    case boost::json::kind::null: return "null";
-    case boost::json::kind::bool_: return "boolean";
-    case boost::json::kind::object: return "object";
-    case boost::json::kind::array: return "array";
-    case boost::json::kind::string: return "string";
-    default: return "number";
+    case boost::json::kind::null:
+      return "null";
+    case boost::json::kind::bool_:
+      return "boolean";
+    case boost::json::kind::object:
+      return "object";
+    case boost::json::kind::array:
+      return "array";
+    case boost::json::kind::string:
+      return "string";
+    default:
+      return "number";
   }
 }
 
@@ -210,8 +216,7 @@ void Pattern(SchemaRun& run, const Json& word, const JsonObject&, const Json& va
 
 // Lists.
 
-void CheckItems(SchemaRun& run, const JsonArray& items, std::size_t from,
-                const auto& schema_of) {
+void CheckItems(SchemaRun& run, const JsonArray& items, std::size_t from, const auto& schema_of) {
   for (std::size_t i = from; i < items.size() && !run.full(); ++i) {
     if (const Json* schema = schema_of(i)) run.CheckBelow(*schema, items[i], std::to_string(i));
   }
@@ -242,8 +247,7 @@ void AdditionalItems(SchemaRun& run, const Json& word, const JsonObject& schema,
                      const Json& value) {
   const Json* items = Find(schema, "items");
   if (!value.is_array() || !items || !items->is_array()) return;
-  CheckItems(run, value.get_array(), items->get_array().size(),
-             [&](std::size_t) { return &word; });
+  CheckItems(run, value.get_array(), items->get_array().size(), [&](std::size_t) { return &word; });
 }
 
 void Contains(SchemaRun& run, const Json& word, const JsonObject& schema, const Json& value) {
@@ -430,7 +434,8 @@ static_assert(std::ranges::is_sorted(kKeywords, {}, &SchemaKeyword::name));
 const SchemaKeyword* FindKeyword(std::string_view name, Draft draft) {
   const In other = draft == Draft::k7 ? In::k2020 : In::k7;
   const auto rows = std::ranges::equal_range(kKeywords, name, {}, &SchemaKeyword::name);
-  const auto found = std::ranges::find_if(rows, [&](const auto& row) { return row.drafts != other; });
+  const auto found =
+      std::ranges::find_if(rows, [&](const auto& row) { return row.drafts != other; });
   return found == rows.end() ? nullptr : &*found;
 }
 

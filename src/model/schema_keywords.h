@@ -1,6 +1,7 @@
 // The one table of keywords: what value each takes, and how it judges.
 //
-// A new keyword is a row here; the compiler and the check both read it. Thread-safety: constant data.
+// A new keyword is a row here; the compiler and the check both read it. Thread-safety: constant
+// data.
 
 #ifndef DOSSIER_MODEL_SCHEMA_KEYWORDS_H_
 #define DOSSIER_MODEL_SCHEMA_KEYWORDS_H_
@@ -19,24 +20,24 @@ namespace dossier::model {
 // What a keyword's value has to be.
 enum class SchemaShape {
   kAny,
-  kList,            // of any values
+  kList,  // of any values
   kNumber,
-  kPositive,        // a number above 0
-  kCount,           // a whole number from 0
+  kPositive,  // a number above 0
+  kCount,     // a whole number from 0
   kBoolean,
   kString,
-  kPattern,         // a regular expression
-  kReference,       // of `$ref`
-  kTypes,           // a name of a type, or a list of such
-  kNames,           // a list of strings
-  kNamesMap,        // a map of such lists
+  kPattern,    // a regular expression
+  kReference,  // of `$ref`
+  kTypes,      // a name of a type, or a list of such
+  kNames,      // a list of strings
+  kNamesMap,   // a map of such lists
   kSchema,
   kSchemaOrList,
-  kSchemaList,      // not empty
+  kSchemaList,  // not empty
   kSchemaMap,
-  kPatternMap,      // a map from patterns to schemas
+  kPatternMap,        // a map from patterns to schemas
   kSchemaOrNamesMap,  // `dependencies` of draft 7
-  kIgnored,         // a keyword that we do not apply, and say so
+  kIgnored,           // a keyword that we do not apply, and say so
 };
 
 // One walk over a value.

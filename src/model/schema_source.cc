@@ -63,9 +63,8 @@ Result<FoundSchema> FindFile(const SchemaSource& source, std::string_view place)
 // What is fetched is checked before it is kept: a copy is always a schema.
 Result<FoundSchema> Download(const SchemaSource& source, const std::string& url,
                              const std::string& copy, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(
-      const std::string text,
-      source.fetch(url, source.rules.limit, source.rules.most_bytes, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text,
+                           source.fetch(url, source.rules.limit, source.rules.most_bytes, cancel));
   if (text.size() > source.rules.most_bytes) {
     return MakeError(ErrorCode::kConfig, "schema {}: larger than {}", url,
                      FormatSize(source.rules.most_bytes));
@@ -79,10 +78,10 @@ Result<FoundSchema> Download(const SchemaSource& source, const std::string& url,
 
 Result<FoundSchema> FindByAddress(const SchemaSource& source, const std::string& url,
                                   const CancelToken& cancel) {
-  if (!url.starts_with("https://") &&
-      source.rules.plain_http == SchemaRules::PlainHttp::kRefused) {
+  if (!url.starts_with("https://") && source.rules.plain_http == SchemaRules::PlainHttp::kRefused) {
     return MakeError(ErrorCode::kConfig,
-                     "schema {}: only https is used; DOSSIER_ALLOW_HTTP_SCHEMAS=1 allows http", url);
+                     "schema {}: only https is used; DOSSIER_ALLOW_HTTP_SCHEMAS=1 allows http",
+                     url);
   }
   const std::string copy = fmt::format("{}/{}.json", source.cache_folder, Sha256Hex(url));
   const std::optional<std::chrono::seconds> age = AgeOf(copy, *source.clock);
@@ -164,8 +163,7 @@ Result<FoundSchema> SchemaOfText(std::string_view text, std::string_view origin)
   }
   Result<JsonSchema> schema = JsonSchema::Compile(*std::move(json));
   if (!schema) {
-    return MakeError(ErrorCode::kConfig, "{}: no JSON Schema: {}", origin,
-                     schema.error().message);
+    return MakeError(ErrorCode::kConfig, "{}: no JSON Schema: {}", origin, schema.error().message);
   }
   std::vector<std::string> warnings = schema->warnings();
   return FoundSchema{*std::move(schema), std::string(origin), std::move(warnings)};

@@ -58,8 +58,8 @@ struct SchemaSource {
   std::shared_ptr<const Clock> clock = SystemClock();
 
   // `place` is a path or an address.
-  // Errors: kNotFound (with the places searched); kConfig: no JSON, no schema, too large, an address
-  // that may not be used; kNetwork: no answer and no copy.
+  // Errors: kNotFound (with the places searched); kConfig: no JSON, no schema, too large, an
+  // address that may not be used; kNetwork: no answer and no copy.
   Result<FoundSchema> Find(std::string_view place, const CancelToken& cancel) const;
 };
 

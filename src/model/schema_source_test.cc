@@ -127,8 +127,10 @@ TEST_F(SchemaSourceTest, PlainHttpHasToBeAllowed) {  // CON-40
 
 TEST_F(SchemaSourceTest, RulesComeFromTheEnvironmentOursFirst) {  // CON-40, section 4.13
   const std::map<std::string, std::string, std::less<>> variables = {
-      {"CLLM_ALLOW_HTTP_SCHEMAS", "1"},    {"CLLM_SCHEMA_CACHE_TTL", "5"},
-      {"DOSSIER_SCHEMA_CACHE_TTL", "7"},   {"DOSSIER_OFFLINE_MODE", "true"},
+      {"CLLM_ALLOW_HTTP_SCHEMAS", "1"},
+      {"CLLM_SCHEMA_CACHE_TTL", "5"},
+      {"DOSSIER_SCHEMA_CACHE_TTL", "7"},
+      {"DOSSIER_OFFLINE_MODE", "true"},
       {"CLLM_MAX_SCHEMA_SIZE", "4096"}};
   const auto look_up = [&](std::string_view name) -> std::optional<std::string> {
     const auto found = variables.find(name);

@@ -305,9 +305,9 @@ class ScriptedClient final : public Client {
       answer = MakeError(ErrorCode::kTimeout, "scripted: no answer within {:.1f} s",
                          pending->request->deadline.count() / 1000.0);
     }
-    const Clock::Steady due =
-        delay.count() == 0 ? Clock::Steady::min()
-                           : clock_->Now() + std::min(delay, pending->request->deadline);
+    const Clock::Steady due = delay.count() == 0
+                                  ? Clock::Steady::min()
+                                  : clock_->Now() + std::min(delay, pending->request->deadline);
     if (delay.count() > 0) WatchCancel(pending);
     auto now = clock_->WallNow();
     timer_->At(due, [pending, answer = std::move(answer), now, late]() mutable {
@@ -318,9 +318,8 @@ class ScriptedClient final : public Client {
  private:
   // Only a request that waits needs to hear of a cancellation at once.
   void WatchCancel(const std::shared_ptr<Pending>& pending) {
-    pending->cancel_id =
-        pending->cancel.OnCancel([weak = std::weak_ptr<Pending>(pending),
-                                  timer = std::weak_ptr<Timer>(timer_)] {
+    pending->cancel_id = pending->cancel.OnCancel(
+        [weak = std::weak_ptr<Pending>(pending), timer = std::weak_ptr<Timer>(timer_)] {
           const auto alive = timer.lock();
           if (!alive) return;
           alive->Post([weak] {
@@ -342,11 +341,11 @@ class ScriptedClient final : public Client {
       sink->OnFailure({.retry = retry});
       sink->OnDone(tl::unexpected(answer.error()));
     } else if (answer->fail_status != 0) {
-      const HttpFailure failed = MapHttpFailure(
-          {.status = answer->fail_status,
-           .headers = answer->fail_headers,
-           .body = answer->fail_body},
-          {.provider = "scripted", .model = pending.request->model}, now);
+      const HttpFailure failed =
+          MapHttpFailure({.status = answer->fail_status,
+                          .headers = answer->fail_headers,
+                          .body = answer->fail_body},
+                         {.provider = "scripted", .model = pending.request->model}, now);
       sink->OnFailure(failed.failure);
       sink->OnDone(tl::unexpected(failed.error));
     } else if (answer->cut_after == 0) {

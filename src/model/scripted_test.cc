@@ -31,8 +31,9 @@ TEST(ScriptedTest, RulesAreUsedInOrderAndPlainTextsOnce) {  // MOD-50
   EXPECT_EQ(Ask(*client, UserRequest("sum it"))->text, "many");
   EXPECT_EQ(Ask(*client, UserRequest("x"))->text, "second");
   EXPECT_THAT(Ask(*client, UserRequest("the last one")),
-              FailsWith(ErrorCode::kFailed, "request 5 (purpose root, turn 0, path 0), whose last "
-                                            "message is: the last one"));
+              FailsWith(ErrorCode::kFailed,
+                        "request 5 (purpose root, turn 0, path 0), whose last "
+                        "message is: the last one"));
 }
 
 TEST(ScriptedTest, EveryConditionNarrows) {  // MOD-50

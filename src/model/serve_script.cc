@@ -19,9 +19,8 @@ Usage UsageOf(const Request& request, const Script::Answer& answer) {
 }
 
 HttpResponse JsonResponse(int status, const Json& body) {
-  return {.status = status,
-          .headers = {{"Content-Type", "application/json"}},
-          .body = ToJson(body)};
+  return {
+      .status = status, .headers = {{"Content-Type", "application/json"}}, .body = ToJson(body)};
 }
 
 // One answer on its way to one client.
@@ -114,15 +113,14 @@ class ScriptServer {
       const auto route = dialect.route(http, value);
       if (route && http.method == "POST") return Answer(std::move(exchange), dialect, *route, body);
     }
-    exchange->Reply(
-        JsonResponse(404, kServedOpenAi.error(404, "no such address: " + http.target)));
+    exchange->Reply(JsonResponse(404, kServedOpenAi.error(404, "no such address: " + http.target)));
   }
 
  private:
   void Answer(std::shared_ptr<HttpExchange> exchange, const ServedDialect& dialect,
               const ServedRoute& route, const Result<Json>& body) {
-    const std::string refusal = body ? Refusal(dialect, exchange->request(), *body)
-                                     : body.error().message;
+    const std::string refusal =
+        body ? Refusal(dialect, exchange->request(), *body) : body.error().message;
     if (!refusal.empty()) return exchange->Reply(JsonResponse(400, dialect.error(400, refusal)));
     auto delivery =
         std::make_shared<Delivery>(std::move(exchange), dialect, route, *body, ++number_);
@@ -145,8 +143,8 @@ class ScriptServer {
   static void SendModels(HttpExchange& exchange) {
     const Json list = JsonObject{
         {"object", "list"},
-        {"data", JsonArray{JsonObject{
-                     {"id", "scripted"}, {"object", "model"}, {"owned_by", "dossier"}}}}};
+        {"data",
+         JsonArray{JsonObject{{"id", "scripted"}, {"object", "model"}, {"owned_by", "dossier"}}}}};
     exchange.Reply(JsonResponse(200, list));
   }
 
@@ -185,11 +183,9 @@ Result<std::unique_ptr<HttpListener>> ServeScript(std::shared_ptr<Script> script
         open(options.record_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     if (!record.valid()) return MakeErrnoError(errno, options.record_path);
   }
-  auto server =
-      std::make_shared<ScriptServer>(std::move(script), options.rules, std::move(record));
-  return HttpListener::Start({.port = options.port}, [server](auto exchange) {
-    server->Handle(std::move(exchange));
-  });
+  auto server = std::make_shared<ScriptServer>(std::move(script), options.rules, std::move(record));
+  return HttpListener::Start({.port = options.port},
+                             [server](auto exchange) { server->Handle(std::move(exchange)); });
 }
 
 }  // namespace dossier::model

@@ -26,8 +26,8 @@
 namespace dossier::model {
 
 struct ServeScriptOptions {
-  int port = 0;             // 0: any free port
-  std::string record_path;  // JSONL, appended; empty: nothing is recorded
+  int port = 0;                    // 0: any free port
+  std::string record_path;         // JSONL, appended; empty: nothing is recorded
   std::optional<RoleRules> rules;  // instead of the provider's own; its form is the provider's
 };
 

@@ -10,9 +10,8 @@ constexpr std::string_view kSignature = "c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=";
 
 std::optional<ServedRoute> Route(const HttpRequest& http, const Json& body) {
   if (http.target != "/v1/messages") return std::nullopt;
-  return ServedRoute{
-      .model = std::string(FindString(body, "model").value_or("scripted")),
-      .stream = FindBool(body, "stream") == true ? Streaming::kYes : Streaming::kNo};
+  return ServedRoute{.model = std::string(FindString(body, "model").value_or("scripted")),
+                     .stream = FindBool(body, "stream") == true ? Streaming::kYes : Streaming::kNo};
 }
 
 std::string Fault(const HttpRequest& http, const Json& body) {
@@ -47,11 +46,16 @@ Request Read(const Json& body) {
 
 std::string_view ReasonOf(Finish finish) {
   switch (finish) {
-    case Finish::kLength: return "max_tokens";
-    case Finish::kToolCalls: return "tool_use";
-    case Finish::kFilter: return "refusal";
-    case Finish::kOther: return "pause_turn";
-    default: return "end_turn";
+    case Finish::kLength:
+      return "max_tokens";
+    case Finish::kToolCalls:
+      return "tool_use";
+    case Finish::kFilter:
+      return "refusal";
+    case Finish::kOther:
+      return "pause_turn";
+    default:
+      return "end_turn";
   }
 }
 
@@ -79,19 +83,20 @@ JsonArray BlocksOf(const Script::Answer& answer, Fill fill) {
     blocks.push_back(JsonObject{{"type", "text"}, {"text", filled(answer.text)}});
   }
   for (const ToolCall& call : answer.tool_calls) {
-    blocks.push_back(JsonObject{{"type", "tool_use"},
-                                {"id", call.id},
-                                {"name", call.name},
-                                {"input", fill == Fill::kYes ? call.arguments : Json(JsonObject())}});
+    blocks.push_back(
+        JsonObject{{"type", "tool_use"},
+                   {"id", call.id},
+                   {"name", call.name},
+                   {"input", fill == Fill::kYes ? call.arguments : Json(JsonObject())}});
   }
   return blocks;
 }
 
 JsonObject Message(const ServedReply& reply, JsonArray content, Json reason, JsonObject usage) {
-  return {{"id", "msg_" + reply.id},   {"type", "message"},
-          {"role", "assistant"},       {"model", reply.model},
+  return {{"id", "msg_" + reply.id},       {"type", "message"},
+          {"role", "assistant"},           {"model", reply.model},
           {"content", std::move(content)}, {"stop_reason", std::move(reason)},
-          {"stop_sequence", nullptr},  {"usage", std::move(usage)}};
+          {"stop_sequence", nullptr},      {"usage", std::move(usage)}};
 }
 
 Json Whole(const ServedReply& reply) {
@@ -147,10 +152,9 @@ std::vector<std::string> Events(const ServedReply& reply) {
     writer.Add("content_block_stop", {{"index", i}});
   }
   if (reply.answer.cut_after) return writer.Take();
-  writer.Add("message_delta",
-             {{"delta", JsonObject{{"stop_reason", ReasonOf(reply.answer.finish)},
-                                   {"stop_sequence", nullptr}}},
-              {"usage", JsonObject{{"output_tokens", reply.usage.output}}}});
+  writer.Add("message_delta", {{"delta", JsonObject{{"stop_reason", ReasonOf(reply.answer.finish)},
+                                                    {"stop_sequence", nullptr}}},
+                               {"usage", JsonObject{{"output_tokens", reply.usage.output}}}});
   writer.Add("message_stop", {});
   return writer.Take();
 }
@@ -167,8 +171,7 @@ Json ErrorJson(int status, std::string_view message) {
   for (const Row& row : kTypes) {
     if (row.status == status) type = row.type;
   }
-  return JsonObject{{"type", "error"},
-                    {"error", JsonObject{{"type", type}, {"message", message}}}};
+  return JsonObject{{"type", "error"}, {"error", JsonObject{{"type", type}, {"message", message}}}};
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ constexpr std::size_t kPieceBytes = 16;
 }  // namespace
 
 std::span<const ServedDialect> ServedDialects() {
-  static const std::array<ServedDialect, 3> kAll = {kServedOpenAi, kServedAnthropic,
-                                                    kServedGemini};
+  static const std::array<ServedDialect, 3> kAll = {kServedOpenAi, kServedAnthropic, kServedGemini};
   return kAll;
 }
 

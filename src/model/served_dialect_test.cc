@@ -25,8 +25,8 @@ struct Case {
   Streaming stream;
 };
 constexpr Case kCases[] = {
-    {"openai", Streaming::kYes},    {"openai", Streaming::kNo}, {"anthropic", Streaming::kYes},
-    {"anthropic", Streaming::kNo},  {"gemini", Streaming::kYes}, {"gemini", Streaming::kNo},
+    {"openai", Streaming::kYes},   {"openai", Streaming::kNo},  {"anthropic", Streaming::kYes},
+    {"anthropic", Streaming::kNo}, {"gemini", Streaming::kYes}, {"gemini", Streaming::kNo},
 };
 
 std::string NameOf(const Case& c) {
@@ -181,9 +181,11 @@ TEST(ServedDialectTest, WhatTheProviderWouldRefuseIsRefusedAndUsesUpNoRule) {  /
       {kMessages, R"({"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":"a"}]})",
        "the user is not first"},
       {kMessages, R"({"model":"m","max_tokens":9,"messages":[{"role":"system","content":"a"},
-        {"role":"user","content":"a"}]})", "the unknown role"},
+        {"role":"user","content":"a"}]})",
+       "the unknown role"},
       {kMessages, R"({"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},
-        {"role":"assistant","content":"b"}]})", "the assistant is last"},
+        {"role":"assistant","content":"b"}]})",
+       "the assistant is last"},
       {kGemini, R"({"contents":[]})", R"("status":"INVALID_ARGUMENT")"},
       {kGemini, R"({"contents":[{"role":"model","parts":[{"text":"a"}]}]})",
        "the user is not first"},

@@ -59,10 +59,14 @@ Request Read(const Json& body) {
 // Tool calls end with STOP like any reply.
 std::string_view ReasonOf(Finish finish) {
   switch (finish) {
-    case Finish::kLength: return "MAX_TOKENS";
-    case Finish::kFilter: return "SAFETY";
-    case Finish::kOther: return "OTHER";
-    default: return "STOP";
+    case Finish::kLength:
+      return "MAX_TOKENS";
+    case Finish::kFilter:
+      return "SAFETY";
+    case Finish::kOther:
+      return "OTHER";
+    default:
+      return "STOP";
   }
 }
 
@@ -87,8 +91,8 @@ JsonArray CallParts(const Script::Answer& answer) {
 }
 
 Json Response(const ServedReply& reply, JsonArray parts, Json reason) {
-  JsonObject candidate{
-      {"index", 0}, {"content", JsonObject{{"role", "model"}, {"parts", std::move(parts)}}}};
+  JsonObject candidate{{"index", 0},
+                       {"content", JsonObject{{"role", "model"}, {"parts", std::move(parts)}}}};
   const bool last = !reason.is_null();
   if (last) candidate["finishReason"] = std::move(reason);
   JsonObject value{{"candidates", JsonArray{std::move(candidate)}},
@@ -128,9 +132,9 @@ Json ErrorJson(int status, std::string_view message) {
     int status;
     std::string_view name;
   };
-  constexpr Row kNames[] = {{401, "UNAUTHENTICATED"},    {403, "PERMISSION_DENIED"},
-                            {404, "NOT_FOUND"},          {429, "RESOURCE_EXHAUSTED"},
-                            {503, "UNAVAILABLE"},        {504, "DEADLINE_EXCEEDED"}};
+  constexpr Row kNames[] = {{401, "UNAUTHENTICATED"}, {403, "PERMISSION_DENIED"},
+                            {404, "NOT_FOUND"},       {429, "RESOURCE_EXHAUSTED"},
+                            {503, "UNAVAILABLE"},     {504, "DEADLINE_EXCEEDED"}};
   std::string_view name = status < 500 ? "INVALID_ARGUMENT" : "INTERNAL";
   for (const Row& row : kNames) {
     if (row.status == status) name = row.name;

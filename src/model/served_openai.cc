@@ -9,9 +9,8 @@ std::optional<ServedRoute> Route(const HttpRequest& http, const Json& body) {
   if (http.target != "/v1/chat/completions" && http.target != "/chat/completions") {
     return std::nullopt;
   }
-  return ServedRoute{
-      .model = std::string(FindString(body, "model").value_or("scripted")),
-      .stream = FindBool(body, "stream") == true ? Streaming::kYes : Streaming::kNo};
+  return ServedRoute{.model = std::string(FindString(body, "model").value_or("scripted")),
+                     .stream = FindBool(body, "stream") == true ? Streaming::kYes : Streaming::kNo};
 }
 
 std::string Fault(const HttpRequest&, const Json& body) {
@@ -30,19 +29,17 @@ Request Read(const Json& body) {
 }
 
 JsonObject Envelope(const ServedReply& reply, std::string_view object) {
-  return {{"id", "chatcmpl-" + reply.id},
-          {"object", object},
-          {"created", 0},
-          {"model", reply.model}};
+  return {
+      {"id", "chatcmpl-" + reply.id}, {"object", object}, {"created", 0}, {"model", reply.model}};
 }
 
 Json UsageJson(const Usage& usage) {
-  return JsonObject{{"prompt_tokens", usage.input},
-                    {"completion_tokens", usage.output},
-                    {"total_tokens", usage.input + usage.output},
-                    {"prompt_tokens_details", JsonObject{{"cached_tokens", usage.cached},
-                                                         {"cache_write_tokens",
-                                                          usage.cache_write}}}};
+  return JsonObject{
+      {"prompt_tokens", usage.input},
+      {"completion_tokens", usage.output},
+      {"total_tokens", usage.input + usage.output},
+      {"prompt_tokens_details",
+       JsonObject{{"cached_tokens", usage.cached}, {"cache_write_tokens", usage.cache_write}}}};
 }
 
 JsonArray ToolCallsJson(const Script::Answer& answer) {
@@ -71,8 +68,8 @@ Json Whole(const ServedReply& reply) {
 
 std::string Event(const ServedReply& reply, JsonObject delta, Json finish) {
   JsonObject value = Envelope(reply, "chat.completion.chunk");
-  value["choices"] = JsonArray{JsonObject{
-      {"index", 0}, {"delta", std::move(delta)}, {"finish_reason", std::move(finish)}}};
+  value["choices"] = JsonArray{
+      JsonObject{{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", std::move(finish)}}};
   return EventText(value);
 }
 

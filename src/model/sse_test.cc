@@ -24,7 +24,8 @@ std::string Parse(const std::vector<std::string>& parts) {
 
 constexpr std::string_view kStreams[] = {
     "data: a\n\ndata: b\n\ndata: [DONE]\n\n",
-    "\xEF\xBB\xBF" "data: a\r\n\r\ndata:b\r\rdata: c\n\n",
+    "\xEF\xBB\xBF"
+    "data: a\r\n\r\ndata:b\r\rdata: c\n\n",
     ": comment\nevent: x\ndata: 1\ndata: 2\r\ndata\ndata:  3\nid: 7\nretry: 9\n\n\n\n",
     "event: only\n\ndata: {\"a\":\"naïve 😀\"}\n\n",
     "data: no empty line at the end",
@@ -33,7 +34,7 @@ constexpr std::string_view kStreams[] = {
 
 TEST(SseTest, FieldsCommentsAndLineEnds) {  // MOD-13
   const char* const expected[] = {
-      "[|a][|b][|[DONE]]", "[|a][|b][|c]", "[x|1\n2\n\n 3]", "[|{\"a\":\"naïve 😀\"}]",
+      "[|a][|b][|[DONE]]",           "[|a][|b][|c]", "[x|1\n2\n\n 3]", "[|{\"a\":\"naïve 😀\"}]",
       "[|no empty line at the end]", "[|x][|y]",
   };
   for (std::size_t i = 0; i < std::size(kStreams); ++i) {

@@ -37,8 +37,8 @@ void RunTasks(const std::shared_ptr<Tasks>& tasks) {
     const auto [when, id] = first->first;
     if (when != Clock::Steady::min()) {
       if (const auto wait = when - tasks->clock->Now(); wait.count() > 0) {
-        tasks->changed.wait_for(
-            lock, std::min<Clock::Steady::duration>(wait, std::chrono::hours(1)));
+        tasks->changed.wait_for(lock,
+                                std::min<Clock::Steady::duration>(wait, std::chrono::hours(1)));
         continue;
       }
     }

@@ -15,9 +15,9 @@ Result<tokens::Opened> OpenLocal(const Entry& entry, const tokens::DataPaths& pa
 }
 
 Result<tokens::Opened> OpenEstimate(const Entry& entry, std::string warning) {
-  DOSSIER_ASSIGN_OR_RETURN(auto counter,
-                           tokens::MakeEstimator({.bytes_per_token = entry.bytes_per_token,
-                                                  .margin = entry.margin}));
+  DOSSIER_ASSIGN_OR_RETURN(
+      auto counter,
+      tokens::MakeEstimator({.bytes_per_token = entry.bytes_per_token, .margin = entry.margin}));
   return tokens::Opened{.counter = std::move(counter), .warning = std::move(warning)};
 }
 
@@ -36,9 +36,9 @@ Result<tokens::Opened> OpenTokenizer(const Entry& entry, const tokens::DataPaths
     return MakeError(ErrorCode::kConfig, "{}: {}", entry.name, opened.error().message);
   }
   if (!entry.ratio) return opened;
-  DOSSIER_ASSIGN_OR_RETURN(opened->counter,
-                           tokens::MakeScaled(opened->counter, *entry.ratio,
-                                              std::max(entry.margin, kLeastMargin)));
+  DOSSIER_ASSIGN_OR_RETURN(
+      opened->counter,
+      tokens::MakeScaled(opened->counter, *entry.ratio, std::max(entry.margin, kLeastMargin)));
   opened->identity.clear();
   return opened;
 }

@@ -1,6 +1,7 @@
 // The counter of a model, by what its entry says of its tokenizer.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenTokenizer(entry, tokens::DefaultDataPaths()));
+//   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenTokenizer(entry,
+//   tokens::DefaultDataPaths()));
 //
 // A public encoding: exact. With a ratio: its counts times that, within the entry's margin, 0.15 at
 // least (ASM-54). The local model: the vocabulary of its own weights file. Else by bytes.

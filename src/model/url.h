@@ -19,8 +19,8 @@ struct Url {
   std::string scheme, host, path;  // host in lower case, IPv6 without brackets
   int port = 0;                    // of the scheme where none is written
 
-  std::string origin() const;      // scheme, host and port: who a key was given for
-  bool is_loopback() const;        // 127.0.0.0/8, ::1, localhost
+  std::string origin() const;  // scheme, host and port: who a key was given for
+  bool is_loopback() const;    // 127.0.0.0/8, ::1, localhost
 };
 
 // Errors: kConfig: no http or https, no host, a user name in it, a port that is none.

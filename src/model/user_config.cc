@@ -39,8 +39,8 @@ Status ReadAliases(const FieldPlace& at, Draft* draft) {
     return at.Fail("aliases is a map: NAME: PROVIDER/NAME");
   }
   for (const YamlEntry& entry : at.value.entries) {
-    DOSSIER_RETURN_IF_ERROR(assembly::ReadString({at.file, entry.key, entry.value},
-                                                 &draft->config.aliases[entry.key]));
+    DOSSIER_RETURN_IF_ERROR(
+        assembly::ReadString({at.file, entry.key, entry.value}, &draft->config.aliases[entry.key]));
   }
   return {};
 }

@@ -2,8 +2,8 @@
 // the sections `models` and `local`. Finding, merging and checking files is the module config's.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(UserConfig config, UserConfigOf(all_layers));   // config::Config
-//   DOSSIER_ASSIGN_OR_RETURN(UserConfig own, LoadUserConfig());              // the user's file alone
-//   config.model;      // "local"
+//   DOSSIER_ASSIGN_OR_RETURN(UserConfig own, LoadUserConfig());              // the user's file
+//   alone config.model;      // "local"
 //
 //   model: gpt-5-mini
 //   key_cmd: [pass, show, openai]           # of the provider that is used; or for each:
@@ -45,7 +45,7 @@ struct UserConfig {
   std::map<std::string, KeyAccess> providers;  // before `access`
   std::string local_server;                    // program; "" if it names none
   std::optional<Millis> local_idle;
-  std::optional<std::int64_t> local_context;   // tokens
+  std::optional<std::int64_t> local_context;  // tokens
 };
 
 // Errors: kConfig with FILE:LINE:COL.

@@ -4,9 +4,9 @@
 //   if (auto decided = ballot.Count(offer, printed, Ballot::Chance::kMore)) return *decided;
 //   StartAfresh();                                     // another attempt is wanted
 //
-// Two attempts that agree decide, unless both are doubtful (Offer::doubt) and a third is not: models
-// agree on a name that they invented. Without agreement the first one stands whose answer nothing
-// speaks against, else the first. Thread-safety: one owner.
+// Two attempts that agree decide, unless both are doubtful (Offer::doubt) and a third is not:
+// models agree on a name that they invented. Without agreement the first one stands whose answer
+// nothing speaks against, else the first. Thread-safety: one owner.
 
 #ifndef DOSSIER_RECURSION_BALLOT_H_
 #define DOSSIER_RECURSION_BALLOT_H_

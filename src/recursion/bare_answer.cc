@@ -263,7 +263,8 @@ NameMeaning ResolveName(std::string_view name,
                         std::span<const std::string> earlier_code) {
   if (is_variable(name)) return NameMeaning::kVariable;
   if (name.find('_') != std::string_view::npos) return NameMeaning::kUnknown;
-  // What stands in a literal only was never a name: `"Paris" in line` makes FINAL(Paris) no variable.
+  // What stands in a literal only was never a name: `"Paris" in line` makes FINAL(Paris) no
+  // variable.
   const bool in_code = std::ranges::any_of(earlier_code, [name](const std::string& code) {
     return OccursAsWord(WithoutLiterals(code), name);
   });

@@ -54,8 +54,8 @@ void Bridge::History(const sandbox::BridgeCall& call, sandbox::BridgeReply& repl
   if (!at) return reply.Fail("bad_argument", at.error().message);
   std::optional<std::string> text = moved_.At(*at);
   if (!text) {
-    return reply.Fail("bad_argument", fmt::format("history[{}]: it holds {} messages", *at,
-                                                  moved_.size()));
+    return reply.Fail("bad_argument",
+                      fmt::format("history[{}]: it holds {} messages", *at, moved_.size()));
   }
   JsonArray blob{0, text->size()};
   reply.Ok(JsonObject{{"text", JsonObject{{"blob", std::move(blob)}}}}, std::move(*text));

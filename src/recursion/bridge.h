@@ -20,7 +20,8 @@ namespace dossier::recursion {
 
 class Bridge final : public sandbox::BridgeHandler {
  public:
-  // `moved` is what `history` shows; `turn` says which turn runs, for budget(). All must outlive it.
+  // `moved` is what `history` shows; `turn` says which turn runs, for budget(). All must outlive
+  // it.
   Bridge(RunState& run, DocumentService& documents, Subcalls& subcalls, const MovedTurns& moved,
          std::function<int()> turn)
       : run_(run),

@@ -64,10 +64,9 @@ CallResult CallLoop::Close(const std::string& reason) {
   values["results"] = results_;
   values["reason"] = reason;
   // The one call that is kept for the end is for the answer.
-  auto prompt = room_.Assemble("extract", values,
-                               {.turn = turn_,
-                                .attempt = attempt_,
-                                .summaries = PromptRoom::For::Summaries::kNo});
+  auto prompt = room_.Assemble(
+      "extract", values,
+      {.turn = turn_, .attempt = attempt_, .summaries = PromptRoom::For::Summaries::kNo});
   if (!prompt) return KeepDraft(RunStatus::kNone, prompt.error());
   auto reply = AskRoot(run_, *prompt,
                        {.purpose = model::Purpose::kExtract,
@@ -88,10 +87,10 @@ CallResult CallLoop::Close(const std::string& reason) {
 
 // Plain text is the answer, a final form in it is resolved, code alone is none.
 std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
-  const Extraction extraction =
-      ExtractCode(reply.text, {.finish = FinishOf(reply),
-                               .model = size(),
-                               .compiles = [](std::string_view) { return false; }});
+  const Extraction extraction = ExtractCode(
+      reply.text, {.finish = FinishOf(reply), .model = size(), .compiles = [](std::string_view) {
+                     return false;
+                   }});
   const BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
   Feedback ignored;
   if (bare.form != BareAnswer::Form::kNone) {

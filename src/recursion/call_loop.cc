@@ -107,8 +107,8 @@ std::optional<CallResult> CallLoop::TakeVote(Offer offer) {
     return std::nullopt;
   }
   if (ballot_.end() == Ballot::End::kDisagreed) {
-    run_.log.Warn(0, "votes_disagree", Json(fmt::format("{0} attempts gave {0} different answers",
-                                                        ballot_.size())));
+    run_.log.Warn(0, "votes_disagree",
+                  Json(fmt::format("{0} attempts gave {0} different answers", ballot_.size())));
   } else if (ballot_.end() == Ballot::End::kCutShort) {
     run_.log.Warn(0, "votes_incomplete", Json("no turn is left for another attempt"));
   }

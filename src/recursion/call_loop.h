@@ -121,13 +121,13 @@ class CallLoop {
   int turn_ = 0;
   int errors_in_a_row_ = 0;
   int blocks_run_ = 0;
-  int attempt_ = 0;                      // fresh starts so far; raises the temperature
-  int failed_turns_ = 0;                 // in a row, without an output or an accepted answer
-  Transcript transcript_;                // what was sent and received
+  int attempt_ = 0;        // fresh starts so far; raises the temperature
+  int failed_turns_ = 0;   // in a row, without an output or an accepted answer
+  Transcript transcript_;  // what was sent and received
   PromptRoom room_;
-  std::string results_;                  // the newest feedback: the request zone
-  std::string short_results_;            // what will stand for it once it is old
-  std::string request_note_;             // instead of the reminder, once
+  std::string results_;        // the newest feedback: the request zone
+  std::string short_results_;  // what will stand for it once it is old
+  std::string request_note_;   // instead of the reminder, once
   std::optional<Offer> draft_;
   bool asked_is_it_ = false;
   std::vector<LimitHit> limits_hit_;

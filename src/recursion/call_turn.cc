@@ -118,7 +118,8 @@ CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAn
     if (raised && run_.request.blocks == BlockPolicy::kUntilError) break;
     if (run_.request.blocks == BlockPolicy::kFirst) break;
   }
-  feedback.blocks_not_run = extraction.blocks.size() - std::min(index + 1, extraction.blocks.size());
+  feedback.blocks_not_run =
+      extraction.blocks.size() - std::min(index + 1, extraction.blocks.size());
   if (feedback.blocks_not_run > 0) {
     run_.log.Warn(0, "blocks_not_run", Json(JsonObject{{"count", feedback.blocks_not_run}}));
   }
@@ -149,7 +150,8 @@ CallLoop::TurnEnd CallLoop::BehindBlocks(const BareAnswer& bare, Feedback feedba
 std::optional<CallLoop::TurnEnd> CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback) {
   if (Status ready = NeedWorkbench(); !ready) return TurnEnd{.error = ready.error()};
   if (run_.small()) {
-    if (auto offer = evidence_.RepeatedAnswer(block.code)) return Decide(std::move(*offer), feedback);
+    if (auto offer = evidence_.RepeatedAnswer(block.code))
+      return Decide(std::move(*offer), feedback);
   }
   auto result = Execute(block.code);
   if (!result) return TurnEnd{.error = result.error()};
@@ -205,8 +207,8 @@ void CallLoop::NoteResult(const std::string& code, const sandbox::BlockResult& r
       feedback->messages.emplace_back(TrimSpace(*text));
     }
   }
-  const bool clean = result.status == sandbox::BlockStatus::kOk ||
-                     result.status == sandbox::BlockStatus::kFinal;
+  const bool clean =
+      result.status == sandbox::BlockStatus::kOk || result.status == sandbox::BlockStatus::kFinal;
   if (clean && !result.error) evidence_.AddClean(code, result.out + "\n" + result.last);
   if (result.draft && !result.draft->empty()) {
     draft_ = Offer{.text = *result.draft, .source = Source::kDraft};
@@ -230,9 +232,8 @@ CallLoop::TurnEnd CallLoop::WithoutCode(const Extraction& extraction, const Bare
   if (run_.small() && value && !asked_is_it_) {
     asked_is_it_ = true;
     draft_ = Offer{.text = *value, .source = Source::kDraft};
-    if (auto text =
-            run_.prompts.Text("is_it", {{"question", run_.request.question}, {"value", *value}},
-                              run_.boundary)) {
+    if (auto text = run_.prompts.Text(
+            "is_it", {{"question", run_.request.question}, {"value", *value}}, run_.boundary)) {
       request_note_ = *text;
     }
     return Continue(std::move(feedback));
@@ -263,8 +264,7 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
   if (!by_name) return Offer{.text = bare.text, .source = source};
   auto value = variable(bare.text);
   if (value) {
-    return Offer{.text = *value,
-                 .source = source == Source::kPartial ? source : Source::kFinalVar};
+    return Offer{.text = *value, .source = source == Source::kPartial ? source : Source::kFinalVar};
   }
   feedback->messages.push_back(
       fmt::format("The answer names the variable {}: {}", bare.text, value.error().message));
@@ -273,8 +273,8 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
 
 GateSituation CallLoop::Situation() const {
   return {.clean_blocks = evidence_.clean_blocks(),
-          .last_chance = LastChance() ? GateSituation::LastChance::kYes
-                                      : GateSituation::LastChance::kNo,
+          .last_chance =
+              LastChance() ? GateSituation::LastChance::kYes : GateSituation::LastChance::kNo,
           .coverage = bench_ ? bench_->coverage().Share() : 0.0,
           .subcalls = bench_ && bench_->coverage().used() ? GateSituation::SubcallsUsed::kYes
                                                           : GateSituation::SubcallsUsed::kNo,

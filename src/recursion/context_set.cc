@@ -33,7 +33,8 @@ Result<StoredText> Adopt(store::StoredBody body, std::string_view name) {
   return text;
 }
 
-// Decodes the whole source to UTF-8 into the store. What the description says of the encoding holds.
+// Decodes the whole source to UTF-8 into the store. What the description says of the encoding
+// holds.
 Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
                                 const inspect::Description& description,
                                 const store::ContentStore& content, const CancelToken& cancel) {
@@ -82,10 +83,10 @@ class LoadedContext final : public ContextSet {
   void StartCopies(const store::ContentStore& content) {
     for (const auto& entry : entries_) {
       if (entry->copy.valid() || entry->stored) continue;
-      entry->copy = std::async(std::launch::async, [&content, item = entry.get(),
-                                                    token = stop_.token()] {
-        return StoreDecoded(*item->source, item->document.description, content, token);
-      });
+      entry->copy =
+          std::async(std::launch::async, [&content, item = entry.get(), token = stop_.token()] {
+            return StoreDecoded(*item->source, item->document.description, content, token);
+          });
     }
   }
 
@@ -141,7 +142,7 @@ class Loader {
   Status Add(const ContextSource& source) {
     if (source.text) return AddText(*source.text, "");
     if (source.path == "-") return AddStream();
-    struct stat info {};
+    struct stat info{};
     if (stat(source.path.c_str(), &info) != 0) return MakeErrnoError(errno, source.path);
     if (S_ISDIR(info.st_mode)) return AddFolder(source.path);
     return AddFile(source.path, BaseName(source.path));
@@ -149,9 +150,8 @@ class Loader {
 
   Result<std::shared_ptr<const ContextSet>> Finish() {
     MakeNamesUnique();
-    std::sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
-      return a->document.name < b->document.name;
-    });
+    std::sort(entries_.begin(), entries_.end(),
+              [](const auto& a, const auto& b) { return a->document.name < b->document.name; });
     auto set = std::make_shared<LoadedContext>(std::move(entries_), cancel_);
     set->StartCopies(*options_.content);
     return std::shared_ptr<const ContextSet>(std::move(set));
@@ -171,8 +171,8 @@ class Loader {
     DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path.empty() ? "the text" : path));
     entry->stored = StoreDecoded(*source, description, *options_.content, cancel_);
     if (!entry->stored) return tl::unexpected(entry->stored.error());
-    entry->document = {.name = std::move(name), .path = std::move(path),
-                       .description = std::move(description)};
+    entry->document = {
+        .name = std::move(name), .path = std::move(path), .description = std::move(description)};
     entries_.push_back(std::move(entry));
     return {};
   }
@@ -212,11 +212,11 @@ class Loader {
     if (description.read_error) {
       return MakeError(ErrorCode::kIo, "{}: {}", path, *description.read_error);
     }
-    entry->document = {.name = std::move(name), .path = path,
-                       .description = std::move(description)};
+    entry->document = {
+        .name = std::move(name), .path = path, .description = std::move(description)};
     if (!entry->document.description.stable) {
-      entry->document.warnings.push_back(fmt::format(
-          "{} changed while it was read; the copy taken at the end is used", path));
+      entry->document.warnings.push_back(
+          fmt::format("{} changed while it was read; the copy taken at the end is used", path));
     }
     entries_.push_back(std::move(entry));
     return {};

@@ -1,12 +1,12 @@
 // The documents of one question: read, described, kept as files that nothing can change.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(auto context, LoadContext({{.path = "feed.ndjson"}}, options, cancel));
-//   context->documents()[0].description.records.records;   // known at once
+//   DOSSIER_ASSIGN_OR_RETURN(auto context, LoadContext({{.path = "feed.ndjson"}}, options,
+//   cancel)); context->documents()[0].description.records.records;   // known at once
 //   DOSSIER_ASSIGN_OR_RETURN(const StoredText* text, context->Stored(0));  // waits for the copy
 //
-// The description comes first and the copy into the content store goes on in the background, so that
-// the first request leaves as soon as the file has been read once. The user's file is never mapped:
-// it may shrink. Thread-safety: all const methods from any thread.
+// The description comes first and the copy into the content store goes on in the background, so
+// that the first request leaves as soon as the file has been read once. The user's file is never
+// mapped: it may shrink. Thread-safety: all const methods from any thread.
 
 #ifndef DOSSIER_RECURSION_CONTEXT_SET_H_
 #define DOSSIER_RECURSION_CONTEXT_SET_H_

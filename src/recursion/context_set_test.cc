@@ -62,14 +62,17 @@ TEST_F(ContextSetTest, EqualNamesAreToldApart) {
 }
 
 TEST_F(ContextSetTest, OtherEncodingsAreStoredAsUtf8) {
-  const auto set = Load({{.path = Write("w.txt", std::string_view("\xFF\xFE" "a\0\xE9\0", 6))}});
+  const auto set = Load({{.path = Write("w.txt", std::string_view("\xFF\xFE"
+                                                                  "a\0\xE9\0",
+                                                                  6))}});
   ASSERT_THAT(set, Succeeds());
   EXPECT_EQ(Text(**set, 0), "aé");
 }
 
 TEST_F(ContextSetTest, ALargeFileIsCopiedBesideTheFirstRequest) {  // the copy is what counts
   std::string text;
-  while (text.size() < (5u << 20)) text += "a line of a file that is too large to be read at once\n";
+  while (text.size() < (5u << 20))
+    text += "a line of a file that is too large to be read at once\n";
   const std::string path = Write("large.txt", text);
   const auto set = Load({{.path = path}});
   ASSERT_THAT(set, Succeeds());
@@ -85,14 +88,18 @@ TEST_F(ContextSetTest, WhatCannotBeReadIsRefusedWithTheWayOut) {  // REC-S6
   Write("a.txt", "one\n");
   EXPECT_THAT(Load({{.path = folder + "/none.txt"}}), FailsWith(ErrorCode::kNotFound, "none.txt"));
   EXPECT_THAT(Load({{.path = folder}}), FailsWith(ErrorCode::kNotFound, "-r"));
-  const std::string binary = Write("b.bin", std::string_view("\x7f" "ELF\0\0\0\1\2\3", 10));
+  const std::string binary = Write("b.bin", std::string_view("\x7f"
+                                                             "ELF\0\0\0\1\2\3",
+                                                             10));
   EXPECT_THAT(Load({{.path = binary}}), FailsWith(ErrorCode::kDamaged, "dossier inspect"));
 }
 
 TEST_F(ContextSetTest, AFolderGivesItsTextFilesByPathBelowIt) {  // INS-132
   Write("sub/b.txt", "two\n");
   Write("a.txt", "one\n");
-  Write("c.bin", std::string_view("\x7f" "ELF\0\0\0\1\2\3", 10));
+  Write("c.bin", std::string_view("\x7f"
+                                  "ELF\0\0\0\1\2\3",
+                                  10));
   options_.folders = ContextOptions::Folders::kWalk;
   const auto set = Load({{.path = folder_.path() + "/in"}});
   ASSERT_THAT(set, Succeeds());

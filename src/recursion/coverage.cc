@@ -7,7 +7,7 @@
 namespace dossier::recursion {
 namespace {
 
-constexpr std::size_t kShortestLine = 20;       // bytes; shorter lines occur by chance (REC-39)
+constexpr std::size_t kShortestLine = 20;         // bytes; shorter lines occur by chance (REC-39)
 constexpr std::uint64_t kIndexLimit = 64u << 20;  // bytes; beyond it only slices are counted
 
 template <typename Visit>

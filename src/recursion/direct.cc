@@ -10,8 +10,8 @@
 namespace dossier::recursion {
 namespace {
 
-constexpr std::size_t kPassageChars = 3'000;            // about 1,000 tokens at most
-constexpr std::uint64_t kSearchLimit = 64u << 20;       // bytes; beyond it the search would be felt
+constexpr std::size_t kPassageChars = 3'000;       // about 1,000 tokens at most
+constexpr std::uint64_t kSearchLimit = 64u << 20;  // bytes; beyond it the search would be felt
 
 Result<std::string> ContextText(const ContextSet& context) {
   std::string text;
@@ -53,8 +53,8 @@ Result<CallResult> AnswerDirectly(RunState& run) {
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
   DOSSIER_ASSIGN_OR_RETURN(model::Reply reply,
                            AskRoot(run, prompt, {.purpose = model::Purpose::kDirect}));
-  CallResult result{.status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1,
-                    .coverage_gate = "off"};
+  CallResult result{
+      .status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1, .coverage_gate = "off"};
   result.text = std::string(TrimSpace(StripThinking(reply.text).text));
   if (result.text.empty()) {
     result.status = RunStatus::kNone;
@@ -83,7 +83,8 @@ std::string FindPassagesFor(RunState& run) {
     documents.push_back({document.name, (*stored)->map.bytes(), document.description});
   }
   std::string text;
-  for (const Passage& passage : FindPassages(documents, run.request.question, kPassageChars, run.cancel)) {
+  for (const Passage& passage :
+       FindPassages(documents, run.request.question, kPassageChars, run.cancel)) {
     const TextDocument& document = documents[passage.document];
     text += fmt::format("[{}, byte {}]\n{}\n\n", document.name, passage.at,
                         TrimSpace(document.text.substr(passage.at, passage.length)));

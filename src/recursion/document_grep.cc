@@ -141,8 +141,8 @@ class Searcher {
 
 }  // namespace
 
-Result<GrepResult> Grep(std::string_view text, std::string_view pattern,
-                        const GrepOptions& options, const CancelToken& cancel) {
+Result<GrepResult> Grep(std::string_view text, std::string_view pattern, const GrepOptions& options,
+                        const CancelToken& cancel) {
   if (pattern.size() > kMaxPattern) {
     return MakeError(ErrorCode::kInvalidArgument, "pattern has {} bytes; at most {} are allowed",
                      pattern.size(), kMaxPattern);

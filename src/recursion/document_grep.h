@@ -20,8 +20,8 @@ namespace dossier::recursion {
 struct GrepOptions {
   enum class Case { kSensitive, kIgnore } letter_case = Case::kSensitive;
   enum class Each { kLine, kMatch } each = Each::kLine;  // kLine: the first match of every line
-  std::uint64_t max = 1000;   // matches listed; all are counted
-  std::uint64_t context = 0;  // lines before and after
+  std::uint64_t max = 1000;                              // matches listed; all are counted
+  std::uint64_t context = 0;                             // lines before and after
 };
 
 struct GrepMatch {
@@ -38,8 +38,8 @@ struct GrepResult {
 
 // Errors: kInvalidArgument for a pattern that RE2 does not take, naming pattern and reason;
 // kCancelled.
-Result<GrepResult> Grep(std::string_view text, std::string_view pattern,
-                        const GrepOptions& options, const CancelToken& cancel);
+Result<GrepResult> Grep(std::string_view text, std::string_view pattern, const GrepOptions& options,
+                        const CancelToken& cancel);
 
 }  // namespace dossier::recursion
 

@@ -215,20 +215,20 @@ std::vector<std::uint64_t> WordsOf(std::string_view text) {
 }
 
 Result<std::vector<Passage>> SearchWords(std::span<const TextDocument> documents,
-                                         const std::vector<std::uint64_t>& words,
-                                         std::size_t count, const CancelToken& cancel) {
+                                         const std::vector<std::uint64_t>& words, std::size_t count,
+                                         const CancelToken& cancel) {
   const Terms terms(words);
   Statistics statistics;
   std::vector<Kept> kept;
   bool all_kept = true;
-  bool finished = terms.count() == 0 ||
-                  ForEachPassage(documents, terms, cancel,
-                                 [&](const Passage& passage, const Tally& tally) {
-                                   statistics.Add(tally, terms.count());
-                                   if (!tally.any) return;
-                                   all_kept = all_kept && kept.size() < kMaxKept;
-                                   if (all_kept) kept.push_back({passage, tally});
-                                 });
+  bool finished =
+      terms.count() == 0 ||
+      ForEachPassage(documents, terms, cancel, [&](const Passage& passage, const Tally& tally) {
+        statistics.Add(tally, terms.count());
+        if (!tally.any) return;
+        all_kept = all_kept && kept.size() < kMaxKept;
+        if (all_kept) kept.push_back({passage, tally});
+      });
   Best best(count);
   const auto score = [&](Passage passage, const Tally& tally) {
     if (!tally.any) return;

@@ -32,9 +32,9 @@ struct TextDocument {
 };
 
 struct Passage {
-  std::size_t document = 0;        // index
+  std::size_t document = 0;          // index
   std::uint64_t at = 0, length = 0;  // bytes of its text
-  double score = 0;                // above 0; comparable within one search
+  double score = 0;                  // above 0; comparable within one search
 };
 
 // The best `count` passages, best first; on equal score the earlier one.

@@ -18,9 +18,9 @@ TextDocument Plain(std::string_view text) {
 }
 
 TEST(WordsTest, CaseAndPluralDoNotMatter) {
-  for (const auto& [a, b] : {std::pair("Gates", "gate"), std::pair("ÉCOLE", "école"),
-                             std::pair("МОСКВА", "москва"), std::pair("ΛΟΓΟΣ", "λογοσ"),
-                             std::pair(" x-", "X")}) {
+  for (const auto& [a, b] :
+       {std::pair("Gates", "gate"), std::pair("ÉCOLE", "école"), std::pair("МОСКВА", "москва"),
+        std::pair("ΛΟΓΟΣ", "λογοσ"), std::pair(" x-", "X")}) {
     EXPECT_EQ(WordHash(a), WordHash(b)) << a;
   }
   for (const auto& [a, b] : {std::pair("glass", "glas"), std::pair("bus", "bu"),
@@ -58,8 +58,8 @@ TEST(SearchTest, TheParagraphWithTheRarestWordsComesFirst) {
 }
 
 TEST(SearchTest, RecordsArePassages) {
-  TextDocument log = Plain(
-      "15:30:00 INFO up\n15:30:01 ERROR disk\n  at write()\n15:30:02 INFO x\n");
+  TextDocument log =
+      Plain("15:30:00 INFO up\n15:30:01 ERROR disk\n  at write()\n15:30:02 INFO x\n");
   log.description.format = inspect::Format::kLog;
   log.description.log_shape = "timestamp-level";
   const std::vector<TextDocument> documents = {log};

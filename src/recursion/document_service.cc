@@ -76,11 +76,16 @@ bool DocumentService::IsQuick(std::string_view method, const JsonObject& args) c
   if (!index || *index >= served_.size()) return true;
   const ServedDocument::Built built = served_[*index]->built();
   switch (known->needs) {
-    case Needs::kLines: return built.lines;
-    case Needs::kCharacters: return built.characters;
-    case Needs::kRecords: return built.records;
-    case Needs::kLinesAndCharacters: return built.lines && built.characters;
-    case Needs::kText: return false;
+    case Needs::kLines:
+      return built.lines;
+    case Needs::kCharacters:
+      return built.characters;
+    case Needs::kRecords:
+      return built.records;
+    case Needs::kLinesAndCharacters:
+      return built.lines && built.characters;
+    case Needs::kText:
+      return false;
   }
   return false;
 }

@@ -12,7 +12,8 @@
 //
 // method        arguments                                 value
 // info          -                                         name bytes chars lines
-// grep          pattern max=1000 ignore_case=false        matches: [{at len line line_at line_len}],
+// grep          pattern max=1000 ignore_case=false        matches: [{at len line line_at
+// line_len}],
 //               context=0 each="line"|"match"             total cut; with context: context_at
 //                                                         context_len of each match
 // search        query k=10                                hits: [{at len score}], best first

@@ -194,8 +194,8 @@ TEST_F(DocumentServiceTest, WorkStopsWhenItIsCancelled) {
   CancelSource source;
   source.Cancel("deadline");
   for (const std::string_view method : {"grep", "count", "find", "search", "records"}) {
-    const JsonObject args = method == "grep"     ? JsonObject{{"pattern", "x"}}
-                            : method == "search" ? JsonObject{{"query", "timeout"}}
+    const JsonObject args = method == "grep"      ? JsonObject{{"pattern", "x"}}
+                            : method == "search"  ? JsonObject{{"query", "timeout"}}
                             : method == "records" ? JsonObject{}
                                                   : JsonObject{{"text", "x"}};
     EXPECT_THAT(service_.Handle(method, args, &raw_, source.token()),
@@ -250,15 +250,27 @@ TEST(DocumentServiceFuzzTest, NoRequestBreaksTheService) {  // SBX-93
     documents.push_back(Document(texts[documents.size()], format, "x"));
   }
   DocumentService service(std::move(documents));
-  constexpr std::string_view kMethods[] = {"info",    "grep",         "search",     "count",
-                                           "find",    "lines",        "line_count", "records",
-                                           "records_info", "record_span", "locate", "char_to_byte",
-                                           "byte_to_char"};
-  constexpr std::string_view kNames[] = {"ctx",  "pattern", "max",   "query",     "k",
-                                         "text", "from",    "to",    "from_byte", "to_byte",
+  constexpr std::string_view kMethods[] = {
+      "info",   "grep",         "search",      "count",        "find",
+      "lines",  "line_count",   "records",     "records_info", "record_span",
+      "locate", "char_to_byte", "byte_to_char"};
+  constexpr std::string_view kNames[] = {"ctx",  "pattern", "max",   "query",      "k",
+                                         "text", "from",    "to",    "from_byte",  "to_byte",
                                          "byte", "chars",   "bytes", "max_records"};
-  const Json values[] = {0, 1, 2, -1, 3000, 1.5, "a", "", "[a-", "(.|\n)*", nullptr, true,
-                         JsonArray{0, 5, 10}, std::numeric_limits<std::uint64_t>::max()};
+  const Json values[] = {0,
+                         1,
+                         2,
+                         -1,
+                         3000,
+                         1.5,
+                         "a",
+                         "",
+                         "[a-",
+                         "(.|\n)*",
+                         nullptr,
+                         true,
+                         JsonArray{0, 5, 10},
+                         std::numeric_limits<std::uint64_t>::max()};
   for (int round = 0; round < 5000; ++round) {
     JsonObject args;
     for (std::uint64_t i = random.Below(5); i > 0; --i) {

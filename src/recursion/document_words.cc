@@ -5,7 +5,7 @@
 namespace dossier::recursion {
 namespace {
 
-constexpr std::uint64_t kSeed = 0xcbf29ce484222325;   // FNV-1a
+constexpr std::uint64_t kSeed = 0xcbf29ce484222325;  // FNV-1a
 constexpr std::uint64_t kPrime = 0x100000001b3;
 
 enum class ByteKind : std::uint8_t { kSeparator, kWord, kUpper, kWide };
@@ -16,7 +16,7 @@ constexpr std::array<ByteKind, 256> MakeKinds() {
     const bool digit = byte >= '0' && byte <= '9';
     const bool lower = byte >= 'a' && byte <= 'z';
     const bool upper = byte >= 'A' && byte <= 'Z';
-    kinds[byte] = upper           ? ByteKind::kUpper
+    kinds[byte] = upper            ? ByteKind::kUpper
                   : digit || lower ? ByteKind::kWord
                   : byte >= 0x80   ? ByteKind::kWide
                                    : ByteKind::kSeparator;

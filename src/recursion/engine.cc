@@ -181,7 +181,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
       outcome.coverage = 1;  // the model was shown all of it
     } else if (done) {
       result = {.status = direct.error().code == ErrorCode::kCancelled ? RunStatus::kInterrupted
-                                                                      : RunStatus::kFailed,
+                                                                       : RunStatus::kFailed,
                 .error = direct.error()};
     } else {
       run.log.Warn(0, "direct_too_long", Json(direct.error().message));
@@ -204,9 +204,9 @@ CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   std::unique_ptr<Workbench> bench;
   CallLoop* running = nullptr;
   CallLoop loop(run, metadata, moved, [&]() -> Result<Workbench*> {
-    DOSSIER_ASSIGN_OR_RETURN(
-        bench, Workbench::Open(run, **pool, moved,
-                               [&running] { return running ? running->turn() : 0; }));
+    DOSSIER_ASSIGN_OR_RETURN(bench, Workbench::Open(run, **pool, moved, [&running] {
+                               return running ? running->turn() : 0;
+                             }));
     return bench.get();
   });
   running = &loop;

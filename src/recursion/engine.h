@@ -50,7 +50,16 @@ enum class Compacting { kAuto, kRules, kOff };
 enum class BlockPolicy { kUntilError, kAll, kFirst };
 enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
 enum class Source {
-  kNone, kAnswerDict, kSubmit, kFinal, kFinalVar, kPartial, kBareText, kDirect, kExtract, kDraft
+  kNone,
+  kAnswerDict,
+  kSubmit,
+  kFinal,
+  kFinalVar,
+  kPartial,
+  kBareText,
+  kDirect,
+  kExtract,
+  kDraft
 };
 
 std::string_view ModeName(Mode mode);
@@ -64,7 +73,7 @@ struct Limits {
   std::optional<std::int64_t> tokens;
   std::optional<double> usd;
   std::optional<Millis> time;
-  int errors = 5;                 // turns in a row in which a block raised
+  int errors = 5;                           // turns in a row in which a block raised
   std::optional<std::size_t> output_chars;  // code points a block; unset: 20,000 large, 4,000 small
 };
 
@@ -78,8 +87,8 @@ struct Request {
   BlockPolicy blocks = BlockPolicy::kUntilError;
   CacheUse cache = CacheUse::kOn;  // of sub-call replies (REC-50)
   Compacting compacting = Compacting::kAuto;
-  double compact_at = 0.75;       // of the model's window; above it room is made
-  std::optional<int> votes;       // attempts of which two must agree; unset: 1 large, 3 small
+  double compact_at = 0.75;  // of the model's window; above it room is made
+  std::optional<int> votes;  // attempts of which two must agree; unset: 1 large, 3 small
   Limits limits;
   sandbox::Limits cell;
   std::uint64_t context_string_max = 2ull << 30;  // bytes
@@ -88,7 +97,7 @@ struct Request {
   Millis deadline{300'000}, idle_limit{60'000};   // of one model request
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
-  JsonArray argv;                                 // for the journal
+  JsonArray argv;                                               // for the journal
 };
 
 struct LimitHit {
@@ -104,16 +113,16 @@ struct Warning {
 // Room that was made in the prompt of one turn.
 struct Compacted {
   int turn = 0;
-  std::string kind;                     // "rules"; "summary"; "stub": the summary failed
-  std::string turns;                    // those a summary or stub stands for: "2 to 7"; else empty
-  std::int64_t before = 0, after = 0;   // tokens of the prompt
+  std::string kind;                    // "rules"; "summary"; "stub": the summary failed
+  std::string turns;                   // those a summary or stub stands for: "2 to 7"; else empty
+  std::int64_t before = 0, after = 0;  // tokens of the prompt
 
   JsonObject ToJson() const;
 };
 
 // One model as the engine uses it.
 struct BoundModel {
-  std::string name;  // as the provider knows it
+  std::string name;    // as the provider knows it
   std::string origin;  // who answers: provider and address, or the hash of a script (REC-50)
   model::Entry entry;
   std::shared_ptr<const tokens::Counter> counter;
@@ -124,21 +133,21 @@ struct BoundModel {
 struct Outcome {
   RunStatus status = RunStatus::kNone;
   Source source = Source::kNone;
-  std::string text;             // the answer; empty if there is none
+  std::string text;  // the answer; empty if there is none
   std::optional<Json> value;
-  std::string run;              // the journal's id
+  std::string run;  // the journal's id
   Mode mode = Mode::kRecursive;
   std::int64_t mode_tokens = 0, mode_threshold = 0;
   int turns = 0;
   model::LedgerUse usage;
   Millis elapsed{0};
-  double coverage = 0;          // 0 to 1, characters shown to models
-  std::string coverage_gate;    // "passed", "refused", "off"
+  double coverage = 0;        // 0 to 1, characters shown to models
+  std::string coverage_gate;  // "passed", "refused", "off"
   std::vector<LimitHit> limits_hit;
   std::vector<Compacted> compactions;  // in order
   std::vector<Warning> warnings;
   std::optional<sandbox::IsolationReport> sandbox;
-  std::optional<Error> error;   // what ended the run early
+  std::optional<Error> error;  // what ended the run early
 
   Json ToJson() const;    // dossier.ask/1
   int exit_code() const;  // of the process (spec section 3)
@@ -155,12 +164,12 @@ class EventSink {
 
 struct EngineOptions {
   BoundModel root, sub;
-  std::shared_ptr<sandbox::Pool> pool;       // made when the first recursive run needs it, if null
+  std::shared_ptr<sandbox::Pool> pool;  // made when the first recursive run needs it, if null
   sandbox::PoolOptions pool_options;
   std::shared_ptr<store::Journal> journal;
   std::shared_ptr<const store::Memo> replies;  // of sub-calls asked before; null: none is kept
   assembly::AssetFolders folders;
-  std::shared_ptr<const Clock> clock;        // unset: the system's
+  std::shared_ptr<const Clock> clock;  // unset: the system's
   std::string version = "0.1.0";
 };
 

@@ -127,11 +127,11 @@ TEST_F(EngineTest, CodeRunsAndAVariableIsTheAnswer) {  // REC-27, REC-A1
   EXPECT_EQ(outcome.source, Source::kFinalVar);
   EXPECT_EQ(outcome.status, RunStatus::kFinal);
   // What is done is in the journal before what follows from it (REC-68).
-  EXPECT_THAT(events_.Types(),
-              ElementsAre("run.started", "mode.decided", "turn.started", "request.sent",
-                          "reply.received", "code.extracted", "context.stored", "sandbox.started",
-                          "block.started", "block.done", "answer.offered", "answer.accepted",
-                          "run.finished"));
+  EXPECT_THAT(
+      events_.Types(),
+      ElementsAre("run.started", "mode.decided", "turn.started", "request.sent", "reply.received",
+                  "code.extracted", "context.stored", "sandbox.started", "block.started",
+                  "block.done", "answer.offered", "answer.accepted", "run.finished"));
 }
 
 TEST_F(EngineTest, TheJournalHoldsWhatTheSinkSaw) {  // REC-68
@@ -297,7 +297,8 @@ TEST_F(EngineTest, ADryRunCallsNobodyAndShowsTheFirstMessages) {
 
 TEST_F(EngineTest, EqualRequestsGiveEqualEvents) {  // REC-A30
   request_.mode = Mode::kRecursive;
-  constexpr std::string_view kRules = "[\"```repl\\nimport random\\nFINAL(random.random())\\n```\"]";
+  constexpr std::string_view kRules =
+      "[\"```repl\\nimport random\\nFINAL(random.random())\\n```\"]";
   const Outcome first = Run(kRules);
   const std::size_t events = events_.events().size();
   const Outcome second = Run(kRules);

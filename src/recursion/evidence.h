@@ -58,7 +58,7 @@ class Evidence {
   int clean_blocks_ = 0;
   std::vector<std::string> printed_, code_;
   std::optional<std::string> printed_value_;
-  std::string clean_code_;                 // the newest block that ran without error, as CodeKey
+  std::string clean_code_;                   // the newest block that ran without error, as CodeKey
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
 };
 

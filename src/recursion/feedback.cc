@@ -9,7 +9,7 @@
 namespace dossier::recursion {
 namespace {
 
-constexpr std::size_t kEchoRoom = 2000;   // code points (REC-38)
+constexpr std::size_t kEchoRoom = 2000;  // code points (REC-38)
 constexpr std::size_t kVariablesShown = 30;
 
 // Enough of an output for RenderBlock to cut; the same rule for every block of a turn.
@@ -41,8 +41,8 @@ std::string VariablesLine(const std::vector<sandbox::VariableInfo>& variables) {
       line += ", …";
       break;
     }
-    line += fmt::format("{}{} ({})", line.empty() ? "Variables: " : ", ", variable.name,
-                        variable.type);
+    line +=
+        fmt::format("{}{} ({})", line.empty() ? "Variables: " : ", ", variable.name, variable.type);
   }
   return line;
 }
@@ -93,10 +93,10 @@ std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style)
     parts.push_back(RenderBlock(feedback.blocks[i], title, outputs[i], feedback.echo, style));
   }
   if (feedback.blocks_not_run > 0) {
-    parts.push_back(feedback.blocks_not_run == 1
-                        ? "1 more block of your reply was not run."
-                        : fmt::format("{} more blocks of your reply were not run.",
-                                      feedback.blocks_not_run));
+    parts.push_back(
+        feedback.blocks_not_run == 1
+            ? "1 more block of your reply was not run."
+            : fmt::format("{} more blocks of your reply were not run.", feedback.blocks_not_run));
   }
   if (!feedback.failed_subcalls.empty()) {
     std::string line = "Sub-calls that failed:";

@@ -35,7 +35,7 @@ struct FeedbackStyle {
   std::size_t output_chars = 20000;  // code points shown of one block (REC-33)
   Cut cut = Cut::kEnd;
   enum class Share { kWhole, kLimited } share = Share::kLimited;  // REC-35 holds
-  std::uint64_t context_chars = 0;   // code points; what REC-35 is a share of
+  std::uint64_t context_chars = 0;  // code points; what REC-35 is a share of
   std::string boundary;
 };
 

@@ -73,12 +73,12 @@ std::optional<Refusal> Gates::CheckCoverage(const GateSituation& situation) {
   const std::uint64_t all = records ? context_.context_records : context_.context_chars;
   return Refusal{
       "coverage",
-      fmt::format("The question is about the whole context (shown to models: {} of {} {}). "
-                  "If the answer needs understanding, ask about the rest; if code settled it over "
-                  "all of the data, hand it in again.",
-                  GroupDigits(static_cast<std::uint64_t>(situation.coverage *
-                                                         static_cast<double>(all))),
-                  GroupDigits(all), records ? "records" : "characters")};
+      fmt::format(
+          "The question is about the whole context (shown to models: {} of {} {}). "
+          "If the answer needs understanding, ask about the rest; if code settled it over "
+          "all of the data, hand it in again.",
+          GroupDigits(static_cast<std::uint64_t>(situation.coverage * static_cast<double>(all))),
+          GroupDigits(all), records ? "records" : "characters")};
 }
 
 }  // namespace dossier::recursion

@@ -1,7 +1,8 @@
 // The gates an answer passes before it ends a run: each refuses at most once (REC-36, 39 to 41).
 //
 //   Gates gates(options);
-//   if (auto refusal = gates.Check(answer)) Tell(refusal->reason);   // and keep the answer as draft
+//   if (auto refusal = gates.Check(answer)) Tell(refusal->reason);   // and keep the answer as
+//   draft
 //
 // Thread-safety: none; one owner.
 
@@ -32,9 +33,9 @@ struct GateContext {
 
 // The run as it stands when an answer is offered.
 struct GateSituation {
-  int clean_blocks = 0;                 // blocks that ran without error so far
+  int clean_blocks = 0;  // blocks that ran without error so far
   enum class LastChance { kNo, kYes } last_chance = LastChance::kNo;  // last turn, or past a limit
-  double coverage = 0;                  // 0 to 1
+  double coverage = 0;                                                // 0 to 1
   enum class SubcallsUsed { kNo, kYes } subcalls = SubcallsUsed::kNo;
   const std::vector<std::string>* printed = nullptr;  // what clean blocks printed
 };

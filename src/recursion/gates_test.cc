@@ -64,8 +64,8 @@ TEST(GatesTest, AnAggregateAnswerWithLittleCoverageIsRefusedOnce) {  // REC-39
 }
 
 TEST(GatesTest, ARefusalForCoverageCountsRecordsWhereThereAreRecords) {  // REC-39
-  for (const auto& [records, wanted] : {std::pair{11'000, "1,100 of 11,000 records"},
-                                        std::pair{0, "1,000 of 10,000 characters"}}) {
+  for (const auto& [records, wanted] :
+       {std::pair{11'000, "1,100 of 11,000 records"}, std::pair{0, "1,000 of 10,000 characters"}}) {
     GateContext context = Context(QuestionKind::kAggregate);
     context.context_records = static_cast<std::uint64_t>(records);
     Gates gates(context);
@@ -114,9 +114,9 @@ TEST(GatesTest, ASmallModelsAnswerMustStandOnOutput) {  // REC-40
   context.profile = Profile::kSmall;
   context.hint_values = {"libmpc3"};
   const std::vector<std::string> printed{"42 gcc"};
-  for (const auto& [answer, wanted] : {std::pair{"42", "passed"}, std::pair{"43", "grounding"},
-                                       std::pair{"libmpc3", "grounding"},
-                                       std::pair{"Which one? gcc", "passed"}}) {
+  for (const auto& [answer, wanted] :
+       {std::pair{"42", "passed"}, std::pair{"43", "grounding"}, std::pair{"libmpc3", "grounding"},
+        std::pair{"Which one? gcc", "passed"}}) {
     Gates gates(context);
     EXPECT_EQ(GateOf(gates.Check(answer, After(1, printed))), wanted) << answer;
     EXPECT_EQ(GateOf(gates.Check(answer, After(1, printed))), "passed") << "once only";

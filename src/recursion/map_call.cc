@@ -24,7 +24,8 @@ Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
       if (const auto* text = label.if_string()) labels.emplace_back(*text);
     }
   }
-  if (!array || labels.size() != array->size() || labels.size() < 2 || labels.size() > kMostLabels) {
+  if (!array || labels.size() != array->size() || labels.size() < 2 ||
+      labels.size() > kMostLabels) {
     return MakeError(ErrorCode::kInvalidArgument, "labels must be a list of 2 to {} texts",
                      kMostLabels);
   }
@@ -58,7 +59,8 @@ bool IsGeneric(std::string_view label, std::string_view other) {
                                            "neither", "rest",   "unrelated", "negative", "false"};
   const std::string lower = ToLowerAscii(TrimSpace(label));
   if (std::find(std::begin(kGeneric), std::end(kGeneric), lower) != std::end(kGeneric)) return true;
-  if (lower.starts_with("not ") || lower.starts_with("non-") || lower.starts_with("not_")) return true;
+  if (lower.starts_with("not ") || lower.starts_with("non-") || lower.starts_with("not_"))
+    return true;
   return lower.starts_with("other ") || lower.starts_with("anything") ||
          lower == "not " + ToLowerAscii(other);
 }
@@ -94,8 +96,8 @@ std::string RecordText(const Json& row, std::string_view field) {
   std::string out;
   for (const auto& [name, value] : *object) {
     const auto* text = value.if_string();
-    out += fmt::format("{}: {}\n", std::string_view(name),
-                       text ? std::string(*text) : ToJson(value));
+    out +=
+        fmt::format("{}: {}\n", std::string_view(name), text ? std::string(*text) : ToJson(value));
   }
   return out;
 }
@@ -107,8 +109,8 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   tasks.Run([this, call = std::move(call), reply = std::move(reply)] {
     std::string stopped;
     auto plan = Read(call);
-    Result<Labels> labels = plan ? Label(*plan, *reply, &stopped)
-                                 : Result<Labels>(tl::unexpected(plan.error()));
+    Result<Labels> labels =
+        plan ? Label(*plan, *reply, &stopped) : Result<Labels>(tl::unexpected(plan.error()));
     if (!labels) {
       const SubcallFailure failure = FailureOf(labels.error());
       return reply->Fail(failure.code, labels.error().message, failure.retry);
@@ -188,11 +190,10 @@ Result<std::vector<std::string>> MapCall::ReadRecords(const Json& range) const {
   }
   // Which bytes these were does not matter for the account: all of the records were shown.
   std::string unused;
-  if (auto span = documents_.Handle("record_span",
-                                    JsonObject{{"ctx", document},
-                                               {"from", FindInt(range, "from").value_or(0)},
-                                               {"to", at}},
-                                    &unused, run_.cancel)) {
+  if (auto span = documents_.Handle(
+          "record_span",
+          JsonObject{{"ctx", document}, {"from", FindInt(range, "from").value_or(0)}, {"to", at}},
+          &unused, run_.cancel)) {
     Json part = *span;
     part.as_object()["ctx"] = document;
     subcalls_.CountCoverage(JsonArray{std::move(part)}, "");
@@ -211,8 +212,8 @@ Result<std::vector<std::string>> MapCall::ReadLines(const Json& range) const {
     if (!TrimSpace(line).empty()) lines.emplace_back(line);
     if (lines.size() > kMostItems) break;
   }
-  subcalls_.CountCoverage(
-      JsonArray{JsonObject{{"ctx", document}, {"at", 0}, {"len", text.size()}}}, "");
+  subcalls_.CountCoverage(JsonArray{JsonObject{{"ctx", document}, {"at", 0}, {"len", text.size()}}},
+                          "");
   return lines;
 }
 
@@ -291,8 +292,9 @@ Status MapCall::AskMissing(const Plan& plan, const std::vector<std::string_view>
   return {};
 }
 
-// Asks of each of two labels whether it describes the text; an item keeps the label that both answers
-// point to. Where they contradict, or one is missing, none: the choice between the two decides.
+// Asks of each of two labels whether it describes the text; an item keeps the label that both
+// answers point to. Where they contradict, or one is missing, none: the choice between the two
+// decides.
 Status MapCall::Contrast(const Plan& plan, const std::vector<std::string_view>& items,
                          const CancelToken& cancel, const Report& report, Labels* labels) const {
   std::vector<std::vector<std::size_t>> each;
@@ -317,8 +319,8 @@ Status MapCall::Contrast(const Plan& plan, const std::vector<std::string_view>& 
 }
 
 Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& items,
-                    const std::vector<std::vector<std::size_t>>& batches,
-                    const CancelToken& cancel, const Report& report, Labels* labels) const {
+                    const std::vector<std::vector<std::size_t>>& batches, const CancelToken& cancel,
+                    const Report& report, Labels* labels) const {
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t open = batches.size();
@@ -352,8 +354,7 @@ Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& items
     model::Sampling sampling;
     sampling.max_output = static_cast<std::int64_t>(batch.size()) * 24 + 8;
     if (run_.options.sub.entry.grammar && batch.size() == 1) {
-      sampling.grammar =
-          OneOf(plan.asked ? std::vector<std::string>{"yes", "no"} : plan.labels);
+      sampling.grammar = OneOf(plan.asked ? std::vector<std::string>{"yes", "no"} : plan.labels);
     }
     subcalls_.Send(std::move(*prompt), model::Purpose::kMap, std::move(sampling), cancel,
                    std::move(done));

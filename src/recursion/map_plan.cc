@@ -203,9 +203,9 @@ std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
 }
 
 std::string_view ChoiceInstruction(std::string_view instruction) {
-  constexpr std::string_view kAsksYesOrNo[] = {"is ",  "are ", "was ",  "were ",  "does ", "do ",
-                                               "did ", "has ", "have ", "can ",   "will ", "would ",
-                                               "could ", "should "};
+  constexpr std::string_view kAsksYesOrNo[] = {"is ",   "are ",   "was ",   "were ",  "does ",
+                                               "do ",   "did ",   "has ",   "have ",  "can ",
+                                               "will ", "would ", "could ", "should "};
   const std::string lower = ToLowerAscii(TrimSpace(instruction).substr(0, 8));
   const bool yes_no = std::ranges::any_of(
       kAsksYesOrNo, [&lower](std::string_view word) { return lower.starts_with(word); });

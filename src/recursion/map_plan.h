@@ -53,8 +53,8 @@ std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
 // How `text` matches one of `labels`, by the rules above.
 std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std::string> labels);
 
-// What of `instruction` helps a model that chooses between labels. A yes/no question ("Is the writer
-// angry?") speaks for one of them and is left out: the labels say what is asked
+// What of `instruction` helps a model that chooses between labels. A yes/no question ("Is the
+// writer angry?") speaks for one of them and is left out: the labels say what is asked
 // (docs/small-models.md).
 std::string_view ChoiceInstruction(std::string_view instruction);
 

@@ -15,11 +15,10 @@ constexpr std::size_t kTextWords = 4;     // of its example
 std::string SizeLine(std::size_t index, const ContextDocument& document,
                      std::int64_t max_subcall_chars) {
   const std::uint64_t chars = document.description.counts.chars;
-  return fmt::format("{}: {} ({} characters{})", index,
-                     document.name.empty() ? "text" : document.name, GroupDigits(chars),
-                     static_cast<std::int64_t>(chars) > max_subcall_chars
-                         ? ", exceeds the sub-call limit"
-                         : "");
+  return fmt::format(
+      "{}: {} ({} characters{})", index, document.name.empty() ? "text" : document.name,
+      GroupDigits(chars),
+      static_cast<std::int64_t>(chars) > max_subcall_chars ? ", exceeds the sub-call limit" : "");
 }
 
 void AddExamples(const inspect::Description& description, std::vector<std::string>* values) {
@@ -30,11 +29,10 @@ void AddExamples(const inspect::Description& description, std::vector<std::strin
 }
 
 bool IsPlainName(std::string_view name) {
-  return !name.empty() && name.size() <= 40 &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '_' || c == '-' || c == '.';
-         });
+  return !name.empty() && name.size() <= 40 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  });
 }
 
 // A field of short texts rather than of names, codes or kinds: its example has several words.
@@ -130,8 +128,8 @@ Metadata MakeMetadata(const RunState& run) {
         fmt::format("… and {} more\n", GroupDigits(documents.size() - kDocumentsListed));
   }
   metadata.access = AccessText(run);
-  const inspect::HintOptions options{
-      .profile = run.small() ? inspect::HintProfile::kSmall : inspect::HintProfile::kLarge};
+  const inspect::HintOptions options{.profile = run.small() ? inspect::HintProfile::kSmall
+                                                            : inspect::HintProfile::kLarge};
   if (descriptions.size() == 1) {
     metadata.hint = inspect::RenderHint(descriptions[0], options);
   } else if (!descriptions.empty()) {

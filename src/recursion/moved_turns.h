@@ -1,6 +1,7 @@
 // Messages that compaction took out of the prompt, as code finds them in `history` (REC-63).
 //
-//   const std::size_t index = moved.Add("[output of turn 2]\n…");   // history[index] in the sandbox
+//   const std::size_t index = moved.Add("[output of turn 2]\n…");   // history[index] in the
+//   sandbox
 //
 // An entry never changes and never goes away, so that a pointer in an old message stays true.
 // Thread-safety: all methods from any thread.

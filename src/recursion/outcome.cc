@@ -48,7 +48,7 @@ std::string_view ModeName(Mode mode) {
 }
 
 std::string_view RunStatusName(RunStatus status) {
-  constexpr std::string_view kNames[] = {"final", "extracted", "partial",
+  constexpr std::string_view kNames[] = {"final", "extracted",   "partial",
                                          "none",  "interrupted", "failed"};
   return kNames[static_cast<int>(status)];
 }
@@ -87,27 +87,23 @@ Json Outcome::ToJson() const {
       {"answer", source == Source::kNone ? Json(nullptr) : Json(text)},
       {"value", value ? *value : Json(nullptr)},
       {"mode", ModeName(mode)},
-      {"mode_reason",
-       JsonObject{{"tokens", mode_tokens}, {"threshold", mode_threshold}}},
+      {"mode_reason", JsonObject{{"tokens", mode_tokens}, {"threshold", mode_threshold}}},
       {"turns", turns},
-      {"calls", JsonObject{{"sent", use.calls},
-                           {"cached", use.cached_calls},
-                           {"failed", use.failed_calls}}},
+      {"calls",
+       JsonObject{{"sent", use.calls}, {"cached", use.cached_calls}, {"failed", use.failed_calls}}},
       {"tokens", JsonObject{{"input", use.tokens_input},
                             {"output", use.tokens_output},
                             {"cached", use.tokens_cached},
                             {"estimated", use.estimated}}},
       {"cost_usd", use.nano_usd ? Json(static_cast<double>(*use.nano_usd) / 1e9) : Json(nullptr)},
       {"seconds", static_cast<double>(elapsed.count()) / 1000},
-      {"coverage",
-       JsonObject{{"characters", coverage}, {"gate", coverage_gate}}},
+      {"coverage", JsonObject{{"characters", coverage}, {"gate", coverage_gate}}},
       {"limits_hit", LimitsJson(limits_hit)},
       {"compactions", CompactionsJson(compactions)},
       {"warnings", WarningsJson(warnings)},
       {"sandbox", sandbox ? sandbox->ToJson() : Json(nullptr)}};
   if (error) {
-    object["error"] = JsonObject{{"code", ErrorName(error->code)},
-                                 {"message", error->message}};
+    object["error"] = JsonObject{{"code", ErrorName(error->code)}, {"message", error->message}};
   }
   return object;
 }

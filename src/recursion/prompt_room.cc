@@ -11,9 +11,9 @@ namespace {
 
 using Step = assembly::CompactionPlan::Step;
 
-constexpr double kTarget = 0.5;          // of the window (REC-63)
+constexpr double kTarget = 0.5;           // of the window (REC-63)
 constexpr double kTargetOfBudget = 0.66;  // where a reply takes more than its share of the window
-constexpr int kRounds = 3;               // counts of parts may be off; then the layout cuts
+constexpr int kRounds = 3;                // counts of parts may be off; then the layout cuts
 constexpr std::int64_t kLargestSummary = 1500;  // tokens
 constexpr std::int64_t kSummaryShare = 16;      // of the window: room for some of them
 
@@ -70,8 +70,7 @@ std::optional<Transcript::Room> PromptRoom::Wanted(const assembly::Assembled& pr
 }
 
 // False if nothing more may go.
-Result<bool> PromptRoom::MakeRoom(const Transcript::Room& room, const For& what,
-                                  Compacted* done) {
+Result<bool> PromptRoom::MakeRoom(const Transcript::Room& room, const For& what, Compacted* done) {
   assembly::CompactionPlan plan = transcript_.Plan(room);
   // A call for a few tokens would come again every turn.
   const bool worth = plan.tokens_before - plan.tokens_after >=
@@ -107,10 +106,11 @@ Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, co
                                        {"transcript", transcript_.ToTell(plan)}},
                                       {}, run_.boundary, most);
   if (!prompt) return failed(prompt.error().message);
-  auto reply = AskRoot(run_, *prompt, {.purpose = model::Purpose::kCompact,
-                                       .turn = what.turn,
-                                       .attempt = what.attempt,
-                                       .max_output = most});
+  auto reply = AskRoot(run_, *prompt,
+                       {.purpose = model::Purpose::kCompact,
+                        .turn = what.turn,
+                        .attempt = what.attempt,
+                        .max_output = most});
   if (!reply && run_.cancel.cancelled()) return tl::unexpected(reply.error());
   if (!reply) return failed(reply.error().message);
   const std::string text(TrimSpace(StripThinking(reply->text).text));

@@ -4,8 +4,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
 //                            room.Assemble("turn", values, {.turn = 7}));
 //
-// Every step is in the journal (`compaction.done`), and a history that is cut all the same is warned
-// of. Thread-safety: one owner.
+// Every step is in the journal (`compaction.done`), and a history that is cut all the same is
+// warned of. Thread-safety: one owner.
 
 #ifndef DOSSIER_RECURSION_PROMPT_ROOM_H_
 #define DOSSIER_RECURSION_PROMPT_ROOM_H_

@@ -59,19 +59,18 @@ Result<PromptBook> PromptBook::Load(const PromptStyle& style,
   return book;
 }
 
-Result<assembly::Assembled> PromptBook::Assemble(
-    std::string_view layout, const BoundModel& model,
-    const std::map<std::string, std::string>& values,
-    const std::vector<assembly::Section>& sections, std::string_view boundary,
-    std::int64_t reserve_output) const {
+Result<assembly::Assembled> PromptBook::Assemble(std::string_view layout, const BoundModel& model,
+                                                 const std::map<std::string, std::string>& values,
+                                                 const std::vector<assembly::Section>& sections,
+                                                 std::string_view boundary,
+                                                 std::int64_t reserve_output) const {
   const auto found = layouts_.find(layout);
   if (found == layouts_.end()) {
     return MakeError(ErrorCode::kInternal, "the engine has no layout for {}", layout);
   }
   assembly::Budget budget;
   budget.reserve_output = reserve_output;
-  return assembly::Assemble(found->second, sections, budget, model.entry.capability,
-                            *model.counter,
+  return assembly::Assemble(found->second, sections, budget, model.entry.capability, *model.counter,
                             {.variables = values, .boundary = std::string(boundary)});
 }
 

@@ -16,7 +16,8 @@ constexpr std::string_view kBehindCode = "\n```\n";
 double SmallTemperature(const RunState& run, int attempt) {
   const double base = run.request.temperature.value_or(kTemperatures[0]);
   if (attempt == 0) return base;
-  const auto step = std::min<std::size_t>(static_cast<std::size_t>(attempt), kTemperatures.size() - 1);
+  const auto step =
+      std::min<std::size_t>(static_cast<std::size_t>(attempt), kTemperatures.size() - 1);
   return std::max(base, kTemperatures[step]);
 }
 
@@ -71,8 +72,7 @@ Result<model::Reply> Complete(RunState& run, model::Request request, model::Stag
   return reply;
 }
 
-void LogReply(RunState& run, const RootRequest& about, const model::Reply& reply,
-              std::int64_t ms) {
+void LogReply(RunState& run, const RootRequest& about, const model::Reply& reply, std::int64_t ms) {
   run.log.Add(0, "reply.received",
               {{"purpose", model::PurposeName(about.purpose)},
                {"turn", about.turn},

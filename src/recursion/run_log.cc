@@ -25,8 +25,8 @@ void RunLog::Add(std::int64_t call, std::string_view type, JsonObject data) {
       Failed(written.error());
     }
   }
-  sink_.OnEvent({run_, ++seq_, FormatTime(clock_->WallNow()), call, std::string(type),
-                 std::move(data)});
+  sink_.OnEvent(
+      {run_, ++seq_, FormatTime(clock_->WallNow()), call, std::string(type), std::move(data)});
 }
 
 Json RunLog::Body(std::string_view text) {
@@ -35,10 +35,10 @@ Json RunLog::Body(std::string_view text) {
     if (auto body = journal_->Body(text)) return std::move(*body);
   }
   // Without a store the event keeps the start: enough for whoever watches.
-  return JsonObject{{"text", text.substr(0, utf8::FloorBoundary(
-                                             text, std::min(text.size(),
-                                                            store::Journal::kInlineLimit)))},
-                    {"bytes", text.size()}};
+  return JsonObject{
+      {"text", text.substr(0, utf8::FloorBoundary(
+                                  text, std::min(text.size(), store::Journal::kInlineLimit)))},
+      {"bytes", text.size()}};
 }
 
 void RunLog::Warn(std::int64_t call, std::string_view code, Json data) {

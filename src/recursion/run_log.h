@@ -4,9 +4,9 @@
 //   log.Start({{"question", question}});
 //   log.Add(0, "turn.started", {{"turn", 1}});
 //
-// A journal that cannot be written never ends a run: the first failure becomes a warning, the events
-// still reach the sink (spec section 6, "journal disk full"). Thread-safety: all methods from any
-// thread; events keep one order.
+// A journal that cannot be written never ends a run: the first failure becomes a warning, the
+// events still reach the sink (spec section 6, "journal disk full"). Thread-safety: all methods
+// from any thread; events keep one order.
 
 #ifndef DOSSIER_RECURSION_RUN_LOG_H_
 #define DOSSIER_RECURSION_RUN_LOG_H_

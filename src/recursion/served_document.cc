@@ -33,9 +33,7 @@ Result<std::size_t> FindText(std::string_view text, std::string_view needle, std
   return kNotFound;
 }
 
-Json Range(std::uint64_t begin, std::uint64_t end) {
-  return {{"at", begin}, {"len", end - begin}};
-}
+Json Range(std::uint64_t begin, std::uint64_t end) { return {{"at", begin}, {"len", end - begin}}; }
 
 Json MatchJson(const GrepMatch& match, std::uint64_t context) {
   JsonObject object = {{"at", match.at},
@@ -119,9 +117,8 @@ Result<Json> ServedDocument::Grep(const ServedCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string_view pattern, arguments.Text("pattern"));
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t max, arguments.Whole("max", {.otherwise = 1000}));
   DOSSIER_ASSIGN_OR_RETURN(const bool ignore_case, arguments.Flag("ignore_case"));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const std::uint64_t context,
-      arguments.Whole("context", {.otherwise = 0, .max = kMaxContextLines}));
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t context,
+                           arguments.Whole("context", {.otherwise = 0, .max = kMaxContextLines}));
   DOSSIER_ASSIGN_OR_RETURN(const std::string_view each,
                            arguments.Choice("each", {"line", "match"}));
   GrepOptions options{.max = std::min(max, kMaxMatches), .context = context};
@@ -144,11 +141,10 @@ Result<Json> ServedDocument::Search(const ServedCall& call) {
     return MakeError(ErrorCode::kInvalidArgument, "search: query has {} bytes; at most {} are read",
                      GroupDigits(query.size()), GroupDigits(kMaxQueryBytes));
   }
-  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t count,
-                           call.arguments.Whole("k", {.otherwise = 10}));
-  DOSSIER_ASSIGN_OR_RETURN(const std::vector<Passage> passages,
-                           SearchPassages({&document_, 1}, query, std::min(count, kMaxPassages),
-                                          call.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t count, call.arguments.Whole("k", {.otherwise = 10}));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const std::vector<Passage> passages,
+      SearchPassages({&document_, 1}, query, std::min(count, kMaxPassages), call.cancel));
   JsonArray out;
   for (const Passage& passage : passages) {
     out.push_back({{"at", passage.at}, {"len", passage.length}, {"score", passage.score}});
@@ -174,9 +170,8 @@ Result<Json> ServedDocument::Find(const ServedCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string_view wanted, call.arguments.Text("text"));
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t from,
                            call.arguments.Whole("from_byte", {.otherwise = 0}));
-  DOSSIER_ASSIGN_OR_RETURN(
-      const std::uint64_t to,
-      call.arguments.Whole("to_byte", {.otherwise = document_.text.size()}));
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t to,
+                           call.arguments.Whole("to_byte", {.otherwise = document_.text.size()}));
   const std::string_view text = document_.text.substr(0, std::min(to, document_.text.size()));
   if (from > text.size()) return Json{{"at", -1}};
   DOSSIER_ASSIGN_OR_RETURN(const std::size_t at, FindText(text, wanted, from, call.cancel));
@@ -267,8 +262,8 @@ Result<Json> ServedDocument::CharToByte(const ServedCall& call) {
 Result<Json> ServedDocument::ByteToChar(const ServedCall& call) {
   DOSSIER_RETURN_IF_ERROR(call.arguments.Only({"ctx", "bytes"}));
   const CharacterIndex& index = CharactersIndex();
-  DOSSIER_ASSIGN_OR_RETURN(
-      const auto bytes, call.arguments.Wholes("bytes", kMaxConversions, document_.text.size()));
+  DOSSIER_ASSIGN_OR_RETURN(const auto bytes,
+                           call.arguments.Wholes("bytes", kMaxConversions, document_.text.size()));
   JsonArray chars;
   for (const std::uint64_t byte : bytes) chars.emplace_back(index.ToCharacter(byte));
   return Json{{"chars", std::move(chars)}};

@@ -20,19 +20,18 @@ std::optional<std::string> SubcallCache::KeyOf(const model::Request& request) co
   const model::Sampling& sampling = request.sampling;
   const bool repeatable = sampling.seed || (sampling.temperature && *sampling.temperature == 0);
   if (!repeatable) return std::nullopt;
-  const JsonObject asked{
-      {"version", kKeyVersion},
-      {"origin", origin_},
-      {"model", request.model},
-      {"temperature", OrNull(sampling.temperature)},
-      {"top_p", OrNull(sampling.top_p)},
-      {"max_output", OrNull(sampling.max_output)},
-      {"seed", OrNull(sampling.seed)},
-      {"stop", boost::json::value_from(sampling.stop)},
-      {"grammar", sampling.grammar},
-      {"extra", sampling.extra},
-      {"messages", assembly::ToCanonicalJson(request.messages)},
-      {"schema", OrNull(request.schema)}};
+  const JsonObject asked{{"version", kKeyVersion},
+                         {"origin", origin_},
+                         {"model", request.model},
+                         {"temperature", OrNull(sampling.temperature)},
+                         {"top_p", OrNull(sampling.top_p)},
+                         {"max_output", OrNull(sampling.max_output)},
+                         {"seed", OrNull(sampling.seed)},
+                         {"stop", boost::json::value_from(sampling.stop)},
+                         {"grammar", sampling.grammar},
+                         {"extra", sampling.extra},
+                         {"messages", assembly::ToCanonicalJson(request.messages)},
+                         {"schema", OrNull(request.schema)}};
   return Sha256Hex(ReplaceAll(ToJson(asked), boundary_, "boundary"));
 }
 

@@ -129,10 +129,11 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   // A blank prompt refuses the whole batch before anything is sent (REC-43).
   for (const Json& prompt : *prompts) {
     const JsonObject* object = prompt.if_object();
-    if (!object) return reply->Fail("bad_argument", "each prompt must be a text or a list of texts");
+    if (!object)
+      return reply->Fail("bad_argument", "each prompt must be a text or a list of texts");
     if (IsBlankPrompt(*object, call.raw)) {
-      return reply->Fail("bad_argument", fmt::format("prompt {}: the prompt is blank",
-                                                     &prompt - prompts->data()));
+      return reply->Fail("bad_argument",
+                         fmt::format("prompt {}: the prompt is blank", &prompt - prompts->data()));
     }
   }
   auto state = std::make_shared<BatchState>();
@@ -195,8 +196,7 @@ Result<assembly::Assembled> Subcalls::Prepare(const JsonObject& prompt, std::str
   if (with_context) {
     DOSSIER_ASSIGN_OR_RETURN(content, sandbox::ResolveText(*context, raw, contexts_));
   }
-  const auto chars =
-      static_cast<std::int64_t>(utf8::CodePoints(text) + utf8::CodePoints(content));
+  const auto chars = static_cast<std::int64_t>(utf8::CodePoints(text) + utf8::CodePoints(content));
   if (chars > run_.max_subcall_chars) {
     return MakeError(ErrorCode::kTooLong,
                      "the prompt has {} characters; a sub-call takes at most {}: split it",
@@ -220,7 +220,8 @@ void Subcalls::CountCoverage(const Json& parts, std::string_view raw) {
   const JsonArray* list = parts.if_array();
   if (!list) return;
   for (const Json& part : *list) {
-    const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"), length = FindInt(part, "len");
+    const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"),
+               length = FindInt(part, "len");
     if (document && at && length) {
       coverage_.AddSlice(static_cast<std::size_t>(*document), static_cast<std::uint64_t>(*at),
                          static_cast<std::uint64_t>(*length));
@@ -240,8 +241,8 @@ Status Subcalls::CheckModel(const JsonObject& args) const {
 }
 
 std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled& prompt,
-                                                     model::Purpose purpose,
-                                                     model::Sampling sampling) {
+                                                      model::Purpose purpose,
+                                                      model::Sampling sampling) {
   const BoundModel& sub = run_.options.sub;
   auto request = std::make_shared<model::Request>();
   request->model = sub.name;

@@ -32,8 +32,7 @@ std::string Label(std::string_view id) {
 
 }  // namespace
 
-void Transcript::Add(std::string id, assembly::Role role, std::string text,
-                     std::string output_of) {
+void Transcript::Add(std::string id, assembly::Role role, std::string text, std::string output_of) {
   assembly::HistoryTurn turn{.id = std::move(id), .turn = {.role = role}};
   turn.tokens = style_.counter.CountText(text).tokens + style_.tokens_per_message;
   turn.output_of = std::move(output_of);
@@ -158,8 +157,8 @@ Status Transcript::Apply(const assembly::CompactionPlan& plan, std::string_view 
                      fmt::format("Summary of turns {}, whose messages are in `history`", turns),
                      Bounded(summary), style_.boundary);
   }
-  DOSSIER_ASSIGN_OR_RETURN(
-      compaction_, assembly::ApplyCompaction(turns_, compaction_, plan, told, Policy({})));
+  DOSSIER_ASSIGN_OR_RETURN(compaction_,
+                           assembly::ApplyCompaction(turns_, compaction_, plan, told, Policy({})));
   return {};
 }
 

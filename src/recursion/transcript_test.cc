@@ -28,8 +28,8 @@ class TranscriptTest : public ::testing::Test {
   std::vector<std::string> View() const {
     std::vector<std::string> out;
     for (const assembly::Turn& turn : transcript_.AsSection().turns) {
-      out.push_back(fmt::format("{}: {}", assembly::RoleName(turn.role),
-                                turn.Text().substr(0, 60)));
+      out.push_back(
+          fmt::format("{}: {}", assembly::RoleName(turn.role), turn.Text().substr(0, 60)));
     }
     return out;
   }
@@ -47,12 +47,12 @@ TEST_F(TranscriptTest, OldOutputsGiveWayFirstAndCodeFindsThemInHistory) {  // RE
   const auto plan = transcript_.Plan({.start = 2000, .target = 1500});
   ASSERT_EQ(plan.step, Step::kRules);
   ASSERT_THAT(transcript_.Apply(plan, ""), Succeeds());
-  EXPECT_THAT(View(),
-              ElementsAre("assistant: reply 1", StartsWith("user: short 1"), "assistant: reply 2",
-                          StartsWith("user: short 2"), "assistant: reply 3",
-                          StartsWith("user: short 3"), "assistant: reply 4",
-                          StartsWith("user: output 4 xxx"), "assistant: reply 5",
-                          StartsWith("user: output 5 xxx"), "assistant: reply 6"));
+  EXPECT_THAT(
+      View(),
+      ElementsAre("assistant: reply 1", StartsWith("user: short 1"), "assistant: reply 2",
+                  StartsWith("user: short 2"), "assistant: reply 3", StartsWith("user: short 3"),
+                  "assistant: reply 4", StartsWith("user: output 4 xxx"), "assistant: reply 5",
+                  StartsWith("user: output 5 xxx"), "assistant: reply 6"));
   EXPECT_THAT(transcript_.AsSection().turns[3].Text(), HasSubstr("is history[1]."));
   ASSERT_EQ(moved_.size(), 3u);
   EXPECT_THAT(*moved_.At(1), StartsWith("[output of turn 2]\noutput 2 xxx"));

@@ -21,7 +21,8 @@ namespace dossier::recursion {
 class Workbench {
  public:
   // Waits for the context's copies, starts a session. `moved` and `turn` as in Bridge.
-  // Errors: kUnavailable (no sandbox of the asked strength), kIo (the copy failed), kDied, kCancelled.
+  // Errors: kUnavailable (no sandbox of the asked strength), kIo (the copy failed), kDied,
+  // kCancelled.
   static Result<std::unique_ptr<Workbench>> Open(RunState& run, sandbox::Pool& pool,
                                                  const MovedTurns& moved,
                                                  std::function<int()> turn);
@@ -32,9 +33,8 @@ class Workbench {
   sandbox::BridgeHandler& handler() { return bridge_; }
 
  private:
-  Workbench(RunState& run, std::vector<std::string_view> texts,
-            std::vector<TextDocument> documents, const MovedTurns& moved,
-            std::function<int()> turn,
+  Workbench(RunState& run, std::vector<std::string_view> texts, std::vector<TextDocument> documents,
+            const MovedTurns& moved, std::function<int()> turn,
             std::unique_ptr<sandbox::Session> session)
       : coverage_(texts),
         documents_(std::move(documents)),

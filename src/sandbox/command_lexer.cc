@@ -13,10 +13,11 @@ tl::unexpected<Error> Operator(char c, std::size_t at) {
     return MakeError(ErrorCode::kRefused,
                      "a line end at byte {} parts shell commands: give one command a call", at);
   }
-  return MakeError(ErrorCode::kRefused,
-                   "`{}` at byte {} is a shell operator, and there is no shell: quote it as '{}' if "
-                   "it is text, else give one plain command a call",
-                   c, at, c);
+  return MakeError(
+      ErrorCode::kRefused,
+      "`{}` at byte {} is a shell operator, and there is no shell: quote it as '{}' if "
+      "it is text, else give one plain command a call",
+      c, at, c);
 }
 
 class Lexer {

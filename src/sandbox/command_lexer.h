@@ -4,8 +4,8 @@
 //   LexCommand("cat x; rm y").error().message;   // "`;` at byte 5 is a shell operator: …"
 //
 // Words are parted by spaces and tabs. Between single quotes every byte stands for itself; between
-// double quotes, too, but a backslash before `"` or `\`. A backslash outside of quotes takes the next
-// byte as it is. What a shell would expand or act on is refused, never passed on as text.
+// double quotes, too, but a backslash before `"` or `\`. A backslash outside of quotes takes the
+// next byte as it is. What a shell would expand or act on is refused, never passed on as text.
 //
 // Thread-safety: pure function.
 
@@ -24,10 +24,10 @@ using Argv = std::vector<std::string>;
 
 inline constexpr std::size_t kMaxCommandBytes = 64 << 10;
 
-// At least one word. Errors: kRefused naming the operator and where it stands: ; & | < > ( ) $ { } *
-// ? [ ~ # ! backtick and line ends outside of quotes (`$` and backtick also between double quotes,
-// where a shell expands them), an open quote, a backslash at the end, NUL, bytes that are no UTF-8, an
-// empty or too long command.
+// At least one word. Errors: kRefused naming the operator and where it stands: ; & | < > ( ) $ { }
+// * ? [ ~ # ! backtick and line ends outside of quotes (`$` and backtick also between double
+// quotes, where a shell expands them), an open quote, a backslash at the end, NUL, bytes that are
+// no UTF-8, an empty or too long command.
 Result<Argv> LexCommand(std::string_view command);
 
 }  // namespace dossier::sandbox

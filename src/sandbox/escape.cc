@@ -84,7 +84,7 @@ Verdict Judge(const BlockResult& result, const std::string& nonce) {
   }
   const std::size_t at = result.out.rfind(nonce + " ");
   if (at == std::string::npos) {
-    const std::string why = result.error     ? result.error->type + ": " + result.error->message
+    const std::string why = result.error ? result.error->type + ": " + result.error->message
                             : !result.refused.empty() ? result.refused
                                                       : std::string(BlockStatusName(result.status));
     return {false, "no verdict: " + FirstLine(why)};
@@ -146,7 +146,8 @@ class Runner {
   Result<std::unique_ptr<Session>> Open(const Limits& limits) {
     SessionSpec spec;
     spec.limits = limits;
-    spec.contexts.push_back(Context{.name = "context.txt", .fd = context_.get(),
+    spec.contexts.push_back(Context{.name = "context.txt",
+                                    .fd = context_.get(),
                                     .bytes = kContextText.size(),
                                     .characters = kContextText.size()});
     return pool_.Open(std::move(spec), cancel_);
@@ -234,12 +235,9 @@ Json EscapeReport::ToJson() const {
                                   {"how", outcome.how}});
   }
   for (const std::string& id : not_built) missing.emplace_back(id);
-  return JsonObject{{"schema", "dossier.sandbox.test/1"},
-                    {"refused", refused()},
-                    {"total", outcomes.size()},
-                    {"not_built", std::move(missing)},
-                    {"attempts", std::move(attempts)},
-                    {"isolation", isolation.ToJson()}};
+  return JsonObject{{"schema", "dossier.sandbox.test/1"}, {"refused", refused()},
+                    {"total", outcomes.size()},           {"not_built", std::move(missing)},
+                    {"attempts", std::move(attempts)},    {"isolation", isolation.ToJson()}};
 }
 
 Result<EscapeReport> RunEscapeTests(Pool& pool, const PoolOptions& options,

@@ -26,12 +26,12 @@ namespace dossier::sandbox {
 struct EscapeOutcome {
   std::string id, name;  // "E1.1", "read /etc/passwd"
   bool refused = false;
-  std::string how;       // "PermissionError …", "killed by signal 31", "effect: …"
+  std::string how;  // "PermissionError …", "killed by signal 31", "effect: …"
 };
 
 struct EscapeReport {
-  std::vector<EscapeOutcome> outcomes;      // in the order of the spec
-  std::vector<std::string> not_built;       // ids of attempts that need what this build lacks
+  std::vector<EscapeOutcome> outcomes;  // in the order of the spec
+  std::vector<std::string> not_built;   // ids of attempts that need what this build lacks
   IsolationReport isolation;
 
   std::size_t refused() const;

@@ -6,8 +6,8 @@ namespace {
 using Then = EscapeAttempt::Then;
 
 // A frame that asks the host for a model call, as the bridge's thread would send it.
-#define FRAME                                                                                  \
-  "import json, os, struct\n"                                                                  \
+#define FRAME                                                                                     \
+  "import json, os, struct\n"                                                                     \
   "body = json.dumps({'method': 'llm', 'args': {'parts': ['FORGED'], 'model': None}}).encode()\n" \
   "frame = struct.pack('<IBBHQII', len(body), 1, 11, 0, 10**6 + 1, 1, len(body)) + body\n"
 
@@ -393,16 +393,14 @@ constexpr EscapeAttempt kAttempts[] = {
      "import socket\nreturn socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)"},
     {"E3.8", "vsock", "import socket\nreturn socket.socket(40, socket.SOCK_STREAM)"},
 
-    {"E4.1", "name lookup",
-     "import socket\nsocket.getaddrinfo('example.org', 80)\nreturn True"},
+    {"E4.1", "name lookup", "import socket\nsocket.getaddrinfo('example.org', 80)\nreturn True"},
     {"E4.2", "the host's loopback",
      "import urllib.request\nreturn urllib.request.urlopen('http://127.0.0.1:$TCP$/', timeout=1)"},
     {"E4.3", "descriptors 3 to 1,023", kOpenDescriptors},
     {"E4.4", "keys in the environment",
      "import os\nreturn set(os.environ) - {'PATH', 'TZ', 'LANG', 'LC_CTYPE', 'PYTHONHASHSEED'}"},
 
-    {"E5.1", "os.fork",
-     "import os\npid = os.fork()\nif pid == 0:\n    os._exit(0)\nreturn pid"},
+    {"E5.1", "os.fork", "import os\npid = os.fork()\nif pid == 0:\n    os._exit(0)\nreturn pid"},
     {"E5.2", "os.execv", "import os\nos.execv('/bin/true', ['true'])"},
     {"E5.3", "subprocess", "import subprocess\nreturn subprocess.run(['/bin/true'])"},
     {"E5.4", "os.system", "import os\nreturn os.system('true') == 0"},
@@ -471,8 +469,8 @@ constexpr EscapeAttempt kAttempts[] = {
      "        os.path.exists('/tmp/$ABSTRACT$-left'), 'left_behind' in globals()].count(True)"},
     {"E11.2", "thread bomb", kThreadBomb},
     {"E11.3", "memory bomb", kMemoryBomb},
-    {"E11.4", "output flood", "for _ in range(300):\n    print('x' * (1 << 17))",
-     Then::kNothing, "", FloodKept},
+    {"E11.4", "output flood", "for _ in range(300):\n    print('x' * (1 << 17))", Then::kNothing,
+     "", FloodKept},
 
     {"E12.2", "interrupt signal blocked or swallowed for ever",
      "import signal\n"

@@ -20,7 +20,7 @@ struct EscapeAttempt {
   enum class Then { kNothing, kSameSession, kNextSession };
 
   std::string_view id, name;
-  std::string_view code;   // empty: native probes only (escape_native.h)
+  std::string_view code;  // empty: native probes only (escape_native.h)
   Then then = Then::kNothing;
   std::string_view check;  // a second block there: returns true if the first one had its effect
   // Of the host: whether the first block's result shows an effect.

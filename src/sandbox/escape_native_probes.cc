@@ -81,9 +81,7 @@ bool UserFault() { return syscall(SYS_userfaultfd, O_CLOEXEC | 1 /* UFFD_USER_MO
 bool SessionKeyring() {
   return syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 1) >= 0;
 }
-bool AddKey() {
-  return syscall(SYS_add_key, "user", "x", "y", 1, KEY_SPEC_PROCESS_KEYRING) >= 0;
-}
+bool AddKey() { return syscall(SYS_add_key, "user", "x", "y", 1, KEY_SPEC_PROCESS_KEYRING) >= 0; }
 bool IoUring() {
   io_uring_params parameters = {};
   return syscall(SYS_io_uring_setup, 1, &parameters) >= 0;
@@ -166,10 +164,8 @@ constexpr NativeProbe kUnshare[] = {{"unshare user", NewUserNamespace},
                                     {"unshare mount", NewMountNamespace},
                                     {"clone into a namespace", CloneNamespace}};
 constexpr NativeProbe kSetns[] = {{"setns", JoinNamespace}};
-constexpr NativeProbe kMount[] = {{"mount", MountTmpfs},
-                                  {"umount", Unmount},
-                                  {"pivot_root", PivotRoot},
-                                  {"open_tree", OpenTree}};
+constexpr NativeProbe kMount[] = {
+    {"mount", MountTmpfs}, {"umount", Unmount}, {"pivot_root", PivotRoot}, {"open_tree", OpenTree}};
 constexpr NativeProbe kBpf[] = {{"bpf", Bpf}};
 constexpr NativeProbe kPerf[] = {{"perf_event_open", PerfEvent}, {"userfaultfd", UserFault}};
 constexpr NativeProbe kKeys[] = {{"keyctl", SessionKeyring}, {"add_key", AddKey}};
@@ -180,14 +176,11 @@ constexpr NativeProbe kOtherTables[] = {{"32-bit call", Call32Bit},
                                         {"call number -1", NegativeCall},
                                         {"personality", Personality}};
 constexpr NativeProbe kLimits[] = {{"prlimit64", RaiseLimit}, {"setrlimit", RaiseLimitOld}};
-constexpr NativeProbe kFlags[] = {{"dumpable", BeDumpable},
-                                  {"parent's signal", ForgetParent},
-                                  {"subreaper", BeSubreaper},
-                                  {"keep capabilities", KeepCapabilities},
-                                  {"another filter", NewFilter},
-                                  {"another filter by prctl", NewFilterByPrctl}};
-constexpr NativeProbe kExecute[] = {{"execve", ExecuteFile},
-                                    {"map executable", MapFileExecutable}};
+constexpr NativeProbe kFlags[] = {
+    {"dumpable", BeDumpable},      {"parent's signal", ForgetParent},
+    {"subreaper", BeSubreaper},    {"keep capabilities", KeepCapabilities},
+    {"another filter", NewFilter}, {"another filter by prctl", NewFilterByPrctl}};
+constexpr NativeProbe kExecute[] = {{"execve", ExecuteFile}, {"map executable", MapFileExecutable}};
 constexpr NativeProbe kDatagram[] = {{"datagram pair", DatagramPair}};
 
 }  // namespace
@@ -196,10 +189,10 @@ std::span<const NativeProbe> NativeProbes(std::string_view id) {
   const struct {
     std::string_view id;
     std::span<const NativeProbe> probes;
-  } table[] = {{"E2.4", kExecute}, {"E3.4", kDatagram}, {"E5.8", kTrace},  {"E6.1", kUnshare},
-               {"E6.2", kSetns},   {"E6.3", kMount},    {"E6.4", kBpf},    {"E6.5", kPerf},
-               {"E6.6", kKeys},    {"E6.7", kRing},     {"E6.8", kOtherTables},
-               {"E7.2", kMemory},  {"E7.3", kLimits},   {"E7.4", kFlags}};
+  } table[] = {{"E2.4", kExecute}, {"E3.4", kDatagram}, {"E5.8", kTrace},       {"E6.1", kUnshare},
+               {"E6.2", kSetns},   {"E6.3", kMount},    {"E6.4", kBpf},         {"E6.5", kPerf},
+               {"E6.6", kKeys},    {"E6.7", kRing},     {"E6.8", kOtherTables}, {"E7.2", kMemory},
+               {"E7.3", kLimits},  {"E7.4", kFlags}};
   for (const auto& entry : table) {
     if (entry.id == id) return entry.probes;
   }

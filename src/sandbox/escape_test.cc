@@ -93,8 +93,8 @@ TEST(EscapeTest, DegradedStillRefusesWhatTheFilterCovers) {  // SBX-A2, SBX-11
   ASSERT_THAT(report, Succeeds());
   EXPECT_EQ(report->isolation.gaps.size(), 2u);
   for (const EscapeOutcome& outcome : report->outcomes) {
-    const bool reads_files = outcome.id.starts_with("E1.") || outcome.id == "E2.5" ||
-                             outcome.id == "E9.1";
+    const bool reads_files =
+        outcome.id.starts_with("E1.") || outcome.id == "E2.5" || outcome.id == "E9.1";
     if (reads_files) continue;
     EXPECT_TRUE(outcome.refused) << outcome.id << " " << outcome.name << ": " << outcome.how;
   }
@@ -102,8 +102,8 @@ TEST(EscapeTest, DegradedStillRefusesWhatTheFilterCovers) {  // SBX-A2, SBX-11
 
 // Otherwise the list would prove nothing.
 TEST(EscapeTest, WithoutTheFilterTheAttemptsHaveEffects) {  // SBX-A2
-  const PoolOptions options = Options(
-      {"seccomp", "seccomp-threads", "landlock", "namespaces", "rlimits"}, Mode::kDegraded);
+  const PoolOptions options =
+      Options({"seccomp", "seccomp-threads", "landlock", "namespaces", "rlimits"}, Mode::kDegraded);
   const auto pool = Pool::Make(options);
   ASSERT_THAT(pool, Succeeds());
   const auto report = RunEscapeTests(**pool, options);

@@ -125,8 +125,8 @@ Clock::Steady BlockRunner::NextEvent(Steady now) const {
   Steady next = next_watch_;
   if (first_interrupt_) next = std::min(next, next_interrupt_);
   if (worker_.bridge().open_calls() == 0) {
-    next = std::min(next, std::max(last_activity_, worker_.bridge().last_reply()) +
-                              task_.spec->limits.silence);
+    next = std::min(
+        next, std::max(last_activity_, worker_.bridge().last_reply()) + task_.spec->limits.silence);
   }
   if (task_.options.deadline) next = std::min(next, *task_.options.deadline);
   return std::max(next, now);
@@ -158,7 +158,8 @@ void BlockRunner::Handle(Message message) {
       return End(BlockEnd::kDone, "");
     case MessageType::kCancel:
       return worker_.bridge().CancelCall(
-          static_cast<std::uint64_t>(message.json.at("id").get_int64()), "the code was interrupted");
+          static_cast<std::uint64_t>(message.json.at("id").get_int64()),
+          "the code was interrupted");
     case MessageType::kLog:
       outcome_.context_text |= message.json.at("level").get_string() == kContextTextLevel;
       return;
@@ -176,10 +177,10 @@ void BlockRunner::HandleCall(Message message) {
   last_activity_ = steady_clock::now();
   unread_credit_ += message.raw.size() + 256;
   if (unread_credit_ >= kCreditStep) {
-    worker_.bridge().Send({.type = MessageType::kCredit,
-                           .json = {{"requests", 0},
-                                    {"bytes", static_cast<std::int64_t>(unread_credit_)}}},
-                          Urgency::kUrgent);
+    worker_.bridge().Send(
+        {.type = MessageType::kCredit,
+         .json = {{"requests", 0}, {"bytes", static_cast<std::int64_t>(unread_credit_)}}},
+        Urgency::kUrgent);
     unread_credit_ = 0;
   }
   if (worker_.bridge().open_calls() >= kMaxOpenCalls) {
@@ -195,8 +196,8 @@ void BlockRunner::HandleCall(Message message) {
   }
   const std::shared_ptr<BridgeReply> reply = worker_.bridge().OpenCall(call);
   if (too_large > 0) {
-    return reply->Fail("too_large", fmt::format("the call has {} bytes; the limit is {}", too_large,
-                                                kMaxToHost));
+    return reply->Fail(
+        "too_large", fmt::format("the call has {} bytes; the limit is {}", too_large, kMaxToHost));
   }
   if (call.block != task_.block) return reply->Fail("cancelled", "the block has ended");
   if (task_.records) return AnswerFromRecord(call, *reply);
@@ -257,9 +258,9 @@ void BlockRunner::CheckTime(Steady now) {
   if (now >= *first_interrupt_ + grace) {
     Kill(fmt::format("it did not stop within {} ms of being interrupted", grace.count()));
   } else {
-    worker_.bridge().Send({.type = MessageType::kInterrupt,
-                           .json = {{"reason", ReasonName(*outcome_.interrupted)}}},
-                          Urgency::kUrgent);
+    worker_.bridge().Send(
+        {.type = MessageType::kInterrupt, .json = {{"reason", ReasonName(*outcome_.interrupted)}}},
+        Urgency::kUrgent);
     (void)worker_.bridge().Flush(worker_.fd());
   }
   next_interrupt_ = now + kInterruptEvery;

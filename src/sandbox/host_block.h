@@ -32,9 +32,9 @@ struct BlockControl {
 // The output of a block as it arrives, in pieces of the head and one of the tail.
 struct BlockOutput {
   std::string text;
-  std::string late;              // what threads of `late_block` wrote after its end
+  std::string late;  // what threads of `late_block` wrote after its end
   int late_block = 0;
-  std::uint64_t end = 0;         // bytes of the whole output up to the last piece
+  std::uint64_t end = 0;  // bytes of the whole output up to the last piece
   std::uint64_t total = 0, dropped = 0;
 
   void Add(std::string_view piece, std::uint64_t at);
@@ -47,9 +47,9 @@ struct BlockOutcome {
   Message done;
   BlockOutput output;
   std::optional<InterruptReason> interrupted;
-  bool cancelled = false;       // by the run's token
-  bool context_text = false;    // the worker made a str of its contexts
-  std::string death_reason;     // or what broke the protocol
+  bool cancelled = false;     // by the run's token
+  bool context_text = false;  // the worker made a str of its contexts
+  std::string death_reason;   // or what broke the protocol
   std::vector<CallRecord> records;
   Millis wall{0}, cpu{0};
   std::uint64_t peak_bytes = 0;
@@ -62,10 +62,10 @@ struct BlockTask {
   BlockControl* control = nullptr;
   Waker* waker = nullptr;
   RunOptions options;
-  BridgeHandler* handler = nullptr;              // or, in a replay,
+  BridgeHandler* handler = nullptr;  // or, in a replay,
   const std::vector<CallRecord>* records = nullptr;
-  std::optional<Millis> interrupt_after;         // replay of a block that was interrupted
-  std::optional<Millis> cpu_limit;               // instead of the spec's
+  std::optional<Millis> interrupt_after;  // replay of a block that was interrupted
+  std::optional<Millis> cpu_limit;        // instead of the spec's
 };
 
 BlockOutcome RunInWorker(HostWorker& worker, const BlockTask& task);

@@ -22,7 +22,8 @@ class HostReply final : public BridgeReply {
 
   // Dropped without an answer: the caller must not wait for ever.
   ~HostReply() override {
-    bridge_->Complete(id_, ErrorReply("failed", "the call was dropped by the host", Retry::kNo), {});
+    bridge_->Complete(id_, ErrorReply("failed", "the call was dropped by the host", Retry::kNo),
+                      {});
   }
 
   void Ok(Json value, std::string raw) override {
@@ -121,9 +122,8 @@ bool HostBridge::Complete(std::uint64_t id, JsonObject reply, std::string raw) {
     if (found == calls_.end()) return false;
     call = std::move(found->second);
     calls_.erase(found);
-    Message message{.type = MessageType::kReply,
-                    .id = id,
-                    .block = static_cast<std::uint32_t>(call.block)};
+    Message message{
+        .type = MessageType::kReply, .id = id, .block = static_cast<std::uint32_t>(call.block)};
     if (raw.size() + (kMaxJson) > kMaxToWorker) {
       reply = ErrorReply("too_large",
                          fmt::format("the reply has {} bytes; the limit is {}", raw.size(),

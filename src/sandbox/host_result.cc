@@ -63,10 +63,10 @@ std::vector<VariableInfo> ReadVariables(const Json* list) {
   for (const Json& value : list->get_array()) {
     if (variables.size() == kMaxVariables) break;
     VariableInfo info{.name = StringOf(value, "name"), .type = StringOf(value, "type")};
-    info.preview = std::string(utf8::Prefix(FindString(value, "preview").value_or(""),
-                                            kPreviewCharacters));
-    info.size = static_cast<std::uint64_t>(
-        std::max<std::int64_t>(FindInt(value, "size").value_or(0), 0));
+    info.preview =
+        std::string(utf8::Prefix(FindString(value, "preview").value_or(""), kPreviewCharacters));
+    info.size =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(FindInt(value, "size").value_or(0), 0));
     variables.push_back(std::move(info));
   }
   return variables;
@@ -96,8 +96,8 @@ std::string StopSentence(InterruptReason reason, const BlockOutcome& outcome, co
 
 void AddLateOutput(const BlockOutput& output, BlockResult* result) {
   if (output.late.empty()) return;
-  result->notes.push_back(fmt::format("late output of block {}: {}", output.late_block,
-                                      utf8::Sanitize(output.late)));
+  result->notes.push_back(
+      fmt::format("late output of block {}: {}", output.late_block, utf8::Sanitize(output.late)));
 }
 
 }  // namespace
@@ -133,8 +133,8 @@ Result<BlockResult> ReadBlockResult(BlockOutcome outcome, const Limits& limits) 
   const Json& usage = json.at("usage");
   result.cpu = Millis(FindInt(usage, "cpu_ms").value_or(0));
   result.wall = outcome.wall;
-  result.peak_bytes = std::max(outcome.peak_bytes,
-                               static_cast<std::uint64_t>(FindInt(usage, "peak").value_or(0)));
+  result.peak_bytes =
+      std::max(outcome.peak_bytes, static_cast<std::uint64_t>(FindInt(usage, "peak").value_or(0)));
   AddLateOutput(outcome.output, &result);
   if (!outcome.interrupted || result.status != BlockStatus::kInterrupted) return result;
   const InterruptReason reason = *outcome.interrupted;

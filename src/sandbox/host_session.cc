@@ -54,7 +54,8 @@ HostSession::HostSession(std::shared_ptr<ZygoteSource> zygotes, SessionSpec spec
 
 Result<std::unique_ptr<Session>> HostSession::Open(std::shared_ptr<ZygoteSource> zygotes,
                                                    SessionSpec spec, const CancelToken& cancel) {
-  std::unique_ptr<HostSession> session(new HostSession(std::move(zygotes), std::move(spec), cancel));
+  std::unique_ptr<HostSession> session(
+      new HostSession(std::move(zygotes), std::move(spec), cancel));
   DOSSIER_RETURN_IF_ERROR(session->KeepContexts());
   DOSSIER_RETURN_IF_ERROR(session->StartWorker());
   session->report_ = session->worker_->report();
@@ -260,13 +261,12 @@ Result<CheckResult> HostSession::Check(std::string_view code) {
   if (!worker_) return MakeError(ErrorCode::kDied, "the session has no worker");
   if (!utf8::IsValid(code)) {
     CheckResult refused;
-    refused.error = {.type = "SyntaxError",
-                     .message = fmt::format("the code is not valid UTF-8 at byte {}",
-                                            FirstInvalid(code))};
+    refused.error = {
+        .type = "SyntaxError",
+        .message = fmt::format("the code is not valid UTF-8 at byte {}", FirstInvalid(code))};
     return refused;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const Message checked,
-                           Request(CodeMessage(MessageType::kCheck, code)));
+  DOSSIER_ASSIGN_OR_RETURN(const Message checked, Request(CodeMessage(MessageType::kCheck, code)));
   if (checked.type != MessageType::kChecked) {
     return MakeError(ErrorCode::kProtocol, "bridge: {} instead of checked",
                      MessageTypeName(checked.type));

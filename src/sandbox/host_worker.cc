@@ -14,7 +14,7 @@
 namespace dossier::sandbox {
 namespace {
 
-constexpr Millis kOpenTime{60'000};   // a large context may have to be read from disk
+constexpr Millis kOpenTime{60'000};  // a large context may have to be read from disk
 constexpr Millis kCloseGrace{200};
 
 }  // namespace
@@ -28,7 +28,8 @@ Result<std::unique_ptr<HostWorker>> HostWorker::Open(ZygoteSource& zygotes, cons
   worker->bridge_ = std::make_shared<HostBridge>(std::move(waker));
   DOSSIER_RETURN_IF_ERROR(worker->SendOpen(spec, cancel));
   DOSSIER_RETURN_IF_ERROR(SetNonBlocking(worker->fd()));
-  if (const auto usage = ReadProcessUsage(worker->pid())) worker->base_bytes_ = usage->private_bytes;
+  if (const auto usage = ReadProcessUsage(worker->pid()))
+    worker->base_bytes_ = usage->private_bytes;
   worker->start_time_ =
       std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started);
   return worker;
@@ -38,8 +39,8 @@ Status HostWorker::SendOpen(const SessionSpec& spec, const CancelToken& cancel) 
   constexpr std::uint64_t kOpenId = 2;
   std::vector<int> fds;
   for (const Context& context : spec.contexts) fds.push_back(context.fd);
-  const std::string bytes = MessageWriter::Encode(MakeOpenMessage(spec, kOpenId),
-                                                  fds.empty() ? 0 : kFlagDescriptors);
+  const std::string bytes =
+      MessageWriter::Encode(MakeOpenMessage(spec, kOpenId), fds.empty() ? 0 : kFlagDescriptors);
   DOSSIER_RETURN_IF_ERROR(SendWithFds(fd(), bytes, fds));
   bridge_->SkipId(kOpenId);
   auto opened = ReceiveMessage(fd(), decoder_, nullptr, kOpenTime, cancel);
@@ -50,8 +51,9 @@ Status HostWorker::SendOpen(const SessionSpec& spec, const CancelToken& cancel) 
   if (!opened) return tl::unexpected(opened.error());
   if (opened->type == MessageType::kLog) {
     const Json* text = Find(opened->json, "text");
-    return MakeError(ErrorCode::kUnavailable, "{}",
-                     text && text->is_string() ? std::string_view(text->get_string()) : "no reason");
+    return MakeError(
+        ErrorCode::kUnavailable, "{}",
+        text && text->is_string() ? std::string_view(text->get_string()) : "no reason");
   }
   if (opened->type != MessageType::kOpened || opened->id != kOpenId) {
     return MakeError(ErrorCode::kProtocol, "bridge: {} instead of opened",
@@ -77,8 +79,7 @@ void HostWorker::Kill() {
   syscall(SYS_pidfd_send_signal, forked_.handle.get(), SIGKILL, nullptr, 0);
 }
 
-Result<Message> HostWorker::Request(Message message, Millis timeout,
-                                    const CancelToken& cancel) {
+Result<Message> HostWorker::Request(Message message, Millis timeout, const CancelToken& cancel) {
   const CancelFd stop(cancel);
   const std::uint64_t id = bridge_->Send(std::move(message));
   const auto end = std::chrono::steady_clock::now() + timeout;

@@ -33,9 +33,9 @@ struct IsolationPlan::State {
   IsolationOptions options;
   std::string cgroup_reason = "not asked for";
   Namespaces namespaces;
-  IsolationReport report;  // what the zygote has found and done so far
-  int* tid_address = nullptr;  // where glibc keeps the main thread's id
-  bool in_session = false;     // EnterSession was called
+  IsolationReport report;                               // what the zygote has found and done so far
+  int* tid_address = nullptr;                           // where glibc keeps the main thread's id
+  bool in_session = false;                              // EnterSession was called
   SessionFilters filters = SessionFilters::Assemble();  // once: a session only fills them in
 
   bool Disabled(std::string_view layer) const {
@@ -146,8 +146,8 @@ class Locker {
 
   Result<std::string> ApplyResourceLimits(std::uint64_t measured) const {
     const Limits& limits = report_.limits;
-    const Millis cpu = lock_.session_cpu.count() > 0 ? lock_.session_cpu
-                                                     : limits.cpu * kBlocksPerSession;
+    const Millis cpu =
+        lock_.session_cpu.count() > 0 ? lock_.session_cpu : limits.cpu * kBlocksPerSession;
     ResourceLimits values;
     values.data = (lock_.base_memory != 0 ? lock_.base_memory : measured) + lock_.context_memory +
                   limits.memory;

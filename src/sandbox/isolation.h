@@ -49,12 +49,12 @@ struct Layer {
 };
 
 struct Limits {
-  Millis silence{60'000};                 // of a block without bridge activity (SBX-41)
-  Millis cpu{120'000};                    // of a block, all threads
-  Millis grace{2'000};                    // from the first interrupt to SIGKILL
-  std::uint64_t memory = 1ull << 30;      // bytes beyond base and context
-  std::uint64_t output = 10u << 20;       // bytes kept of one block
-  std::uint64_t tmp = 64u << 20;          // bytes of the private /tmp
+  Millis silence{60'000};             // of a block without bridge activity (SBX-41)
+  Millis cpu{120'000};                // of a block, all threads
+  Millis grace{2'000};                // from the first interrupt to SIGKILL
+  std::uint64_t memory = 1ull << 30;  // bytes beyond base and context
+  std::uint64_t output = 10u << 20;   // bytes kept of one block
+  std::uint64_t tmp = 64u << 20;      // bytes of the private /tmp
   int threads = 64, files = 64;
 
   JsonObject ToJson() const;
@@ -67,7 +67,7 @@ struct IsolationReport {
   std::vector<Layer> layers;
   std::vector<std::string> gaps;  // "file names visible" (SBX-14)
   Limits limits;
-  std::string worker;             // "python 3.11.2"
+  std::string worker;  // "python 3.11.2"
 
   // dossier.sandbox/1
   Json ToJson() const;
@@ -170,8 +170,8 @@ class IsolationPlan {
   Result<IsolationReport> LockSession(const SessionLock& lock);
 
   // In the zygote: forks and locks a child that tries to open a file, make a socket, exec, ptrace,
-  // fork and use the bridge (SBX-12; self_check.h does it in two steps). Errors: kUnavailable naming
-  // what succeeded in spite of an applied wall, or the layer that strict lacks.
+  // fork and use the bridge (SBX-12; self_check.h does it in two steps). Errors: kUnavailable
+  // naming what succeeded in spite of an applied wall, or the layer that strict lacks.
   Status RunSelfTest();
 
   const IsolationOptions& options() const;

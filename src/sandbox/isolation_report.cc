@@ -75,8 +75,7 @@ Result<Mode> FindMode(const Json& value) {
 
 Result<LayerState> FindState(const Json& value) {
   const auto text = FindString(value, "state");
-  for (LayerState state :
-       {LayerState::kApplied, LayerState::kUnavailable, LayerState::kFailed}) {
+  for (LayerState state : {LayerState::kApplied, LayerState::kUnavailable, LayerState::kFailed}) {
     if (text == LayerStateName(state)) return state;
   }
   return MakeError(ErrorCode::kInvalidArgument, "isolation: a layer without a known state");
@@ -95,9 +94,12 @@ Error Missing(const Layer& layer, std::string_view more) {
 
 std::string_view LayerStateName(LayerState state) {
   switch (state) {
-    case LayerState::kApplied: return "applied";
-    case LayerState::kUnavailable: return "unavailable";
-    case LayerState::kFailed: return "failed";
+    case LayerState::kApplied:
+      return "applied";
+    case LayerState::kUnavailable:
+      return "unavailable";
+    case LayerState::kFailed:
+      return "failed";
   }
   return "failed";
 }
@@ -199,10 +201,14 @@ Result<IsolationReport> IsolationReport::FromJson(const Json& value) {
 
 JsonObject Limits::ToJson() const {
   const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
-  return {{"silence_ms", silence.count()}, {"cpu_ms", cpu.count()},
-          {"grace_ms", grace.count()},     {"memory", number(memory)},
-          {"output", number(output)},      {"tmp", number(tmp)},
-          {"threads", threads},            {"files", files}};
+  return {{"silence_ms", silence.count()},
+          {"cpu_ms", cpu.count()},
+          {"grace_ms", grace.count()},
+          {"memory", number(memory)},
+          {"output", number(output)},
+          {"tmp", number(tmp)},
+          {"threads", threads},
+          {"files", files}};
 }
 
 Result<Limits> Limits::FromJson(const Json& value) {

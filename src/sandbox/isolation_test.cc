@@ -48,8 +48,8 @@ TEST(IsolationTest, AllRequiredLayersApplyAsRootAndAsPlainUser) {  // SBX-A2
   for (Identity identity : kIdentities) {
     const Locked locked = RunLocked(Options(), identity, Nothing);
     EXPECT_EQ(locked.text, "ran");
-    for (const char* name : {"process", "flags", "rlimits", "landlock", "seccomp",
-                             "seccomp-threads"}) {
+    for (const char* name :
+         {"process", "flags", "rlimits", "landlock", "seccomp", "seccomp-threads"}) {
       EXPECT_TRUE(locked.report.Applied(name)) << name;
     }
     if (NamespacesWork()) {
@@ -158,16 +158,14 @@ TEST(IsolationTest, TmpIsPrivateAndBounded) {  // SBX-E2
 
 TEST(IsolationTest, OnlyTheNamedDescriptorsStayOpen) {  // SBX-E4, layer process
   const UniqueFd extra(open("/", O_RDONLY | O_DIRECTORY));
-  const Locked locked = RunLocked(
-      Options(), Identity::kSame,
-      [](int bridge) {
-        std::string open_fds;
-        for (int fd = 3; fd < 1024; ++fd) {
-          struct stat info;
-          if (fd != bridge && fstat(fd, &info) == 0) open_fds += 'x';
-        }
-        return open_fds;
-      });
+  const Locked locked = RunLocked(Options(), Identity::kSame, [](int bridge) {
+    std::string open_fds;
+    for (int fd = 3; fd < 1024; ++fd) {
+      struct stat info;
+      if (fd != bridge && fstat(fd, &info) == 0) open_fds += 'x';
+    }
+    return open_fds;
+  });
   EXPECT_EQ(locked.text, "x");  // the pipe on which this answer comes
 }
 
@@ -346,10 +344,10 @@ TEST(IsolationTest, ASessionLoadsTheProgramsThatItsParentAssembled) {  // SBX-13
       std::size_t differing = 0;
       for (std::size_t i = 0; i < before.size(); ++i) differing += common[i].k != before[i].k;
       const bool same = common.data() == built[0] && filters.threads().data() == built[1];
-      harness::Send(write_end.get(), !locked             ? "not locked"
-                                     : !same             ? "assembled in the session"
-                                     : differing != 1    ? "not filled in"
-                                                         : "filled in");
+      harness::Send(write_end.get(), !locked          ? "not locked"
+                                     : !same          ? "assembled in the session"
+                                     : differing != 1 ? "not filled in"
+                                                      : "filled in");
       _exit(0);
     }
     _exit(session && *session > 0 && waitpid(*session, nullptr, 0) > 0 ? 0 : 1);
@@ -409,8 +407,8 @@ TEST(IsolationReportTest, ALayerThatIsSetAgainReplacesItsGap) {
   IsolationReport report;
   report.Set("watchdog", LayerState::kFailed, "no /proc");
   EXPECT_EQ(report.gaps.size(), 1u);
-  EXPECT_THAT(CheckRequired(report), FailsWith(ErrorCode::kUnavailable,
-                                               "watchdog could not be applied (no /proc)"));
+  EXPECT_THAT(CheckRequired(report),
+              FailsWith(ErrorCode::kUnavailable, "watchdog could not be applied (no /proc)"));
   report.Set("watchdog", LayerState::kApplied, "");
   EXPECT_TRUE(report.gaps.empty());
   EXPECT_EQ(report.layers.size(), 1u);

@@ -285,9 +285,8 @@ class JailRun {
     (to_out ? exit_.out_bytes : exit_.err_bytes) += count;
     if (io_.on_output) return io_.on_output(stream, {block, count});
     std::string& kept = to_out ? exit_.out : exit_.err;
-    const std::size_t fits =
-        std::min<std::uint64_t>(count, spec_.limits.output - std::min<std::uint64_t>(
-                                                                 spec_.limits.output, kept.size()));
+    const std::size_t fits = std::min<std::uint64_t>(
+        count, spec_.limits.output - std::min<std::uint64_t>(spec_.limits.output, kept.size()));
     kept.append(block, fits);
     (to_out ? exit_.out_dropped : exit_.err_dropped) += count - fits;
   }
@@ -336,12 +335,18 @@ class JailRun {
 
 std::string_view JailStopName(JailStop stop) {
   switch (stop) {
-    case JailStop::kNothing: return "";
-    case JailStop::kTime: return "time";
-    case JailStop::kCancel: return "cancelled";
-    case JailStop::kCpu: return "cpu";
-    case JailStop::kMemory: return "memory";
-    case JailStop::kProcesses: return "processes";
+    case JailStop::kNothing:
+      return "";
+    case JailStop::kTime:
+      return "time";
+    case JailStop::kCancel:
+      return "cancelled";
+    case JailStop::kCpu:
+      return "cpu";
+    case JailStop::kMemory:
+      return "memory";
+    case JailStop::kProcesses:
+      return "processes";
   }
   return "";
 }

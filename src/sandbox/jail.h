@@ -1,5 +1,5 @@
-// External programs behind the sandbox's walls (spec sandbox 4.9): argv without a shell, folders that
-// it may read and write, limits, and the end of everything that it started.
+// External programs behind the sandbox's walls (spec sandbox 4.9): argv without a shell, folders
+// that it may read and write, limits, and the end of everything that it started.
 //
 //   JailSpec spec;
 //   spec.folder = "/home/ann/project";
@@ -9,17 +9,17 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const Exit exit, RunJailed(spec, argv, {}));
 //   if (exit.status == 0) Use(exit.out);
 //
-// The program sees the folders of the system (SystemFolders), those of the spec at their own paths, a
-// private /tmp, and nothing else. It runs as the user who asks. Root becomes the owner of the first
-// write root, else of the first read root, else nobody; in each case without any capability.
+// The program sees the folders of the system (SystemFolders), those of the spec at their own paths,
+// a private /tmp, and nothing else. It runs as the user who asks. Root becomes the owner of the
+// first write root, else of the first read root, else nobody; in each case without any capability.
 //
 // Layers are those of the Python worker (isolation.h) with another list of system calls; the report
 // has the same form. `flags`, `rlimits`, `seccomp` and one of `landlock` and `namespaces` must be
 // there, unless the mode is degraded.
 //
-// Without namespaces: no private /tmp (a folder of its own is made, named by TMPDIR, and removed), no
-// /proc, no signals to other processes unless landlock scopes them, no connection to local sockets
-// (with network: to all of them).
+// Without namespaces: no private /tmp (a folder of its own is made, named by TMPDIR, and removed),
+// no /proc, no signals to other processes unless landlock scopes them, no connection to local
+// sockets (with network: to all of them).
 //
 // Thread-safety: RunJailed may be called from many threads; it blocks the caller.
 
@@ -42,9 +42,9 @@
 namespace dossier::sandbox {
 
 struct JailLimits {
-  std::optional<Millis> wall{120'000};   // then TERM, 100 ms, KILL; unset: none
-  Millis cpu{120'000};                   // of all processes together
-  std::uint64_t memory = 4ull << 30;     // bytes: private memory of each process, and of all together
+  std::optional<Millis> wall{120'000};  // then TERM, 100 ms, KILL; unset: none
+  Millis cpu{120'000};                  // of all processes together
+  std::uint64_t memory = 4ull << 30;  // bytes: private memory of each process, and of all together
   std::uint64_t file_size = 1ull << 30;  // bytes of one file
   std::uint64_t tmp = 256u << 20;        // bytes of the private /tmp, and of /dev/shm
   std::uint64_t output = 16u << 20;      // bytes kept of stdout and of stderr; the rest is counted
@@ -60,11 +60,11 @@ using JailInput = std::variant<NoInput, std::string, int>;
 
 struct JailSpec {
   // Absolute paths; folders or files. Those that do not exist are left out.
-  std::vector<std::string> read;   // read and execute below
-  std::vector<std::string> write;  // change everything below, too
+  std::vector<std::string> read;         // read and execute below
+  std::vector<std::string> write;        // change everything below, too
   std::vector<std::string> system = {};  // empty: SystemFolders()
   JailNetwork network = JailNetwork::kNone;
-  std::string folder;                    // working folder; empty: the first write or read root, else /
+  std::string folder;  // working folder; empty: the first write or read root, else /
   std::vector<std::string> environment;  // "NAME=value", the whole of it
   JailInput input;
   JailLimits limits;
@@ -76,8 +76,8 @@ struct JailSpec {
 enum class Stream { kOut, kErr };
 
 struct Io {
-  // Gets the output as it comes, on the calling thread; then none is kept. Empty: it is kept in Exit,
-  // up to limits.output.
+  // Gets the output as it comes, on the calling thread; then none is kept. Empty: it is kept in
+  // Exit, up to limits.output.
   std::function<void(Stream, std::string_view)> on_output;
   CancelToken cancel;
 };
@@ -102,12 +102,12 @@ struct Exit {
   int shell_status() const { return signal != 0 ? 128 + signal : status; }
 };
 
-// Runs `argv` to its end, and ends all its descendants, also those of other sessions. argv[0] without
-// a slash is searched in the PATH of spec.environment, else in /usr/bin and /bin.
-// Errors: kInvalidArgument (an empty argv, a relative or root "/" folder, NUL bytes, a limit
-// out of range); kUnavailable naming the layer that is missing; kNotFound, kPermission if the program
-// or the working folder is not there in the jail; kDied if the walls' own process was killed. A status that is not 0, a limit
-// and a cancelled token are no errors.
+// Runs `argv` to its end, and ends all its descendants, also those of other sessions. argv[0]
+// without a slash is searched in the PATH of spec.environment, else in /usr/bin and /bin. Errors:
+// kInvalidArgument (an empty argv, a relative or root "/" folder, NUL bytes, a limit out of range);
+// kUnavailable naming the layer that is missing; kNotFound, kPermission if the program or the
+// working folder is not there in the jail; kDied if the walls' own process was killed. A status
+// that is not 0, a limit and a cancelled token are no errors.
 Result<Exit> RunJailed(const JailSpec& spec, std::span<const std::string> argv, const Io& io = {});
 
 // Where programs, libraries and what they need to start lie: /usr, /bin, /lib…, and single files of

@@ -1,7 +1,7 @@
 // The escape attempts of spec section 4.8, as a program in a jail makes them.
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -66,7 +66,8 @@ constexpr Attempt kAttempts[] = {
     {"E2 kernel settings", "write('/proc/sys/kernel/core_pattern')"},
     {"E3 IPv4", "connect(socket.AF_INET, socket.SOCK_STREAM, ('127.0.0.1', PORT))"},
     {"E3 IPv6", "bool(socket.socket(socket.AF_INET6, socket.SOCK_STREAM))"},
-    {"E3 UDP", "bool(socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT)))"},
+    {"E3 UDP",
+     "bool(socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT)))"},
     {"E3 unix path", "connect(socket.AF_UNIX, socket.SOCK_STREAM, UNIX)"},
     {"E3 abstract unix", "connect(socket.AF_UNIX, socket.SOCK_STREAM, '\\0' + ABSTRACT)"},
     {"E3 netlink", "bool(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))"},
@@ -74,27 +75,30 @@ constexpr Attempt kAttempts[] = {
     {"E3 packet", "bool(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))"},
     {"E3 vsock", "bool(socket.socket(40, socket.SOCK_STREAM))"},
     {"E4 name lookup", "bool(socket.getaddrinfo('example.com', 80))"},
-    {"E4 descriptors 3 to 1023", "any(os.path.exists('/proc/self/fd/%d' % n) and not os.readlink("
-                                 "'/proc/self/fd/%d' % n).startswith('/proc') for n in range(3, 1024))"},
+    {"E4 descriptors 3 to 1023",
+     "any(os.path.exists('/proc/self/fd/%d' % n) and not os.readlink("
+     "'/proc/self/fd/%d' % n).startswith('/proc') for n in range(3, 1024))"},
     {"E4 a descriptor by number", "any(is_open(n) for n in range(3, 1024))"},
-    {"E5 kill the host", "os.kill(HOST, 9) is None",
-     Attempt::Effect::kEndsTheTrial},
+    {"E5 kill the host", "os.kill(HOST, 9) is None", Attempt::Effect::kEndsTheTrial},
     {"E5 kill the parent", "os.kill(os.getppid(), 9) is None and os.getppid() != ppid",
      Attempt::Effect::kEndsTheTrial},
     {"E5 ptrace the parent", "call(101, 0x4206, os.getppid(), 0, 0)",
      Attempt::Effect::kEndsTheTrial},
-    {"E5 be traced", "call(101, 0, 0, 0, 0)",
-     Attempt::Effect::kEndsTheTrial},
+    {"E5 be traced", "call(101, 0, 0, 0, 0)", Attempt::Effect::kEndsTheTrial},
     {"E5 process_vm_readv", "call(310, os.getppid(), 0, 0, 0, 0, 0)"},
     {"E5 pidfd_getfd", "call(438, os.pidfd_open(os.getppid()), 0, 0)"},
-    {"E5 limits of the parent", "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE) is not None"},
+    {"E5 limits of the parent",
+     "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE) is not None"},
     {"E6 unshare user", "call(272, 0x10000000)"},
     {"E6 unshare mount", "call(272, 0x00020000)"},
-    {"E6 clone with namespaces", "os._exit(0) if call(56, 0x10000000 | 17, 0, 0, 0, 0) is None else True"},
-    {"E6 clone3", "call(435, ctypes.byref(ctypes.create_string_buffer(struct.pack('<11Q', "
-                  "0x10000000, *[0] * 10))), 88)"},
-    {"E6 setns", "call(308, os.open('/proc/self/ns/net', os.O_RDONLY) if os.path.exists("
-                 "'/proc/self/ns/net') else 0, 0)"},
+    {"E6 clone with namespaces",
+     "os._exit(0) if call(56, 0x10000000 | 17, 0, 0, 0, 0) is None else True"},
+    {"E6 clone3",
+     "call(435, ctypes.byref(ctypes.create_string_buffer(struct.pack('<11Q', "
+     "0x10000000, *[0] * 10))), 88)"},
+    {"E6 setns",
+     "call(308, os.open('/proc/self/ns/net', os.O_RDONLY) if os.path.exists("
+     "'/proc/self/ns/net') else 0, 0)"},
     {"E6 mount", "call(165, b'none', b'/tmp', b'tmpfs', 0, 0)"},
     {"E6 umount", "call(166, b'/tmp', 2)"},
     {"E6 pivot_root", "call(155, b'/tmp', b'/tmp')"},
@@ -114,7 +118,8 @@ constexpr Attempt kAttempts[] = {
     {"E6 personality", "call(135, 0x0040000)"},
     {"E7 raise a limit", "resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 20, 1 << 20)) is None"},
     {"E7 capabilities", "os.setuid(0) is None and os.getuid() == 0 and uid != 0"},
-    {"E7 a setuid program", "int(open('/proc/self/status').read().split('NoNewPrivs:')[1].split()[0]) == 0"},
+    {"E7 a setuid program",
+     "int(open('/proc/self/status').read().split('NoNewPrivs:')[1].split()[0]) == 0"},
     {"TIOCSTI", "fcntl.ioctl(terminal, 0x5412, b'x') is not None"},
     {"TIOCSTI with high bits", "call(16, terminal, 0x100005412, ctypes.byref(buffer))"},
     {"the terminal", "bool(os.open('/dev/tty', os.O_RDWR))"},
@@ -131,7 +136,8 @@ std::string Script(Choice choice) {
     const bool harmful = attempt.effect == Attempt::Effect::kEndsTheTrial;
     if (harmful && choice == Choice::kHarmless) continue;
     script += fmt::format(
-        "try:\n    worked, how = bool({}), ''\nexcept BaseException as e:\n    worked, how = False, "
+        "try:\n    worked, how = bool({}), ''\nexcept BaseException as e:\n    worked, how = "
+        "False, "
         "repr(e)\nif worked: print('''{}''', how)\n",
         attempt.code, attempt.id);
   }
@@ -236,12 +242,19 @@ std::string Try(const Ground& ground, const Case& c, Trial trial = {}) {
       spec.mode = Mode::kDegraded;
       spec.disabled_layers = {"namespaces", "landlock", "seccomp", "flags"};
     }
-    const std::string argv[] = {"python3", "-I", "-c", Script(down ? Choice::kHarmless : Choice::kAll), std::to_string(getpid()),
-                                ground.home, std::to_string(ground.port), ground.abstract_name,
+    const std::string argv[] = {"python3",
+                                "-I",
+                                "-c",
+                                Script(down ? Choice::kHarmless : Choice::kAll),
+                                std::to_string(getpid()),
+                                ground.home,
+                                std::to_string(ground.port),
+                                ground.abstract_name,
                                 ground.unix_path};
     const auto exit = RunJailed(spec, argv);
     if (!exit) return exit.error().message;
-    return exit->out + exit->err + (exit->signal != 0 ? fmt::format("signal {}", exit->signal) : "");
+    return exit->out + exit->err +
+           (exit->signal != 0 ? fmt::format("signal {}", exit->signal) : "");
   });
 }
 
@@ -268,8 +281,7 @@ INSTANTIATE_TEST_SUITE_P(Walls, JailEscapeTest,
 
 TEST(JailAttemptsTest, WorkWithoutTheWalls) {  // else their failure would prove nothing
   const Ground ground;
-  const std::string text =
-      Try(ground, {Identity::kSame, ""}, {.walls = Trial::Walls::kDown});
+  const std::string text = Try(ground, {Identity::kSame, ""}, {.walls = Trial::Walls::kDown});
   for (const char* id : {"E1 accounts of the host", "E1 home", "E1 a symlink out", "E2 write home",
                          "E2 remove from home", "E3 IPv4", "E3 UDP", "E3 unix path",
                          "E3 abstract unix", "E3 netlink", "E6 unshare user"}) {

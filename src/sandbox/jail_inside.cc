@@ -90,8 +90,8 @@ class Inside {
   }
 
   [[noreturn]] void Fail(const Error& error) const {
-    const JsonObject line{{"error", JsonObject{{"code", static_cast<int>(error.code)},
-                                               {"message", error.message}}}};
+    const JsonObject line{
+        {"error", JsonObject{{"code", static_cast<int>(error.code)}, {"message", error.message}}}};
     (void)WriteAll(plan_.report, ToJson(line) + "\n");
     _exit(127);
   }
@@ -126,16 +126,15 @@ class Inside {
                   {"/dev/stdin", "/proc/self/fd/0"},
                   {"/dev/stdout", "/proc/self/fd/1"},
                   {"/dev/stderr", "/proc/self/fd/2"}};
-    root.network = spec_.network == JailNetwork::kNone ? RootSpec::Network::kOwn
-                                                       : RootSpec::Network::kShared;
+    root.network =
+        spec_.network == JailNetwork::kNone ? RootSpec::Network::kOwn : RootSpec::Network::kShared;
     // Programs that find themselves root believe that they may do everything.
     if (geteuid() != 0) root.inner_uid = geteuid();
     if (getegid() != 0) root.inner_gid = getegid();
     const std::string name = UserName(spec_.environment);
-    root.files = {
-        {"/etc/passwd", fmt::format("{}:x:{}:{}::/tmp:/bin/sh\n", name, root.inner_uid,
-                                    root.inner_gid)},
-        {"/etc/group", fmt::format("{}:x:{}:\n", name, root.inner_gid)}};
+    root.files = {{"/etc/passwd",
+                   fmt::format("{}:x:{}:{}::/tmp:/bin/sh\n", name, root.inner_uid, root.inner_gid)},
+                  {"/etc/group", fmt::format("{}:x:{}:\n", name, root.inner_gid)}};
     return root;
   }
 
@@ -171,8 +170,7 @@ class Inside {
     Must(DropAllCapabilities());
     const KeeperReport report = KeepProgram(keeper, [&] { Start(); });
     if (!tmp_.empty()) (void)RemoveAll(tmp_);
-    (void)WriteAll(plan_.control,
-                   {reinterpret_cast<const char*>(&report), sizeof(KeeperReport)});
+    (void)WriteAll(plan_.control, {reinterpret_cast<const char*>(&report), sizeof(KeeperReport)});
     _exit(0);
   }
 
@@ -228,9 +226,8 @@ class Inside {
     if (!Walled()) policy.local_sockets = ProgramPolicy::LocalSockets::kPairsOnly;
     if (!Walled() && !scoped_) policy.signals = ProgramPolicy::Signals::kNone;
     DOSSIER_RETURN_IF_ERROR(ProbeSeccomp());
-    DOSSIER_RETURN_IF_ERROR(
-        LoadFilter(AssembleFilter(ProgramRules(policy), FilterAction::Allow()),
-                   FilterScope::kThisThread));
+    DOSSIER_RETURN_IF_ERROR(LoadFilter(AssembleFilter(ProgramRules(policy), FilterAction::Allow()),
+                                       FilterScope::kThisThread));
     return std::string();
   }
 
@@ -238,8 +235,8 @@ class Inside {
     for (const std::string& name : spec_.required_layers) {
       if (report_.Applied(name)) continue;
       const Layer* layer = report_.Find(name);
-      return MakeError(ErrorCode::kUnavailable, "sandbox: {} is required and not applied ({})", name,
-                       layer != nullptr ? layer->reason : "no such layer");
+      return MakeError(ErrorCode::kUnavailable, "sandbox: {} is required and not applied ({})",
+                       name, layer != nullptr ? layer->reason : "no such layer");
     }
     return {};
   }
@@ -274,7 +271,8 @@ class Inside {
     }
     std::vector<char*> arguments, variables;
     for (const std::string& text : plan_.argv) arguments.push_back(const_cast<char*>(text.c_str()));
-    for (const std::string& text : environment) variables.push_back(const_cast<char*>(text.c_str()));
+    for (const std::string& text : environment)
+      variables.push_back(const_cast<char*>(text.c_str()));
     arguments.push_back(nullptr);
     variables.push_back(nullptr);
     int reason = ENOENT;
@@ -283,8 +281,8 @@ class Inside {
       if (errno != ENOENT && errno != ENOTDIR) reason = errno;
     }
     if (reason == ENOENT) {
-      Fail({ErrorCode::kNotFound,
-            fmt::format("there is no program {} in the jail", plan_.argv[0])});
+      Fail(
+          {ErrorCode::kNotFound, fmt::format("there is no program {} in the jail", plan_.argv[0])});
     }
     Fail(ErrnoError(reason, fmt::format("start {} in the jail", plan_.argv[0])));
   }
@@ -305,10 +303,10 @@ class Inside {
   Namespaces namespaces_;
   IsolationReport report_;
   std::string cgroup_reason_;
-  std::string tmp_;        // where there is no private /tmp
+  std::string tmp_;  // where there is no private /tmp
   bool has_proc_ = false;
-  bool scoped_ = false;    // landlock keeps signals inside
-  int base_threads_ = 0;   // of the user, outside of the jail
+  bool scoped_ = false;   // landlock keeps signals inside
+  int base_threads_ = 0;  // of the user, outside of the jail
 };
 
 }  // namespace

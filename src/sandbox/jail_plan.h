@@ -27,8 +27,8 @@ struct JailPlan {
   std::string folder;               // where the program starts
   UserIds ids;                      // who root becomes
   int in = -1, out = -1, err = -1;  // all above 2
-  int report = -1;  // close-on-exec: lines of JSON, until the program runs
-  int control = -1;  // a socket: JailOrder to the keeper, KeeperReport from it
+  int report = -1;                  // close-on-exec: lines of JSON, until the program runs
+  int control = -1;                 // a socket: JailOrder to the keeper, KeeperReport from it
 };
 
 // One byte. The end of the socket means kKill.
@@ -36,7 +36,7 @@ enum class JailOrder : char { kEnd = 'T', kKill = 'K' };
 
 // Sent once, when every process but the keeper is gone.
 struct KeeperReport {
-  int wait_status = 0;     // of the program
+  int wait_status = 0;  // of the program
   JailStop stop = JailStop::kNothing;
   std::int64_t cpu_ms = 0;
 };

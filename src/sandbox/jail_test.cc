@@ -37,7 +37,9 @@ class JailTest : public ::testing::Test {
     spec_.limits.processes = 64;
   }
 
-  std::string Place(std::string_view name) const { return fmt::format("{}/{}", folder_->path(), name); }
+  std::string Place(std::string_view name) const {
+    return fmt::format("{}/{}", folder_->path(), name);
+  }
 
   Exit Run(std::vector<std::string> argv, const Io& io = {}) {
     Result<Exit> exit = RunJailed(spec_, argv, io);
@@ -106,7 +108,8 @@ TEST_F(JailTest, WrongUseIsRefusedInOneSentence) {  // section 6
   fails(spec_, {std::string("a\0b", 3)}, ErrorCode::kInvalidArgument, "NUL");
   fails(relative, {"true"}, ErrorCode::kInvalidArgument, "read root relative");
   fails(root, {"true"}, ErrorCode::kInvalidArgument, "read root /:");
-  fails(none, {"true"}, ErrorCode::kInvalidArgument, "limit processes: 0 is not between 1 and 4096");
+  fails(none, {"true"}, ErrorCode::kInvalidArgument,
+        "limit processes: 0 is not between 1 and 4096");
   fails(nul, {"true"}, ErrorCode::kInvalidArgument, "NUL");
   fails(spec_, {"no-such-program"}, ErrorCode::kNotFound, "there is no program no-such-program");
   fails(spec_, {folder_->path()}, ErrorCode::kPermission, "start " + folder_->path());
@@ -229,8 +232,10 @@ TEST_F(JailTest, LimitsHoldAndAreNamed) {  // SBX-80: limits
       {"cpu of one", "while true; do :; done", JailStop::kCpu},
       {"cpu of many", "while true; do (i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done); done",
        JailStop::kCpu},
-      {"processes", "sleep 1000 & sleep 1000 & sleep 1000 & sleep 1000 & sleep 1000 & "
-                    "while true; do sleep 1000 & done", JailStop::kProcesses},
+      {"processes",
+       "sleep 1000 & sleep 1000 & sleep 1000 & sleep 1000 & sleep 1000 & "
+       "while true; do sleep 1000 & done",
+       JailStop::kProcesses},
   };
   for (const char* disabled : {"", "namespaces"}) {
     for (const Case& c : cases) {
@@ -322,11 +327,13 @@ TEST_F(JailTest, FilesOfAWriteRootBelongToItsOwner) {  // layer process: root be
 }
 
 TEST_F(JailTest, CompilersMakePythonAndGitWork) {  // 4.9
-  ASSERT_THAT(WriteFileAtomic(Place("main.c"), "#include <stdio.h>\nint main(void) "
-                                               "{ puts(\"compiled\"); return 0; }\n"),
+  ASSERT_THAT(WriteFileAtomic(Place("main.c"),
+                              "#include <stdio.h>\nint main(void) "
+                              "{ puts(\"compiled\"); return 0; }\n"),
               Succeeds());
-  ASSERT_THAT(WriteFileAtomic(Place("Makefile"), "all: main\n\t@./main\nmain: main.c\n\t@cc -O1 "
-                                                 "-flto -o $@ $<\n"),
+  ASSERT_THAT(WriteFileAtomic(Place("Makefile"),
+                              "all: main\n\t@./main\nmain: main.c\n\t@cc -O1 "
+                              "-flto -o $@ $<\n"),
               Succeeds());
   for (const char* disabled : Disabled()) {
     spec_.disabled_layers = {disabled};

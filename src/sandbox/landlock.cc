@@ -24,11 +24,10 @@ struct RulesetAttributes {
 
 constexpr std::uint64_t kReadRights = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr std::uint64_t kTruncate = 1ull << 14;  // ABI 3
-constexpr std::uint64_t kWriteRights = kReadRights | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate |
-                                       LANDLOCK_ACCESS_FS_REMOVE_FILE |
-                                       LANDLOCK_ACCESS_FS_REMOVE_DIR |
-                                       LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR;
-constexpr std::uint64_t kRefer = 1ull << 13;      // ABI 2: rename into another folder
+constexpr std::uint64_t kWriteRights =
+    kReadRights | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+    LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR;
+constexpr std::uint64_t kRefer = 1ull << 13;          // ABI 2: rename into another folder
 constexpr std::uint64_t kControlDevice = 1ull << 15;  // ABI 5
 constexpr std::uint64_t kProgramRights = kReadRights | LANDLOCK_ACCESS_FS_EXECUTE;
 constexpr std::uint64_t kOwnedRights = kProgramRights | kWriteRights | kRefer |
@@ -47,7 +46,7 @@ RulesetAttributes EveryRight(int abi, FileRules::Network network) {
   return {.handled_access_fs = (1ull << rights) - 1,
           // bind, connect of TCP
           .handled_access_net = abi >= 4 && network == FileRules::Network::kNone ? 3u : 0u,
-          .scoped = abi >= 6 ? 3u : 0u};              // abstract UNIX sockets, signals
+          .scoped = abi >= 6 ? 3u : 0u};  // abstract UNIX sockets, signals
 }
 
 std::size_t AttributesSize(int abi) {
@@ -87,16 +86,13 @@ Result<int> LandlockAbi() {
 Status RestrictFiles(const FileRules& rules) {
   DOSSIER_ASSIGN_OR_RETURN(const int abi, LandlockAbi());
   const RulesetAttributes attributes = EveryRight(abi, rules.network);
-  const UniqueFd ruleset(static_cast<int>(
-      syscall(__NR_landlock_create_ruleset, &attributes, AttributesSize(abi), 0)));
+  const UniqueFd ruleset(
+      static_cast<int>(syscall(__NR_landlock_create_ruleset, &attributes, AttributesSize(abi), 0)));
   if (!ruleset.valid()) return MakeErrnoError(errno, "landlock ruleset");
   const std::uint64_t known = attributes.handled_access_fs;
   const std::pair<const std::vector<std::string>&, std::uint64_t> table[] = {
-      {rules.read, kReadRights},
-      {rules.write, kWriteRights},
-      {rules.programs, kProgramRights},
-      {rules.owned, kOwnedRights},
-      {rules.devices, kDeviceRights},
+      {rules.read, kReadRights},   {rules.write, kWriteRights},    {rules.programs, kProgramRights},
+      {rules.owned, kOwnedRights}, {rules.devices, kDeviceRights},
   };
   for (const auto& [paths, rights] : table) {
     for (const std::string& path : paths) {

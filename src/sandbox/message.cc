@@ -17,9 +17,12 @@ struct Field {
 };
 constexpr auto kOptional = Field::Presence::kOptional;
 
-constexpr Field kHello[] = {{"protocol", Kind::kInt},     {"worker", Kind::kString},
-                            {"version", Kind::kString},   {"language", Kind::kString},
-                            {"language_version", Kind::kString}, {"features", Kind::kArray},
+constexpr Field kHello[] = {{"protocol", Kind::kInt},
+                            {"worker", Kind::kString},
+                            {"version", Kind::kString},
+                            {"language", Kind::kString},
+                            {"language_version", Kind::kString},
+                            {"features", Kind::kArray},
                             {"error", Kind::kString, kOptional}};
 constexpr Field kOpen[] = {{"dialect", Kind::kString},  {"seed", Kind::kAny},
                            {"limits", Kind::kObject},   {"names", Kind::kArray},
@@ -35,19 +38,24 @@ constexpr Field kChecked[] = {{"ok", Kind::kBool},
                               {"names", Kind::kArray, kOptional}};
 constexpr Field kRun[] = {{"code", Kind::kText}, {"replay", Kind::kBool}};
 constexpr Field kOutput[] = {{"late", Kind::kInt}, {"at", Kind::kInt}};
-constexpr Field kDone[] = {{"status", Kind::kString},           {"error", Kind::kAny, kOptional},
-                           {"last", Kind::kText, kOptional},    {"vars", Kind::kArray, kOptional},
-                           {"usage", Kind::kObject},            {"out_bytes", Kind::kInt},
-                           {"dropped", Kind::kInt},             {"answer", Kind::kAny, kOptional},
-                           {"draft", Kind::kAny, kOptional},    {"notes", Kind::kArray, kOptional},
-                           {"refused", Kind::kText, kOptional}, {"assigned", Kind::kArray, kOptional}};
+constexpr Field kDone[] = {{"status", Kind::kString},
+                           {"error", Kind::kAny, kOptional},
+                           {"last", Kind::kText, kOptional},
+                           {"vars", Kind::kArray, kOptional},
+                           {"usage", Kind::kObject},
+                           {"out_bytes", Kind::kInt},
+                           {"dropped", Kind::kInt},
+                           {"answer", Kind::kAny, kOptional},
+                           {"draft", Kind::kAny, kOptional},
+                           {"notes", Kind::kArray, kOptional},
+                           {"refused", Kind::kText, kOptional},
+                           {"assigned", Kind::kArray, kOptional}};
 constexpr Field kGet[] = {{"name", Kind::kString}, {"max", Kind::kInt}};
 constexpr Field kValue[] = {{"found", Kind::kBool}, {"nearest", Kind::kArray, kOptional}};
 constexpr Field kCall[] = {
     {"method", Kind::kString}, {"args", Kind::kObject}, {"thread", Kind::kInt}};
-constexpr Field kReply[] = {{"ok", Kind::kBool},
-                            {"value", Kind::kAny, kOptional},
-                            {"error", Kind::kObject, kOptional}};
+constexpr Field kReply[] = {
+    {"ok", Kind::kBool}, {"value", Kind::kAny, kOptional}, {"error", Kind::kObject, kOptional}};
 constexpr Field kItem[] = {{"index", Kind::kInt},
                            {"ok", Kind::kBool},
                            {"value", Kind::kAny, kOptional},
@@ -59,7 +67,8 @@ constexpr Field kReset[] = {{"keep", Kind::kArray}};
 constexpr Field kClose[] = {{"grace_ms", Kind::kInt}};
 constexpr Field kLog[] = {{"level", Kind::kString}, {"text", Kind::kText}};
 constexpr Field kFork[] = {{"kind", Kind::kString}};  // session, zygote
-constexpr Field kForked[] = {{"pid", Kind::kInt}, {"ms", Kind::kInt}, {"error", Kind::kString, kOptional}};
+constexpr Field kForked[] = {
+    {"pid", Kind::kInt}, {"ms", Kind::kInt}, {"error", Kind::kString, kOptional}};
 constexpr Field kExited[] = {{"pid", Kind::kInt}, {"status", Kind::kInt}};
 
 enum class From { kHost, kWorker, kBoth };

@@ -27,30 +27,30 @@
 namespace dossier::sandbox {
 
 enum class MessageType : std::uint8_t {
-  kHello = 1,      // worker
-  kOpen = 2,       // host
-  kOpened = 3,     // worker
-  kCheck = 4,      // host
-  kChecked = 5,    // worker
-  kRun = 6,        // host
-  kOutput = 7,     // worker
-  kDone = 8,       // worker
-  kGet = 9,        // host
-  kValue = 10,     // worker
-  kCall = 11,      // worker
-  kReply = 12,     // host
-  kItem = 13,      // host
-  kCancel = 14,    // both
-  kInterrupt = 15, // host
-  kPing = 16,      // host
-  kPong = 17,      // worker
-  kCredit = 18,    // both
-  kReset = 19,     // host
-  kClose = 20,     // host
-  kLog = 21,       // worker
-  kFork = 22,      // host to zygote
-  kForked = 23,    // zygote
-  kExited = 24,    // zygote: a worker it forked has ended
+  kHello = 1,       // worker
+  kOpen = 2,        // host
+  kOpened = 3,      // worker
+  kCheck = 4,       // host
+  kChecked = 5,     // worker
+  kRun = 6,         // host
+  kOutput = 7,      // worker
+  kDone = 8,        // worker
+  kGet = 9,         // host
+  kValue = 10,      // worker
+  kCall = 11,       // worker
+  kReply = 12,      // host
+  kItem = 13,       // host
+  kCancel = 14,     // both
+  kInterrupt = 15,  // host
+  kPing = 16,       // host
+  kPong = 17,       // worker
+  kCredit = 18,     // both
+  kReset = 19,      // host
+  kClose = 20,      // host
+  kLog = 21,        // worker
+  kFork = 22,       // host to zygote
+  kForked = 23,     // zygote
+  kExited = 24,     // zygote: a worker it forked has ended
 };
 
 std::string_view MessageTypeName(MessageType type);

@@ -44,8 +44,11 @@ std::string RawFrame(FrameHeader header, std::string_view payload) {
 
 TEST(MessageTest, EveryMessageSplitAtEveryByteIsTheSame) {  // SBX-92, SBX-A7
   std::string stream = MessageWriter::Encode(Call(1, "Summarise:\n"));
-  stream += MessageWriter::Encode(
-      {.type = MessageType::kOutput, .id = 3, .block = 3, .json = {{"late", 0}, {"at", 0}}, .raw = "x"});
+  stream += MessageWriter::Encode({.type = MessageType::kOutput,
+                                   .id = 3,
+                                   .block = 3,
+                                   .json = {{"late", 0}, {"at", 0}},
+                                   .raw = "x"});
   stream += MessageWriter::Encode({.type = MessageType::kCancel, .json = {{"id", 1}}});
   stream += MessageWriter::Encode({.type = MessageType::kPong});
   for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
@@ -100,15 +103,16 @@ TEST(MessageTest, EachViolationIsRefused) {  // SBX-92
       {Side::kWorker, frame(MessageType::kCall, 1, R"({"method":"","args":{},"thread":0,"x":1})"),
        "unknown field"},
       {Side::kWorker, frame(MessageType::kCall, 1, R"([1])"), "no object"},
-      {Side::kWorker, frame(MessageType::kCall, 1, "{\"method\":\"\xff\",\"args\":{},\"thread\":0}"),
-       "not JSON"},
+      {Side::kWorker,
+       frame(MessageType::kCall, 1, "{\"method\":\"\xff\",\"args\":{},\"thread\":0}"), "not JSON"},
       {Side::kWorker, frame(MessageType::kCall, 1, "{"), "call"},
       {Side::kWorker, frame(MessageType::kCancel, 5, R"({"id":1})"), "with an id"},
       {Side::kWorker, RawFrame({.type = 11, .id = 1, .json_bytes = 100}, kCall), "promises 100"},
       {Side::kWorker, RawFrame({.type = 11, .id = 1, .json_bytes = kMaxJson + 1}, kCall),
        "the limit is 8388608"},
       {Side::kWorker,
-       RawFrame({.type = 11, .flags = kFlagMore, .id = 1}, "a") + RawFrame({.type = 7, .id = 1}, "b"),
+       RawFrame({.type = 11, .flags = kFlagMore, .id = 1}, "a") +
+           RawFrame({.type = 7, .id = 1}, "b"),
        "two messages under the id 1"},
   };
   for (const Case& c : cases) {
@@ -121,8 +125,8 @@ TEST(MessageTest, JsonNestedBeyondTheLimitIsRefused) {  // SBX-90
   for (int i = 0; i < 70; ++i) json += '[';
   for (int i = 0; i < 70; ++i) json += ']';
   json += "}}";
-  const std::string bytes = RawFrame(
-      {.type = 11, .id = 1, .json_bytes = static_cast<std::uint32_t>(json.size())}, json);
+  const std::string bytes =
+      RawFrame({.type = 11, .id = 1, .json_bytes = static_cast<std::uint32_t>(json.size())}, json);
   EXPECT_THAT(Decode(Side::kWorker, bytes), FailsWith(ErrorCode::kProtocol, "not JSON"));
 }
 
@@ -131,8 +135,8 @@ TEST(MessageTest, ACallOverTheLimitIsOneRefusedRequest) {  // SBX-90
   const std::string piece(kMaxFramePayload, 'x');
   constexpr int kFrames = 66;
   for (int i = 0; i < kFrames; ++i) {
-    decoder.Feed(RawFrame({.type = 11, .flags = i + 1 < kFrames ? kFlagMore : std::uint16_t{0}, .id = 1},
-                          piece));
+    decoder.Feed(RawFrame(
+        {.type = 11, .flags = i + 1 < kFrames ? kFlagMore : std::uint16_t{0}, .id = 1}, piece));
     auto message = decoder.Next();
     ASSERT_TRUE(message) << message.error().message;
     if (i + 1 < kFrames) continue;

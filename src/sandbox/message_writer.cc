@@ -37,7 +37,8 @@ void MessageWriter::Push(Message message, Urgency urgency) {
 FrameHeader MessageWriter::HeaderOf(const Item& item) {
   const std::uint64_t left = item.total() - item.sent;
   FrameHeader header;
-  header.payload_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kMaxFramePayload));
+  header.payload_bytes =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kMaxFramePayload));
   header.type = static_cast<std::uint8_t>(item.message.type);
   header.flags = left > kMaxFramePayload ? kFlagMore : 0;
   header.id = item.message.id;

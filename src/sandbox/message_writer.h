@@ -48,7 +48,7 @@ class MessageWriter {
 
   std::deque<Item> queue_;
   std::uint64_t pending_bytes_ = 0;
-  bool in_frame_ = false;      // the frame below is partly written; it belongs to queue_.front()
+  bool in_frame_ = false;  // the frame below is partly written; it belongs to queue_.front()
   std::array<char, kFrameHeaderBytes> header_{};
   std::uint64_t frame_bytes_ = 0, frame_sent_ = 0;  // header included
 };

@@ -107,9 +107,12 @@ constexpr std::uint64_t kQuietMount = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 std::uint64_t MountFlags(Bind::Access access) {
   switch (access) {
-    case Bind::Access::kRead: break;
-    case Bind::Access::kWrite: return kQuietMount;
-    case Bind::Access::kDevice: return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+    case Bind::Access::kRead:
+      break;
+    case Bind::Access::kWrite:
+      return kQuietMount;
+    case Bind::Access::kDevice:
+      return MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
   }
   return kQuietMount | MOUNT_ATTR_RDONLY;
 }
@@ -195,18 +198,18 @@ Status BuildRoot(const RootSpec& spec, const Layout& layout) {
 
 // A copy of the mount at `path` that can be put elsewhere.
 UniqueFd CloneMount(const std::string& path) {
-  return UniqueFd(open_tree(AT_FDCWD, path.c_str(),
-                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+  return UniqueFd(
+      open_tree(AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
 }
 
-// Not yet anywhere. Invalid with errno where the kernel allows none: only those who see a whole /proc
-// get another.
+// Not yet anywhere. Invalid with errno where the kernel allows none: only those who see a whole
+// /proc get another.
 UniqueFd NewProc() {
   const UniqueFd context(fsopen("proc", FSOPEN_CLOEXEC));
   if (!context.valid()) return {};
   if (fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return {};
-  return UniqueFd(fsmount(context.get(), FSMOUNT_CLOEXEC,
-                          kQuietMount | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY));
+  return UniqueFd(
+      fsmount(context.get(), FSMOUNT_CLOEXEC, kQuietMount | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY));
 }
 
 }  // namespace
@@ -292,8 +295,8 @@ Status Namespaces::MountTmp(std::uint64_t bytes, Programs programs) const {
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const Place& place = below_tmp_[i];
     DOSSIER_RETURN_IF_ERROR(MakePlace("", place.path, place.folder));
-    if (move_mount(mounts[i].get(), "", AT_FDCWD, place.path.c_str(),
-                   MOVE_MOUNT_F_EMPTY_PATH) != 0) {
+    if (move_mount(mounts[i].get(), "", AT_FDCWD, place.path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) !=
+        0) {
       return MakeErrnoError(errno, "mount " + place.path);
     }
   }

@@ -32,8 +32,8 @@ inline constexpr uid_t kInnerId = 1000;  // what the code is called inside, user
 
 // Absent paths are skipped.
 struct RootSpec {
-  std::vector<std::string> read;  // folders or files that stay
-  std::vector<std::string> load;  // folders that go with CloseLoadFolders
+  std::vector<std::string> read;     // folders or files that stay
+  std::vector<std::string> load;     // folders that go with CloseLoadFolders
   std::vector<std::string> write;    // folders that stay and may be changed
   std::vector<std::string> devices;  // device files: as they are
   std::vector<std::string> folders;  // made empty: places for mounts
@@ -67,10 +67,10 @@ class Namespaces {
   // In a process cloned with kSessionFlags: its ids, its own /tmp as working folder.
   Status EnterSession(std::uint64_t tmp_bytes) const;
 
-  // In a process that is the first of a pid namespace: its /tmp, an empty /dev/shm where the root has
-  // that folder, and /proc, read-only, with nothing but its own processes. A kernel that hides parts
-  // of the outer /proc allows no new one; then there is none. Ends with CloseLoadFolders: the outer
-  // /proc must be in the new root until then (`load`).
+  // In a process that is the first of a pid namespace: its /tmp, an empty /dev/shm where the root
+  // has that folder, and /proc, read-only, with nothing but its own processes. A kernel that hides
+  // parts of the outer /proc allows no new one; then there is none. Ends with CloseLoadFolders: the
+  // outer /proc must be in the new root until then (`load`).
   Status EnterJail(std::uint64_t tmp_bytes);
 
   // Later in the same process: another size of its /tmp.

@@ -56,7 +56,8 @@ std::string FindCommand(const std::string& name, const CommandJail& jail) {
   return {};
 }
 
-Result<std::vector<UsageRule>> ParseAll(std::string_view list, const std::vector<std::string>& lines,
+Result<std::vector<UsageRule>> ParseAll(std::string_view list,
+                                        const std::vector<std::string>& lines,
                                         std::vector<std::string>* warnings) {
   std::vector<UsageRule> rules;
   for (const std::string& line : lines) {
@@ -82,13 +83,13 @@ void HardenGit(Argv* argv) {
   if (argv->size() > 1 && is_diff((*argv)[1])) {
     argv->insert(argv->begin() + 2, {"--no-ext-diff", "--no-textconv"});
   }
-  argv->insert(argv->begin() + 1,
-               {"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"});
+  argv->insert(argv->begin() + 1, {"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"});
 }
 
 Decision Allow(std::string_view list, const UsageRule& rule, const Argv& argv,
                const std::string& program) {
-  Decision decision{.allowed = true, .argv = argv, .rule = fmt::format("{}: {}", list, rule.text())};
+  Decision decision{
+      .allowed = true, .argv = argv, .rule = fmt::format("{}: {}", list, rule.text())};
   if (BaseName(RealPath(program)) == "git") HardenGit(&decision.argv);
   decision.argv[0] = program;
   return decision;
@@ -139,7 +140,8 @@ Result<Policy> MakePolicy(const PolicyText& text) {
 Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail) {
   if (argv.empty() || argv[0].empty()) return Refuse("", "the command is empty");
   for (const std::string& word : argv) {
-    if (word.find('\0') != std::string::npos) return Refuse("", "a word of the command holds a NUL");
+    if (word.find('\0') != std::string::npos)
+      return Refuse("", "a word of the command holds a NUL");
   }
   const std::string program = FindCommand(argv[0], jail);
   const std::string real = program.empty() ? std::string() : RealPath(program);
@@ -167,11 +169,12 @@ Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail) 
   const std::vector<UsageRule>& rules =
       policy.allow ? *policy.allow : policy.built_in;  // built_in is empty if either is defined
   for (const UsageRule& rule : rules) {
-    if (rule.Admits(argv, inside)) return Allow(defined ? "allow" : "built-in", rule, argv, program);
+    if (rule.Admits(argv, inside))
+      return Allow(defined ? "allow" : "built-in", rule, argv, program);
     tried.push_back(&rule);
   }
-  return Refuse("", fmt::format("{} is not allowed: {}", Quoted(argv),
-                                Alternatives(tried, argv[0])));
+  return Refuse("",
+                fmt::format("{} is not allowed: {}", Quoted(argv), Alternatives(tried, argv[0])));
 }
 
 bool LiesInside(const CommandJail& jail, const std::string& path) {

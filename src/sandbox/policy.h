@@ -7,13 +7,13 @@
 //   if (decision.allowed) RunJailed(JailForCommand(policy, project), decision.argv);
 //   else Tell(decision.sentence);   // to the model and the user
 //
-// Rules are usage lines (usage_rule.h). The order: the program is found on a fixed PATH; `deny` by the
-// name as given, its base name and the base name of the file that it really is; `available_commands`
-// by first words; `allow`; if either of these two is defined, even empty, all else is refused; if
-// neither is, the built-in table of harmless commands decides (BuiltInRules).
+// Rules are usage lines (usage_rule.h). The order: the program is found on a fixed PATH; `deny` by
+// the name as given, its base name and the base name of the file that it really is;
+// `available_commands` by first words; `allow`; if either of these two is defined, even empty, all
+// else is refused; if neither is, the built-in table of harmless commands decides (BuiltInRules).
 //
-// The policy says what a command line may look like. What the program can reach is the jail's to say:
-// both hold together, and neither stands for the other.
+// The policy says what a command line may look like. What the program can reach is the jail's to
+// say: both hold together, and neither stands for the other.
 //
 // Thread-safety: immutable values, pure functions over files that are only read.
 
@@ -78,10 +78,10 @@ Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail);
 // every symbolic link. What does not exist counts where it would be made.
 bool LiesInside(const CommandJail& jail, const std::string& path);
 
-// CON-36: reads the root and the system's folders (and the repository that a linked work tree belongs
-// to), writes nothing unless the policy says so, no network unless it says so; stdin is empty.
-// Environment: PATH, HOME (a place that is not there), LANG, LC_*, TZ and USER of `environment`, a
-// list of "NAME=value".
+// CON-36: reads the root and the system's folders (and the repository that a linked work tree
+// belongs to), writes nothing unless the policy says so, no network unless it says so; stdin is
+// empty. Environment: PATH, HOME (a place that is not there), LANG, LC_*, TZ and USER of
+// `environment`, a list of "NAME=value".
 JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
                         const std::vector<std::string>& environment);
 

@@ -46,24 +46,80 @@ class PolicyTest : public ::testing::Test {
 };
 
 TEST_F(PolicyTest, TheBuiltInTableLooksAndNothingElse) {  // CON-35, A7, D8
-  for (const char* line :
-       {"git log -n 2", "git log -n2 --oneline src", "git status --short", "git diff --stat HEAD",
-        "git show 'HEAD~1'", "git branch -a", "git log -5", "ls", "ls -la src", "cat x", "cat in",
-        "head -n 3 x", "tail -n +2 x", "grep -rn text .", "grep -e a -e b x", "find . -name x",
-        "find -type f", "df -h", "ps aux", "ps -ef", "whoami", "pwd", "echo a b", "cat ./src/../x"}) {
+  for (const char* line : {"git log -n 2",
+                           "git log -n2 --oneline src",
+                           "git status --short",
+                           "git diff --stat HEAD",
+                           "git show 'HEAD~1'",
+                           "git branch -a",
+                           "git log -5",
+                           "ls",
+                           "ls -la src",
+                           "cat x",
+                           "cat in",
+                           "head -n 3 x",
+                           "tail -n +2 x",
+                           "grep -rn text .",
+                           "grep -e a -e b x",
+                           "find . -name x",
+                           "find -type f",
+                           "df -h",
+                           "ps aux",
+                           "ps -ef",
+                           "whoami",
+                           "pwd",
+                           "echo a b",
+                           "cat ./src/../x"}) {
     const Decision decision = Ask({}, line);
     EXPECT_TRUE(decision.allowed) << line << ": " << decision.sentence;
     EXPECT_THAT(decision.rule, HasSubstr("built-in: "));
   }
-  for (const char* line :
-       {"cat x; rm y", "cat $(id)", "cat ../../x", "cat out", "cat up/secret", "cat dangling",
-        "/bin/rm", "/bin/rm x", "rm x", "git -c x=y log", "find . -delete", "lsof", "cat /etc/passwd",
-        "find . -exec rm x", "find . -fprint y", "find . -fls y", "find . -ok rm", "git log --output=x",
-        "git diff --ext-diff", "git diff --no-index a b", "git branch -D main", "git branch new",
-        "git branch -m a b", "git push", "git -C .. log", "git show --textconv", "git config -l",
-        "tail -f x", "grep -f out x", "sh -c ls", "python3 -c x", "make test", "pytest", "cat",
-        "cat -", "env", "ls --color=auto -Z", "git --exec-path=. log", "git", "grep -r x ..",
-        "ls ..", "/usr/bin/cat x", "./src", "echo -x", "git log --ext-diff", "git log -O x"}) {
+  for (const char* line : {"cat x; rm y",
+                           "cat $(id)",
+                           "cat ../../x",
+                           "cat out",
+                           "cat up/secret",
+                           "cat dangling",
+                           "/bin/rm",
+                           "/bin/rm x",
+                           "rm x",
+                           "git -c x=y log",
+                           "find . -delete",
+                           "lsof",
+                           "cat /etc/passwd",
+                           "find . -exec rm x",
+                           "find . -fprint y",
+                           "find . -fls y",
+                           "find . -ok rm",
+                           "git log --output=x",
+                           "git diff --ext-diff",
+                           "git diff --no-index a b",
+                           "git branch -D main",
+                           "git branch new",
+                           "git branch -m a b",
+                           "git push",
+                           "git -C .. log",
+                           "git show --textconv",
+                           "git config -l",
+                           "tail -f x",
+                           "grep -f out x",
+                           "sh -c ls",
+                           "python3 -c x",
+                           "make test",
+                           "pytest",
+                           "cat",
+                           "cat -",
+                           "env",
+                           "ls --color=auto -Z",
+                           "git --exec-path=. log",
+                           "git",
+                           "grep -r x ..",
+                           "ls ..",
+                           "/usr/bin/cat x",
+                           "./src",
+                           "echo -x",
+                           "git log --ext-diff",
+                           "git log -O x"}) {
     const Decision decision = Ask({}, line);
     EXPECT_FALSE(decision.allowed) << line << " by " << decision.rule;
     EXPECT_FALSE(decision.sentence.empty());
@@ -90,10 +146,19 @@ TEST_F(PolicyTest, TheOrderIsDenyAvailableAllowAndThenNothing) {  // CON-35, D8,
   const Case cases[] = {
       {{.deny = {"cat"}}, "cat x", "deny: cat", "is denied by the rule `cat`"},
       {{.deny = {"cat"}}, "/bin/cat x", "deny: cat", "denied"},
-      {{.deny = {"git push"}, .available_commands = List{"git"}}, "git -C x push", "deny", "denied"},
-      {{.deny = {"git push"}, .available_commands = List{"git"}}, "git log", "available_commands: git", ""},
+      {{.deny = {"git push"}, .available_commands = List{"git"}},
+       "git -C x push",
+       "deny",
+       "denied"},
+      {{.deny = {"git push"}, .available_commands = List{"git"}},
+       "git log",
+       "available_commands: git",
+       ""},
       {{.deny = {"rm *"}, .allow = List{"rm **"}}, "rm x", "deny: rm *", "denied"},
-      {{.available_commands = List{"git log"}}, "git log --output=x", "available_commands: git log", ""},
+      {{.available_commands = List{"git log"}},
+       "git log --output=x",
+       "available_commands: git log",
+       ""},
       {{.available_commands = List{"git log"}}, "git logs", "", "it does not fit `git log`"},
       {{.available_commands = List{"git log"}}, "ls", "", "no rule allows ls"},
       {{.available_commands = List{"ls"}}, "lsof", "", ""},
@@ -109,7 +174,8 @@ TEST_F(PolicyTest, TheOrderIsDenyAvailableAllowAndThenNothing) {  // CON-35, D8,
   };
   for (const Case& c : cases) {
     const Decision decision = Ask(c.text, c.line);
-    EXPECT_TRUE(std::string_view(decision.rule).starts_with(c.rule)) << c.line << " " << decision.rule;
+    EXPECT_TRUE(std::string_view(decision.rule).starts_with(c.rule))
+        << c.line << " " << decision.rule;
     EXPECT_THAT(decision.sentence, HasSubstr(std::string(c.sentence))) << c.line;
     EXPECT_EQ(decision.allowed, !c.rule.empty() && !c.rule.starts_with("deny")) << c.line;
   }
@@ -123,7 +189,8 @@ TEST_F(PolicyTest, ALinkWithAnotherNameIsDeniedByWhatItIs) {  // CON-35: real ba
 }
 
 TEST_F(PolicyTest, PathsAreJudgedAfterSymbolicLinks) {  // CON-34, A7
-  for (const char* path : {"x", "src", "new", "src/new/deep", "in", "src/../x", ".", "up/project/x"}) {
+  for (const char* path :
+       {"x", "src", "new", "src/new/deep", "in", "src/../x", ".", "up/project/x"}) {
     EXPECT_TRUE(LiesInside(jail_, path)) << path;
   }
   for (const char* path : {"out", "up", "up/secret", "..", "../secret", "dangling", "dangling/x",
@@ -157,8 +224,9 @@ TEST_F(PolicyTest, TheJailOfACommandReadsItsRootOnly) {  // CON-36, A8
   const auto policy = MakePolicy({.allow = {{"python3 **", "sh **"}}});
   ASSERT_THAT(policy, Succeeds());
   setenv("OPENAI_API_KEY", "sk-secret", 1);
-  const JailSpec spec = JailForCommand(*policy, jail_, {"LANG=C.UTF-8", "OPENAI_API_KEY=sk-secret",
-                                                        "LC_ALL=C", "USER=ann", "LD_PRELOAD=x"});
+  const JailSpec spec = JailForCommand(
+      *policy, jail_,
+      {"LANG=C.UTF-8", "OPENAI_API_KEY=sk-secret", "LC_ALL=C", "USER=ann", "LD_PRELOAD=x"});
   unsetenv("OPENAI_API_KEY");
   const auto run = [&](Argv argv) {
     const Decision decision = Judge(*policy, argv, jail_);
@@ -187,8 +255,10 @@ TEST_F(PolicyTest, TheJailOfACommandReadsItsRootOnly) {  // CON-36, A8
 
 TEST_F(PolicyTest, AllowedGitRunsInItsJail) {  // A7: `git log -n 2` → runs
   const std::string script = fmt::format(
-      "cd {0} && git init -q && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first "
-      "&& git -c user.name=a -c user.email=a@b worktree add -q {1}/tree", jail_.root, folder_->path());
+      "cd {0} && git init -q && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m "
+      "first "
+      "&& git -c user.name=a -c user.email=a@b worktree add -q {1}/tree",
+      jail_.root, folder_->path());
   ASSERT_EQ(std::system(script.c_str()), 0);
   for (const std::string& root : {jail_.root, folder_->path() + "/tree"}) {
     for (const char* disabled : {"", "namespaces"}) {

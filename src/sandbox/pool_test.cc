@@ -27,12 +27,14 @@ TEST_F(PoolTest, SessionsOfOneZygoteDoNotSeeEachOther) {  // SBX-A12, SBX-E11
   auto one = Open();
   auto two = Open();
   ASSERT_TRUE(one && two);
-  Run(*one, "import json, os\njson.dumps = None\nos.environ['MARK'] = '1'\nmine = 1\n"
-            "import builtins\nbuiltins.extra = 1");
+  Run(*one,
+      "import json, os\njson.dumps = None\nos.environ['MARK'] = '1'\nmine = 1\n"
+      "import builtins\nbuiltins.extra = 1");
   Run(*one, "try:\n    open('/tmp/mark', 'w').write('1')\nexcept OSError: pass");
-  EXPECT_EQ(Output(*two, "import json, os, builtins\n"
-                         "print(json.dumps(1), 'MARK' in os.environ, 'mine' in globals(), "
-                         "hasattr(builtins, 'extra'), os.path.exists('/tmp/mark'))"),
+  EXPECT_EQ(Output(*two,
+                   "import json, os, builtins\n"
+                   "print(json.dumps(1), 'MARK' in os.environ, 'mine' in globals(), "
+                   "hasattr(builtins, 'extra'), os.path.exists('/tmp/mark'))"),
             "1 False False False False\n");
 }
 
@@ -52,9 +54,10 @@ TEST_F(PoolTest, EveryPreloadedModuleCanBeImportedInTheSandbox) {  // SBX-2, SBX
     ++modules;
   }
   EXPECT_GT(modules, 100);
-  code += "import hashlib, sqlite3\n"
-          "print(hashlib.pbkdf2_hmac('sha256', b'a', b'b', 1).hex()[:4], "
-          "sqlite3.connect(':memory:').execute('select 6 * 7').fetchone()[0])";
+  code +=
+      "import hashlib, sqlite3\n"
+      "print(hashlib.pbkdf2_hmac('sha256', b'a', b'b', 1).hex()[:4], "
+      "sqlite3.connect(':memory:').execute('select 6 * 7').fetchone()[0])";
   EXPECT_EQ(Output(**session, code), "ee21 42\n");
 }
 
@@ -66,8 +69,9 @@ TEST_F(PoolTest, AfterPrepareSessionsAreAsSeparateAsEver) {  // SBX-3, SBX-A12
   for (int i = 0; i < 4; ++i) {
     auto session = (*pool)->Open({});
     ASSERT_TRUE(session) << session.error().message;
-    EXPECT_EQ(Output(**session, "import os\nprint('mine' in globals(), os.listdir('/tmp'))\n"
-                                "mine = 1\nopen('/tmp/mark', 'w').close()"),
+    EXPECT_EQ(Output(**session,
+                     "import os\nprint('mine' in globals(), os.listdir('/tmp'))\n"
+                     "mine = 1\nopen('/tmp/mark', 'w').close()"),
               "False []\n");
   }
 }
@@ -77,8 +81,9 @@ TEST_F(PoolTest, TheSizeOfTmpIsTheSessionsOwn) {  // SBX-E2
   spec.limits.tmp = 1u << 20;
   auto session = Open(std::move(spec));
   ASSERT_TRUE(session);
-  EXPECT_EQ(Output(*session, "try:\n    open('/tmp/a', 'wb').write(bytes(2 << 20))\n"
-                             "except OSError as error: print(error.errno)"),
+  EXPECT_EQ(Output(*session,
+                   "try:\n    open('/tmp/a', 'wb').write(bytes(2 << 20))\n"
+                   "except OSError as error: print(error.errno)"),
             fmt::format("{}\n", ENOSPC));
 }
 
@@ -130,7 +135,7 @@ TEST_F(PoolTest, ASessionOutlivesItsPool) {
 }
 
 TEST_F(PoolTest, NothingIsLeftWhenTheHostIsKilled) {  // SBX-5, SBX-A10
-  pool_.reset();  // no children but those of the host below
+  pool_.reset();                                      // no children but those of the host below
   // Orphans become our children, so that their end can be waited for.
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   int ready[2];

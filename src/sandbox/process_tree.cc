@@ -44,8 +44,8 @@ std::vector<pid_t> AllProcesses(int proc) {
 
 using Table = std::unordered_map<pid_t, TreeProcess>;
 
-// Whether the chain of parents reaches `root`. Chains are short; a cycle cannot be, but /proc is read
-// piece by piece, so the walk is bounded.
+// Whether the chain of parents reaches `root`. Chains are short; a cycle cannot be, but /proc is
+// read piece by piece, so the walk is bounded.
 bool Descends(const Table& table, pid_t pid, pid_t root) {
   constexpr int kMaxDepth = 4096;
   for (int depth = 0; depth < kMaxDepth; ++depth) {
@@ -71,8 +71,8 @@ std::optional<TreeProcess> ParseProcessStat(std::string_view text) {
   long long children_user = 0, children_system = 0;
   if (std::sscanf(tail.c_str(),
                   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld %*d %*d %d",
-                  &process.state, &process.parent, &user, &system, &children_user,
-                  &children_system, &process.threads) != 7) {
+                  &process.state, &process.parent, &user, &system, &children_user, &children_system,
+                  &process.threads) != 7) {
     return std::nullopt;
   }
   const auto ticks = static_cast<std::int64_t>(user + system) + children_user + children_system;

@@ -21,9 +21,9 @@ namespace dossier::sandbox {
 
 struct TreeProcess {
   pid_t pid = 0, parent = 0;
-  char state = '?';             // as in /proc/PID/stat: R, S, Z, …
+  char state = '?';  // as in /proc/PID/stat: R, S, Z, …
   int threads = 0;
-  Millis cpu{0};                // its own and that of its children that were waited for
+  Millis cpu{0};  // its own and that of its children that were waited for
 };
 
 // Reads the text of /proc/PID/stat, in which a program chose its own name. nullopt if it is none.

@@ -28,10 +28,14 @@ Status SetResourceLimits(const ResourceLimits& limits) {
     const char* name;
     std::uint64_t value;
   } table[] = {
-      {RLIMIT_DATA, "DATA", limits.data},        {RLIMIT_CPU, "CPU", limits.cpu_seconds},
-      {RLIMIT_FSIZE, "FSIZE", limits.file_size}, {RLIMIT_NOFILE, "NOFILE", limits.files},
-      {RLIMIT_STACK, "STACK", limits.stack},     {RLIMIT_CORE, "CORE", 0},
-      {RLIMIT_MEMLOCK, "MEMLOCK", 0},            {RLIMIT_MSGQUEUE, "MSGQUEUE", 0},
+      {RLIMIT_DATA, "DATA", limits.data},
+      {RLIMIT_CPU, "CPU", limits.cpu_seconds},
+      {RLIMIT_FSIZE, "FSIZE", limits.file_size},
+      {RLIMIT_NOFILE, "NOFILE", limits.files},
+      {RLIMIT_STACK, "STACK", limits.stack},
+      {RLIMIT_CORE, "CORE", 0},
+      {RLIMIT_MEMLOCK, "MEMLOCK", 0},
+      {RLIMIT_MSGQUEUE, "MSGQUEUE", 0},
   };
   for (const auto& entry : table) {
     DOSSIER_RETURN_IF_ERROR(SetLimit(entry.resource, entry.name, entry.value));

@@ -16,10 +16,10 @@
 namespace dossier::sandbox {
 
 struct ResourceLimits {
-  std::uint64_t data = 0;         // bytes of writable private memory
-  std::uint64_t cpu_seconds = 0;  // of the process, all threads
-  std::uint64_t file_size = 0;    // bytes; what may be written to a file
-  std::uint64_t files = 64;       // highest descriptor + 1
+  std::uint64_t data = 0;             // bytes of writable private memory
+  std::uint64_t cpu_seconds = 0;      // of the process, all threads
+  std::uint64_t file_size = 0;        // bytes; what may be written to a file
+  std::uint64_t files = 64;           // highest descriptor + 1
   std::uint64_t stack = 64ull << 20;  // bytes, main thread
   // Threads of this user; set only in a user namespace of its own, else the user's other processes
   // count too.

@@ -100,19 +100,15 @@ FilterAction FilterAction::Errno(int number) {
 FilterProgram AssembleFilter(std::vector<FilterRule> rules, FilterAction fallback) {
   std::stable_sort(rules.begin(), rules.end(),
                    [](const FilterRule& a, const FilterRule& b) { return a.number < b.number; });
-  rules.erase(std::unique(rules.begin(), rules.end(),
-                          [](const FilterRule& a, const FilterRule& b) {
-                            return a.number == b.number;
-                          }),
-              rules.end());
+  rules.erase(
+      std::unique(rules.begin(), rules.end(),
+                  [](const FilterRule& a, const FilterRule& b) { return a.number == b.number; }),
+      rules.end());
   const std::vector<Branch> branches = Branches(rules, fallback);
   FilterProgram program = {
-      Load(offsetof(seccomp_data, arch)),
-      JumpIf(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0),
-      Return(FilterAction::Kill()),
-      Load(offsetof(seccomp_data, nr)),
-      JumpIf(BPF_JGE, kX32Bit, 0, 1),
-      Return(FilterAction::Kill()),
+      Load(offsetof(seccomp_data, arch)), JumpIf(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0),
+      Return(FilterAction::Kill()),       Load(offsetof(seccomp_data, nr)),
+      JumpIf(BPF_JGE, kX32Bit, 0, 1),     Return(FilterAction::Kill()),
   };
   const FilterProgram tree = Tree(branches, 0, branches.size());
   program.insert(program.end(), tree.begin(), tree.end());

@@ -22,33 +22,80 @@ using Match = FilterClause::Match;
 
 constexpr int kRefused[] = {
     // mounts and roots
-    __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot, __NR_open_tree, __NR_move_mount,
-    __NR_fsopen, __NR_fsconfig, __NR_fsmount, __NR_fspick, __NR_mount_setattr, __NR_swapon,
-    __NR_swapoff, __NR_quotactl, __NR_quotactl_fd,
+    __NR_mount,
+    __NR_umount2,
+    __NR_pivot_root,
+    __NR_chroot,
+    __NR_open_tree,
+    __NR_move_mount,
+    __NR_fsopen,
+    __NR_fsconfig,
+    __NR_fsmount,
+    __NR_fspick,
+    __NR_mount_setattr,
+    __NR_swapon,
+    __NR_swapoff,
+    __NR_quotactl,
+    __NR_quotactl_fd,
     // namespaces
-    __NR_unshare, __NR_setns,
+    __NR_unshare,
+    __NR_setns,
     // other processes
-    __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_process_madvise,
-    __NR_process_mrelease, __NR_pidfd_getfd, __NR_kcmp, __NR_migrate_pages, __NR_move_pages,
+    __NR_ptrace,
+    __NR_process_vm_readv,
+    __NR_process_vm_writev,
+    __NR_process_madvise,
+    __NR_process_mrelease,
+    __NR_pidfd_getfd,
+    __NR_kcmp,
+    __NR_migrate_pages,
+    __NR_move_pages,
     // parts of the kernel with a history of holes
-    __NR_bpf, __NR_perf_event_open, __NR_userfaultfd, __NR_io_uring_setup, __NR_io_uring_enter,
-    __NR_io_uring_register, __NR_keyctl, __NR_add_key, __NR_request_key, __NR_fanotify_init,
-    __NR_vhangup, __NR_lookup_dcookie, __NR_modify_ldt,
+    __NR_bpf,
+    __NR_perf_event_open,
+    __NR_userfaultfd,
+    __NR_io_uring_setup,
+    __NR_io_uring_enter,
+    __NR_io_uring_register,
+    __NR_keyctl,
+    __NR_add_key,
+    __NR_request_key,
+    __NR_fanotify_init,
+    __NR_vhangup,
+    __NR_lookup_dcookie,
+    __NR_modify_ldt,
     // files by number instead of name
     __NR_open_by_handle_at,
     // the machine
-    __NR_kexec_load, __NR_kexec_file_load, __NR_init_module, __NR_finit_module, __NR_delete_module,
-    __NR_reboot, __NR_syslog, __NR_acct, __NR_iopl, __NR_ioperm, __NR_settimeofday,
-    __NR_clock_settime, __NR_clock_adjtime, __NR_adjtimex, __NR_sethostname, __NR_setdomainname,
+    __NR_kexec_load,
+    __NR_kexec_file_load,
+    __NR_init_module,
+    __NR_finit_module,
+    __NR_delete_module,
+    __NR_reboot,
+    __NR_syslog,
+    __NR_acct,
+    __NR_iopl,
+    __NR_ioperm,
+    __NR_settimeofday,
+    __NR_clock_settime,
+    __NR_clock_adjtime,
+    __NR_adjtimex,
+    __NR_sethostname,
+    __NR_setdomainname,
 };
 
-constexpr int kSignals[] = {__NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo,
-                            __NR_rt_tgsigqueueinfo, __NR_pidfd_send_signal};
+constexpr int kSignals[] = {__NR_kill,
+                            __NR_tkill,
+                            __NR_tgkill,
+                            __NR_rt_sigqueueinfo,
+                            __NR_rt_tgsigqueueinfo,
+                            __NR_pidfd_send_signal};
 
 constexpr std::uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
                                          CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
-constexpr std::uint32_t kTypeText = 0x5412;        // TIOCSTI: text into the terminal's input
-constexpr std::uint32_t kConsole = 0x541c;         // TIOCLINUX: the same by pasting
+constexpr std::uint32_t kTypeText = 0x5412;  // TIOCSTI: text into the terminal's input
+constexpr std::uint32_t kConsole = 0x541c;   // TIOCLINUX: the same by pasting
 constexpr std::uint32_t kQueryPersonality = 0xffffffff;
 constexpr std::uint32_t kSocketTypeMask = 0xf;
 
@@ -95,10 +142,8 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
       {__NR_clone, allow, {{.word = LowWord(0), .mask = kNewNamespaces, .values = {0}}}, refuse});
   // Its flags lie behind a pointer; the C library then uses clone (SBX-22).
   rules.push_back({__NR_clone3, FilterAction::Errno(ENOSYS)});
-  rules.push_back({__NR_personality,
-                   allow,
-                   {{.word = LowWord(0), .values = {0, kQueryPersonality}}},
-                   refuse});
+  rules.push_back(
+      {__NR_personality, allow, {{.word = LowWord(0), .values = {0, kQueryPersonality}}}, refuse});
   // Limits of other processes of the user.
   rules.push_back({__NR_prlimit64, allow, {{.word = LowWord(0), .values = {0}}}, refuse});
   return rules;

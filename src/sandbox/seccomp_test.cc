@@ -47,12 +47,22 @@ std::optional<FilterAction> Simulate(const FilterProgram& program, const Call& c
         if (i.k % 4 != 0 || i.k + 4 > sizeof(data)) return std::nullopt;
         std::memcpy(&a, reinterpret_cast<const char*>(&data) + i.k, 4);
         break;
-      case BPF_ALU | BPF_AND | BPF_K: a &= i.k; break;
-      case BPF_JMP | BPF_JA: at += i.k; break;
-      case BPF_JMP | BPF_JEQ | BPF_K: at += a == i.k ? i.jt : i.jf; break;
-      case BPF_JMP | BPF_JGE | BPF_K: at += a >= i.k ? i.jt : i.jf; break;
-      case BPF_RET | BPF_K: return FilterAction{i.k};
-      default: return std::nullopt;
+      case BPF_ALU | BPF_AND | BPF_K:
+        a &= i.k;
+        break;
+      case BPF_JMP | BPF_JA:
+        at += i.k;
+        break;
+      case BPF_JMP | BPF_JEQ | BPF_K:
+        at += a == i.k ? i.jt : i.jf;
+        break;
+      case BPF_JMP | BPF_JGE | BPF_K:
+        at += a >= i.k ? i.jt : i.jf;
+        break;
+      case BPF_RET | BPF_K:
+        return FilterAction{i.k};
+      default:
+        return std::nullopt;
     }
   }
   return std::nullopt;
@@ -88,13 +98,13 @@ TEST(FilterProgramTest, DoesWhatItsRulesSayForEveryCallNumber) {
   for (int round = 0; round < 200; ++round) {
     std::vector<FilterRule> rules;
     for (std::uint64_t count = random.Below(60); rules.size() < count;) {
-      FilterRule rule{static_cast<int>(random.Below(80)), FilterAction::Errno(static_cast<int>(
-                                                              random.Below(4)))};
+      FilterRule rule{static_cast<int>(random.Below(80)),
+                      FilterAction::Errno(static_cast<int>(random.Below(4)))};
       for (std::uint64_t clauses = random.Below(3); rule.clauses.size() < clauses;) {
-        FilterClause clause{.word = static_cast<unsigned>(random.Below(12)),
-                            .mask = random.Below(2) ? 0xffffffff : 7,
-                            .match = random.Below(2) ? FilterClause::Match::kIn
-                                                     : FilterClause::Match::kNotIn};
+        FilterClause clause{
+            .word = static_cast<unsigned>(random.Below(12)),
+            .mask = random.Below(2) ? 0xffffffff : 7,
+            .match = random.Below(2) ? FilterClause::Match::kIn : FilterClause::Match::kNotIn};
         for (std::uint64_t n = random.Below(4) + 1; clause.values.size() < n;) {
           clause.values.push_back(static_cast<std::uint32_t>(random.Below(8)));
         }
@@ -172,11 +182,30 @@ TEST(SeccompPolicyTest, TheCommonFilterIsTheSpecsTable) {  // SBX-20, SBX-21, SB
   for (const Case& c : cases) {
     EXPECT_EQ(Describe(Simulate(program, c.call)), Describe(c.action)) << c.call.number;
   }
-  for (int number : {__NR_socket, __NR_connect, __NR_bind, __NR_execve, __NR_execveat, __NR_fork,
-                     __NR_vfork, __NR_kill, __NR_ptrace, __NR_dup, __NR_dup2, __NR_dup3,
-                     __NR_close_range, __NR_memfd_create, __NR_setrlimit, __NR_prlimit64,
-                     __NR_io_uring_setup, __NR_readlink, __NR_unlink, __NR_mkdir, __NR_rename,
-                     __NR_chdir, __NR_sched_setaffinity, __NR_sched_getaffinity}) {
+  for (int number : {__NR_socket,
+                     __NR_connect,
+                     __NR_bind,
+                     __NR_execve,
+                     __NR_execveat,
+                     __NR_fork,
+                     __NR_vfork,
+                     __NR_kill,
+                     __NR_ptrace,
+                     __NR_dup,
+                     __NR_dup2,
+                     __NR_dup3,
+                     __NR_close_range,
+                     __NR_memfd_create,
+                     __NR_setrlimit,
+                     __NR_prlimit64,
+                     __NR_io_uring_setup,
+                     __NR_readlink,
+                     __NR_unlink,
+                     __NR_mkdir,
+                     __NR_rename,
+                     __NR_chdir,
+                     __NR_sched_setaffinity,
+                     __NR_sched_getaffinity}) {
     EXPECT_EQ(Describe(Simulate(program, {number})), "errno 1") << number;
   }
 }
@@ -185,8 +214,8 @@ TEST(SeccompPolicyTest, WithoutAFileWallNothingIsOpenedForChange) {  // SBX-11, 
   const FilterProgram program =
       AssembleFilter(CommonRules({.pid = 1, .files = FileAccess::kReadOnly}), kKill);
   EXPECT_EQ(Simulate(program, {__NR_openat, {0, 0, O_RDONLY | O_CLOEXEC | O_DIRECTORY}}), kAllow);
-  for (unsigned flags : {O_WRONLY, O_RDWR, O_RDONLY | O_CREAT, O_RDONLY | O_TRUNC,
-                         O_TMPFILE | O_RDWR}) {
+  for (unsigned flags :
+       {O_WRONLY, O_RDWR, O_RDONLY | O_CREAT, O_RDONLY | O_TRUNC, O_TMPFILE | O_RDWR}) {
     EXPECT_EQ(Simulate(program, {__NR_openat, {0, 0, flags}}), kRefuse) << flags;
   }
 }
@@ -209,12 +238,30 @@ TEST(SeccompPolicyTest, OnlyTheInterpretersThreadsAreKeptOffThePrivateDescriptor
 
 TEST(SeccompPolicyTest, TheFilterOfProgramsIsTheSpecsTable) {  // SBX-80
   const FilterProgram program = AssembleFilter(ProgramRules({}), kAllow);
-  for (const int number :
-       {__NR_mount, __NR_umount2, __NR_pivot_root, __NR_ptrace, __NR_process_vm_readv,
-        __NR_process_vm_writev, __NR_bpf, __NR_perf_event_open, __NR_userfaultfd, __NR_keyctl,
-        __NR_add_key, __NR_io_uring_setup, __NR_io_uring_enter, __NR_io_uring_register,
-        __NR_kexec_load, __NR_kexec_file_load, __NR_init_module, __NR_finit_module, __NR_setns,
-        __NR_unshare, __NR_open_by_handle_at, __NR_move_mount, __NR_open_tree, __NR_pidfd_getfd}) {
+  for (const int number : {__NR_mount,
+                           __NR_umount2,
+                           __NR_pivot_root,
+                           __NR_ptrace,
+                           __NR_process_vm_readv,
+                           __NR_process_vm_writev,
+                           __NR_bpf,
+                           __NR_perf_event_open,
+                           __NR_userfaultfd,
+                           __NR_keyctl,
+                           __NR_add_key,
+                           __NR_io_uring_setup,
+                           __NR_io_uring_enter,
+                           __NR_io_uring_register,
+                           __NR_kexec_load,
+                           __NR_kexec_file_load,
+                           __NR_init_module,
+                           __NR_finit_module,
+                           __NR_setns,
+                           __NR_unshare,
+                           __NR_open_by_handle_at,
+                           __NR_move_mount,
+                           __NR_open_tree,
+                           __NR_pidfd_getfd}) {
     EXPECT_EQ(Describe(Simulate(program, {number})), "errno 1") << number;
   }
   const Call refused[] = {{__NR_clone, {CLONE_NEWUSER | SIGCHLD}},
@@ -227,10 +274,15 @@ TEST(SeccompPolicyTest, TheFilterOfProgramsIsTheSpecsTable) {  // SBX-80
                           {__NR_prlimit64, {1, 7}},
                           {__NR_personality, {READ_IMPLIES_EXEC}}};
   for (const Call& call : refused) EXPECT_EQ(Simulate(program, call), kRefuse) << call.number;
-  const Call allowed[] = {{__NR_execve},      {__NR_fork}, {__NR_clone, {SIGCHLD}},
-                          {__NR_kill, {5, 9}}, {__NR_ioctl, {0, TCGETS}},
-                          {__NR_socket, {AF_UNIX, SOCK_DGRAM}}, {__NR_connect},
-                          {__NR_prlimit64, {0, 7}}, {__NR_setsid}};
+  const Call allowed[] = {{__NR_execve},
+                          {__NR_fork},
+                          {__NR_clone, {SIGCHLD}},
+                          {__NR_kill, {5, 9}},
+                          {__NR_ioctl, {0, TCGETS}},
+                          {__NR_socket, {AF_UNIX, SOCK_DGRAM}},
+                          {__NR_connect},
+                          {__NR_prlimit64, {0, 7}},
+                          {__NR_setsid}};
   for (const Call& call : allowed) EXPECT_EQ(Simulate(program, call), kAllow) << call.number;
   EXPECT_EQ(Simulate(program, {__NR_clone3}), FilterAction::Errno(ENOSYS));
   EXPECT_EQ(Simulate(program, {0x40000000 | __NR_read}), kKill);

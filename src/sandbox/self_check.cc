@@ -15,9 +15,7 @@
 namespace dossier::sandbox {
 namespace {
 
-bool CanOpen(int) {
-  return UniqueFd(open("/etc/passwd", O_RDONLY | O_CLOEXEC)).valid();
-}
+bool CanOpen(int) { return UniqueFd(open("/etc/passwd", O_RDONLY | O_CLOEXEC)).valid(); }
 bool CanMakeSocket(int) { return UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)).valid(); }
 bool CanExecute(int) {
   char* const empty[] = {nullptr};
@@ -33,7 +31,7 @@ bool CanFork(int) {
 bool CanWriteBridge(int bridge) { return write(bridge, "x", 1) == 1; }
 
 struct Attempt {
-  std::string_view did;  // "the self test …"
+  std::string_view did;              // "the self test …"
   std::string_view layer, or_layer;  // what refuses it
   bool (*succeeds)(int bridge);
 };
@@ -57,9 +55,10 @@ std::string LockAndTry(IsolationPlan& plan, int bridge, int answer) {
   for (const Attempt& attempt : kAttempts) {
     const bool walled = report->Applied(attempt.layer) || report->Applied(attempt.or_layer);
     if (!walled || !attempt.succeeds(bridge)) continue;
-    return fmt::format("sandbox: the self test {} although {} is applied; this kernel does not "
-                       "hold what it says",
-                       attempt.did, attempt.layer);
+    return fmt::format(
+        "sandbox: the self test {} although {} is applied; this kernel does not "
+        "hold what it says",
+        attempt.did, attempt.layer);
   }
   return "";
 }

@@ -31,19 +31,19 @@ namespace dossier::sandbox {
 // A text that code sees as `context` (or one of its documents). The worker maps `fd` read-only; the
 // text never travels in a message. Valid UTF-8.
 struct Context {
-  std::string name;                // base name: what open("events.ndjson") finds
-  int fd = -1;                     // a sealed memfd or a file of the content store; stays the caller's
+  std::string name;  // base name: what open("events.ndjson") finds
+  int fd = -1;       // a sealed memfd or a file of the content store; stays the caller's
   std::uint64_t bytes = 0, characters = 0;
-  Json meta;                       // contextMeta for this document; null if there is none
+  Json meta;  // contextMeta for this document; null if there is none
 };
 
 struct SessionSpec {
-  std::vector<Context> contexts;   // sorted by name
-  std::uint64_t seed = 0;          // of `random`; string hashing is constant (SBX-48)
+  std::vector<Context> contexts;  // sorted by name
+  std::uint64_t seed = 0;         // of `random`; string hashing is constant (SBX-48)
   Limits limits;
   std::uint64_t context_string_max = 2ull << 30;  // bytes (SBX-32)
   std::vector<std::string> named_models;
-  JsonObject features;             // depth, profile, question…: what the prelude shows to code
+  JsonObject features;  // depth, profile, question…: what the prelude shows to code
 };
 
 enum class BlockStatus { kOk, kError, kInterrupted, kLimit, kFinal, kDied, kNotRun };
@@ -70,12 +70,12 @@ struct HandedAnswer {
 
 struct BlockResult {
   BlockStatus status = BlockStatus::kOk;
-  std::string out;                     // stdout and stderr as printed, then the shown last value
+  std::string out;  // stdout and stderr as printed, then the shown last value
   std::uint64_t out_bytes = 0, out_dropped = 0;
-  std::string last;                    // "Out: …" text of the last expression or assignment; "" none
+  std::string last;  // "Out: …" text of the last expression or assignment; "" none
   std::optional<BlockError> error;
-  std::string refused;                 // why a block was not run (REC-17); status kNotRun
-  std::vector<std::string> notes;      // for the model: names put back, late output, comparisons …
+  std::string refused;             // why a block was not run (REC-17); status kNotRun
+  std::vector<std::string> notes;  // for the model: names put back, late output, comparisons …
   std::vector<VariableInfo> variables;
   std::optional<HandedAnswer> answer;  // accepted form of this block
   std::optional<std::string> draft;    // answer["content"] while not ready
@@ -86,14 +86,14 @@ struct BlockResult {
   std::vector<std::string> names_kept, names_lost;
 };
 
-// One call from code over the bridge. JSON is checked for shape only; methods, offsets and names are
-// checked by the handler (SBX-93).
+// One call from code over the bridge. JSON is checked for shape only; methods, offsets and names
+// are checked by the handler (SBX-93).
 struct BridgeCall {
   std::uint64_t id = 0;
   int block = 0;
   std::string method;  // llm llm_batch map grep search count records budget …
   JsonObject args;
-  std::string raw;     // texts lie here; {"blob":[offset,length]} in args points into it
+  std::string raw;  // texts lie here; {"blob":[offset,length]} in args points into it
 };
 
 // Completes one call, now or later, from any thread. Dropped without an answer it fails the call.
@@ -131,9 +131,9 @@ struct RunOptions {
 
 struct CheckResult {
   bool ok = false;
-  BlockError error;          // when not ok
-  bool incomplete = false;   // the code ends in the middle of something
-  bool has_effect = false;   // a call, assignment, import or loop (REC-14, whole reply as code)
+  BlockError error;         // when not ok
+  bool incomplete = false;  // the code ends in the middle of something
+  bool has_effect = false;  // a call, assignment, import or loop (REC-14, whole reply as code)
 };
 
 enum class InterruptReason { kUser, kDeadline, kSilence, kCpu };
@@ -144,13 +144,14 @@ class Session {
   // Runs one block to its end. What the code raises is a BlockResult, not an error. So is a block
   // that stopped when `options.cancel` asked for it: kInterrupted with its output and draft, or the
   // answer that it handed over just then. Errors: kDied after the third death of the worker in this
-  // session, kProtocol, kUnavailable; kCancelled if there was nothing to run yet, or if the code did
-  // not stop and its worker was killed.
+  // session, kProtocol, kUnavailable; kCancelled if there was nothing to run yet, or if the code
+  // did not stop and its worker was killed.
   virtual Result<BlockResult> Run(std::string_view code, const RunOptions& options,
                                   BridgeHandler& handler) = 0;
   // Compiles, runs nothing.
   virtual Result<CheckResult> Check(std::string_view code) = 0;
-  // The value of a variable as text (str() of it), at most `max_bytes`. kNotFound names the nearest.
+  // The value of a variable as text (str() of it), at most `max_bytes`. kNotFound names the
+  // nearest.
   virtual Result<std::string> Get(std::string_view name, std::uint64_t max_bytes) = 0;
   // Starts over: what blocks assigned is gone, but for the variables in `keep`. Contexts, modules
   // that were imported and the files in /tmp stay. Errors: kDied, kRefused while a block runs.
@@ -164,8 +165,8 @@ class Session {
 
 struct PoolOptions {
   Mode mode = Mode::kStrict;
-  std::string worker_path;             // empty: beside the command, or ../libexec/dossier (SBX-1)
-  std::vector<std::string> read_folders;  // --sandbox-read
+  std::string worker_path;  // empty: beside the command, or ../libexec/dossier (SBX-1)
+  std::vector<std::string> read_folders;     // --sandbox-read
   std::vector<std::string> disabled_layers;  // for tests: these layers are treated as unavailable
 };
 
@@ -174,13 +175,14 @@ class Pool {
   // Errors: kUnavailable / kRefused with the layer, the reason and the way out (SBX-10, exit 12).
   static Result<std::unique_ptr<Pool>> Make(PoolOptions options);
   virtual ~Pool() = default;
-  // Starts the zygote (self test included, SBX-12) and a first worker in the background, for an Open
-  // that will come. What fails shows in Open. Returns at once.
+  // Starts the zygote (self test included, SBX-12) and a first worker in the background, for an
+  // Open that will come. What fails shows in Open. Returns at once.
   virtual void Prepare() = 0;
-  // Starts the zygote on first use if nobody called Prepare, forks a session. `cancel` ends its waits
-  // and those of the session for a worker: a replacement, Check, Get. Errors: kUnavailable with layer,
-  // reason and way out, kDied, kCancelled.
-  virtual Result<std::unique_ptr<Session>> Open(SessionSpec spec, const CancelToken& cancel = {}) = 0;
+  // Starts the zygote on first use if nobody called Prepare, forks a session. `cancel` ends its
+  // waits and those of the session for a worker: a replacement, Check, Get. Errors: kUnavailable
+  // with layer, reason and way out, kDied, kCancelled.
+  virtual Result<std::unique_ptr<Session>> Open(SessionSpec spec,
+                                                const CancelToken& cancel = {}) = 0;
 };
 
 }  // namespace dossier::sandbox

@@ -24,11 +24,12 @@ TEST_F(SessionBridgeTest, ValuesAndTextsCrossBothWays) {  // SBX-94
                          {"big", std::uint64_t{18446744073709551615u}}},
               std::string("raw\0bytes", 9));
   });
-  EXPECT_EQ(Output(*session,
-                   "import _dossier\n"
-                   "value, raw = _dossier.call('map', {'n': 2**53 + 1, 'x': [None, 'é']}, b'\\x00t')\n"
-                   "print(value['list'], value['big'] == 2**64 - 1, raw)"),
-            "[1, 2.5, None, True, 'é'] True b'raw\\x00bytes'\n");
+  EXPECT_EQ(
+      Output(*session,
+             "import _dossier\n"
+             "value, raw = _dossier.call('map', {'n': 2**53 + 1, 'x': [None, 'é']}, b'\\x00t')\n"
+             "print(value['list'], value['big'] == 2**64 - 1, raw)"),
+      "[1, 2.5, None, True, 'é'] True b'raw\\x00bytes'\n");
   EXPECT_EQ(seen.method, "map");
   EXPECT_EQ(seen.block, 1);
   EXPECT_EQ(ToJson(seen.args), R"({"n":9007199254740993,"x":[null,"é"]})");
@@ -47,14 +48,14 @@ TEST_F(SessionBridgeTest, WhatCannotCrossIsNamedWithItsPath) {  // SBX-94
       {"deep()", "nested deeper"},
   };
   for (const auto& [args, message] : kCases) {
-    const std::string out = Output(
-        *session, fmt::format("import _dossier\n"
-                              "def deep():\n    x = {{}}\n"
-                              "    for i in range(100): x = {{'k': x}}\n"
-                              "    return x\n"
-                              "try:\n    _dossier.call('map', {})\n"
-                              "except _dossier.BridgeError as e: print(e.code, e.message)",
-                              args));
+    const std::string out =
+        Output(*session, fmt::format("import _dossier\n"
+                                     "def deep():\n    x = {{}}\n"
+                                     "    for i in range(100): x = {{'k': x}}\n"
+                                     "    return x\n"
+                                     "try:\n    _dossier.call('map', {})\n"
+                                     "except _dossier.BridgeError as e: print(e.code, e.message)",
+                                     args));
     EXPECT_THAT(out, ::testing::StartsWith("bad_argument args"));
     EXPECT_THAT(out, HasSubstr(std::string(message)));
   }
@@ -124,12 +125,13 @@ TEST_F(SessionBridgeTest, ManyThreadsCallAtOnceWithinTheCredit) {  // SBX-91, SB
     for (auto& [c, r] : held) r->Ok(c.args);  // in any order, by id
     held.clear();
   });
-  EXPECT_EQ(Output(*session,
-                   "import _dossier, concurrent.futures\n"
-                   "def one(i):\n    return _dossier.call('llm', {'i': i}, b'x' * 20_000)[0]['i'] == i\n"
-                   "with concurrent.futures.ThreadPoolExecutor(30) as pool:\n"
-                   "    print(sum(pool.map(one, range(3000))))"),
-            "3000\n");
+  EXPECT_EQ(
+      Output(*session,
+             "import _dossier, concurrent.futures\n"
+             "def one(i):\n    return _dossier.call('llm', {'i': i}, b'x' * 20_000)[0]['i'] == i\n"
+             "with concurrent.futures.ThreadPoolExecutor(30) as pool:\n"
+             "    print(sum(pool.map(one, range(3000))))"),
+      "3000\n");
   EXPECT_EQ(handler_.calls, 3000);
   EXPECT_LE(most, 256u);
 }
@@ -160,7 +162,8 @@ TEST_F(SessionBridgeTest, ARunningSessionRefusesASecondBlock) {  // SBX-47
     }).join();
     reply->Ok(nullptr);
   });
-  EXPECT_EQ(Run(*session, "import _dossier\nn = _dossier.call('llm', {})").status, BlockStatus::kOk);
+  EXPECT_EQ(Run(*session, "import _dossier\nn = _dossier.call('llm', {})").status,
+            BlockStatus::kOk);
 }
 
 TEST_F(SessionBridgeTest, CodeCannotReachTheBridge) {  // SBX-24, SBX-E8
@@ -196,9 +199,8 @@ TEST_F(SessionBridgeTest, ItemsThatCameBeforeAnInterruptAreKept) {  // spec 5: i
     const JsonArray& prompts = call.args.at("prompts").get_array();
     asked.push_back(fmt::format("{}", prompts.size()));
     const auto result = [](std::string_view text) {
-      return JsonObject{{"ok", true},
-                        {"text", JsonObject{{"blob", JsonArray{0, text.size()}}}},
-                        {"tokens", 1}};
+      return JsonObject{
+          {"ok", true}, {"text", JsonObject{{"blob", JsonArray{0, text.size()}}}}, {"tokens", 1}};
     };
     if (prompts.size() < 3) {
       JsonArray results;

@@ -11,9 +11,7 @@ constexpr std::size_t kPidMarker = 0;
 constexpr std::size_t kFirstFdMarker = 1;
 constexpr std::size_t kMarkers = kFirstFdMarker + SessionFilters::kMostPrivateFds;
 
-constexpr int MarkerValue(std::size_t marker) {
-  return static_cast<int>(kFirstMarker + marker);
-}
+constexpr int MarkerValue(std::size_t marker) { return static_cast<int>(kFirstMarker + marker); }
 
 }  // namespace
 
@@ -35,8 +33,8 @@ SessionFilters::Form SessionFilters::MakeForm(FilterProgram program) {
 
 SessionFilters SessionFilters::Assemble() {
   const auto common = [](FileAccess files) {
-    return MakeForm(AssembleFilter(
-        CommonRules({.pid = MarkerValue(kPidMarker), .files = files}), FilterAction::Kill()));
+    return MakeForm(AssembleFilter(CommonRules({.pid = MarkerValue(kPidMarker), .files = files}),
+                                   FilterAction::Kill()));
   };
   std::vector<int> fds;
   for (std::size_t i = 0; i < kMostPrivateFds; ++i) fds.push_back(MarkerValue(kFirstFdMarker + i));

@@ -5,9 +5,9 @@
 //   filters.Fill({.pid = getpid(), .private_fds = {bridge, epoll}});  // in a child of it
 //   DOSSIER_RETURN_IF_ERROR(LoadFilter(filters.common(FileAccess::kReadWrite), …));
 //
-// A session's process id and descriptors are not known before it is there. Their places hold markers
-// that Fill overwrites: some ten words, where assembling takes longer than all other filter work.
-// Thread-safety: none; each process has its own copy.
+// A session's process id and descriptors are not known before it is there. Their places hold
+// markers that Fill overwrites: some ten words, where assembling takes longer than all other filter
+// work. Thread-safety: none; each process has its own copy.
 
 #ifndef DOSSIER_SANDBOX_SESSION_FILTERS_H_
 #define DOSSIER_SANDBOX_SESSION_FILTERS_H_

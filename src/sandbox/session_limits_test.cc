@@ -41,8 +41,10 @@ TEST_F(SessionLimitsTest, EverythingOnTheStopListEndsInTime) {  // SBX-A3, SBX-4
       {"signals blocked",
        "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))\nwhile True: pass",
        false},
-      {"handler taken", "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-                        "while True: pass", false},
+      {"handler taken",
+       "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+       "while True: pass",
+       false},
   };
   for (const Case& c : kCases) {
     auto session = Open(Short(Millis(300)));
@@ -98,8 +100,9 @@ TEST_F(SessionLimitsTest, AThreadThatSpinsBehindAnOpenCallIsStoppedByItsCpu) {  
   ASSERT_TRUE(open);
   EXPECT_TRUE(open->cancel().cancelled());
   open->Ok("too late");  // dropped, SBX-47
-  EXPECT_EQ(Output(*session, "import time\ntime.sleep(0.2)\n"
-                             "print(sum(t.name != 'MainThread' for t in threading.enumerate()))"),
+  EXPECT_EQ(Output(*session,
+                   "import time\ntime.sleep(0.2)\n"
+                   "print(sum(t.name != 'MainThread' for t in threading.enumerate()))"),
             "0\n");
 }
 
@@ -134,9 +137,8 @@ TEST_F(SessionLimitsTest, AnInterruptEndsACallThatWaits) {  // SBX-42
 TEST_F(SessionLimitsTest, TheRunsDeadlineAndItsCancellationBeatTheBlocksLimits) {  // SBX-41
   auto session = Open();
   ASSERT_TRUE(session);
-  const BlockResult late =
-      Run(*session, "while True: pass",
-          {.deadline = std::chrono::steady_clock::now() + Millis(100)});
+  const BlockResult late = Run(*session, "while True: pass",
+                               {.deadline = std::chrono::steady_clock::now() + Millis(100)});
   EXPECT_EQ(late.status, BlockStatus::kLimit);
   CancelSource cancel;
   std::thread other([&] {
@@ -164,9 +166,9 @@ TEST_F(SessionLimitsTest, CloseFromAnotherThreadEndsTheBlock) {
     open = std::move(reply);
     other = std::thread([&] { session->Close(); });
   });
-  EXPECT_THAT(session->Run("import _dossier\n_dossier.call('llm', {})\nwhile True: pass", {},
-                           handler_),
-              FailsWith(ErrorCode::kCancelled, "closed"));
+  EXPECT_THAT(
+      session->Run("import _dossier\n_dossier.call('llm', {})\nwhile True: pass", {}, handler_),
+      FailsWith(ErrorCode::kCancelled, "closed"));
   other.join();
   EXPECT_FALSE(session->Run("1", {}, handler_));
 }
@@ -176,7 +178,8 @@ TEST_F(SessionLimitsTest, AMemoryBombIsAMemoryErrorAndTheSessionLives) {  // SBX
   spec.limits.memory = 128u << 20;
   auto session = Open(spec);
   ASSERT_TRUE(session);
-  const BlockResult result = Run(*session, "kept = 1\nx = ['a' * 2**20 + str(i) for i in range(2000)]");
+  const BlockResult result =
+      Run(*session, "kept = 1\nx = ['a' * 2**20 + str(i) for i in range(2000)]");
   ASSERT_TRUE(result.error) << BlockStatusName(result.status) << result.death_reason;
   EXPECT_EQ(result.error->type, "MemoryError");
   EXPECT_EQ(Output(*session, "print(kept)"), "1\n");
@@ -188,7 +191,8 @@ TEST_F(SessionLimitsTest, AThreadBombEndsInTheBlockOnly) {  // SBX-E11
   Run(*session, "kept = 1");
   Run(*session,
       "import threading, time\n"
-      "for i in range(1000): threading.Thread(target=time.sleep, args=(100,), daemon=True).start()");
+      "for i in range(1000): threading.Thread(target=time.sleep, args=(100,), "
+      "daemon=True).start()");
   EXPECT_EQ(Output(*session, "print(kept)"), "1\n");
 }
 

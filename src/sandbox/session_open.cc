@@ -51,7 +51,8 @@ Result<SessionOpening> ReadOpenMessage(const Message& message) {
   if (!seed.is_int64() && !seed.is_uint64()) {
     return MakeError(ErrorCode::kProtocol, "bridge: open with a seed that is no integer");
   }
-  opening.seed = seed.is_uint64() ? seed.get_uint64() : static_cast<std::uint64_t>(seed.get_int64());
+  opening.seed =
+      seed.is_uint64() ? seed.get_uint64() : static_cast<std::uint64_t>(seed.get_int64());
   DOSSIER_ASSIGN_OR_RETURN(opening.limits, Limits::FromJson(message.json.at("limits")));
   for (const Json& value : message.json.at("contexts").get_array()) {
     DOSSIER_ASSIGN_OR_RETURN(Context context, ReadContext(value));

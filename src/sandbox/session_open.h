@@ -1,7 +1,7 @@
 // The `open` message: what a session's process is told before its first block.
 //
-//   Message message = MakeOpenMessage(spec, id);           // host; the contexts' descriptors go along
-//   DOSSIER_ASSIGN_OR_RETURN(SessionOpening opening, ReadOpenMessage(message));   // worker
+//   Message message = MakeOpenMessage(spec, id);           // host; the contexts' descriptors go
+//   along DOSSIER_ASSIGN_OR_RETURN(SessionOpening opening, ReadOpenMessage(message));   // worker
 //
 // Thread-safety: pure functions.
 

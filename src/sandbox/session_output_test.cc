@@ -36,8 +36,7 @@ TEST_F(SessionOutputTest, AFloodKeepsTheFirstAndTheLastPart) {  // SBX-40, SBX-A
   spec.limits.output = 10'000;
   auto session = Open(spec);
   ASSERT_TRUE(session);
-  const BlockResult result =
-      Run(*session, "for i in range(1_000_000): print(f'{i:09}')");
+  const BlockResult result = Run(*session, "for i in range(1_000_000): print(f'{i:09}')");
   EXPECT_EQ(result.out_bytes, 10'000'000u);
   EXPECT_EQ(result.out_dropped, 10'000'000u - 10'000u);
   EXPECT_THAT(result.out, ::testing::StartsWith("000000000\n000000001\n"));
@@ -84,8 +83,8 @@ TEST_F(SessionOutputTest, AThreadsLateOutputComesWithTheNextResult) {  // SBX-40
 TEST_F(SessionOutputTest, TextThatLooksLikeAFrameIsOnlyText) {  // SBX-58, SBX-E8
   auto session = Open();
   ASSERT_TRUE(session);
-  const BlockResult result = Run(
-      *session, "import os\nn = os.write(1, bytes([2,0,0,0,1,8,0,0]) + bytes(16) + b'{}')");
+  const BlockResult result =
+      Run(*session, "import os\nn = os.write(1, bytes([2,0,0,0,1,8,0,0]) + bytes(16) + b'{}')");
   EXPECT_EQ(result.status, BlockStatus::kOk);
   EXPECT_EQ(result.out_bytes, 26u);
 }

@@ -23,8 +23,9 @@ TEST_F(SessionReplayTest, ADeadWorkerIsReplacedAndItsBlocksRunAgain) {  // SBX-4
   Output(*session, "a = 1\nprint('once')");
   Output(*session, "import _dossier\nb, raw = _dossier.call('llm', {'q': 1}, b'text')");
   Output(*session, "def c(): return a + b['n']");
-  const BlockResult dead = Run(*session, "lost = 5\nprint('last words', flush=True)\n"
-                                         "import time; time.sleep(0.2)\nimport os\nos._exit(1)");
+  const BlockResult dead = Run(*session,
+                               "lost = 5\nprint('last words', flush=True)\n"
+                               "import time; time.sleep(0.2)\nimport os\nos._exit(1)");
   EXPECT_EQ(dead.status, BlockStatus::kDied);
   EXPECT_THAT(dead.death_reason, HasSubstr("status 1"));
   EXPECT_THAT(dead.names_kept, Contains("a"));

@@ -43,8 +43,8 @@ Result<Message> ReceiveMessage(int fd, MessageDecoder& decoder, std::vector<Uniq
 // Waits for `events` of poll(). Errors: kTimeout at `end`, kCancelled.
 Status WaitForSocket(int fd, short events, Clock::Steady end, const CancelToken& cancel = {});
 
-// One read into `decoder`, for a socket that does not block. Returns the bytes read, 0 for none now;
-// less than kReadAtLeast means that nothing was left. Errors: kDied at the end of file.
+// One read into `decoder`, for a socket that does not block. Returns the bytes read, 0 for none
+// now; less than kReadAtLeast means that nothing was left. Errors: kDied at the end of file.
 inline constexpr std::size_t kReadAtLeast = 256u << 10;
 Result<std::size_t> ReadSome(int fd, MessageDecoder& decoder);
 

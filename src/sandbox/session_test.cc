@@ -103,8 +103,9 @@ TEST_F(SessionTest, ContextsAreExact) {  // SBX-30, SBX-32, SBX-35, SBX-A9
                                "Grüße, 東京 🎉"};
   for (const std::string& text : cases) {
     const UniqueFd fd = MakeContextFd(text);
-    auto session = Open({.contexts = {{.name = "c", .fd = fd.get(), .bytes = text.size(),
-                                       .characters = text.size()}}});
+    auto session =
+        Open({.contexts = {
+                  {.name = "c", .fd = fd.get(), .bytes = text.size(), .characters = text.size()}}});
     ASSERT_TRUE(session);
     const std::string code =
         "import hashlib, _dossier\n"
@@ -121,14 +122,17 @@ TEST_F(SessionTest, ManyContextsTravelAsDescriptors) {  // SBX-30
   for (int i = 0; i < 150; ++i) {
     const std::string text = fmt::format("text {}", i);
     fds.push_back(MakeContextFd(text));
-    spec.contexts.push_back({.name = fmt::format("{:03}.txt", i), .fd = fds.back().get(),
-                             .bytes = text.size(), .characters = text.size()});
+    spec.contexts.push_back({.name = fmt::format("{:03}.txt", i),
+                             .fd = fds.back().get(),
+                             .bytes = text.size(),
+                             .characters = text.size()});
   }
   auto session = Open(spec);
   ASSERT_TRUE(session);
   fds.clear();  // the session keeps its own
-  EXPECT_EQ(Output(*session, "import _dossier\nprint(_dossier.context_count(), "
-                             "bytes(_dossier.context_view(149)))"),
+  EXPECT_EQ(Output(*session,
+                   "import _dossier\nprint(_dossier.context_count(), "
+                   "bytes(_dossier.context_view(149)))"),
             "150 b'text 149'\n");
 }
 
@@ -137,23 +141,26 @@ TEST_F(SessionTest, LaterSessionsShareTheTextOfALargeContext) {  // SBX-2, SBX-3
     std::string_view piece;
     std::uint64_t characters;
   };
-  constexpr Case kCases[] = {{"ascii 123456789\r\n", 17}, {"caf\u00e9 cr\u00e8me \u00fc", 12},
-                             {"\u6771\u4eac and text", 11}, {"\U0001F389 party \u0416", 9}};
+  constexpr Case kCases[] = {{"ascii 123456789\r\n", 17},
+                             {"caf\u00e9 cr\u00e8me \u00fc", 12},
+                             {"\u6771\u4eac and text", 11},
+                             {"\U0001F389 party \u0416", 9}};
   for (const Case& c : kCases) {
     std::string text;
     std::uint64_t pieces = 0;
     for (; text.size() < (5u << 20); ++pieces) text += c.piece;
     const UniqueFd fd = MakeContextFd(text);
     SessionSpec spec;
-    spec.contexts = {{.name = "c", .fd = fd.get(), .bytes = text.size(),
-                      .characters = pieces * c.characters}};
+    spec.contexts = {
+        {.name = "c", .fd = fd.get(), .bytes = text.size(), .characters = pieces * c.characters}};
     for (int round = 0; round < 3; ++round) {  // alone, then from the zygote that holds it
       auto session = Open(spec);
       ASSERT_TRUE(session);
-      EXPECT_EQ(Output(*session, "import _dossier, hashlib\n"
-                                 "same = context.encode() == bytes(_dossier.context_view(0))\n"
-                                 "print(len(context), same, context == "
-                                 "str(_dossier.context_view(0), 'utf-8'))"),
+      EXPECT_EQ(Output(*session,
+                       "import _dossier, hashlib\n"
+                       "same = context.encode() == bytes(_dossier.context_view(0))\n"
+                       "print(len(context), same, context == "
+                       "str(_dossier.context_view(0), 'utf-8'))"),
                 fmt::format("{} True True\n", pieces * c.characters));
     }
   }
@@ -195,8 +202,9 @@ TEST(ResolveTextTest, EveryOffsetIsChecked) {  // SBX-93, SBX-E10
 TEST_F(SessionTest, AResetStartsOverButForWhatIsKept) {  // spec 5: reset
   auto session = Open({.seed = 7});
   ASSERT_TRUE(session);
-  const std::string first = Output(*session, "import random\nkept, lost = 1, 2\n"
-                                             "def f(): return kept\nprint(random.random())");
+  const std::string first = Output(*session,
+                                   "import random\nkept, lost = 1, 2\n"
+                                   "def f(): return kept\nprint(random.random())");
   ASSERT_TRUE(session->Reset({"kept"}));
   EXPECT_EQ(Output(*session, "import random\nprint(random.random())"), first);
   EXPECT_EQ(Output(*session, "print(kept, 'lost' in globals(), 'f' in globals())"),

@@ -60,8 +60,8 @@ class UsageRule::Parser {
     rule_.text_ = std::string(TrimSpace(line_));
     if (line_.size() > kMaxLine) return Wrong(0, "the line is too long");
     if (line_.find('\0') != std::string_view::npos) return Wrong(0, "it holds a NUL byte");
-    const bool usage = line_.find('<') != std::string_view::npos ||
-                       line_.find('[') != std::string_view::npos;
+    const bool usage =
+        line_.find('<') != std::string_view::npos || line_.find('[') != std::string_view::npos;
     while (SkipSpace()) {
       if (rule_.rest_ == Rest::kAny) return Wrong(at_, "nothing may follow an open end");
       if (++pieces_ > kMaxPieces) return Wrong(at_, "the line has too many pieces");
@@ -73,8 +73,8 @@ class UsageRule::Parser {
 
  private:
   tl::unexpected<Error> Wrong(std::size_t at, std::string_view what) const {
-    return MakeError(ErrorCode::kConfig, "rule `{}`, byte {}: {}",
-                     rule_.text_.substr(0, kMaxLine), at + 1, what);
+    return MakeError(ErrorCode::kConfig, "rule `{}`, byte {}: {}", rule_.text_.substr(0, kMaxLine),
+                     at + 1, what);
   }
 
   bool SkipSpace() {

@@ -26,8 +26,7 @@ Argv Words(std::string_view text) {
 }
 
 TEST(UsageRuleTest, TheExampleInTheHeaderWorks) {
-  const auto rule =
-      UsageRule::Parse("git log [--oneline] [-n <int>] [--since=<word>] <path>...");
+  const auto rule = UsageRule::Parse("git log [--oneline] [-n <int>] [--since=<word>] <path>...");
   ASSERT_THAT(rule, Succeeds());
   EXPECT_TRUE(rule->Admits({"git", "log", "-n", "2", "src"}, Inside));
   EXPECT_FALSE(rule->Admits({"git", "log", "--output=x", "src"}, Inside));
@@ -70,8 +69,10 @@ TEST(UsageRuleTest, EveryFormOfTheGrammar) {  // CON-34
   for (const auto& c : cases) {
     const auto rule = UsageRule::Parse(c.rule);
     ASSERT_THAT(rule, Succeeds()) << c.rule;
-    for (const auto text : c.admits) EXPECT_TRUE(rule->Admits(Words(text), Inside)) << c.rule << " | " << text;
-    for (const auto text : c.refuses) EXPECT_FALSE(rule->Admits(Words(text), Inside)) << c.rule << " | " << text;
+    for (const auto text : c.admits)
+      EXPECT_TRUE(rule->Admits(Words(text), Inside)) << c.rule << " | " << text;
+    for (const auto text : c.refuses)
+      EXPECT_FALSE(rule->Admits(Words(text), Inside)) << c.rule << " | " << text;
   }
 }
 
@@ -152,7 +153,8 @@ struct Reference {
   }
 
   // `letters`: what is left of a bundle.
-  bool Bundle(const Argv& argv, std::size_t i, const std::string& letters, const Argv& given) const {
+  bool Bundle(const Argv& argv, std::size_t i, const std::string& letters,
+              const Argv& given) const {
     if (letters.empty()) return Rest(argv, i, given);
     for (const Option& option : options) {
       if (option.name != std::string{'-', letters[0]}) continue;
@@ -198,13 +200,16 @@ struct Reference {
   }
 };
 
-std::string KindText(char kind) { return kind == 'p' ? "<path>" : kind == 'w' ? "<word>" : "<int>"; }
+std::string KindText(char kind) {
+  return kind == 'p' ? "<path>" : kind == 'w' ? "<word>" : "<int>";
+}
 
 Reference RandomReference(Random& random, std::string* line) {
   Reference reference;
   *line = "x";
-  const Reference::Option pool[] = {{"-a", 0},     {"-b", 0},       {"-n", 'i'},   {"-w", 'w'},
-                                    {"-name", 'w'}, {"--all", 0}, {"--since", 'w'}, {"--file", 'p'}};
+  const Reference::Option pool[] = {{"-a", 0},        {"-b", 0},      {"-n", 'i'},
+                                    {"-w", 'w'},      {"-name", 'w'}, {"--all", 0},
+                                    {"--since", 'w'}, {"--file", 'p'}};
   for (const Reference::Option& option : pool) {
     if (random.Below(2) == 0) continue;
     reference.options.push_back(option);
@@ -221,10 +226,10 @@ Reference RandomReference(Random& random, std::string* line) {
   return reference;
 }
 
-constexpr const char* kPieces[] = {"-a",     "-b",   "-ab",     "-n",      "-n2",     "-an3", "-w",
-                                   "-wx",    "-name", "--all",  "--since", "--since=x", "--file",
-                                   "--file=a", "--file=../a", "--", "2",   "+3",      "a",    "b/c",
-                                   "../up",  "/abs", "-c",      "--since=-x", "-",   "--al", "-5"};
+constexpr const char* kPieces[] = {
+    "-a",    "-b",      "-ab",       "-n",     "-n2",      "-an3",        "-w", "-wx",  "-name",
+    "--all", "--since", "--since=x", "--file", "--file=a", "--file=../a", "--", "2",    "+3",
+    "a",     "b/c",     "../up",     "/abs",   "-c",       "--since=-x",  "-",  "--al", "-5"};
 
 TEST(UsageRuleTest, AgreesWithAMatcherThatTriesEverything) {  // CON-34
   Random random(/*seed=*/34);

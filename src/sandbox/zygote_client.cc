@@ -28,7 +28,7 @@ std::string StringOf(const JsonObject& object, std::string_view key) {
 }
 
 constexpr Millis kStartTime{120'000};  // a cold disk included
-constexpr Millis kForkTime{120'000};  // a machine under load
+constexpr Millis kForkTime{120'000};   // a machine under load
 constexpr Millis kLoadTime{60'000};
 // Below this many bytes each session decodes its contexts faster than a zygote is made.
 constexpr std::uint64_t kWorthSharing = 4u << 20;
@@ -100,7 +100,7 @@ std::string ReadErrors(int fd) {
 std::string ContextsKey(const SessionSpec& spec) {
   std::string key;
   for (const Context& context : spec.contexts) {
-    struct stat info {};
+    struct stat info{};
     if (fstat(context.fd, &info) < 0) return {};
     key += fmt::format("{}:{}:{};", info.st_dev, info.st_ino, context.bytes);
   }
@@ -113,8 +113,8 @@ Result<std::unique_ptr<ZygoteClient>> ZygoteClient::Start(const std::string& pat
                                                           const IsolationOptions& options) {
   DOSSIER_ASSIGN_OR_RETURN(Spawned spawned, Spawn(path, options));
   // Its constructor is private.
-  return std::unique_ptr<ZygoteClient>(new ZygoteClient(
-      path, std::move(spawned.control), std::move(spawned.errors), spawned.pid));
+  return std::unique_ptr<ZygoteClient>(
+      new ZygoteClient(path, std::move(spawned.control), std::move(spawned.errors), spawned.pid));
 }
 
 Status ZygoteClient::WaitReady(const CancelToken& cancel) {
@@ -161,8 +161,7 @@ Result<std::unique_ptr<ZygoteClient>> ZygoteClient::StartWithContexts(
   client->parent_ = std::move(parent);
   std::vector<int> fds;
   for (const Context& context : spec.contexts) fds.push_back(context.fd);
-  const std::string bytes =
-      MessageWriter::Encode(MakeOpenMessage(spec, kOpenId), kFlagDescriptors);
+  const std::string bytes = MessageWriter::Encode(MakeOpenMessage(spec, kOpenId), kFlagDescriptors);
   DOSSIER_RETURN_IF_ERROR(SendWithFds(client->control_.get(), bytes, fds));
   MessageDecoder decoder(Side::kWorker);
   DOSSIER_RETURN_IF_ERROR(
@@ -193,9 +192,8 @@ Result<ZygoteClient::Ordered> ZygoteClient::Order(Kind kind) {
 
 Result<ForkedWorker> ZygoteClient::Receive(Ordered ordered, const CancelToken& cancel) {
   MessageDecoder decoder(Side::kWorker);
-  DOSSIER_ASSIGN_OR_RETURN(
-      const Message forked,
-      ReceiveMessage(ordered.status.get(), decoder, nullptr, kForkTime, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const Message forked, ReceiveMessage(ordered.status.get(), decoder,
+                                                                nullptr, kForkTime, cancel));
   if (forked.type != MessageType::kForked) {
     return MakeError(ErrorCode::kProtocol, "bridge: {} instead of forked",
                      MessageTypeName(forked.type));

@@ -5,8 +5,8 @@
 //   source->WantContextText(spec);   // from now on sessions with these contexts share their text
 //
 // A zygote starts while the host does other work: Start does not wait for it, the first Fork does.
-// It can have a spare, a process that is forked, locked in its namespaces and waiting before anybody
-// asks. A spare becomes one session, as every process does, and never a second one.
+// It can have a spare, a process that is forked, locked in its namespaces and waiting before
+// anybody asks. A spare becomes one session, as every process does, and never a second one.
 //
 // A zygote ends when its control socket closes, that is with the last owner of its client or with
 // the host, however that ends; its sessions end with it. Thread-safety: both classes may be used
@@ -54,7 +54,8 @@ class ZygoteClient {
   // A zygote forked from `parent` that holds the contexts of `spec` as str (SBX-2).
   // Errors: as Fork; kTimeout.
   static Result<std::unique_ptr<ZygoteClient>> StartWithContexts(
-      std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec, const CancelToken& cancel = {});
+      std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec,
+      const CancelToken& cancel = {});
   // Ends the process and reaps it.
   ~ZygoteClient();
 
@@ -81,9 +82,10 @@ class ZygoteClient {
   Status ReadHello();
 
   const std::string path_;
-  std::mutex hello_mutex_;  // guards the hello, which is read while errors_ is open; held for no wait
+  std::mutex
+      hello_mutex_;  // guards the hello, which is read while errors_ is open; held for no wait
   MessageDecoder hello_{Side::kWorker};
-  std::mutex mutex_;        // guards the rest
+  std::mutex mutex_;  // guards the rest
   UniqueFd control_, errors_;
   pid_t pid_;                             // 0: not a child of ours
   std::shared_ptr<ZygoteClient> parent_;  // of a zygote with contexts
@@ -121,8 +123,8 @@ class ZygoteSource {
   const std::string path_;
   const IsolationOptions options_;
   std::shared_ptr<ZygoteClient> base_;
-  std::set<std::string> wanted_;            // keys of contexts
-  std::list<WithContexts> with_contexts_;   // the last used first
+  std::set<std::string> wanted_;           // keys of contexts
+  std::list<WithContexts> with_contexts_;  // the last used first
 };
 
 }  // namespace dossier::sandbox

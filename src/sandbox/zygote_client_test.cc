@@ -2,8 +2,8 @@
 
 #include "sandbox/zygote_client.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -106,8 +106,8 @@ TEST(ZygoteStartTest, AWaitEndsWithItsTokenAndTheNextOneGoesOn) {  // REC-61
   // The real worker, once somebody writes into the pipe.
   const std::string pipe = folder.path() + "/pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  ASSERT_TRUE(WriteFileAtomic(path, fmt::format("#!/bin/sh\nread line < {}\nexec {} \"$@\"\n", pipe,
-                                                kWorker)));
+  ASSERT_TRUE(WriteFileAtomic(
+      path, fmt::format("#!/bin/sh\nread line < {}\nexec {} \"$@\"\n", pipe, kWorker)));
   ASSERT_EQ(chmod(path.c_str(), 0755), 0);
   auto client = ZygoteClient::Start(path, {});
   ASSERT_TRUE(client) << client.error().message;

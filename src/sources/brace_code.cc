@@ -21,18 +21,19 @@ bool IsOneOf(std::string_view word, const std::string_view (&words)[kCount]) {
 }
 
 // What is declared inside these is part of an outline.
-constexpr std::string_view kContainers[] = {"namespace", "class", "struct", "union", "interface",
-                                            "trait", "impl", "mod", "module", "extern"};
-constexpr std::string_view kNamed[] = {"namespace", "class", "struct", "union", "interface", "trait",
-                                       "impl", "mod", "module", "enum", "record", "concept"};
+constexpr std::string_view kContainers[] = {"namespace", "class", "struct", "union",  "interface",
+                                            "trait",     "impl",  "mod",    "module", "extern"};
+constexpr std::string_view kNamed[] = {"namespace", "class", "struct", "union",
+                                       "interface", "trait", "impl",   "mod",
+                                       "module",    "enum",  "record", "concept"};
 // The name stands behind these, not in front of a parenthesis.
 constexpr std::string_view kFunctions[] = {"function", "func", "fn"};
-constexpr std::string_view kValues[] = {"const", "let", "var", "type", "static", "using", "typedef",
-                                        "macro_rules"};
+constexpr std::string_view kValues[] = {"const",  "let",   "var",     "type",
+                                        "static", "using", "typedef", "macro_rules"};
 // A statement, not a declaration.
-constexpr std::string_view kStatements[] = {"if", "for", "while", "switch", "do", "try", "else",
-                                            "catch", "return", "case", "default", "delete", "throw",
-                                            "await", "new", "goto", "break", "continue"};
+constexpr std::string_view kStatements[] = {
+    "if",   "for",     "while",  "switch", "do",    "try", "else", "catch", "return",
+    "case", "default", "delete", "throw",  "await", "new", "goto", "break", "continue"};
 constexpr std::string_view kImports[] = {"import", "use", "package", "export"};
 
 struct Words {
@@ -85,7 +86,8 @@ class BraceReader {
     if (rest.starts_with("/*")) return SkipTo("*/", 2, 2);
     const char c = rest[0];
     if (c == '#' && language_ == Language::kCpp && AtLineStart()) return SkipDirective();
-    if (c == '"' && language_ == Language::kCpp && at_ > 0 && text_[at_ - 1] == 'R') return SkipRaw();
+    if (c == '"' && language_ == Language::kCpp && at_ > 0 && text_[at_ - 1] == 'R')
+      return SkipRaw();
     if (c == '`' && (language_ == Language::kScript || language_ == Language::kGo)) {
       return SkipString('`', language_ == Language::kScript);
     }
@@ -152,7 +154,8 @@ class BraceReader {
     const std::size_t start = at_++;
     for (; at_ < text_.size() && text_[at_] != quote; ++at_) {
       if (escapes && text_[at_] == '\\') ++at_;
-      if (quote == '"' && at_ < text_.size() && text_[at_] == '\n' && language_ != Language::kRust) {
+      if (quote == '"' && at_ < text_.size() && text_[at_] == '\n' &&
+          language_ != Language::kRust) {
         return true;  // never closed: it was no string
       }
     }
@@ -249,7 +252,8 @@ class BraceReader {
     if (language_ != Language::kGo && language_ != Language::kScript) return false;
     if (!started_) return false;
     const std::string_view head = TrimSpace(Head());
-    return !head.empty() && std::string_view(",=+-|&(<:?.").find(head.back()) == std::string_view::npos;
+    return !head.empty() &&
+           std::string_view(",=+-|&(<:?.").find(head.back()) == std::string_view::npos;
   }
 
   bool InOutline() const { return bodies_ == 0; }
@@ -344,8 +348,9 @@ class BraceReader {
   void Import(std::string_view head, const Words& words) {
     if (language_ == Language::kScript || language_ == Language::kGo) {
       const std::size_t quote = head.find_last_of("\"'`");
-      const std::size_t open =
-          quote == 0 || quote == std::string_view::npos ? quote : head.rfind(head[quote], quote - 1);
+      const std::size_t open = quote == 0 || quote == std::string_view::npos
+                                   ? quote
+                                   : head.rfind(head[quote], quote - 1);
       if (quote != std::string_view::npos && open != std::string_view::npos && open < quote) {
         if (parens_ == 0 && head.find('(') == std::string_view::npos) {
           facts_->imports.emplace_back(head.substr(open + 1, quote - open - 1));
@@ -378,10 +383,10 @@ class BraceReader {
       const std::string_view word = words.words[i];
       if (word == "extern" && ends == Ends::kWithBody && words.words.size() <= 2) return "extern";
       if (word == "namespace" && i + 1 == words.words.size()) return "namespace";
-      const bool names = IsOneOf(word, kFunctions) || IsOneOf(word, kNamed) ||
-                         (IsOneOf(word, kValues) && language_ != Language::kCpp &&
-                          language_ != Language::kJava) ||
-                         word == "using";
+      const bool names =
+          IsOneOf(word, kFunctions) || IsOneOf(word, kNamed) ||
+          (IsOneOf(word, kValues) && language_ != Language::kCpp && language_ != Language::kJava) ||
+          word == "using";
       if (!names) continue;
       if (word == "func" && TrimSpace(head.substr(words.ends[i])).starts_with('(')) break;
       // In C a struct may only be the type of what is declared.

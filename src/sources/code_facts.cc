@@ -15,14 +15,17 @@ struct Ending {
   Language language;
 };
 constexpr Ending kEndings[] = {
-    {".c", Language::kCpp},      {".cc", Language::kCpp},     {".cpp", Language::kCpp},
-    {".cxx", Language::kCpp},    {".h", Language::kCpp},      {".hh", Language::kCpp},
-    {".hpp", Language::kCpp},    {".py", Language::kPython},  {".pyi", Language::kPython},
-    {".js", Language::kScript},  {".mjs", Language::kScript}, {".cjs", Language::kScript},
-    {".jsx", Language::kScript}, {".ts", Language::kScript},  {".tsx", Language::kScript},
-    {".mts", Language::kScript}, {".cts", Language::kScript}, {".go", Language::kGo},
-    {".rs", Language::kRust},    {".java", Language::kJava},  {".md", Language::kMarkdown},
-    {".markdown", Language::kMarkdown},
+    {".c", Language::kCpp},       {".cc", Language::kCpp},
+    {".cpp", Language::kCpp},     {".cxx", Language::kCpp},
+    {".h", Language::kCpp},       {".hh", Language::kCpp},
+    {".hpp", Language::kCpp},     {".py", Language::kPython},
+    {".pyi", Language::kPython},  {".js", Language::kScript},
+    {".mjs", Language::kScript},  {".cjs", Language::kScript},
+    {".jsx", Language::kScript},  {".ts", Language::kScript},
+    {".tsx", Language::kScript},  {".mts", Language::kScript},
+    {".cts", Language::kScript},  {".go", Language::kGo},
+    {".rs", Language::kRust},     {".java", Language::kJava},
+    {".md", Language::kMarkdown}, {".markdown", Language::kMarkdown},
 };
 
 constexpr int kHeadLines = 8;  // of a file that declares nothing we know
@@ -83,7 +86,8 @@ class PythonReader {
     if (indent > 0 && (classes_.empty() || (body_ && indent > *body_))) return;
     const std::string_view name = FirstWord(TrimSpace(rest.substr(word.size())));
     if (name.empty()) return;
-    facts_->symbols.push_back({std::string(name), OneLine(code), static_cast<int>(classes_.size())});
+    facts_->symbols.push_back(
+        {std::string(name), OneLine(code), static_cast<int>(classes_.size())});
     if (word == "class") {
       classes_.push_back(indent);
       body_.reset();

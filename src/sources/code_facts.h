@@ -2,7 +2,8 @@
 //
 //   const CodeFacts facts = ReadCode(LanguageOf("src/walk.cc"), text);
 //   facts.symbols[0].name            // "WalkFolder"
-//   Outline(text, facts)             // "Result<WalkResult> WalkFolder(const std::string& folder)\n…"
+//   Outline(text, facts)             // "Result<WalkResult> WalkFolder(const std::string&
+//   folder)\n…"
 //
 // Comments, strings and bodies are passed over; what is seen are declarations at the top level and
 // in the containers there (classes, namespaces, impls). No grammar: unusual code may be missed, and

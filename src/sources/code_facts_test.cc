@@ -25,32 +25,39 @@ TEST(CodeFactsTest, DeclarationsAreFoundInEachLanguage) {  // ASM-116
     std::string_view text, names;
   };
   const Case kCases[] = {
-      {Language::kCpp, "#define LIMIT 3\nnamespace a::b {\nint Add(int x) { return Call(x); }\n"
-                       "class Shape : public Base {\n public:\n  void Draw() const;\n private:\n"
-                       "  int size_;\n};\n}  // namespace\n",
+      {Language::kCpp,
+       "#define LIMIT 3\nnamespace a::b {\nint Add(int x) { return Call(x); }\n"
+       "class Shape : public Base {\n public:\n  void Draw() const;\n private:\n"
+       "  int size_;\n};\n}  // namespace\n",
        "LIMIT a Add Shape Draw"},
-      {Language::kCpp, "// int No() {}\n/* class No {}; */\nconst char* kText = \"int No() {\";\n"
-                       "auto raw = R\"x(void No() { )x\";\nResult<int> Yes(std::string_view a,\n"
-                       "   int b = f({1, 2})) {\n  if (a) { No(); }\n}\n",
+      {Language::kCpp,
+       "// int No() {}\n/* class No {}; */\nconst char* kText = \"int No() {\";\n"
+       "auto raw = R\"x(void No() { )x\";\nResult<int> Yes(std::string_view a,\n"
+       "   int b = f({1, 2})) {\n  if (a) { No(); }\n}\n",
        "Yes"},
-      {Language::kPython, "import os\n\ndef top(a):\n    def inner(): pass\n    return 1\n\n"
-                          "class Box(Base):\n    \"\"\"doc\n    def no(): pass\n    \"\"\"\n"
-                          "    async def open(self):\n        pass\n    def shut(self): pass\n",
+      {Language::kPython,
+       "import os\n\ndef top(a):\n    def inner(): pass\n    return 1\n\n"
+       "class Box(Base):\n    \"\"\"doc\n    def no(): pass\n    \"\"\"\n"
+       "    async def open(self):\n        pass\n    def shut(self): pass\n",
        "top Box open shut"},
-      {Language::kScript, "import x from './x'\nexport function load(path) {\n  return {a: 1}\n}\n"
-                          "const run = async (a) => {\n  if (a) { no() }\n}\n"
-                          "export default class Store extends Base {\n  get(key) { return /[{]/ }\n}\n"
-                          "export interface Row { a: string }\n",
+      {Language::kScript,
+       "import x from './x'\nexport function load(path) {\n  return {a: 1}\n}\n"
+       "const run = async (a) => {\n  if (a) { no() }\n}\n"
+       "export default class Store extends Base {\n  get(key) { return /[{]/ }\n}\n"
+       "export interface Row { a: string }\n",
        "load run Store get Row"},
-      {Language::kGo, "package a\nimport (\n\t\"fmt\"\n)\ntype Box struct {\n\ta int\n}\n"
-                      "func (b *Box) Open(x int) error {\n\treturn nil\n}\nfunc Top() {}\n",
+      {Language::kGo,
+       "package a\nimport (\n\t\"fmt\"\n)\ntype Box struct {\n\ta int\n}\n"
+       "func (b *Box) Open(x int) error {\n\treturn nil\n}\nfunc Top() {}\n",
        "Box Open Top"},
-      {Language::kRust, "use std::io;\npub(crate) fn run<'a>(x: &'a str) -> i32 { 1 }\n"
-                        "impl Shape for Box {\n    fn draw(&self) { let c = '{'; }\n}\n"
-                        "pub enum Kind { A, B }\n",
+      {Language::kRust,
+       "use std::io;\npub(crate) fn run<'a>(x: &'a str) -> i32 { 1 }\n"
+       "impl Shape for Box {\n    fn draw(&self) { let c = '{'; }\n}\n"
+       "pub enum Kind { A, B }\n",
        "run Shape draw Kind"},
-      {Language::kJava, "package a;\nimport a.b.C;\npublic class Main extends Base {\n"
-                        "  private int x = 1;\n  @Override\n  public void run(String[] a) { go(); }\n}\n",
+      {Language::kJava,
+       "package a;\nimport a.b.C;\npublic class Main extends Base {\n"
+       "  private int x = 1;\n  @Override\n  public void run(String[] a) { go(); }\n}\n",
        "Main run"},
       {Language::kMarkdown, "# One\ntext\n```\n# not\n```\n## Two words\n#hash\n", "One Two words"},
       {Language::kOther, "def x(): pass\n", ""},
@@ -79,7 +86,8 @@ TEST(CodeFactsTest, AnyBytesAreReadToTheEnd) {
   Random random(5);
   for (int round = 0; round < 20000; ++round) {
     std::string text;
-    for (std::uint64_t i = random.Below(60); i > 0; --i) text += kBytes[random.Below(kBytes.size())];
+    for (std::uint64_t i = random.Below(60); i > 0; --i)
+      text += kBytes[random.Below(kBytes.size())];
     const auto language = static_cast<Language>(random.Below(8));
     const CodeFacts facts = ReadCode(language, text);
     for (const Symbol& symbol : facts.symbols) {
@@ -93,7 +101,8 @@ TEST(CodeFactsTest, AnyBytesAreReadToTheEnd) {
 
 TEST(ImportGraphTest, AnImportIsTheFileThatEndsLikeIt) {
   const std::vector<std::string> paths = {"src/base/walk.cc", "src/base/walk.h", "py/a/__init__.py",
-                                          "py/a/b.py", "web/util.ts", "lib/util.ts", "r/src/x/y.rs"};
+                                          "py/a/b.py",        "web/util.ts",     "lib/util.ts",
+                                          "r/src/x/y.rs"};
   const ImportGraph graph(paths);
   EXPECT_EQ(graph.Find("src/cli/x.cc", "base/walk.h"), 1u);
   EXPECT_EQ(graph.Find("py/c.py", "a.b"), 3u);

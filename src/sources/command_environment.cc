@@ -16,9 +16,8 @@ constexpr std::pair<std::string_view, std::string_view> kAlways[] = {
 
 bool SaysSecret(std::string_view name) {
   const std::string lower = ToLowerAscii(name);
-  return std::any_of(std::begin(kSecretWords), std::end(kSecretWords), [&](std::string_view word) {
-    return lower.find(word) != std::string::npos;
-  });
+  return std::any_of(std::begin(kSecretWords), std::end(kSecretWords),
+                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
 bool HoldsKey(std::string_view value, std::span<const std::string> known_keys) {

@@ -105,8 +105,7 @@ Status CommandOutput::Finish(CommandResult* result) && {
   result->notes.invalid_bytes = kept.invalid;
   result->notes.terminal_escapes = kept.escapes;
   // Each escaped line gets one byte more.
-  result->notes.escaped_lines =
-      assembly::EscapeMarkers(result->text).size() - result->text.size();
+  result->notes.escaped_lines = assembly::EscapeMarkers(result->text).size() - result->text.size();
   return {};
 }
 

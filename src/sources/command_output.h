@@ -1,8 +1,10 @@
-// The whole output of one command as one stream: stdout and then, if it is not blank, LF and stderr.
+// The whole output of one command as one stream: stdout and then, if it is not blank, LF and
+// stderr.
 //
 //   CommandOutput output(command, Dialect::kDossier, store);
 //   output.AddOut(block);  output.AddErr(block);
-//   DOSSIER_RETURN_IF_ERROR(std::move(output).Finish(&result));   // bytes, sha256, text, kept, notes
+//   DOSSIER_RETURN_IF_ERROR(std::move(output).Finish(&result));   // bytes, sha256, text, kept,
+//   notes
 //
 // stdout is hashed, cleaned and capped as it comes; stderr waits for its end, in memory and above
 // 64 KiB in a file without a name. Thread-safety: one owner.

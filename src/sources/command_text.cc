@@ -42,8 +42,8 @@ bool IsPlain(char c) {
 
 std::string JoinEnds(std::string_view head, std::string_view tail, const CutPlace& place,
                      std::uint64_t* cut_bytes) {
-  head = head.substr(0, utf8::FloorBoundary(head, std::min<std::uint64_t>(
-                                                      head.size(), place.cap - place.cap / 4)));
+  head = head.substr(0, utf8::FloorBoundary(
+                            head, std::min<std::uint64_t>(head.size(), place.cap - place.cap / 4)));
   if (const std::size_t line = head.rfind('\n'); line != std::string_view::npos) {
     head = head.substr(0, line + 1);
   }
@@ -189,7 +189,8 @@ void CommandText::StepEscape(char32_t code_point, std::string_view bytes, bool v
       state_ = code_point == '\\' ? State::kText : State::kEscape;
       if (code_point != '\\') StepEscape(code_point, bytes, valid);
       return;
-    default: break;
+    default:
+      break;
   }
   if (code_point == '\n' || ++string_bytes_ > kMaxString) return leave();
   if (code_point == kEsc) {

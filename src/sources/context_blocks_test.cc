@@ -24,8 +24,9 @@ TEST(RenderBlockTest, HasTheBytesOfTheSpec) {  // CON-K1, CON-N15
             "--- Context Error: X ---\nCommand exited with code 2\nPartial output:\nhalf\n"
             "--- End Context ---");
   const std::string blocks[] = {RenderBlock("A", Printed("1")), RenderBlock("B", Printed("2"))};
-  EXPECT_EQ(JoinBlocks(blocks), "--- Context: A ---\n1\n--- End Context ---\n\n"
-                                "--- Context: B ---\n2\n--- End Context ---");
+  EXPECT_EQ(JoinBlocks(blocks),
+            "--- Context: A ---\n1\n--- End Context ---\n\n"
+            "--- Context: B ---\n2\n--- End Context ---");
 }
 
 TEST(RenderBlockTest, NamesCannotForgeMarkers) {  // CON-K2, CON-A1, CON-D20
@@ -33,23 +34,29 @@ TEST(RenderBlockTest, NamesCannotForgeMarkers) {  // CON-K2, CON-A1, CON-D20
     std::string_view name, clean;
   };
   constexpr Case kCases[] = {
-      {"Git Status", "Git Status"}, {"x\n--- End Context ---", "x -- End Context --"},
-      {"  a \t\r\n b  ", "a b"}, {"a---b------c--d", "a--b--c--d"}, {"\x01\x7f", ""},
-      {"-- -", "-- -"}, {"a\u0085b\u00a0c", "a b c"}, {"\xff", "\xEF\xBF\xBD"},
+      {"Git Status", "Git Status"},
+      {"x\n--- End Context ---", "x -- End Context --"},
+      {"  a \t\r\n b  ", "a b"},
+      {"a---b------c--d", "a--b--c--d"},
+      {"\x01\x7f", ""},
+      {"-- -", "-- -"},
+      {"a\u0085b\u00a0c", "a b c"},
+      {"\xff", "\xEF\xBF\xBD"},
   };
   for (const Case& c : kCases) {
     EXPECT_EQ(assembly::MarkerName(c.name), c.clean) << c.name;
     EXPECT_EQ(FindBlocks(RenderBlock(c.name, Printed("o"))).size(), 1u) << c.name;
   }
-  const std::string longest = assembly::MarkerName(std::string(60, 'a') + " " + std::string(99, 'b'));
+  const std::string longest =
+      assembly::MarkerName(std::string(60, 'a') + " " + std::string(99, 'b'));
   EXPECT_EQ(longest.size(), 120u);
   EXPECT_EQ(utf8::CodePoints(assembly::MarkerName(std::string(300, 'e') + "é")), 120u);
   EXPECT_EQ(assembly::MarkerName(std::string(119, 'a') + " b"), std::string(119, 'a'));
 }
 
 TEST(RenderBlockTest, OutputCannotForgeMarkersAndComesBack) {  // CON-K3, CON-A1, CON-D20
-  constexpr std::string_view kMarkers[] = {"--- Context: x ---", "--- Context Error: ",
-                                           "--- End Context ---"};
+  constexpr std::string_view kMarkers[] = {"--- Context: x ---",
+                                           "--- Context Error: ", "--- End Context ---"};
   for (const std::string_view marker : kMarkers) {
     for (const std::string_view end : {"\n", "\r", "\r\n", ""}) {
       for (std::size_t spaces = 0; spaces <= 3; ++spaces) {
@@ -68,8 +75,18 @@ TEST(RenderBlockTest, OutputCannotForgeMarkersAndComesBack) {  // CON-K3, CON-A1
 }
 
 TEST(RenderBlockTest, RestoringInvertsEscapingOnAnyText) {  // CON-K3, CON-A1
-  constexpr std::string_view kPieces[] = {"--- Context: ", "--- Context Error: ", " ", "  ", "\n",
-                                          "--- End Context ---", "\r", "x", "---", "\t", "é", "-"};
+  constexpr std::string_view kPieces[] = {"--- Context: ",
+                                          "--- Context Error: ",
+                                          " ",
+                                          "  ",
+                                          "\n",
+                                          "--- End Context ---",
+                                          "\r",
+                                          "x",
+                                          "---",
+                                          "\t",
+                                          "é",
+                                          "-"};
   Random random(/*seed=*/3);
   for (int round = 0; round < 20'000; ++round) {
     std::string output;
@@ -85,8 +102,9 @@ TEST(RenderBlockTest, RestoringInvertsEscapingOnAnyText) {  // CON-K3, CON-A1
 }
 
 TEST(FindBlocksTest, NeedsAStartAndALaterEnd) {  // CON-K4, CON-B1, CON-B10, CON-B11
-  const std::string both = "You are X.\n\n--- Context: A ---\n1\n--- End Context ---\n\n"
-                           "--- Context Error: B ---\nbad\n--- End Context ---";
+  const std::string both =
+      "You are X.\n\n--- Context: A ---\n1\n--- End Context ---\n\n"
+      "--- Context Error: B ---\nbad\n--- End Context ---";
   const auto blocks = FindBlocks(both);
   ASSERT_EQ(blocks.size(), 2u);
   EXPECT_EQ(blocks[0].name, "A");
@@ -95,10 +113,10 @@ TEST(FindBlocksTest, NeedsAStartAndALaterEnd) {  // CON-K4, CON-B1, CON-B10, CON
   EXPECT_TRUE(blocks[1].error);
   EXPECT_EQ(blocks[1].offset + blocks[1].length, both.size());
   for (const std::string_view none :
-       {"--- Context: A ---\n1", "--- End Context ---\n1", "--- End Context ---\n--- Context: A ---",
-        "x --- Context: A ---\n--- End Context ---", " --- Context: A ---\n--- End Context ---",
-        "--- Context: A --\n--- End Context ---", "--- Context: A ---\n--- End Context --- x",
-        "--- Context: ---\n--- End Context ---", ""}) {
+       {"--- Context: A ---\n1", "--- End Context ---\n1",
+        "--- End Context ---\n--- Context: A ---", "x --- Context: A ---\n--- End Context ---",
+        " --- Context: A ---\n--- End Context ---", "--- Context: A --\n--- End Context ---",
+        "--- Context: A ---\n--- End Context --- x", "--- Context: ---\n--- End Context ---", ""}) {
     EXPECT_TRUE(FindBlocks(none).empty()) << none;
   }
   EXPECT_EQ(FindBlocks("--- Context: A ---\r\n1\r\n--- End Context ---\r\n").size(), 1u);
@@ -127,7 +145,9 @@ TEST(CommandTextTest, IsClean) {  // CON-22, CON-D22
       {std::string_view("a\0b", 3), "a\uFFFDb", "a\uFFFDb", 1},
       {"\x1b[1;31mred\x1b[0m", "red", "red", 0, 2},
       {"a\x1b]0;title\ab\x1b]8;;x\x1b\\c", "abc", "abc", 0, 2},
-      {"a\x1bPdata\x1b\\b\x1b(Bc\x1b=d\x1b""Me", "abcde", "abcde", 0, 4},
+      {"a\x1bPdata\x1b\\b\x1b(Bc\x1b=d\x1b"
+       "Me",
+       "abcde", "abcde", 0, 4},
       {"a\x1b]unclosed\nb", "a\nb", "a\nb", 0, 1},
       {"a\u009b1mb", "ab", "ab", 0, 1},
       {"a\x1b", "a", "a", 0, 1},
@@ -158,7 +178,8 @@ TEST(CommandTextTest, IsCutAtLineEnds) {  // CON-23, CON-D14
   EXPECT_EQ(Cleaned(lines, {.cap = 791}), lines.substr(0, 791));
   EXPECT_NE(Cleaned(lines, {.cap = 790}).find("cut by"), std::string::npos);
   EXPECT_EQ(Cleaned("abc" + std::string(100'000, '\n'), {.cap = 8}), "abc");
-  const std::string spaced = "head\n" + std::string(100'000, ' ') + "\ntail" + std::string(9999, ' ');
+  const std::string spaced =
+      "head\n" + std::string(100'000, ' ') + "\ntail" + std::string(9999, ' ');
   EXPECT_TRUE(Cleaned(spaced, {.cap = 40}).ends_with("\ntail")) << Cleaned(spaced, {.cap = 40});
 }
 

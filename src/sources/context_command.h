@@ -19,7 +19,7 @@ namespace dossier::sources {
 
 enum class OnFailure { kWarn, kIgnore, kFail };
 enum class Freshness { kStatic, kDynamic };
-enum class Unchanged { kFull, kNote };         // what a dynamic command's repeat shows; Y8
+enum class Unchanged { kFull, kNote };  // what a dynamic command's repeat shows; Y8
 enum class CommandOrigin { kConfig, kExec };
 
 using Argv = std::vector<std::string>;
@@ -33,10 +33,10 @@ struct ContextCommand {
   std::uint64_t max_output = 65'536;  // bytes of text; CON-14
   bool persist = false;               // the block is saved with its turn
   Unchanged unchanged = Unchanged::kFull;
-  bool keep_full = false;             // the whole output goes to the content store
-  std::string folder;                 // working folder; empty: ours
+  bool keep_full = false;  // the whole output goes to the content store
+  std::string folder;      // working folder; empty: ours
   std::vector<std::pair<std::string, std::string>> environment;  // added for this command
-  std::vector<std::string> pass_environment;  // names that are not held back
+  std::vector<std::string> pass_environment;                     // names that are not held back
   CommandOrigin origin = CommandOrigin::kConfig;
 };
 
@@ -49,14 +49,14 @@ std::string_view OutcomeName(Outcome outcome);
 
 // What is worth knowing about a run beside its text.
 struct CommandNotes {
-  std::uint64_t escaped_lines = 0;      // marker-like lines, made harmless when rendered; K3
-  std::uint64_t invalid_bytes = 0;      // parts that were no UTF-8, and NULs
-  std::uint64_t terminal_escapes = 0;   // removed
-  std::uint64_t cut_bytes = 0;          // left out by max_output
-  bool left_background = false;         // children of a success live on
-  bool survivors = false;               // children that could not be ended
-  bool phase_deadline = false;          // the time of all commands together was up
-  std::string stored;                   // name of the whole output in the content store
+  std::uint64_t escaped_lines = 0;     // marker-like lines, made harmless when rendered; K3
+  std::uint64_t invalid_bytes = 0;     // parts that were no UTF-8, and NULs
+  std::uint64_t terminal_escapes = 0;  // removed
+  std::uint64_t cut_bytes = 0;         // left out by max_output
+  bool left_background = false;        // children of a success live on
+  bool survivors = false;              // children that could not be ended
+  bool phase_deadline = false;         // the time of all commands together was up
+  std::string stored;                  // name of the whole output in the content store
 
   bool operator==(const CommandNotes&) const = default;
 };
@@ -64,7 +64,7 @@ struct CommandNotes {
 struct CommandResult {
   std::size_t index = 0;  // of the command
   Outcome outcome = Outcome::kOk;
-  int status = 0;         // exit code or signal
+  int status = 0;  // exit code or signal
   std::chrono::milliseconds took{0};
   std::uint64_t bytes = 0;  // of the whole output: stdout and, if it is not blank, LF and stderr
   std::uint64_t kept = 0;   // of `text`

@@ -16,10 +16,14 @@ using assembly::YamlNode;
 
 std::string Shown(const YamlNode& value) {
   switch (value.kind) {
-    case YamlNode::Kind::kNull: return "null";
-    case YamlNode::Kind::kList: return "a list";
-    case YamlNode::Kind::kMap: return "a map";
-    case YamlNode::Kind::kScalar: break;
+    case YamlNode::Kind::kNull:
+      return "null";
+    case YamlNode::Kind::kList:
+      return "a list";
+    case YamlNode::Kind::kMap:
+      return "a map";
+    case YamlNode::Kind::kScalar:
+      break;
   }
   return value.style == YamlNode::Style::kQuoted ? fmt::format("\"{}\"", value.scalar)
                                                  : value.scalar;
@@ -90,8 +94,8 @@ Status ReadEnvironment(const FieldPlace& at, ContextCommand* out) {
   for (const YamlEntry& entry : at.value.entries) {
     std::string value;
     DOSSIER_RETURN_IF_ERROR(assembly::ReadString({at.file, entry.key, entry.value}, &value));
-    const bool usable = !entry.key.empty() && entry.key.find_first_of(std::string_view("=\0", 2)) ==
-                                                  std::string::npos;
+    const bool usable = !entry.key.empty() &&
+                        entry.key.find_first_of(std::string_view("=\0", 2)) == std::string::npos;
     if (!usable || value.find('\0') != std::string::npos) {
       return Refuse({at.file, entry.key, entry.value}, "a name without = and a text without NUL");
     }
@@ -108,33 +112,32 @@ Status ReadDynamic(const FieldPlace& at, ContextCommand* out) {
 }
 
 constexpr Field<ContextCommand> kFields[] = {
-    {"name", [](const FieldPlace& at, ContextCommand* out) {
-       return assembly::ReadString(at, &out->name);
-     }},
-    {"command", [](const FieldPlace& at, ContextCommand* out) {
+    {"name", [](const FieldPlace& at,
+                ContextCommand* out) { return assembly::ReadString(at, &out->name); }},
+    {"command",
+     [](const FieldPlace& at, ContextCommand* out) {
        return assembly::ReadString(at, &out->run.emplace<std::string>());
      }},
-    {"argv", [](const FieldPlace& at, ContextCommand* out) {
+    {"argv",
+     [](const FieldPlace& at, ContextCommand* out) {
        return assembly::ReadStrings(at, &out->run.emplace<Argv>());
      }},
     {"on_failure", ReadOnFailure},
     {"timeout", ReadTimeout},
     {"dynamic", ReadDynamic},
-    {"persist", [](const FieldPlace& at, ContextCommand* out) {
-       return assembly::ReadFlag(at, &out->persist);
-     }},
+    {"persist", [](const FieldPlace& at,
+                   ContextCommand* out) { return assembly::ReadFlag(at, &out->persist); }},
     {"unchanged", ReadUnchanged},
-    {"cwd", [](const FieldPlace& at, ContextCommand* out) {
-       return assembly::ReadString(at, &out->folder);
-     }},
+    {"cwd", [](const FieldPlace& at,
+               ContextCommand* out) { return assembly::ReadString(at, &out->folder); }},
     {"env", ReadEnvironment},
-    {"pass_env", [](const FieldPlace& at, ContextCommand* out) {
+    {"pass_env",
+     [](const FieldPlace& at, ContextCommand* out) {
        return assembly::ReadStrings(at, &out->pass_environment);
      }},
     {"max_output", ReadMaxOutput},
-    {"keep_full", [](const FieldPlace& at, ContextCommand* out) {
-       return assembly::ReadFlag(at, &out->keep_full);
-     }},
+    {"keep_full", [](const FieldPlace& at,
+                     ContextCommand* out) { return assembly::ReadFlag(at, &out->keep_full); }},
 };
 
 bool Has(const YamlNode& item, std::string_view key) {
@@ -157,11 +160,12 @@ class ItemReader {
     ContextCommand command;
     if (const Status read = assembly::ReadFields<ContextCommand>(item_, file_, kFields, &command);
         !read) {
-      return tl::unexpected(Error{ErrorCode::kConfig, fmt::format("context_commands[{}]: {}", index_,
-                                                                  read.error().message)});
+      return tl::unexpected(Error{ErrorCode::kConfig, fmt::format("context_commands[{}]: {}",
+                                                                  index_, read.error().message)});
     }
     if (TrimSpace(command.name).empty()) return Fail("'name' is empty");
-    if (const auto* text = std::get_if<std::string>(&command.run); text && TrimSpace(*text).empty()) {
+    if (const auto* text = std::get_if<std::string>(&command.run);
+        text && TrimSpace(*text).empty()) {
       return Fail("'command' is empty");
     }
     if (const auto* words = std::get_if<Argv>(&command.run); words && words->empty()) {

@@ -91,16 +91,17 @@ TEST(ReadContextCommandsTest, BadInputIsNamedWithItsPlace) {  // CON section 6
                 FailsWith(ErrorCode::kConfig, std::string(c.message)));
   }
   EXPECT_THAT(Read("context_commands: ls\n"),
-              FailsWith(ErrorCode::kConfig, "context_commands: must be a list of maps with 'name' "
-                                            "and 'command' (dossier.yml:1)"));
+              FailsWith(ErrorCode::kConfig,
+                        "context_commands: must be a list of maps with 'name' "
+                        "and 'command' (dossier.yml:1)"));
 }
 
 TEST(RenderCommandsTest, OnlyConfigCommandsAreTemplates) {  // CON-17, CON-20, CON-N16
   const Variables variables{{"F", {Value("a b;"), VariableOrigin::kCommandLine}}};
-  std::vector<ContextCommand> commands{{.name = "A", .run = "cat {{ F | shellquote }}"},
-                                       {.name = "{{ F }}", .run = Argv{"cat", "{{ F }}"}},
-                                       {.name = "E", .run = "{{ x }}",
-                                        .origin = CommandOrigin::kExec}};
+  std::vector<ContextCommand> commands{
+      {.name = "A", .run = "cat {{ F | shellquote }}"},
+      {.name = "{{ F }}", .run = Argv{"cat", "{{ F }}"}},
+      {.name = "E", .run = "{{ x }}", .origin = CommandOrigin::kExec}};
   const auto rendered = RenderCommands(commands, variables, Dialect::kDossier, nullptr);
   ASSERT_TRUE(rendered) << rendered.error().message;
   EXPECT_EQ(std::get<std::string>((*rendered)[0].run), "cat 'a b;'");

@@ -21,10 +21,9 @@ std::vector<CommandResult> CutTo(std::span<const ContextCommand> commands, std::
     }
     std::uint64_t bytes = 0;
     const std::string name = assembly::MarkerName(commands[result.index].name);
-    result.text = JoinEnds(text, std::string_view(text).substr(text.size() - cap / 4),
-                           {.whole = text.size(), .cap = cap, .limit = "context_max_tokens",
-                            .name = name},
-                           &bytes);
+    result.text = JoinEnds(
+        text, std::string_view(text).substr(text.size() - cap / 4),
+        {.whole = text.size(), .cap = cap, .limit = "context_max_tokens", .name = name}, &bytes);
     result.notes.cut_bytes += bytes;
     result.kept = result.text.size();
     result.notes.escaped_lines = assembly::EscapeMarkers(result.text).size() - result.text.size();

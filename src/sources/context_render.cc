@@ -9,9 +9,9 @@ namespace {
 Error Explain(const ContextCommand& command, const Error& error, const Variables& variables) {
   std::vector<std::string> names;
   for (const auto& [name, variable] : variables) names.push_back(name);
-  return {ErrorCode::kConfig,
-          fmt::format("context command '{}': {} (variables: {})", assembly::MarkerName(command.name),
-                      error.message, names.empty() ? "none" : Join(names, ", "))};
+  return {ErrorCode::kConfig, fmt::format("context command '{}': {} (variables: {})",
+                                          assembly::MarkerName(command.name), error.message,
+                                          names.empty() ? "none" : Join(names, ", "))};
 }
 
 Status RenderRun(const Variables& variables, ShellRule rule, std::vector<std::string>* warnings,
@@ -31,8 +31,7 @@ Status RenderRun(const Variables& variables, ShellRule rule, std::vector<std::st
 Result<std::vector<ContextCommand>> RenderCommands(std::span<const ContextCommand> commands,
                                                    const Variables& variables, Dialect dialect,
                                                    std::vector<std::string>* warnings) {
-  const ShellRule rule =
-      dialect == Dialect::kCompat ? ShellRule::kWarn : ShellRule::kRefuse;
+  const ShellRule rule = dialect == Dialect::kCompat ? ShellRule::kWarn : ShellRule::kRefuse;
   std::vector<ContextCommand> rendered(commands.begin(), commands.end());
   for (ContextCommand& command : rendered) {
     if (command.origin == CommandOrigin::kExec) continue;

@@ -145,9 +145,9 @@ class Phase {
   void Keep(CommandResult result) {
     const ContextCommand& command = commands_[result.index];
     if (result.failed() && command.on_failure == OnFailure::kFail && !giving_up()) {
-      failure_ = Error{ErrorCode::kFailed,
-                       fmt::format("context command '{}' failed: {}", assembly::MarkerName(command.name),
-                                   result.error)};
+      failure_ =
+          Error{ErrorCode::kFailed, fmt::format("context command '{}' failed: {}",
+                                                assembly::MarkerName(command.name), result.error)};
     }
     results_[result.index] = std::move(result);
   }
@@ -161,14 +161,15 @@ class Phase {
   std::vector<std::unique_ptr<RunningCommand>> running_;
   std::size_t next_ = 0;  // the first that has not been started
   Time ends_at_{};
-  bool late_ = false;       // the phase's time is up
+  bool late_ = false;  // the phase's time is up
   bool cancelled_ = false;
   std::optional<Error> failure_;
 };
 
 Status CheckOptions(std::span<const ContextCommand> commands, const RunOptions& options) {
   if (options.max_parallel < 1) {
-    return MakeError(ErrorCode::kInvalidArgument, "the number of parallel commands must be above 0");
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "the number of parallel commands must be above 0");
   }
   if (options.deadline <= Millis(0)) {
     return MakeError(ErrorCode::kInvalidArgument, "the time for context commands must be above 0");

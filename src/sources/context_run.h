@@ -4,8 +4,8 @@
 //   for (const CommandResult& result : results) Use(commands[result.index], result);
 //   std::string text = JoinBlocks(RenderBlocks(commands, results));
 //
-// One thread polls all of them. Results stand in the order of the commands, whatever ends first; but
-// for `took` and two notes they depend on the commands alone. Whatever happens, no process of a
+// One thread polls all of them. Results stand in the order of the commands, whatever ends first;
+// but for `took` and two notes they depend on the commands alone. Whatever happens, no process of a
 // command is alive at the end, except children that a successful one left in the background.
 // Thread-safety: may be called from many threads.
 
@@ -27,16 +27,16 @@
 namespace dossier::sources {
 
 struct RunOptions {
-  std::size_t max_parallel = 16;     // --context-jobs
-  Millis deadline{120'000};          // of all commands together: --context-timeout
+  std::size_t max_parallel = 16;        // --context-jobs
+  Millis deadline{120'000};             // of all commands together: --context-timeout
   std::vector<std::string> known_keys;  // values that no command may see
   std::optional<std::vector<std::string>> environment;  // "NAME=VALUE"; unset: ours
-  const store::ContentStore* store = nullptr;  // for keep_full
+  const store::ContentStore* store = nullptr;           // for keep_full
   Dialect dialect = Dialect::kDossier;
 };
 
-// Errors: kFailed (a command with `fail` failed, and nothing else: exit 14), kCancelled, kInvalidArgument (options; a
-// command with keep_full and no store), kIo.
+// Errors: kFailed (a command with `fail` failed, and nothing else: exit 14), kCancelled,
+// kInvalidArgument (options; a command with keep_full and no store), kIo.
 Result<std::vector<CommandResult>> RunContext(std::span<const ContextCommand> commands,
                                               const RunOptions& options,
                                               const CancelToken& cancel = {});

@@ -67,9 +67,10 @@ class ContextRunTest : public ::testing::Test {
     const std::string folder = folder_.path();
     std::vector<ContextCommand> commands;
     for (int i = 0; i < count; ++i) {
-      commands.push_back(Shell(fmt::format(
-          "touch {0}/m.{1}; while [ $(ls {0} | grep -c ^m) -lt {2} ]; do sleep 0.02; done; echo {1}",
-          folder, i, count)));
+      commands.push_back(
+          Shell(fmt::format("touch {0}/m.{1}; while [ $(ls {0} | grep -c ^m) -lt {2} ]; do sleep "
+                            "0.02; done; echo {1}",
+                            folder, i, count)));
     }
     return commands;
   }
@@ -91,7 +92,7 @@ TEST_F(ContextRunTest, SleepersTogetherTakeHardlyLongerThanOne) {  // CON-P1, CO
 }
 
 TEST_F(ContextRunTest, NeverMoreRunThanTheCapAndThatManyDo) {  // CON-P2
-  auto results = RunContext(Meeting(16), {});  // ends only if 16 run at once
+  auto results = RunContext(Meeting(16), {});                  // ends only if 16 run at once
   ASSERT_TRUE(results);
   // Each says how many run when it starts.
   const std::string line = fmt::format(
@@ -152,9 +153,9 @@ TEST_F(ContextRunTest, ABackgroundChildOfASuccessLivesOn) {  // CON-P5, CON-25
 }
 
 TEST_F(ContextRunTest, AFailureLeavesNothingBehind) {  // CON-25
-  const CommandResult result = RunOne(
-      Shell("setsid sh -c 'echo $$ > " + Path("pids") + "; exec sleep 37' & while [ ! -s " +
-            Path("pids") + " ]; do sleep 0.01; done; exit 3"));
+  const CommandResult result =
+      RunOne(Shell("setsid sh -c 'echo $$ > " + Path("pids") + "; exec sleep 37' & while [ ! -s " +
+                   Path("pids") + " ]; do sleep 0.01; done; exit 3"));
   EXPECT_EQ(result.status, 3);
   EXPECT_TRUE(AllGone(Path("pids")));
 }
@@ -168,7 +169,8 @@ TEST_F(ContextRunTest, RandomSleepsGiveTheSameBytes) {  // CON-P7, CON-N9, CON-N
   std::vector<ContextCommand> commands;
   for (int i = 0; i < 8; ++i) {
     commands.push_back(Shell(fmt::format("sleep 0.0$(od -An -N1 -tu1 /dev/urandom | tr -d ' '); "
-                                         "echo out {0}; echo err {0} >&2; exit {1}", i, i % 3),
+                                         "echo out {0}; echo err {0} >&2; exit {1}",
+                                         i, i % 3),
                              fmt::format("Command {}", i)));
     if (i % 4 == 3) commands.back().on_failure = OnFailure::kIgnore;
   }
@@ -183,7 +185,8 @@ TEST_F(ContextRunTest, RandomSleepsGiveTheSameBytes) {  // CON-P7, CON-N9, CON-N
   EXPECT_NE(first.find("--- Context: Command 0 ---\nout 0\n\nerr 0\n--- End Context ---\n\n"
                        "--- Context Error: Command 1 ---\nCommand exited with code 1\n"
                        "Partial output:\nout 1\n\nerr 1\n--- End Context ---"),
-            std::string::npos) << first;
+            std::string::npos)
+      << first;
   EXPECT_NE(first.find("Command 3"), std::string::npos);
   EXPECT_EQ(first.find("Command 7"), std::string::npos);  // failed, ignored
 }
@@ -197,8 +200,8 @@ long PeakMemory() {
 TEST_F(ContextRunTest, LargeOutputIsNeverHeld) {  // CON-P8, CON-23, CON-D14
   std::vector<ContextCommand> commands;
   for (int i = 0; i < 8; ++i) {
-    commands.push_back(Shell(fmt::format("yes line of text | head -c 50000000 {}",
-                                         i % 2 ? ">&2" : "")));
+    commands.push_back(
+        Shell(fmt::format("yes line of text | head -c 50000000 {}", i % 2 ? ">&2" : "")));
     commands.back().timeout = Millis(600'000);  // a busy machine is no failure
   }
   const long before = PeakMemory();
@@ -254,9 +257,11 @@ TEST_F(ContextRunTest, EveryWayToFailHasItsSentence) {  // CON-24
       {Shell("no-such-program-anywhere"), Outcome::kExit, "Command exited with code 127"},
       {slow, Outcome::kTimeout, "Command timed out after 0.5 seconds"},
       {Shell("kill -9 $$"), Outcome::kSignal, "Command killed by signal 9 (SIGKILL)"},
-      {{.name = "T", .run = Argv{"no-such-program-anywhere"}}, Outcome::kStartError,
+      {{.name = "T", .run = Argv{"no-such-program-anywhere"}},
+       Outcome::kStartError,
        "Execution error: there is no program no-such-program-anywhere on PATH"},
-      {{.name = "T", .run = Argv{"/no/such"}}, Outcome::kStartError,
+      {{.name = "T", .run = Argv{"/no/such"}},
+       Outcome::kStartError,
        "Execution error: cannot start /no/such: no such program or folder"},
       {lost, Outcome::kStartError,
        "Execution error: cannot start /bin/sh: no such program or folder"},
@@ -280,12 +285,17 @@ TEST_F(ContextRunTest, ArgvIsNoShell) {  // CON-21
 
 TEST_F(ContextRunTest, CommandsSeeNoSecrets) {  // CON-21, CON-D17
   RunOptions options{.known_keys = {"sk-known"}};
-  options.environment = {"PATH=" + std::string(getenv("PATH")), "A_KEY=1", "my_token=2",
-                         "Secret_x=3", "PASSWORD=4", "CREDENTIALS=5", "URL=http://sk-known@h",
-                         "PLAIN=6", "PAGER=less"};
+  options.environment = {"PATH=" + std::string(getenv("PATH")),
+                         "A_KEY=1",
+                         "my_token=2",
+                         "Secret_x=3",
+                         "PASSWORD=4",
+                         "CREDENTIALS=5",
+                         "URL=http://sk-known@h",
+                         "PLAIN=6",
+                         "PAGER=less"};
   ContextCommand command = Shell("env | sort | grep -v -e ^PATH= -e ^PWD= -e ^_= -e ^SHLVL=");
-  EXPECT_EQ(RunOne(command, options).text,
-            "GIT_OPTIONAL_LOCKS=0\nNO_COLOR=1\nPAGER=cat\nPLAIN=6");
+  EXPECT_EQ(RunOne(command, options).text, "GIT_OPTIONAL_LOCKS=0\nNO_COLOR=1\nPAGER=cat\nPLAIN=6");
   command.pass_environment = {"A_KEY", "URL"};
   command.environment = {{"PLAIN", "7"}, {"B_TOKEN", "own"}};
   EXPECT_EQ(RunOne(command, options).text,
@@ -308,12 +318,12 @@ TEST_F(ContextRunTest, ACommandHasItsFolderAndASessionOfItsOwn) {  // CON-21
 TEST_F(ContextRunTest, FailStopsTheRestAndSaysWhichFailed) {  // CON-26, CON-N11
   std::vector<ContextCommand> commands;
   commands.push_back(Shell("echo $$ > " + Path("pids") + "; sleep 30", "Slow"));
-  commands.push_back(Shell("while [ ! -s " + Path("pids") + " ]; do sleep 0.01; done; exit 4",
-                           "Needed"));
+  commands.push_back(
+      Shell("while [ ! -s " + Path("pids") + " ]; do sleep 0.01; done; exit 4", "Needed"));
   commands[1].on_failure = OnFailure::kFail;
-  EXPECT_THAT(RunContext(commands, {}),
-              FailsWith(ErrorCode::kFailed,
-                        "context command 'Needed' failed: Command exited with code 4"));
+  EXPECT_THAT(
+      RunContext(commands, {}),
+      FailsWith(ErrorCode::kFailed, "context command 'Needed' failed: Command exited with code 4"));
   EXPECT_TRUE(AllGone(Path("pids")));
   commands = {Shell("exit 1"), Shell("touch " + Path("started"))};
   commands[0].on_failure = OnFailure::kFail;
@@ -328,8 +338,8 @@ TEST_F(ContextRunTest, CancellingLeavesNoChild) {  // CON-N19
     source.Cancel("interrupted");
   });
   const std::vector<ContextCommand> commands(
-      2, Shell(fmt::format("echo $$ >> {0}; setsid sh -c 'echo $$ >> {0}; sleep 30'",
-                           Path("pids"))));
+      2,
+      Shell(fmt::format("echo $$ >> {0}; setsid sh -c 'echo $$ >> {0}; sleep 30'", Path("pids"))));
   EXPECT_THAT(RunContext(commands, {}, source.token()),
               FailsWith(ErrorCode::kCancelled, "interrupted"));
   canceller.join();
@@ -349,8 +359,8 @@ TEST_F(ContextRunTest, ThePhaseHasADeadline) {  // 3.2 --context-timeout
 }
 
 TEST_F(ContextRunTest, ManyFailuresLeakNoDescriptors) {
-  const std::vector<ContextCommand> commands(
-      300, ContextCommand{.name = "T", .run = Argv{"/no/such"}});
+  const std::vector<ContextCommand> commands(300,
+                                             ContextCommand{.name = "T", .run = Argv{"/no/such"}});
   const UniqueFd before(dup(0));
   ASSERT_TRUE(RunContext(commands, {}));
   const UniqueFd after(dup(0));

@@ -39,9 +39,9 @@ std::vector<std::string> GitEnvironment(const GitFolders& folders) {
 Result<ProcessResult> Git(const GitFolders& folders, std::vector<std::string> arguments,
                           const CancelToken& cancel) {
   std::vector<std::string> argv = {"git", "--no-pager", "--literal-pathspecs"};
-  for (const char* setting : {"core.fsmonitor=false", "core.hooksPath=/dev/null",
-                              "core.sshCommand=false", "protocol.allow=never",
-                              "log.showSignature=false", "diff.orderFile=/dev/null"}) {
+  for (const char* setting :
+       {"core.fsmonitor=false", "core.hooksPath=/dev/null", "core.sshCommand=false",
+        "protocol.allow=never", "log.showSignature=false", "diff.orderFile=/dev/null"}) {
     argv.insert(argv.end(), {"-c", setting});
   }
   argv.insert(argv.end(), std::make_move_iterator(arguments.begin()),

@@ -13,8 +13,8 @@ namespace {
 std::vector<std::string> NamesOf(std::string_view import) {
   std::string text = ReplaceAll(import, "::", "/");
   const std::size_t slash = text.rfind('/');
-  if (slash == std::string::npos && text.find('.') != std::string::npos &&
-      !text.ends_with(".h") && !text.ends_with(".hpp")) {
+  if (slash == std::string::npos && text.find('.') != std::string::npos && !text.ends_with(".h") &&
+      !text.ends_with(".hpp")) {
     text = ReplaceAll(text, ".", "/");
   } else if (const std::size_t dot = text.rfind('.');
              dot != std::string::npos && (slash == std::string::npos || dot > slash + 1)) {
@@ -35,7 +35,8 @@ std::vector<std::string> NamesOfPath(std::string_view path) {
   std::vector<std::string> names;
   for (const std::string_view name : Split(path, '/')) names.emplace_back(name);
   std::string& last = names.back();
-  if (const std::size_t dot = last.rfind('.'); dot != std::string::npos && dot > 0) last.resize(dot);
+  if (const std::size_t dot = last.rfind('.'); dot != std::string::npos && dot > 0)
+    last.resize(dot);
   const bool folder = last == "__init__" || last == "index" || last == "mod";
   if (folder && names.size() > 1) names.pop_back();
   return names;
@@ -70,8 +71,8 @@ std::optional<std::size_t> ImportGraph::Find(std::string_view from, std::string_
     const Target* best = nullptr;
     std::tuple<std::size_t, bool, std::size_t> best_fit;
     for (const Target& target : found->second) {
-      const auto nearer = std::mismatch(target.names.begin(), target.names.end(), here.begin(),
-                                        here.end());
+      const auto nearer =
+          std::mismatch(target.names.begin(), target.names.end(), here.begin(), here.end());
       const std::tuple<std::size_t, bool, std::size_t> fit = {
           CommonEnd(target.names, names, length), paths_[target.file].ends_with(import),
           static_cast<std::size_t>(nearer.first - target.names.begin())};

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::string_view kTitle = "Files";
 
-// Pieces add up exactly in the public encodings (pack_render.h); of other counters, estimates by one
-// of them included, the whole is counted again, as a sum is no count (ASM-59).
+// Pieces add up exactly in the public encodings (pack_render.h); of other counters, estimates by
+// one of them included, the whole is counted again, as a sum is no count (ASM-59).
 bool AddsUp(const tokens::Counter& counter) {
   constexpr std::string_view kNames[] = {"o200k_base", "cl100k_base", "chars", "bytes"};
   return counter.exact() &&
@@ -107,8 +107,8 @@ class Packer {
     const auto work = [&] {
       auto counts = tokens::CountCache::Open(options_.counts_folder, options_.counts_name);
       for (std::size_t i = next++; i < count && !cancel_.cancelled(); i = next++) {
-        packed_.files[i] = PackOneFile(selection_.files[i], options_, git(), ranking(), &counts,
-                                       &facts_[i]);
+        packed_.files[i] =
+            PackOneFile(selection_.files[i], options_, git(), ranking(), &counts, &facts_[i]);
       }
       counts.Save();
     };
@@ -129,8 +129,8 @@ class Packer {
         if (glob.Matches(file.path)) file.priority = value;
       }
       if (facts_[i].sanitized) {
-        packed_.warnings.push_back(fmt::format(
-            "{}: bytes that are no text are shown as U+FFFD", PathForText(file.path)));
+        packed_.warnings.push_back(
+            fmt::format("{}: bytes that are no text are shown as U+FFFD", PathForText(file.path)));
       }
       if (file.why == LeftOut::kBinary && !file.detail.empty()) {
         packed_.warnings.push_back(fmt::format("{}: only listed, it is {}; as UTF-8 it is shown",
@@ -205,12 +205,12 @@ class Packer {
     const std::int64_t names =
         options_.counter->CountText(packed_.List(Form::kNames)).upper() + options_.reserve;
     if (names > *options_.budget) {
-      return MakeError(ErrorCode::kTooLong,
-                       "the names of {} files alone need {} tokens, the budget is {}: raise it, or "
-                       "name fewer files with --include or --exclude",
-                       GroupDigits(packed_.files.size()),
-                       GroupDigits(static_cast<std::uint64_t>(names)),
-                       GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(*options_.budget, 0))));
+      return MakeError(
+          ErrorCode::kTooLong,
+          "the names of {} files alone need {} tokens, the budget is {}: raise it, or "
+          "name fewer files with --include or --exclude",
+          GroupDigits(packed_.files.size()), GroupDigits(static_cast<std::uint64_t>(names)),
+          GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(*options_.budget, 0))));
     }
     // A line of the list is longest for a file that is only named.
     FitFiles(*options_.budget - names, &packed_.files);
@@ -245,14 +245,22 @@ std::string NextBoundary(const std::string& first, int draw, std::optional<std::
 
 std::string_view LeftOutName(LeftOut why) {
   switch (why) {
-    case LeftOut::kNothing: return "";
-    case LeftOut::kBinary: return "binary";
-    case LeftOut::kLarge: return "large";
-    case LeftOut::kSecretName: return "secret-name";
-    case LeftOut::kSecretFound: return "secret-found";
-    case LeftOut::kUnreadable: return "unreadable";
-    case LeftOut::kBudget: return "budget";
-    case LeftOut::kTop: return "top";
+    case LeftOut::kNothing:
+      return "";
+    case LeftOut::kBinary:
+      return "binary";
+    case LeftOut::kLarge:
+      return "large";
+    case LeftOut::kSecretName:
+      return "secret-name";
+    case LeftOut::kSecretFound:
+      return "secret-found";
+    case LeftOut::kUnreadable:
+      return "unreadable";
+    case LeftOut::kBudget:
+      return "budget";
+    case LeftOut::kTop:
+      return "top";
   }
   return "";
 }

@@ -38,10 +38,10 @@ enum class LineNumbers : std::uint8_t { kNo, kYes };
 enum class Form : std::uint8_t { kFull, kOutline, kNames };
 
 struct PackOptions {
-  std::vector<std::string> paths = {"."};  // files, folders, globs; a file named is always taken
+  std::vector<std::string> paths = {"."};     // files, folders, globs; a file named is always taken
   std::vector<std::string> include, exclude;  // globs; see PathGlobs
   std::vector<std::pair<std::string, double>> priority;  // glob, 0 to 1; the last match counts; 0.5
-  std::optional<std::int64_t> budget;  // tokens, the fence and the list included
+  std::optional<std::int64_t> budget;                    // tokens, the fence and the list included
   PackFormat format = PackFormat::kXml;
   PackOrder order = PackOrder::kDefault;  // changed in a git work tree, else path
   std::vector<std::string> manifest;      // of kSticky: the paths in their order
@@ -60,7 +60,14 @@ struct PackOptions {
 
 // Why a file is not shown as it is.
 enum class LeftOut : std::uint8_t {
-  kNothing, kBinary, kLarge, kSecretName, kSecretFound, kUnreadable, kBudget, kTop,
+  kNothing,
+  kBinary,
+  kLarge,
+  kSecretName,
+  kSecretFound,
+  kUnreadable,
+  kBudget,
+  kTop,
 };
 std::string_view LeftOutName(LeftOut why);  // "binary", "budget", …
 
@@ -69,14 +76,14 @@ struct PackedFile {
   Form form = Form::kFull;  // as shown
   LeftOut why = LeftOut::kNothing;
   std::string detail;       // of kUnreadable: the reason; of kBinary: "UTF-16 text" if it is that
-  std::uint64_t bytes = 0;      // of the file
+  std::uint64_t bytes = 0;  // of the file
   std::int64_t full_tokens = 0;     // of it in full, with its frame
   std::int64_t outline_tokens = 0;  // 0: there is no outline
-  std::size_t secrets = 0;      // values redacted
+  std::size_t secrets = 0;          // values redacted
   double priority = 0.5;
   double score = 0;                  // with a task
   std::vector<std::string> reasons;  // of the score, the greatest part first
-  std::string full, outline;  // as rendered; empty for kNames
+  std::string full, outline;         // as rendered; empty for kNames
 };
 
 struct PackedFiles {
@@ -99,8 +106,8 @@ struct PackedFiles {
 // kUsage (a glob, a number), kLimit (more than 200,000 files), kCancelled.
 Result<PackedFiles> Pack(const PackOptions& options, const CancelToken& cancel);
 
-// The whole text of `dossier pack`, which is written part by part so that it need not be in memory a
-// second time. `packed` outlives it.
+// The whole text of `dossier pack`, which is written part by part so that it need not be in memory
+// a second time. `packed` outlives it.
 struct FencedText {
   std::string opening, list, closing;
   const PackedFiles* packed = nullptr;

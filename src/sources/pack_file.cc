@@ -25,12 +25,36 @@ constexpr std::string_view kDataEndings[] = {".csv", ".tsv", ".ndjson", ".jsonl"
 
 // Names whose content is nothing but secrets.
 const PathGlobs& SecretNames() {
-  static const PathGlobs names({".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks",
-                                "*.keystore", "*.kdbx", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
-                                ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd",
-                                ".git-credentials", ".dockercfg", "credentials", "credentials.json",
-                                "service-account*.json", "secrets.{yml,yaml,json,toml}", "*.gpg",
-                                "*.ovpn", ".vault_pass", "terraform.tfstate", "*.tfvars"});
+  static const PathGlobs names({".env",
+                                ".env.*",
+                                "*.pem",
+                                "*.key",
+                                "*.p12",
+                                "*.pfx",
+                                "*.jks",
+                                "*.keystore",
+                                "*.kdbx",
+                                "id_rsa",
+                                "id_dsa",
+                                "id_ecdsa",
+                                "id_ed25519",
+                                ".netrc",
+                                "_netrc",
+                                ".npmrc",
+                                ".pypirc",
+                                ".pgpass",
+                                ".htpasswd",
+                                ".git-credentials",
+                                ".dockercfg",
+                                "credentials",
+                                "credentials.json",
+                                "service-account*.json",
+                                "secrets.{yml,yaml,json,toml}",
+                                "*.gpg",
+                                "*.ovpn",
+                                ".vault_pass",
+                                "terraform.tfstate",
+                                "*.tfvars"});
   return names;
 }
 
@@ -71,18 +95,23 @@ class FilePacker {
  public:
   FilePacker(const SelectedFile& file, const PackOptions& options, const GitFacts* git,
              const Ranking* ranking, tokens::CountCache* counts, ReadFileFacts* facts)
-      : file_(file), options_(options), git_(git), ranking_(ranking), counts_(counts), facts_(facts) {
+      : file_(file),
+        options_(options),
+        git_(git),
+        ranking_(ranking),
+        counts_(counts),
+        facts_(facts) {
     packed_.path = file.path;
     shown_ = PathForText(file.path);
   }
 
   PackedFile Run() {
     if (ranking_) facts_->ranked = ranking_->Read(file_.path, {}, "");
-    struct stat info {};
+    struct stat info{};
     if (stat(file_.full.c_str(), &info) != 0) return LeaveOut(LeftOut::kUnreadable, "it is gone");
     packed_.bytes = static_cast<std::uint64_t>(info.st_size);
-    const bool secret = options_.secrets != SecretPolicy::kAllow && !file_.named &&
-                        HasSecretName(file_.path);
+    const bool secret =
+        options_.secrets != SecretPolicy::kAllow && !file_.named && HasSecretName(file_.path);
     if (secret) return LeaveOut(LeftOut::kSecretName, "");
     if (packed_.bytes > kMaxWhole || (packed_.bytes > kMaxData && IsData(file_.path))) {
       return Describe();
@@ -106,7 +135,8 @@ class FilePacker {
   // A large file is shown as what `inspect` says of it.
   PackedFile Describe() {
     // It is not read for its hash: by name and index it counts as unchanged.
-    facts_->unchanged = git_ && git_->index.contains(file_.path) && !git_->staged.contains(file_.path);
+    facts_->unchanged =
+        git_ && git_->index.contains(file_.path) && !git_->staged.contains(file_.path);
     const auto source = inspect::OpenFileSource(file_.full);
     if (!source) return LeaveOut(LeftOut::kUnreadable, source.error().message);
     const auto about = inspect::Describe(**source, {.threads = 1}, {});
@@ -144,7 +174,8 @@ class FilePacker {
       if (outline) RenderOutline(text, code);
     }
     const bool numbered = options_.line_numbers == LineNumbers::kYes;
-    packed_.full = RenderFile({options_.format, shown_, ""}, numbered ? WithLineNumbers(text) : text);
+    packed_.full =
+        RenderFile({options_.format, shown_, ""}, numbered ? WithLineNumbers(text) : text);
     packed_.full_tokens = Count(packed_.full);
     if (packed_.outline.size() >= packed_.full.size()) packed_.outline.clear();
     if (!packed_.outline.empty()) packed_.outline_tokens = Count(packed_.outline);
@@ -181,9 +212,10 @@ PackedFile PackOneFile(const SelectedFile& file, const PackOptions& options, con
 }
 
 std::string PathForText(std::string_view path) {
-  const bool plain = utf8::IsValid(path) && std::none_of(path.begin(), path.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F || c == '"' || c == '\\';
-  });
+  const bool plain =
+      utf8::IsValid(path) && std::none_of(path.begin(), path.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7F || c == '"' || c == '\\';
+      });
   const bool spaced = path.starts_with(' ') || path.ends_with(' ');
   if (plain && !spaced) return std::string(path);
   return ToJson(Json(utf8::Sanitize(path)));

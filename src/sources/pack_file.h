@@ -21,8 +21,8 @@ struct ReadFileFacts {
   RankedText ranked;       // with a task
 };
 
-// Never fails: a file that cannot be read says so. Thread-safety: may run for many files at once, each
-// with `counts` of its own.
+// Never fails: a file that cannot be read says so. Thread-safety: may run for many files at once,
+// each with `counts` of its own.
 PackedFile PackOneFile(const SelectedFile& file, const PackOptions& options, const GitFacts* git,
                        const Ranking* ranking, tokens::CountCache* counts, ReadFileFacts* facts);
 

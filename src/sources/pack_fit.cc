@@ -18,7 +18,8 @@ class Fitter {
     const std::vector<std::size_t> order = LeastFirst();
     for (std::size_t begin = 0; begin < order.size() && left_ < 0;) {
       std::size_t end = begin;
-      while (end < order.size() && files_[order[end]].priority == files_[order[begin]].priority) ++end;
+      while (end < order.size() && files_[order[end]].priority == files_[order[begin]].priority)
+        ++end;
       for (const Form form : {Form::kOutline, Form::kNames}) {
         for (std::size_t i = begin; i < end && left_ < 0; ++i) Change(order[i], form);
       }

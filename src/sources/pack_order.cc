@@ -69,8 +69,8 @@ std::string WriteManifest(const PackedFiles& packed) {
 
 Result<std::vector<std::string>> ReadManifest(std::string_view text, std::string_view file) {
   if (!text.starts_with(kManifestHead)) {
-    return MakeError(ErrorCode::kDamaged, "{}:1: not a manifest (its first line must be \"{}\")", file,
-                     kManifestHead);
+    return MakeError(ErrorCode::kDamaged, "{}:1: not a manifest (its first line must be \"{}\")",
+                     file, kManifestHead);
   }
   std::vector<std::string> paths;
   std::size_t number = 0;

@@ -21,8 +21,8 @@ struct OrderKey {
 };
 
 // Indices of `keys` in their new order. `order` is not kDefault. kChanged: last commit oldest first
-// (those before the newest 1,000 commits foremost), then modified files, then untracked ones; ties by
-// the bytes of the path. kSticky: the order of `manifest`, new files behind by path.
+// (those before the newest 1,000 commits foremost), then modified files, then untracked ones; ties
+// by the bytes of the path. kSticky: the order of `manifest`, new files behind by path.
 std::vector<std::size_t> OrderFiles(PackOrder order, const std::vector<OrderKey>& keys,
                                     const GitFacts* git, const std::vector<std::string>& manifest);
 

@@ -16,8 +16,8 @@ struct Field {
   double weight;
   double length_share;  // how much a long field dilutes a word: b of BM25
 };
-constexpr std::array<Field, kRankFields> kFields = {{
-    {"name", 6.0, 0.4}, {"symbols", 3.0, 0.6}, {"imports", 0.7, 0.5}, {"text", 1.0, 0.75}}};
+constexpr std::array<Field, kRankFields> kFields = {
+    {{"name", 6.0, 0.4}, {"symbols", 3.0, 0.6}, {"imports", 0.7, 0.5}, {"text", 1.0, 0.75}}};
 constexpr double kSaturation = 1.5;       // k1 of BM25
 constexpr double kImportShare = 0.15;     // of a neighbour's score
 constexpr double kHistoryShare = 0.2;     // of the score of a file changed together
@@ -25,9 +25,10 @@ constexpr std::size_t kLargeCommit = 30;  // files; a sweep says nothing about w
 constexpr std::size_t kMaxReasons = 5;
 
 constexpr std::string_view kCommonWords[] = {
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "fix", "for", "from", "how",
-    "if", "in", "into", "is", "it", "make", "not", "of", "on", "or", "so", "that", "the", "this", "to",
-    "we", "what", "when", "where", "which", "why", "with", "should", "add", "use", "all"};
+    "a",     "an",    "and",  "are",  "as",     "at",  "be",   "by", "can", "do",   "does",
+    "fix",   "for",   "from", "how",  "if",     "in",  "into", "is", "it",  "make", "not",
+    "of",    "on",    "or",   "so",   "that",   "the", "this", "to", "we",  "what", "when",
+    "where", "which", "why",  "with", "should", "add", "use",  "all"};
 
 enum class Case : std::uint8_t { kOther, kLower, kUpper, kDigit };
 
@@ -49,14 +50,15 @@ void Stem(std::string* word) {
     *word += 'y';
     return;
   }
-  const bool cut_off = cut("ing", 3) || cut("ed", 3) || cut("es", 3) ||
-                       (!word->ends_with("ss") && cut("s", 2));
+  const bool cut_off =
+      cut("ing", 3) || cut("ed", 3) || cut("es", 3) || (!word->ends_with("ss") && cut("s", 2));
   const std::size_t size = word->size();
   if (cut_off && size > 3 && (*word)[size - 1] == (*word)[size - 2]) word->pop_back();
   if (word->size() > 3 && word->ends_with('e')) word->pop_back();
 }
 
-// Calls `use` for each word, without its ending and as it stands: runs of letters or digits, split where lower case turns into upper.
+// Calls `use` for each word, without its ending and as it stands: runs of letters or digits, split
+// where lower case turns into upper.
 template <typename Use>
 void ForEachWord(std::string_view text, Use use) {
   std::string word;
@@ -161,9 +163,9 @@ void ScoreImports(const std::vector<std::string>& paths, const std::vector<Ranke
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (best[i].score == 0) continue;
-    board->Add(i, kImportShare * best[i].score,
-               fmt::format("{} {}", best[i].imports ? "imports" : "imported by",
-                           paths[best[i].other]));
+    board->Add(
+        i, kImportShare * best[i].score,
+        fmt::format("{} {}", best[i].imports ? "imports" : "imported by", paths[best[i].other]));
   }
 }
 

@@ -1,7 +1,7 @@
 // The frames around files, in each format (ASM-113). A step of Pack.
 //
-// Every piece ends in line ends and the next starts with none and with no slash: no tokenizer of the
-// public encodings joins across that, so counts of pieces add up to the count of the whole.
+// Every piece ends in line ends and the next starts with none and with no slash: no tokenizer of
+// the public encodings joins across that, so counts of pieces add up to the count of the whole.
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_SOURCES_PACK_RENDER_H_

@@ -94,16 +94,12 @@ Json PackReportJson(const PackedFiles& packed, std::optional<std::int64_t> budge
                                  {"tokens", file->full_tokens},
                                  {"exclude", utf8::Sanitize(ExcludePattern(file->path))}});
   }
-  return JsonObject{{"schema", "dossier.pack/1"},
-                    {"encoding", encoding},
-                    {"exact", packed.exact},
-                    {"margin", packed.margin},
-                    {"tokens", packed.tokens},
-                    {"budget", budget ? Json(*budget) : Json(nullptr)},
-                    {"order", packed.order},
-                    {"files", std::move(files)},
-                    {"largest", std::move(largest)},
-                    {"warnings", std::move(warnings)}};
+  return JsonObject{
+      {"schema", "dossier.pack/1"},    {"encoding", encoding},
+      {"exact", packed.exact},         {"margin", packed.margin},
+      {"tokens", packed.tokens},       {"budget", budget ? Json(*budget) : Json(nullptr)},
+      {"order", packed.order},         {"files", std::move(files)},
+      {"largest", std::move(largest)}, {"warnings", std::move(warnings)}};
 }
 
 std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> budget,
@@ -115,10 +111,9 @@ std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> bud
     if (file.why != LeftOut::kNothing) ++reasons[std::string(LeftOutName(file.why))];
     secrets += file.secrets;
   }
-  std::string out = fmt::format("{} {} tokens ({}{}), order {}", packed.exact ? "exactly" : "about",
-                                Digits(packed.tokens), encoding,
-                                budget ? fmt::format(", budget {}", Digits(*budget)) : "",
-                                packed.order);
+  std::string out = fmt::format(
+      "{} {} tokens ({}{}), order {}", packed.exact ? "exactly" : "about", Digits(packed.tokens),
+      encoding, budget ? fmt::format(", budget {}", Digits(*budget)) : "", packed.order);
   const auto list = [&](std::string_view head, const std::map<std::string, std::size_t>& counts) {
     if (counts.empty()) return;
     out.append("\n").append(head);

@@ -17,8 +17,8 @@ namespace dossier::sources {
 Json PackReportJson(const PackedFiles& packed, std::optional<std::int64_t> budget,
                     std::string_view encoding);
 
-// Totals, what was left out and why, and with a budget that cut: the ten largest files and a pattern
-// to exclude each (ASM-116).
+// Totals, what was left out and why, and with a budget that cut: the ten largest files and a
+// pattern to exclude each (ASM-116).
 std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> budget,
                       std::string_view encoding);
 

@@ -38,7 +38,7 @@ std::pair<std::string, std::string> SplitGlob(const std::string& path) {
 }
 
 Result<Named> Resolve(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
     if (path.find_first_of("*?[{") == std::string::npos) {
       return MakeError(ErrorCode::kNotFound, "{}: no such file or folder", path);
@@ -53,7 +53,8 @@ Result<Named> Resolve(const std::string& path) {
     return MakeError(ErrorCode::kIsDevice, "{}: not a regular file", path);
   }
   const std::filesystem::path given(path);
-  const std::string folder = Canonical(given.has_parent_path() ? given.parent_path().string() : ".");
+  const std::string folder =
+      Canonical(given.has_parent_path() ? given.parent_path().string() : ".");
   return Named{fmt::format("{}/{}", folder == "/" ? "" : folder, given.filename().string()),
                Named::Kind::kFile, ""};
 }
@@ -97,7 +98,8 @@ class Selector {
     for (auto& [path, file] : found_) selection_.files.push_back(std::move(file));
     if (selection_.files.empty()) {
       selection_.warnings.push_back(
-          "no file is packed: there is none, or ignore rules, --include or --exclude leave out all; a "
+          "no file is packed: there is none, or ignore rules, --include or --exclude leave out "
+          "all; a "
           "file that is named is always taken");
     }
     return std::move(selection_);
@@ -124,12 +126,12 @@ class Selector {
       Take(named.full, true);
       return {};
     }
-    WalkOptions walk{.hidden = options_.hidden ? HiddenFiles::kInclude : HiddenFiles::kSkip,
-                     .nested = options_.submodules ? NestedRepositories::kInclude
-                                                   : NestedRepositories::kSkip,
-                     .max_files = kMaxFiles,
-                     .extra_ignore_files = {".ignore", ".dossierignore"},
-                     .tracked = tracked_};
+    WalkOptions walk{
+        .hidden = options_.hidden ? HiddenFiles::kInclude : HiddenFiles::kSkip,
+        .nested = options_.submodules ? NestedRepositories::kInclude : NestedRepositories::kSkip,
+        .max_files = kMaxFiles,
+        .extra_ignore_files = {".ignore", ".dossierignore"},
+        .tracked = tracked_};
     if (selection_.git) {
       walk.global_ignore_file = selection_.git->global_ignore_file;
       walk.letters = selection_.git->letters;

@@ -13,8 +13,8 @@
 namespace dossier::sources {
 
 struct SelectedFile {
-  std::string full;  // absolute
-  std::string path;  // from the root of the pack, by which it is shown
+  std::string full;    // absolute
+  std::string path;    // from the root of the pack, by which it is shown
   bool named = false;  // outright: no rule leaves it out
 };
 

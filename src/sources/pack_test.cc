@@ -1,8 +1,8 @@
 #include "sources/pack.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,9 +43,7 @@ class PackTest : public ::testing::Test {
     Git({"commit", "-qm", message});
   }
 
-  PackOptions Options() const {
-    return {.paths = {root_}, .counter = tokens::MakeCharCounter()};
-  }
+  PackOptions Options() const { return {.paths = {root_}, .counter = tokens::MakeCharCounter()}; }
   PackedFiles Packed(const PackOptions& options) {
     auto packed = Pack(options, {});
     EXPECT_TRUE(packed) << (packed ? "" : packed.error().message);
@@ -96,10 +94,10 @@ TEST_F(PackTest, TheOrderIsThatOfChange) {  // ASM-111
   Write("m.txt", "1");
   Commit("newest");
   EXPECT_EQ(Paths(Packed(Options())), "z.txt a.txt b.txt m.txt");
-  Write("z.txt", "edited");     // modified
-  Write("staged.txt", "1");     // in the index only
+  Write("z.txt", "edited");  // modified
+  Write("staged.txt", "1");  // in the index only
   Git({"add", "staged.txt"});
-  Write("new.txt", "1");        // untracked
+  Write("new.txt", "1");  // untracked
   const PackedFiles packed = Packed(Options());
   EXPECT_EQ(packed.order, "changed");
   EXPECT_EQ(Paths(packed), "a.txt b.txt m.txt staged.txt z.txt new.txt");
@@ -123,12 +121,14 @@ TEST_F(PackTest, TheTimeOfAFileDoesNotCount) {  // ASM-111
 
 TEST_F(PackTest, AManifestComesBackAsItWas) {  // ASM-111
   PackedFiles packed;
-  for (const char* path : {"a", "new\nline", "50%0A", "\xFF", "x\r"}) packed.files.push_back({.path = path});
+  for (const char* path : {"a", "new\nline", "50%0A", "\xFF", "x\r"})
+    packed.files.push_back({.path = path});
   const auto read = ReadManifest(WriteManifest(packed), "m");
   ASSERT_TRUE(read);
   EXPECT_EQ(*read, (std::vector<std::string>{"a", "new\nline", "50%0A", "\xFF", "x\r"}));
   EXPECT_THAT(ReadManifest("a\n", "m"), FailsWith(ErrorCode::kDamaged, "m:1: not a manifest"));
-  EXPECT_THAT(ReadManifest("# dossier.manifest/1\n%zz\n", "m"), FailsWith(ErrorCode::kDamaged, "m:2"));
+  EXPECT_THAT(ReadManifest("# dossier.manifest/1\n%zz\n", "m"),
+              FailsWith(ErrorCode::kDamaged, "m:2"));
 }
 
 TEST_F(PackTest, BinaryAndLargeFilesAreListedOrDescribed) {  // ASM-114
@@ -151,9 +151,15 @@ TEST_F(PackTest, BinaryAndLargeFilesAreListedOrDescribed) {  // ASM-114
 }
 
 TEST_F(PackTest, TextInAnotherEncodingIsNamed) {  // ASM-114
-  Write("le.txt", std::string("\xFF\xFE" "a\0b\0", 6));
-  Write("be.txt", std::string("\xFE\xFF" "\0a\0b", 6));
-  Write("wide.txt", std::string("\xFF\xFE\0\0" "a\0\0\0", 8));
+  Write("le.txt", std::string("\xFF\xFE"
+                              "a\0b\0",
+                              6));
+  Write("be.txt", std::string("\xFE\xFF"
+                              "\0a\0b",
+                              6));
+  Write("wide.txt", std::string("\xFF\xFE\0\0"
+                                "a\0\0\0",
+                                8));
   Write("bin", std::string("\xFF\xFD\0", 3));
   const PackedFiles packed = Packed(Options());
   EXPECT_EQ(packed.List(),
@@ -164,17 +170,18 @@ TEST_F(PackTest, TextInAnotherEncodingIsNamed) {  // ASM-114
 }
 
 TEST_F(PackTest, WithCoreIgnorecaseRulesHoldForBothCasesAsInGit) {  // ASM-110, ASM-T17
-  Write(".gitignore", "*.LOG\n/Build/\n[A-C]x.txt\n[Q]y.txt\n[[:upper:]]z.txt\nsub/Deep.*\n!KEEP.log\n");
-  for (const char* path : {"a.log", "b.Log", "keep.log", "build/x", "BUILD2/x", "ax.txt", "Bx.TXT", "dx.txt",
-                           "qy.txt", "Qy.txt", "az.txt", "Az.txt", "1z.txt", "SUB/deep.C", "sub/deep.h",
-                           "sub/deeper"}) {
+  Write(".gitignore",
+        "*.LOG\n/Build/\n[A-C]x.txt\n[Q]y.txt\n[[:upper:]]z.txt\nsub/Deep.*\n!KEEP.log\n");
+  for (const char* path :
+       {"a.log", "b.Log", "keep.log", "build/x", "BUILD2/x", "ax.txt", "Bx.TXT", "dx.txt", "qy.txt",
+        "Qy.txt", "az.txt", "Az.txt", "1z.txt", "SUB/deep.C", "sub/deep.h", "sub/deeper"}) {
     Write(path, "x");
   }
   for (const char* setting : {"true", "false"}) {
     ASSERT_NO_FATAL_FAILURE(Git({"init", "-q"}));
     ASSERT_NO_FATAL_FAILURE(Git({"config", "core.ignorecase", setting}));
-    const auto known = RunProcess(
-        {.argv = {"git", "ls-files", "-co", "--exclude-standard"}, .folder = root_});
+    const auto known =
+        RunProcess({.argv = {"git", "ls-files", "-co", "--exclude-standard"}, .folder = root_});
     ASSERT_TRUE(known);
     PackOptions options = Options();
     options.hidden = true;
@@ -278,7 +285,8 @@ TEST_F(PackTest, ABudgetShrinksTheLeastImportantFirst) {  // ASM-116
   const PackedFiles cut = Packed(options);
   EXPECT_EQ(FileAt(cut, "core.cc").form, Form::kFull);
   EXPECT_EQ(FileAt(cut, "rest.cc").form, Form::kOutline);
-  EXPECT_THAT(cut.Text(), HasSubstr("<file path=\"rest.cc\" shown=\"outline\">\nint F0()\nint F1()\n"));
+  EXPECT_THAT(cut.Text(),
+              HasSubstr("<file path=\"rest.cc\" shown=\"outline\">\nint F0()\nint F1()\n"));
   EXPECT_THAT(PackTable(cut, options.budget, "chars"), HasSubstr("--exclude '/rest.cc'"));
 }
 
@@ -290,7 +298,8 @@ TEST_F(PackTest, AlternativesOfALayoutAreTheSameFilesShorter) {  // ASM-44, ASM-
   const PackedFiles packed = Packed(options);
   EXPECT_THAT(packed.Text(Form::kFull), HasSubstr("return"));
   EXPECT_EQ(packed.Text(Form::kOutline),
-            "<file path=\"a.py\" shown=\"outline\">\ndef f():\n</file>\n<list>\na.py (outline)\n</list>\n");
+            "<file path=\"a.py\" shown=\"outline\">\ndef f():\n</file>\n<list>\na.py "
+            "(outline)\n</list>\n");
   EXPECT_EQ(packed.Text(Form::kNames), "<list>\na.py (name only)\n</list>\n");
 }
 
@@ -303,7 +312,8 @@ TEST_F(PackTest, ATaskRanksByNameSymbolsImportsAndHistory) {
   Commit("first");
   for (const char* text : {"2", "3"}) {
     Write("docs/far.md", text);
-    Write("src/budget.cc", fmt::format("#include \"share.h\"\nint Cascade() {{ return {}; }}\n", text));
+    Write("src/budget.cc",
+          fmt::format("#include \"share.h\"\nint Cascade() {{ return {}; }}\n", text));
     Commit(text);
   }
   PackOptions options = Options();
@@ -394,7 +404,7 @@ TEST_F(PackTest, TheBoundaryOfAProjectStays) {  // ASM-4
   ASSERT_TRUE(first);
   EXPECT_EQ(first->size(), 32u);
   EXPECT_EQ(ProjectBoundary(*folder), first);
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat((*folder + "/boundary").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   ASSERT_TRUE(WriteFileAtomic(*folder + "/boundary", "damaged"));
@@ -432,8 +442,9 @@ TEST_F(PackTest, AWarmCacheChangesNoNumber) {  // ASM-60, ASM-T20
 // Pieces end and start where no token can join them, so their counts add up (ASM-59).
 TEST_F(PackTest, ExactTotalsAreTheCountOfTheWhole) {  // ASM-59, ASM-112
   Random random(59);
-  constexpr std::string_view kEdges[] = {"", "/", "//", "\n", "\n\n", " ", "  \n", "\t", "/*", "<", ">",
-                                         "a", "'s", "1", "\r\n", "\xE2\x80\xA8", "`", "==>", "```\n"};
+  constexpr std::string_view kEdges[] = {
+      "",  "/",  "//", "\n",   "\n\n",         " ", "  \n", "\t",   "/*", "<", ">",
+      "a", "'s", "1",  "\r\n", "\xE2\x80\xA8", "`", "==>",  "```\n"};
   for (int i = 0; i < 60; ++i) {
     std::string text;
     for (std::uint64_t part = random.Below(5); part > 0; --part) {

@@ -25,8 +25,9 @@ PathGlobs::PathGlobs(const std::vector<std::string>& patterns) {
 bool PathGlobs::Matches(std::string_view path) const {
   return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& pattern) {
     if (pattern.whole_path) {
-      const bool below = path.starts_with(pattern.literal) &&
-                         (path.size() == pattern.literal.size() || path[pattern.literal.size()] == '/');
+      const bool below =
+          path.starts_with(pattern.literal) &&
+          (path.size() == pattern.literal.size() || path[pattern.literal.size()] == '/');
       return below || pattern.glob.Matches(path);
     }
     const std::vector<std::string_view> names = Split(path, '/');

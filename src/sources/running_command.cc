@@ -117,8 +117,7 @@ void RunningCommand::Judge() {
   result_.status = end_->signal != 0 ? end_->signal : end_->exit_code;
   if (stopped_) {
     result_.notes.phase_deadline = stopped_ == StopReason::kPhaseDeadline;
-    const Millis limit =
-        result_.notes.phase_deadline ? options_.deadline : command_.timeout;
+    const Millis limit = result_.notes.phase_deadline ? options_.deadline : command_.timeout;
     result_.outcome = Outcome::kTimeout;
     result_.error = fmt::format("Command timed out after {} seconds", SecondsText(limit));
   } else if (end_->signal != 0) {

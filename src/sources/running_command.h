@@ -30,9 +30,7 @@ class RunningCommand {
   static constexpr std::size_t kDescriptors = 3;  // stdout, stderr, the report
 
   RunningCommand(const ContextCommand& command, std::size_t index, const RunOptions& options)
-      : command_(command),
-        options_(options),
-        output_(command, options.dialect, options.store) {
+      : command_(command), options_(options), output_(command, options.dialect, options.store) {
     result_.index = index;
   }
 

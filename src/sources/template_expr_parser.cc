@@ -16,8 +16,8 @@ struct SignName {
   CompareSign sign;
 };
 constexpr SignName kSigns[] = {
-    {"==", CompareSign::kEqual}, {"!=", CompareSign::kNotEqual}, {"<", CompareSign::kLess},
-    {"<=", CompareSign::kAtMost}, {">", CompareSign::kMore},     {">=", CompareSign::kAtLeast},
+    {"==", CompareSign::kEqual},  {"!=", CompareSign::kNotEqual}, {"<", CompareSign::kLess},
+    {"<=", CompareSign::kAtMost}, {">", CompareSign::kMore},      {">=", CompareSign::kAtLeast},
 };
 
 struct Literal {
@@ -162,12 +162,18 @@ class ExprParser {
     const TemplateToken token = reader_.Take();
     TemplateExpr literal{.kind = Kind::kLiteral, .place = token.place};
     switch (token.kind) {
-      case Word::kString: literal.literal = Value(token.text); return literal;
+      case Word::kString:
+        literal.literal = Value(token.text);
+        return literal;
       case Word::kInteger:
-      case Word::kReal: return Number(token, "");
-      case Word::kName: return Name(token);
-      case Word::kOperator: break;
-      default: return UnexpectedToken(token);
+      case Word::kReal:
+        return Number(token, "");
+      case Word::kName:
+        return Name(token);
+      case Word::kOperator:
+        break;
+      default:
+        return UnexpectedToken(token);
     }
     if (token.text == "-") return NegativeNumber(token);
     if (token.text == "[") return List(token.place);
@@ -179,9 +185,9 @@ class ExprParser {
 
   static tl::unexpected<Error> UnexpectedToken(const TemplateToken& token) {
     const bool ends = token.kind == Word::kPrintEnd || token.kind == Word::kBlockEnd;
-    return tl::unexpected(TemplateError(
-        token.place, ends ? fmt::format("a value is missing before {}", token.text)
-                          : fmt::format("'{}' is not supported", token.text)));
+    return tl::unexpected(
+        TemplateError(token.place, ends ? fmt::format("a value is missing before {}", token.text)
+                                        : fmt::format("'{}' is not supported", token.text)));
   }
 
   Result<TemplateExpr> NegativeNumber(const TemplateToken& minus) {
@@ -284,7 +290,8 @@ class ExprParser {
     return Around(Kind::kNot, place, std::move(test));
   }
 
-  // Jinja takes a word or literal behind a test for its argument, also `if`: there brackets are due.
+  // Jinja takes a word or literal behind a test for its argument, also `if`: there brackets are
+  // due.
   Status CheckTestEnd() const {
     const TemplateToken& next = reader_.Peek();
     const bool literal = next.kind == Word::kString || next.kind == Word::kInteger ||
@@ -307,13 +314,12 @@ Status TokenReader::Expect(TemplateToken::Kind kind, std::string_view what) {
     Take();
     return {};
   }
-  return tl::unexpected(TemplateError(
-      Peek().place, fmt::format("expected {} instead of '{}'", what, Peek().text)));
+  return tl::unexpected(
+      TemplateError(Peek().place, fmt::format("expected {} instead of '{}'", what, Peek().text)));
 }
 
 tl::unexpected<Error> TokenReader::Unexpected() const {
-  return tl::unexpected(
-      TemplateError(Peek().place, fmt::format("unexpected '{}'", Peek().text)));
+  return tl::unexpected(TemplateError(Peek().place, fmt::format("unexpected '{}'", Peek().text)));
 }
 
 Result<TemplateExpr> ParseExpr(TokenReader& reader) { return ExprParser(reader).Choice(); }

@@ -62,7 +62,8 @@ std::string Interleave(std::string_view text, std::string_view with) {
 std::size_t Occurrences(std::string_view text, std::string_view part) {
   if (part.empty()) return text.size() + 1;
   std::size_t count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; at += part.size()) {
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string_view::npos;
+       at += part.size()) {
     ++count;
   }
   return count;
@@ -77,8 +78,7 @@ bool Fits(std::size_t size, std::size_t count, std::size_t piece) {
 Result<Value> Replace(const Value& value, Arguments arguments) {
   const std::string from = arguments[0].ToText(), to = arguments[1].ToText();
   const std::string text = value.ToText();
-  const std::string origin =
-      value.origin().empty() ? OriginIfUnsafe(arguments[1]) : value.origin();
+  const std::string origin = value.origin().empty() ? OriginIfUnsafe(arguments[1]) : value.origin();
   if (!Fits(text.size(), Occurrences(text, from), to.size())) return Fail(kTooLarge);
   std::string out = from.empty() ? Interleave(text, to) : ReplaceAll(text, from, to);
   return Value(std::move(out)).WithOrigin(origin);
@@ -190,10 +190,18 @@ struct Filter {
 };
 
 constexpr Filter kFilters[] = {
-    {"default", 0, 2, NoFunction}, {"upper", 0, 0, Upper},  {"lower", 0, 0, Lower},
-    {"trim", 0, 0, Trim},          {"replace", 2, 2, Replace}, {"join", 0, 1, Join},
-    {"length", 0, 0, Length},      {"first", 0, 0, First},  {"last", 0, 0, Last},
-    {"int", 0, 1, Int},            {"float", 0, 1, Float},  {"shellquote", 0, 0, ShellQuoted},
+    {"default", 0, 2, NoFunction},
+    {"upper", 0, 0, Upper},
+    {"lower", 0, 0, Lower},
+    {"trim", 0, 0, Trim},
+    {"replace", 2, 2, Replace},
+    {"join", 0, 1, Join},
+    {"length", 0, 0, Length},
+    {"first", 0, 0, First},
+    {"last", 0, 0, Last},
+    {"int", 0, 1, Int},
+    {"float", 0, 1, Float},
+    {"shellquote", 0, 0, ShellQuoted},
     {"raw", 0, 0, Raw},
 };
 

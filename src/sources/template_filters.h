@@ -16,7 +16,8 @@
 
 namespace dossier::sources {
 
-// Whether there is such a filter that takes so many arguments. Errors: kConfig with the known names.
+// Whether there is such a filter that takes so many arguments. Errors: kConfig with the known
+// names.
 Status CheckFilter(std::string_view name, std::size_t arguments);
 
 // `name` must have passed CheckFilter. Errors: kConfig (a value of the wrong kind).

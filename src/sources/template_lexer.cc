@@ -190,8 +190,8 @@ class Lexer {
     }
     std::size_t next = at_;
     utf8::Next(text_, &next);
-    return Fail(at_, fmt::format("unexpected '{}'", utf8::CleanForTerminal(
-                                                        text_.substr(at_, next - at_))));
+    return Fail(
+        at_, fmt::format("unexpected '{}'", utf8::CleanForTerminal(text_.substr(at_, next - at_))));
   }
 
   Status LexRun(Kind kind, bool (*in)(char)) {

@@ -18,7 +18,8 @@
 
 namespace dossier::sources {
 
-inline constexpr std::size_t kMaxCommandTemplate = 1 << 20;  // bytes, of template and result; CON-19
+inline constexpr std::size_t kMaxCommandTemplate = 1
+                                                   << 20;  // bytes, of template and result; CON-19
 
 // In the template, from 1; columns count code points.
 struct TemplatePlace {
@@ -30,8 +31,17 @@ Error TemplateError(TemplatePlace place, std::string_view message);
 
 struct TemplateToken {
   enum class Kind {
-    kText, kPrintBegin, kPrintEnd, kBlockBegin, kBlockEnd, kName, kInteger, kReal, kString,
-    kOperator, kEnd
+    kText,
+    kPrintBegin,
+    kPrintEnd,
+    kBlockBegin,
+    kBlockEnd,
+    kName,
+    kInteger,
+    kReal,
+    kString,
+    kOperator,
+    kEnd
   };
   Kind kind = Kind::kEnd;
   std::string text;  // of a string, what it means; of other words, what is written

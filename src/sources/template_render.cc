@@ -37,10 +37,14 @@ class Renderer {
 
   Status RenderNode(const TemplateNode& node) {
     switch (node.kind) {
-      case TemplateNode::Kind::kText: return Put(node.place, node.text);
-      case TemplateNode::Kind::kPrint: return Print(node);
-      case TemplateNode::Kind::kIf: return RenderIf(node);
-      case TemplateNode::Kind::kFor: return RenderFor(node);
+      case TemplateNode::Kind::kText:
+        return Put(node.place, node.text);
+      case TemplateNode::Kind::kPrint:
+        return Print(node);
+      case TemplateNode::Kind::kIf:
+        return RenderIf(node);
+      case TemplateNode::Kind::kFor:
+        return RenderFor(node);
     }
     return {};
   }
@@ -111,31 +115,50 @@ class Renderer {
 
   static std::string WhyUndefined(const TemplateExpr& expr) {
     switch (expr.kind) {
-      case Kind::kName: return fmt::format("variable {} is not defined", expr.name);
-      case Kind::kMember: return fmt::format("there is no .{}", expr.name);
-      case Kind::kIndex: return "there is no such item";
-      case Kind::kFilter: return fmt::format("{} of nothing is undefined", expr.name);
-      default: return "the value is undefined";
+      case Kind::kName:
+        return fmt::format("variable {} is not defined", expr.name);
+      case Kind::kMember:
+        return fmt::format("there is no .{}", expr.name);
+      case Kind::kIndex:
+        return "there is no such item";
+      case Kind::kFilter:
+        return fmt::format("{} of nothing is undefined", expr.name);
+      default:
+        return "the value is undefined";
     }
   }
 
   // A value that may be undefined.
   Result<Value> EvaluateOpen(const TemplateExpr& expr) {
     switch (expr.kind) {
-      case Kind::kLiteral: return expr.literal;
-      case Kind::kName: return LookUp(expr.name);
-      case Kind::kList: return EvaluateList(expr);
-      case Kind::kMember: return Member(expr);
-      case Kind::kIndex: return Index(expr);
-      case Kind::kFilter: return Filter(expr);
-      case Kind::kIsDefined: return IsDefined(expr);
-      case Kind::kIsNone: return IsNone(expr);
-      case Kind::kNot: return Not(expr);
-      case Kind::kAnd: return FirstWith(expr, false);
-      case Kind::kOr: return FirstWith(expr, true);
-      case Kind::kConcat: return Concat(expr);
-      case Kind::kCompare: return CompareAll(expr);
-      case Kind::kChoice: return Choose(expr);
+      case Kind::kLiteral:
+        return expr.literal;
+      case Kind::kName:
+        return LookUp(expr.name);
+      case Kind::kList:
+        return EvaluateList(expr);
+      case Kind::kMember:
+        return Member(expr);
+      case Kind::kIndex:
+        return Index(expr);
+      case Kind::kFilter:
+        return Filter(expr);
+      case Kind::kIsDefined:
+        return IsDefined(expr);
+      case Kind::kIsNone:
+        return IsNone(expr);
+      case Kind::kNot:
+        return Not(expr);
+      case Kind::kAnd:
+        return FirstWith(expr, false);
+      case Kind::kOr:
+        return FirstWith(expr, true);
+      case Kind::kConcat:
+        return Concat(expr);
+      case Kind::kCompare:
+        return CompareAll(expr);
+      case Kind::kChoice:
+        return Choose(expr);
     }
     return Value();
   }
@@ -163,8 +186,8 @@ class Renderer {
   Result<Value> Member(const TemplateExpr& expr) {
     DOSSIER_ASSIGN_OR_RETURN(const Value value, Evaluate(expr.operands[0]));
     if (!value.map()) {
-      return Fail(expr.place, fmt::format(".{} of {}: only maps have names", expr.name,
-                                          value.TypeName()));
+      return Fail(expr.place,
+                  fmt::format(".{} of {}: only maps have names", expr.name, value.TypeName()));
     }
     const Value* found = value.Find(expr.name);
     return found ? *found : Value(Value::Undefined{});
@@ -178,8 +201,8 @@ class Renderer {
       return found ? *found : Value(Value::Undefined{});
     }
     if (!value.list()) {
-      return Fail(expr.place, fmt::format("[] of {}: only lists and maps have items",
-                                          value.TypeName()));
+      return Fail(expr.place,
+                  fmt::format("[] of {}: only lists and maps have items", value.TypeName()));
     }
     const auto size = static_cast<std::int64_t>(value.list()->size());
     if (!index.integer()) return Value(Value::Undefined{});
@@ -258,12 +281,16 @@ class Renderer {
 
   static Result<bool> CompareTwo(const Value& left, CompareSign sign, const Value& right) {
     switch (sign) {
-      case CompareSign::kEqual: return Equal(left, right);
-      case CompareSign::kNotEqual: return !Equal(left, right);
-      case CompareSign::kIn: return Contains(right, left);
+      case CompareSign::kEqual:
+        return Equal(left, right);
+      case CompareSign::kNotEqual:
+        return !Equal(left, right);
+      case CompareSign::kIn:
+        return Contains(right, left);
       case CompareSign::kNotIn:
         return Contains(right, left).map([](bool contained) { return !contained; });
-      default: break;
+      default:
+        break;
     }
     const std::optional<Order> order = Compare(left, right);
     if (!order) {
@@ -272,10 +299,14 @@ class Renderer {
     }
     const bool equal = *order == Order::kEqual;
     switch (sign) {
-      case CompareSign::kLess: return *order == Order::kLess;
-      case CompareSign::kAtMost: return *order == Order::kLess || equal;
-      case CompareSign::kMore: return *order == Order::kMore;
-      default: return *order == Order::kMore || equal;
+      case CompareSign::kLess:
+        return *order == Order::kLess;
+      case CompareSign::kAtMost:
+        return *order == Order::kLess || equal;
+      case CompareSign::kMore:
+        return *order == Order::kMore;
+      default:
+        return *order == Order::kMore || equal;
     }
   }
 

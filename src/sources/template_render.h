@@ -4,9 +4,9 @@
 //   RenderTemplate("cat {{ F | shellquote }}", variables);   // cat 'docs/adr 0012.md'
 //
 // There: {{ }}, if/elif/else, for/else with loop, raw, comments, - marks; strings, numbers, lists,
-// true, false, none; and or not in, comparisons, ~, a if c else b, is [not] defined|none; a.b a['b']
-// a[0] on maps and lists; the filters of template_filters.h. trim_blocks and lstrip_blocks are on,
-// the result is stripped. What is undefined is an error but under default and `is defined`.
+// true, false, none; and or not in, comparisons, ~, a if c else b, is [not] defined|none; a.b
+// a['b'] a[0] on maps and lists; the filters of template_filters.h. trim_blocks and lstrip_blocks
+// are on, the result is stripped. What is undefined is an error but under default and `is defined`.
 // Thread-safety: a pure function.
 
 #ifndef DOSSIER_SOURCES_TEMPLATE_RENDER_H_

@@ -17,7 +17,8 @@ using ::dossier::testing::FailsWith;
 Variables Table() {
   const auto yaml = assembly::ReadYaml(
       "{F: docs/adr 0012.md, Q: \"it's\", E: '', N: 7, B: true, Z: null, X: -5.0, L: [a, b],\n"
-      " D: {k: v, list: [1, 2]}, H: 'é\\n', W: \"  w \"}", "test.yml");
+      " D: {k: v, list: [1, 2]}, H: 'é\\n', W: \"  w \"}",
+      "test.yml");
   Variables variables;
   for (const assembly::YamlEntry& entry : yaml->entries) {
     variables[entry.key] = {ValueOfYaml(entry.value), VariableOrigin::kConfig};
@@ -54,7 +55,8 @@ TEST(RenderTemplateTest, KnowsEveryConstructOfTheSubset) {  // CON-19
       {"x {%- raw -%} {{ N }} {%- endraw -%} y", "x{{ N }}y"},
       {"{% for x in [] %}{% else %}none{% endfor %}", "none"},
       {"{% for x in L %}{{ loop.index0 }}{{ loop.first }}{{ loop.last }}{{ loop.length }} "
-       "{% endfor %}", "0TrueFalse2 1FalseTrue2"},
+       "{% endfor %}",
+       "0TrueFalse2 1FalseTrue2"},
       {"{% if not B %}1{% elif N == 7 %}2{% else %}3{% endif %}", "2"},
       {"{{ 'a' in L and 'z' not in L }} {{ 1 < N <= 7 }} {{ N >= 8 or 'x' }}", "True True x"},
       {"{{ 'n=' ~ N ~ Z }} {{ 'y' if B else 'n' }} {{ -3 }} {{ 1.50 }}", "n=7None y -3 1.5"},
@@ -108,7 +110,8 @@ TEST(RenderTemplateTest, RefusesAllElseWithConstructAndColumn) {  // CON-19, CON
       {"\xff", "not UTF-8"},
   };
   for (const Case& c : kCases) {
-    EXPECT_THAT(RenderTemplate(c.text, Table()), FailsWith(ErrorCode::kConfig, std::string(c.result)))
+    EXPECT_THAT(RenderTemplate(c.text, Table()),
+                FailsWith(ErrorCode::kConfig, std::string(c.result)))
         << c.text;
   }
 }
@@ -138,9 +141,11 @@ TEST(RenderTemplateTest, HoldsItsLimits) {  // CON-19
 }
 
 TEST(RenderTemplateTest, AnyTextEndsInAResultOrAnError) {
-  constexpr std::string_view kPieces[] = {"{{", "}}", "{%", "%}", "{#", "#}", "-", " ", "\n", "if ",
-      "for ", "x", " in ", "endif", "endfor", "else", "raw", "endraw", "|", "default", "('a')",
-      "L", "D", ".k", "[0]", "'", "\\", "(", ")", "not ", "is ", "1", ".", "é", "\xC3", "~"};
+  constexpr std::string_view kPieces[] = {
+      "{{",  "}}",      "{%",    "%}",   "{#",    "#}",     "-",    " ",    "\n",
+      "if ", "for ",    "x",     " in ", "endif", "endfor", "else", "raw",  "endraw",
+      "|",   "default", "('a')", "L",    "D",     ".k",     "[0]",  "'",    "\\",
+      "(",   ")",       "not ",  "is ",  "1",     ".",      "é",    "\xC3", "~"};
   Random random(/*seed=*/19);
   for (int round = 0; round < 20'000; ++round) {
     std::string text;
@@ -163,26 +168,27 @@ TEST(RenderTemplateTest, ValuesFromOutsideAreQuotedOrRefused) {  // CON-20
   for (const char c : kUnsafe) {
     const Variables given = variables(fmt::format("a{}b", c), kGiven);
     EXPECT_THAT(RenderTemplate("ls {{ F }}", given, ShellRule::kRefuse),
-                FailsWith(ErrorCode::kConfig, std::string(kMessage))) << c;
+                FailsWith(ErrorCode::kConfig, std::string(kMessage)))
+        << c;
     EXPECT_TRUE(RenderTemplate("ls {{ F }}", given, ShellRule::kNone)) << c;
     EXPECT_TRUE(RenderTemplate("ls {{ F|shellquote }}", given, ShellRule::kRefuse)) << c;
     EXPECT_TRUE(RenderTemplate("ls {{ F|raw }}", given, ShellRule::kRefuse)) << c;
   }
   const Variables given = variables("a;b", kGiven);
-  for (const std::string_view text : {
-           "{{ F|upper }}", "{{ 'x' ~ F }}", "{{ [F]|join }}", "{{ [F] }}", "{{ F|trim }}",
-           "{{ 'x'|replace('x', F) }}", "{{ F if true else 1 }}", "{{ nope|default(F) }}",
-           "{% for c in F %}{{ c }}{% endfor %}", "{% for c in [F] %}{{ c }}{% endfor %}"}) {
+  for (const std::string_view text :
+       {"{{ F|upper }}", "{{ 'x' ~ F }}", "{{ [F]|join }}", "{{ [F] }}", "{{ F|trim }}",
+        "{{ 'x'|replace('x', F) }}", "{{ F if true else 1 }}", "{{ nope|default(F) }}",
+        "{% for c in F %}{{ c }}{% endfor %}", "{% for c in [F] %}{{ c }}{% endfor %}"}) {
     EXPECT_FALSE(RenderTemplate(text, given, ShellRule::kRefuse)) << text;
   }
-  for (const std::string_view text : {"{{ F|replace(';', '') }}", "{{ F|length }}; ls",
-                                      "{{ 'yes;' if F == 'a;b' else 'no' }}"}) {
+  for (const std::string_view text :
+       {"{{ F|replace(';', '') }}", "{{ F|length }}; ls", "{{ 'yes;' if F == 'a;b' else 'no' }}"}) {
     EXPECT_TRUE(RenderTemplate(text, given, ShellRule::kRefuse)) << text;
   }
-  EXPECT_TRUE(RenderTemplate("{{ F }}", variables("a b/c.d-e_f%@,=+:^é", kGiven),
-                             ShellRule::kRefuse));
-  EXPECT_TRUE(RenderTemplate("{{ F }}", variables("a;b", VariableOrigin::kConfig),
-                             ShellRule::kRefuse));
+  EXPECT_TRUE(
+      RenderTemplate("{{ F }}", variables("a b/c.d-e_f%@,=+:^é", kGiven), ShellRule::kRefuse));
+  EXPECT_TRUE(
+      RenderTemplate("{{ F }}", variables("a;b", VariableOrigin::kConfig), ShellRule::kRefuse));
   EXPECT_FALSE(RenderTemplate("{{ F }}", variables("a;b", VariableOrigin::kEnvironment),
                               ShellRule::kRefuse));
   std::vector<std::string> warnings;
@@ -195,13 +201,25 @@ TEST(VariablesTest, TextBecomesTheTypeItLooksLike) {  // CON-18
     std::string_view text, dossier, compat;
   };
   constexpr Coercion kCases[] = {
-      {"true", "True", "True"}, {"FALSE", "False", "False"}, {"7", "7", "7"},
-      {"-5", "-5", "-5.0"}, {"0", "0", "0"}, {"-0", "0", "-0.0"}, {"007", "'007'", "7"},
-      {"1.50", "1.5", "1.5"}, {"-5.0", "-5.0", "-5.0"}, {"²", "'²'", "'²'"}, {"1.", "'1.'", "'1.'"},
-      {".5", "'.5'", "'.5'"}, {"1e5", "'1e5'", "'1e5'"}, {"+1", "'+1'", "'+1'"}, {"", "''", "''"},
+      {"true", "True", "True"},
+      {"FALSE", "False", "False"},
+      {"7", "7", "7"},
+      {"-5", "-5", "-5.0"},
+      {"0", "0", "0"},
+      {"-0", "0", "-0.0"},
+      {"007", "'007'", "7"},
+      {"1.50", "1.5", "1.5"},
+      {"-5.0", "-5.0", "-5.0"},
+      {"²", "'²'", "'²'"},
+      {"1.", "'1.'", "'1.'"},
+      {".5", "'.5'", "'.5'"},
+      {"1e5", "'1e5'", "'1e5'"},
+      {"+1", "'+1'", "'+1'"},
+      {"", "''", "''"},
       {"9223372036854775807", "9223372036854775807", "9223372036854775807"},
       {"9223372036854775808", "'9223372036854775808'", "'9223372036854775808'"},
-      {" 7", "' 7'", "' 7'"}, {"none", "'none'", "'none'"},
+      {" 7", "' 7'", "' 7'"},
+      {"none", "'none'", "'none'"},
   };
   for (const Coercion& c : kCases) {
     EXPECT_EQ(CoerceText(c.text, Dialect::kDossier).ToLiteral(), c.dossier) << c.text;
@@ -229,8 +247,9 @@ TEST(VariablesTest, TheCommandLineBeatsTheEnvironmentAndThatTheConfig) {  // CON
 
 TEST(VariablesTest, AMissingOrMisnamedOneIsSaidSo) {  // CON-17, CON-D5
   EXPECT_THAT(ResolveVariables({.declared = {{"F", std::nullopt}}}),
-              FailsWith(ErrorCode::kConfig, "variable F is required (no default): give -D F=VALUE "
-                                            "or set it in the environment"));
+              FailsWith(ErrorCode::kConfig,
+                        "variable F is required (no default): give -D F=VALUE "
+                        "or set it in the environment"));
   for (const char* given : {"1x=2", "=2", "x", "a-b=1", "é=1", ""}) {
     EXPECT_THAT(ResolveVariables({.given = {given}}),
                 FailsWith(ErrorCode::kUsage, fmt::format("-D {}: must be NAME=VALUE", given)));

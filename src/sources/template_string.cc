@@ -14,10 +14,14 @@ constexpr std::string_view kMeanings{"\0\\'\"\a\b\f\n\r\t\v", 11};  // an escape
 
 std::size_t HexDigits(char letter) {
   switch (letter) {
-    case 'x': return 2;
-    case 'u': return 4;
-    case 'U': return 8;
-    default: return 0;
+    case 'x':
+      return 2;
+    case 'u':
+      return 4;
+    case 'U':
+      return 8;
+    default:
+      return 0;
   }
 }
 
@@ -48,8 +52,10 @@ Result<std::string> UnescapeString(std::string_view text) {
       const auto code_point = ReadHex(text.substr(at + 2), digits);
       if (!code_point || *code_point > 0x10FFFF ||
           (*code_point >= 0xD800 && *code_point <= 0xDFFF)) {
-        return MakeError(ErrorCode::kConfig, "a string holds an escape \\{} without {} hex digits "
-                         "of a code point", letter, digits);
+        return MakeError(ErrorCode::kConfig,
+                         "a string holds an escape \\{} without {} hex digits "
+                         "of a code point",
+                         letter, digits);
       }
       utf8::Append(*code_point, &out);
       at += 2 + digits;

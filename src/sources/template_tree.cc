@@ -1,5 +1,6 @@
-#include "sources/template_expr_parser.h"
 #include "sources/template_tree.h"
+
+#include "sources/template_expr_parser.h"
 
 namespace dossier::sources {
 namespace {
@@ -33,8 +34,8 @@ class TemplateParser {
       const TemplateToken& next = reader_.Peek();
       if (next.kind == Word::kEnd) {
         if (ends.empty()) break;
-        return tl::unexpected(TemplateError(
-            opener.place, fmt::format("{{% {} %}} is never closed", opener.text)));
+        return tl::unexpected(
+            TemplateError(opener.place, fmt::format("{{% {} %}} is never closed", opener.text)));
       }
       const bool ending = next.kind == Word::kBlockBegin &&
                           std::find(ends.begin(), ends.end(), reader_.Peek(1).text) != ends.end();
@@ -49,8 +50,8 @@ class TemplateParser {
   Result<TemplateNode> Node() {
     const TemplateToken token = reader_.Take();
     if (token.kind == Word::kText) {
-      return TemplateNode{.kind = TemplateNode::Kind::kText, .place = token.place,
-                          .text = token.text};
+      return TemplateNode{
+          .kind = TemplateNode::Kind::kText, .place = token.place, .text = token.text};
     }
     if (token.kind == Word::kBlockBegin) return Block();
     TemplateNode print{.kind = TemplateNode::Kind::kPrint, .place = token.place};
@@ -64,8 +65,8 @@ class TemplateParser {
     if (word.IsName("if")) return If(word);
     if (word.IsName("for")) return For(word);
     return tl::unexpected(TemplateError(
-        word.place, fmt::format("{{% {} %}} is not supported here (if, elif, else, for, raw)",
-                                word.text)));
+        word.place,
+        fmt::format("{{% {} %}} is not supported here (if, elif, else, for, raw)", word.text)));
   }
 
   // The words `{% X` at the reader: X, if it is one of the ends that Body stopped at.

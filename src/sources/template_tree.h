@@ -18,16 +18,20 @@ enum class CompareSign { kEqual, kNotEqual, kLess, kAtMost, kMore, kAtLeast, kIn
 
 struct TemplateExpr {
   enum class Kind {
-    kLiteral,   // literal
-    kName,      // name
-    kList,      // operands
-    kMember,    // operands[0].name
-    kIndex,     // operands[0][operands[1]]
-    kFilter,    // operands[0] | name(operands[1], …)
-    kIsDefined, kIsNone, kNot,  // operands[0]
-    kAnd, kOr, kConcat,         // two or more operands
-    kCompare,   // operands[0] signs[0] operands[1] signs[1] …
-    kChoice,    // operands: value, condition, value otherwise
+    kLiteral,  // literal
+    kName,     // name
+    kList,     // operands
+    kMember,   // operands[0].name
+    kIndex,    // operands[0][operands[1]]
+    kFilter,   // operands[0] | name(operands[1], …)
+    kIsDefined,
+    kIsNone,
+    kNot,  // operands[0]
+    kAnd,
+    kOr,
+    kConcat,   // two or more operands
+    kCompare,  // operands[0] signs[0] operands[1] signs[1] …
+    kChoice,   // operands: value, condition, value otherwise
   };
   Kind kind = Kind::kLiteral;
   TemplatePlace place;
@@ -46,9 +50,9 @@ struct TemplateNode {
   };
   Kind kind = Kind::kText;
   TemplatePlace place;
-  std::string text;               // of text; the variable of a loop
-  TemplateExpr value;             // what is printed, or gone through
-  std::vector<Branch> branches;   // of `if`; of `for`: the body, then what runs for nothing
+  std::string text;              // of text; the variable of a loop
+  TemplateExpr value;            // what is printed, or gone through
+  std::vector<Branch> branches;  // of `if`; of `for`: the body, then what runs for nothing
 };
 
 using TemplateTree = std::vector<TemplateNode>;

@@ -1,5 +1,5 @@
-// Values of command templates, with the meaning that Python gives them: users write Jinja and expect
-// its text, byte for byte.
+// Values of command templates, with the meaning that Python gives them: users write Jinja and
+// expect its text, byte for byte.
 //
 //   Value list = Value::List{Value("a"), Value("b")};
 //   list.ToText();                       // ['a', 'b']

@@ -46,9 +46,7 @@ bool IsReal(std::string_view text, Dialect dialect) {
   return AllDigits(digits.substr(0, point)) && AllDigits(digits.substr(point + 1));
 }
 
-double ReadReal(std::string_view text) {
-  return std::strtod(std::string(text).c_str(), nullptr);
-}
+double ReadReal(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
 
 // Plain words of YAML that are numbers: 1e3, .5, 0x1F and the like are left to the core schema.
 std::optional<Value> ReadYamlNumber(const std::string& text) {

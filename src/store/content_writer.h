@@ -2,7 +2,8 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto writer, ContentWriter::Start(store));
 //   DOSSIER_RETURN_IF_ERROR(writer.Write(block));
-//   DOSSIER_ASSIGN_OR_RETURN(StoredBody body, std::move(writer).Finish());   // named by its hash now
+//   DOSSIER_ASSIGN_OR_RETURN(StoredBody body, std::move(writer).Finish());   // named by its hash
+//   now
 //
 // Abandoned, it leaves nothing behind. Thread-safety: one owner.
 

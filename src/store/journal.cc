@@ -149,10 +149,11 @@ class SqliteJournal final : public Journal {
                     "WHERE ?1 = '' OR status = ?1 OR (?1 = 'interrupted' AND status = 'running') "
                     "ORDER BY started DESC, id DESC LIMIT ?2"));
     const std::string wanted = status.value_or("");
-    // Of the runs that say they are running, some are not: how many rows it takes shows as they come.
+    // Of the runs that say they are running, some are not: how many rows it takes shows as they
+    // come.
     const bool filtered = wanted == kRunning || wanted == kInterrupted;
-    query.With(std::string_view(wanted), std::min<std::size_t>(filtered ? INT32_MAX : limit,
-                                                               INT32_MAX));
+    query.With(std::string_view(wanted),
+               std::min<std::size_t>(filtered ? INT32_MAX : limit, INT32_MAX));
     std::vector<RunSummary> runs;
     while (runs.size() < limit) {
       DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
@@ -325,7 +326,7 @@ class SqliteJournal final : public Journal {
   const std::string path_;
   const JournalOptions options_;
   const std::unique_ptr<ContentStore> content_;
-  const LiveRuns live_;  // the runs of this object
+  const LiveRuns live_;     // the runs of this object
   std::mutex write_mutex_;  // guards writer_ and its statements
   Database writer_;
   std::optional<Statement> insert_event_, insert_run_, update_run_;

@@ -110,7 +110,8 @@ TEST(JournalCrashTest, ARunWhoseProcessWasKilledIsInterruptedAndOneThatLivesIsRu
     if (!journal) return 1;
     for (int i = 0; i < 3; ++i) {
       const auto run = (*journal)->StartRun({{"question", fmt::format("{}", i)}});
-      const bool ended = i == 0 && (*journal)->Append(*run, 0, "run.finished", {{"status", "final"}});
+      const bool ended =
+          i == 0 && (*journal)->Append(*run, 0, "run.finished", {{"status", "final"}});
       if (ended != (i == 0)) return 1;
     }
     if (write(ends[1], "x", 1) != 1) return 1;

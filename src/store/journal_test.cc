@@ -201,7 +201,8 @@ TEST_F(JournalTest, AUniquePrefixStandsForItsRun) {
   for (std::size_t i = 0; i < 3; ++i) ASSERT_THAT(journal->StartRun({}), Succeeds());
   EXPECT_EQ(*journal->Resolve("20260102"), "20260102-a");
   EXPECT_EQ(*journal->Resolve("20260101-b"), "20260101-b");
-  EXPECT_THAT(journal->Resolve("20260101"), FailsWith(ErrorCode::kNotFound, "20260101-b, 20260101-a"));
+  EXPECT_THAT(journal->Resolve("20260101"),
+              FailsWith(ErrorCode::kNotFound, "20260101-b, 20260101-a"));
   EXPECT_THAT(journal->Resolve("2027"), FailsWith(ErrorCode::kNotFound, "'2027'"));
   EXPECT_THAT(journal->Resolve("%"), FailsWith(ErrorCode::kNotFound, "'%'"));
   EXPECT_THAT(journal->Resolve(""), FailsWith(ErrorCode::kUsage, "empty"));

@@ -11,7 +11,7 @@ namespace {
 struct flock ByteOf(std::string_view run) {
   std::uint64_t offset = 14'695'981'039'346'656'037ull;  // FNV-1a
   for (const char c : run) offset = (offset ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ull;
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = static_cast<off_t>(offset >> 2);

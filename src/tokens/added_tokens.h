@@ -29,16 +29,15 @@ class AddedTokens {
 
   AddedTokens() = default;
   explicit AddedTokens(std::vector<Token> tokens) : tokens_(std::move(tokens)) {
-    std::stable_sort(tokens_.begin(), tokens_.end(), [](const Token& a, const Token& b) {
-      return a.text.size() > b.text.size();
-    });
+    std::stable_sort(tokens_.begin(), tokens_.end(),
+                     [](const Token& a, const Token& b) { return a.text.size() > b.text.size(); });
   }
 
   bool empty() const { return tokens_.empty(); }
   // Of the longest; 0 if there is none.
   std::size_t longest() const { return tokens_.empty() ? 0 : tokens_.front().text.size(); }
-  // Whether one of them occurs across the place `at` of `text`, chosen or not. Where none does, what
-  // is chosen on one side is independent of the other.
+  // Whether one of them occurs across the place `at` of `text`, chosen or not. Where none does,
+  // what is chosen on one side is independent of the other.
   bool Cross(std::string_view text, std::size_t at) const {
     return std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
       const std::size_t reach = token.text.size() - 1, begin = at - std::min(at, reach);

@@ -23,8 +23,8 @@ std::size_t Utf8Bytes(std::uint32_t code_point) {
   return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 }
 
-// What each place of a row of symbols merges into with the next one, and the place, in one number, so
-// that the least of them is the best pair furthest to the left.
+// What each place of a row of symbols merges into with the next one, and the place, in one number,
+// so that the least of them is the best pair furthest to the left.
 class Candidates {
  public:
   static constexpr std::int32_t kNever = 0x7FFFFFFF;
@@ -170,9 +170,9 @@ void Bpe::Merge(std::string_view text, std::vector<std::uint32_t>* tokens) const
 
 bool Bpe::IsJoint(std::uint32_t left, std::uint32_t right) const {
   if ((left | right) & kUnknown) return true;
-  // Looks back in time: of the two tokens at the border, the one that was made later is taken apart.
-  // At each moment the pair at the border would have been merged if its rank were below that of the
-  // merge that came next there, or equal to it and further to the left.
+  // Looks back in time: of the two tokens at the border, the one that was made later is taken
+  // apart. At each moment the pair at the border would have been merged if its rank were below that
+  // of the merge that came next there, or equal to it and further to the left.
   std::uint32_t limit = kNone;
   while (true) {
     const std::uint32_t merged = vocabulary_->Merge(left, right);

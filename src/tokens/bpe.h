@@ -9,8 +9,8 @@
 // Short pieces are merged by looking for the best pair again and again. Long ones are cut into
 // windows, each is merged alone, and the windows are joined. That is exact: a row of tokens is the
 // encoding of its text if and only if each two neighbours are the encoding of theirs, which IsJoint
-// tells from the vocabulary alone. Where two windows do not join, tokens at the end of the first are
-// merged again with the second.
+// tells from the vocabulary alone. Where two windows do not join, tokens at the end of the first
+// are merged again with the second.
 //
 // Thread-safety: immutable.
 
@@ -45,8 +45,8 @@ class Bpe {
   // How many tokens merges make of `piece`, which is not one as a whole.
   std::size_t Count(std::string_view piece) const;
 
-  // `encoding` is that of the first bytes of `text`, or empty, and becomes that of all of it; tokens
-  // at its end may be taken back.
+  // `encoding` is that of the first bytes of `text`, or empty, and becomes that of all of it;
+  // tokens at its end may be taken back.
   void Extend(std::string_view text, Encoding* encoding) const;
 
   // Takes tokens off the end until at most `bytes` are left.

@@ -73,8 +73,8 @@ class BpeCounter final : public Counter {
     if (last != borders.rend()) tail.lasting = *last;
     return tail;
   }
-  // Whether `text` is encoded byte for byte as it stands, so that places in it are places in what is
-  // encoded.
+  // Whether `text` is encoded byte for byte as it stands, so that places in it are places in what
+  // is encoded.
   bool IsPlain(std::string_view text) const {
     return !normalize_ && encoder_.has_rule() && utf8::IsValid(text);
   }

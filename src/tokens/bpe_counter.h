@@ -25,10 +25,10 @@ namespace dossier::tokens {
 struct BpeOptions {
   std::string name;
   std::shared_ptr<const Vocabulary> vocabulary;
-  AddedTokens added;                           // matched before anything is split
-  std::shared_ptr<const Pattern> pattern;      // if the rule is kPattern
+  AddedTokens added;                                       // matched before anything is split
+  std::shared_ptr<const Pattern> pattern;                  // if the rule is kPattern
   std::function<std::string(std::string_view)> normalize;  // may be empty; to valid UTF-8
-  std::optional<ByteIds> byte_ids;             // what an unknown code point's bytes are sent as
+  std::optional<ByteIds> byte_ids;  // what an unknown code point's bytes are sent as
 };
 
 std::shared_ptr<const Counter> MakeBpeCounter(BpeOptions options);

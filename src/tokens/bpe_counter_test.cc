@@ -18,7 +18,9 @@ namespace {
 using ::dossier::testing::FailsWith;
 
 // The tables that the build made; empty where there was no rank file.
-DataPaths Built() { return {.tables = std::string(DOSSIER_BIN_DIR) + "/../share/dossier", .cache = ""}; }
+DataPaths Built() {
+  return {.tables = std::string(DOSSIER_BIN_DIR) + "/../share/dossier", .cache = ""};
+}
 
 std::shared_ptr<const Counter> Exact(std::string_view name) {
   const auto opened = Open(name, Built());
@@ -36,7 +38,8 @@ class PublicEncodingTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     counter_ = Exact(GetParam());
-    if (!counter_) GTEST_SKIP() << "no table of " << GetParam() << ": scripts/setup fetches its source";
+    if (!counter_)
+      GTEST_SKIP() << "no table of " << GetParam() << ": scripts/setup fetches its source";
   }
   std::int64_t Tokens(std::string_view text) const { return counter_->CountText(text).tokens; }
   // Prose, code and odd code points, so that all rules and both kinds of merging take part.
@@ -46,13 +49,28 @@ class PublicEncodingTest : public ::testing::TestWithParam<std::string> {
 };
 
 std::string PublicEncodingTest::MixedText(Random& random, std::size_t parts) const {
-  constexpr std::string_view kParts[] = {
-      "The quick brown fox jumps", " over it's lazy dogs.", "\n\n    if (x == 0) {\n", "don't DON'T",
-      "   ", "\r\n", "国際化と地域化は別のものです", "naïve café", "1234567890", "🌍👩‍👩‍👧‍👦", "=-=-=-=-=-=-",
-      "internationalisation", "aaaaaaaaaaaaaaaaaaaa", "ПРИВЕТ мир", "\t\t\t", "e\u0301", "xYzZyX", "'ſ"};
+  constexpr std::string_view kParts[] = {"The quick brown fox jumps",
+                                         " over it's lazy dogs.",
+                                         "\n\n    if (x == 0) {\n",
+                                         "don't DON'T",
+                                         "   ",
+                                         "\r\n",
+                                         "国際化と地域化は別のものです",
+                                         "naïve café",
+                                         "1234567890",
+                                         "🌍👩‍👩‍👧‍👦",
+                                         "=-=-=-=-=-=-",
+                                         "internationalisation",
+                                         "aaaaaaaaaaaaaaaaaaaa",
+                                         "ПРИВЕТ мир",
+                                         "\t\t\t",
+                                         "e\u0301",
+                                         "xYzZyX",
+                                         "'ſ"};
   std::string text;
   for (; parts > 0; --parts) {
-    text += random.Below(6) == 0 ? random.Utf8(24) : std::string(kParts[random.Below(std::size(kParts))]);
+    text += random.Below(6) == 0 ? random.Utf8(24)
+                                 : std::string(kParts[random.Below(std::size(kParts))]);
   }
   return text;
 }
@@ -90,8 +108,9 @@ TEST_P(PublicEncodingTest, CountsTheTableOfTheSpec) {  // ASM-56
         << c.text.substr(0, 40);
     EXPECT_EQ(counter_->Encode(c.text)->size(), static_cast<std::size_t>(Tokens(c.text)));
   }
-  const std::vector<TokenId> hello = GetParam() == "cl100k_base" ? std::vector<TokenId>{15339, 1917}
-                                                                 : std::vector<TokenId>{24912, 2375};
+  const std::vector<TokenId> hello = GetParam() == "cl100k_base"
+                                         ? std::vector<TokenId>{15339, 1917}
+                                         : std::vector<TokenId>{24912, 2375};
   EXPECT_EQ(*counter_->Encode("hello world"), hello);
 }
 
@@ -107,9 +126,11 @@ TEST_P(PublicEncodingTest, EncodesAllOfTheTestPlans) {  // ASM-T5
     const std::size_t sample_end = rest.find("\nEncoded: [");
     ASSERT_NE(sample_end, std::string_view::npos);
     const std::string_view sample = rest.substr(0, sample_end);
-    const std::string_view list = rest.substr(sample_end + 11, rest.find(']', sample_end) - sample_end - 11);
+    const std::string_view list =
+        rest.substr(sample_end + 11, rest.find(']', sample_end) - sample_end - 11);
     std::vector<TokenId> wanted;
-    for (const std::string_view number : list.empty() ? std::vector<std::string_view>{} : Split(list, ',')) {
+    for (const std::string_view number :
+         list.empty() ? std::vector<std::string_view>{} : Split(list, ',')) {
       const std::string_view digits = TrimSpace(number);
       TokenId id = 0;
       std::from_chars(digits.data(), digits.data() + digits.size(), id);
@@ -179,7 +200,8 @@ TEST_P(PublicEncodingTest, TheLongestPartsFitAndNoLongerOneDoes) {  // ASM-T6
     tails.push_back(Tokens(std::string_view(text).substr(at)));
   }
   for (std::int64_t limit = 0; limit <= all + 1; ++limit) {
-    const Cut head = counter_->LongestPrefix(text, limit), tail = counter_->LongestSuffix(text, limit);
+    const Cut head = counter_->LongestPrefix(text, limit),
+              tail = counter_->LongestSuffix(text, limit);
     std::size_t longest_head = 0, longest_tail = 0;
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (heads[i] <= limit) longest_head = places[i];
@@ -193,10 +215,11 @@ TEST_P(PublicEncodingTest, TheLongestPartsFitAndNoLongerOneDoes) {  // ASM-T6
 }
 
 TEST_P(PublicEncodingTest, LongPiecesAreCutWithinTheLimitToo) {  // ASM-T6
-  for (const std::string& text : {std::string(20'000, 'a'), std::string(20'000, ' '),
-                                  Repeat("世界这是一个测试", 800)}) {
+  for (const std::string& text :
+       {std::string(20'000, 'a'), std::string(20'000, ' '), Repeat("世界这是一个测试", 800)}) {
     for (const std::int64_t limit : {0, 1, 7, 100, 1000, 100'000}) {
-      const Cut head = counter_->LongestPrefix(text, limit), tail = counter_->LongestSuffix(text, limit);
+      const Cut head = counter_->LongestPrefix(text, limit),
+                tail = counter_->LongestSuffix(text, limit);
       EXPECT_LE(Tokens(std::string_view(text).substr(0, head.bytes)), limit);
       EXPECT_LE(Tokens(std::string_view(text).substr(text.size() - tail.bytes)), limit);
       EXPECT_EQ(utf8::FloorBoundary(text, head.bytes), head.bytes);
@@ -231,13 +254,15 @@ TEST(OpenTest, ADamagedTableGivesAnEstimateThatSaysSo) {  // ASM-61, ASM-T19
   const auto table = ReadFile(Built().tables + "/cl100k_base.vocab");
   if (!table) GTEST_SKIP() << "no table of cl100k_base";
   const auto folder = *TempFolder::Make();
-  for (const std::string& damaged : {table->substr(0, 1000), std::string("nothing"), std::string(),
-                                     table->substr(0, 2'000'000) + "x" + table->substr(2'000'001)}) {
+  for (const std::string& damaged :
+       {table->substr(0, 1000), std::string("nothing"), std::string(),
+        table->substr(0, 2'000'000) + "x" + table->substr(2'000'001)}) {
     ASSERT_TRUE(WriteFileAtomic(folder.path() + "/cl100k_base.vocab", damaged));
     const auto opened = Open("cl100k_base", {.tables = folder.path(), .cache = ""});
     ASSERT_TRUE(opened);
     EXPECT_FALSE(opened->counter->exact());
-    EXPECT_NE(opened->warning.find("damaged vocabulary table"), std::string::npos) << opened->warning;
+    EXPECT_NE(opened->warning.find("damaged vocabulary table"), std::string::npos)
+        << opened->warning;
   }
 }
 

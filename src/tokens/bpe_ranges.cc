@@ -7,9 +7,9 @@
 namespace dossier::tokens {
 namespace {
 
-constexpr std::size_t kStride = 64;       // bytes between kept borders, at least
-constexpr std::size_t kShort = 512;       // bytes of a part that is just encoded
-constexpr std::size_t kFirstWindow = 256; // bytes looked at for a shared border
+constexpr std::size_t kStride = 64;        // bytes between kept borders, at least
+constexpr std::size_t kShort = 512;        // bytes of a part that is just encoded
+constexpr std::size_t kFirstWindow = 256;  // bytes looked at for a shared border
 // A text cut behind a limit's token may count fewer tokens than one cut before it: so many tokens
 // further are searched.
 constexpr std::int64_t kSlack = 8;
@@ -29,10 +29,9 @@ BpeRanges::BpeRanges(const BpeText& encoder, std::string_view text)
 }
 
 std::optional<BpeRanges::Meeting> BpeRanges::Meet(std::size_t begin, std::size_t end) const {
-  const auto first = std::lower_bound(borders_.begin(), borders_.end(), begin,
-                                      [](const Border& border, std::size_t at) {
-                                        return border.at < at;
-                                      });
+  const auto first =
+      std::lower_bound(borders_.begin(), borders_.end(), begin,
+                       [](const Border& border, std::size_t at) { return border.at < at; });
   if (first != borders_.end() && first->at == begin) return Meeting{first, 0};
   for (std::size_t size = kFirstWindow; begin + size < end; size *= 4) {
     const std::string_view window =
@@ -72,10 +71,9 @@ std::int64_t BpeRanges::Tokens(std::size_t begin, std::size_t end) const {
 
 std::size_t BpeRanges::PlaceBefore(std::int64_t tokens) const {
   if (tokens_ <= tokens) return 0;
-  const auto after = std::lower_bound(borders_.begin(), borders_.end(), tokens_ - tokens,
-                                      [](const Border& border, std::int64_t wanted) {
-                                        return border.tokens < wanted;
-                                      });
+  const auto after = std::lower_bound(
+      borders_.begin(), borders_.end(), tokens_ - tokens,
+      [](const Border& border, std::int64_t wanted) { return border.tokens < wanted; });
   return after == borders_.begin() ? 0 : std::prev(after)->at;
 }
 

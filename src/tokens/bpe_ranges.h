@@ -1,8 +1,8 @@
 // Ranges for byte-pair encodings, and the longest parts that fit. Internal to `tokens`.
 //
-// The whole text is encoded once; some of its borders are kept with the tokens before them. A part is
-// then encoded from its start to the first of them that it shares, and from the last that its end
-// does not move. Costs a few hundred bytes a part, or what the pieces at its ends are long.
+// The whole text is encoded once; some of its borders are kept with the tokens before them. A part
+// is then encoded from its start to the first of them that it shares, and from the last that its
+// end does not move. Costs a few hundred bytes a part, or what the pieces at its ends are long.
 //
 // Thread-safety: immutable; the BpeText and the text outlive it.
 
@@ -38,8 +38,8 @@ class BpeRanges final : public Ranges {
   };
   using Place = std::vector<Border>::const_iterator;
 
-  // The first kept border that is one of the part from `begin` too, and the part's tokens before it;
-  // unset if there is none before `end`.
+  // The first kept border that is one of the part from `begin` too, and the part's tokens before
+  // it; unset if there is none before `end`.
   struct Meeting {
     Place border;
     std::int64_t tokens;
@@ -52,8 +52,8 @@ class BpeRanges final : public Ranges {
   std::int64_t tokens_ = 0;      // of the whole
 };
 
-// As Counter's. `search` finds the longest part of a text the plain way; it is used where a piece is
-// so long that trying every place of it would cost too much.
+// As Counter's. `search` finds the longest part of a text the plain way; it is used where a piece
+// is so long that trying every place of it would cost too much.
 using Search = std::function<Cut(std::string_view)>;
 Cut LongestPrefixOf(const BpeText& encoder, std::string_view text, std::int64_t limit,
                     const Search& search);

@@ -59,7 +59,8 @@ std::vector<std::string> Reference(const VocabularySource& source, std::string_v
 
 std::vector<std::string> Texts(const Bpe& bpe, const Encoding& encoding) {
   std::vector<std::string> texts;
-  for (const std::uint32_t token : encoding.tokens) texts.emplace_back(bpe.vocabulary().Text(token));
+  for (const std::uint32_t token : encoding.tokens)
+    texts.emplace_back(bpe.vocabulary().Text(token));
   return texts;
 }
 
@@ -126,7 +127,8 @@ TEST(VocabularyBuilderTest, WhatNoEncoderCouldUseIsRefused) {
   source.tokens.push_back({"a", 0, 0});
   EXPECT_THAT(BuildVocabulary(source), FailsWith(ErrorCode::kDamaged, "byte 0x00 has no token"));
   source.tokens.push_back({"a", 1, 1});
-  EXPECT_THAT(BuildVocabulary(source), FailsWith(ErrorCode::kDamaged, "token 1 has the text of another"));
+  EXPECT_THAT(BuildVocabulary(source),
+              FailsWith(ErrorCode::kDamaged, "token 1 has the text of another"));
   source.tokens[1].text.clear();
   EXPECT_THAT(BuildVocabulary(source), FailsWith(ErrorCode::kDamaged, "token 1 has 0 bytes"));
   source.tokens[1].text.assign(kMostTokenBytes + 1, 'x');

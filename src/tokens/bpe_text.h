@@ -2,7 +2,8 @@
 //
 //   BpeText encoder(vocabulary, {}, nullptr);
 //   std::size_t tokens = encoder.Count("Which package is the largest?");
-//   encoder.ForEachPiece(text, 0, [](std::size_t begin, std::size_t end, std::size_t tokens) { … });
+//   encoder.ForEachPiece(text, 0, [](std::size_t begin, std::size_t end, std::size_t tokens) { …
+//   });
 //
 // Valid UTF-8 only. Thread-safety: immutable.
 
@@ -48,8 +49,8 @@ class BpeText {
     return at + added_.longest() <= text.size() && IsLasting(text, at);
   }
 
-  // Calls `use(begin, end, tokens)` for the pieces of `text` in order until it returns false. `begin`
-  // and `end` are places in `text`.
+  // Calls `use(begin, end, tokens)` for the pieces of `text` in order until it returns false.
+  // `begin` and `end` are places in `text`.
   template <typename Use>
   void ForEachPiece(std::string_view text, Use&& use) const;
 
@@ -63,8 +64,7 @@ class BpeText {
   void AppendSent(std::uint32_t inner, std::vector<TokenId>* out) const;
   void EncodePiece(std::string_view piece, Encoding* scratch, std::vector<TokenId>* out) const;
   std::size_t PieceEnd(std::string_view text, std::size_t at) const {
-    return pattern_ ? pattern_->PieceEnd(text, at)
-                    : NextPiece(bpe_.vocabulary().rule(), text, at);
+    return pattern_ ? pattern_->PieceEnd(text, at) : NextPiece(bpe_.vocabulary().rule(), text, at);
   }
 
   const Bpe bpe_;

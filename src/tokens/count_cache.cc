@@ -31,8 +31,8 @@ std::array<std::uint64_t, 4> HashOf(std::string_view text) {
 std::string FileName(std::string_view encoding) {
   std::string name(encoding);
   for (char& c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-' || c == '.';
     if (!plain) c = '_';
   }
   return name + ".counts";
@@ -73,9 +73,10 @@ std::int64_t CountCache::CountText(std::string_view text, const Counter& counter
 bool CountCache::Save() {
   if (path_.empty() || new_records_.empty()) return true;
   if (!MakeFolders(path_.substr(0, path_.rfind('/')), 0700)) return false;
-  const UniqueFd fd(open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const UniqueFd fd(
+      open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.valid() || flock(fd.get(), LOCK_EX) != 0) return false;
-  struct stat info {};
+  struct stat info{};
   if (fstat(fd.get(), &info) != 0) return false;
   const auto size = static_cast<std::uint64_t>(info.st_size);
   // What a killed process left half written, or all of a file that has grown too large.

@@ -7,8 +7,8 @@
 // One file an encoding, FOLDER/ENCODING.counts: records of 48 bytes, each the hash, the count and a
 // check of both. Records are appended under a lock, so processes may share a file; a record that a
 // killed process left half written is cut off by the next one that saves, and one that does not
-// match its check is passed over. A file above 16 MiB is started again. The cache changes time, never
-// numbers; what goes wrong with it costs only the time it would have saved.
+// match its check is passed over. A file above 16 MiB is started again. The cache changes time,
+// never numbers; what goes wrong with it costs only the time it would have saved.
 //
 // Thread-safety: one owner.
 

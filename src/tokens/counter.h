@@ -1,8 +1,7 @@
 // How many tokens a text costs.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(auto counter, tokens::Open("o200k_base", DefaultDataPaths()));  // open.h
-//   tokens::Count count = counter->CountText(prompt);
-//   budget -= count.upper();
+//   DOSSIER_ASSIGN_OR_RETURN(auto counter, tokens::Open("o200k_base", DefaultDataPaths()));  //
+//   open.h tokens::Count count = counter->CountText(prompt); budget -= count.upper();
 //   std::string_view head = text.substr(0, counter->LongestPrefix(text, 1000).bytes);
 //
 // A count of a whole is never a sum of counts of its parts. What grows is counted by Running, parts
@@ -58,10 +57,10 @@ class Running {
  public:
   // A place to go back to; of one Running only.
   struct Mark {
-    std::size_t bytes = 0;       // of the text
-    std::size_t settled = 0;     // bytes whose tokens no later text changes
-    std::int64_t tokens = 0;     // of those
-    std::string open;            // bytes of a code point that is not complete
+    std::size_t bytes = 0;    // of the text
+    std::size_t settled = 0;  // bytes whose tokens no later text changes
+    std::int64_t tokens = 0;  // of those
+    std::string open;         // bytes of a code point that is not complete
   };
 
   virtual ~Running() = default;
@@ -92,9 +91,9 @@ class Counter {
   // The tokens themselves. Errors: kUnavailable if the counter has no vocabulary.
   virtual Result<std::vector<TokenId>> Encode(std::string_view utf8) const;
 
-  // The longest start / end of `utf8` that counts at most `limit` (0 or more) tokens and does not cut
-  // a code point. Where a longer part may count less than a shorter one, a few tokens around the
-  // limit are searched for the longest.
+  // The longest start / end of `utf8` that counts at most `limit` (0 or more) tokens and does not
+  // cut a code point. Where a longer part may count less than a shorter one, a few tokens around
+  // the limit are searched for the longest.
   virtual Cut LongestPrefix(std::string_view utf8, std::int64_t limit) const;
   virtual Cut LongestSuffix(std::string_view utf8, std::int64_t limit) const;
 

@@ -34,9 +34,9 @@ TEST(EstimatorTest, CountsAsciiByRatioAndOtherTextByCodePoint) {  // ASM-54, ASM
     std::int64_t tokens;
   };
   constexpr Case kCases[] = {
-      {"", 0},           {"four", 1},      {"fives", 2},
-      {"東京", 2},       {"naïve café", 4},  // 8 ASCII bytes, 2 others
-      {"\xFF\xFE", 2},  // invalid parts count as U+FFFD
+      {"", 0},         {"four", 1},       {"fives", 2},
+      {"東京", 2},     {"naïve café", 4},  // 8 ASCII bytes, 2 others
+      {"\xFF\xFE", 2},                     // invalid parts count as U+FFFD
   };
   const auto counter = Estimator(4.0, 0.15);
   for (const Case& c : kCases) EXPECT_EQ(counter->CountText(c.text).tokens, c.tokens) << c.text;

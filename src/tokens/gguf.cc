@@ -16,18 +16,29 @@ namespace dossier::tokens {
 namespace {
 
 constexpr std::size_t kFirstRead = 8u << 20, kMostHead = 256u << 20;  // bytes
-constexpr std::uint64_t kMostValues = 100'000;   // of the metadata
-constexpr std::uint64_t kMostKey = 65'535;       // bytes, by the format's description
+constexpr std::uint64_t kMostValues = 100'000;                        // of the metadata
+constexpr std::uint64_t kMostKey = 65'535;  // bytes, by the format's description
 
 // The types of values, by GGUF's description.
 enum Type : std::uint32_t {
-  kUint8, kInt8, kUint16, kInt16, kUint32, kInt32, kFloat32, kBool, kString, kArray, kUint64,
-  kInt64, kFloat64
+  kUint8,
+  kInt8,
+  kUint16,
+  kInt16,
+  kUint32,
+  kInt32,
+  kFloat32,
+  kBool,
+  kString,
+  kArray,
+  kUint64,
+  kInt64,
+  kFloat64
 };
 
 struct ShapeField {
   std::string_view name;  // behind the architecture
-  std::uint64_t GgufShape::*field;
+  std::uint64_t GgufShape::* field;
 };
 constexpr ShapeField kShapeFields[] = {{"context_length", &GgufShape::context_length},
                                        {"block_count", &GgufShape::layers},
@@ -57,7 +68,8 @@ class GgufReader {
     DOSSIER_RETURN_IF_ERROR(Number(&magic));
     DOSSIER_RETURN_IF_ERROR(Number(&version));
     if (version < 2 || version > 3) {
-      return MakeError(ErrorCode::kUnavailable, "GGUF version {} is not read, only 2 and 3", version);
+      return MakeError(ErrorCode::kUnavailable, "GGUF version {} is not read, only 2 and 3",
+                       version);
     }
     DOSSIER_RETURN_IF_ERROR(Number(&tensors));
     DOSSIER_RETURN_IF_ERROR(Number(&values));
@@ -304,13 +316,15 @@ std::vector<AddedTokens::Token> AddedTokensOf(const GgufFile& file) {
 Result<SentencePieces> SentencePiecesOf(const GgufFile& file) {
   // llama.cpp gives these models' added tokens the white space behind them, by the models' name.
   std::string name = file.name;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   for (const std::string_view phi : {"phi-3", "phi3"}) {
     if (name.find(phi) == std::string::npos || AddedTokensOf(file).empty()) continue;
     return MakeError(ErrorCode::kUnavailable,
                      "a tokenizer of {}, whose added tokens take the spaces behind them, is not "
-                     "counted here", phi);
+                     "counted here",
+                     phi);
   }
   if (!file.scores.empty() && file.scores.size() != file.tokens.size()) {
     return MakeError(ErrorCode::kDamaged, "it has {} tokens and {} scores", file.tokens.size(),
@@ -347,8 +361,8 @@ Result<ModelVocabulary> VocabularyOf(const GgufFile& file) {
   for (const std::string_view merge : file.merges) {
     const std::size_t space = merge.find(' ', 1);
     const auto left = by_text.find(merge.substr(0, space));
-    const auto right = space == std::string_view::npos ? by_text.end()
-                                                       : by_text.find(merge.substr(space + 1));
+    const auto right =
+        space == std::string_view::npos ? by_text.end() : by_text.find(merge.substr(space + 1));
     if (left == by_text.end() || right == by_text.end()) {
       return MakeError(ErrorCode::kDamaged, "its merge \"{}\" is not of two tokens",
                        utf8::CleanForTerminal(utf8::Prefix(merge, 60)));

@@ -37,17 +37,17 @@ struct GgufShape {
 struct GgufFile {
   GgufShape shape;
   std::string head;  // the metadata alone; the views below are into it, so it must not be changed
-  std::string name;                        // general.name
-  std::string model, pre;                  // tokenizer.ggml.model and .pre
-  std::vector<std::string_view> tokens;    // by number, in their printable form
-  std::vector<std::string_view> merges;    // "left right"
-  std::vector<std::int32_t> types;         // llama.cpp's: 1 normal, 3 control, 4 by hand, 5 unused …
-  std::vector<float> scores;               // of a SentencePiece vocabulary
-  bool add_space_prefix = true;            // to a text, if the vocabulary is one
+  std::string name;  // general.name
+  std::string model, pre;                // tokenizer.ggml.model and .pre
+  std::vector<std::string_view> tokens;  // by number, in their printable form
+  std::vector<std::string_view> merges;  // "left right"
+  std::vector<std::int32_t> types;       // llama.cpp's: 1 normal, 3 control, 4 by hand, 5 unused …
+  std::vector<float> scores;             // of a SentencePiece vocabulary
+  bool add_space_prefix = true;          // to a text, if the vocabulary is one
 };
 
-// Reads the metadata of a file, at most 256 MiB. Errors: kNotFound, kIo; kDamaged, naming the place;
-// kTooLong.
+// Reads the metadata of a file, at most 256 MiB. Errors: kNotFound, kIo; kDamaged, naming the
+// place; kTooLong.
 Result<GgufFile> ReadGguf(const std::string& path);
 
 // The same from the first bytes of a file. nullopt: they end before the metadata does.
@@ -66,8 +66,8 @@ std::vector<AddedTokens::Token> AddedTokensOf(const GgufFile& file);
 // byte-level BPE, or a splitting that is not known), naming it; kDamaged.
 Result<ModelVocabulary> VocabularyOf(const GgufFile& file);
 
-// Of a file whose `model` is "llama". Errors: as SentencePieces::Make; kUnavailable for a model whose
-// added tokens take the spaces behind them.
+// Of a file whose `model` is "llama". Errors: as SentencePieces::Make; kUnavailable for a model
+// whose added tokens take the spaces behind them.
 Result<SentencePieces> SentencePiecesOf(const GgufFile& file);
 
 // The bytes that a token of a byte-level vocabulary stands for: its code points are bytes, those

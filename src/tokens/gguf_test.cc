@@ -19,9 +19,12 @@ template <typename T>
 std::string Raw(T value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
 }
-std::string Text(std::string_view text) { return Raw(std::uint64_t{text.size()}) + std::string(text); }
+std::string Text(std::string_view text) {
+  return Raw(std::uint64_t{text.size()}) + std::string(text);
+}
 std::string Texts(const std::vector<std::string>& texts) {
-  std::string out = Raw(std::uint32_t{9}) + Raw(std::uint32_t{8}) + Raw(std::uint64_t{texts.size()});
+  std::string out =
+      Raw(std::uint32_t{9}) + Raw(std::uint32_t{8}) + Raw(std::uint64_t{texts.size()});
   for (const std::string& text : texts) out += Text(text);
   return out;
 }
@@ -43,10 +46,12 @@ std::string Printable(std::string_view bytes) {
 // A file with all bytes, " h", "he" and "hel", a token by hand and a control token.
 std::string SmallFile(std::string_view model = "gpt2", std::string_view pre = "qwen2") {
   std::vector<std::string> tokens;
-  for (int byte = 0; byte < 256; ++byte) tokens.push_back(Printable(std::string(1, static_cast<char>(byte))));
+  for (int byte = 0; byte < 256; ++byte)
+    tokens.push_back(Printable(std::string(1, static_cast<char>(byte))));
   for (const char* text : {" h", "he", "hel"}) tokens.push_back(Printable(text));
   tokens.insert(tokens.end(), {"<tool>", "<|end|>"});
-  std::string types = Raw(std::uint32_t{9}) + Raw(std::uint32_t{5}) + Raw(std::uint64_t{tokens.size()});
+  std::string types =
+      Raw(std::uint32_t{9}) + Raw(std::uint32_t{5}) + Raw(std::uint64_t{tokens.size()});
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     types += Raw(std::int32_t{i == 259 ? 4 : i == 260 ? 3 : 1});
   }
@@ -69,7 +74,7 @@ class GgufTest : public ::testing::Test {
 };
 
 TEST_F(GgufTest, AFilesOwnVocabularyCountsAndIsKept) {  // ASM-52, ASM-57
-  for (int time = 0; time < 2; ++time) {  // made, then from the cache
+  for (int time = 0; time < 2; ++time) {                // made, then from the cache
     const auto opened = OpenBytes(SmallFile());
     ASSERT_TRUE(opened) << opened.error().message;
     const auto ids = [&](std::string_view text) { return *opened->counter->Encode(text); };
@@ -90,7 +95,8 @@ TEST_F(GgufTest, RunningAndRangesKnowTheTokensByHand) {  // ASM-59
   Random random(/*seed=*/41);
   std::string text;
   for (int part = 0; part < 400; ++part) {
-    constexpr std::string_view kParts[] = {"<tool>", "<too", "l>", "hel", " h", "12", "\n\n", "é", "x y"};
+    constexpr std::string_view kParts[] = {"<tool>", "<too", "l>", "hel", " h",
+                                           "12",     "\n\n", "é",  "x y"};
     text += kParts[random.Below(std::size(kParts))];
   }
   auto running = counter.Start();
@@ -108,11 +114,13 @@ TEST_F(GgufTest, RunningAndRangesKnowTheTokensByHand) {  // ASM-59
 }
 
 TEST_F(GgufTest, FilesThatCannotBeReadAreRefusedByName) {  // ASM-52
-  EXPECT_THAT(OpenBytes("PNG" + std::string(100, '\0')), FailsWith(ErrorCode::kDamaged, "it is no GGUF file"));
+  EXPECT_THAT(OpenBytes("PNG" + std::string(100, '\0')),
+              FailsWith(ErrorCode::kDamaged, "it is no GGUF file"));
   EXPECT_THAT(OpenBytes("abc"), FailsWith(ErrorCode::kDamaged, "it is no GGUF file"));
   EXPECT_THAT(OpenBytes("GG"), FailsWith(ErrorCode::kDamaged, "cut short"));
   EXPECT_THAT(Open("gguf:", {}), FailsWith(ErrorCode::kUsage, "encoding gguf:: names no file"));
-  EXPECT_THAT(OpenBytes(SmallFile("bert")), FailsWith(ErrorCode::kUnavailable, "of the kind \"bert\""));
+  EXPECT_THAT(OpenBytes(SmallFile("bert")),
+              FailsWith(ErrorCode::kUnavailable, "of the kind \"bert\""));
   EXPECT_THAT(OpenBytes(SmallFile("gpt2", "tekken")),
               FailsWith(ErrorCode::kUnavailable, "its splitting \"tekken\" is not known here"));
   EXPECT_THAT(Open("gguf:/nowhere/x.gguf", {}), FailsWith(ErrorCode::kNotFound, "/nowhere/x.gguf"));
@@ -139,8 +147,8 @@ TEST_F(GgufTest, EveryCutAndChangedByteIsSurvived) {  // ASM-52
 
 // A file of 28 layers and nothing but numbers, some of them not of the model's shape.
 std::string NumbersFile(const std::vector<std::pair<std::string, std::uint64_t>>& numbers) {
-  std::string file = "GGUF" + Raw(std::uint32_t{3}) + Raw(std::uint64_t{0}) +
-                     Raw(std::uint64_t{numbers.size()});
+  std::string file =
+      "GGUF" + Raw(std::uint32_t{3}) + Raw(std::uint64_t{0}) + Raw(std::uint64_t{numbers.size()});
   for (const auto& [name, number] : numbers) {
     const bool small = number <= 0xFFFFFFFF;
     file += Text(name) + Raw(std::uint32_t{small ? 4u : 10u});

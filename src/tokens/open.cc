@@ -14,24 +14,26 @@
 namespace dossier::tokens {
 namespace {
 
-// The form of tables and the rules by which they are made and texts counted: part of the name of each
-// table and count that is kept, so that what an older program kept is not taken for right.
+// The form of tables and the rules by which they are made and texts counted: part of the name of
+// each table and count that is kept, so that what an older program kept is not taken for right.
 constexpr std::string_view kMaking = "1";
 
 Opened OpenPublic(const PublicEncoding& encoding, const DataPaths& paths) {
   const std::string path = fmt::format("{}/{}.vocab", paths.tables, encoding.name);
   auto vocabulary = Vocabulary::Open(path);
   if (vocabulary) {
-    return {.counter = MakeBpeCounter({.name = std::string(encoding.name), .vocabulary = *vocabulary}),
-            .identity = fmt::format("{}-{}", encoding.name, kMaking)};
+    return {
+        .counter = MakeBpeCounter({.name = std::string(encoding.name), .vocabulary = *vocabulary}),
+        .identity = fmt::format("{}-{}", encoding.name, kMaking)};
   }
   const bool missing = vocabulary.error().code == ErrorCode::kNotFound;
   return {.counter = MakeStandIn(std::string(encoding.name), encoding.stand_in),
-          .warning = fmt::format("{}: token counts are estimates, bytes / {:.1f}; {}",
-                      missing ? path + " is missing" : vocabulary.error().message,
-                      encoding.stand_in.bytes_per_token,
-                      missing ? "`make build` makes it where scripts/setup can fetch its source"
-                              : "build or install it again")};
+          .warning =
+              fmt::format("{}: token counts are estimates, bytes / {:.1f}; {}",
+                          missing ? path + " is missing" : vocabulary.error().message,
+                          encoding.stand_in.bytes_per_token,
+                          missing ? "`make build` makes it where scripts/setup can fetch its source"
+                                  : "build or install it again")};
 }
 
 // The table that `make` gives a source for, from the cache or made now and kept there.
@@ -62,10 +64,11 @@ Result<std::shared_ptr<const Counter>> SentencePieceCounterOf(const GgufFile& fi
                                                               const std::string& name) {
   using Begin = SentencePieces::Begin;
   DOSSIER_ASSIGN_OR_RETURN(SentencePieces pieces, SentencePiecesOf(file));
-  return MakeSentencePieceCounter({.name = name,
-                                   .pieces = std::move(pieces),
-                                   .added = AddedTokens(AddedTokensOf(file)),
-                                   .begin = file.add_space_prefix ? Begin::kMarked : Begin::kAsItIs});
+  return MakeSentencePieceCounter(
+      {.name = name,
+       .pieces = std::move(pieces),
+       .added = AddedTokens(AddedTokensOf(file)),
+       .begin = file.add_space_prefix ? Begin::kMarked : Begin::kAsItIs});
 }
 
 Result<Opened> OpenGguf(const std::string& path, const DataPaths& paths) {
@@ -93,8 +96,8 @@ Result<Opened> OpenTokenizerJson(const std::string& path, const DataPaths& paths
   auto file = ParseTokenizerJson(bytes);
   if (!file) return MakeError(file.error().code, "{}: {}", path, file.error().message);
   const std::string key = KeyOf("hf", bytes);
-  auto table = KeptTable(key, paths,
-                         [&]() -> Result<VocabularySource> { return std::move(file->source); });
+  auto table =
+      KeptTable(key, paths, [&]() -> Result<VocabularySource> { return std::move(file->source); });
   if (!table) return MakeError(table.error().code, "{}: {}", path, table.error().message);
   BpeOptions options{.name = "hf:" + path,
                      .vocabulary = std::move(*table),

@@ -35,7 +35,8 @@ DataPaths DefaultDataPaths();
 
 struct Opened {
   std::shared_ptr<const Counter> counter;
-  std::string identity;  // names the vocabulary itself, not its file: for CountCache; empty if not exact
+  std::string
+      identity;  // names the vocabulary itself, not its file: for CountCache; empty if not exact
   std::string warning;  // of a table that is missing or damaged: counts are estimates (ASM-61)
 };
 

@@ -45,10 +45,10 @@ class PieceRunning final : public Running {
   }
 
   const CountTail count_tail_;
-  std::string text_;            // cleaned
-  std::string open_;            // bytes of a code point that is not complete
-  std::size_t settled_ = 0;     // the last border of pieces that nothing appended can move
-  std::int64_t tokens_ = 0;     // before it
+  std::string text_;              // cleaned
+  std::string open_;              // bytes of a code point that is not complete
+  std::size_t settled_ = 0;       // the last border of pieces that nothing appended can move
+  std::int64_t tokens_ = 0;       // before it
   std::int64_t open_tokens_ = 0;  // behind it
 };
 

@@ -45,8 +45,7 @@ class CensusRunning final : public Running {
 
 class Estimator final : public CensusCounter {
  public:
-  explicit Estimator(Ratio ratio)
-      : CensusCounter("estimate", ratio.margin), ratio_(ratio) {}
+  explicit Estimator(Ratio ratio) : CensusCounter("estimate", ratio.margin), ratio_(ratio) {}
 
   std::int64_t TokensOf(const utf8::Census& census) const override {
     const double ascii = static_cast<double>(census.ascii_bytes) / ratio_.bytes_per_token;

@@ -8,10 +8,16 @@ namespace dossier::tokens {
 namespace {
 
 constexpr PublicEncoding kEncodings[] = {
-    {"cl100k_base", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7", 100256,
-     SplitRule::kCl100k, {.bytes_per_token = 3.7, .margin = 0.15}},
-    {"o200k_base", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d", 199998,
-     SplitRule::kO200k, {.bytes_per_token = 4.2, .margin = 0.15}},
+    {"cl100k_base",
+     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+     100256,
+     SplitRule::kCl100k,
+     {.bytes_per_token = 3.7, .margin = 0.15}},
+    {"o200k_base",
+     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+     199998,
+     SplitRule::kO200k,
+     {.bytes_per_token = 4.2, .margin = 0.15}},
 };
 
 // -1: no base64 digit.

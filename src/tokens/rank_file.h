@@ -23,7 +23,7 @@ struct PublicEncoding {
   std::string_view sha256;  // of the file
   std::size_t lines;
   SplitRule rule;
-  Ratio stand_in;           // if there is no table (ASM-61)
+  Ratio stand_in;  // if there is no table (ASM-61)
 };
 std::span<const PublicEncoding> PublicEncodings();
 // nullptr: there is none of that name.

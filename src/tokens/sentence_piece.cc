@@ -92,8 +92,7 @@ Status SentencePieces::FindByteTokens() {
 }
 
 void SentencePieces::Encode(std::string_view text, Begin begin, std::vector<TokenId>* out) const {
-  ForEachPiece(text, begin,
-               [&](std::size_t, std::string_view piece) { EncodePiece(piece, out); });
+  ForEachPiece(text, begin, [&](std::size_t, std::string_view piece) { EncodePiece(piece, out); });
 }
 
 void SentencePieces::EncodePiece(std::string_view piece, std::vector<TokenId>* out) const {

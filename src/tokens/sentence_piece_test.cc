@@ -54,8 +54,15 @@ Ids Encoded(const SentencePieces& pieces, std::string_view text, Begin begin = B
 }
 
 TEST(SentencePieceTest, TheHighestScoreMergesFirstAndTheLeftmostOfEquals) {  // ASM-52
-  const auto pieces = PiecesOf(WithBytes({{"a", 0}, {"b", 0}, {"c", 0}, {"ab", -2}, {"bc", -1},
-                                          {"aa", -3}, {"cc", -4}, {"ca", -4}, {"\u2581", -9},
+  const auto pieces = PiecesOf(WithBytes({{"a", 0},
+                                          {"b", 0},
+                                          {"c", 0},
+                                          {"ab", -2},
+                                          {"bc", -1},
+                                          {"aa", -3},
+                                          {"cc", -4},
+                                          {"ca", -4},
+                                          {"\u2581", -9},
                                           {"\u2581a", -2}}));
   ASSERT_TRUE(pieces);
   constexpr TokenId a = 256, b = 257, c = 258, ab = 259, bc = 260, aa = 261, cc = 262, ca = 263,
@@ -257,8 +264,7 @@ TEST(SentencePieceTest, LongRunsThatMayJoinEverywhereAreCounted) {  // ASM-58
 }
 
 TEST(SentencePieceTest, VocabulariesThatCannotBeUsedAreRefusedByName) {  // ASM-52
-  EXPECT_THAT(PiecesOf({{"a", 0}}),
-              FailsWith(ErrorCode::kUnavailable, "it has no token <0x00>"));
+  EXPECT_THAT(PiecesOf({{"a", 0}}), FailsWith(ErrorCode::kUnavailable, "it has no token <0x00>"));
   EXPECT_THAT(PiecesOf(WithBytes({{"a", std::numeric_limits<float>::quiet_NaN()}})),
               FailsWith(ErrorCode::kDamaged, "the score of token 256 is no number"));
   EXPECT_THAT(PiecesOf(WithBytes({{std::string(5000, 'a'), 0}})),

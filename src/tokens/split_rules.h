@@ -25,9 +25,11 @@ constexpr bool In(CharClass c, ClassSet set) { return (set >> static_cast<unsign
 inline constexpr ClassSet kLetters =
     Only(CharClass::kUpper) | Only(CharClass::kLower) | Only(CharClass::kLetter);
 inline constexpr ClassSet kBoth = Only(CharClass::kLetter) | Only(CharClass::kMark);
-inline constexpr ClassSet kUppers = Only(CharClass::kUpper) | kBoth;  // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
+inline constexpr ClassSet kUppers =
+    Only(CharClass::kUpper) | kBoth;  // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
 inline constexpr ClassSet kLowers = Only(CharClass::kLower) | kBoth;  // [\p{Ll}\p{Lm}\p{Lo}\p{M}]
-inline constexpr ClassSet kMarksOfText = Only(CharClass::kOther) | Only(CharClass::kMark);  // [^\s\p{L}\p{N}]
+inline constexpr ClassSet kMarksOfText =
+    Only(CharClass::kOther) | Only(CharClass::kMark);  // [^\s\p{L}\p{N}]
 inline constexpr ClassSet kSpaces = Only(CharClass::kSpace);
 inline constexpr ClassSet kNumbers = Only(CharClass::kNumber);
 
@@ -150,14 +152,14 @@ struct O200k {
     if (!IsLineEnd(text[at])) {
       const std::size_t start = IsLetter(first.cls) ? at : at + first.bytes;
       std::size_t end = WordEnd(text, start);
-      // A mark may be the sign before a word, a capital after it excluded: then it is a word itself.
+      // A mark may be the sign before a word, a capital after it excluded: then it is a word
+      // itself.
       if (first.cls == CharClass::kMark && !HasLower(text, start, end)) end = WordEnd(text, at);
       const bool word = end > start || first.cls == CharClass::kMark;
       if (word) return end + ContractionBytes<Contractions::kAnyCase>(text, end);
     }
     const std::size_t signs = SignsEnd<'\r', '\n', '/'>(text, at);
-    return signs > at ? signs
-                      : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEnds::kCut>(text, at);
+    return signs > at ? signs : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEnds::kCut>(text, at);
   }
 
  private:
@@ -180,8 +182,7 @@ struct Gpt2 {
     if (IsLetter(first.cls)) return RunEnd<kLetters>(text, start + first.bytes);
     if (first.cls == CharClass::kNumber) return RunEnd<kNumbers>(text, start + first.bytes);
     const std::size_t signs = SignsEnd<>(text, at);
-    return signs > at ? signs
-                      : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEnds::kPlain>(text, at);
+    return signs > at ? signs : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEnds::kPlain>(text, at);
   }
 };
 

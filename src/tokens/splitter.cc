@@ -14,8 +14,8 @@ struct Published {
   std::string_view pattern;
 };
 
-// As published by the makers of the vocabularies; \z for the end of the text. The first pattern of a
-// rule is the one it is tested with.
+// As published by the makers of the vocabularies; \z for the end of the text. The first pattern of
+// a rule is the one it is tested with.
 constexpr Published kPublished[] = {
     {SplitRule::kCl100k,
      R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++\z|\s*[\r\n]|\s+(?!\S)|\s)"},

@@ -25,10 +25,11 @@ std::vector<std::string> Pieces(SplitRule rule, std::string_view text) {
 // Text of the code points that rules speak of; none that Unicode 14, which PCRE2 has, lacks.
 std::string TellingText(Random& random) {
   constexpr char32_t kTelling[] = {
-      U' ', U' ', U' ', U'\n', U'\r', U'\t', U'\'', U'\'', U's', U'S', U't', U'd', U'm', U'l', U'L',
-      U'v', U'e', U'E', U'r', U'a', U'Z', U'0', U'7', U'/', U'.', U'!', U'-', U'é', U'É', U'ſ',
-      U'ǅ', U'ʰ', U'中', U'の', U'\u0301', U'\u00A0', U'\u3000', U'\u0085', U'\u2028', U'½', U'Ⅷ',
-      U'٣', U'🌍', U'\u200D', U'𝔸', U'\u20E3'};
+      U' ', U' ', U' ',  U'\n',     U'\r',     U'\t',     U'\'',     U'\'',     U's',      U'S',
+      U't', U'd', U'm',  U'l',      U'L',      U'v',      U'e',      U'E',      U'r',      U'a',
+      U'Z', U'0', U'7',  U'/',      U'.',      U'!',      U'-',      U'é',      U'É',      U'ſ',
+      U'ǅ', U'ʰ', U'中', U'の',     U'\u0301', U'\u00A0', U'\u3000', U'\u0085', U'\u2028', U'½',
+      U'Ⅷ', U'٣', U'🌍', U'\u200D', U'𝔸',      U'\u20E3'};
   std::string text;
   for (std::uint64_t left = random.Below(40); left > 0; --left) {
     utf8::Append(kTelling[random.Below(std::size(kTelling))], &text);

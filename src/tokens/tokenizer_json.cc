@@ -50,7 +50,7 @@ class Parser {
     }
     out_.source.base = fallback_ ? BaseSymbols::kCodePoints : BaseSymbols::kBytes;
     out_.source.pieces = FindBool(*model, "ignore_merges").value_or(false) ? WholePieces::kAlways
-                                                                          : WholePieces::kIfMerged;
+                                                                           : WholePieces::kIfMerged;
     out_.source.ranks_only = false;
     DOSSIER_RETURN_IF_ERROR(ReadAdded());
     DOSSIER_RETURN_IF_ERROR(ReadTokens(Find(*model, "vocab")));
@@ -75,8 +75,9 @@ class Parser {
     if (!step || step->is_null()) return {};
     const std::string_view type = FindString(*step, "type").value_or("");
     if (type == "Sequence") return EachOf(*step, "normalizers", &Parser::ReadNormalizer);
-    for (const auto& [name, kind] : {std::pair("NFC", Kind::kNfc), std::pair("NFKC", Kind::kNfkc),
-                                     std::pair("NFD", Kind::kNfd), std::pair("NFKD", Kind::kNfkd)}) {
+    for (const auto& [name, kind] :
+         {std::pair("NFC", Kind::kNfc), std::pair("NFKC", Kind::kNfkc),
+          std::pair("NFD", Kind::kNfd), std::pair("NFKD", Kind::kNfkd)}) {
       if (type != name) continue;
       out_.steps.push_back({.kind = kind});
       return {};
@@ -90,7 +91,8 @@ class Parser {
     const Json* pattern = Find(*step, "pattern");
     const auto from = pattern ? FindString(*pattern, "String") : std::nullopt;
     const auto to = FindString(*step, "content");
-    if (type != "Replace" || !from || from->empty() || !to) return NotCounted("the normaliser", type);
+    if (type != "Replace" || !from || from->empty() || !to)
+      return NotCounted("the normaliser", type);
     out_.steps.push_back({Kind::kReplace, std::string(*from), std::string(*to)});
     return {};
   }
@@ -120,7 +122,8 @@ class Parser {
     const Json* pattern = Find(step, "pattern");
     const auto regex = pattern ? FindString(*pattern, "Regex") : std::nullopt;
     const std::string_view behavior = FindString(step, "behavior").value_or("");
-    if (!regex || FindBool(step, "invert").value_or(false)) return NotCounted("a Split", "of this kind");
+    if (!regex || FindBool(step, "invert").value_or(false))
+      return NotCounted("a Split", "of this kind");
     if (behavior != "Isolated") return NotCounted("a Split whose behaviour is", behavior);
     if (out_.source.rule != SplitRule::kNone) return NotCounted("a second", "splitting");
     const auto rule = RuleOfPattern(*regex);

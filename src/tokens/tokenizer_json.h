@@ -2,11 +2,12 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(JsonVocabulary vocabulary, ParseTokenizerJson(bytes));
 //
-// Read are byte-level BPE (GPT-2, Llama 3, Qwen2 …) with the file's normaliser and split pattern, and
-// SentencePiece BPE with byte fall-back (Llama 2, Mistral …). Anything that would change how a text is
-// counted and is not known is refused by name, never passed over.
+// Read are byte-level BPE (GPT-2, Llama 3, Qwen2 …) with the file's normaliser and split pattern,
+// and SentencePiece BPE with byte fall-back (Llama 2, Mistral …). Anything that would change how a
+// text is counted and is not known is refused by name, never passed over.
 //
-// Files come from strangers: depth, sizes and every number are checked. Thread-safety: pure function.
+// Files come from strangers: depth, sizes and every number are checked. Thread-safety: pure
+// function.
 
 #ifndef DOSSIER_TOKENS_TOKENIZER_JSON_H_
 #define DOSSIER_TOKENS_TOKENIZER_JSON_H_

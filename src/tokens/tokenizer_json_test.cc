@@ -47,10 +47,10 @@ JsonObject FallbackFile() {
   for (int byte = 0; byte < 256; ++byte) vocab[fmt::format("<0x{:02X}>", byte)] = 3 + byte;
   int id = 300;
   for (const char* text : {"\u2581", "a", "b", "ab", "\u2581ab"}) vocab[text] = id++;
-  JsonArray steps{JsonObject{{"type", "Prepend"}, {"prepend", "\u2581"}},
-                  JsonObject{{"type", "Replace"},
-                             {"pattern", JsonObject{{"String", " "}}},
-                             {"content", "\u2581"}}};
+  JsonArray steps{
+      JsonObject{{"type", "Prepend"}, {"prepend", "\u2581"}},
+      JsonObject{
+          {"type", "Replace"}, {"pattern", JsonObject{{"String", " "}}}, {"content", "\u2581"}}};
   return {{"normalizer", JsonObject{{"type", "Sequence"}, {"normalizers", std::move(steps)}}},
           {"pre_tokenizer", nullptr},
           {"model", JsonObject{{"type", "BPE"},
@@ -70,7 +70,7 @@ class TokenizerJsonTest : public ::testing::Test {
 };
 
 TEST_F(TokenizerJsonTest, AByteLevelFileCountsByItsOwnRules) {  // ASM-53, ASM-57
-  for (int time = 0; time < 2; ++time) {  // made, then from the cache
+  for (int time = 0; time < 2; ++time) {                        // made, then from the cache
     const auto opened = OpenFile(ByteLevelFile());
     ASSERT_TRUE(opened) << opened.error().message;
     const auto ids = [&](std::string_view text) { return *opened->counter->Encode(text); };
@@ -86,16 +86,18 @@ TEST_F(TokenizerJsonTest, TheFilesPatternAndNormaliserAreUsed) {  // ASM-53
   JsonObject file = ByteLevelFile();
   file.erase("added_tokens");
   file["normalizer"] = JsonObject{{"type", "NFC"}};
-  JsonArray steps{JsonObject{{"type", "Split"},
-                             {"pattern", JsonObject{{"Regex", "h|[^h]+"}}},
-                             {"behavior", "Isolated"},
-                             {"invert", false}},
-                  JsonObject{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}};
+  JsonArray steps{
+      JsonObject{{"type", "Split"},
+                 {"pattern", JsonObject{{"Regex", "h|[^h]+"}}},
+                 {"behavior", "Isolated"},
+                 {"invert", false}},
+      JsonObject{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}};
   file["pre_tokenizer"] = JsonObject{{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
   const auto opened = OpenFile(file);
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->counter->CountText("hello").tokens, 5);  // h is a piece of its own
-  EXPECT_EQ(opened->counter->CountText("e\u0301").tokens, opened->counter->CountText("\u00E9").tokens);
+  EXPECT_EQ(opened->counter->CountText("e\u0301").tokens,
+            opened->counter->CountText("\u00E9").tokens);
   auto running = opened->counter->Start();
   running->Append("e");
   running->Append("\u0301");
@@ -127,9 +129,11 @@ TEST_F(TokenizerJsonTest, WhatIsNotKnownIsRefusedByName) {  // ASM-53
   EXPECT_THAT(OpenFile(unigram), FailsWith(ErrorCode::kUnavailable, "of the type \"Unigram\""));
   EXPECT_THAT(OpenFile(with(ByteLevelFile(), "normalizer", JsonObject{{"type", "Lowercase"}})),
               FailsWith(ErrorCode::kUnavailable, "the normaliser \"Lowercase\""));
-  EXPECT_THAT(OpenFile(with(ByteLevelFile(), "pre_tokenizer", JsonObject{{"type", "BertPreTokenizer"}})),
-              FailsWith(ErrorCode::kUnavailable, "the splitting \"BertPreTokenizer\""));
-  EXPECT_THAT(OpenFile(with(ByteLevelFile(), "model", 3)), FailsWith(ErrorCode::kDamaged, "has no model"));
+  EXPECT_THAT(
+      OpenFile(with(ByteLevelFile(), "pre_tokenizer", JsonObject{{"type", "BertPreTokenizer"}})),
+      FailsWith(ErrorCode::kUnavailable, "the splitting \"BertPreTokenizer\""));
+  EXPECT_THAT(OpenFile(with(ByteLevelFile(), "model", 3)),
+              FailsWith(ErrorCode::kDamaged, "has no model"));
   JsonObject merges = ByteLevelFile();
   merges["model"].as_object()["merges"] = JsonArray{"q zz"};
   EXPECT_THAT(OpenFile(merges), FailsWith(ErrorCode::kDamaged, "a merge is not of two tokens"));

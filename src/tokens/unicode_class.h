@@ -49,7 +49,9 @@ struct ClassifiedChar {
 
 // The code point that starts at `p`. The text must be valid UTF-8: nothing is checked.
 inline ClassifiedChar ClassifyAt(const char* p) {
-  const auto byte = [p](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(p[i])); };
+  const auto byte = [p](std::size_t i) {
+    return static_cast<char32_t>(static_cast<unsigned char>(p[i]));
+  };
   const char32_t lead = byte(0);
   if (lead < 0x80) return {kAsciiClasses[lead], 1};
   if (lead < 0xE0) return {ClassOf((lead & 0x1F) << 6 | (byte(1) & 0x3F)), 2};

@@ -114,8 +114,9 @@ Status Vocabulary::Bind(std::string_view bytes) {
   Place(bytes, layout.outer, &outer_);
   Place(bytes, layout.offsets, &offsets_);
   Place(bytes, layout.blob, &blob_);
-  // What a table with the right sum holds is what VocabularyBuilder wrote, so nothing in it can lead
-  // out of its bounds. Tables are made here, never taken from others: the sum is against bad disks.
+  // What a table with the right sum holds is what VocabularyBuilder wrote, so nothing in it can
+  // lead out of its bounds. Tables are made here, never taken from others: the sum is against bad
+  // disks.
   if (internal::Checksum(bytes.substr(sizeof header_)) != header_.checksum) {
     return Damaged("its checksum does not match");
   }

@@ -4,10 +4,11 @@
 //   std::uint32_t token = vocabulary->FindPiece(" world");       // an inner number, or kNone
 //   std::uint32_t outer = vocabulary->OuterId(token);            // 2375
 //
-// Tokens have inner numbers in the order in which merges happen: base symbols (bytes or code points)
-// first, then every token that merges can make, lowest rank first, then those that exist only as
-// whole pieces. So comparing two inner numbers compares two ranks. Each token that merges can make
-// is made by exactly one pair, the last one of its own encoding; the tables hold that pair only.
+// Tokens have inner numbers in the order in which merges happen: base symbols (bytes or code
+// points) first, then every token that merges can make, lowest rank first, then those that exist
+// only as whole pieces. So comparing two inner numbers compares two ranks. Each token that merges
+// can make is made by exactly one pair, the last one of its own encoding; the tables hold that pair
+// only.
 //
 // The file format is described in docs/formats/vocabulary.md; VocabularyBuilder makes it.
 // Thread-safety: immutable.
@@ -44,12 +45,12 @@ struct VocabularyHeader {
   std::uint32_t tokens;       // inner numbers
   std::uint32_t blob_bytes;
   std::uint32_t short_slots, long_slots, pair_slots;  // of the hash tables
-  std::uint8_t filter_bits;   // log2 of the filter's bits, at least 6
-  std::uint8_t rule;          // SplitRule
-  std::uint8_t base;          // BaseSymbols
-  std::uint8_t monotone;      // 1: both halves of every token have lower numbers than it
-  std::uint64_t file_bytes;   // the whole file
-  std::uint64_t checksum;     // of all bytes behind the head
+  std::uint8_t filter_bits;                           // log2 of the filter's bits, at least 6
+  std::uint8_t rule;                                  // SplitRule
+  std::uint8_t base;                                  // BaseSymbols
+  std::uint8_t monotone;     // 1: both halves of every token have lower numbers than it
+  std::uint64_t file_bytes;  // the whole file
+  std::uint64_t checksum;    // of all bytes behind the head
 };
 inline constexpr std::array<char, 8> kVocabularyMagic = {'D', 'S', 'V', 'O', 'C', '0', '0', '1'};
 
@@ -113,7 +114,7 @@ class Vocabulary {
   const std::uint32_t* left_ = nullptr;
   const std::uint32_t* right_ = nullptr;
   const std::uint32_t* outer_ = nullptr;
-  const std::uint32_t* offsets_ = nullptr;       // size() + 1, into the blob
+  const std::uint32_t* offsets_ = nullptr;  // size() + 1, into the blob
   const char* blob_ = nullptr;
 };
 
@@ -143,7 +144,8 @@ inline std::uint32_t Vocabulary::FindShortKey(std::uint64_t key, std::size_t byt
   while (true) {
     const std::uint32_t token = short_tokens_[slot];
     if (token == kNone) return kNone;
-    // The length first: most slots that are passed over need no look at their key, which lies far off.
+    // The length first: most slots that are passed over need no look at their key, which lies far
+    // off.
     if (token >> internal::kShortLengthShift == bytes && short_keys_[slot] == key) {
       return token & ((1u << internal::kShortLengthShift) - 1);
     }

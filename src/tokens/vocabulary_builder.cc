@@ -23,7 +23,7 @@ struct Joined {
 
 // A token and how it comes to be.
 struct Made {
-  std::uint32_t token = kNone;                // index into the source; kNone: a symbol of no token
+  std::uint32_t token = kNone;  // index into the source; kNone: a symbol of no token
   std::string_view text;
   std::uint32_t rank = 0;
   std::uint32_t left = kNone, right = kNone;  // indices into the source, or symbols; see Symbol
@@ -73,7 +73,8 @@ class Builder {
     return {};
   }
 
-  // The symbols that merging starts from get the numbers behind the source's tokens if they are none.
+  // The symbols that merging starts from get the numbers behind the source's tokens if they are
+  // none.
   Status MakeSymbols() {
     if (source_.base == BaseSymbols::kBytes) {
       for (int byte = 0; byte < 256; ++byte) {
@@ -103,7 +104,8 @@ class Builder {
   void AddSymbol(std::uint32_t index, std::string_view text) {
     if (!symbols_.emplace(text, index).second) return;
     const bool is_token = index < source_.tokens.size();
-    order_.push_back({.token = is_token ? index : kNone, .text = text, .left = index, .right = index});
+    order_.push_back(
+        {.token = is_token ? index : kNone, .text = text, .left = index, .right = index});
   }
 
   static std::uint64_t Key(std::uint32_t left, std::uint32_t right) {
@@ -181,7 +183,8 @@ class Builder {
     const auto tie = std::adjacent_find(
         first, order_.end(), [](const Made& a, const Made& b) { return a.rank == b.rank; });
     if (tie != order_.end()) {
-      return Bad(fmt::format("tokens {} and {} have the same rank", source_.tokens[tie->token].outer,
+      return Bad(fmt::format("tokens {} and {} have the same rank",
+                             source_.tokens[tie->token].outer,
                              source_.tokens[std::next(tie)->token].outer));
     }
     mergeable_ = order_.size();
@@ -235,8 +238,12 @@ class Builder {
   }
 
   void Fill(const VocabularyHeader& header, const internal::VocabularyLayout& layout, char* file) {
-    const auto words = [file](std::uint64_t at) { return reinterpret_cast<std::uint32_t*>(file + at); };
-    const auto longs = [file](std::uint64_t at) { return reinterpret_cast<std::uint64_t*>(file + at); };
+    const auto words = [file](std::uint64_t at) {
+      return reinterpret_cast<std::uint32_t*>(file + at);
+    };
+    const auto longs = [file](std::uint64_t at) {
+      return reinterpret_cast<std::uint64_t*>(file + at);
+    };
     std::fill_n(longs(layout.pairs), header.pair_slots, internal::kEmptySlot);
     std::fill_n(longs(layout.long_pieces), header.long_slots, internal::kEmptySlot);
     std::fill_n(words(layout.short_tokens), header.short_slots, kNone);
@@ -256,7 +263,8 @@ class Builder {
       if (IsPiece(i)) AddPiece(header, layout, file, made.text, i);
     }
     words(layout.offsets)[order_.size()] = offset;
-    if (source_.base == BaseSymbols::kBytes) FillBytes(words(layout.byte_tokens), words(layout.byte_pairs));
+    if (source_.base == BaseSymbols::kBytes)
+      FillBytes(words(layout.byte_tokens), words(layout.byte_pairs));
   }
 
   void FillBytes(std::uint32_t* byte_tokens, std::uint32_t* byte_pairs) {
@@ -266,7 +274,8 @@ class Builder {
     for (std::uint32_t i = 256; i < mergeable_; ++i) {
       const std::string_view text = order_[i].text;
       if (text.size() != 2) continue;
-      byte_pairs[static_cast<unsigned char>(text[0]) << 8 | static_cast<unsigned char>(text[1])] = i;
+      byte_pairs[static_cast<unsigned char>(text[0]) << 8 | static_cast<unsigned char>(text[1])] =
+          i;
     }
   }
 
@@ -311,9 +320,9 @@ class Builder {
   std::unordered_map<std::string_view, std::uint32_t> symbols_;  // to indices, and extra ones
   std::unordered_map<std::uint64_t, Joined> merges_;
   std::size_t extra_ = 0;
-  std::size_t mergeable_ = 0;   // of order_, symbols included
-  std::vector<Made> order_;     // by inner number
-  std::vector<Made> unmade_;    // tokens that no merges give
+  std::size_t mergeable_ = 0;         // of order_, symbols included
+  std::vector<Made> order_;           // by inner number
+  std::vector<Made> unmade_;          // tokens that no merges give
   std::vector<std::uint32_t> inner_;  // of indices
 };
 

@@ -26,9 +26,9 @@ namespace dossier::tokens {
 enum class WholePieces : std::uint8_t { kAlways, kIfMerged };
 
 struct SourceToken {
-  std::string text;          // bytes, not their printable stand-ins
-  std::uint32_t outer = 0;   // the maker's number
-  std::uint32_t rank = 0;    // merges with a lower one come first; unused with `merges`
+  std::string text;         // bytes, not their printable stand-ins
+  std::uint32_t outer = 0;  // the maker's number
+  std::uint32_t rank = 0;   // merges with a lower one come first; unused with `merges`
 };
 
 struct SourceMerge {

@@ -1,5 +1,5 @@
-// Where the sections of a vocabulary file lie, and its checksum. Shared by the reader and the writer;
-// internal to `tokens`. Thread-safety: plain data and pure functions.
+// Where the sections of a vocabulary file lie, and its checksum. Shared by the reader and the
+// writer; internal to `tokens`. Thread-safety: plain data and pure functions.
 
 #ifndef DOSSIER_TOKENS_VOCABULARY_LAYOUT_H_
 #define DOSSIER_TOKENS_VOCABULARY_LAYOUT_H_
@@ -15,8 +15,8 @@ namespace dossier::tokens::internal {
 struct VocabularyLayout {
   explicit VocabularyLayout(const VocabularyHeader& header);
 
-  std::uint64_t filter, pairs, long_pieces, short_keys, short_tokens, byte_tokens, byte_pairs, left, right,
-      outer, offsets, blob, file_bytes;
+  std::uint64_t filter, pairs, long_pieces, short_keys, short_tokens, byte_tokens, byte_pairs, left,
+      right, outer, offsets, blob, file_bytes;
 };
 
 std::uint64_t Checksum(std::string_view bytes);

@@ -24,5 +24,6 @@ Json Judge(const std::string& line) {
 }  // namespace
 
 int main() {
-  for (std::string line; std::getline(std::cin, line);) std::cout << dossier::ToJson(Judge(line)) << "\n";
+  for (std::string line; std::getline(std::cin, line);)
+    std::cout << dossier::ToJson(Judge(line)) << "\n";
 }

@@ -13,10 +13,14 @@ namespace {
 
 Value ValueOf(const Json& json) {
   switch (json.kind()) {
-    case boost::json::kind::bool_: return Value(json.get_bool());
-    case boost::json::kind::int64: return Value(json.get_int64());
-    case boost::json::kind::double_: return Value(json.get_double());
-    case boost::json::kind::string: return Value(std::string(json.get_string()));
+    case boost::json::kind::bool_:
+      return Value(json.get_bool());
+    case boost::json::kind::int64:
+      return Value(json.get_int64());
+    case boost::json::kind::double_:
+      return Value(json.get_double());
+    case boost::json::kind::string:
+      return Value(std::string(json.get_string()));
     case boost::json::kind::array: {
       Value::List list;
       for (const Json& item : json.get_array()) list.push_back(ValueOf(item));
@@ -29,7 +33,8 @@ Value ValueOf(const Json& json) {
       }
       return map;
     }
-    default: return Value();
+    default:
+      return Value();
   }
 }
 

@@ -71,12 +71,10 @@ int Run(const std::string& history) {
                                   .cancel = interrupt.token()});
   if (!editor) return PrintError(std::cerr, editor.error());
   RuleDriver driver;
-  ChatSession session({.terminal = terminal,
-                       .usage = ChatSessionOptions::Usage::kYes,
-                       .edit = EditMessage},
-                      driver, **editor,
-                      [&](std::function<void()> handler) { interrupt.Divert(std::move(handler)); },
-                      std::cout, std::cerr);
+  ChatSession session(
+      {.terminal = terminal, .usage = ChatSessionOptions::Usage::kYes, .edit = EditMessage}, driver,
+      **editor, [&](std::function<void()> handler) { interrupt.Divert(std::move(handler)); },
+      std::cout, std::cerr);
   const int code = session.Run(interrupt.token());
   return interrupt.exit_code() != 0 ? interrupt.exit_code() : code;
 }
@@ -84,6 +82,4 @@ int Run(const std::string& history) {
 }  // namespace
 }  // namespace dossier::cli
 
-int main(int argc, char** argv) {
-  return dossier::cli::Run(argc > 1 ? argv[1] : std::string());
-}
+int main(int argc, char** argv) { return dossier::cli::Run(argc > 1 ? argv[1] : std::string()); }

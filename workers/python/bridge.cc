@@ -77,7 +77,8 @@ Status Bridge::Start() {
   main_thread_ = static_cast<pid_t>(syscall(SYS_gettid));
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);  // the thread inherits it: signals are the main thread's
+  pthread_sigmask(SIG_BLOCK, &all,
+                  &before);  // the thread inherits it: signals are the main thread's
   try {
     thread_ = std::thread([this] {
       try {
@@ -114,7 +115,8 @@ void Bridge::ThreadMain() {
                     {err_.get(), POLLIN, 0}};
     const int ready = poll(fds, 4, running ? kHeadEveryMs : -1);
     if (ready < 0 && errno != EINTR) _exit(sandbox::kBrokenBridgeExit);
-    if (fds[1].revents & POLLNVAL) _exit(sandbox::kBrokenBridgeExit);  // the code closed what is not its own
+    if (fds[1].revents & POLLNVAL)
+      _exit(sandbox::kBrokenBridgeExit);  // the code closed what is not its own
     if (fds[1].revents & POLLIN) {
       std::uint64_t count;
       [[maybe_unused]] const ssize_t got = read(wake_.get(), &count, sizeof(count));
@@ -225,8 +227,8 @@ void Bridge::HandleItem(Message message) {
   const auto found = waiting_.find(message.id);
   Json* value = message.json.if_contains("value");
   if (found == waiting_.end() || !value) return;
-  found->second->outcome.items.push_back({message.json.at("index").get_int64(), std::move(*value),
-                                          std::move(message.raw)});
+  found->second->outcome.items.push_back(
+      {message.json.at("index").get_int64(), std::move(*value), std::move(message.raw)});
 }
 
 void Bridge::HandleInterrupt() {
@@ -261,8 +263,8 @@ void Bridge::Respond(Message message) {
 }
 
 void Bridge::ReportContextText() {
-  Respond({.type = MessageType::kLog,
-           .json = {{"level", sandbox::kContextTextLevel}, {"text", ""}}});
+  Respond(
+      {.type = MessageType::kLog, .json = {{"level", sandbox::kContextTextLevel}, {"text", ""}}});
 }
 
 void Bridge::BeginBlock(std::uint32_t block, std::uint64_t output_limit) {
@@ -342,10 +344,9 @@ CallOutcome Bridge::Call(std::string method, JsonObject args, std::string raw, s
   const std::uint64_t bytes = json.size() + message.raw.size();
   if (json.size() > sandbox::kMaxJson || bytes > sandbox::kMaxToHost) {
     const bool raw_fits = json.size() > sandbox::kMaxJson;
-    return Failure("too_large",
-                   fmt::format("the call has {} bytes; the limit is {}",
-                               raw_fits ? json.size() : bytes,
-                               raw_fits ? sandbox::kMaxJson : sandbox::kMaxToHost));
+    return Failure("too_large", fmt::format("the call has {} bytes; the limit is {}",
+                                            raw_fits ? json.size() : bytes,
+                                            raw_fits ? sandbox::kMaxJson : sandbox::kMaxToHost));
   }
   auto waiting = std::make_shared<Waiting>();
   std::unique_lock lock(mutex_);

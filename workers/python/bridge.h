@@ -6,9 +6,9 @@
 //   bridge.Respond(std::move(done));
 //   CallOutcome outcome = bridge.Call("llm", args, raw, check_signals);   // any interpreter thread
 //
-// An interrupt from the host becomes a signal to the main thread; its handler tells the interpreter.
-// A call that waits is woken too. The end of the bridge ends the process; broken bytes end it with
-// status 70. Thread-safety: as said for each method.
+// An interrupt from the host becomes a signal to the main thread; its handler tells the
+// interpreter. A call that waits is woken too. The end of the bridge ends the process; broken bytes
+// end it with status 70. Thread-safety: as said for each method.
 
 #ifndef DOSSIER_WORKERS_PYTHON_BRIDGE_H_
 #define DOSSIER_WORKERS_PYTHON_BRIDGE_H_

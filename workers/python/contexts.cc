@@ -17,11 +17,10 @@ Result<MappedContext> MappedContext::Map(sandbox::Context description, int fd) {
   }
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t whole = (description.bytes + page - 1) / page * page;
-  void* start = mmap(nullptr, whole + page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                     -1, 0);
+  void* start =
+      mmap(nullptr, whole + page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) return MakeErrnoError(errno, "context " + description.name);
-  if (whole > 0 &&
-      mmap(start, whole, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+  if (whole > 0 && mmap(start, whole, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
     return MakeErrnoError(errno, "context " + description.name);
   }
   MappedContext context;

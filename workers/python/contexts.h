@@ -1,7 +1,7 @@
 // The contexts of a session as read-only maps.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(MappedContext context, MappedContext::Map(std::move(description), fd));
-//   context.bytes();   // valid as long as the process
+//   DOSSIER_ASSIGN_OR_RETURN(MappedContext context, MappedContext::Map(std::move(description),
+//   fd)); context.bytes();   // valid as long as the process
 //
 // A spare page of zeros lies behind each map, so that readers of 64 bytes at a time may read past
 // the end (SBX-35). Maps are never undone: code may hold views of them.

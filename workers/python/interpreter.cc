@@ -122,8 +122,7 @@ Status StartInterpreter() {
   return MakeError(ErrorCode::kUnavailable,
                    "python does not start: {}; the packages libpython{} and libpython{}-stdlib are "
                    "needed, or --dialect javascript",
-                   status.err_msg ? status.err_msg : "unknown", kVersion,
-                   kVersion);
+                   status.err_msg ? status.err_msg : "unknown", kVersion, kVersion);
 }
 
 void MapExtensions() {
@@ -136,15 +135,14 @@ void MapExtensions() {
 
 Result<Runtime> LoadRuntime() {
   const Ref sources = SourcesDict(), names = PreloadList();
-  const std::string_view archive(dossier_python_code,
-                                 static_cast<std::size_t>(dossier_python_code_end -
-                                                          dossier_python_code));
+  const std::string_view archive(
+      dossier_python_code, static_cast<std::size_t>(dossier_python_code_end - dossier_python_code));
   const Ref code = ReadCodeArchive(archive, PyImport_GetMagicNumber());
   if (!sources || !names || !code) return tl::unexpected(PythonError(""));
   const Ref loader = ImportLoader(code.get(), sources.get());
   if (!loader) return tl::unexpected(PythonError("the loader: "));
-  Ref rest(PyObject_CallMethod(loader.get(), "load", "OOO", code.get(), sources.get(),
-                               names.get()));
+  Ref rest(
+      PyObject_CallMethod(loader.get(), "load", "OOO", code.get(), sources.get(), names.get()));
   if (!rest) return tl::unexpected(PythonError("loading our modules: "));
   Ref module(PyImport_ImportModule("dossier_runtime"));
   if (!module) return tl::unexpected(PythonError(""));

@@ -23,12 +23,9 @@ constexpr int kUnavailableExit = 12;
 
 sandbox::Message Hello() {
   sandbox::Message hello{.type = sandbox::MessageType::kHello, .id = 1};
-  hello.json = {{"protocol", sandbox::kProtocolVersion},
-                {"worker", "dossier-python-worker"},
-                {"version", sandbox::kWorkerVersion},
-                {"language", "python"},
-                {"language_version", InterpreterVersion()},
-                {"features", JsonArray()}};
+  hello.json = {{"protocol", sandbox::kProtocolVersion},    {"worker", "dossier-python-worker"},
+                {"version", sandbox::kWorkerVersion},       {"language", "python"},
+                {"language_version", InterpreterVersion()}, {"features", JsonArray()}};
   return hello;
 }
 
@@ -52,7 +49,8 @@ Result<Started> Start(const char* options_text) {
   options.worker = "python " + InterpreterVersion();
   sandbox::IsolationPlan plan(std::move(options));
   DOSSIER_RETURN_IF_ERROR(plan.PrepareZygote());
-  // The self test is another process, the mapping another thread: both are done while Python starts.
+  // The self test is another process, the mapping another thread: both are done while Python
+  // starts.
   DOSSIER_ASSIGN_OR_RETURN(sandbox::SelfTest self_test, sandbox::SelfTest::Start(plan));
   std::thread mapping(MapExtensions);
   Result<Runtime> runtime = StartPython();

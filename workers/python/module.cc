@@ -88,8 +88,8 @@ PyObject* CallOrThrow(PyObject* module, PyObject* args, PyObject* keywords) {
   }
   if (outcome.kind == CallOutcome::Kind::kError) return RaiseBridgeError(module, outcome);
   Ref value = FromJsonValue(outcome.value);
-  Ref raw_out(PyBytes_FromStringAndSize(outcome.raw.data(),
-                                        static_cast<Py_ssize_t>(outcome.raw.size())));
+  Ref raw_out(
+      PyBytes_FromStringAndSize(outcome.raw.data(), static_cast<Py_ssize_t>(outcome.raw.size())));
   if (!value || !raw_out) return nullptr;
   return PyTuple_Pack(2, value.get(), raw_out.get());
 }
@@ -230,8 +230,15 @@ PyMethodDef kMethods[] = {
 
 PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(Execute)}, {0, nullptr}};
 
-PyModuleDef kModule = {PyModuleDef_HEAD_INIT, "_dossier", nullptr, sizeof(State), kMethods,
-                       kSlots, nullptr, nullptr, nullptr};
+PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
+                       "_dossier",
+                       nullptr,
+                       sizeof(State),
+                       kMethods,
+                       kSlots,
+                       nullptr,
+                       nullptr,
+                       nullptr};
 
 PyObject* InitModule() { return PyModuleDef_Init(&kModule); }
 

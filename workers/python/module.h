@@ -1,14 +1,14 @@
 // The builtin module `_dossier`: what the Python half of the worker needs of the C++ half.
 //
-//   call(method, args, raw=b"") -> (value, raw)   waits; raises BridgeError(code, message, retryable)
-//   take_items() -> [(index, value, raw)]         of the batch that was interrupted last, once
-//   context_count() -> int
-//   context_info(i) -> {"name", "bytes", "characters", "meta"}
+//   call(method, args, raw=b"") -> (value, raw)   waits; raises BridgeError(code, message,
+//   retryable) take_items() -> [(index, value, raw)]         of the batch that was interrupted
+//   last, once context_count() -> int context_info(i) -> {"name", "bytes", "characters", "meta"}
 //   context_view(i) -> memoryview                 read-only, over the map
 //   context_text(i) -> str                        decoded once and kept; the zygote of a context
 //                                                 has it before the first session
 //   features() -> dict
-//   dict_version(d) -> int                        another number after each change of d; of no dict,
+//   dict_version(d) -> int                        another number after each change of d; of no
+//   dict,
 //                                                 or where Python cannot tell, a new one each time
 //   write(stream, data) -> None                   output of the running block; 1 out, 2 err
 //

@@ -28,7 +28,8 @@ void OutputCapture::Write(std::string_view data) {
   }
   total_ += data.size();
   const std::uint64_t room = head_limit_ - head_total_;
-  const std::string_view first = data.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(room, data.size())));
+  const std::string_view first =
+      data.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(room, data.size())));
   head_.append(first);
   head_total_ += first.size();
   WriteTail(data.substr(first.size()));

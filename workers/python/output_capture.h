@@ -22,8 +22,8 @@ namespace dossier::worker {
 class OutputCapture {
  public:
   struct Rest {
-    std::string head, tail;      // not sent so far
-    std::uint64_t head_at = 0;   // offset of `head` in all that was written
+    std::string head, tail;     // not sent so far
+    std::uint64_t head_at = 0;  // offset of `head` in all that was written
     std::uint64_t tail_at = 0;
     std::uint64_t total = 0, dropped = 0;  // bytes
   };
@@ -42,9 +42,9 @@ class OutputCapture {
   std::mutex mutex_;
   bool running_ = false;
   std::uint64_t head_limit_ = 0, tail_limit_ = 0;
-  std::string head_;               // not taken yet
-  std::uint64_t head_total_ = 0;   // bytes ever put into the head
-  std::string tail_;               // a ring once it is full
+  std::string head_;              // not taken yet
+  std::uint64_t head_total_ = 0;  // bytes ever put into the head
+  std::string tail_;              // a ring once it is full
   std::size_t tail_start_ = 0;
   std::uint64_t total_ = 0;
   std::string late_;

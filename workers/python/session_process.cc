@@ -33,7 +33,7 @@ std::int64_t Milliseconds(clockid_t clock) {
 void OnInterruptSignal(int) { PyErr_SetInterruptEx(SIGINT); }
 
 void InstallInterruptHandler() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = OnInterruptSignal;
   sigaction(SIGUSR2, &action, nullptr);  // without SA_RESTART: sleeps and waits end
   signal(SIGPIPE, SIG_IGN);
@@ -101,8 +101,7 @@ Status SessionProcess::Open() {
   std::vector<UniqueFd> fds;
   parts_.plan->EnterSession();
   DOSSIER_ASSIGN_OR_RETURN(const Message message,
-                           sandbox::ReceiveMessage(parts_.socket.get(), decoder, &fds,
-                                                   kSpareTime));
+                           sandbox::ReceiveMessage(parts_.socket.get(), decoder, &fds, kSpareTime));
   DOSSIER_ASSIGN_OR_RETURN(sandbox::SessionOpening opening, sandbox::ReadOpenMessage(message));
   DOSSIER_ASSIGN_OR_RETURN(session_.contexts, MapContexts(std::move(opening.contexts), fds));
   fds.clear();
@@ -119,7 +118,8 @@ Status SessionProcess::Open() {
 }
 
 Status SessionProcess::Lock(std::int64_t started, std::uint64_t id) {
-  sandbox::SessionLock lock{.bridge_fd = bridge_->fd(), .private_fds = bridge_->private_fds(),
+  sandbox::SessionLock lock{.bridge_fd = bridge_->fd(),
+                            .private_fds = bridge_->private_fds(),
                             .keep_fds = {bridge_->wake_fd()}};
   for (std::size_t i = 0; i < session_.contexts.size(); ++i) {
     if (session_.texts[i]) continue;  // counted in what is there already
@@ -189,8 +189,8 @@ Ref TextObject(std::string_view text) {
   return Ref(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
-// Other threads of an interrupted block would go on. SystemExit ends those that run Python code, and
-// `threading` prints nothing about it.
+// Other threads of an interrupted block would go on. SystemExit ends those that run Python code,
+// and `threading` prints nothing about it.
 void SessionProcess::StopOtherThreads() {
   PyThreadState* own = PyThreadState_Get();
   std::vector<unsigned long> ids;

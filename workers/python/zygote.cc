@@ -24,8 +24,8 @@ using sandbox::MessageType;
 
 namespace {
 
-// A host that has asked for nothing for so long (milliseconds) is waiting for a model: the processors
-// are free. A command whose model is quicker is over before.
+// A host that has asked for nothing for so long (milliseconds) is waiting for a model: the
+// processors are free. A command whose model is quicker is over before.
 constexpr int kQuietTime = 150;
 
 void SetChildSignal(int how) {
@@ -97,9 +97,9 @@ Status Zygote::Fork(const Message& request, UniqueFd socket, UniqueFd status) {
   if (pid && *pid == 0) return LoadContexts();  // the new zygote; a session does not come back
   clock_gettime(CLOCK_MONOTONIC, &after);
   Message forked{.type = MessageType::kForked, .id = request.id};
-  forked.json = {{"pid", pid ? *pid : 0},
-                 {"ms", (after.tv_sec - before.tv_sec) * 1000 +
-                            (after.tv_nsec - before.tv_nsec) / 1'000'000}};
+  forked.json = {
+      {"pid", pid ? *pid : 0},
+      {"ms", (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1'000'000}};
   if (!pid) forked.json["error"] = pid.error().message;
   Report(status.get(), forked);
   if (pid) children_.emplace(*pid, std::move(status));

@@ -1,0 +1,139 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inspect/describe.h"
+#include "inspect/describe_for_test.h"
+
+namespace dossier::inspect {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(DescribeRecordsTest, NdjsonCountsLinesThatAreOneValue) {
+  struct Case {
+    std::string bytes;
+    std::uint64_t records, malformed, non_object, lines;
+  };
+  const std::string big = "{\"a\":\"" + std::string(70 << 10, 'x') + "\"}\n";
+  const Case cases[] = {
+      {"{\"a\":1}\n\n{\"a\":2}\n", 2, 0, 0, 3},
+      {"{\"a\":1}\r\n \r\n{\"a\":2}\r\n", 2, 0, 0, 3},
+      {"{\"a\":1}\r{\"a\":2}", 2, 0, 0, 2},
+      {"1\n\"x\"\n{\"a\":1}\n[2]\n", 4, 0, 3, 4},
+      {"{\"a\":1}\n{\"a\":2} x\n{\"a\":3}\n", 2, 1, 0, 3},
+      {"{\"a\":1}\n{\"a\":2}\n{\"a\":", 2, 1, 0, 3},
+      {"{\n{\"a\":1}\n{\"a\":2}\n", 2, 1, 0, 3},
+      {big + big, 2, 0, 0, 2},
+  };
+  for (const Case& c : cases) {
+    for (const std::size_t block : {std::size_t{8}, std::size_t{262144}}) {
+      const Description d = DescribeBytes(c.bytes, "a.ndjson", {.block_bytes = block});
+      ASSERT_TRUE(d.records) << c.bytes.substr(0, 60);
+      EXPECT_EQ(d.records->records, c.records) << c.bytes.substr(0, 60);
+      EXPECT_EQ(d.records->malformed, c.malformed) << c.bytes.substr(0, 60);
+      EXPECT_EQ(d.records->non_object, c.non_object) << c.bytes.substr(0, 60);
+      EXPECT_EQ(d.counts.lines, c.lines);
+    }
+  }
+}
+
+TEST(DescribeRecordsTest, TheFirstTenMalformedLinesAreNamed) {  // INS-52
+  const Description d = DescribeBytes(
+      "{\"a\":1}\n{\"a\" 1}\n" + Repeat("{\"a\":1}\n", 20) + Repeat("x\n", 11), "a.ndjson");
+  ASSERT_EQ(d.notes.size(), 1u);
+  EXPECT_EQ(d.notes[0].line, 2u);
+  EXPECT_EQ(d.notes[0].offset, 8u);
+  EXPECT_THAT(d.notes[0].text,
+              HasSubstr("12 malformed lines: line 2: a colon is missing; line 23:"));
+  EXPECT_THAT(d.notes[0].text, HasSubstr("; and 2 more"));
+}
+
+TEST(DescribeRecordsTest, ARecordAboveTheWindowStillGivesItsFieldsAndTheStartOfASample) {  // INS-54
+  const std::string record =
+      "{\"a\":1,\"b\":\"" + std::string(5 << 20, 'x') + "\",\"c\":{\"d\":2}}\n";
+  const Description d = DescribeBytes(record + record, "a.ndjson");
+  EXPECT_EQ(d.records->records, 2u);
+  EXPECT_EQ(Shown(d), "a, b, c.d");
+  EXPECT_EQ(d.sample_full_chars, record.size() - 1);
+  EXPECT_TRUE(d.sample_cut);
+  EXPECT_EQ(d.sample.substr(0, 15), "{\"a\":1,\"b\":\"xxx");
+}
+
+TEST(DescribeRecordsTest, ArraysOfScalarsHaveACountAndNoFields) {  // INS-56
+  const Description numbers = DescribeBytes("[1,2,3]", "a.json");
+  EXPECT_EQ(RecordsText(numbers), "3 (elements: number)");
+  EXPECT_TRUE(numbers.fields.empty());
+  EXPECT_EQ(RecordsText(DescribeBytes("[1,\"x\"]", "a.json")), "2 (elements: mixed)");
+  EXPECT_EQ(RecordsText(DescribeBytes("[]", "a.json")), "0");
+}
+
+TEST(DescribeRecordsTest, DuplicateKeysAndDepthAreNoted) {  // INS-57, INS-58
+  const Description twice = DescribeBytes("{\"a\":1,\"a\":2}\n{\"a\":3}\n", "a.ndjson");
+  EXPECT_EQ(NoteCodes(twice), "duplicate-keys");
+  EXPECT_EQ(Shown(twice), "a");
+  const Description deep = DescribeBytes("[1," + std::string(5000, '['), "a.json");
+  EXPECT_EQ(NoteCodes(deep), "too-deep");
+  EXPECT_EQ(deep.records->exactness, Exactness::kBound);
+  EXPECT_EQ(deep.notes[0].offset, 3u + 1023);
+}
+
+TEST(DescribeRecordsTest, TablesCountRowsNotLines) {  // INS-60 to INS-68, INS-T6
+  struct Case {
+    std::string bytes, fields;
+    std::uint64_t records, ragged;
+    std::string codes;
+  };
+  const Case cases[] = {
+      {"a,b\n\"x\ny\",2\n", "a, b", 1, 0, ""},
+      {"a,b\n\"x\"\"y\",2\n3,4", "a, b", 2, 0, ""},
+      {"sep=;\nname;age\nAda;36\n", "name, age", 1, 0, ""},  // INS-62
+      {"a,b\n\n1,2\n,\n\n", "a, b", 2, 0, ""},               // INS-63
+      {"a,b\n1,2\n1\n1,2,3\n", "a, b", 3, 2, "ragged"},
+      {"1,2\n3,4\n", "column 1, column 2", 2, 0, ""},  // INS-64, INS-65
+      {"a,b\n", "a, b", 0, 0, ""},
+      {"x,y\nx,z\n", "column 1, column 2", 2, 0, ""},
+      {"a,a,\n1,2,3\n", "a, a#2, column 3", 1, 0, "duplicate-names"},  // INS-66
+      {"a,a#2,a\n1,2,3\n", "a, a#2, a#3", 1, 0, "duplicate-names"},
+      {"a,b\nx\"y,2\n", "a, b", 1, 0, "stray-quote"},          // INS-67
+      {"a,b\n1,\"x\n2,y\n3,z\n", "a, b", 3, 0, "open-quote"},  // INS-68
+      {"one\ntwo\nthree\n", "one", 2, 0, ""},                  // INS-61
+      {"a;b\n1,5;2\n3,5;4\n", "a, b", 2, 0, ""},
+      {"name\nDoe, J\nRoe\nPoe\n", "name", 3, 1, "ragged"},  // one column in a .csv: commas part
+      {"a|b\n1|2\n", "a, b", 1, 0, ""},
+      {"a,b\r\n1,2\r\n3,4\r\n", "a, b", 2, 0, ""},
+      {"a,b\r1,2\r", "a, b", 1, 0, ""},
+  };
+  for (const Case& c : cases) {
+    for (const std::size_t block : {std::size_t{8}, std::size_t{262144}}) {
+      const Description d = DescribeBytes(c.bytes, "a.csv", {.block_bytes = block});
+      ASSERT_TRUE(d.records) << c.bytes;
+      EXPECT_EQ(d.records->records, c.records) << c.bytes;
+      EXPECT_EQ(d.records->ragged, c.ragged) << c.bytes;
+      EXPECT_EQ(Shown(d), c.fields) << c.bytes;
+      EXPECT_EQ(NoteCodes(d), c.codes) << c.bytes;
+    }
+  }
+}
+
+TEST(DescribeRecordsTest, OneStrayQuoteDoesNotSwallowATable) {  // INS-68
+  const std::string text = "a,b\n1,\"open\n" + Repeat("2,x\n3,plain\n", 5000);
+  const Description d = DescribeBytes(text, "a.csv");
+  EXPECT_EQ(d.records->records, 10001u);
+  EXPECT_EQ(d.notes.at(0).code, "open-quote");
+  EXPECT_EQ(d.notes.at(0).line, 2u);
+}
+
+TEST(DescribeRecordsTest, ColumnsHaveTheTypesOfTheirCells) {  // INS-69
+  const Description d = DescribeBytes(
+      "i,n,b,d,t,z,l,e,s\n1,1.5,true,2024-11-02,2024-11-02T15:30:00Z,007,1234567890123456,,x\n"
+      "-2,2e3,FALSE,2024-12-31,2024-11-02 15:30,008,1234567890123457,,y\n",
+      "a.csv");
+  std::string types;
+  for (const Field& field : d.fields) {
+    for (const FieldType type : field.types.List()) types += std::string(TypeName(type)) + " ";
+  }
+  EXPECT_EQ(types, "integer number boolean date datetime string string empty string ");
+}
+
+}  // namespace
+}  // namespace dossier::inspect
