@@ -4,46 +4,12 @@
 import json
 import os
 import pty
-import subprocess
 
 import chat_case
-import harness
-from chat_case import block, counted, message
-from harness import send
+from chat_case import block, calls, counted, message
 
 
-def calls(*commands: list, finish="tool_calls"):
-    """A reply that asks for commands."""
-    def answer(handler, body):
-        tool_calls = [{"index": i, "id": f"call_{i}", "type": "function",
-                       "function": {"name": "run_command",
-                                    "arguments": json.dumps({"argv": argv, "reason": "to look"})}}
-                      for i, argv in enumerate(commands)]
-        delta = {"choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": tool_calls},
-                              "finish_reason": finish}]}
-        send(handler, 200, b"data: " + json.dumps(delta).encode() + b"\n\ndata: [DONE]\n\n",
-             "text/event-stream")
-    return answer
-
-
-class AgentMode(chat_case.ChatCase):
-    def setUp(self):
-        super().setUp()
-        self.project = self.home / "project"
-        self.project.mkdir()
-        (self.project / "notes.txt").write_text("the colour is green\n")
-        (self.home / "secret.txt").write_text("hidden\n")
-        os.symlink(self.home / "secret.txt", self.project / "link.txt")
-        probe = subprocess.run([harness.DOSSIER, "sandbox", "test"], capture_output=True,
-                               env=self.env, check=False)
-        self.sandboxed = probe.returncode == 0
-
-    def agent(self, *words: str, **options):
-        return self.chat("--allow-commands", *words, cwd=self.project, **options)
-
-    def results(self, number: int = -1) -> list:
-        return [m["content"] for m in self.sent(number) if m["role"] == "tool"]
-
+class AgentMode(chat_case.AgentCase):
     def test_a_command_runs_and_its_output_comes_back(self):  # CON-33 CON-35 CON-36 CON-N20 CON-D9
         self.configure(default_system_message="Be brief.", context_commands=[counted("a")])
         self.turn("one")

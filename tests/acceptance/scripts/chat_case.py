@@ -1,10 +1,12 @@
 """What the tests of `dossier chat` share: a recording server, a configuration with counted commands."""
 
 import json
+import os
 import pathlib
+import subprocess
 
 import harness
-from harness import reply
+from harness import reply, send
 
 MODEL = "some-model"
 
@@ -100,6 +102,41 @@ class ChatCase(harness.Case):
 
 def message(role: str, content: str) -> dict:
     return {"role": role, "content": content}
+
+
+def calls(*commands: list, finish="tool_calls"):
+    """A reply that asks for commands."""
+    def answer(handler, body):
+        tool_calls = [{"index": i, "id": f"call_{i}", "type": "function",
+                       "function": {"name": "run_command",
+                                    "arguments": json.dumps({"argv": argv, "reason": "to look"})}}
+                      for i, argv in enumerate(commands)]
+        delta = {"choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": tool_calls},
+                              "finish_reason": finish}]}
+        send(handler, 200, b"data: " + json.dumps(delta).encode() + b"\n\ndata: [DONE]\n\n",
+             "text/event-stream")
+    return answer
+
+
+class AgentCase(ChatCase):
+    """A project with a file, a secret beside it and a link to that."""
+
+    def setUp(self):
+        super().setUp()
+        self.project = self.home / "project"
+        self.project.mkdir()
+        (self.project / "notes.txt").write_text("the colour is green\n")
+        (self.home / "secret.txt").write_text("hidden\n")
+        os.symlink(self.home / "secret.txt", self.project / "link.txt")
+        probe = subprocess.run([harness.DOSSIER, "sandbox", "test"], capture_output=True,
+                               env=self.env, check=False)
+        self.sandboxed = probe.returncode == 0
+
+    def agent(self, *words: str, **options):
+        return self.chat("--allow-commands", *words, cwd=self.project, **options)
+
+    def results(self, number: int = -1) -> list:
+        return [m["content"] for m in self.sent(number) if m["role"] == "tool"]
 
 
 main = harness.main

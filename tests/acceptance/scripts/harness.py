@@ -22,8 +22,10 @@ DOSSIER = ""
 class Case(unittest.TestCase):
     """One fresh folder and store for every test."""
 
+    HOMES = None  # the folder that they are made in; None: the system's for temporary files
+
     def setUp(self):
-        self.home = pathlib.Path(tempfile.mkdtemp(prefix="dossier-process-"))
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="dossier-process-", dir=self.HOMES))
         self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
         self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
                     "TMPDIR": str(self.home), "XDG_DATA_HOME": f"{self.home}/data",
