@@ -121,6 +121,13 @@ Result<JsonObject> ParseParams(const std::vector<std::string>& params, JsonObjec
   return out;
 }
 
+// A server may call its models PROVIDER/NAME, so the configured name stands for itself.
+bool HasConfiguredAccess(const ModelFlags& flags, const config::Config& config) {
+  const std::string name = flags.model.empty() ? config.model.value_or("") : flags.model;
+  if (!flags.base_url.empty() || name == "local" || name == "scripted") return false;
+  return name == config.model || name.find('/') == std::string::npos;
+}
+
 }  // namespace
 
 std::optional<std::string> Environment(std::string_view name) {
@@ -174,10 +181,11 @@ void AddConnectionFlags(CLI::App& command, ModelFlags* flags) {
 Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
                               const GlobalFlags& global) {
   DOSSIER_ASSIGN_OR_RETURN(flags.config, model::UserConfigOf(config));
-  const bool elsewhere = flags.model.find('/') != std::string::npos || flags.model == "local" ||
-                         flags.model == "scripted" || !flags.base_url.empty();
-  if (!elsewhere) flags.base_url = config.access.api_base;
-  if (!elsewhere && flags.key_env.empty()) flags.key_env = config.access.key_env;
+  if (HasConfiguredAccess(flags, config)) {
+    flags.base_url = config.access.api_base;
+    if (flags.key_env.empty()) flags.key_env = config.access.key_env;
+    if (!flags.base_url.empty() && flags.model.empty()) flags.model = config.model.value_or("");
+  }
   if (!flags.temperature) flags.temperature = config.temperature;
   if (!flags.max_output) flags.max_output = config.max_tokens;
   flags.defaults = config.params;
