@@ -21,16 +21,24 @@ struct Refused {
   std::string message;
 };
 
-std::size_t CountNodes(const YamlNode& node) {
-  std::size_t count = 1;
-  for (const YamlNode& item : node.items) count += CountNodes(item);
-  for (const YamlEntry& entry : node.entries) count += 1 + CountNodes(entry.value);
-  return count;
+struct Extent {
+  std::size_t nodes = 0, bytes = 0;
+};
+
+void Measure(const YamlNode& node, Extent* extent) {
+  ++extent->nodes;
+  extent->bytes += node.scalar.size();
+  for (const YamlNode& item : node.items) Measure(item, extent);
+  for (const YamlEntry& entry : node.entries) {
+    ++extent->nodes;
+    extent->bytes += entry.key.size();
+    Measure(entry.value, extent);
+  }
 }
 
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(int first_line) : first_line_(first_line) {}
+  explicit TreeBuilder(const YamlOptions& options) : options_(options) {}
 
   YamlNode TakeRoot() { return std::move(root_); }
 
@@ -51,8 +59,11 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) throw Refused{mark, "an alias inside its own anchor"};
-    nodes_ += CountNodes(found->second);
-    if (nodes_ > kMaxYamlNodes) throw Refused{mark, "aliases expand to more than 10,000 nodes"};
+    Measure(found->second, &copied_);
+    if (copied_.nodes > kMaxYamlNodes || nodes_ + copied_.nodes > options_.max_nodes) {
+      throw Refused{mark, "aliases expand to more than 10,000 nodes"};
+    }
+    if (copied_.bytes > options_.max_bytes) throw Refused{mark, "aliases expand to too much text"};
     YamlNode copy = found->second;
     Add(std::move(copy), 0, mark);
   }
@@ -80,7 +91,7 @@ class TreeBuilder final : public YAML::EventHandler {
   YamlNode MakeNode(YamlNode::Kind kind, const YAML::Mark& mark) const {
     YamlNode node;
     node.kind = kind;
-    node.line = mark.line + 1 + first_line_;
+    node.line = mark.line + 1 + options_.first_line;
     node.column = mark.column + 1;
     return node;
   }
@@ -97,7 +108,9 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void Add(YamlNode node, YAML::anchor_t anchor, const YAML::Mark& mark) {
-    if (++nodes_ > kMaxYamlNodes) throw Refused{mark, "more than 10,000 nodes"};
+    if (++nodes_ > options_.max_nodes) {
+      throw Refused{mark, fmt::format("more than {} nodes", GroupDigits(options_.max_nodes))};
+    }
     if (anchor) anchors_[anchor] = node;
     if (stack_.empty()) {
       root_ = std::move(node);
@@ -129,8 +142,9 @@ class TreeBuilder final : public YAML::EventHandler {
     parent->key_column = node.column;
   }
 
-  int first_line_;
+  const YamlOptions& options_;
   std::size_t nodes_ = 0;
+  Extent copied_;  // by aliases
   std::vector<Frame> stack_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
   YamlNode root_;
@@ -221,9 +235,9 @@ Result<YamlNode> ReadYaml(std::string_view text, std::string_view file,
     ViewBuffer buffer(text);
     std::istream stream(&buffer);
     YAML::Parser parser(stream);
-    TreeBuilder tree(first_line);
+    TreeBuilder tree(options);
     parser.HandleNextDocument(tree);
-    TreeBuilder rest(first_line);
+    TreeBuilder rest(options);
     if (parser.HandleNextDocument(rest)) {
       return fail(YAML::Mark::null_mark(), "holds more than one document");
     }

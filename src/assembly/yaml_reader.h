@@ -44,6 +44,7 @@ struct YamlEntry {
 struct YamlOptions {
   int first_line = 0;  // added to all lines, for text that stands inside another file
   std::size_t max_bytes = kMaxYamlBytes;
+  std::size_t max_nodes = kMaxYamlNodes;  // an alias is a copy of at most kMaxYamlNodes
 };
 
 // Reads one document; an empty one is a null node.

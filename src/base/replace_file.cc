@@ -44,6 +44,19 @@ tl::unexpected<Error> At(const std::string& path, const Error& error) {
   return MakeError(error.code, "{}: {}", path, error.message);
 }
 
+// Gives the open file `fd` the owner and the mode of `path`, if that is there.
+Status CopyAttributes(const std::string& path, int fd) {
+  struct stat old{}, made{};
+  if (stat(path.c_str(), &old) != 0) return {};
+  if (fstat(fd, &made) != 0) return MakeErrnoError(errno, "fstat");
+  const bool same_owner = old.st_uid == made.st_uid && old.st_gid == made.st_gid;
+  if (!same_owner && fchown(fd, old.st_uid, old.st_gid) != 0) {
+    return MakeErrnoError(errno, "keep the owner");
+  }
+  if (fchmod(fd, old.st_mode & 07777) != 0) return MakeErrnoError(errno, "keep the mode");
+  return {};
+}
+
 Status WriteToDevice(const std::string& path, const std::vector<std::string_view>& parts) {
   UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd.valid()) return MakeErrnoError(errno, path);
@@ -64,6 +77,9 @@ Status ReplaceFile(const std::string& path, const std::vector<std::string_view>&
   UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, options.mode));
   if (!fd.valid()) return MakeErrnoError(errno, path);
   Status written = WriteParts(fd.get(), parts);
+  if (written && options.attributes == Attributes::kOfTheOldFile) {
+    written = CopyAttributes(path, fd.get());
+  }
   if (written && synced && fsync(fd.get()) != 0) written = MakeErrnoError(errno, "fsync");
   if (written && rename(temporary.c_str(), path.c_str()) != 0) {
     written = MakeErrnoError(errno, "rename");

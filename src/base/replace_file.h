@@ -22,9 +22,14 @@ namespace dossier {
 // What a replaced file outlives: a killed process, or a power failure too, which takes an fsync.
 enum class Durability : std::uint8_t { kOfThisSystem, kOfTheDisk };
 
+// Whose mode, owner and group the new file has. kOfTheOldFile: those of the file that is replaced,
+// exactly; `mode` where there is none.
+enum class Attributes : std::uint8_t { kOfANewFile, kOfTheOldFile };
+
 struct ReplaceOptions {
   unsigned mode = 0644;
   Durability durability = Durability::kOfTheDisk;
+  Attributes attributes = Attributes::kOfANewFile;
 };
 
 // On failure the old file stays and nothing half-made is left. A device or pipe is written to,

@@ -211,7 +211,7 @@ constexpr Key kKeys[] = {
      DOSSIER_READ(ReadText(setting, &config->compaction.model))},
     {"ask", Shape::kSection, "map", "", Power::kNone, "defaults of `ask`", ReadNamedSection},
     {"header", Shape::kSection, "map", "", Power::kNone, "the repository header", ReadNamedSection},
-    {"agents", Shape::kSection, "map", "", Power::kAlways, "engineer and reviewer work",
+    {"agents", Shape::kSection, "map", "", Power::kAgents, "engineer and reviewer work",
      ReadNamedSection},
     {"memory", Shape::kSection, "map", "", Power::kAlways, "stores and branches", ReadNamedSection},
     {"research", Shape::kSection, "map", "", Power::kAlways, "staged runs", ReadNamedSection},

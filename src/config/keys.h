@@ -45,6 +45,7 @@ enum class Power {
   kAlways,  // run code, redirect data
   kUrl,     // if it is a URL
   kParams,  // entries that name an endpoint, a key or a header
+  kAgents,  // entries that start programs or leave the repository
 };
 
 struct Key {

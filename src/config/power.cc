@@ -1,5 +1,9 @@
 #include "config/power.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "base/text.h"
 #include "config/expand.h"
 #include "config/keys.h"
 #include "config/read_value.h"
@@ -35,6 +39,12 @@ class Finder {
         return;
       case Power::kParams:
         return CheckParams(name, value);
+      case Power::kAgents:
+        for (const Entry& entry : value.entries) {
+          if (entry.value.is_null() || !IsAgentPower(entry.key, ToJsonValue(entry.value))) continue;
+          Add(name + "." + entry.key, entry.value.node.line);
+        }
+        return;
     }
   }
 
@@ -82,8 +92,23 @@ class Finder {
   std::vector<std::string> powers_;
 };
 
+bool LeavesTheFolder(std::string_view path) {
+  if (path.starts_with('/') || path.starts_with('~')) return true;
+  const auto parts = Split(path, '/');
+  return std::find(parts.begin(), parts.end(), "..") != parts.end();
+}
+
 }  // namespace
 
 std::vector<std::string> FindPowers(const Value& values) { return Finder().Find(values); }
+
+bool IsAgentPower(std::string_view key, const Json& value) {
+  constexpr std::string_view kPowers[] = {"engines", "checks", "runs"};
+  if (std::find(std::begin(kPowers), std::end(kPowers), key) != std::end(kPowers)) return true;
+  if (const auto* text = value.if_string()) return LeavesTheFolder(*text);
+  const auto* list = value.if_array();
+  return list && std::any_of(list->begin(), list->end(),
+                             [&](const Json& item) { return IsAgentPower("", item); });
+}
 
 }  // namespace dossier::config

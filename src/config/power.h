@@ -8,14 +8,20 @@
 #define DOSSIER_CONFIG_POWER_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "config/value.h"
 
 namespace dossier::config {
 
 // Empty: the file may be used unseen. `values` is one file, not expanded.
 std::vector<std::string> FindPowers(const Value& values);
+
+// Whether an entry of `agents` starts programs (engines, checks), redirects what is written (runs),
+// or names a path outside the repository.
+bool IsAgentPower(std::string_view key, const Json& value);
 
 }  // namespace dossier::config
 

@@ -1,0 +1,101 @@
+// The keys `agents` and `header` of dossier.yml, and `agentnet.edn` below them (section 5).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const auto agentnet, ReadAgentNet(root, config::ReadConfigFile,
+//   decide)); DOSSIER_ASSIGN_OR_RETURN(const AgentsConfig agents, ReadAgentsConfig(config,
+//   agentnet)); const AgentEngine* engine = agents.FindEngine(agents.engineer);
+//
+// Thread-safety: plain data and pure functions.
+
+#ifndef DOSSIER_SOURCES_AGENTS_CONFIG_H_
+#define DOSSIER_SOURCES_AGENTS_CONFIG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "config/config_file.h"
+#include "config/load.h"
+
+namespace dossier::sources {
+
+// What `--with` and `header.with` may name, in the order in which it is shown (REP-19).
+inline constexpr std::string_view kHeaderExtras[] = {"dirty", "upstream", "commits", "date",
+                                                     "environment"};
+
+// Who fills a role: a program, or the built-in loop of a model.
+struct AgentEngine {
+  enum class Output : std::uint8_t { kWorktree, kPatchFile };
+  // How a program gets its prompt beside `{prompt}` and `{prompt_file}` in argv.
+  enum class Input : std::uint8_t { kNone, kPrompt };
+
+  std::string name;
+  // A program. Tokens: {prompt} {prompt_file} {worktree} {task_id} {role}.
+  std::vector<std::string> argv;
+  Output output = Output::kWorktree;
+  Input input = Input::kNone;          // `stdin: true`
+  std::vector<std::string> env_allow;  // names of variables
+  std::vector<std::string> writable;   // paths, "~/" is the home
+  // The built-in loop.
+  bool builtin = false;
+  std::string model = "default";
+  std::vector<std::vector<std::string>> commands;  // prefixes of argv that `run` may start
+};
+
+struct AgentCheck {
+  std::string name;
+  std::vector<std::string> argv;
+  Millis timeout{300'000};
+};
+
+struct HeaderConfig {
+  enum class Placement : std::uint8_t { kVolatile, kFirst };
+  Millis window{180'000};
+  Millis age_step{60'000};
+  Placement placement = Placement::kVolatile;
+  bool hotspot_notes = true, hotspot_files = false;
+  std::vector<std::string> with;  // REP-19
+};
+
+struct AgentsConfig {
+  std::vector<std::string> tasks;  // empty: the defaults of REP-30
+  std::string policy;              // empty: the default names
+  std::string prompts = "config/prompts";
+  std::string notes = "agent_notes";
+  std::string runs;                          // empty: below the repository's state folder
+  std::string engineer, reviewer;            // names of engines; empty: not chosen
+  std::string reviewer_prompt = "reviewer";  // or cto
+  std::vector<AgentCheck> checks;
+  std::vector<AgentEngine> engines;  // in the order of the file
+  HeaderConfig header;
+  std::vector<std::string> warnings;
+
+  // Null if there is none of that name.
+  const AgentEngine* FindEngine(std::string_view name) const;
+  std::vector<std::string> EngineNames() const;
+};
+
+// `agentnet.edn` of a root, read and trusted; its keys are those of `agents`, and recent_sec.
+struct AgentNet {
+  Json value;
+  std::vector<std::string> warnings;
+};
+
+// Nothing if there is no such file. `decide` is asked if it starts programs or redirects data.
+// Errors: kConfig with FILE:LINE:COL; kRefused (owner, trust).
+Result<std::optional<AgentNet>> ReadAgentNet(const std::string& root,
+                                             const config::FileReader& read,
+                                             const config::Decide& decide);
+
+// The keys of dossier.yml over those of `agentnet`. Unknown keys are warnings.
+// Errors: kConfig, naming file and key.
+Result<AgentsConfig> ReadAgentsConfig(const config::Config& config,
+                                      const std::optional<AgentNet>& agentnet);
+
+}  // namespace dossier::sources
+
+#endif  // DOSSIER_SOURCES_AGENTS_CONFIG_H_

@@ -1,0 +1,190 @@
+#include "sources/repo_facts.h"
+
+#include <sys/stat.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "sources/git_call.h"
+
+namespace dossier::sources {
+namespace {
+
+constexpr std::string_view kRefMark = "ref: ";
+constexpr std::string_view kHeads = "refs/heads/";
+constexpr std::string_view kReftableBranch = "refs/heads/.invalid";  // stands in HEAD with reftable
+constexpr std::uint64_t kMaxRefBytes = 64 << 10;
+constexpr int kMaxLinks = 5;  // symbolic references that lead on to others; git's own limit
+constexpr const char* kCommits = "-5";
+
+// What tells one state of a file from another.
+std::string StampOf(const std::string& path) {
+  struct stat info{};
+  if (lstat(path.c_str(), &info) != 0) return "-";
+  return fmt::format("{} {} {}.{} {}.{}", info.st_ino, info.st_size, info.st_mtim.tv_sec,
+                     info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+}
+
+// A reftable folder changes by its list of tables.
+std::string StampOfReftable(const std::string& folder) {
+  return StampOf(folder) + StampOf(folder + "/tables.list");
+}
+
+// "refs/heads/main" of "ref: refs/heads/main\n"; empty if it is no symbolic reference.
+std::string TargetOf(const std::string& content) {
+  if (!content.starts_with(kRefMark)) return {};
+  return std::string(TrimSpace(std::string_view(content).substr(kRefMark.size())));
+}
+
+// A reference that may be looked up as a file below the git folder.
+bool IsPlainRef(std::string_view name) {
+  return name.starts_with("refs/") && name.find("..") == std::string_view::npos;
+}
+
+// Folders of the repository, or of the folder above that has a `.git` of any kind.
+std::string RootOf(const std::string& folder, const std::optional<GitFolders>& git) {
+  if (git) return git->root;
+  std::error_code error;
+  const auto start = std::filesystem::weakly_canonical(folder, error);
+  for (auto at = start; !at.empty(); at = at.parent_path()) {
+    if (Exists((at / ".git").string())) return at.string();
+    if (at == at.parent_path()) break;
+  }
+  return start.string();
+}
+
+}  // namespace
+
+RepoWatch::RepoWatch(std::string folder, CancelToken cancel, Millis timeout)
+    : git_(FindGitFolders(folder)), cancel_(std::move(cancel)), timeout_(timeout) {
+  root_ = RootOf(folder, git_);
+}
+
+std::size_t RepoWatch::git_starts() const {
+  const std::lock_guard lock(mutex_);
+  return git_starts_;
+}
+
+std::string RepoWatch::StateKey() const {
+  std::string key = ReadFile(git_->git + "/HEAD", kMaxRefBytes).value_or("");
+  std::string ref = TargetOf(key);
+  for (int link = 0; link < kMaxLinks && IsPlainRef(ref); ++link) {
+    const std::string path = fmt::format("{}/{}", git_->common, ref);
+    key += "|" + StampOf(path);
+    const auto content = ReadFile(path, kMaxRefBytes);
+    ref = content ? TargetOf(*content) : "";
+  }
+  key += "|" + StampOf(git_->common + "/packed-refs");
+  key += "|" + StampOfReftable(git_->common + "/reftable");
+  if (git_->git != git_->common) key += "|" + StampOfReftable(git_->git + "/reftable");
+  return key + "|" + StampOf(git_->git + "/index");
+}
+
+std::optional<std::string> RepoWatch::Ask(std::vector<std::string> arguments,
+                                          std::string* problem) {
+  ++git_starts_;
+  const std::string name = arguments.front();
+  auto done =
+      CallGit({.folder = root_, .arguments = std::move(arguments), .timeout = timeout_}, cancel_);
+  if (!done) {
+    *problem =
+        done.error().code == ErrorCode::kNotFound ? "git is not installed" : done.error().message;
+  } else if (done->timed_out) {
+    *problem = fmt::format("git {} did not end within {} s", name,
+                           std::chrono::duration_cast<std::chrono::seconds>(timeout_).count());
+  } else if (done->exit_code == 0) {
+    return std::move(done->out);
+  } else {
+    const std::string_view line = TrimSpace(Split(done->err, '\n').front());
+    *problem = fmt::format("git {}: {}", name,
+                           line.empty() ? fmt::format("exit {}", done->exit_code)
+                                        : utf8::CleanForTerminal(utf8::Prefix(line, 300)));
+  }
+  return std::nullopt;
+}
+
+void RepoWatch::ReadBranch(RepoFacts* facts) const {
+  const std::string ref = TargetOf(ReadFile(git_->git + "/HEAD", kMaxRefBytes).value_or(""));
+  if (ref.empty()) return;
+  facts->branch = ref.starts_with(kHeads) ? ref.substr(kHeads.size()) : ref;
+}
+
+void RepoWatch::ReadHead(RepoFacts* facts) {
+  const std::string ref = TargetOf(ReadFile(git_->git + "/HEAD", kMaxRefBytes).value_or(""));
+  if (ref == kReftableBranch) {
+    facts->branch = "HEAD";
+    std::string detached;
+    if (const auto name = Ask({"symbolic-ref", "-q", "HEAD"}, &detached)) {
+      const std::string_view branch = TrimSpace(*name);
+      facts->branch = branch.starts_with(kHeads) ? branch.substr(kHeads.size()) : branch;
+    }
+  }
+  std::string problem;
+  if (const auto head = Ask({"rev-parse", "--short", "HEAD"}, &problem)) {
+    facts->head = TrimSpace(*head);
+    return;
+  }
+  // A branch without a commit is a state, not a fault.
+  const bool unborn = problem.find("Needed a single revision") != std::string::npos ||
+                      problem.find("unknown revision") != std::string::npos ||
+                      problem.find("ambiguous argument 'HEAD'") != std::string::npos;
+  if (!unborn) facts->problem = problem;
+}
+
+void RepoWatch::ReadStatus(RepoFacts* facts) {
+  const auto out = Ask({"status", "--porcelain=v1", "-z", "--untracked-files=normal",
+                        "--no-renames", "--ignore-submodules=all"},
+                       &facts->problem);
+  if (!out) return;
+  facts->dirty = !out->empty();
+  constexpr std::size_t kCodeBytes = 3;  // "XY "
+  for (const std::string_view entry : Split(*out, '\0')) {
+    if (entry.size() > kCodeBytes) facts->changed.emplace_back(entry.substr(kCodeBytes));
+  }
+}
+
+void RepoWatch::ReadUpstream(RepoFacts* facts) {
+  std::string no_upstream;
+  const auto out = Ask({"rev-list", "--left-right", "--count", "HEAD...@{upstream}"}, &no_upstream);
+  if (!out) return;
+  Upstream upstream;
+  const std::size_t tab = out->find('\t');
+  if (tab == std::string::npos) return;
+  std::from_chars(out->data(), out->data() + tab, upstream.ahead);
+  std::from_chars(out->data() + tab + 1, out->data() + out->size(), upstream.behind);
+  facts->upstream = upstream;
+}
+
+void RepoWatch::ReadCommits(RepoFacts* facts) {
+  std::string none;
+  const auto out = Ask(
+      {"log", kCommits, "--no-show-signature", "-z", "--format=tformat:%s", "HEAD", "--"}, &none);
+  if (!out) return;
+  for (const std::string_view subject : Split(*out, '\0')) {
+    if (!subject.empty()) facts->commits.emplace_back(subject);
+  }
+}
+
+RepoFacts RepoWatch::Get(const RepoQuery& query) {
+  const std::lock_guard lock(mutex_);
+  if (!git_) return {.problem = fmt::format("{} is in no git repository", root_)};
+  // The key is taken first: what moves while git runs is asked again the next time.
+  const std::string key = StateKey();
+  if (!known_ || key != key_) {
+    RepoFacts facts;
+    ReadBranch(&facts);
+    ReadHead(&facts);
+    known_ = std::move(facts);
+    key_ = known_->problem.empty() ? key : "";
+  }
+  RepoFacts facts = *known_;
+  if (query.status) ReadStatus(&facts);
+  if (query.upstream) ReadUpstream(&facts);
+  if (query.commits) ReadCommits(&facts);
+  return facts;
+}
+
+}  // namespace dossier::sources
