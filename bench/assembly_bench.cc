@@ -87,12 +87,6 @@ void MeasureCount(const Prompt& prompt, const tokens::Counter& counter) {
   Report("assembly.count_once", samples);
 }
 
-double PeakBytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) * 1024;
-}
-
 }  // namespace
 
 Status RunAssemblyBench(const std::string& file) {
@@ -110,10 +104,10 @@ Status RunAssemblyBench(const std::string& file) {
                            MakePrompt(std::string_view(text).substr(0, kFortyBytes), 40));
   // The vocabulary is loaded by its first use.
   if (counter.CountText(text.substr(0, 1000)).tokens == 0) return {};
-  const double before = PeakBytes();
+  const std::int64_t before = PeakBytes();
   DOSSIER_RETURN_IF_ERROR(Measure("assembly.many", many, 100'000, counter));
   Samples peak;
-  peak.Add(PeakBytes() - before);
+  peak.Add(static_cast<double>(PeakBytes() - before));
   Report("assembly.peak", peak);
   DOSSIER_RETURN_IF_ERROR(Measure("assembly.forty", forty, 1'000'000, counter));
   MeasureCount(forty, counter);

@@ -35,6 +35,11 @@ Status RunAssemblyBench(const std::string& file);
 // memory grows for 8 times 50 MB of output: commands.memory.
 Status RunCommandsBench();
 
+// A turn added to a stored conversation of 50 MB in `folder`, beside a copy of its file that is
+// synced: CPU and wall seconds conversation.append_cpu, append_wall, copy_cpu, copy_wall; and
+// conversation.memory, bytes by which memory grows for loading it and adding to it.
+Status RunConversationBench(const std::string& folder);
+
 // 10,000 requests of 600 bytes, 64 in flight, to a server that answers at once; seconds of a
 // request: model.gate_cpu, model.gate_wall, model.curl_cpu, model.curl_wall. model.held_bytes:
 // resident bytes of each of 10,000 requests in flight.

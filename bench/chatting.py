@@ -3,6 +3,7 @@
 import json
 import pathlib
 import shutil
+import socket
 
 import environment
 import recording_server
@@ -41,6 +42,31 @@ def one_turn(dossier: str, folder: pathlib.Path,
             commands["llm"] = [environment.LLM, "-m", "instant", "--key", "none", "Go on."]
             environments["llm"] = env | {"LLM_USER_PATH": str(home)}
         return timing.interleaved(commands, _ROUNDS, environments)
+
+
+def until_sent(dossier: str, folder: pathlib.Path,
+               env: dict[str, str]) -> dict[str, list[timing.Run]]:
+    """A stateless turn and the third one of a conversation, each until its request's first byte."""
+    conversations = folder / "chat-first-byte"
+    shutil.rmtree(conversations, ignore_errors=True)
+    talk = ["--conversation", "bench", "Go on."]
+    with recording_server.RecordingServer("Fine.") as server:
+        for _ in range(2):
+            timing.once([*_chat(dossier, server.url, conversations), *talk], env)
+    body = folder / "chat-body.json"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        chat = [*_chat(dossier, url, conversations), "--retries", "0"]
+        body.write_text(json.dumps({"model": "instant", "stream": True, "messages": [
+            {"role": "user", "content": "Go on."}]}), "utf-8")
+        commands = {"turn": [*chat, *talk], "stateless": [*chat, "--no-log", "Go on."],
+                    "curl": ["curl", "-sS", "-H", "Content-Type: application/json", "-d",
+                             f"@{body}", f"{url}/chat/completions"]}
+        runs: dict[str, list[timing.Run]] = {name: [] for name in commands}
+        for _ in range(3 * _ROUNDS):
+            for name, argv in commands.items():
+                runs[name].append(timing.until_sent(argv, listener, env))
+    return runs
 
 
 def sent_copies(dossier: str, folder: pathlib.Path, env: dict[str, str]) -> tuple[int, int]:

@@ -44,12 +44,6 @@ double CpuSeconds() {
   return total;
 }
 
-std::int64_t PeakBytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
-}
-
 // One after the other, nothing read: what starting them costs at least.
 Status SpawnPlainly(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {

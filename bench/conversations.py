@@ -3,8 +3,10 @@
 import json
 import pathlib
 import random
+import shutil
 import sys
 
+import environment
 import timing
 
 COUNT = 10_000
@@ -67,13 +69,56 @@ def build_stat_all(folder: pathlib.Path) -> str:
     return str(program)
 
 
+# As many conversations of one exchange each in llm's own database.
+_FILL_LLM = """
+import sqlite_utils, sys
+from llm.migrations import migrate
+database, count = sqlite_utils.Database(sys.argv[1]), int(sys.argv[2])
+migrate(database)
+ids = [f"conv{number:08x}" for number in range(count)]
+database["conversations"].insert_all(
+    {"id": id, "name": f"Question {id}", "model": "gpt-5-mini"} for id in ids)
+database["responses"].insert_all(
+    {"id": "r" + id, "model": "gpt-5-mini", "prompt": "word " * 100, "response": "word " * 100,
+     "conversation_id": id, "duration_ms": 1, "datetime_utc": "2026-11-22T00:00:00"} for id in ids)
+"""
+
+
+def llm_logs(folder: pathlib.Path, count: int) -> list[str]:
+    """The command that lists as many exchanges, a short record each; empty: llm is not there."""
+    if environment.prepare_llm():
+        return []
+    database = folder / f"llm-logs-{count}.db"
+    if not database.exists():
+        building = database.with_suffix(".new")
+        building.unlink(missing_ok=True)
+        python = str(pathlib.Path(environment.LLM).with_name("python3"))
+        timing.once([python, "-c", _FILL_LLM, str(building), str(count)])
+        building.rename(database)
+    return [environment.LLM, "logs", "list", "-n", "0", "--short", "-d", str(database)]
+
+
+def complete(dossier: str, folder: pathlib.Path, env: dict[str, str],
+             count: int = COUNT) -> dict[str, list[timing.Run]]:
+    """Completion of a conversation's id among as many, beside git."""
+    conversations = make(folder, count)
+    commands = {"ours": [dossier, "__complete", "--", "chat", "--conversations-path",
+                         str(conversations), "--conversation", "conv-0000"],
+                "git": ["git", "--version"]}
+    return timing.interleaved(commands, 20, dict.fromkeys(commands, env))
+
+
 def measure(dossier: str, folder: pathlib.Path, env: dict[str, str],
             count: int = COUNT) -> dict[str, list[timing.Run]]:
-    """Runs of the warm list and of its peers; CPU is what compares."""
+    """Runs of the first list, of the warm one and of its peers; CPU is what compares."""
     conversations = make(folder, count)
     ours = [dossier, "conversations", "list", "--conversations-path", str(conversations)]
-    env = env | {"XDG_CACHE_HOME": str(folder / "state" / "cache")}
-    timing.once(ours, env)  # makes the index
+    cache = folder / "state" / "cache"
+    env = env | {"XDG_CACHE_HOME": str(cache)}
+    shutil.rmtree(cache / "dossier" / "conversations", ignore_errors=True)
+    first = timing.once(ours, env)
     commands = {"ours": ours, "stat": [build_stat_all(folder), str(conversations)],
                 "parse": [sys.executable, "-S", "-c", _PARSE_ALL, str(conversations)]}
-    return timing.interleaved(commands, 7, dict.fromkeys(commands, env))
+    if llm := llm_logs(folder, count):
+        commands["llm"] = llm
+    return timing.interleaved(commands, 7, dict.fromkeys(commands, env)) | {"first": [first]}

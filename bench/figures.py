@@ -443,8 +443,32 @@ def conversation_list(setting: Setting) -> list[Figure]:
     runs = conversations.measure(setting.dossier, setting.folder, setting.environment())
     cpu = {name: timing.least_cpu(some) for name, some in runs.items()}
     what = f"conversations list, {conversations.COUNT:,} files, warm index, CPU, least of 7"
-    return [_at_most(what, cpu["ours"], "readdir + fstatat in C", cpu["stat"], 3, _seconds),
+    rows = [_at_most(what, cpu["ours"], "readdir + fstatat in C", cpu["stat"], 3, _seconds),
             _at_most(what, cpu["ours"], "python3 parsing all", cpu["parse"], 1 / 10, _seconds)]
+    # Quadratic work shows here: an index entry took a walk over all others once.
+    rows.append(_at_most(f"its first run, which indexes {conversations.COUNT:,} files, CPU",
+                         cpu["first"], "python3 parsing all", cpu["parse"], 20, _seconds))
+    if "llm" in cpu:
+        rows.append(_faster("the warm one", cpu["ours"], "llm logs list -n 0 --short", cpu["llm"], 20,
+                            _seconds))
+    else:
+        rows.append(Figure("conversations list beside llm", problem="llm could not be installed"))
+    offers = {name: timing.least_cpu(some) for name, some in conversations.complete(
+        setting.dossier, setting.folder, setting.environment()).items()}
+    rows.append(_at_most(f"__complete of an id among {conversations.COUNT:,}, CPU, least of 20",
+                         offers["ours"], "git --version", offers["git"], 3, _seconds))
+    return [*rows, *_long_conversation(setting)]
+
+
+def _long_conversation(setting: Setting) -> list[Figure]:
+    got = _bench_program(setting, "conversation", str(setting.folder / "conversation-50-mb"))
+    what = "a turn added to a conversation of 50 MB"
+    return [_at_most(f"{what}, CPU", got["conversation.append_cpu"], "copy + fsync",
+                     got["conversation.copy_cpu"], 3, _seconds),
+            _at_most(f"{what}, wall", got["conversation.append_wall"], "copy + fsync",
+                     got["conversation.copy_wall"], 3, _seconds),
+            _at_most("the same, memory added, with the one that was read", got["conversation.memory"],
+                     "the file", 50e6, 3, _megabytes)]
 
 
 def chat(setting: Setting) -> list[Figure]:
@@ -459,6 +483,12 @@ def chat(setting: Setting) -> list[Figure]:
         rows.append(_faster("the same", cpu["turn"], "llm", cpu["llm"], 20, _seconds))
     else:
         rows.append(Figure("chat beside llm", problem="llm could not be installed"))
+    first = {name: timing.least_cpu(some) for name, some in
+             chatting.until_sent(setting.dossier, setting.folder, env).items()}
+    rows += [_at_most(f"chat, {what}, until its request's first byte, CPU, least of 21", first[name],
+                      "curl", first["curl"], 1.5, _seconds)
+             for name, what in (("stateless", "a stateless turn"),
+                                ("turn", "the third turn of a conversation"))]
     sent, copy = chatting.sent_copies(setting.dossier, setting.folder, env)
     turns = chatting.TURNS
     share = sent / (copy * turns)

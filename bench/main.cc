@@ -1,5 +1,6 @@
-// dossier_bench sandbox | jail | commands | engine FOLDER completions|batch | tokens FILE |
-// assembly FILE | model: figures as lines of JSON, for bench/run; instant-server: a port.
+// dossier_bench sandbox | jail | commands | conversation FOLDER | engine FOLDER completions|batch |
+// tokens FILE | assembly FILE | model: figures as lines of JSON, for bench/run; instant-server: a
+// port.
 
 #include <fmt/format.h>
 
@@ -18,6 +19,8 @@ int main(int argc, char** argv) {
     done = bench::RunJailBench();
   } else if (group == "commands" && argc == 2) {
     done = bench::RunCommandsBench();
+  } else if (group == "conversation" && argc == 3) {
+    done = bench::RunConversationBench(argv[2]);
   } else if (group == "engine" && argc == 4) {
     done = bench::RunEngineBench(argv[2], argv[3]);
   } else if (group == "tokens" && argc == 3) {
@@ -29,9 +32,10 @@ int main(int argc, char** argv) {
   } else if (group == "instant-server" && argc == 2) {
     done = bench::RunInstantServer();
   } else {
-    fmt::print(stderr,
-               "usage: dossier_bench sandbox | jail | commands | engine FOLDER completions|batch | "
-               "tokens FILE | assembly FILE | model | instant-server\n");
+    fmt::print(
+        stderr,
+        "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
+        "engine FOLDER completions|batch | tokens FILE | assembly FILE | model | instant-server\n");
     return 2;
   }
   if (done) return 0;

@@ -10,6 +10,7 @@
 #define DOSSIER_BENCH_MEASURE_H_
 
 #include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,9 @@ class Samples {
 
 // CPU seconds of this process: other work on the machine counts less.
 double CpuSeconds();
+
+// The most memory that this process ever had resident.
+std::int64_t PeakBytes();
 
 // Prints one line on stdout.
 void Report(std::string_view name, const Samples& samples);

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import pathlib
+import socket
 import statistics
 import subprocess
 import time
@@ -36,6 +37,29 @@ def once(argv: list[str], env: dict[str, str] | None = None) -> Run:
     if child.returncode != 0:
         lines = said.decode("utf-8", "replace").strip().splitlines() or [""]
         raise Failed(f"{' '.join(argv[:3])} … ended with {child.returncode}: {lines[-1]}")
+    return Run(wall, usage.ru_utime + usage.ru_stime, start, usage.ru_maxrss * 1024)
+
+
+def until_sent(argv: list[str], listener: socket.socket,
+               env: dict[str, str] | None = None) -> Run:
+    """What a command takes until the first byte of its request is at `listener`; then it is killed."""
+    listener.settimeout(60)
+    start = time.monotonic()
+    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, env=env)
+    try:
+        connection, _ = listener.accept()
+        with connection:
+            sent = connection.recv(1) != b""
+            wall = time.monotonic() - start
+            child.kill()
+    except TimeoutError:
+        child.kill()
+        sent = False
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if not sent:
+        raise Failed(f"{' '.join(argv[:3])} … sent nothing")
     return Run(wall, usage.ru_utime + usage.ru_stime, start, usage.ru_maxrss * 1024)
 
 

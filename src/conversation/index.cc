@@ -169,11 +169,14 @@ Status Index::UpdateSome(std::span<const std::string> gone,
 }
 
 Status Index::Remove(std::string_view id) {
-  DOSSIER_ASSIGN_OR_RETURN(
-      store::Statement words,
-      db_.Prepare("DELETE FROM words WHERE rowid BETWEEN (SELECT first FROM files WHERE id = ?1) "
-                  "AND (SELECT last FROM files WHERE id = ?1)"));
-  DOSSIER_RETURN_IF_ERROR(words.With(id).Done());
+  DOSSIER_ASSIGN_OR_RETURN(store::Statement rows,
+                           db_.Prepare("SELECT first, last FROM files WHERE id = ?"));
+  DOSSIER_ASSIGN_OR_RETURN(const bool known, rows.With(id).Step());
+  if (!known) return {};
+  // Numbers, not a subquery: FTS5 walks over the whole table where a bound is NULL.
+  DOSSIER_ASSIGN_OR_RETURN(store::Statement words,
+                           db_.Prepare("DELETE FROM words WHERE rowid BETWEEN ? AND ?"));
+  DOSSIER_RETURN_IF_ERROR(words.With(rows.Int(0), rows.Int(1)).Done());
   DOSSIER_ASSIGN_OR_RETURN(store::Statement file, db_.Prepare("DELETE FROM files WHERE id = ?"));
   return file.With(id).Done();
 }
