@@ -59,21 +59,27 @@ class Arranger {
       AddBlocks(index);
       return;
     }
-    auto& tools = out_.messages.tools;
-    tools.insert(tools.end(), part.tools.begin(), part.tools.end());
-    std::stable_sort(tools.begin(), tools.end(),
-                     [](const ToolSpec& a, const ToolSpec& b) { return a.name < b.name; });
+    AddTools(part);
     if (!part.fitted.turns.empty()) {
       AddTurns(index);
       return;
     }
     if (part.fitted.text.empty()) return;
-    Block block{.text = part.fitted.text, .section = part.rule->name};
+    Block block{
+        .text = part.fitted.text, .section = part.rule->name, .measured = part.fitted.measured};
     if (part.rule->role == Role::kSystem) {
       out_.messages.system.push_back(std::move(block));
       return;
     }
     AddToGroup({part.rule->role, {std::move(block)}}, index);
+  }
+
+  void AddTools(const Part& part) {
+    if (part.tools.empty()) return;
+    auto& tools = out_.messages.tools;
+    tools.insert(tools.end(), part.tools.begin(), part.tools.end());
+    std::stable_sort(tools.begin(), tools.end(),
+                     [](const ToolSpec& a, const ToolSpec& b) { return a.name < b.name; });
   }
 
   // Typed parts pass untouched (ASM-7).

@@ -113,6 +113,7 @@ class Assembler {
   }
 
   Status MeasureParts() {
+    std::vector<Fitted*> texts;
     for (Part& part : parts_) {
       if (!part.present()) continue;
       DOSSIER_RETURN_IF_ERROR(CheckImages(part));
@@ -128,6 +129,11 @@ class Assembler {
         continue;
       }
       part.full = std::move(*full);
+      if (!part.full.text.empty()) texts.push_back(&part.full);
+    }
+    Measure(texts, fit_);
+    for (Part& part : parts_) {
+      if (!part.present() || !part.tools.empty()) continue;
       const bool too_small = part.required() && TokenCap(part) < LeastGrant(part, fit_);
       if (too_small) return CapTooSmall(part);
       TakeFull(&part);
@@ -297,6 +303,10 @@ class Assembler {
     std::optional<Fitted> fitted = FitTo(*part, room, fit_);
     if (!fitted) return false;
     part->fitted = std::move(*fitted);
+    if (!part->fitted.text.empty() && !part->fitted.measured) {
+      Fitted* const cut[] = {&part->fitted};
+      Measure(cut, fit_);
+    }
     part->outcome = part->fitted.left_out ? Outcome::kCut : Outcome::kKept;
     part->reason = part->fitted.left_out ? "over-share" : "";
     return true;
@@ -413,6 +423,14 @@ class Assembler {
                      sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
   }
 
+  // Who gets the messages may change their texts.
+  static void ForgetCounts(Messages* messages) {
+    for (Block& block : messages->system) block.measured.reset();
+    for (Turn& turn : messages->turns) {
+      for (Block& block : turn.blocks) block.measured.reset();
+    }
+  }
+
   Assembled Finish() {
     Assembled out;
     const CachePlan cache =
@@ -428,6 +446,7 @@ class Assembler {
                              .warnings = warnings_},
                             &parts_);
     out.messages = std::move(arranged_.messages);
+    ForgetCounts(&out.messages);
     out.tokens = tally_.total();
     out.tokens_exact = counter_.exact();
     out.headroom = budget_.allowance - out.tokens;

@@ -62,22 +62,20 @@ class Planner {
     std::int64_t total = capability_.tokens_per_request + CountTools(messages_.tools, counter_);
     before_turn_.push_back(total);
     if (!messages_.system.empty()) {
-      total += counter_.CountText(messages_.SystemText()).tokens + capability_.tokens_per_message;
+      total += CountBlocks(messages_.system, counter_, capability_.image_tokens.value_or(0)) +
+               capability_.tokens_per_message;
     }
     for (const Turn& turn : messages_.turns) {
       before_turn_.push_back(total);
-      total += CountTurn(turn, counter_, capability_.image_tokens.value_or(0)) +
+      total += CountBlocks(turn.blocks, counter_, capability_.image_tokens.value_or(0)) +
                capability_.tokens_per_message;
     }
   }
 
   std::int64_t PrefixTokens(const Place& place) {
-    const std::vector<Block>& blocks = BlocksOf(place.turn);
-    const Turn start{
-        Role::kUser,
-        {blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(place.block) + 1}};
+    const auto start = std::span<const Block>(BlocksOf(place.turn)).first(place.block + 1);
     return before_turn_[place.turn] + capability_.tokens_per_message +
-           CountTurn(start, counter_, capability_.image_tokens.value_or(0));
+           CountBlocks(start, counter_, capability_.image_tokens.value_or(0));
   }
 
   // The last block of each zone, by the places of the prompt.

@@ -141,12 +141,6 @@ class TextCutter {
   std::vector<std::size_t> line_ends_;  // offsets of the line ends; the last is the end of the text
 };
 
-Fitted WholeText(const Part& part, const FitContext& context) {
-  Fitted out{.text = Framed(part.frame, part.body)};
-  out.tokens = context.counter.CountText(out.text).tokens;
-  return out;
-}
-
 // Indexes of items in the order in which they go: lowest priority first, then the last.
 std::vector<std::size_t> ItemsByWorth(const Part& part) {
   std::vector<std::size_t> order(part.items.size());
@@ -240,14 +234,24 @@ std::string Marker(const LeftOut& left_out, std::string_view name) {
 
 std::optional<Fitted> FitFull(const Part& part, const FitContext& context) {
   if (!part.blocks.empty()) {
-    const Turn turn{part.rule->role, part.blocks};
-    return Fitted{.tokens = CountTurn(turn, context.counter, context.image)};
+    return Fitted{.tokens = CountBlocks(part.blocks, context.counter, context.image)};
   }
   if (!part.turns.empty()) {
     return Fitted{.turns = part.turns, .tokens = CountTurns(part.turns, context)};
   }
   if (IsOverCap(part)) return CutToGrant(part, kNoLimit - 1, context);
-  return WholeText(part, context);
+  return Fitted{.text = Framed(part.frame, part.body)};
+}
+
+void Measure(std::span<Fitted* const> fitted, const FitContext& context) {
+  std::vector<std::string_view> texts;
+  texts.reserve(fitted.size());
+  for (const Fitted* one : fitted) texts.push_back(one->text);
+  std::vector<tokens::Measured> measured = context.counter.Measure(texts);
+  for (std::size_t i = 0; i < fitted.size(); ++i) {
+    fitted[i]->tokens = measured[i].tokens;
+    fitted[i]->measured = std::make_shared<const tokens::Measured>(std::move(measured[i]));
+  }
 }
 
 std::optional<Fitted> FitTo(const Part& part, std::int64_t grant, const FitContext& context) {

@@ -1,6 +1,7 @@
 // Shrinking one section to a grant of tokens (section 4.5 of the spec).
 //
 //   part.full = *FitFull(part, context);
+//   Measure({{&part.full}}, context);
 //   if (auto cut = FitTo(part, /*grant=*/400, context)) Use(cut->text);
 //
 // Thread-safety: pure functions.
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "assembly/part.h"
 #include "tokens/counter.h"
@@ -22,8 +24,12 @@ struct FitContext {
   std::int64_t image = 0;        // tokens of an image
 };
 
-// All of `part`, cut by its cap_chars only; nullopt if those cannot hold even a cut.
+// All of `part`, cut by its cap_chars only; nullopt if those cannot hold even a cut. A text is not
+// counted yet: see Measure.
 std::optional<Fitted> FitFull(const Part& part, const FitContext& context);
+
+// Counts texts, all at once, in a form that joins.
+void Measure(std::span<Fitted* const> fitted, const FitContext& context);
 
 // As much of `part` as costs at most `grant`, by its fit policy, marker and frame included; nullopt
 // if not even the least fits. A result without `left_out` is uncut.

@@ -41,7 +41,8 @@ std::vector<Unit> SplitUnits(const std::vector<Turn>& turns, const FitContext& c
     if (i == 0 || BeginsUnit(turns, lead, i)) units.push_back({.begin = i, .end = i});
     Unit& unit = units.back();
     unit.end = i + 1;
-    unit.tokens += CountTurn(turns[i], context.counter, context.image) + context.per_message;
+    unit.tokens +=
+        CountBlocks(turns[i].blocks, context.counter, context.image) + context.per_message;
     unit.summary |= IsSummary(turns[i]);
   }
   return units;
@@ -144,7 +145,7 @@ std::vector<Turn> KeptTurns(const Part& part, const std::vector<Unit>& units, co
 std::int64_t CountTurns(const std::vector<Turn>& turns, const FitContext& context) {
   std::int64_t tokens = 0;
   for (const Turn& turn : turns) {
-    tokens += CountTurn(turn, context.counter, context.image) + context.per_message;
+    tokens += CountBlocks(turn.blocks, context.counter, context.image) + context.per_message;
   }
   return tokens;
 }

@@ -1,6 +1,8 @@
 #include "assembly/gather.h"
 
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "assembly/data_markdown.h"
 #include "assembly/data_yaml.h"
@@ -45,7 +47,10 @@ class Gatherer {
  public:
   Gatherer(const Layout& layout, std::span<const Section> sections, const AssembleOptions& options,
            const Values& values)
-      : layout_(layout), sections_(sections), options_(options), values_(values) {}
+      : layout_(layout), sections_(sections), options_(options), values_(values) {
+    for (const Section& section : sections) given_.emplace(section.name, &section);
+    for (const LayoutSection& rule : layout.sections) names_.insert(rule.name);
+  }
 
   Result<Gathered> Run() {
     for (std::size_t place = 0; place < layout_.sections.size(); ++place) {
@@ -67,10 +72,8 @@ class Gatherer {
   }
 
   const Section* FindGiven(std::string_view name) const {
-    for (const Section& section : sections_) {
-      if (section.name == name) return &section;
-    }
-    return nullptr;
+    const auto found = given_.find(name);
+    return found == given_.end() ? nullptr : found->second;
   }
 
   Status Fill(Part* part) {
@@ -235,10 +238,7 @@ class Gatherer {
 
   void WarnOfUnusedInput() {
     for (const Section& section : sections_) {
-      const bool known =
-          std::any_of(layout_.sections.begin(), layout_.sections.end(),
-                      [&](const LayoutSection& rule) { return rule.name == section.name; });
-      if (!known) {
+      if (!names_.contains(section.name)) {
         Warn("unknown-section", section.name,
              fmt::format("the layout has no section {}: its content is not used", section.name));
       }
@@ -285,6 +285,8 @@ class Gatherer {
   std::span<const Section> sections_;
   const AssembleOptions& options_;
   const Values& values_;
+  std::unordered_map<std::string_view, const Section*> given_;  // the first of a name
+  std::unordered_set<std::string_view> names_;                  // of the layout's sections
   Gathered out_;
 };
 

@@ -9,8 +9,7 @@ std::string JoinTexts(const std::vector<Block>& blocks) {
   std::string out;
   out.reserve(size);
   for (const Block& block : blocks) {
-    const bool hidden = block.type == Block::Type::kImage || block.type == Block::Type::kThinking;
-    if (block.text.empty() || hidden) continue;
+    if (!IsJoined(block)) continue;
     if (!out.empty()) out += "\n\n";
     out += block.text;
   }
@@ -81,6 +80,11 @@ std::string_view RoleName(Role role) {
       return "tool";
   }
   return "user";
+}
+
+bool IsJoined(const Block& block) {
+  const bool hidden = block.type == Block::Type::kImage || block.type == Block::Type::kThinking;
+  return !block.text.empty() && !hidden;
 }
 
 std::string Turn::Text() const { return JoinTexts(blocks); }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tokens/counter.h"
 
 namespace dossier::assembly {
 
@@ -34,7 +35,12 @@ struct Block {
   // where there is none; no other provider is sent it.
   Json provider_data;
   std::optional<std::string> cache;  // lifetime of a cache breakpoint behind this block: "5m"
+  // Of `text`, while a prompt is assembled; unset: nothing is known.
+  std::shared_ptr<const tokens::Measured> measured;
 };
+
+// Whether the block's text is one of those that Turn::Text joins.
+bool IsJoined(const Block& block);
 
 struct Turn {
   Role role = Role::kUser;

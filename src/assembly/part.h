@@ -6,6 +6,7 @@
 #define DOSSIER_ASSEMBLY_PART_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct Fitted {
   std::string text;         // with its frame
   std::vector<Turn> turns;  // instead of text
   std::int64_t tokens = 0;  // of text or turns, without joints; turns with their framing
+  std::shared_ptr<const tokens::Measured> measured;  // of text, once it is
   std::optional<LeftOut> left_out;
   std::string_view form;  // of first-of: which alternative
 };

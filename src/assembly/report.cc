@@ -33,23 +33,24 @@ std::string TurnBytes(std::span<const Block> blocks) {
   return bytes;
 }
 
-std::string PartBytes(const Part& part) {
+// `made` holds the bytes if they are not there as they are.
+std::string_view PartBytes(const Part& part, std::string* made) {
   if (!part.tools.empty()) {
     JsonArray tools;
     for (const ToolSpec& tool : part.tools) {
       tools.push_back(JsonObject{
           {"name", tool.name}, {"description", tool.description}, {"parameters", tool.parameters}});
     }
-    return ToJson(tools);
+    return *made = ToJson(tools);
   }
-  if (!part.blocks.empty()) return TurnBytes(part.blocks);
-  std::string bytes;
+  if (!part.blocks.empty()) return *made = TurnBytes(part.blocks);
+  if (part.fitted.turns.empty()) return part.fitted.text;
   for (const Turn& turn : part.fitted.turns) {
-    bytes += RoleName(turn.role);
-    bytes += TurnBytes(turn.blocks);
-    bytes += '\n';
+    *made += RoleName(turn.role);
+    *made += TurnBytes(turn.blocks);
+    *made += '\n';
   }
-  return bytes.empty() ? part.fitted.text : bytes;
+  return *made;
 }
 
 struct PartSize {
@@ -64,7 +65,8 @@ std::vector<PartSize> HashParts(std::vector<Part>* parts) {
     part.prefix_sha256 = chain;
     PartSize& size = sizes.emplace_back();
     if (!part.present()) continue;
-    const std::string bytes = PartBytes(part);
+    std::string made;
+    const std::string_view bytes = PartBytes(part, &made);
     size.bytes = static_cast<std::int64_t>(bytes.size());
     part.marks = PrefixMarks(bytes, &part.sha256);
     chain = Sha256Hex(fmt::format("{}\n{}\n{}\n{}", chain,

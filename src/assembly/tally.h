@@ -6,6 +6,7 @@
 #define DOSSIER_ASSEMBLY_TALLY_H_
 
 #include <cstdint>
+#include <span>
 
 #include "assembly/assemble.h"
 #include "assembly/messages.h"
@@ -24,9 +25,10 @@ struct Tally {
 Tally CountRequest(const Messages& messages, const Capability& capability,
                    const tokens::Counter& counter);
 
-// Texts, calls, results and images; without framing. An image costs `image_tokens`.
-std::int64_t CountTurn(const Turn& turn, const tokens::Counter& counter,
-                       std::int64_t image_tokens = 0);
+// Of one message: texts as they are joined, calls, results, thinking and images; without framing.
+// An image costs `image_tokens`. Texts that were measured are not counted again.
+std::int64_t CountBlocks(std::span<const Block> blocks, const tokens::Counter& counter,
+                         std::int64_t image_tokens);
 std::int64_t CountTools(const std::vector<ToolSpec>& tools, const tokens::Counter& counter);
 
 }  // namespace dossier::assembly

@@ -41,6 +41,8 @@ Json EntryJson(const Entry& entry) {
                     {"json_schema", entry.json_schema},
                     {"grammar", entry.grammar},
                     {"vision", entry.vision},
+                    {"image_tokens", capability.image_tokens ? Json(*capability.image_tokens)
+                                                             : Json(nullptr)},
                     {"thinking", entry.thinking},
                     {"as_of", entry.as_of},
                     {"source", entry.source}};
@@ -174,6 +176,28 @@ Status ListModels(const ModelsArguments& arguments, std::ostream& out) {
   return {};
 }
 
+namespace {
+
+// What one image costs, and how sure that is (ASM-7, ASM-90).
+std::string ImageText(const Entry& entry, std::int64_t tokens) {
+  const Json* fact = Find(entry.capability.entry, "image");
+  const std::string_view as_of = fact ? FindString(*fact, "as_of").value_or("") : "";
+  const std::string_view status = fact ? FindString(*fact, "status").value_or("") : "";
+  if (as_of.empty()) return fmt::format("{} at most", tokens);
+  return fmt::format("{} at most ({}{}{})", tokens, as_of, status.empty() ? "" : ", ", status);
+}
+
+// A fact of EntryJson as a line of `models show`; empty: not shown.
+std::string FactText(const Entry& entry, std::string_view key, const Json& value) {
+  if (value.is_null()) return key == "image_tokens" && !entry.vision ? "" : "unknown";
+  if (value.is_string()) return std::string(value.as_string());
+  if (key == "image_tokens") return ImageText(entry, value.as_int64());
+  if (key.starts_with("price_")) return fmt::format("${:g} for a million tokens", value.as_double());
+  return ToJson(value);
+}
+
+}  // namespace
+
 Status ShowModel(const ModelsArguments& arguments, std::ostream& out) {
   DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
   const Catalog& catalog = data.catalog;
@@ -194,12 +218,7 @@ Status ShowModel(const ModelsArguments& arguments, std::ostream& out) {
       return {};
     }
     for (const auto& [key, value] : json.as_object()) {
-      const bool price = key.starts_with("price_");
-      const std::string text = price && value.is_number()
-                                   ? fmt::format("${:g} for a million tokens", value.as_double())
-                               : value.is_string() ? std::string(value.as_string())
-                               : value.is_null()   ? "unknown"
-                                                   : ToJson(value);
+      const std::string text = FactText(entry, key, value);
       if (!text.empty()) out << fmt::format("{:<14} {}\n", std::string_view(key), text);
     }
     return {};

@@ -36,14 +36,17 @@ class AddedTokens {
   bool empty() const { return tokens_.empty(); }
   // Of the longest; 0 if there is none.
   std::size_t longest() const { return tokens_.empty() ? 0 : tokens_.front().text.size(); }
-  // Whether one of them occurs across the place `at` of `text`, chosen or not. Where none does,
-  // what is chosen on one side is independent of the other.
-  bool Cross(std::string_view text, std::size_t at) const {
+  // Whether one of them occurs in `text`, chosen or not, that ends behind the place `from` and
+  // starts before `to`, which is not before `from`.
+  bool Occur(std::string_view text, std::size_t from, std::size_t to) const {
     return std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
-      const std::size_t reach = token.text.size() - 1, begin = at - std::min(at, reach);
-      return text.substr(begin, at + reach - begin).find(token.text) != std::string_view::npos;
+      const std::size_t reach = token.text.size() - 1, begin = from - std::min(from, reach);
+      return text.substr(begin, to + reach - begin).find(token.text) != std::string_view::npos;
     });
   }
+  // Whether one occurs across the place `at`, chosen or not. Where none does, what is chosen on one
+  // side is independent of the other.
+  bool Cross(std::string_view text, std::size_t at) const { return Occur(text, at, at); }
 
   // Calls `use(part, id)` for each part of `text` in order; `id` is unset for what lies between.
   template <typename Use>

@@ -42,10 +42,22 @@ class BpeCounter final : public Counter {
       return Counter::LongestSuffix(part, limit);
     });
   }
+  std::vector<Measured> Measure(std::span<const std::string_view> texts) const override {
+    RecentPieces recent(TotalBytes(texts));
+    std::vector<Measured> out;
+    out.reserve(texts.size());
+    for (const std::string_view text : texts) {
+      out.push_back(IsPlain(text) ? MeasureOne(text, &recent)
+                                  : Measured{.tokens = CountText(text).tokens});
+    }
+    return out;
+  }
   std::unique_ptr<Running> Start() const override {
     if (normalize_ || !encoder_.has_rule()) return Counter::Start();
-    return std::make_unique<PieceRunning>(
-        [this](std::string_view tail, Place) { return CountTail(tail); });
+    return std::make_unique<PieceRunning>(PieceFunctions{
+        .count_tail = [this](std::string_view tail, Place) { return CountTail(tail); },
+        .meet = [this](std::string_view window, Place, std::size_t joint,
+                       std::span<const Cut> first) { return Meet(window, joint, first); }});
   }
   std::unique_ptr<Ranges> Prepare(std::string_view text) const override {
     return IsPlain(text) ? std::make_unique<BpeRanges>(encoder_, text) : Counter::Prepare(text);
@@ -72,6 +84,30 @@ class BpeCounter final : public Counter {
     });
     if (last != borders.rend()) tail.lasting = *last;
     return tail;
+  }
+  Measured MeasureOne(std::string_view text, RecentPieces* recent) const {
+    MeasuredBorders borders(text.size());
+    borders.Add({});
+    std::int64_t total = 0;
+    encoder_.ForEachPiece(text, recent, [&](std::size_t, std::size_t end, std::size_t tokens) {
+      total += static_cast<std::int64_t>(tokens);
+      borders.Add({end, total});
+      return true;
+    });
+    return std::move(borders).Finish(
+        total, [&](std::size_t at) { return encoder_.IsLastingBorder(text, at); });
+  }
+  std::optional<Meeting> Meet(std::string_view window, std::size_t joint,
+                              std::span<const Cut> first) const {
+    MeetingFinder finder(joint, first);
+    std::optional<Meeting> meeting;
+    std::int64_t before = 0;
+    encoder_.ForEachPiece(window, nullptr, [&](std::size_t, std::size_t end, std::size_t tokens) {
+      before += static_cast<std::int64_t>(tokens);
+      if (finder.Matches(end) && encoder_.IsLastingBorder(window, end)) meeting = finder.At(before);
+      return !meeting && finder.going();
+    });
+    return meeting;
   }
   // Whether `text` is encoded byte for byte as it stands, so that places in it are places in what
   // is encoded.

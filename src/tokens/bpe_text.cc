@@ -9,6 +9,11 @@ std::size_t BpeText::CountPiece(std::string_view text, std::size_t at, std::size
   const char* start = text.data() + at;
   const std::size_t bytes = end - at;
   const Vocabulary& vocabulary = bpe_.vocabulary();
+  if (bytes <= 2 && vocabulary.base() == BaseSymbols::kBytes) {
+    // The table of pairs of bytes is near, that of pieces is far.
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(start[i]); };
+    if (bytes == 1 || vocabulary.MergeBytes(byte(0), byte(1)) != kNone) return 1;
+  }
   if (bytes > RecentPieces::kLongest) {
     const std::string_view piece(start, bytes);
     const std::uint32_t token = vocabulary.FindPiece(piece);
@@ -39,36 +44,13 @@ std::size_t BpeText::CountPiece(std::string_view text, std::size_t at, std::size
   return known.tokens;
 }
 
-std::size_t BpeText::CountPlain(std::string_view text, RecentPieces* recent) const {
-  std::size_t tokens = 0;
-  if (pattern_) {
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = pattern_->PieceEnd(text, at);
-      tokens += CountPiece(text, at, end, recent);
-      at = end;
-    }
-    return tokens;
-  }
-  internal::VisitRule(bpe_.vocabulary().rule(), [&](auto piece_end) {
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = piece_end(text, at);
-      tokens += CountPiece(text, at, end, recent);
-      at = end;
-    }
-  });
-  return tokens;
-}
-
 std::size_t BpeText::Count(std::string_view text) const {
-  std::optional<RecentPieces> recent;
-  if (text.size() >= kWorthRemembering) recent.emplace();
-  RecentPieces* const shared = recent ? &*recent : nullptr;
-  if (added_.empty()) return CountPlain(text, shared);
-  std::size_t tokens = 0;
-  added_.ForEach(text, [&](std::string_view part, std::optional<TokenId> token) {
-    tokens += token ? 1 : CountPlain(part, shared);
+  std::size_t total = 0;
+  ForEachPiece(text, [&](std::size_t, std::size_t, std::size_t tokens) {
+    total += tokens;
+    return true;
   });
-  return tokens;
+  return total;
 }
 
 void BpeText::AppendSent(std::uint32_t inner, std::vector<TokenId>* out) const {
@@ -104,11 +86,10 @@ void BpeText::Encode(std::string_view text, std::vector<TokenId>* out) const {
       out->push_back(*token);
       return;
     }
-    for (std::size_t at = 0; at < part.size();) {
-      const std::size_t end = PieceEnd(part, at);
-      EncodePiece(part.substr(at, end - at), &scratch, out);
-      at = end;
-    }
+    SplitPart(part, [&](std::size_t begin, std::size_t end) {
+      EncodePiece(part.substr(begin, end - begin), &scratch, out);
+      return true;
+    });
   });
 }
 

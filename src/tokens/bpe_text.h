@@ -46,26 +46,32 @@ class BpeText {
   // Whether the border `at` of two pieces of `text` stays one whatever is appended, and with it all
   // borders before. False is always safe.
   bool IsLastingBorder(std::string_view text, std::size_t at) const {
-    return at + added_.longest() <= text.size() && IsLasting(text, at);
+    const std::size_t end = LookAheadEnd(text, at);
+    // An added token ends what splitting sees. One that is chosen now may give way to a longer one
+    // that what is appended completes, so none may be where splitting looks.
+    return end + added_.longest() <= text.size() && !added_.Occur(text, at, end + 1);
   }
 
   // Calls `use(begin, end, tokens)` for the pieces of `text` in order until it returns false.
-  // `begin` and `end` are places in `text`.
+  // `begin` and `end` are places in `text`. `recent` may be null, and may have seen other texts.
   template <typename Use>
-  void ForEachPiece(std::string_view text, Use&& use) const;
+  void ForEachPiece(std::string_view text, RecentPieces* recent, Use&& use) const;
+  template <typename Use>
+  void ForEachPiece(std::string_view text, Use&& use) const {
+    std::optional<RecentPieces> recent;
+    if (text.size() >= RecentPieces::kWorthIt) recent.emplace(text.size());
+    ForEachPiece(text, recent ? &*recent : nullptr, use);
+  }
 
  private:
-  // Bytes of text; below, remembering pieces costs more than it saves.
-  static constexpr std::size_t kWorthRemembering = 16 << 10;
-
-  std::size_t CountPlain(std::string_view text, RecentPieces* recent) const;
+  // Calls `use(begin, end)` for the pieces of `part`, which has no added tokens, until it returns
+  // false. The loop is compiled for each rule.
+  template <typename Use>
+  void SplitPart(std::string_view part, Use&& use) const;
   std::size_t CountPiece(std::string_view text, std::size_t at, std::size_t end,
                          RecentPieces* recent) const;
   void AppendSent(std::uint32_t inner, std::vector<TokenId>* out) const;
   void EncodePiece(std::string_view piece, Encoding* scratch, std::vector<TokenId>* out) const;
-  std::size_t PieceEnd(std::string_view text, std::size_t at) const {
-    return pattern_ ? pattern_->PieceEnd(text, at) : NextPiece(bpe_.vocabulary().rule(), text, at);
-  }
 
   const Bpe bpe_;
   const AddedTokens added_;
@@ -74,9 +80,23 @@ class BpeText {
 };
 
 template <typename Use>
-void BpeText::ForEachPiece(std::string_view text, Use&& use) const {
-  std::optional<RecentPieces> recent;
-  if (text.size() >= kWorthRemembering) recent.emplace();
+void BpeText::SplitPart(std::string_view part, Use&& use) const {
+  const auto split = [&](auto piece_end) {
+    for (std::size_t at = 0; at < part.size();) {
+      const std::size_t end = piece_end(part, at);
+      if (!use(at, end)) return;
+      at = end;
+    }
+  };
+  if (pattern_) {
+    split([&](std::string_view text, std::size_t at) { return pattern_->PieceEnd(text, at); });
+  } else {
+    internal::VisitRule(bpe_.vocabulary().rule(), split);
+  }
+}
+
+template <typename Use>
+void BpeText::ForEachPiece(std::string_view text, RecentPieces* recent, Use&& use) const {
   bool going = true;
   added_.ForEach(text, [&](std::string_view part, std::optional<TokenId> token) {
     if (!going) return;
@@ -85,11 +105,9 @@ void BpeText::ForEachPiece(std::string_view text, Use&& use) const {
       going = use(start, start + part.size(), std::size_t{1});
       return;
     }
-    for (std::size_t at = 0; going && at < part.size();) {
-      const std::size_t end = PieceEnd(part, at);
-      going = use(start + at, start + end, CountPiece(part, at, end, recent ? &*recent : nullptr));
-      at = end;
-    }
+    SplitPart(part, [&](std::size_t begin, std::size_t end) {
+      return going = use(start + begin, start + end, CountPiece(part, begin, end, recent));
+    });
   });
 }
 

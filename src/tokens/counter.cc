@@ -35,6 +35,15 @@ class WholeRanges final : public Ranges {
 
 }  // namespace
 
+void Running::AppendMeasured(std::string_view text, const Measured&) { Append(text); }
+
+std::vector<Measured> Counter::Measure(std::span<const std::string_view> texts) const {
+  std::vector<Measured> out;
+  out.reserve(texts.size());
+  for (const std::string_view text : texts) out.push_back({.tokens = CountText(text).tokens});
+  return out;
+}
+
 Result<std::vector<TokenId>> Counter::Encode(std::string_view) const {
   return MakeError(ErrorCode::kUnavailable,
                    "{} has no vocabulary, so there are no token numbers; name an encoding that has "

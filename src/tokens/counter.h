@@ -12,6 +12,13 @@
 //   auto ranges = counter->Prepare(text);
 //   ranges->CountRange(100, 200);                 // as CountText(text.substr(100, 100))
 //
+// Texts that are joined again and again, as the sections of a prompt are, are measured once:
+//
+//   const std::vector<Measured> measured = counter->Measure({{rules, notes}});
+//   running->AppendMeasured(rules, measured[0]);  // costs what the joint is long
+//   running->Append("\n\n");
+//   running->AppendMeasured(notes, measured[1]);
+//
 // Text is UTF-8; invalid parts count as U+FFFD, as they will be sent. The names of special tokens
 // are plain text. Every counter offers all of this, estimators too.
 //
@@ -24,6 +31,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +60,15 @@ struct Cut {
   std::int64_t tokens = 0;
 };
 
+// What is known of a text once it has been counted, whatever it will stand behind.
+struct Measured {
+  std::int64_t tokens = 0;  // of the text alone, as CountText
+  // For Running::AppendMeasured, in tokens of the vocabulary; empty: joining it counts it again.
+  std::vector<Cut> first;  // borders of pieces near the start, in order
+  Cut lasting;             // up to the last border that nothing appended moves
+  std::int64_t open = 0;   // tokens behind that
+};
+
 // The count of a text that grows.
 class Running {
  public:
@@ -66,6 +83,8 @@ class Running {
   virtual ~Running() = default;
   // `text` may begin or end inside a code point.
   virtual void Append(std::string_view text) = 0;
+  // As Append; `measured` is what Measure of the same counter said of `text`.
+  virtual void AppendMeasured(std::string_view text, const Measured& measured);
   virtual Count Total() const = 0;
   virtual Mark Here() const = 0;
   // Forgets what was appended after `mark`, and the marks made since.
@@ -97,6 +116,8 @@ class Counter {
   virtual Cut LongestPrefix(std::string_view utf8, std::int64_t limit) const;
   virtual Cut LongestSuffix(std::string_view utf8, std::int64_t limit) const;
 
+  // Many at once: short texts share what they have in common.
+  virtual std::vector<Measured> Measure(std::span<const std::string_view> texts) const;
   virtual std::unique_ptr<Running> Start() const;
   virtual std::unique_ptr<Ranges> Prepare(std::string_view utf8) const;
 };

@@ -28,6 +28,9 @@ class ScaledRunning final : public Running {
       : inner_(std::move(inner)), scaling_(scaling) {}
 
   void Append(std::string_view text) override { inner_->Append(text); }
+  void AppendMeasured(std::string_view text, const Measured& measured) override {
+    inner_->AppendMeasured(text, measured);
+  }
   Count Total() const override { return scaling_.Apply(inner_->Total()); }
   Mark Here() const override { return inner_->Here(); }
   void Rollback(const Mark& mark) override { inner_->Rollback(mark); }
@@ -70,6 +73,11 @@ class Scaled final : public Counter {
   }
   Cut LongestSuffix(std::string_view text, std::int64_t limit) const override {
     return Apply(inner_->LongestSuffix(text, scaling_.Within(limit)));
+  }
+  std::vector<Measured> Measure(std::span<const std::string_view> texts) const override {
+    std::vector<Measured> out = inner_->Measure(texts);
+    for (Measured& measured : out) measured.tokens = Scale(measured.tokens, scaling_.ratio);
+    return out;
   }
   std::unique_ptr<Running> Start() const override {
     return std::make_unique<ScaledRunning>(inner_->Start(), scaling_);

@@ -17,13 +17,11 @@ using Begin = SentencePieces::Begin;
 constexpr std::int64_t kSlack = 8;
 constexpr std::size_t kMostSearched = 2048;  // bytes
 
-constexpr std::size_t kWorthRemembering = 16 << 10;  // bytes of text
-
 // Counts the pieces of a text of `bytes`; in a long one, short pieces by what was counted lately.
 class PieceCounts {
  public:
   PieceCounts(const SentencePieces& pieces, std::size_t bytes) : pieces_(pieces) {
-    if (bytes >= kWorthRemembering) recent_.emplace();
+    if (bytes >= RecentPieces::kWorthIt) recent_.emplace(bytes);
   }
 
   std::int64_t Of(std::string_view piece) {
@@ -81,9 +79,12 @@ class SentencePieceCounter final : public Counter {
 
   Cut LongestPrefix(std::string_view text, std::int64_t limit) const override;
   std::unique_ptr<Running> Start() const override {
-    return std::make_unique<PieceRunning>(
-        [this](std::string_view tail, Place place) { return CountTail(tail, place); });
+    return std::make_unique<PieceRunning>(PieceFunctions{
+        .count_tail = [this](std::string_view tail, Place place) { return CountTail(tail, place); },
+        .meet = [this](std::string_view window, Place place, std::size_t joint,
+                       std::span<const Cut> first) { return Meet(window, place, joint, first); }});
   }
+  std::vector<Measured> Measure(std::span<const std::string_view> texts) const override;
 
   std::string name() const override { return name_; }
   bool exact() const override { return true; }
@@ -94,8 +95,11 @@ class SentencePieceCounter final : public Counter {
   // until it returns false; `border`: `end` lies between two code points that are in no token side
   // by side.
   template <typename Use>
-  void ForEachPiece(std::string_view text, Place place, Use&& use) const;
+  void ForEachPiece(std::string_view text, Place place, PieceCounts* counts, Use&& use) const;
   Tail CountTail(std::string_view text, Place place) const;
+  Measured MeasureOne(std::string_view text, PieceCounts* counts) const;
+  std::optional<Meeting> Meet(std::string_view window, Place place, std::size_t joint,
+                              std::span<const Cut> first) const;
 
   // Whether a border of pieces stays one whatever is appended: what an added token comes to cover
   // starts behind it, and none that starts before it reaches over it.
@@ -114,8 +118,8 @@ class SentencePieceCounter final : public Counter {
 };
 
 template <typename Use>
-void SentencePieceCounter::ForEachPiece(std::string_view text, Place place, Use&& use) const {
-  PieceCounts counts(pieces_, text.size());
+void SentencePieceCounter::ForEachPiece(std::string_view text, Place place, PieceCounts* counts,
+                                        Use&& use) const {
   bool going = true;
   added_.ForEach(text, [&](std::string_view part, std::optional<TokenId> token) {
     if (!going) return;
@@ -129,7 +133,7 @@ void SentencePieceCounter::ForEachPiece(std::string_view text, Place place, Use&
                          [&](std::size_t end, std::string_view piece) {
                            if (!going) return;
                            const bool border = end > 0 && end < part.size();
-                           going = use(start + end, counts.Of(piece), border);
+                           going = use(start + end, counts->Of(piece), border);
                          });
   });
 }
@@ -137,7 +141,8 @@ void SentencePieceCounter::ForEachPiece(std::string_view text, Place place, Use&
 Tail SentencePieceCounter::CountTail(std::string_view text, Place place) const {
   Tail tail;
   std::vector<Cut> borders;
-  ForEachPiece(text, place, [&](std::size_t end, std::int64_t tokens, bool border) {
+  PieceCounts counts(pieces_, text.size());
+  ForEachPiece(text, place, &counts, [&](std::size_t end, std::int64_t tokens, bool border) {
     tail.tokens += tokens;
     if (border) borders.push_back({end, tail.tokens});
     return true;
@@ -147,12 +152,50 @@ Tail SentencePieceCounter::CountTail(std::string_view text, Place place) const {
   return tail;
 }
 
+std::vector<Measured> SentencePieceCounter::Measure(std::span<const std::string_view> texts) const {
+  PieceCounts counts(pieces_, TotalBytes(texts));
+  std::vector<Measured> out;
+  out.reserve(texts.size());
+  for (const std::string_view text : texts) {
+    out.push_back(utf8::IsValid(text) ? MeasureOne(text, &counts)
+                                      : Measured{.tokens = CountText(text).tokens});
+  }
+  return out;
+}
+
+Measured SentencePieceCounter::MeasureOne(std::string_view text, PieceCounts* counts) const {
+  MeasuredBorders borders(text.size());
+  std::int64_t total = 0;
+  ForEachPiece(text, Place::kStart, counts, [&](std::size_t end, std::int64_t tokens, bool border) {
+    total += tokens;
+    if (border) borders.Add({end, total});
+    return true;
+  });
+  return std::move(borders).Finish(total, [&](std::size_t at) { return IsLasting(text, at); });
+}
+
+std::optional<Meeting> SentencePieceCounter::Meet(std::string_view window, Place place,
+                                                  std::size_t joint,
+                                                  std::span<const Cut> first) const {
+  MeetingFinder finder(joint, first);
+  std::optional<Meeting> meeting;
+  std::int64_t before = 0;
+  PieceCounts counts(pieces_, window.size());
+  ForEachPiece(window, place, &counts, [&](std::size_t end, std::int64_t tokens, bool border) {
+    before += tokens;
+    if (border && finder.Matches(end) && IsLasting(window, end)) meeting = finder.At(before);
+    return !meeting && finder.going();
+  });
+  return meeting;
+}
+
 Cut SentencePieceCounter::LongestPrefix(std::string_view text, std::int64_t limit) const {
   if (!utf8::IsValid(text)) return Counter::LongestPrefix(text, limit);
   std::size_t end = 0;
   std::int64_t tokens = 0;
   std::vector<Cut> borders = {{}};  // that are surely not too far
-  ForEachPiece(text, Place::kStart, [&](std::size_t at, std::int64_t count, bool border) {
+  PieceCounts counts(pieces_, text.size());
+  ForEachPiece(text, Place::kStart, &counts, [&](std::size_t at, std::int64_t count, bool border) {
     tokens += count;
     end = at;
     if (border && tokens <= limit - kSlack) borders.push_back({at, tokens});

@@ -224,6 +224,27 @@ TEST(SentencePieceTest, RunningEqualsTheCountOfTheWhole) {  // ASM-59
   }
 }
 
+TEST(SentencePieceTest, MeasuredTextsJoinToTheCountOfTheWhole) {  // ASM-59
+  Random random(/*seed=*/55);
+  for (int round = 0; round < 400; ++round) {
+    const Begin begin = random.Below(2) == 0 ? Begin::kMarked : Begin::kAsItIs;
+    const auto counter = CounterOf(SomeTokens(random), begin, SomeAdded(random));
+    std::vector<std::string> texts = {"", "\xFF", " "};
+    for (int i = 0; i < 6; ++i) texts.push_back(SomeText(random, random.Below(2) == 0 ? 5 : 300));
+    const std::vector<Measured> measured =
+        counter->Measure(std::vector<std::string_view>(texts.begin(), texts.end()));
+    const auto running = counter->Start();
+    std::string whole;
+    for (int part = 0; part < 8; ++part) {
+      const std::size_t i = random.Below(texts.size());
+      ASSERT_EQ(measured[i].tokens, counter->CountText(texts[i]).tokens) << texts[i];
+      running->AppendMeasured(texts[i], measured[i]);
+      whole += texts[i];
+      ASSERT_EQ(running->Total().tokens, counter->CountText(whole).tokens) << whole;
+    }
+  }
+}
+
 TEST(SentencePieceTest, AnAppendCostsWhatItIsLong) {  // ASM-59
   const auto counter = CounterOf(WithBytes({{"a", 0}, {"aa", -1}, {"\u2581a", -2}}), Begin::kMarked,
                                  {{"<tool>", 7}});

@@ -35,14 +35,14 @@ std::size_t NextPiece(SplitRule rule, std::string_view text, std::size_t at) {
   return VisitRule(rule, [&](auto piece_end) { return piece_end(text, at); });
 }
 
-bool IsLasting(std::string_view text, std::size_t at) {
+std::size_t LookAheadEnd(std::string_view text, std::size_t at) {
   // No rule looks further from a border than over one run of letters and marks, or of white space,
   // and then at a contraction of at most three bytes or one code point of at most four.
   constexpr std::size_t kLookAhead = 4;
   constexpr ClassSet kWord = kLetters | Only(CharClass::kMark);
   const std::size_t word = RunEnd<kWord>(text, at);
   const std::size_t run = word > at ? word : RunEnd<kSpaces>(text, at);
-  return run + kLookAhead <= text.size();
+  return run + kLookAhead;
 }
 
 std::string_view PatternOf(SplitRule rule) {

@@ -34,9 +34,15 @@ enum class SplitRule : std::uint8_t {
 // The end of the piece that starts at `at`, which must be a border of pieces and < text.size().
 std::size_t NextPiece(SplitRule rule, std::string_view text, std::size_t at);
 
+// The place up to which splitting looks at most to make `at`, a border of two pieces of `text`, and
+// all borders before it. Beyond the end of `text`: what is appended may move them.
+std::size_t LookAheadEnd(std::string_view text, std::size_t at);
+
 // Whether the border `at` of two pieces of `text` stays one whatever is appended, and with it all
 // borders before. False is always safe.
-bool IsLasting(std::string_view text, std::size_t at);
+inline bool IsLasting(std::string_view text, std::size_t at) {
+  return LookAheadEnd(text, at) <= text.size();
+}
 
 // The rule as the regular expression it stands for, in PCRE2's syntax: for tests and fuzzing.
 std::string_view PatternOf(SplitRule rule);

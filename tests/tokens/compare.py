@@ -5,9 +5,10 @@ usage: compare.py --dossier PATH [--bytes N] [--seed N] [--trees FOLDER ...] [--
                   [--gguf FILE --server URL]
 
 With --gguf it compares with /tokenize of a llama-server that has loaded this file, instead; this needs
-no tiktoken. Else run it with an interpreter that has PyPI's tiktoken (0.14), or name such an interpreter in
-DOSSIER_TIKTOKEN_PYTHON; without one it says so and exits 77, which the tests take as skipped. The
-rank files are those that scripts/setup fetched, so that no network is needed.
+no tiktoken. Else it needs PyPI's tiktoken (0.14): in the interpreter that runs it, in the one that
+DOSSIER_TIKTOKEN_PYTHON names, or in .cache/peers, which `scripts/setup --develop` makes; without one it
+says so and exits 77, which the tests take as skipped. The rank files are those that scripts/setup
+fetched, so that no network is needed.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import urllib.request
 
 SKIPPED = 77
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PEERS = ROOT / ".cache/peers/bin/python3"
 BATCH = 500  # texts of one call
 # What the patterns' rules speak of, and what folds or combines oddly.
 TELLING = " \t\n\r'sSdDmMtTlLveVErR\u017f1\u24602aA\u4e2d\u02b0\u01c5\u0301.!/\u00a0\u3000\u0085"
@@ -38,15 +40,23 @@ def tiktoken_encoding(name: str):
     return tiktoken.Encoding(**getattr(public, name)())
 
 
+def go_on_elsewhere() -> str:
+    """Starts again in a Python that should have tiktoken; why not, if there is none."""
+    tried = "DOSSIER_TIKTOKEN_TRIED"  # a Python without it must not start itself for ever
+    other = os.environ.get("DOSSIER_TIKTOKEN_PYTHON") or str(PEERS)
+    if tried not in os.environ and os.access(other, os.X_OK):
+        os.environ[tried] = other
+        os.execv(other, [other, *sys.argv])
+    return ("no tiktoken; `scripts/setup --develop` installs it into .cache/peers, or "
+            "DOSSIER_TIKTOKEN_PYTHON names a Python that has it")
+
+
 def why_not() -> str:
     """Why nothing can be compared here; "" if it can. May go on in another Python that has tiktoken."""
     try:
         import tiktoken  # noqa: F401 (only whether it is there)
     except ImportError:
-        other = os.environ.pop("DOSSIER_TIKTOKEN_PYTHON", "")
-        if other:
-            os.execv(other, [other, *sys.argv])
-        return "no tiktoken; set DOSSIER_TIKTOKEN_PYTHON to a Python that has it"
+        return go_on_elsewhere()
     if not (ROOT / ".cache/ranks/o200k_base.tiktoken").exists():
         return "no rank files; scripts/setup fetches them"
     return ""
