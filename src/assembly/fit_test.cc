@@ -32,6 +32,8 @@ struct TestPart {
   std::optional<Fitted> To(std::int64_t grant, std::int64_t per_message = 0) {
     const FitContext context{Chars(), per_message};
     part.full = *FitFull(part, context);
+    Fitted* const texts[] = {&part.full};
+    if (!part.full.text.empty()) Measure(texts, context);
     return FitTo(part, grant, context);
   }
   std::string TextTo(std::int64_t grant) {

@@ -16,21 +16,30 @@ std::string WithoutLayouts(std::string folder) {
 
 }  // namespace
 
+Result<std::string> NamedAssetFolder(std::string_view flag, const std::string& name) {
+  if (!Exists(name)) {
+    return MakeError(ErrorCode::kNotFound, "{}{}: there is no such folder", flag, name);
+  }
+  std::string folder = WithoutLayouts(name);
+  // Else all would silently be the built-in ones.
+  if (!Exists(folder + "/layouts") && !Exists(folder + "/prompts")) {
+    return MakeError(ErrorCode::kNotFound,
+                     "{0}{1}: it has neither layouts/ nor prompts/; layouts are looked for in "
+                     "{1}/layouts",
+                     flag, name);
+  }
+  return folder;
+}
+
 Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir) {
   assembly::AssetFolders folders;
   if (!layouts_dir.empty()) {
-    if (!Exists(layouts_dir)) {
-      return MakeError(ErrorCode::kNotFound, "--layouts-dir {}: there is no such folder",
-                       layouts_dir);
-    }
-    folders.overrides.push_back(WithoutLayouts(layouts_dir));
+    DOSSIER_ASSIGN_OR_RETURN(std::string folder, NamedAssetFolder("--layouts-dir ", layouts_dir));
+    folders.overrides.push_back(std::move(folder));
   }
   if (const auto named = Environment("DOSSIER_LAYOUTS_DIR")) {
-    if (!Exists(*named)) {
-      return MakeError(ErrorCode::kNotFound, "DOSSIER_LAYOUTS_DIR {}: there is no such folder",
-                       *named);
-    }
-    folders.overrides.push_back(WithoutLayouts(*named));
+    DOSSIER_ASSIGN_OR_RETURN(std::string folder, NamedAssetFolder("DOSSIER_LAYOUTS_DIR ", *named));
+    folders.overrides.push_back(std::move(folder));
   }
   if (Exists(".dossier")) folders.overrides.emplace_back(".dossier");
   if (auto config = ConfigFolder()) folders.overrides.push_back(*config);

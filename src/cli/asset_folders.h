@@ -10,6 +10,7 @@
 #define DOSSIER_CLI_ASSET_FOLDERS_H_
 
 #include <string>
+#include <string_view>
 
 #include "assembly/layout.h"
 #include "base/result.h"
@@ -18,6 +19,10 @@ namespace dossier::cli {
 
 // `layouts_dir` may be empty. Errors: kNotFound if a folder that was named is not there.
 Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir);
+
+// The folder of layouts/ and prompts/ that `name` means: itself, or the one whose layouts/ it is.
+// Errors: kNotFound, with `flag` in front of the name, if it is not there or holds neither.
+Result<std::string> NamedAssetFolder(std::string_view flag, const std::string& name);
 
 }  // namespace dossier::cli
 

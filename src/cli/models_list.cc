@@ -28,24 +28,24 @@ Json DollarsJson(const std::optional<std::int64_t>& nano) {
 
 Json EntryJson(const Entry& entry) {
   const auto& capability = entry.capability;
-  return JsonObject{{"name", entry.name},
-                    {"provider", entry.provider},
-                    {"window", capability.window},
-                    {"max_output", capability.max_output},
-                    {"profile", capability.profile},
-                    {"tokenizer", entry.tokenizer},
-                    {"price_input", DollarsJson(entry.price_input)},
-                    {"price_cached", DollarsJson(entry.price_cached)},
-                    {"price_output", DollarsJson(entry.price_output)},
-                    {"tools", entry.tools},
-                    {"json_schema", entry.json_schema},
-                    {"grammar", entry.grammar},
-                    {"vision", entry.vision},
-                    {"image_tokens", capability.image_tokens ? Json(*capability.image_tokens)
-                                                             : Json(nullptr)},
-                    {"thinking", entry.thinking},
-                    {"as_of", entry.as_of},
-                    {"source", entry.source}};
+  return JsonObject{
+      {"name", entry.name},
+      {"provider", entry.provider},
+      {"window", capability.window},
+      {"max_output", capability.max_output},
+      {"profile", capability.profile},
+      {"tokenizer", entry.tokenizer},
+      {"price_input", DollarsJson(entry.price_input)},
+      {"price_cached", DollarsJson(entry.price_cached)},
+      {"price_output", DollarsJson(entry.price_output)},
+      {"tools", entry.tools},
+      {"json_schema", entry.json_schema},
+      {"grammar", entry.grammar},
+      {"vision", entry.vision},
+      {"image_tokens", capability.image_tokens ? Json(*capability.image_tokens) : Json(nullptr)},
+      {"thinking", entry.thinking},
+      {"as_of", entry.as_of},
+      {"source", entry.source}};
 }
 
 // Why a provider's models can be used now, or what is missing. Never a key's value.
@@ -192,7 +192,8 @@ std::string FactText(const Entry& entry, std::string_view key, const Json& value
   if (value.is_null()) return key == "image_tokens" && !entry.vision ? "" : "unknown";
   if (value.is_string()) return std::string(value.as_string());
   if (key == "image_tokens") return ImageText(entry, value.as_int64());
-  if (key.starts_with("price_")) return fmt::format("${:g} for a million tokens", value.as_double());
+  if (key.starts_with("price_"))
+    return fmt::format("${:g} for a million tokens", value.as_double());
   return ToJson(value);
 }
 

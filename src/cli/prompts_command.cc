@@ -155,11 +155,9 @@ class Command {
 Result<assembly::AssetFolders> FoldersOf(const PromptsArguments& arguments) {
   if (arguments.folders.empty()) return AssetFoldersFor(arguments.layouts_dir);
   assembly::AssetFolders folders;
-  for (const std::string& folder : arguments.folders) {
-    if (!Exists(folder)) {
-      return MakeError(ErrorCode::kNotFound, "{}: there is no such folder", folder);
-    }
-    folders.overrides.push_back(folder);
+  for (const std::string& name : arguments.folders) {
+    DOSSIER_ASSIGN_OR_RETURN(std::string folder, NamedAssetFolder("", name));
+    folders.overrides.push_back(std::move(folder));
   }
   return folders;
 }
