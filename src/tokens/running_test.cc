@@ -15,7 +15,7 @@ std::shared_ptr<const Counter> CounterOf(SplitRule rule, std::vector<AddedTokens
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     source.tokens.push_back({std::string(1, static_cast<char>(byte)), byte, byte});
   }
-  for (const char* text : {"ab", "abc", " a", "\n\n", "  ", " ab", "de", "bc"}) {
+  for (const char* text : {"ab", "abc", " a", "\n\n", "  ", " ab", "de", "bc", " )"}) {
     const auto next = static_cast<std::uint32_t>(source.tokens.size());
     source.tokens.push_back({text, next, next});
   }
@@ -26,30 +26,39 @@ std::shared_ptr<const Counter> CounterOf(SplitRule rule, std::vector<AddedTokens
                          .added = AddedTokens(std::move(added))});
 }
 
-std::string SomeText(Random& random, std::size_t most) {
-  constexpr std::string_view kParts[] = {"a", "b", "c", "d", "e", " ", "  ", "\n", "'s",
-                                         "<", ">", "A", "1", ".", "é", "世", "abc"};
+// A few of them, so that what is added occurs and overlaps.
+using Parts = std::vector<std::string_view>;
+Parts SomeParts(Random& random) {
+  constexpr std::string_view kParts[] = {"a", "b", "c", "d", "e", " ", "  ", "\n", "'s", "(",
+                                         ")", "[", "<", ">", "A", "1", ".",  "é",  "世", "abc"};
+  Parts parts;
+  for (std::size_t count = 3 + random.Below(6); parts.size() < count;) {
+    parts.push_back(kParts[random.Below(std::size(kParts))]);
+  }
+  return parts;
+}
+
+std::string SomeText(Random& random, const Parts& parts, std::size_t most) {
   std::string text;
-  for (std::size_t parts = random.Below(most); parts > 0; --parts) {
-    text += kParts[random.Below(std::size(kParts))];
+  for (std::size_t count = random.Below(most); count > 0; --count) {
+    text += parts[random.Below(parts.size())];
   }
   return text;
 }
 
-// Of two to six characters, so that they overlap each other.
-std::vector<AddedTokens::Token> SomeAdded(Random& random) {
+std::vector<AddedTokens::Token> SomeAdded(Random& random, const Parts& parts) {
   std::vector<AddedTokens::Token> added;
-  for (std::size_t count = random.Below(7); added.size() < count;) {
-    std::string text = SomeText(random, 6);
-    if (text.size() > 1) added.push_back({std::move(text), static_cast<TokenId>(added.size())});
+  for (std::size_t count = random.Below(7); count > 0; --count) {
+    std::string text = SomeText(random, parts, 7);
+    if (text.size() > 1) added.push_back({std::move(text), static_cast<TokenId>(count)});
   }
   return added;
 }
 
-std::shared_ptr<const Counter> SomeCounter(Random& random) {
+std::shared_ptr<const Counter> SomeCounter(Random& random, const Parts& parts) {
   constexpr SplitRule kRules[] = {SplitRule::kO200k, SplitRule::kCl100k, SplitRule::kLlama3,
                                   SplitRule::kQwen2, SplitRule::kGpt2,   SplitRule::kNone};
-  return CounterOf(kRules[random.Below(std::size(kRules))], SomeAdded(random));
+  return CounterOf(kRules[random.Below(std::size(kRules))], SomeAdded(random, parts));
 }
 
 TEST(RunningTest, AnAddedTokenThatALongerOneDisplacesMovesBordersBeforeIt) {  // ASM-59
@@ -58,10 +67,10 @@ TEST(RunningTest, AnAddedTokenThatALongerOneDisplacesMovesBordersBeforeIt) {  //
     std::string_view head, more;
   };
   const Case cases[] = {
-      // "bcd" gives way to "defghi", which sets "ab" free, across the border behind "a".
-      {{{"defghi", 1}, {"bcd", 2}, {"ab", 3}}, "1abcdefgh", "i"},
-      // "bcd" gives way, and the white space in front of it is no longer at an end.
-      {{{"defghi", 1}, {"bcd", 2}}, "x   bcdefgh", "i"},
+      // ")[]" gives way to "]{};,.", which sets "()" free, across the border behind "(".
+      {{{"]{};,.", 1}, {")[]", 2}, {"()", 3}}, "1()[]{};,", "."},
+      // ")[]" gives way, and the white space in front of it is no longer at an end.
+      {{{"]{};,.", 1}, {")[]", 2}}, "x   )[]{};,", "."},
   };
   for (const Case& c : cases) {
     const auto counter = CounterOf(SplitRule::kO200k, c.added);
@@ -76,8 +85,9 @@ TEST(RunningTest, AnAddedTokenThatALongerOneDisplacesMovesBordersBeforeIt) {  //
 TEST(RunningTest, TotalsEqualTheCountOfTheWholeWhateverIsAdded) {  // ASM-59
   Random random(/*seed=*/61);
   for (int round = 0; round < 1500; ++round) {
-    const auto counter = SomeCounter(random);
-    const std::string text = SomeText(random, 80);
+    const Parts parts = SomeParts(random);
+    const auto counter = SomeCounter(random, parts);
+    const std::string text = SomeText(random, parts, 80);
     const auto running = counter->Start();
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t step = std::min<std::size_t>(1 + random.Below(12), text.size() - at);
@@ -91,8 +101,9 @@ TEST(RunningTest, TotalsEqualTheCountOfTheWholeWhateverIsAdded) {  // ASM-59
 TEST(RunningTest, RangesEqualTheCountOfThePartWhateverIsAdded) {  // ASM-59
   Random random(/*seed=*/62);
   for (int round = 0; round < 60; ++round) {
-    const auto counter = SomeCounter(random);
-    const std::string text = SomeText(random, 2500);
+    const Parts parts = SomeParts(random);
+    const auto counter = SomeCounter(random, parts);
+    const std::string text = SomeText(random, parts, 2500);
     const auto ranges = counter->Prepare(text);
     for (int part = 0; part < 60; ++part) {
       std::size_t begin = utf8::FloorBoundary(text, random.Below(text.size() + 1));
@@ -134,9 +145,11 @@ void JoinAtRandom(const Counter& counter, const std::vector<std::string>& texts,
 TEST(RunningTest, MeasuredTextsJoinToTheCountOfTheWhole) {  // ASM-59
   Random random(/*seed=*/63);
   for (int round = 0; round < 400; ++round) {
-    const auto counter = SomeCounter(random);
+    const Parts parts = SomeParts(random);
+    const auto counter = SomeCounter(random, parts);
     std::vector<std::string> texts = {"", "\xFF", "\n", "  ", std::string(700, 'a')};
-    for (int i = 0; i < 6; ++i) texts.push_back(SomeText(random, random.Below(2) == 0 ? 8 : 400));
+    for (int i = 0; i < 6; ++i)
+      texts.push_back(SomeText(random, parts, random.Below(2) == 0 ? 8 : 400));
     JoinAtRandom(*counter, texts, random);
     JoinAtRandom(**MakeScaled(counter, 1.3, 0.15), texts, random);
   }
