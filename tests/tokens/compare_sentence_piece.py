@@ -176,7 +176,11 @@ def main() -> int:
     if not arguments.library:
         print("skipped: no llama.cpp; `dossier models pull` installs one, --library names another")
         return SKIPPED
-    library = Library(arguments.library)
+    try:
+        library = Library(arguments.library)
+    except (OSError, AttributeError) as error:  # made for another Python, or without these functions
+        print(f"skipped: {arguments.library}: {error}")
+        return SKIPPED
     draw = random.Random(arguments.seed)
     texts = different = 0
     with tempfile.TemporaryDirectory() as folder:
