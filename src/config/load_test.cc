@@ -228,7 +228,11 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
       {"api_key: x", "api_key"},
       {"model: \"${HOME}\"", "${…} in model"},
       {"params: {stop: [a, \"${B}\"]}", "${…} in params.stop"},
-      {"agents: {}", "agents"},
+      {"agents: {engines: {a: {argv: [b]}}}", "agents.engines"},  // they start programs
+      {"agents: {checks: []}", "agents.checks"},
+      {"agents: {runs: x}", "agents.runs"},
+      {"agents: {tasks: [a, ../b]}", "agents.tasks"},
+      {"agents: {policy: /etc/policy.yaml}", "agents.policy"},
       {"models: {}", "models"},
       {"local: {}", "local"},
   };
@@ -240,7 +244,7 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
   for (const char* harmless :
        {"model: x", "params: {top_p: 1, max_completion_tokens: 5}", "json_schema_file: a.json",
         "variables: {A: b}", "compaction: {mode: off}", "default_system_message: $${HOME}",
-        "context_commands: ~", ""}) {
+        "context_commands: ~", "agents: {tasks: [config/tasks.edn], engineer: a}", ""}) {
     const auto values = ParseConfigFile({"f.yml", "f.yml", harmless});
     ASSERT_TRUE(values) << harmless;
     EXPECT_THAT(FindPowers(*values), IsEmpty()) << harmless;

@@ -3,6 +3,7 @@
 
 #include "inspect/describe.h"
 #include "inspect/describe_for_test.h"
+#include "inspect/labels.h"
 
 namespace dossier::inspect {
 namespace {

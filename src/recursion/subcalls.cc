@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "recursion/repeated_question.h"
 
 namespace dossier::recursion {
 namespace {
@@ -168,15 +169,7 @@ bool Subcalls::IsBlankPrompt(const JsonObject& prompt, std::string_view raw) con
 
 // A small model likes to hand its own question on; the answer is then made up.
 Status Subcalls::RefuseBareQuestion(std::string_view text) const {
-  if (!run_.small() || text.size() > 2 * run_.request.question.size()) return {};
-  const std::string asked = ToLowerAscii(run_.request.question);
-  std::size_t words = 0, known = 0;
-  for (const std::string_view word : Split(text, ' ')) {
-    if (word.size() < 3) continue;
-    ++words;
-    if (asked.find(ToLowerAscii(word)) != std::string::npos) ++known;
-  }
-  if (words == 0 || known * 10 < words * 8) return {};
+  if (!run_.small() || !RepeatsQuestion(text, run_.request.question)) return {};
   return MakeError(ErrorCode::kInvalidArgument,
                    "the prompt is only the question, and the model cannot see the data; put text "
                    "into the prompt, or label each record with map_llm(labels=[...], "

@@ -1,0 +1,21 @@
+// Whether a prompt is the question again and nothing else: small models hand their own question on,
+// and the model that gets it, without any data, invents an answer (small-models.md 14).
+//
+//   if (RepeatsQuestion("What is the largest package?", question)) Refuse();
+//
+// Thread-safety: a pure function.
+
+#ifndef DOSSIER_RECURSION_REPEATED_QUESTION_H_
+#define DOSSIER_RECURSION_REPEATED_QUESTION_H_
+
+#include <string_view>
+
+namespace dossier::recursion {
+
+// True if `prompt` is at most twice as long as `question` and three of four of its words stand in
+// `question`, in any case. Words of fewer than four bytes, mostly "the" and "how", do not count.
+bool RepeatsQuestion(std::string_view prompt, std::string_view question);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_REPEATED_QUESTION_H_
