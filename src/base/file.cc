@@ -13,21 +13,6 @@
 #include "base/replace_file.h"
 
 namespace dossier {
-namespace {
-
-Result<std::string> HomeFolder(const char* variable, std::string_view fallback) {
-  if (const char* value = std::getenv(variable); value && value[0] == '/') {
-    return std::string(value) + "/dossier";
-  }
-  const char* home = std::getenv("HOME");
-  if (!home || home[0] != '/') {
-    return MakeError(ErrorCode::kConfig, "HOME is not set: set it, or set {}", variable);
-  }
-  return fmt::format("{}/{}/dossier", home, fallback);
-}
-
-}  // namespace
-
 UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
   if (this != &other) {
     Reset();
@@ -149,10 +134,6 @@ Result<TempFolder> TempFolder::Make(std::string_view prefix) {
 TempFolder::~TempFolder() {
   if (!path_.empty()) static_cast<void>(RemoveAll(path_));
 }
-
-Result<std::string> DataFolder() { return HomeFolder("XDG_DATA_HOME", ".local/share"); }
-Result<std::string> ConfigFolder() { return HomeFolder("XDG_CONFIG_HOME", ".config"); }
-Result<std::string> CacheFolder() { return HomeFolder("XDG_CACHE_HOME", ".cache"); }
 
 Result<std::string> ExecutableFolder() {
   std::string path(4096, '\0');

@@ -86,11 +86,6 @@ class TempFolder {
   std::string path_;
 };
 
-// Folders of the user, by the XDG rules: $XDG_DATA_HOME/dossier or ~/.local/share/dossier, and so
-// on. `HOME` unset: kConfig, naming the variable.
-Result<std::string> DataFolder();
-Result<std::string> ConfigFolder();
-Result<std::string> CacheFolder();
 // The folder that holds the running executable.
 Result<std::string> ExecutableFolder();
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "base/user_folders.h"
 #include "cli/asset_folders.h"
 #include "cli/progress_view.h"
 #include "cli/prompt_input.h"

@@ -1,6 +1,7 @@
 #include "cli/asset_folders.h"
 
 #include "base/file.h"
+#include "base/user_folders.h"
 #include "cli/model_flags.h"
 
 namespace dossier::cli {

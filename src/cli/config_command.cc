@@ -27,7 +27,7 @@ Result<config::Config> Look(const GlobalFlags& flags) {
 // The file that `set`, `edit` and `init` mean.
 Result<std::string> FileToChange(const GlobalFlags& flags, const ConfigArguments& arguments) {
   DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
-  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFolders::From(request.variables));
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(request.variables));
   if (arguments.global) return user.config_file();
   if (!request.config_dir.empty()) {
     return config::ResolvePath(request.config_dir, request.folder, user.home) + "/dossier.yml";
@@ -44,7 +44,7 @@ Result<std::string> FileToChange(const GlobalFlags& flags, const ConfigArguments
 
 // Reads one file alone, with its warnings.
 Result<config::Config> ReadAlone(const config::ConfigFile& file) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFolders::From(config::ProcessVariables()));
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
   return config::LoadUserFile(
       file.path, user, config::ProcessVariables(),
       [&](const std::string&) -> Result<std::optional<config::ConfigFile>> { return file; });

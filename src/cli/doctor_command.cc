@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/user_folders.h"
 #include "sandbox/session.h"
 #include "store/network_fs.h"
 

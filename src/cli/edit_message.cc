@@ -1,13 +1,12 @@
 #include "cli/edit_message.h"
 
-#include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/spawn_attributes.h"
 #include "base/utf8.h"
 
 namespace dossier::cli {
@@ -27,18 +26,10 @@ std::string EditorCommand() {
 Result<int> RunOnTerminal(const std::string& command, const std::string& path) {
   const std::string script = command + " \"$1\"";
   const char* argv[] = {"/bin/sh", "-c", script.c_str(), "sh", path.c_str(), nullptr};
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const SpawnAttributes attributes(SpawnGroup::kOurs);
   pid_t pid = 0;
-  const int failed =
-      posix_spawn(&pid, argv[0], nullptr, &attributes, const_cast<char* const*>(argv), environ);
-  posix_spawnattr_destroy(&attributes);
+  const int failed = posix_spawn(&pid, argv[0], nullptr, attributes.get(),
+                                 const_cast<char* const*>(argv), environ);
   if (failed != 0) return MakeErrnoError(failed, fmt::format("cannot run {}", command));
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -121,7 +121,7 @@ Result<config::Config> LoadConfig(const GlobalFlags& flags,
                                   std::ostream& err) {
   DOSSIER_ASSIGN_OR_RETURN(config::LoadRequest request, MakeLoadRequest(flags));
   request.flags = overrides;
-  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFolders::From(request.variables));
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(request.variables));
   Guard guard(flags, request, user.state, err);
   DOSSIER_ASSIGN_OR_RETURN(config::Config config,
                            config::LoadConfig(request, config::ReadConfigFile, std::ref(guard)));

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/user_folders.h"
 #include "cli/model_flags.h"
 #include "model/catalog.h"
 #include "model/local_weights.h"

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/text_diff.h"
+#include "base/user_folders.h"
 #include "base/utf8.h"
 #include "cli/asset_folders.h"
 #include "cli/terminal.h"

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/user_folders.h"
 #include "base/utf8.h"
 #include "cli/compaction_line.h"
 #include "cli/terminal.h"

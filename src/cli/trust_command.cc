@@ -122,7 +122,7 @@ Status ApproveFolder(const GlobalFlags& flags, Command& command) {
 }
 
 Status Run(const TrustArguments& arguments, GlobalFlags flags, std::ostream& out) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFolders::From(config::ProcessVariables()));
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
   Command command(arguments, config::TrustStore(user.state, SystemClock()), out);
   if (arguments.list) return command.List();
   if (!arguments.show.empty()) return command.Show();

@@ -4,29 +4,8 @@
 
 namespace dossier::config {
 
-Result<UserFolders> UserFolders::From(const Variables& variables) {
-  UserFolders folders;
-  if (const auto home = Lookup(variables, "HOME"); home && home->starts_with('/')) {
-    folders.home = *home;
-  }
-  const struct {
-    std::string* folder;
-    std::string_view variable, below_home;
-  } kRows[] = {{&folders.config, "XDG_CONFIG_HOME", ".config"},
-               {&folders.data, "XDG_DATA_HOME", ".local/share"},
-               {&folders.cache, "XDG_CACHE_HOME", ".cache"},
-               {&folders.state, "XDG_STATE_HOME", ".local/state"}};
-  for (const auto& row : kRows) {
-    const auto base = Lookup(variables, row.variable);
-    if (base && base->starts_with('/')) {
-      *row.folder = *base + "/dossier";
-    } else if (!folders.home.empty()) {
-      *row.folder = fmt::format("{}/{}/dossier", folders.home, row.below_home);
-    } else {
-      return MakeError(ErrorCode::kConfig, "HOME is not set: set it, or set {}", row.variable);
-    }
-  }
-  return folders;
+Result<UserFolders> UserFoldersOf(const Variables& variables) {
+  return UserFolders::From([&](std::string_view name) { return Lookup(variables, name); });
 }
 
 std::string ResolvePath(const std::string& path, const std::string& folder,

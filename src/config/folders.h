@@ -1,7 +1,8 @@
-// The folders of the user, by the XDG rules, from one place; and where conversations live (CON-16).
+// Where conversations live (CON-16), and how paths in configuration are meant.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const UserFolders user, UserFolders::From(variables));
-//   user.config;     // "/home/ada/.config/dossier"
+//   DOSSIER_ASSIGN_OR_RETURN(const UserFolders user, UserFoldersOf(variables));
+//   const Located found = ConversationFolder({.config = path, .user = user}, is_folder);
+//   found.path;     // "/home/ada/.local/share/dossier/conversations"
 //
 // Thread-safety: plain data; ConversationFolder asks `exists`, the rest is pure.
 
@@ -13,20 +14,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/user_folders.h"
 #include "config/variables.h"
 
 namespace dossier::config {
 
-struct UserFolders {
-  std::string home;                        // $HOME; "" if it is not set
-  std::string config, data, cache, state;  // each ends in /dossier
+using dossier::UserFolders;
 
-  // Errors: kConfig if HOME is not set and an XDG variable, neither.
-  static Result<UserFolders> From(const Variables& variables);
-
-  std::string config_file() const { return config + "/dossier.yml"; }
-  std::string legacy_folder() const { return home.empty() ? "" : home + "/.cllm"; }
-};
+// Errors: as UserFolders::From.
+Result<UserFolders> UserFoldersOf(const Variables& variables);
 
 // `path` seen from `folder`: absolute, "~/" is `home`, without "." and "..".
 std::string ResolvePath(const std::string& path, const std::string& folder,

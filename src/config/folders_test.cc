@@ -12,19 +12,19 @@ namespace {
 using ::dossier::testing::FailsWith;
 
 TEST(FoldersTest, XdgVariablesMoveTheFolders) {  // CON-9
-  const auto plain = UserFolders::From({{"HOME", "/h"}});
+  const auto plain = UserFoldersOf({{"HOME", "/h"}});
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->config, "/h/.config/dossier");
   EXPECT_EQ(plain->state, "/h/.local/state/dossier");
-  const auto moved = UserFolders::From({{"HOME", "/h"},
-                                        {"XDG_CONFIG_HOME", "/c"},
-                                        {"XDG_DATA_HOME", "relative"},
-                                        {"XDG_CACHE_HOME", ""}});
+  const auto moved = UserFoldersOf({{"HOME", "/h"},
+                                    {"XDG_CONFIG_HOME", "/c"},
+                                    {"XDG_DATA_HOME", "relative"},
+                                    {"XDG_CACHE_HOME", ""}});
   ASSERT_TRUE(moved);
   EXPECT_EQ(moved->config_file(), "/c/dossier/dossier.yml");
   EXPECT_EQ(moved->data, "/h/.local/share/dossier") << "the XDG rules pass over relative paths";
   EXPECT_EQ(moved->cache, "/h/.cache/dossier");
-  EXPECT_THAT(UserFolders::From({}), FailsWith(ErrorCode::kConfig, "HOME is not set"));
+  EXPECT_THAT(UserFoldersOf({}), FailsWith(ErrorCode::kConfig, "HOME is not set"));
 }
 
 TEST(FoldersTest, PathsResolveFromTheirFile) {  // CON-12
@@ -37,7 +37,7 @@ TEST(FoldersTest, PathsResolveFromTheirFile) {  // CON-12
 }
 
 TEST(FoldersTest, TheConversationFolderIsTheHighestThatIsNamed) {  // CON-16
-  const UserFolders user = *UserFolders::From({{"HOME", "/h"}});
+  const UserFolders user = *UserFoldersOf({{"HOME", "/h"}});
   ConversationPlaces places{.flag = "/flag",
                             .dossier_variable = "/d",
                             .cllm_variable = "/c",
@@ -78,7 +78,7 @@ TEST(FoldersTest, TheConversationFolderIsTheHighestThatIsNamed) {  // CON-16
 }
 
 TEST(FoldersTest, CllmsFolderInTheHomeIsNoProject) {  // CON-16
-  const UserFolders user = *UserFolders::From({{"HOME", "/h"}});
+  const UserFolders user = *UserFoldersOf({{"HOME", "/h"}});
   const auto found = ConversationFolder({.project_folders = {"/h"}, .user = user},
                                         [](const std::string& path) { return path == "/h/.cllm"; });
   EXPECT_EQ(found.path, "/h/.local/share/dossier/conversations");

@@ -27,7 +27,7 @@ class Loader {
   Result<Config> Load() {
     config_.mode = request_.mode;
     config_.raw = MakeMap({});
-    DOSSIER_ASSIGN_OR_RETURN(config_.user, UserFolders::From(request_.variables));
+    DOSSIER_ASSIGN_OR_RETURN(config_.user, UserFoldersOf(request_.variables));
     DOSSIER_ASSIGN_OR_RETURN(const Search search, MakeSearch());
     config_.project_folders = ProjectFolders(request_.folder, request_.root);
     AddCompatVariables();

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/user_folders.h"
 #include "model/local_runtime.h"
 
 namespace dossier::model {
@@ -76,13 +77,10 @@ Result<Key> ReadKeyFile(const std::string& path) {
   return Checked({std::string(TrimSpace(text)), path});
 }
 
-// $XDG_CONFIG_HOME/dossier/keys/PROVIDER; empty if there is no home.
+// keys/PROVIDER in the folder of the configuration; empty if there is no home.
 std::string UsualFile(const Environment& environment, std::string_view provider) {
-  if (const auto folder = Variable(environment, "XDG_CONFIG_HOME")) {
-    return fmt::format("{}/dossier/keys/{}", *folder, provider);
-  }
-  const auto home = Variable(environment, "HOME");
-  return home ? fmt::format("{}/.config/dossier/keys/{}", *home, provider) : std::string();
+  const auto folder = UserFolder(UserFolderKind::kConfig, environment);
+  return folder ? fmt::format("{}/keys/{}", *folder, provider) : std::string();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "model/tokenizer.h"
 
 #include "base/file.h"
+#include "base/user_folders.h"
 #include "model/local_weights.h"
 
 namespace dossier::model {

@@ -124,7 +124,7 @@ Result<UserConfig> UserConfigOf(const config::Config& config) {
 Result<UserConfig> ReadUserConfig(const std::string& path) {
   const config::Variables variables = config::ProcessVariables();
   // The folders are for messages only; a home that is not set is no reason to fail here.
-  const auto user = config::UserFolders::From(variables);
+  const auto user = config::UserFoldersOf(variables);
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config,
                            config::LoadUserFile(path, user.value_or(config::UserFolders()),
                                                 variables, config::ReadConfigFile));
@@ -134,7 +134,7 @@ Result<UserConfig> ReadUserConfig(const std::string& path) {
 }
 
 Result<UserConfig> LoadUserConfig() {
-  const auto user = config::UserFolders::From(config::ProcessVariables());
+  const auto user = config::UserFoldersOf(config::ProcessVariables());
   return user ? ReadUserConfig(user->config_file()) : UserConfig();  // no home, no config
 }
 

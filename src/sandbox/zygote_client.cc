@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,6 +13,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/spawn_attributes.h"
 #include "base/text.h"
 #include "sandbox/message_writer.h"
 #include "sandbox/session_open.h"
@@ -58,17 +58,7 @@ Result<Spawned> Spawn(const std::string& path, const IsolationOptions& options) 
   posix_spawn_file_actions_adddup2(&actions, error_end.get(), 2);
   posix_spawn_file_actions_adddup2(&actions, control.get(), kZygoteControlFd);
   posix_spawn_file_actions_addclosefrom_np(&actions, kZygoteControlFd + 1);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  // A group of its own: Ctrl-C at the terminal is for the host to handle.
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  const SpawnAttributes attributes(SpawnGroup::kOwn);
 
   std::string name = path, text = dossier::ToJson(options.ToJson());
   std::array<std::string, 4> environment = {"PATH=/usr/bin:/bin", "TZ=UTC", "LANG=C.UTF-8",
@@ -78,9 +68,8 @@ Result<Spawned> Spawn(const std::string& path, const IsolationOptions& options) 
                                environment[3].data(), nullptr};
   Spawned spawned{.control = std::move(pair.ours), .errors = std::move(errors)};
   const int failed =
-      posix_spawn(&spawned.pid, name.c_str(), &actions, &attributes, argv.data(), envp.data());
+      posix_spawn(&spawned.pid, name.c_str(), &actions, attributes.get(), argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
   if (failed == 0) return spawned;
   return MakeError(ErrorCode::kUnavailable, "the sandbox worker {} does not start: {}", path,
                    std::string_view(strerrordesc_np(failed)));

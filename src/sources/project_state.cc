@@ -11,6 +11,7 @@
 #include "base/git_folders.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "base/user_folders.h"
 
 namespace dossier::sources {
 namespace {

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/user_folders.h"
 #include "tokens/bpe_counter.h"
 #include "tokens/gguf.h"
 #include "tokens/rank_file.h"
