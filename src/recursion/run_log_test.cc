@@ -37,6 +37,11 @@ class FullJournal final : public store::Journal {
   Result<std::vector<store::Event>> Events(std::string_view) override {
     return std::vector<store::Event>();
   }
+  Result<std::vector<std::string>> RunsStartedWith(
+      const std::map<std::string, std::string>&) override {
+    return std::vector<std::string>();
+  }
+  Result<std::size_t> EraseTexts(std::span<const std::string>) override { return std::size_t{0}; }
   store::ContentStore& content() override { std::abort(); }
 
   int appended = 0;

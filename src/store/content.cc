@@ -66,6 +66,12 @@ class FileContentStore final : public ContentStore {
     return bytes;
   }
 
+  Status Remove(std::string_view sha256) override {
+    const std::string path = PathOf(sha256);
+    if (path.empty() || unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+    return MakeErrnoError(errno, path);
+  }
+
   std::string PathOf(std::string_view sha256) const override {
     if (!IsSha256Hex(sha256)) return {};
     return fmt::format("{}/objects/{}/{}", folder_, sha256.substr(0, 2), sha256);

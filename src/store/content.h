@@ -1,4 +1,4 @@
-// Bodies by content hash: written once, never changed, safe to map.
+// Bodies by content hash: written once, never changed, safe to map; removed only by name.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto store, ContentStore::Open(folder));
 //   DOSSIER_ASSIGN_OR_RETURN(std::string sha256, store->Put(text));
@@ -28,6 +28,8 @@ class ContentStore {
   virtual Result<std::string> Put(std::string_view bytes) = 0;
   // Errors: kNotFound, kDamaged (the content does not match its name).
   virtual Result<std::string> Get(std::string_view sha256) = 0;
+  // Absent is success. A reader that has the body open keeps it. Errors: kIo, kPermission.
+  virtual Status Remove(std::string_view sha256) = 0;
   virtual std::string PathOf(std::string_view sha256) const = 0;
   virtual bool Has(std::string_view sha256) const = 0;
 };

@@ -2,12 +2,15 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <mutex>
+#include <set>
 
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "store/erase_texts.h"
 #include "store/event_data.h"
 #include "store/journal_schema.h"
 #include "store/live_runs.h"
@@ -195,6 +198,26 @@ class SqliteJournal final : public Journal {
                      Join(found, ", "), more ? ", …" : "");
   }
 
+  Result<std::vector<std::string>> RunsStartedWith(
+      const std::map<std::string, std::string>& fields) override {
+    const std::lock_guard lock(read_mutex_);
+    DOSSIER_ASSIGN_OR_RETURN(
+        Statement query, PrepareRead("SELECT run, data FROM runs JOIN events "
+                                     "ON run_id = id AND seq = 1 ORDER BY started DESC, id DESC"));
+    std::vector<std::string> runs;
+    while (true) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) return runs;
+      const std::string run = query.Text(0);
+      DOSSIER_ASSIGN_OR_RETURN(JsonObject data, ParseData(run, 1, query.Text(1)));
+      const Json json(std::move(data));
+      const bool fits = std::all_of(fields.begin(), fields.end(), [&](const auto& field) {
+        return FindString(json, field.first) == field.second;
+      });
+      if (fits) runs.push_back(run);
+    }
+  }
+
   Result<std::vector<Event>> Events(std::string_view run) override {
     const std::lock_guard lock(read_mutex_);
     DOSSIER_ASSIGN_OR_RETURN(
@@ -218,9 +241,64 @@ class SqliteJournal final : public Journal {
     return events;
   }
 
+  Result<std::size_t> EraseTexts(std::span<const std::string> runs) override {
+    const std::lock_guard lock(write_mutex_);
+    // What is overwritten must not stay in free pages of the file, nor in its log.
+    DOSSIER_RETURN_IF_ERROR(writer_.Execute("PRAGMA secure_delete = ON"));
+    std::set<std::string> bodies;
+    for (const std::string& run : runs) DOSSIER_RETURN_IF_ERROR(EraseRun(run, &bodies));
+    std::size_t removed = 0;
+    for (const std::string& sha256 : bodies) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool shared, IsReferredTo(sha256));
+      if (shared) continue;
+      DOSSIER_RETURN_IF_ERROR(content_->Remove(sha256));
+      ++removed;
+    }
+    DOSSIER_RETURN_IF_ERROR(writer_.EmptyLog());
+    return removed;
+  }
+
   ContentStore& content() override { return *content_; }
 
  private:
+  Status EraseRun(std::string_view run, std::set<std::string>* bodies) {
+    DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(writer_));
+    DOSSIER_ASSIGN_OR_RETURN(
+        Statement query,
+        writer_.Prepare("SELECT seq, data FROM events "
+                        "WHERE run_id = (SELECT id FROM runs WHERE run = ?) ORDER BY seq"));
+    query.With(run);
+    std::vector<std::pair<std::int64_t, std::string>> erased;
+    while (true) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) break;
+      DOSSIER_ASSIGN_OR_RETURN(const JsonObject data, ParseData(run, query.Int(0), query.Text(1)));
+      Erased event = EraseTextsOf(data);
+      bodies->insert(event.bodies.begin(), event.bodies.end());
+      erased.emplace_back(query.Int(0), ToJson(Json(std::move(event.data))));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(
+        Statement update,
+        writer_.Prepare("UPDATE events SET data = ? "
+                        "WHERE run_id = (SELECT id FROM runs WHERE run = ?) AND seq = ?"));
+    for (const auto& [seq, json] : erased) {
+      DOSSIER_RETURN_IF_ERROR(update.With(std::string_view(json), run, seq).Done());
+    }
+    DOSSIER_ASSIGN_OR_RETURN(
+        Statement summary,
+        writer_.Prepare("UPDATE runs SET question = '', answer = '' WHERE run = ?"));
+    DOSSIER_RETURN_IF_ERROR(summary.With(run).Done());
+    return transaction.Commit();
+  }
+
+  // Whether an event needs the body still; a memo that does only forgets its result (store/memo.h).
+  // A look at all of the journal: nobody waits for a deletion.
+  Result<bool> IsReferredTo(const std::string& sha256) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        Statement query, writer_.Prepare("SELECT 1 FROM events WHERE instr(data, ?) > 0 LIMIT 1"));
+    return query.With(std::string_view(sha256)).Step();
+  }
+
   struct RunState {
     std::string status, answer;
   };

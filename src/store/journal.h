@@ -15,8 +15,10 @@
 #define DOSSIER_STORE_JOURNAL_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,7 +80,16 @@ class Journal {
   virtual Result<std::string> StatusOf(std::string_view run) = 0;
   // The id that `prefix` stands for. Errors: kNotFound, with the candidates if several begin so.
   virtual Result<std::string> Resolve(std::string_view prefix) = 0;
+  // The runs whose `run.started` holds these texts, newest first.
+  virtual Result<std::vector<std::string>> RunsStartedWith(
+      const std::map<std::string, std::string>& fields) = 0;
   virtual Result<std::vector<Event>> Events(std::string_view run) = 0;
+
+  // Takes every text out of these runs: bodies, questions, answers, what tools were called with.
+  // Ids, states, numbers and times stay, so that lists and sums still hold. A body in content()
+  // that no other run refers to is removed. Runs that are not there are passed over. Returns how
+  // many bodies were removed from content(). Errors: as Append.
+  virtual Result<std::size_t> EraseTexts(std::span<const std::string> runs) = 0;
 
   virtual ContentStore& content() = 0;
 };

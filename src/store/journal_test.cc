@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cmath>
+#include <filesystem>
 #include <thread>
 
 #include "base/file.h"
@@ -168,6 +169,44 @@ TEST_F(JournalTest, ANameThatTellsOfASecretHidesItsValue) {  // REC-68
   EXPECT_THAT(event, HasSubstr("0123456789abcdef"));
 }
 
+TEST_F(JournalTest, ErasedRunsKeepTheirStoryButNoneOfTheirWords) {  // CON 3.4: journal bodies
+  const std::string own = "only here " + std::string(5000, 'x');
+  const std::string shared = "here and there " + std::string(5000, 'y');
+  std::string gone, stays;
+  {
+    auto journal = Open();
+    gone = *journal->StartRun({{"kind", "chat"}, {"question", "a private question"}});
+    stays = *journal->StartRun({{"question", "another one"}});
+    for (const std::string& body : {own, shared}) {
+      ASSERT_THAT(journal->Append(gone, 0, "request.sent", {{"messages", *journal->Body(body)}}),
+                  Succeeds());
+    }
+    ASSERT_THAT(journal->Append(stays, 0, "request.sent", {{"messages", *journal->Body(shared)}}),
+                Succeeds());
+    ASSERT_THAT(journal->Append(gone, 0, "run.finished",
+                                {{"status", "final"}, {"answer", "a private answer"}, {"ms", 7}}),
+                Succeeds());
+    const std::vector<std::string> runs = {gone, "no-such-run"};
+    EXPECT_EQ(*journal->EraseTexts(runs), 1u);
+    const std::vector<Event> events = *journal->Events(gone);
+    ASSERT_EQ(events.size(), 4u);
+    EXPECT_EQ(ToJson(Json(events.back().data)), R"({"status":"final","answer":"","ms":7})");
+    const auto listed = *journal->List(std::nullopt, 10);
+    EXPECT_EQ(listed[1].question + listed[1].answer, "");
+    EXPECT_EQ(listed[1].status, "final");
+    EXPECT_EQ(*journal->ReadBody(*Find(Json(journal->Events(stays)->back().data), "messages")),
+              shared);
+  }
+  std::string bytes;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(Path())) {
+    if (file.is_regular_file()) bytes += *ReadFile(file.path());
+  }
+  EXPECT_EQ(bytes.find("only here"), bytes.npos);
+  EXPECT_EQ(bytes.find("a private"), bytes.npos);
+  EXPECT_NE(bytes.find("here and there"), bytes.npos);
+  EXPECT_NE(bytes.find("another one"), bytes.npos);
+}
+
 TEST_F(JournalTest, TheListShowsTheNewestFirstWithStatusAndAnswer) {
   auto journal = Open();
   const std::string first = *journal->StartRun(
@@ -192,6 +231,16 @@ TEST_F(JournalTest, TheListShowsTheNewestFirstWithStatusAndAnswer) {
   EXPECT_EQ(journal->List({}, 1)->size(), 1u);
   ASSERT_THAT(journal->Append(first, 0, "run.resumed", {}), Succeeds());
   EXPECT_EQ(journal->List("running", 10)->size(), 2u);
+}
+
+TEST_F(JournalTest, RunsAreFoundByWhatTheyStartedWith) {
+  auto journal = Open();
+  const std::string first = *journal->StartRun({{"kind", "chat"}, {"conversation", "a"}});
+  const std::string other = *journal->StartRun({{"kind", "chat"}, {"conversation", "b"}});
+  const std::string second = *journal->StartRun({{"kind", "chat"}, {"conversation", "a"}});
+  EXPECT_THAT(*journal->RunsStartedWith({{"kind", "chat"}, {"conversation", "a"}}),
+              ElementsAre(second, first));
+  EXPECT_THAT(*journal->RunsStartedWith({{"kind", "ask"}}), ElementsAre());
 }
 
 TEST_F(JournalTest, AUniquePrefixStandsForItsRun) {
