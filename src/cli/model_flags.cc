@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "model/url.h"
+#include "base/user_folders.h"
 
 namespace dossier::cli {
 namespace {
@@ -52,19 +52,21 @@ class Opener {
              .keys = replay_ ? model::Wanted::Keys::kNone : model::Wanted::Keys::kFind},
             Environment));
     for (const std::string& warning : choice.warnings) say_("warning: " + warning);
-    DOSSIER_RETURN_IF_ERROR(CheckOffline(choice));
     return choice;
   }
 
   Result<recursion::BoundModel> Bind(const model::Choice& choice, std::string* description) {
+    model::ConnectOptions options = ConnectOptionsFor(data_, choice);
+    options.progress = say_;
+    options.headers = flags_.headers;
+    if (flags_.offline) options.network = model::ConnectOptions::Network::kNone;
+    options.replay = replay_;
+    DOSSIER_RETURN_IF_ERROR(model::CheckNetwork(choice, options));
     // Only now: a choice that fails must not empty an older recording.
     if (!flags_.record.empty() && !recorder_) {
       DOSSIER_ASSIGN_OR_RETURN(recorder_, model::Recorder::Create(flags_.record));
     }
-    model::ConnectOptions options = ConnectOptionsFor(data_, choice);
-    options.progress = say_;
     options.recorder = recorder_;
-    options.replay = replay_;
     DOSSIER_ASSIGN_OR_RETURN(model::Connection connection,
                              model::Connect(choice, options, cancel_));
     *description = connection.description;
@@ -72,15 +74,6 @@ class Opener {
   }
 
  private:
-  // What runs on this machine needs no network. A recording answers without any.
-  Status CheckOffline(const model::Choice& choice) const {
-    if (!flags_.offline || replay_ || choice.provider.base_url.empty()) return {};
-    const auto url = model::ParseUrl(choice.provider.base_url);
-    if (url && url->is_loopback()) return {};
-    return MakeError(ErrorCode::kNetwork, "--offline: {} is at {}; use -m local, or --replay",
-                     choice.model, choice.provider.base_url);
-  }
-
   recursion::BoundModel Bound(const model::Choice& choice, model::Connection connection) const {
     recursion::BoundModel bound;
     bound.name = choice.model;
@@ -183,6 +176,7 @@ Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
   DOSSIER_ASSIGN_OR_RETURN(flags.config, model::UserConfigOf(config));
   if (HasConfiguredAccess(flags, config)) {
     flags.base_url = config.access.api_base;
+    flags.headers = config.access.extra_headers;
     if (flags.key_env.empty()) flags.key_env = config.access.key_env;
     if (!flags.base_url.empty() && flags.model.empty()) flags.model = config.model.value_or("");
   }

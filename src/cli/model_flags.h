@@ -8,6 +8,7 @@
 
 #include <CLI/App.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,9 +32,10 @@ struct ModelFlags {
   int retries = 4;
   std::string record, replay;  // files (MOD-25)
   // Not flags: what WithConfig adds.
-  std::optional<model::UserConfig> config;  // unset: the user's own file alone
-  JsonObject defaults;                      // params below --param
-  bool offline = false;                     // --offline
+  std::optional<model::UserConfig> config;     // unset: the user's own file alone
+  JsonObject defaults;                         // params below --param
+  std::map<std::string, std::string> headers;  // extra_headers
+  bool offline = false;                        // --offline
 };
 
 // `flags` with what they leave open taken from the configuration: flag > DOSSIER_ variable > files.

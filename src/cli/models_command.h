@@ -28,6 +28,7 @@ struct ModelsArguments {
   std::optional<std::int64_t> context;  // tokens of the local server
   int port = 0;
   bool json = false, all = false;
+  bool offline = false;                                      // --offline
   std::vector<int> probe_ports = {8080, 11434, 1234, 8000};  // MOD-4; a test has others
 };
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/user_folders.h"
 #include "base/utf8.h"
 #include "cli/pull_view.h"
 #include "cli/terminal.h"
@@ -96,6 +97,11 @@ Status PullModel(const ModelsArguments& arguments, const CancelToken& cancel, st
                  std::ostream& err) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
   const std::string& name = arguments.name;
+  const bool is_file = name.ends_with(".gguf") && name.find("://") == std::string::npos;
+  if (arguments.offline && !is_file) {
+    return MakeError(ErrorCode::kNetwork,
+                     "--offline: models pull fetches weights; name a .gguf file that is here");
+  }
   if (name.find("://") != std::string::npos) return PullAddress(arguments, data, cancel, out, err);
   if (!arguments.sha256.empty()) {
     return MakeError(ErrorCode::kUsage,

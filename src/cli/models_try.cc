@@ -89,6 +89,7 @@ Status TryModel(const ModelsArguments& arguments, const CancelToken& cancel, std
   for (const std::string& warning : choice.warnings) say("warning: " + warning);
   model::ConnectOptions options = ConnectOptionsFor(data, choice);
   options.progress = say;
+  if (arguments.offline) options.network = model::ConnectOptions::Network::kNone;
   DOSSIER_ASSIGN_OR_RETURN(model::Connection connection, model::Connect(choice, options, cancel));
   const std::string description = connection.description;
   const bool schema = connection.entry.json_schema;

@@ -37,6 +37,7 @@ void SetUsage(const Json& known, Reply& reply) {
   reply.usage.input =
       TokensOf(known, "input_tokens") + reply.usage.cached + reply.usage.cache_write;
   reply.usage.output = TokensOf(known, "output_tokens");
+  reply.usage.reasoning = TokensIfSaid(Find(known, "output_tokens_details"), "thinking_tokens");
 }
 
 void ReadIdentity(const Json& message, Reply& reply) {

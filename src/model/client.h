@@ -62,6 +62,7 @@ struct Usage {
   // Tokens of input that were written to the provider's cache, and those of them with its second,
   // longer lifetime.
   std::int64_t cache_write = 0, cache_write_long = 0;
+  std::optional<std::int64_t> reasoning;      // part of output; unset: the provider does not say
   bool estimated = false;                     // the provider did not say
   std::optional<std::int64_t> cost_nano_usd;  // unset if a price is unknown (MOD-24)
 };

@@ -52,6 +52,26 @@ TEST(CommandClientTest, ThePromptGoesInByStdinOrAsAFile) {  // MOD-16
   EXPECT_EQ(Ask(file)->text, "x");
 }
 
+TEST(CommandClientTest, OfflineOnlyAProgramThatNeedsNoNetworkRuns) {  // CON-2
+  const TempFolder folder = *TempFolder::Make();
+  const auto connect = [&](std::string_view network) {
+    const std::string preset =
+        fmt::format("schema: dossier.command/1\nargv: [sh, -c, \"echo 4\"]\n{}\n", network);
+    EXPECT_TRUE(WriteFileAtomic(folder.path() + "/mine.yaml", preset));
+    Choice choice;
+    choice.provider.name = "command";
+    choice.model = "mine";
+    return Connect(choice,
+                   {.commands_folder = folder.path(),
+                    .environment = Lookup({}),
+                    .network = ConnectOptions::Network::kNone},
+                   {});
+  };
+  EXPECT_THAT(connect(""), FailsWith(ErrorCode::kNetwork, "--offline: mine may reach the network"));
+  EXPECT_THAT(connect("network: needed"), FailsWith(ErrorCode::kNetwork, "--offline"));
+  EXPECT_TRUE(connect("network: none"));
+}
+
 TEST(CommandClientTest, TheEnvironmentIsScrubbedAndTheFolderEmpty) {  // MOD-16, MOD-A6
   setenv("SOME_API_KEY", "leak", 1);
   CommandPreset preset = Shell("env; ls -A; echo end");

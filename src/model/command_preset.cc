@@ -39,8 +39,8 @@ void ReadReply(const YAML::Node& node, CommandPreset& preset) {
 }
 
 CommandPreset ReadPreset(const YAML::Node& root) {
-  CheckKeys(root, {"schema", "argv", "model", "prompt", "reply", "pass_env", "billing", "window",
-                   "max_output", "as_of", "source", "status"});
+  CheckKeys(root, {"schema", "argv", "model", "prompt", "reply", "pass_env", "billing", "network",
+                   "window", "max_output", "as_of", "source", "status"});
   std::string schema;
   ReadText(root["schema"], schema);
   if (schema != "dossier.command/1") FailAt(root, "schema: dossier.command/1 is wanted");
@@ -54,6 +54,9 @@ CommandPreset ReadPreset(const YAML::Node& root) {
   ReadReply(root["reply"], preset);
   ReadTexts(root["pass_env"], preset.pass_env);
   ReadTexts(root["billing"], preset.billing);
+  using Network = CommandPreset::Network;
+  ReadWord<Network>(root["network"], {{"needed", Network::kNeeded}, {"none", Network::kNone}},
+                    preset.network);
   ReadCount(root["window"], preset.window);
   ReadCount(root["max_output"], preset.max_output);
   return preset;

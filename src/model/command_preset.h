@@ -30,8 +30,10 @@ struct CommandPreset {
   std::string text, finish, failed, input, cached, written, output;
   // Whether `input` counts the tokens at `cached` and `written` too, or they stand beside it.
   enum class Cached { kBeside, kPart } counted = Cached::kBeside;
-  std::vector<std::string> pass_env;               // variables beside PATH, HOME and their like
-  std::vector<std::string> billing;                // variables that would bill instead of the login
+  std::vector<std::string> pass_env;  // variables beside PATH, HOME and their like
+  std::vector<std::string> billing;   // variables that would bill instead of the login
+  // kNone: the program asks nobody but this machine, so --offline lets it run.
+  enum class Network { kNeeded, kNone } network = Network::kNeeded;
   std::int64_t window = 32768, max_output = 4096;  // tokens
 };
 

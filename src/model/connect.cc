@@ -6,6 +6,7 @@
 #include "model/provider_client.h"
 #include "model/scripted.h"
 #include "model/tokenizer.h"
+#include "model/url.h"
 
 namespace dossier::model {
 namespace {
@@ -15,6 +16,16 @@ Result<std::shared_ptr<const tokens::Counter>> MakeCounter(const Entry& entry,
   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenTokenizer(entry, tokens::DefaultDataPaths()));
   if (!opened.warning.empty() && options.progress) options.progress("warning: " + opened.warning);
   return std::move(opened.counter);
+}
+
+tl::unexpected<Error> RefuseOffline(const Choice& choice, std::string_view why) {
+  return MakeError(ErrorCode::kNetwork, "--offline: {} {}; use -m local, or --replay", choice.model,
+                   why);
+}
+
+// command/PRESET, or command/PRESET/MODEL (MOD-16).
+Result<CommandPreset> PresetOf(const Choice& choice, const ConnectOptions& options) {
+  return LoadPreset(choice.model.substr(0, choice.model.find('/')), options.commands_folder);
 }
 
 Result<Connection> ConnectScripted(const Choice& choice, const ConnectOptions& options) {
@@ -36,6 +47,7 @@ Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& o
                                                             .key_source = choice.key_source,
                                                             .provider = choice.provider.name,
                                                             .dialect = choice.provider.dialect,
+                                                            .headers = options.headers,
                                                             .models = options.known_models,
                                                             .entry = choice.entry}));
   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
@@ -48,11 +60,9 @@ Result<Connection> ConnectProvider(const Choice& choice, const ConnectOptions& o
                     .stop_sequences = choice.entry.sampling || choice.provider.dialect != "openai"};
 }
 
-// command/PRESET, or command/PRESET/MODEL (MOD-16).
 Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& options) {
   const std::size_t slash = choice.model.find('/');
-  DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset,
-                           LoadPreset(choice.model.substr(0, slash), options.commands_folder));
+  DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset, PresetOf(choice, options));
   Connection connection{.entry = choice.entry,
                         .description = fmt::format("command {}", choice.model),
                         .stop_sequences = false,
@@ -89,9 +99,23 @@ Result<Connection> ConnectReal(const Choice& choice, const ConnectOptions& optio
 
 }  // namespace
 
+Status CheckNetwork(const Choice& choice, const ConnectOptions& options) {
+  if (options.network == ConnectOptions::Network::kAllowed || options.replay) return {};
+  if (choice.provider.name == "command") {
+    DOSSIER_ASSIGN_OR_RETURN(const CommandPreset preset, PresetOf(choice, options));
+    if (preset.network == CommandPreset::Network::kNone) return {};
+    return RefuseOffline(choice, "may reach the network (its preset does not say `network: none`)");
+  }
+  const std::string& address = choice.provider.base_url;
+  const auto url = ParseUrl(address);
+  if (address.empty() || (url && url->is_loopback())) return {};
+  return RefuseOffline(choice, "is at " + address);
+}
+
 Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
                            const CancelToken& cancel) {
   if (options.replay) return ConnectReplay(choice, options);
+  DOSSIER_RETURN_IF_ERROR(CheckNetwork(choice, options));
   DOSSIER_ASSIGN_OR_RETURN(Connection connection, ConnectReal(choice, options, cancel));
   if (options.recorder) {
     connection.client = options.recorder->Wrap(std::move(connection.client), choice.key);

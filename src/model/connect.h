@@ -10,6 +10,7 @@
 #define DOSSIER_MODEL_CONNECT_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,9 @@ struct ConnectOptions {
   std::vector<std::string> known_models;           // names of the provider, for the nearest ones
   std::string commands_folder;                     // the user's presets of provider `command`
   std::function<std::optional<std::string>(std::string_view)> environment;  // for `command`
+  std::map<std::string, std::string> headers;  // config key `extra_headers`; of providers only
+  // kNone (--offline): what is not on this machine is refused. A replay needs no network.
+  enum class Network { kAllowed, kNone } network = Network::kAllowed;
   std::shared_ptr<Recorder> recorder;  // writes down all that is answered (MOD-25)
   std::shared_ptr<Recording> replay;   // answers instead of the provider
 };
@@ -41,8 +45,13 @@ struct Connection {
   int parallel = 16;           // requests that the server works on at once
 };
 
-// Errors: as the client's; kUnavailable when the local model cannot run, saying why and what else
-// can be done; kNotFound when its weights are missing (`dossier models pull`).
+// Whether `options` let the choice be asked: what runs on this machine needs no network, and a
+// replay none at all. Connect looks, too; here is the answer before anything is opened.
+// Errors: kNetwork, naming the address or the preset; those of LoadPreset.
+Status CheckNetwork(const Choice& choice, const ConnectOptions& options);
+
+// Errors: as the client's and CheckNetwork's; kUnavailable when the local model cannot run, saying
+// why and what else can be done; kNotFound when its weights are missing (`dossier models pull`).
 Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
                            const CancelToken& cancel);
 

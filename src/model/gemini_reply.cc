@@ -51,10 +51,13 @@ std::optional<Error> FindBlock(const Json& value) {
 void ReadUsage(const Json& value, Reply& reply) {
   const Json* usage = Find(value, "usageMetadata");
   if (!usage || FindInt(*usage, "promptTokenCount").value_or(-1) < 0) return;
+  // The API counts thoughts beside the candidates and leaves the field out where there are none.
+  const std::int64_t thoughts = TokensOf(*usage, "thoughtsTokenCount");
   reply.usage = {
       .input = TokensOf(*usage, "promptTokenCount") + TokensOf(*usage, "toolUsePromptTokenCount"),
-      .output = TokensOf(*usage, "candidatesTokenCount") + TokensOf(*usage, "thoughtsTokenCount"),
-      .cached = TokensOf(*usage, "cachedContentTokenCount")};
+      .output = TokensOf(*usage, "candidatesTokenCount") + thoughts,
+      .cached = TokensOf(*usage, "cachedContentTokenCount"),
+      .reasoning = thoughts};
   reply.usage.cached = std::min(reply.usage.cached, reply.usage.input);
 }
 

@@ -23,6 +23,8 @@ void ReadUsage(const Json& value, Reply& reply) {
       reply.usage.cached = TokensOf(*details, "cached_tokens");
       reply.usage.cache_write = TokensOf(*details, "cache_write_tokens");
     }
+    reply.usage.reasoning =
+        TokensIfSaid(Find(*usage, "completion_tokens_details"), "reasoning_tokens");
     if (timings && reply.usage.cached == 0) reply.usage.cached = TokensOf(*timings, "cache_n");
   } else if (timings && FindInt(*timings, "prompt_n").value_or(-1) >= 0) {
     const std::int64_t cached = TokensOf(*timings, "cache_n");

@@ -116,8 +116,10 @@ TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
                        R"("tool_calls":[{"id":"1","function":{"name":"f","arguments":)"
                        R"("{\"a\":1}"}},{"id":"2","function":{"name":"g","arguments":"no"}}]}}],)"
                        R"("usage":{"prompt_tokens":10,"completion_tokens":4,)"
-                       R"("prompt_tokens_details":{"cached_tokens":8}}})");
+                       R"("prompt_tokens_details":{"cached_tokens":8},)"
+                       R"("completion_tokens_details":{"reasoning_tokens":3}}})");
   ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->usage.reasoning, 3);  // CON-48
   EXPECT_EQ(reply->text, "hi");
   EXPECT_EQ(reply->thinking, "hm");
   EXPECT_EQ(reply->finish, Finish::kToolCalls);
@@ -136,6 +138,7 @@ TEST(OpenAiReplyTest, CachedTokensComeFromTimingsToo) {  // MOD-35
   EXPECT_EQ(reply->usage.input, 23);
   EXPECT_EQ(reply->usage.cached, 20);
   EXPECT_EQ(reply->usage.output, 5);
+  EXPECT_FALSE(reply->usage.reasoning) << "it does not say";
   EXPECT_TRUE(Find(reply->provider_data, "timings"));
 }
 

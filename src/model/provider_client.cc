@@ -1,9 +1,11 @@
 #include "model/provider_client.h"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "model/http_failure.h"
 #include "model/http_loop.h"
 #include "model/sse.h"
@@ -15,6 +17,63 @@ namespace {
 
 // Error bodies are read this far: enough to say what was wrong.
 constexpr std::size_t kMostErrorBytes = 64 << 10;
+// Shorter values of headers ("1", "eu") hide nothing, and would be taken out of any text.
+constexpr std::size_t kShortestSecret = 8;
+
+// "Name: value" as `headers` hold it.
+bool HasName(std::string_view header, std::string_view name) {
+  return header.size() > name.size() && header[name.size()] == ':' &&
+         ToLowerAscii(header.substr(0, name.size())) == ToLowerAscii(name);
+}
+
+// What decides about the key, the form of the request, or where one ends and the next begins.
+constexpr std::string_view kOurs[] = {
+    "authorization", "proxy-authorization", "x-api-key",         "x-goog-api-key", "api-key",
+    "host",          "content-length",      "transfer-encoding", "connection",     "expect"};
+
+bool IsOurs(std::string_view name, const std::vector<std::string>& sent) {
+  const std::string lower = ToLowerAscii(name);
+  return std::find(std::begin(kOurs), std::end(kOurs), lower) != std::end(kOurs) ||
+         std::any_of(sent.begin(), sent.end(),
+                     [name](const std::string& header) { return HasName(header, name); });
+}
+
+// A line break would begin another header.
+bool IsOneHeader(std::string_view name, std::string_view value) {
+  constexpr std::string_view kToken =
+      "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";  // RFC 9110
+  const auto is_control = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+  };
+  return !name.empty() && name.find_first_not_of(kToken) == name.npos &&
+         std::none_of(value.begin(), value.end(), is_control);
+}
+
+// What every request carries: the client's own headers, then those of `options`.
+Result<std::vector<std::string>> HeadersFor(const Dialect& dialect, const ProviderOptions& options,
+                                            Streaming stream) {
+  std::vector<std::string> headers = dialect.headers(options.key);
+  headers.insert(headers.end(), {"Content-Type: application/json", "User-Agent: dossier"});
+  headers.push_back(stream == Streaming::kYes ? "Accept: text/event-stream, application/json"
+                                              : "Accept: application/json");
+  const std::vector<std::string> own = headers;
+  for (const auto& [name, value] : options.headers) {
+    if (!IsOneHeader(name, value)) {
+      return MakeError(ErrorCode::kConfig,
+                       "extra_headers: '{}' is no header of one line (letters, digits and - in its "
+                       "name, no line break in its value)",
+                       utf8::CleanForTerminal(utf8::Sanitize(name)));
+    }
+    if (IsOurs(name, own)) {
+      return MakeError(ErrorCode::kConfig,
+                       "extra_headers: {} is not for you to set; a key comes from key_env, "
+                       "key_file or key_cmd",
+                       name);
+    }
+    headers.push_back(fmt::format("{}: {}", name, value));
+  }
+  return headers;
+}
 
 // One request: turns bytes of the wire into calls of the sink. On the loop's thread.
 class Receiver final : public HttpReceiver {
@@ -142,13 +201,13 @@ class Receiver final : public HttpReceiver {
     sink_->OnFailure(
         {.retry = again == HttpEnd::Again::kYes ? Failure::Retry::kYes : Failure::Retry::kNo,
          .status = answer_.status});
-    std::string message = Clean(error.message);
+    std::string message = error.message;
     if (message.find(Who()) == message.npos) message = Who() + ": " + message;
     if (streamed_ && error.code == ErrorCode::kNetwork && again == HttpEnd::Again::kNo) {
       message +=
           fmt::format(" (status {}): {}", answer_.status, Excerpt(answer_.body, options_->key));
     }
-    sink_->OnDone(tl::unexpected(Error{error.code, std::move(message)}));
+    sink_->OnDone(tl::unexpected(Error{error.code, Clean(message)}));
   }
 
   void Redirected() {
@@ -176,12 +235,16 @@ class Receiver final : public HttpReceiver {
                                                .prompt_tokens = request_->estimated_tokens},
                                               std::chrono::system_clock::now());
     sink_->OnFailure(failed.failure);
-    sink_->OnDone(tl::unexpected(failed.error));
+    sink_->OnDone(tl::unexpected(Error{failed.error.code, Clean(failed.error.message)}));
   }
 
   std::string Clean(std::string_view message) const {
-    return options_->key.empty() ? std::string(message)
-                                 : ReplaceAll(message, options_->key, "[redacted:key]");
+    std::string clean(message);
+    if (!options_->key.empty()) clean = ReplaceAll(clean, options_->key, "[redacted:key]");
+    for (const auto& [name, value] : options_->headers) {
+      if (value.size() >= kShortestSecret) clean = ReplaceAll(clean, value, "[redacted:header]");
+    }
+    return clean;
   }
 
   const Dialect& dialect_;
@@ -199,18 +262,13 @@ class Receiver final : public HttpReceiver {
 
 class ProviderClient final : public Client {
  public:
-  ProviderClient(const Dialect& dialect, ProviderOptions options, std::shared_ptr<HttpLoop> loop)
+  ProviderClient(const Dialect& dialect, ProviderOptions options, Streaming stream,
+                 std::vector<std::string> headers, std::shared_ptr<HttpLoop> loop)
       : dialect_(dialect),
         options_(std::make_shared<const ProviderOptions>(std::move(options))),
-        wire_{.entry = options_->entry, .provider = options_->provider, .stream = options_->stream},
-        loop_(std::move(loop)) {
-    if (!options_->entry.streaming) wire_.stream = Streaming::kNo;
-    headers_ = dialect_.headers(options_->key);
-    headers_.insert(headers_.end(), {"Content-Type: application/json", "User-Agent: dossier"});
-    headers_.push_back(wire_.stream == Streaming::kYes
-                           ? "Accept: text/event-stream, application/json"
-                           : "Accept: application/json");
-  }
+        wire_{.entry = options_->entry, .provider = options_->provider, .stream = stream},
+        headers_(std::move(headers)),
+        loop_(std::move(loop)) {}
 
   void Submit(std::shared_ptr<const Request> request, CancelToken cancel,
               std::shared_ptr<Sink> sink) override {
@@ -238,8 +296,8 @@ class ProviderClient final : public Client {
 
   const Dialect& dialect_;
   const std::shared_ptr<const ProviderOptions> options_;
-  WireOptions wire_;
-  std::vector<std::string> headers_;
+  const WireOptions wire_;
+  const std::vector<std::string> headers_;
   std::mutex mutex_;
   std::set<std::string> said_;
   const std::shared_ptr<HttpLoop> loop_;
@@ -255,8 +313,11 @@ Result<std::shared_ptr<Client>> MakeProviderClient(ProviderOptions options) {
                      "provider {}: there is no dialect {}; there are openai, anthropic and gemini",
                      options.provider, options.dialect);
   }
+  const Streaming stream = options.entry.streaming ? options.stream : Streaming::kNo;
+  DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> headers, HeadersFor(*dialect, options, stream));
   DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
-  return std::make_shared<ProviderClient>(*dialect, std::move(options), std::move(loop));
+  return std::make_shared<ProviderClient>(*dialect, std::move(options), stream, std::move(headers),
+                                          std::move(loop));
 }
 
 }  // namespace dossier::model

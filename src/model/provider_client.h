@@ -9,6 +9,7 @@
 #ifndef DOSSIER_MODEL_PROVIDER_CLIENT_H_
 #define DOSSIER_MODEL_PROVIDER_CLIENT_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,13 +26,15 @@ struct ProviderOptions {
   std::string key_source;  // "OPENAI_API_KEY", for messages
   std::string provider = "openai";  // "local" gets cache_prompt and grammar too
   std::string dialect = "openai";   // as FindDialect
+  // Sent besides the client's own. Their values are kept out of messages, as the key is.
+  std::map<std::string, std::string> headers;
   std::vector<std::string> models;  // known names, for the nearest ones
   Entry entry;
   Streaming stream = Streaming::kYes;
 };
 
 // Errors: kUnavailable if libcurl cannot be loaded, naming the package; kConfig for an address or a
-// dialect that is none.
+// dialect that is none, a header with a line break, or one that is the client's own.
 Result<std::shared_ptr<Client>> MakeProviderClient(ProviderOptions options);
 
 }  // namespace dossier::model

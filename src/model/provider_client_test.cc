@@ -44,6 +44,68 @@ std::unique_ptr<HttpListener> Serve(std::string_view yaml, const std::string& re
   return std::move(*server);
 }
 
+// The first request that a client with these headers of a configuration sends.
+struct Sent {
+  HttpHeaders headers;
+  Result<Reply> reply;
+};
+Sent SendWith(std::map<std::string, std::string> headers, const std::string& answer,
+              int status = 200) {
+  HttpHeaders seen;
+  auto server = Serve([&](std::shared_ptr<HttpExchange> exchange) {
+    seen = exchange->request().headers;
+    exchange->Reply(
+        {.status = status, .headers = {{"content-type", "application/json"}}, .body = answer});
+  });
+  auto client = MakeProviderClient(
+      {.base_url = Address(*server), .key = kKey, .headers = std::move(headers)});
+  if (!client) return {{}, tl::unexpected(client.error())};
+  auto sink = std::make_shared<RecordingSink>();
+  (*client)->Submit(std::make_shared<const Request>(UserRequest("x")), {}, sink);
+  Result<Reply> reply = sink->Wait();
+  return {seen, std::move(reply)};
+}
+
+std::string ValueOf(const HttpHeaders& headers, std::string_view name) {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+TEST(ProviderHeadersTest, HeadersOfTheConfigurationAreSentBesideTheKey) {  // CON-14
+  const Sent sent =
+      SendWith({{"X-Team", "compilers"}}, R"({"choices":[{"message":{"content":"hi"}}]})");
+  ASSERT_TRUE(sent.reply) << sent.reply.error().message;
+  EXPECT_EQ(ValueOf(sent.headers, "x-team"), "compilers");
+  EXPECT_EQ(ValueOf(sent.headers, "authorization"), std::string("Bearer ") + kKey);
+}
+
+TEST(ProviderHeadersTest, NeitherTheKeyNorTheFormOfARequestIsForThemToSet) {  // CON-14, CON-15
+  for (const char* name : {"Authorization", "x-API-key", "X-Goog-Api-Key", "Host", "content-type",
+                           "Content-Length", "Transfer-Encoding", "Accept"}) {
+    EXPECT_THAT(SendWith({{name, "v"}}, "").reply, FailsWith(ErrorCode::kConfig, name)) << name;
+  }
+  const std::pair<const char*, const char*> broken[] = {{"X-A", "b\r\nAuthorization: Bearer evil"},
+                                                        {"X-A", "b\nc"},
+                                                        {"X-A", "\x7f"},
+                                                        {"X A", "b"},
+                                                        {"X:A", "b"},
+                                                        {"", "b"}};
+  for (const auto& [name, value] : broken) {
+    EXPECT_THAT(SendWith({{name, value}}, "").reply,
+                FailsWith(ErrorCode::kConfig, "no header of one line"));
+  }
+}
+
+TEST(ProviderHeadersTest, WhatAServerEchoesOfThemIsRedacted) {  // CON-49
+  const Sent sent = SendWith({{"X-Gateway", "gateway-secret-0815"}},
+                             R"({"error":{"message":"no gateway-secret-0815 here"}})", 400);
+  ASSERT_FALSE(sent.reply);
+  EXPECT_THAT(sent.reply.error().message,
+              AllOf(HasSubstr("[redacted:header]"), Not(HasSubstr("gateway-secret"))));
+}
+
 Entry PricedEntry() {
   Entry entry;
   entry.json_schema = true;

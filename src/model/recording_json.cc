@@ -162,6 +162,7 @@ Usage UsageFromJson(const Json& json) {
           .cached = tokens("cached"),
           .cache_write = tokens("cache_write"),
           .cache_write_long = tokens("cache_write_long"),
+          .reasoning = FindInt(json, "reasoning"),
           .estimated = FindBool(json, "estimated").value_or(false),
           .cost_nano_usd = FindInt(json, "cost_nano_usd")};
 }
@@ -173,6 +174,7 @@ Json UsageToJson(const Usage& usage) {
       {"cached", usage.cached},
       {"cache_write", usage.cache_write},
       {"cache_write_long", usage.cache_write_long},
+      {"reasoning", usage.reasoning ? Json(*usage.reasoning) : Json(nullptr)},
       {"estimated", usage.estimated},
       {"cost_nano_usd", usage.cost_nano_usd ? Json(*usage.cost_nano_usd) : Json(nullptr)}};
 }

@@ -188,16 +188,20 @@ class RuleReader {
   }
 
   static Usage ReadUsage(const YAML::Node& node) {
-    CheckKeys(node, {"input", "output", "cached", "cache_write"});
+    CheckKeys(node, {"input", "output", "cached", "cache_write", "reasoning"});
     const auto tokens = [&](const char* key) {
       const std::int64_t number = node[key] ? Integer(node[key]) : 0;
       if (number < 0) Fail(node[key], fmt::format("{} is negative", key));
       return number;
     };
-    const Usage usage{.input = tokens("input"),
-                      .output = tokens("output"),
-                      .cached = tokens("cached"),
-                      .cache_write = tokens("cache_write")};
+    Usage usage{.input = tokens("input"),
+                .output = tokens("output"),
+                .cached = tokens("cached"),
+                .cache_write = tokens("cache_write")};
+    if (node["reasoning"]) usage.reasoning = tokens("reasoning");
+    if (usage.reasoning.value_or(0) > usage.output) {
+      Fail(node, "reasoning is a part of output, and is more than it");
+    }
     if (usage.cached + usage.cache_write > usage.input) {
       Fail(node, "cached and cache_write are parts of input, and are more than it");
     }

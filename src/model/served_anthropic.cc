@@ -60,11 +60,17 @@ std::string_view ReasonOf(Finish finish) {
 }
 
 // Cached and written tokens are counted beside input_tokens.
-JsonObject UsageJson(const Usage& usage, std::int64_t output) {
-  return {{"input_tokens", usage.input - usage.cached - usage.cache_write},
-          {"cache_read_input_tokens", usage.cached},
-          {"cache_creation_input_tokens", usage.cache_write},
-          {"output_tokens", output}};
+JsonObject OutputJson(const Usage& usage) {
+  return {{"output_tokens", usage.output},
+          {"output_tokens_details", JsonObject{{"thinking_tokens", usage.reasoning.value_or(0)}}}};
+}
+
+// `output`: what is told of it, as a stream begins with less than its end has.
+JsonObject UsageJson(const Usage& usage, JsonObject output) {
+  output["input_tokens"] = usage.input - usage.cached - usage.cache_write;
+  output["cache_read_input_tokens"] = usage.cached;
+  output["cache_creation_input_tokens"] = usage.cache_write;
+  return output;
 }
 
 // The content blocks; `Fill::kNo` leaves out what a stream brings in deltas.
@@ -101,7 +107,7 @@ JsonObject Message(const ServedReply& reply, JsonArray content, Json reason, Jso
 
 Json Whole(const ServedReply& reply) {
   return Message(reply, BlocksOf(reply.answer, Fill::kYes), Json(ReasonOf(reply.answer.finish)),
-                 UsageJson(reply.usage, reply.usage.output));
+                 UsageJson(reply.usage, OutputJson(reply.usage)));
 }
 
 // Writes a stream; every event has its type as name and as field.
@@ -140,8 +146,9 @@ void WriteBlock(std::size_t index, const Json& start, const Json& whole, EventWr
 
 std::vector<std::string> Events(const ServedReply& reply) {
   EventWriter writer;
-  writer.Add("message_start",
-             {{"message", Message(reply, {}, nullptr, UsageJson(reply.usage, /*output=*/1))}});
+  writer.Add(
+      "message_start",
+      {{"message", Message(reply, {}, nullptr, UsageJson(reply.usage, {{"output_tokens", 1}}))}});
   writer.Add("ping", {});
   const JsonArray starts = BlocksOf(reply.answer, Fill::kNo);
   const JsonArray blocks = BlocksOf(reply.answer, Fill::kYes);
@@ -154,23 +161,17 @@ std::vector<std::string> Events(const ServedReply& reply) {
   if (reply.answer.cut_after) return writer.Take();
   writer.Add("message_delta", {{"delta", JsonObject{{"stop_reason", ReasonOf(reply.answer.finish)},
                                                     {"stop_sequence", nullptr}}},
-                               {"usage", JsonObject{{"output_tokens", reply.usage.output}}}});
+                               {"usage", OutputJson(reply.usage)}});
   writer.Add("message_stop", {});
   return writer.Take();
 }
 
 Json ErrorJson(int status, std::string_view message) {
-  struct Row {
-    int status;
-    std::string_view type;
-  };
-  constexpr Row kTypes[] = {{401, "authentication_error"}, {403, "permission_error"},
-                            {404, "not_found_error"},      {413, "request_too_large"},
-                            {429, "rate_limit_error"},     {529, "overloaded_error"}};
-  std::string_view type = status < 500 ? "invalid_request_error" : "api_error";
-  for (const Row& row : kTypes) {
-    if (row.status == status) type = row.type;
-  }
+  constexpr StatusName kTypes[] = {{401, "authentication_error"}, {403, "permission_error"},
+                                   {404, "not_found_error"},      {413, "request_too_large"},
+                                   {429, "rate_limit_error"},     {529, "overloaded_error"}};
+  const std::string_view type =
+      NameOfStatus(kTypes, status, status < 500 ? "invalid_request_error" : "api_error");
   return JsonObject{{"type", "error"}, {"error", JsonObject{{"type", type}, {"message", message}}}};
 }
 

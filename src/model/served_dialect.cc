@@ -56,6 +56,13 @@ std::string TextOfContent(const Json& content) {
   return joined;
 }
 
+std::string_view NameOfStatus(std::span<const StatusName> table, int status,
+                              std::string_view otherwise) {
+  const auto row = std::find_if(table.begin(), table.end(),
+                                [status](const StatusName& one) { return one.status == status; });
+  return row == table.end() ? otherwise : row->name;
+}
+
 const JsonArray& ArrayOf(const Json& object, std::string_view name) {
   static const JsonArray kNone;
   const Json* list = Find(object, name);

@@ -67,6 +67,13 @@ std::string EventText(const Json& data, std::string_view name = {});
 void AddServedTurn(std::string_view role, std::string text, Request& request);
 // A text, or the texts of a list of blocks.
 std::string TextOfContent(const Json& content);
+// The name that a provider gives to an HTTP status; `otherwise` for one that is not in its table.
+struct StatusName {
+  int status;
+  std::string_view name;
+};
+std::string_view NameOfStatus(std::span<const StatusName> table, int status,
+                              std::string_view otherwise);
 // The list under `name`; empty if it is none.
 const JsonArray& ArrayOf(const Json& object, std::string_view name);
 

@@ -68,7 +68,7 @@ TEST(ServedDialectTest, TextThinkingUsageAndFinishArrive) {  // MOD-50, MOD-10 t
     auto server = Serve(R"(
 - reply: "naïve café 😀 and some more text"
   thinking: "let me look at it closely"
-  usage: {input: 1000, output: 50, cached: 400, cache_write: 100}
+  usage: {input: 1000, output: 50, cached: 400, cache_write: 100, reasoning: 30}
 - {reply: "0123", finish: length}
 )");
     auto client = ClientOf(c, *server);
@@ -84,6 +84,7 @@ TEST(ServedDialectTest, TextThinkingUsageAndFinishArrive) {  // MOD-50, MOD-10 t
     EXPECT_EQ(reply->usage.input, 1000) << NameOf(c);
     EXPECT_EQ(reply->usage.output, 50) << NameOf(c);
     EXPECT_EQ(reply->usage.cached, 400) << NameOf(c);
+    EXPECT_EQ(reply->usage.reasoning, 30) << NameOf(c);           // CON-48, CON-A13
     const bool writes = std::string_view(c.dialect) != "gemini";  // which writes by itself
     EXPECT_EQ(reply->usage.cache_write, writes ? 100 : 0) << NameOf(c);
     EXPECT_EQ(Submit(*client, UserRequest("x"))->Wait()->finish, Finish::kLength) << NameOf(c);

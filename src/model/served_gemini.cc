@@ -71,10 +71,13 @@ std::string_view ReasonOf(Finish finish) {
 }
 
 Json UsageJson(const Usage& usage) {
-  return JsonObject{{"promptTokenCount", usage.input},
-                    {"cachedContentTokenCount", usage.cached},
-                    {"candidatesTokenCount", usage.output},
-                    {"totalTokenCount", usage.input + usage.output}};
+  const std::int64_t thoughts = usage.reasoning.value_or(0);
+  JsonObject out{{"promptTokenCount", usage.input},
+                 {"cachedContentTokenCount", usage.cached},
+                 {"candidatesTokenCount", usage.output - thoughts},
+                 {"totalTokenCount", usage.input + usage.output}};
+  if (thoughts > 0) out["thoughtsTokenCount"] = thoughts;
+  return out;
 }
 
 JsonObject Thought(std::string_view text) { return {{"text", text}, {"thought", true}}; }
@@ -128,17 +131,11 @@ std::vector<std::string> Events(const ServedReply& reply) {
 }
 
 Json ErrorJson(int status, std::string_view message) {
-  struct Row {
-    int status;
-    std::string_view name;
-  };
-  constexpr Row kNames[] = {{401, "UNAUTHENTICATED"}, {403, "PERMISSION_DENIED"},
-                            {404, "NOT_FOUND"},       {429, "RESOURCE_EXHAUSTED"},
-                            {503, "UNAVAILABLE"},     {504, "DEADLINE_EXCEEDED"}};
-  std::string_view name = status < 500 ? "INVALID_ARGUMENT" : "INTERNAL";
-  for (const Row& row : kNames) {
-    if (row.status == status) name = row.name;
-  }
+  constexpr StatusName kNames[] = {{401, "UNAUTHENTICATED"}, {403, "PERMISSION_DENIED"},
+                                   {404, "NOT_FOUND"},       {429, "RESOURCE_EXHAUSTED"},
+                                   {503, "UNAVAILABLE"},     {504, "DEADLINE_EXCEEDED"}};
+  const std::string_view name =
+      NameOfStatus(kNames, status, status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
   return JsonObject{
       {"error", JsonObject{{"code", status}, {"message", message}, {"status", name}}}};
 }

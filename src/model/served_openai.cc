@@ -39,7 +39,8 @@ Json UsageJson(const Usage& usage) {
       {"completion_tokens", usage.output},
       {"total_tokens", usage.input + usage.output},
       {"prompt_tokens_details",
-       JsonObject{{"cached_tokens", usage.cached}, {"cache_write_tokens", usage.cache_write}}}};
+       JsonObject{{"cached_tokens", usage.cached}, {"cache_write_tokens", usage.cache_write}}},
+      {"completion_tokens_details", JsonObject{{"reasoning_tokens", usage.reasoning.value_or(0)}}}};
 }
 
 JsonArray ToolCallsJson(const Script::Answer& answer) {
@@ -99,8 +100,13 @@ std::vector<std::string> Events(const ServedReply& reply) {
 }
 
 Json ErrorJson(int status, std::string_view message) {
+  constexpr StatusName kCodes[] = {{401, "invalid_api_key"}, {429, "rate_limit_exceeded"}};
+  const std::string_view code = NameOfStatus(kCodes, status, "");
   return JsonObject{
-      {"error", JsonObject{{"message", message}, {"type", "script"}, {"code", status}}}};
+      {"error", JsonObject{{"message", message},
+                           {"type", status < 500 ? "invalid_request_error" : "server_error"},
+                           {"param", nullptr},
+                           {"code", code.empty() ? Json() : Json(code)}}}};
 }
 
 }  // namespace

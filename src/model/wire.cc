@@ -123,6 +123,11 @@ std::int64_t TokensOf(const Json& object, std::string_view name) {
   return value && *value >= 0 && *value <= kMostTokens ? *value : 0;
 }
 
+std::optional<std::int64_t> TokensIfSaid(const Json* details, std::string_view name) {
+  if (!details || !FindInt(*details, name)) return std::nullopt;
+  return TokensOf(*details, name);
+}
+
 Json ParseArguments(std::string_view text, std::string_view name,
                     std::vector<std::string>& warnings) {
   if (text.empty()) return JsonObject();

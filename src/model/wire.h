@@ -50,6 +50,8 @@ tl::unexpected<Error> MalformedReply(std::string_view what);
 Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warnings);
 // A number of tokens; 0 if it is none.
 std::int64_t TokensOf(const Json& object, std::string_view name);
+// The tokens at `name` of what `details` points to; nullopt if the provider does not say.
+std::optional<std::int64_t> TokensIfSaid(const Json* details, std::string_view name);
 Json ParseArguments(std::string_view text, std::string_view name,
                     std::vector<std::string>& warnings);
 // An error in the body of an answer or event: {"error": "text" or {message, type, …}}. Servers send
