@@ -26,6 +26,9 @@ TEST(ResultTest, EveryCodeHasANameAndAnExitCodeOfTheTable) {
   EXPECT_EQ(ExitCode(ErrorCode::kUsage), 2);
   EXPECT_EQ(ExitCode(ErrorCode::kRefused), 12);
   EXPECT_EQ(ExitCode(ErrorCode::kCancelled), 130);
+  EXPECT_EQ(ExitCode(ErrorCode::kPartial), 13);         // CON-4
+  EXPECT_EQ(ExitCode(ErrorCode::kContextCommand), 14);  // CON-4, CON-26
+  EXPECT_EQ(ErrorName(ErrorCode::kContextCommand), "context_command_failed");
   EXPECT_EQ(ErrorName(ErrorCode::kTooLong), "too_long");
 }
 

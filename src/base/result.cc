@@ -31,6 +31,8 @@ constexpr Row kRows[] = {
     {ErrorCode::kSchema, "schema", 11},
     {ErrorCode::kRefused, "refused", 12},
     {ErrorCode::kUnavailable, "unavailable", 12},
+    {ErrorCode::kPartial, "partial", 13},
+    {ErrorCode::kContextCommand, "context_command_failed", 14},
     {ErrorCode::kCheckFailed, "check_failed", 15},
     {ErrorCode::kLocked, "locked", 16},
     {ErrorCode::kCancelled, "cancelled", 130},

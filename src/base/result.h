@@ -41,6 +41,8 @@ enum class ErrorCode {
   kSchema,           // 11: a reply does not match its schema
   kRefused,          // 12: sandbox or policy
   kUnavailable,      // 12: a needed mechanism is missing here
+  kPartial,          // 13: a part of the answer, or partly done
+  kContextCommand,   // 14: a context command that must not fail failed
   kCheckFailed,      // 15: a check found differences
   kLocked,           // 16: a lock was not obtained in time
   kCancelled,        // 130: the user stopped it

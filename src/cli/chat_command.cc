@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <iostream>
-
 #include "cli/chat_output.h"
 #include "cli/chat_session.h"
 #include "cli/chat_setup.h"
@@ -85,25 +83,26 @@ class ChatRun {
     using Stream = ConversationDriver::Stream;
     DOSSIER_ASSIGN_OR_RETURN(driver,
                              ConversationDriver::Make(*setup, stream ? Stream::kYes : Stream::kNo));
-    const std::unique_ptr<LineReader> reader = MakeReader(history);
-    ChatSession session(
-        SessionOptions(*setup), *driver, *reader,
-        [this](std::function<void()> handler) { interrupt_.Divert(std::move(handler)); }, out_,
-        err_);
-    return session.Run(cancel_);
+    if (const auto editor = MakeEditor(history)) {
+      const auto divert = [this](std::function<void()> handler) {
+        interrupt_.Divert(std::move(handler));
+      };
+      return ChatSession(SessionOptions(*setup), *driver, *editor, divert, out_, err_).Run(cancel_);
+    }
+    PlainLineReader lines(STDIN_FILENO, cancel_);
+    return ChatSession(SessionOptions(*setup), *driver, lines, {}, out_, err_).Run(cancel_);
   }
 
-  // With an editor at a terminal, else the lines as they are.
-  std::unique_ptr<LineReader> MakeReader(const std::string& history) const {
-    if (AtTerminal()) {
-      auto editor = LineEditor::Make({.history = history,
-                                      .complete = CompleteSlash,
-                                      .color = terminal_.color,
-                                      .cancel = cancel_});
-      if (editor) return std::move(*editor);
-      PrintWarning(err_, editor.error().message);
-    }
-    return std::make_unique<PlainLineReader>(std::cin);
+  // Null where there is no terminal to edit on.
+  std::unique_ptr<LineReader> MakeEditor(const std::string& history) const {
+    if (!AtTerminal()) return nullptr;
+    auto editor = LineEditor::Make({.history = history,
+                                    .complete = CompleteSlash,
+                                    .color = terminal_.color,
+                                    .cancel = cancel_});
+    if (editor) return std::move(*editor);
+    PrintWarning(err_, editor.error().message);
+    return nullptr;
   }
 
   ChatSessionOptions SessionOptions(const ChatSetup& setup) const {

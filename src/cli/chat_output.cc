@@ -69,7 +69,7 @@ std::string ToolLine(const JsonObject& record, std::string_view why) {
 Json OutcomeJson(const TurnOutcome& outcome) {
   JsonObject out{{"schema", kSchemaVersion}};
   if (outcome.error && !HasAnswer(outcome)) {
-    out["error"] = ErrorJson(outcome.error_name, outcome.exit, outcome.error->message);
+    out["error"] = ErrorJson(ErrorName(outcome.error->code), outcome.exit, outcome.error->message);
     if (!outcome.violations.empty()) {
       out["error"].as_object()["violations"] = TextsJson(outcome.violations);
     }
@@ -89,7 +89,7 @@ Json OutcomeJson(const TurnOutcome& outcome) {
   out["timings_ms"] = TimesJson(outcome.times);
   out["warnings"] = TextsJson(outcome.warnings);
   if (outcome.error) {
-    out["error"] = ErrorJson(outcome.error_name, outcome.exit, outcome.error->message);
+    out["error"] = ErrorJson(ErrorName(outcome.error->code), outcome.exit, outcome.error->message);
   }
   out["exit"] = outcome.exit;
   return out;
@@ -212,8 +212,8 @@ void ChatOutput::FinishEvents(const TurnOutcome& outcome) {
   if (outcome.data) Event("delta", {{"text", outcome.text}});
   if (outcome.usage.input > 0) Event("usage", conversation::UsageJson(outcome.usage));
   if (outcome.error) {
-    Event("error",
-          {{"error", ErrorJson(outcome.error_name, outcome.exit, outcome.error->message)}});
+    Event("error", {{"error", ErrorJson(ErrorName(outcome.error->code), outcome.exit,
+                                        outcome.error->message)}});
   }
   Event("end", {{"exit", outcome.exit},
                 {"finish_reason", outcome.finish},

@@ -102,6 +102,7 @@ int ChatSession::Loop() {
     const Result<Line> line = ReadMessage(reader_, PromptNow(), MessageEnd::kLine);
     if (!line) return PrintError(err_, line.error());
     if (line->kind == Line::Kind::kEnd) return 0;
+    if (cancel_.cancelled()) break;
     if (line->kind == Line::Kind::kInterrupted) {
       const bool empty = line->was == Line::Was::kEmpty;
       if (warned && empty) return 130;

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <deque>
 #include <sstream>
+#include <thread>
 
 #include "base/file.h"
 #include "cli/input_history.h"
@@ -233,6 +235,46 @@ TEST(ReadMessageTest, SeveralLinesMakeOneMessage) {
     EXPECT_EQ(message->text, c.text);
     EXPECT_EQ(message->kind, c.kind) << c.text;
   }
+}
+
+// What a writer put into a pipe, read as lines.
+class PlainLineReaderTest : public ::testing::Test {
+ protected:
+  PlainLineReaderTest() {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    in_ = UniqueFd(ends[0]);
+    out_ = UniqueFd(ends[1]);
+  }
+
+  UniqueFd in_, out_;
+  CancelSource source_;
+};
+
+TEST_F(PlainLineReaderTest, LinesComeOneByOneAndTheLastNeedsNoEnd) {
+  ASSERT_TRUE(WriteAll(out_.get(), "one\r\n\nthree"));
+  out_.Reset();
+  PlainLineReader reader(in_.get(), source_.token());
+  for (const char* text : {"one", "", "three"}) EXPECT_EQ(reader.Read({})->text, text);
+  EXPECT_EQ(reader.Read({})->kind, Line::Kind::kEnd);
+}
+
+TEST_F(PlainLineReaderTest, ACancelledTokenEndsTheWaitForALine) {  // CON 3.2: Ctrl-C
+  PlainLineReader reader(in_.get(), source_.token());
+  std::jthread other([this] { source_.Cancel("interrupted"); });  // the writer never ends its line
+  EXPECT_EQ(reader.Read({})->kind, Line::Kind::kInterrupted);
+}
+
+TEST(ChatSessionTest, WithoutATerminalACancelledSessionSendsNothingMore) {  // CON 3.2, CON-4
+  CancelSource source;
+  RecordingDriver driver;
+  driver.press = [&] { source.Cancel("interrupted"); };
+  ScriptedReader reader({Text("one"), Text("two")});
+  std::ostringstream out, err;
+  ChatSession session({}, driver, reader, {}, out, err);
+  EXPECT_EQ(session.Run(source.token()), 0) << "the signal's code is the process's";
+  EXPECT_THAT(driver.calls, ElementsAre("send one"));
+  EXPECT_THAT(err.str(), Not(HasSubstr("Ctrl-C again")));
 }
 
 TEST(InputHistoryTest, MessagesComeBackInAPrivateBoundedFile) {

@@ -9,10 +9,10 @@
 #include "base/utf8.h"
 #include "cli/asset_folders.h"
 #include "cli/confirm_command.h"
+#include "cli/open_chat_model.h"
 #include "cli/schema_choice.h"
 #include "conversation/folder.h"
 #include "conversation/index.h"
-#include "model/dialect.h"
 #include "sources/command_environment.h"
 
 namespace dossier::cli {
@@ -25,38 +25,10 @@ using conversation::TurnRequest;
 constexpr std::string_view kCompatModel = "gpt-3.5-turbo";  // section 4.13
 constexpr std::size_t kMaxSystemText = 16 << 20;            // bytes
 
-// What the conversation's file says, so that a later turn finds the model again.
-std::string StoredName(const std::string& asked, const OpenedModel& opened) {
-  if (!asked.empty()) return asked;
-  const std::string& provider = opened.root.entry.provider;
-  return provider == "local" || provider == "scripted" ? provider : opened.root.name;
-}
-
-std::function<std::string(const model::Request&)> WireOf(const OpenedModel& opened) {
-  const model::Dialect* dialect = model::FindDialect(opened.dialect);
-  if (!dialect) dialect = model::FindDialect("openai");
-  const model::WireOptions options{
-      .entry = opened.root.entry,
-      .provider = opened.provider,
-      .stream = opened.root.entry.streaming ? model::Streaming::kYes : model::Streaming::kNo};
-  return [dialect, options](const model::Request& request) {
-    model::WireOptions own = options;
-    if (request.raw == model::Request::Raw::kKept) own.stream = model::Streaming::kNo;
-    return dialect->build(request, own).body;
-  };
-}
-
 conversation::CompactionLimits LimitsOf(const config::Compaction& config,
                                         const ChatArguments& arguments) {
-  using Mode = conversation::CompactionLimits::Mode;
-  conversation::CompactionLimits limits{.soft_tokens = config.soft_tokens,
-                                        .hard_tokens = config.hard_tokens,
-                                        .keep_turns = config.keep_turns,
-                                        .summary_tokens = config.summary_tokens,
-                                        .horizon = config.horizon,
-                                        .min_gain = config.min_gain};
-  if (config.mode == config::Compaction::Mode::kOff || arguments.no_compact)
-    limits.mode = Mode::kOff;
+  conversation::CompactionLimits limits = cli::LimitsOf(config);
+  if (arguments.no_compact) limits.mode = conversation::CompactionLimits::Mode::kOff;
   if (arguments.history_budget) limits.hard_tokens = *arguments.history_budget;
   return limits;
 }
@@ -227,6 +199,7 @@ Status ChatSetup::MakeChat() {
     }
   }
   parts.journal = journal_;
+  parts.content_folder = content_folder();
   DOSSIER_ASSIGN_OR_RETURN(parts.folders, AssetFoldersFor(""));
   chat_ = std::make_unique<conversation::Chat>(std::move(parts));
   return {};
@@ -252,21 +225,8 @@ Result<ChatModel> ChatSetup::OpenChatModel(const std::string& name) {
   if (const auto known = models_.find(name); known != models_.end()) return known->second;
   ModelFlags flags = arguments_.model;
   flags.model = name;
-  DOSSIER_ASSIGN_OR_RETURN(flags, WithConfig(std::move(flags), config_, global_));
-  DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(flags, say_, cancel_));
-  ChatModel model{.name = opened.root.name,
-                  .stored = StoredName(name, opened),
-                  .entry = opened.root.entry,
-                  .counter = opened.root.counter,
-                  .gate = opened.root.gate,
-                  .sampling = opened.sampling,
-                  .deadline = opened.deadline,
-                  .idle_limit = opened.idle_limit,
-                  .wire = WireOf(opened)};
-  model.sampling.temperature = flags.temperature;
-  if (global_.verbose > 0 || config_.debug) {
-    say_(fmt::format("model: {} ({})", opened.description, opened.why));
-  }
+  DOSSIER_ASSIGN_OR_RETURN(const ChatModel model,
+                           cli::OpenChatModel(std::move(flags), config_, global_, say_, cancel_));
   models_.emplace(name, model);
   return model;
 }

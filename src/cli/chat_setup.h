@@ -67,6 +67,9 @@ class ChatSetup {
   // Whether a person is asked before a command of agent mode runs.
   bool asks() const;
 
+  // Where contexts that a refresh replaces are kept; "" in a session that keeps nothing.
+  std::string content_folder() const { return unsaved() ? "" : config_.user.data + "/content"; }
+
   // Turns go into a folder that ends with this object: --no-save, a session that is --read-only.
   bool unsaved() const { return scratch_.has_value(); }
   // Ends that: the conversation becomes a stored one. Errors: kNotFound ("conversation 'X'

@@ -126,7 +126,11 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
          return RunPack(arguments.pack, std::cin, out, err);
        }},
       {"runs", [&] { return RunRuns(arguments.runs, out, err); }},
-      {"models", [&] { return RunModels(arguments.models, cancel, out, err); }},
+      {"models",
+       [&] {
+         arguments.models.offline = arguments.global.offline;
+         return RunModels(arguments.models, cancel, out, err);
+       }},
       {"sandbox", [&] { return RunSandbox(app, arguments.sandbox, cancel, out, err); }},
       {"tokens",
        [&] {
@@ -135,8 +139,7 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
        }},
       {"conversations",
        [&] {
-         arguments.conversations.stdin_is_terminal = ::isatty(STDIN_FILENO) == 1;
-         return RunConversations(arguments.conversations, cancel, std::cin, out, err);
+         return RunConversations(arguments.conversations, arguments.global, cancel, out, err);
        }},
       {"context",
        [&] {
@@ -147,7 +150,7 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
          if (!arguments.context_refresh.action.empty()) {
            return RunContextRefresh(arguments.context_refresh, arguments.global, cancel, out, err);
          }
-         return RunContextCommand(arguments.context, cancel, out, err);
+         return RunContextCommand(arguments.context, arguments.global, cancel, out, err);
        }},
       {"doctor",
        [&] {
@@ -177,8 +180,7 @@ std::optional<int> Parse(CLI::App& app, const std::vector<std::string>& argv, st
     out << HelpText(command, path, HelpLength::kShort);
     return 0;
   } catch (const CLI::ParseError& error) {
-    PrintError(err, {ErrorCode::kUsage, UsageMessage(app, error)});
-    return kExitUsage;
+    return PrintError(err, {ErrorCode::kUsage, UsageMessage(app, error)});
   }
   ApplyTwins(app);
   return std::nullopt;

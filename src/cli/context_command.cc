@@ -2,8 +2,10 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "cli/context_failure.h"
 #include "cli/conversations_command.h"
 #include "cli/conversations_view.h"
+#include "cli/exit_codes.h"
 #include "cli/terminal.h"
 #include "conversation/frozen.h"
 #include "conversation/migrate.h"
@@ -48,8 +50,8 @@ Result<NamedBlock> ChooseBlock(const std::vector<NamedBlock>& blocks, const std:
 }
 
 // The whole output of a block, if its command kept it.
-Result<std::string> FullOutput(const Stored& stored, const NamedBlock& block) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+Result<std::string> FullOutput(const Stored& stored, const NamedBlock& block,
+                               const std::string& data) {
   DOSSIER_ASSIGN_OR_RETURN(const auto content, store::ContentStore::Open(data + "/content"));
   for (const auto& command : stored.context->commands) {
     if (command.name == block.name && content->Has(command.sha256)) {
@@ -60,8 +62,8 @@ Result<std::string> FullOutput(const Stored& stored, const NamedBlock& block) {
                    "the whole output of '{}' was not kept; keep_full: true keeps it", block.name);
 }
 
-Status Show(const ContextArguments& arguments, const Store& store, std::ostream& out,
-            std::ostream& err) {
+Status Show(const ContextArguments& arguments, const config::Config& config, const Store& store,
+            std::ostream& out, std::ostream& err) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string id, store.Resolve(arguments.ids.front()));
   DOSSIER_ASSIGN_OR_RETURN(const conversation::Loaded loaded, store.Load(id));
   const Stored& stored = loaded.stored;
@@ -75,7 +77,7 @@ Status Show(const ContextArguments& arguments, const Store& store, std::ostream&
                              ChooseBlock(conversation::BlocksOf(text), arguments.block, id));
     text = block.text;
     if (arguments.full && stored.context) {
-      DOSSIER_ASSIGN_OR_RETURN(text, FullOutput(stored, block));
+      DOSSIER_ASSIGN_OR_RETURN(text, FullOutput(stored, block, config.user.data));
     }
   }
   if (arguments.json) {
@@ -178,24 +180,26 @@ void AddContextCommand(CLI::App& app, ContextArguments* arguments) {
   migrate.add_flag("--drop-changed", arguments->drop_changed,
                    "remove later copies, too, that differ from the first");
   for (CLI::App* action : {&show, &migrate}) {
-    action->add_option("--conversations-path", arguments->folder, "folder of the conversations");
     action->add_flag("--json", arguments->json, "one object");
     action->callback([arguments, action] { arguments->action = action->get_name(); });
   }
 }
 
-int RunContextCommand(const ContextArguments& arguments, const CancelToken& cancel,
-                      std::ostream& out, std::ostream& err) {
+int RunContextCommand(const ContextArguments& arguments, const GlobalFlags& global,
+                      const CancelToken& cancel, std::ostream& out, std::ostream& err) {
   const auto run = [&]() -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string folder, FindConversationsFolder(arguments.folder));
-    const Store store(folder);
-    if (arguments.action == "show") return Show(arguments, store, out, err);
+    DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(global, {}, err));
+    const Store store(config.conversations.path);
+    if (arguments.action == "show") return Show(arguments, config, store, out, err);
     return Migrating(arguments, store, cancel, out).Run();
   };
   const Status done = run();
+  if (!done) {
+    return FailContext(done.error(), "dossier.context-" + arguments.action + "/1",
+                       arguments.json ? ContextForm::kJson : ContextForm::kText, out, err);
+  }
   out << std::flush;
-  if (!done) return PrintError(err, done.error());
-  return out.good() ? 0 : 141;
+  return out.good() ? 0 : kExitClosedStdout;
 }
 
 }  // namespace dossier::cli

@@ -1,5 +1,5 @@
-// How `dossier context` ends when it fails: the error's own exit code, but for a command with
-// `on_failure: fail`, which has one to itself (CON-4, CON-26).
+// How `dossier context` and `dossier conversations` end when they fail: the error as a sentence
+// and, with --json, as an object (CON-1), and its exit code (CON-4).
 //
 //   if (!done) return FailContext(done.error(), "dossier.context-run/1", Form::kText, out, err);
 //

@@ -12,16 +12,16 @@
 #include "cli/model_flags.h"
 #include "cli/terminal.h"
 #include "conversation/frozen.h"
-#include "conversation/save.h"
+#include "conversation/refresh_now.h"
 #include "conversation/store.h"
 #include "model/tokenizer.h"
-#include "store/content.h"
 
 namespace dossier::cli {
 namespace {
 
 using conversation::BlockChange;
 using conversation::DeclaredCommand;
+using conversation::Differs;
 using conversation::Refreshed;
 using conversation::Stored;
 
@@ -46,10 +46,6 @@ Result<Measure> MeasureFor(const Stored& stored, const config::Config& config) {
                            model::OpenTokenizer(entry, tokens::DefaultDataPaths()));
   return Measure{std::move(opened.counter),
                  config.context_max_tokens.value_or(entry.capability.window / 4)};
-}
-
-bool Differs(const BlockChange& change) {
-  return change.what != "same" && change.what != conversation::kNotRefreshed;
 }
 
 std::vector<conversation::NamedBlock> FrozenBlocks(const Stored& stored) {
@@ -79,18 +75,6 @@ Result<std::string> FindName(const Stored& stored, std::span<const DeclaredComma
                    wanted, names.empty() ? "none" : Join(names, ", "));
 }
 
-// The commands whose blocks are frozen: dynamic ones run in every turn instead (Y2).
-std::vector<std::size_t> Frozen(std::span<const DeclaredCommand> commands, std::string_view only) {
-  std::vector<std::size_t> run;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    const DeclaredCommand& command = commands[i];
-    const bool dynamic = command.freshness == conversation::CommandRecord::Freshness::kDynamic;
-    if (dynamic || (!only.empty() && command.name != only)) continue;
-    run.push_back(i);
-  }
-  return run;
-}
-
 class Refresher {
  public:
   Refresher(const ContextRefreshArguments& arguments, const GlobalFlags& global,
@@ -109,10 +93,20 @@ class Refresher {
     for (const std::string& warning : loaded.stored.warnings) Warn(warning);
     DOSSIER_ASSIGN_OR_RETURN(measure_, MeasureFor(loaded.stored, config_));
     DOSSIER_RETURN_IF_ERROR(Gather(loaded.stored));
-    const Refreshed refreshed = RefreshOf(loaded.stored);
+    using conversation::OtherBlocks;
+    const conversation::RefreshParts parts{
+        .store = store_,
+        .counter = *measure_.counter,
+        .content_folder = config_.user.data + "/content",
+        .others = arguments_.block.empty() ? OtherBlocks::kGo : OtherBlocks::kStay};
+    const Refreshed refreshed = parts.Compare(loaded.stored, gathered_);
     if (arguments_.action == "drift") return SayDrift(refreshed);
-    const bool changed = IsChange(loaded.stored, refreshed);
-    if (changed && !arguments_.dry_run) DOSSIER_RETURN_IF_ERROR(Save());
+    const bool changed = conversation::ChangesContext(loaded.stored, refreshed);
+    if (changed && !arguments_.dry_run) {
+      DOSSIER_RETURN_IF_ERROR(parts.Save(id_, gathered_, cancel_));
+      Warn(fmt::format("the context of {} was refreshed: the provider's cached prefix is lost",
+                       id_));
+    }
     SayRefresh(refreshed, changed);
     return 0;
   }
@@ -126,48 +120,10 @@ class Refresher {
     if (!arguments_.block.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(only, FindName(stored, declared, arguments_.block));
     }
-    DOSSIER_ASSIGN_OR_RETURN(
-        gathered_,
-        context.Gather(Frozen(declared, only), {*measure_.counter, measure_.max_tokens}, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(gathered_,
+                             context.Gather(conversation::StaticCommands(declared, only),
+                                            {*measure_.counter, measure_.max_tokens}, cancel_));
     for (const std::string& warning : gathered_.warnings) Warn(warning);
-    return {};
-  }
-
-  Refreshed RefreshOf(const Stored& stored) const {
-    using conversation::OtherBlocks;
-    return conversation::Refresh(stored, gathered_.commands, gathered_.blocks, store_.Now(),
-                                 *measure_.counter,
-                                 arguments_.block.empty() ? OtherBlocks::kGo : OtherBlocks::kStay);
-  }
-
-  static bool IsChange(const Stored& stored, const Refreshed& refreshed) {
-    return conversation::StateOf(&stored) != conversation::State::kFrozen ||
-           std::any_of(refreshed.changes.begin(), refreshed.changes.end(), Differs);
-  }
-
-  // On the file as it is by now: turns that came meanwhile stay.
-  Status Save() {
-    const auto change = [this](conversation::Document* document) -> Status {
-      DOSSIER_ASSIGN_OR_RETURN(const Stored stored, conversation::ReadStored(*document));
-      const Refreshed refreshed = RefreshOf(stored);
-      DOSSIER_RETURN_IF_ERROR(KeepReplaced(refreshed.replaced));
-      DOSSIER_RETURN_IF_ERROR(conversation::ApplyContext(refreshed.frozen, store_.Now(), document));
-      if (!stored.total_tokens) return {};
-      const conversation::Message* system = stored.System();
-      const std::int64_t before = measure_.counter->CountText(system ? system->Text() : "").tokens;
-      const std::int64_t now = measure_.counter->CountText(refreshed.frozen.system).tokens;
-      return document->metadata().Set({"total_tokens"}, *stored.total_tokens - before + now);
-    };
-    DOSSIER_RETURN_IF_ERROR(store_.Update(id_, change, cancel_));
-    Warn(fmt::format("the context of {} was refreshed: the provider's cached prefix is lost", id_));
-    return {};
-  }
-
-  Status KeepReplaced(const std::string& text) const {
-    if (text.empty()) return {};
-    DOSSIER_ASSIGN_OR_RETURN(const auto content,
-                             store::ContentStore::Open(config_.user.data + "/content"));
-    DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const std::string name, content->Put(text));
     return {};
   }
 
@@ -198,7 +154,7 @@ class Refresher {
       out_ << differ << " of " << compared << " context outputs differ from the frozen ones\n";
       PrintLines(refreshed.changes);
     }
-    return differ > 0 ? kExitDifferences : 0;
+    return differ > 0 ? ExitCode(ErrorCode::kCheckFailed) : 0;
   }
 
   static std::string DiffOf(const BlockChange& change) {

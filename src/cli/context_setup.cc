@@ -97,8 +97,8 @@ Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::
   const bool keeps = std::any_of(setup.commands.begin(), setup.commands.end(),
                                  [](const auto& command) { return command.keep_full; });
   if (keeps) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
-    DOSSIER_ASSIGN_OR_RETURN(out.whole_outputs, store::ContentStore::Open(data + "/content"));
+    DOSSIER_ASSIGN_OR_RETURN(out.whole_outputs,
+                             store::ContentStore::Open(config.user.data + "/content"));
     setup.run.store = out.whole_outputs.get();
   }
   return out;

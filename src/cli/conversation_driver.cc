@@ -4,9 +4,12 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "cli/asset_folders.h"
 #include "cli/chat_output.h"
 #include "cli/context_table.h"
 #include "cli/conversations_view.h"
+#include "conversation/compact_now.h"
+#include "conversation/refresh_now.h"
 #include "conversation/save.h"
 #include "conversation/usage.h"
 
@@ -115,7 +118,6 @@ ChatTurn ConversationDriver::TakeTurn(TurnRequest request, ChatSink& sink,
     request.options.refresh = conversation::TurnOptions::Refresh::kNo;
     request.compacting = TurnRequest::Compacting::kByLimits;
   }
-  if (compact_next_ == CompactNext::kYes) request.compacting = TurnRequest::Compacting::kNow;
   TurnWatch watch(sink, stream_);
   sink_ = &sink;
   const TurnOutcome outcome = setup_.chat().Send(request, watch, cancel);
@@ -130,10 +132,7 @@ ChatTurn ConversationDriver::TakeTurn(TurnRequest request, ChatSink& sink,
     return std::ranges::find(said_, warning) != said_.end();
   });
   said_ = outcome.warnings;
-  if (turn.end != ChatTurn::End::kFailed) {
-    first_ = First::kNo;
-    compact_next_ = CompactNext::kNo;
-  }
+  if (turn.end != ChatTurn::End::kFailed) first_ = First::kNo;
   return turn;
 }
 
@@ -178,37 +177,47 @@ Result<std::string> ConversationDriver::Save(std::string_view id, const CancelTo
 Result<std::string> ConversationDriver::Refresh(const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, LoadBegun());
   DOSSIER_RETURN_IF_ERROR(setup_.SetExec({}));
-  TurnRequest request = setup_.RequestFor("");
-  request.options.refresh = conversation::TurnOptions::Refresh::kYes;
   DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model, setup_.OpenChatModel(model_));
+  const conversation::GatherLimits limits{
+      .counter = *model.counter,
+      .max_tokens = conversation::ContextLimit(setup_.RequestFor(""), model)};
   conversation::ContextSource& source = setup_.context();
   DOSSIER_ASSIGN_OR_RETURN(
-      const conversation::ContextNeed need,
-      conversation::NeedOf(&loaded.stored, source.Declared(), request.options));
-  const conversation::GatherLimits limits{.counter = *model.counter,
-                                          .max_tokens = conversation::ContextLimit(request, model)};
-  DOSSIER_ASSIGN_OR_RETURN(const conversation::Gathered gathered,
-                           source.Gather(need.run, limits, cancel));
-  std::string lines = Join(gathered.warnings, "\n");
-  if (!lines.empty()) lines += "\n";
-  const auto replace = [&](Document* document) -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(const Stored stored, conversation::ReadStored(*document));
-    const std::string now = setup_.store().Now();
-    const conversation::Refreshed refreshed =
-        conversation::Refresh(stored, gathered.commands, gathered.blocks, now, *model.counter);
-    for (const auto& change : refreshed.changes) {
-      lines += fmt::format("{}: {}\n", change.name, change.what);
-    }
-    return conversation::ApplyContext(refreshed.frozen, now, document);
-  };
-  DOSSIER_RETURN_IF_ERROR(setup_.store().Update(setup_.id(), replace, cancel));
-  return lines.empty() ? "there are no context commands" : lines;
+      const conversation::Gathered gathered,
+      source.Gather(conversation::StaticCommands(source.Declared()), limits, cancel));
+  const conversation::RefreshParts parts{.store = setup_.store(),
+                                         .counter = *model.counter,
+                                         .content_folder = setup_.content_folder()};
+  const conversation::Refreshed refreshed = parts.Compare(loaded.stored, gathered);
+  std::vector<std::string> lines = gathered.warnings;
+  for (const auto& change : refreshed.changes) {
+    lines.push_back(fmt::format("{}: {}", change.name, change.what));
+  }
+  if (lines.empty()) return "there are no context commands";
+  if (conversation::ChangesContext(loaded.stored, refreshed)) {
+    DOSSIER_RETURN_IF_ERROR(parts.Save(setup_.id(), gathered, cancel));
+    lines.emplace_back("the context was refreshed: the provider's cached prefix is lost");
+  }
+  return Join(lines, "\n");
 }
 
-Result<std::string> ConversationDriver::Compact(const CancelToken&) {
+Result<std::string> ConversationDriver::Compact(const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(LoadBegun());
-  compact_next_ = CompactNext::kYes;
-  return "old turns become shorter before your next message is sent";
+  const TurnRequest request = setup_.RequestFor("");
+  const std::string writer_name =
+      request.compaction_model.empty() ? model_ : request.compaction_model;
+  DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model, setup_.OpenChatModel(model_));
+  DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel writer, setup_.OpenChatModel(writer_name));
+  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor(""));
+  DOSSIER_ASSIGN_OR_RETURN(conversation::CompactedNow done,
+                           conversation::CompactNow({.store = setup_.store(),
+                                                     .model = model,
+                                                     .writer = writer,
+                                                     .limits = request.compaction,
+                                                     .folders = std::move(folders)},
+                                                    setup_.id(), cancel));
+  if (done.usage.input > 0) conversation::AddUsage(done.usage, &usage_);
+  return std::move(done.line);
 }
 
 Result<std::string> ConversationDriver::Context() {

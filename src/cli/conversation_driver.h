@@ -61,7 +61,6 @@ class ConversationDriver final : public ChatDriver {
   std::string model_;
   std::vector<std::string> first_exec_;                 // of --exec: for the first turn
   enum class First { kNo, kYes } first_ = First::kYes;  // no turn of this session is done
-  enum class CompactNext { kNo, kYes } compact_next_ = CompactNext::kNo;
   std::vector<std::string> said_;  // warnings of the turn before: what stays so is said once
   model::Usage usage_;             // of this session
   ChatSink* sink_ = nullptr;       // of the turn that runs

@@ -1,19 +1,24 @@
 #include "cli/conversations_command.h"
 
 #include <algorithm>
-#include <iostream>
+#include <memory>
+#include <span>
 
-#include "assembly/assemble.h"
 #include "base/file.h"
-#include "base/random.h"
 #include "base/text.h"
 #include "cli/asset_folders.h"
+#include "cli/context_failure.h"
 #include "cli/conversations_view.h"
+#include "cli/exit_codes.h"
+#include "cli/open_chat_model.h"
 #include "cli/terminal.h"
-#include "conversation/compact.h"
+#include "conversation/compact_now.h"
 #include "conversation/document.h"
+#include "conversation/forget.h"
 #include "conversation/index.h"
+#include "conversation/plan.h"
 #include "conversation/store.h"
+#include "store/journal.h"
 
 namespace dossier::cli {
 namespace {
@@ -23,15 +28,35 @@ using conversation::Loaded;
 using conversation::Store;
 using conversation::Stored;
 
+// The least time of `--since`: a day, a longer beginning of a time as files write it, or so long
+// ago.
+Result<std::string> SinceTime(const std::string& since) {
+  constexpr std::string_view kShape = "0000-00-00T00:00:00.000000Z";
+  constexpr std::size_t kDay = 10;  // bytes of it
+  const bool is_time =
+      since.size() >= kDay && since.size() <= kShape.size() &&
+      std::equal(since.begin(), since.end(), kShape.begin(), [](char given, char wanted) {
+        return wanted == '0' ? given >= '0' && given <= '9' : given == wanted;
+      });
+  if (since.empty() || is_time) return since;
+  const auto age = ParseDuration(since);
+  if (age) return conversation::FormatMicros(SystemClock()->WallNow() - *age);
+  return MakeError(ErrorCode::kUsage,
+                   "--since {}: write a day, such as 2026-11-21, or a time back, such as 30d",
+                   since);
+}
+
 // One call of the command.
 class Conversations {
  public:
-  Conversations(const ConversationsArguments& arguments, const CancelToken& cancel, Store store,
-                std::istream& in, std::ostream& out, std::ostream& err)
+  Conversations(const ConversationsArguments& arguments, const GlobalFlags& global,
+                config::Config config, const CancelToken& cancel, std::ostream& out,
+                std::ostream& err)
       : arguments_(arguments),
+        global_(global),
+        config_(std::move(config)),
         cancel_(cancel),
-        store_(std::move(store)),
-        in_(in),
+        store_(config_.conversations.path),
         out_(out),
         err_(err) {}
 
@@ -53,15 +78,12 @@ class Conversations {
     return loaded;
   }
 
-  Result<Index> OpenIndex() {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string cache, CacheFolder());
-    return Index::Open(store_.folder(), cache);
-  }
+  Result<Index> OpenIndex() { return Index::Open(store_.folder(), config_.user.cache); }
 
   Status List() {
     DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
-    DOSSIER_ASSIGN_OR_RETURN(auto list,
-                             index.List({.limit = arguments_.limit, .since = arguments_.since}));
+    DOSSIER_ASSIGN_OR_RETURN(const std::string since, SinceTime(arguments_.since));
+    DOSSIER_ASSIGN_OR_RETURN(auto list, index.List({.limit = arguments_.limit, .since = since}));
     for (const auto& one : list) {
       if (!one.problem.empty()) PrintWarning(err_, one.problem);
     }
@@ -77,6 +99,10 @@ class Conversations {
   Status Show() {
     DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.ids.front()));
     const Stored& stored = loaded.stored;
+    if (arguments_.turn && arguments_.as_sent) {
+      return MakeError(ErrorCode::kUsage,
+                       "--turn and --as-sent exclude each other: a request holds all turns");
+    }
     if (arguments_.turn &&
         conversation::TurnBegin(stored, *arguments_.turn) == stored.messages.size()) {
       return MakeError(ErrorCode::kNotFound, "conversation {} has no turn {}; it has {}", stored.id,
@@ -205,18 +231,10 @@ class Conversations {
   Status Delete() {
     DOSSIER_ASSIGN_OR_RETURN(const auto ids, IdsToDelete());
     if (ids.empty()) return {};
-    if (!arguments_.yes && !arguments_.stdin_is_terminal) {
-      return MakeError(ErrorCode::kUsage,
-                       "deleting {} conversations needs -y where nobody can be "
-                       "asked",
-                       ids.size());
-    }
-    if (!arguments_.yes) {
-      err_ << "delete " << Join(ids, ", ") << "? [y/N] " << std::flush;
-      std::string answer;
-      std::getline(in_, answer);
-      if (answer != "y" && answer != "yes") return {};
-    }
+    const std::string question = fmt::format("delete {}?", Join(ids, ", "));
+    DOSSIER_ASSIGN_OR_RETURN(const bool agreed, Confirm(global_, question, "-y", err_));
+    if (!agreed) return {};
+    DOSSIER_RETURN_IF_ERROR(Forget(ids));
     for (const std::string& id : ids) {
       DOSSIER_RETURN_IF_ERROR(store_.Delete(id, cancel_));
       if (!arguments_.json) out_ << "deleted " << id << "\n";
@@ -232,75 +250,53 @@ class Conversations {
     return {};
   }
 
+  // Their words in the journal and what refreshes replaced.
+  Status Forget(std::span<const std::string> ids) const {
+    const std::string runs = config_.user.data + "/runs";
+    std::unique_ptr<store::Journal> journal;
+    if (Exists(runs + "/journal.db")) {
+      DOSSIER_ASSIGN_OR_RETURN(journal, store::Journal::Open(runs));
+    }
+    return conversation::ForgetTraces({.store = store_,
+                                       .journal = journal.get(),
+                                       .content_folder = config_.user.data + "/content"},
+                                      ids);
+  }
+
   Status Compact() {
     DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.ids.front()));
     if (arguments_.undo) {
       DOSSIER_RETURN_IF_ERROR(store_.Update(loaded.id, conversation::UndoCompaction, cancel_));
       return Say(loaded.id, "the last compaction is undone");
     }
-    ModelFlags flags = arguments_.model;
-    if (flags.model.empty()) flags.model = loaded.stored.model;
-    const auto say = [this](std::string_view line) { err_ << "dossier: " << line << "\n"; };
-    DOSSIER_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(flags, say, cancel_));
-    const conversation::CompactionLimits limits;
+    const conversation::ModelChoice choice = conversation::ChooseModel(
+        loaded.stored.model, arguments_.model.model, config_.model.value_or(""),
+        conversation::TurnOptions::Compat::kNo);
+    DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model, OpenModelNamed(choice.model));
+    // A model that is named here writes the summary, whatever the configuration says.
+    const bool named = !arguments_.model.model.empty() || config_.compaction.model.empty();
     DOSSIER_ASSIGN_OR_RETURN(
-        const conversation::CompactionPlan plan,
-        conversation::PlanCompaction(loaded.stored, limits, {}, {}, *model.root.counter,
-                                     conversation::ByHand::kYes));
-    if (plan.trigger == conversation::CompactionPlan::Trigger::kNone)
-      return Say(loaded.id, plan.why);
-    if (arguments_.dry_run) {
-      return Say(
-          loaded.id,
-          fmt::format("would compact turns {}-{}: {} -> about {} tokens", plan.turns_from,
-                      plan.turns_to, GroupDigits(static_cast<std::uint64_t>(plan.tokens_before)),
-                      GroupDigits(static_cast<std::uint64_t>(plan.tokens_after))));
-    }
-    std::string summary;
-    if (plan.summary) {
-      DOSSIER_ASSIGN_OR_RETURN(summary, Summarize(plan, model));
-    }
-    const conversation::Compacted done = conversation::FinishCompaction(
-        plan, summary, loaded.id, model.root.name, store_.Now(), *model.root.counter);
-    const std::size_t messages = loaded.document.message_count();
-    DOSSIER_RETURN_IF_ERROR(store_.Update(
-        loaded.id,
-        [&](conversation::Document* document) -> Status {
-          if (document->message_count() < messages) {
-            return MakeError(ErrorCode::kFailed, "conversation {} changed meanwhile; try again",
-                             loaded.id);
-          }
-          return conversation::ApplyCompaction(done.records, document);
-        },
-        cancel_));
+        const conversation::ChatModel writer,
+        named ? Result<conversation::ChatModel>(model) : OpenModelNamed(config_.compaction.model));
+    using Action = conversation::CompactParts::Action;
+    DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor(""));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const conversation::CompactedNow done,
+        conversation::CompactNow({.store = store_,
+                                  .model = model,
+                                  .writer = writer,
+                                  .limits = LimitsOf(config_.compaction),
+                                  .folders = std::move(folders),
+                                  .action = arguments_.dry_run ? Action::kPlan : Action::kSave},
+                                 loaded.id, cancel_));
     return Say(loaded.id, done.line);
   }
 
-  Result<std::string> Summarize(const conversation::CompactionPlan& plan,
-                                const OpenedModel& model) {
-    DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders, AssetFoldersFor(""));
-    DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
-                             assembly::FindLayout("chat.compaction", folders));
-    DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
-                             conversation::SummaryRequest(plan, layout, model.root.entry.capability,
-                                                          *model.root.counter, RandomHex(32)));
-    model::Ledger ledger({}, SystemClock());
-    model::Request request{.model = model.root.name,
-                           .messages = std::move(prompt.messages),
-                           .sampling = model.sampling,
-                           .purpose = model::Purpose::kCompact,
-                           .estimated_tokens = prompt.tokens,
-                           .deadline = model.deadline,
-                           .idle_limit = model.idle_limit};
-    if (!request.sampling.max_output) request.sampling.max_output = plan.summary_tokens;
-    DOSSIER_ASSIGN_OR_RETURN(
-        const model::Reply reply,
-        model.root.gate->Complete(std::move(request), ledger, model::Stage::kNormal, cancel_));
-    if (TrimSpace(reply.text).empty()) {
-      return MakeError(ErrorCode::kNetwork, "the model returned no text (finish reason {})",
-                       model::FinishName(reply.finish));
-    }
-    return reply.text;
+  Result<conversation::ChatModel> OpenModelNamed(const std::string& name) const {
+    ModelFlags flags = arguments_.model;
+    flags.model = name;
+    const auto say = [this](std::string_view line) { err_ << "dossier: " << line << "\n"; };
+    return OpenChatModel(std::move(flags), config_, global_, say, cancel_);
   }
 
   Status Say(std::string_view id, std::string_view line) {
@@ -315,9 +311,10 @@ class Conversations {
   }
 
   const ConversationsArguments& arguments_;
+  const GlobalFlags& global_;
+  const config::Config config_;
   const CancelToken& cancel_;
-  Store store_;
-  std::istream& in_;
+  const Store store_;
   std::ostream& out_;
   std::ostream& err_;
 };
@@ -325,7 +322,6 @@ class Conversations {
 CLI::App& AddAction(CLI::App& group, const char* name, const char* help,
                     ConversationsArguments* arguments) {
   CLI::App& action = *group.add_subcommand(name, help);
-  action.add_option("--conversations-path", arguments->folder, "folder of the conversations");
   action.add_flag("--json", arguments->json, "one object");
   action.callback([arguments, name] { arguments->action = name; });
   return action;
@@ -347,7 +343,6 @@ void AddDelete(CLI::App& group, ConversationsArguments* arguments) {
   CLI::App& remove = AddAction(group, "delete", "removes conversations", arguments);
   remove.add_option("id", arguments->ids, "ids");
   remove.add_option("--older-than", arguments->older_than, "not changed for so long: 30d");
-  remove.add_flag("-y,--yes", arguments->yes, "do not ask");
 }
 
 void AddCompact(CLI::App& group, ConversationsArguments* arguments) {
@@ -361,21 +356,12 @@ void AddCompact(CLI::App& group, ConversationsArguments* arguments) {
 
 }  // namespace
 
-Result<std::string> FindConversationsFolder(const std::string& flag) {
-  if (!flag.empty()) return flag;
-  for (const char* name : {"DOSSIER_CONVERSATIONS_PATH", "CLLM_CONVERSATIONS_PATH"}) {
-    if (auto path = Environment(name)) return std::move(*path);
-  }
-  DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
-  return data + "/conversations";
-}
-
 void AddConversationsCommand(CLI::App& app, ConversationsArguments* arguments) {
   CLI::App& group = *app.add_subcommand("conversations", "stored conversations");
   group.require_subcommand(1);
   CLI::App& list = AddAction(group, "list", "the newest first", arguments);
   list.add_option("--limit", arguments->limit, "how many")->check(CLI::PositiveNumber);
-  list.add_option("--since", arguments->since, "changed on this day or later: 2026-11-21");
+  list.add_option("--since", arguments->since, "changed since then: 2026-11-21, or 30d ago");
   AddShow(group, arguments);
   CLI::App& search = AddAction(group, "search", "messages with all these words", arguments);
   search.add_option("query", arguments->query, "words")->required();
@@ -397,25 +383,19 @@ void AddConversationsCommand(CLI::App& app, ConversationsArguments* arguments) {
   AddCompact(group, arguments);
 }
 
-int RunConversations(const ConversationsArguments& arguments, const CancelToken& cancel,
-                     std::istream& in, std::ostream& out, std::ostream& err) {
+int RunConversations(const ConversationsArguments& arguments, const GlobalFlags& global,
+                     const CancelToken& cancel, std::ostream& out, std::ostream& err) {
   const auto run = [&]() -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string folder, FindConversationsFolder(arguments.folder));
-    return Conversations(arguments, cancel, Store(folder), in, out, err).Run();
+    DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(global, {}, err));
+    return Conversations(arguments, global, std::move(config), cancel, out, err).Run();
   };
   const Status done = run();
-  out << std::flush;
   if (!done) {
-    if (arguments.json) {
-      out << ToJson(JsonObject{{"schema", 1},
-                               {"error", JsonObject{{"code", ErrorName(done.error().code)},
-                                                    {"exit", ExitCode(done.error().code)},
-                                                    {"message", done.error().message}}}})
-          << "\n";
-    }
-    return PrintError(err, done.error());
+    return FailContext(done.error(), "dossier.conversations/1",
+                       arguments.json ? ContextForm::kJson : ContextForm::kText, out, err);
   }
-  return out.good() ? 0 : 141;
+  out << std::flush;
+  return out.good() ? 0 : kExitClosedStdout;
 }
 
 }  // namespace dossier::cli

@@ -1,25 +1,24 @@
 // `dossier conversations` and `dossier context show|migrate`: what was said before, and its
-// context.
+// context. Both look where `chat` does (CON-16), so they read its configuration.
 
 #ifndef DOSSIER_CLI_CONVERSATIONS_COMMAND_H_
 #define DOSSIER_CLI_CONVERSATIONS_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <cstdint>
-#include <istream>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "base/cancel.h"
+#include "cli/global_flags.h"
 #include "cli/model_flags.h"
 
 namespace dossier::cli {
 
 struct ConversationsArguments {
   std::string action;  // list, show, search, fork, export, delete, compact
-  std::string folder;  // --conversations-path
   std::vector<std::string> ids;
   bool json = false;
   std::int64_t limit = 0;  // 0: all
@@ -32,19 +31,16 @@ struct ConversationsArguments {
   std::string format = "md";  // of export
   std::string out_file;
   std::string older_than;
-  bool yes = false;
   bool dry_run = false, undo = false;
   ModelFlags model;  // of compact
-  bool stdin_is_terminal = false;
 };
 
 void AddConversationsCommand(CLI::App& app, ConversationsArguments* arguments);
-int RunConversations(const ConversationsArguments& arguments, const CancelToken& cancel,
-                     std::istream& in, std::ostream& out, std::ostream& err);
+int RunConversations(const ConversationsArguments& arguments, const GlobalFlags& global,
+                     const CancelToken& cancel, std::ostream& out, std::ostream& err);
 
 struct ContextArguments {
   std::string action;  // show, migrate
-  std::string folder;
   std::vector<std::string> ids;
   bool all = false, dry_run = false, drop_changed = false;
   std::string block;  // name, or number from 1
@@ -52,12 +48,8 @@ struct ContextArguments {
 };
 
 void AddContextCommand(CLI::App& app, ContextArguments* arguments);
-int RunContextCommand(const ContextArguments& arguments, const CancelToken& cancel,
-                      std::ostream& out, std::ostream& err);
-
-// --conversations-path, $DOSSIER_CONVERSATIONS_PATH, $CLLM_CONVERSATIONS_PATH, else the user's data
-// folder (the upper and the lowest steps of CON-16).
-Result<std::string> FindConversationsFolder(const std::string& flag);
+int RunContextCommand(const ContextArguments& arguments, const GlobalFlags& global,
+                      const CancelToken& cancel, std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli
 

@@ -16,10 +16,7 @@ struct ExitMeaning {
   std::string_view meaning;
 };
 
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitContextCommand = 14;
-inline constexpr int kExitDifferences = 15;
-inline constexpr int kExitClosedStdout = 141;
+inline constexpr int kExitClosedStdout = 141;  // no error of ours has it
 
 inline constexpr ExitMeaning kExitMeanings[] = {
     {0, "done"},

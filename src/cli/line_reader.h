@@ -8,10 +8,12 @@
 #ifndef DOSSIER_CLI_LINE_READER_H_
 #define DOSSIER_CLI_LINE_READER_H_
 
-#include <istream>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "base/cancel.h"
+#include "base/cancel_fd.h"
 #include "base/result.h"
 
 namespace dossier::cli {
@@ -37,15 +39,27 @@ class LineReader {
   virtual void Remember(std::string_view message) = 0;
 };
 
-// Lines of a stream that is no terminal: no prompt, no history.
+// Lines of a descriptor that is no terminal: no prompt, no history. A cancelled token ends the wait
+// at once, as Ctrl-C ends a program that reads a pipe.
 class PlainLineReader final : public LineReader {
  public:
-  explicit PlainLineReader(std::istream& in) : in_(in) {}
+  static constexpr std::size_t kMaxLine = 16 << 20;  // bytes
+
+  // `fd` stays the caller's.
+  PlainLineReader(int fd, const CancelToken& cancel) : fd_(fd), cancel_(cancel), stop_(cancel) {}
+  // kInterrupted once cancelled. Errors: kTooLong for a line above kMaxLine; kIo.
   Result<Line> Read(const LinePrompt& prompt) override;
   void Remember(std::string_view message) override;
 
  private:
-  std::istream& in_;
+  enum class More { kYes, kEnd, kCancelled };
+  Result<More> ReadMore();
+
+  const int fd_;
+  const CancelToken cancel_;
+  const CancelFd stop_;
+  std::string ahead_;         // read and not given out
+  std::size_t searched_ = 0;  // bytes of it that hold no line end
 };
 
 // What ends a message of several lines.

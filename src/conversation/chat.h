@@ -94,8 +94,7 @@ struct TurnOutcome {
   std::string wire;                  // the exact request
 
   std::optional<Error> error;
-  std::string error_name;  // "context_command_failed"; "" without an error
-  int exit = 0;            // of the process (CON-4)
+  int exit = 0;  // of the process (CON-4)
 };
 
 // What a turn tells while it runs. Deltas and retries come from another thread than the rest, never
@@ -128,6 +127,7 @@ struct ChatParts {
   std::function<Consent(const Judged&)> confirm;  // may be empty
   std::shared_ptr<store::Journal> journal;        // null: nothing is kept
   TurnLog::Bodies bodies = TurnLog::Bodies::kKept;
+  std::string content_folder;  // for contexts that a refresh replaces; "": they are not kept
   assembly::AssetFolders folders;
   std::shared_ptr<const Clock> clock = SystemClock();
 };

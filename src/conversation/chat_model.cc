@@ -76,13 +76,18 @@ void AddUsage(const model::Usage& more, model::Usage* sum) {
   sum->cache_write += more.cache_write;
   sum->cache_write_long += more.cache_write_long;
   sum->estimated |= more.estimated;
-  if (first) {
-    sum->cost_nano_usd = more.cost_nano_usd;
-  } else if (!more.cost_nano_usd) {
-    sum->cost_nano_usd.reset();
-  } else if (sum->cost_nano_usd) {
-    *sum->cost_nano_usd += *more.cost_nano_usd;
-  }
+  const auto add = [first](const std::optional<std::int64_t>& part,
+                           std::optional<std::int64_t>* whole) {
+    if (first) {
+      *whole = part;
+    } else if (!part || !*whole) {
+      whole->reset();
+    } else {
+      **whole += *part;
+    }
+  };
+  add(more.cost_nano_usd, &sum->cost_nano_usd);
+  add(more.reasoning, &sum->reasoning);
 }
 
 }  // namespace dossier::conversation

@@ -55,7 +55,8 @@ struct Called {
 Called Call(const ChatModel& model, model::Request request, model::Ledger& ledger,
             const CallEvents& events, const Clock& clock, const CancelToken& cancel);
 
-// Adds what another call took. A price that is unknown once is unknown for all.
+// Adds what another call took. A price, or a share of reasoning, that is unknown once is unknown
+// for all.
 void AddUsage(const model::Usage& more, model::Usage* sum);
 
 }  // namespace dossier::conversation

@@ -125,9 +125,12 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
                     .context = this,
                     .tool = agent ? this : nullptr,
                     .confirm = confirm,
-                    .journal = journal};
+                    .journal = journal,
+                    .content_folder = content_folder()};
     return Chat(parts).Send(request, *this, cancel.token());
   }
+
+  std::string content_folder() const { return temp.path() + "/content"; }
 
   TurnRequest Request(const std::string& prompt) const {
     return {.id = "talk", .prompt = prompt, .system_text = "S", .asked_model = "m"};

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "conversation/chat_rig_for_test.h"
+#include "conversation/forget.h"
 #include "conversation/resume.h"
+#include "store/content.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::conversation {
@@ -37,7 +39,7 @@ TEST(ChatTest, WhatFailsBeforeTheReplySavesNothing) {  // CON-N11, CON-N16, CON-
   };
   const Case cases[] = {
       {"model", ErrorCode::kAuth, 5, {}, "auth"},
-      {"commands", ErrorCode::kFailed, 14, {"commands"}, "context_command_failed"},
+      {"commands", ErrorCode::kContextCommand, 14, {"commands"}, "context_command_failed"},
       {"commands", ErrorCode::kConfig, 3, {"commands"}, "config"},
       {"reply", ErrorCode::kRateLimited, 6, {"commands", "request"}, "rate_limited"},
   };
@@ -50,7 +52,7 @@ TEST(ChatTest, WhatFailsBeforeTheReplySavesNothing) {  // CON-N11, CON-N16, CON-
     if (c.what == "reply") rig.answers = {{.error = error}};
     const TurnOutcome outcome = rig.Send("Hello");
     EXPECT_EQ(outcome.exit, c.exit) << c.what;
-    EXPECT_EQ(outcome.error_name, c.name) << c.what;
+    EXPECT_EQ(ErrorName(outcome.error->code), c.name) << c.what;
     EXPECT_EQ(rig.trace, c.trace) << c.what;
     EXPECT_FALSE(rig.Read()) << c.what;
   }
@@ -293,6 +295,61 @@ TEST(ChatTest, TheJournalTellsTheTurn) {  // M4
   EXPECT_EQ(types, (Strings{"run.started", "context.ready", "request.sent", "reply.received",
                             "answer.accepted", "turn.saved", "run.finished"}));
   EXPECT_EQ(rig.Read()->turns.back().run, outcome.run);
+}
+
+TEST(ChatTest, TheJournalKnowsWhichFolderAConversationIsIn) {  // M4, 3.4
+  ChatRig one, other;
+  one.answers = other.answers = {{.text = "Hi"}};
+  const std::string mine = one.Send("Hello").run;
+  other.journal = one.journal;
+  const std::string theirs = other.Send("Hello").run;
+  ASSERT_NE(mine, theirs);
+  EXPECT_EQ(*RunsOf(*one.journal, {.folder = one.store.folder(), .id = "talk"}), Strings{mine});
+  EXPECT_EQ(FindInterrupted(*one.journal, {.folder = other.store.folder(), .id = "talk"})->run,
+            theirs);
+}
+
+TEST(ChatTest, ARefreshKeepsTheTextThatItReplaces) {  // CON-M5
+  ChatRig rig;
+  rig.commands = {Command("a")};
+  rig.answers = {{.text = "Hi"}};
+  ASSERT_EQ(rig.Send("Hello").exit, 0);
+  const std::string before = rig.Read()->context->sha256;
+  rig.commands = {Command("b")};
+  TurnRequest request = rig.Request("And now?");
+  request.options.refresh = TurnOptions::Refresh::kYes;
+  ASSERT_EQ(rig.Send(request).exit, 0);
+  EXPECT_EQ(rig.Saved().front(), "system: S\n\nblock of b");
+  const Json history = rig.Read()->context->history;
+  ASSERT_EQ(history.as_array().size(), 1u);
+  EXPECT_EQ(FindString(history.as_array()[0], "sha256"), before);
+  const auto content = *store::ContentStore::Open(rig.content_folder());
+  EXPECT_EQ(content->Get(before), "block of a");
+}
+
+TEST(ChatTest, WhatADeletedConversationLeftGoesWithTheLastThatNamesIt) {  // 3.4
+  ChatRig rig;
+  rig.commands = {Command("a")};
+  rig.answers = {{.text = "Hi"}};
+  const std::string run = rig.Send("a private question").run;
+  const std::string context = rig.Read()->context->sha256;
+  rig.commands = {Command("b")};
+  TurnRequest request = rig.Request("And now?");
+  request.options.refresh = TurnOptions::Refresh::kYes;
+  ASSERT_EQ(rig.Send(request).exit, 0);
+  ASSERT_THAT(rig.store.Fork("talk", std::nullopt, "copy", {}), testing::Succeeds());
+  const auto content = *store::ContentStore::Open(rig.content_folder());
+  const ForgetParts parts{
+      .store = rig.store, .journal = rig.journal.get(), .content_folder = rig.content_folder()};
+  const auto prompt = [&] { return ToJson(Json(rig.journal->Events(run)->front().data)); };
+  for (const std::string id : {"copy", "talk"}) {  // the fork first, then its origin
+    EXPECT_THAT(prompt(), ::testing::HasSubstr("a private question"));
+    EXPECT_TRUE(content->Has(context));
+    ASSERT_THAT(ForgetTraces(parts, std::vector{id}), testing::Succeeds());
+    ASSERT_THAT(rig.store.Delete(id, {}), testing::Succeeds());
+  }
+  EXPECT_THAT(prompt(), ::testing::Not(::testing::HasSubstr("private")));
+  EXPECT_FALSE(content->Has(context));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 namespace dossier::conversation {
 namespace {
 
+constexpr std::int64_t kShortestSummary = 16;  // tokens; less tells nothing
+
 using assembly::HistoryTurn;
 using Step = assembly::CompactionPlan::Step;
 using Trigger = CompactionPlan::Trigger;
@@ -38,6 +40,11 @@ class Planner {
     if (plan_.trigger == Trigger::kByHand) {
       policy_.summary_tokens =
           std::clamp<std::int64_t>(plan_.tokens_before / 4, 1, limits_.summary_tokens);
+    }
+    // A limit below the usual length of a summary must be kept, too.
+    if (plan_.trigger == Trigger::kHard) {
+      policy_.summary_tokens =
+          std::min(limits_.summary_tokens, std::max<std::int64_t>(Target() / 2, kShortestSummary));
     }
     plan_.summary_tokens = policy_.summary_tokens;
     const assembly::CompactionPlan step = assembly::PlanCompaction(turns_, present_, policy_);

@@ -93,13 +93,15 @@ class Refreshing {
     } else {
       Anew(blocks);
     }
+    const std::string context = JoinBlocks(texts_);
+    const std::string replaced = context == parts_.context ? "" : parts_.context;
     record_.mode = ContextRecord::Mode::kStatic;
     record_.source = "refreshed";
     record_.executed_at = now;
-    record_.history = History(now);
-    return {.frozen = Compose(parts_.text, JoinBlocks(texts_), std::move(record_), counter_),
+    record_.history = History(replaced, now);
+    return {.frozen = Compose(parts_.text, context, std::move(record_), counter_),
             .changes = std::move(changes_),
-            .replaced = parts_.context};
+            .replaced = replaced};
   }
 
  private:
@@ -160,15 +162,14 @@ class Refreshing {
     changes_.push_back({block.name, std::string(kNotRefreshed), block.text, block.text});
   }
 
-  JsonArray History(std::string_view now) const {
+  JsonArray History(const std::string& replaced, std::string_view now) const {
     JsonArray history;
     if (stored_.context && stored_.context->history.is_array()) {
       history = stored_.context->history.get_array();
     }
-    if (!parts_.context.empty()) {
-      history.push_back(JsonObject{{"sha256", Sha256Hex(parts_.context)},
-                                   {"replaced_at", now},
-                                   {"bytes", parts_.context.size()}});
+    if (!replaced.empty()) {
+      history.push_back(JsonObject{
+          {"sha256", Sha256Hex(replaced)}, {"replaced_at", now}, {"bytes", replaced.size()}});
     }
     return history;
   }

@@ -58,7 +58,8 @@ struct BlockChange {
 struct Refreshed {
   Frozen frozen;
   std::vector<BlockChange> changes;
-  std::string replaced;  // the old context, for the content store (M5); "" if there was none
+  // The old context, for the content store (M5); "" if there was none, or it is the same.
+  std::string replaced;
 };
 // What becomes of blocks that are not among the new ones: those of the configuration go and those
 // of --exec stay, or all stay where they are.

@@ -53,8 +53,8 @@ class ContextSource {
   virtual ~ContextSource() = default;
   // Those of the configuration, then those of --exec.
   virtual std::vector<DeclaredCommand> Declared() const = 0;
-  // Errors: kConfig (a template or a variable; nothing has run then), kFailed (a command with
-  // `fail` failed: exit 14), kTooLong, kCancelled, kIo.
+  // Errors: kConfig (a template or a variable; nothing has run then), kContextCommand (one
+  // with `fail` failed), kTooLong, kCancelled, kIo.
   virtual Result<Gathered> Gather(std::span<const std::size_t> run, const GatherLimits& limits,
                                   const CancelToken& cancel) = 0;
 };

@@ -163,7 +163,11 @@ class Planner {
     }
     if (refresh_) {
       Refreshed fresh = Refresh(*stored_, input_.commands, FrozenBlocks(), input_.now, counter_);
-      plan_.warnings.push_back("the context was refreshed: the provider's cached prefix is lost");
+      const Message* before = stored_->System();
+      if (fresh.frozen.system != (before ? before->Text() : "")) {
+        plan_.warnings.push_back("the context was refreshed: the provider's cached prefix is lost");
+      }
+      plan_.save.replaced = std::move(fresh.replaced);
       return Take(std::move(fresh.frozen));
     }
     if (!stored_ || !stored_->System()) return {.text = input_.system_text};  // B4, B16

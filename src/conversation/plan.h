@@ -48,6 +48,7 @@ struct TurnSave {
   std::string title;                      // of a new conversation
   std::optional<std::string> system;      // of a new or refreshed conversation; "" is none
   std::optional<ContextRecord> context;   // likewise
+  std::string replaced;                   // the context before a refresh; "" is none
   std::string user;                       // content of the user's message
   std::int64_t base = 0;                  // messages that this turn saw
   std::int64_t tokens = 0;                // of what is added, without the reply

@@ -315,6 +315,8 @@ TEST(Refresh, ReplacesTheContextAndKeepsItsHash) {
   ASSERT_EQ(after.context->history.as_array().size(), 1u);
   EXPECT_EQ(FindString(after.context->history.at(0), "sha256"), old_hash);
   EXPECT_EQ(after.context->source, "refreshed");
+  EXPECT_TRUE(rig.Turn("3").warnings.empty()) << "nothing changed, so the prefix is not lost";
+  EXPECT_EQ(rig.Read()->context->history.as_array().size(), 1u);
 }
 
 // CON-Y1, CON-Y2, CON-Y3, CON-Y4, CON-Y5, CON-Y10

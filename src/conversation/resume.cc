@@ -5,8 +5,6 @@
 namespace dossier::conversation {
 namespace {
 
-constexpr std::size_t kMostRuns = 1000;  // that are looked through
-
 std::string TextAt(const Json& json, std::string_view key) {
   return std::string(FindString(json, key).value_or(""));
 }
@@ -18,15 +16,10 @@ Result<Json> ReadJsonBody(store::Journal& journal, const Json& data, std::string
   return ParseJson(text, /*max_depth=*/200);
 }
 
-bool IsTurnOf(const store::Event& event, std::string_view conversation) {
-  const Json data(event.data);
-  return event.type == "run.started" && FindString(data, "kind") == kChatRun &&
-         FindString(data, "conversation") == conversation;
-}
-
-Result<InterruptedTurn> ReadTurn(store::Journal& journal, const store::RunSummary& run,
-                                 const std::vector<store::Event>& events) {
-  InterruptedTurn turn{.run = run.run, .status = run.status};
+Result<InterruptedTurn> ReadTurn(store::Journal& journal, const std::string& run) {
+  InterruptedTurn turn{.run = run};
+  DOSSIER_ASSIGN_OR_RETURN(turn.status, journal.StatusOf(run));
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
   for (const store::Event& event : events) {
     const Json data(event.data);
     if (event.type == "run.started") {
@@ -79,16 +72,16 @@ Result<AcceptedAnswer> AnswerOf(const Json& json) {
   return answer;
 }
 
-Result<InterruptedTurn> FindInterrupted(store::Journal& journal, std::string_view conversation) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal.List(std::nullopt, kMostRuns));
-  for (const store::RunSummary& run : runs) {
-    DOSSIER_ASSIGN_OR_RETURN(const auto events, journal.Events(run.run));
-    if (!events.empty() && IsTurnOf(events.front(), conversation)) {
-      return ReadTurn(journal, run, events);
-    }
-  }
+Result<InterruptedTurn> FindInterrupted(store::Journal& journal, const ConversationPlace& place) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> runs, RunsOf(journal, place));
+  if (!runs.empty()) return ReadTurn(journal, runs.front());
   return MakeError(ErrorCode::kNotFound, "the journal holds no turn of conversation '{}'",
-                   conversation);
+                   place.id);
+}
+
+Result<std::vector<std::string>> RunsOf(store::Journal& journal, const ConversationPlace& place) {
+  return journal.RunsStartedWith(
+      {{"kind", std::string(kChatRun)}, {"conversation", place.id}, {"folder", place.folder}});
 }
 
 }  // namespace dossier::conversation

@@ -1,6 +1,7 @@
 // What the journal knows of a turn that was not finished (M4, A5, `--resume-turn`).
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const InterruptedTurn turn, FindInterrupted(*journal, "bug-12"));
+//   DOSSIER_ASSIGN_OR_RETURN(const InterruptedTurn turn,
+//                            FindInterrupted(*journal, {.folder = folder, .id = "bug-12"}));
 //   if (turn.answer) Save(*turn.answer);              // it had arrived: nothing is asked again
 //   else if (turn.gathered) Ask(turn.prompt, *turn.gathered);   // no command runs again
 //
@@ -37,9 +38,15 @@ struct InterruptedTurn {
   std::optional<Gathered> gathered;
   std::optional<AcceptedAnswer> answer;
 };
+// One journal serves all folders of conversations, and two may hold the same id.
+struct ConversationPlace {
+  std::string folder, id;
+};
 // The newest turn of a conversation. Errors: kNotFound if the journal holds none, or if its texts
 // were left out (--no-log).
-Result<InterruptedTurn> FindInterrupted(store::Journal& journal, std::string_view conversation);
+Result<InterruptedTurn> FindInterrupted(store::Journal& journal, const ConversationPlace& place);
+// The runs of all its turns, newest first.
+Result<std::vector<std::string>> RunsOf(store::Journal& journal, const ConversationPlace& place);
 
 }  // namespace dossier::conversation
 

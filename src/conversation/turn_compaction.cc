@@ -1,7 +1,6 @@
 // Before every call: does the history have to become shorter? (CON-43 to 45)
 
-#include "assembly/assemble.h"
-#include "base/random.h"
+#include "conversation/summarize.h"
 #include "conversation/turn_driver.h"
 
 namespace dossier::conversation {
@@ -45,20 +44,11 @@ std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
       DOSSIER_ASSIGN_OR_RETURN(other, parts_.open_model(request_.compaction_model));
       model = &other;
     }
-    DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
-                             assembly::FindLayout("chat.compaction", parts_.folders));
-    DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
-                             SummaryRequest(plan, layout, model->entry.capability, *model->counter,
-                                            assembly::MakeBoundary(SystemEntropy())));
-    model::Request request{
-        .model = model->name, .messages = prompt.messages, .purpose = model::Purpose::kCompact};
-    request.sampling.max_output = plan.summary_tokens;
-    request.deadline = model->deadline;
-    request.idle_limit = model->idle_limit;
-    Called called = Call(*model, std::move(request), ledger_, {}, *parts_.clock, cancel_);
-    if (!called.reply) return tl::unexpected(called.reply.error());
-    AddUsage(called.reply->usage, &outcome_.usage);
-    return called.reply->text;
+    DOSSIER_ASSIGN_OR_RETURN(
+        Summary written,
+        conversation::Summarize(plan, *model, parts_.folders, ledger_, *parts_.clock, cancel_));
+    AddUsage(written.usage, &outcome_.usage);
+    return std::move(written.text);
   };
   auto summary = ask();
   if (!summary) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "conversation/replaced_context.h"
 #include "conversation/wire.h"
 
 namespace dossier::conversation {
 namespace {
 
-constexpr int kExitFailed = 1, kExitLimit = 10, kExitPartial = 13, kExitContext = 14;
 constexpr std::int64_t kContextShare = 4;  // of the window (CON-14)
 
 // What the run's status says in the journal.
@@ -101,6 +101,7 @@ Status TurnDriver::OpenModel() {
   if (parts_.tool) input_.tools = {parts_.tool->Spec()};
   if (log_.run().empty()) {
     log_.Start({{"conversation", request_.id},
+                {"folder", parts_.store ? parts_.store->folder() : ""},
                 {"model", model_.stored},
                 {"question", parts_.bodies == TurnLog::Bodies::kKept ? TitleOf(input_.prompt) : ""},
                 {"prompt", log_.Body(input_.prompt)}});
@@ -117,10 +118,7 @@ Status TurnDriver::GatherContext() {
                              NeedOf(stored(), parts_.context->Declared(), request_.options));
     const GatherLimits limits{.counter = *model_.counter,
                               .max_tokens = ContextLimit(request_, model_)};
-    auto gathered = parts_.context->Gather(need.run, limits, cancel_);
-    context_failed_ = !gathered && gathered.error().code == ErrorCode::kFailed;
-    if (!gathered) return tl::unexpected(gathered.error());
-    gathered_ = std::move(*gathered);
+    DOSSIER_ASSIGN_OR_RETURN(gathered_, parts_.context->Gather(need.run, limits, cancel_));
     LogContext();
   }
   // A turn that is asked again has a run of its own, and all it needs in it.
@@ -188,14 +186,18 @@ Status TurnDriver::Save() {
                      .tools = answer_->tools,
                      .reply = completeness_,
                      .run = log_.run()};
-  auto saved = creation_ ? parts_.store->Create(std::move(*creation_), plan_->save, finished)
-                         : parts_.store->Append(*loaded_, plan_->save, finished, CancelToken(),
-                                                held_ ? &*held_ : nullptr);
+  const auto save = [&]() -> Result<Saved> {
+    DOSSIER_RETURN_IF_ERROR(KeepReplacedContext(parts_.content_folder, plan_->save.replaced));
+    if (creation_) return parts_.store->Create(std::move(*creation_), plan_->save, finished);
+    return parts_.store->Append(*loaded_, plan_->save, finished, CancelToken(),
+                                held_ ? &*held_ : nullptr);
+  };
+  const Result<Saved> saved = save();
   if (!saved) {
     // The answer is printed all the same (CON-29).
     outcome_.error = saved.error();
-    outcome_.exit =
-        saved.error().code == ErrorCode::kLocked ? ExitCode(ErrorCode::kLocked) : kExitFailed;
+    const bool locked = saved.error().code == ErrorCode::kLocked;
+    outcome_.exit = ExitCode(locked ? ErrorCode::kLocked : ErrorCode::kFailed);
     return {};
   }
   outcome_.conversation = saved->id;
@@ -207,18 +209,16 @@ Status TurnDriver::Save() {
 
 void TurnDriver::Fail(const Error& error) {
   outcome_.error = error;
-  outcome_.exit = context_failed_ ? kExitContext : ExitCode(error.code);
+  outcome_.exit = ExitCode(error.code);
 }
 
 void TurnDriver::Finish() {
-  if (outcome_.error && outcome_.error_name.empty()) {
-    outcome_.error_name =
-        context_failed_ ? "context_command_failed" : std::string(ErrorName(outcome_.error->code));
-  }
   if (completeness_ == TurnRecord::Reply::kIncomplete && outcome_.exit == 0) {
-    outcome_.exit = cancel_.cancelled() ? ExitCode(ErrorCode::kCancelled) : kExitPartial;
+    outcome_.exit = ExitCode(cancel_.cancelled() ? ErrorCode::kCancelled : ErrorCode::kPartial);
   }
-  if (outcome_.exit == 0 && tools_ && tools_->limit()) outcome_.exit = kExitLimit;
+  if (outcome_.exit == 0 && tools_ && tools_->limit()) {
+    outcome_.exit = ExitCode(ErrorCode::kLimit);
+  }
   outcome_.times.total = Since(begun_);
   if (!log_.run().empty()) {
     JsonObject end{{"status", StatusOf(outcome_, completeness_)},

@@ -86,7 +86,6 @@ class TurnDriver {
   std::optional<AcceptedAnswer> answer_;
   TurnRecord::Reply completeness_ = TurnRecord::Reply::kComplete;
   FinishedTurn::Replaces replaces_ = FinishedTurn::Replaces::kNothing;
-  bool context_failed_ = false;  // a command with `fail`
 };
 
 }  // namespace dossier::conversation

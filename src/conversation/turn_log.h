@@ -4,7 +4,8 @@
 //   log.Start({{"conversation", "bug-12"}, {"question", "why?"}});
 //   log.Add("context.ready", {{"context", log.Body(text)}});
 //
-// Events, in order: run.started (kind, conversation, model, prompt), context.ready (what
+// Events, in order: run.started (kind, conversation, folder, model,
+// prompt), context.ready (what
 // GatheredOf reads), compaction.done, and for each model call request.sent and reply.received;
 // tool.done for each call of a tool; answer.accepted (what is about to be saved), turn.saved,
 // run.finished with status final, partial (incomplete), interrupted, failed or none.

@@ -32,7 +32,8 @@ Status TurnDriver::FindWhatIsLeft() {
   }
   const bool drops = again || EndsIncomplete(stored());
   Result<InterruptedTurn> left = MakeError(ErrorCode::kNotFound, "there is no journal");
-  if (parts_.journal) left = FindInterrupted(*parts_.journal, request_.id);
+  if (parts_.journal)
+    left = FindInterrupted(*parts_.journal, {.folder = parts_.store->folder(), .id = request_.id});
   const bool ours = left && (!drops || IsLast(stored(), *left));
   if (drops && !ours) {
     // The file alone: what the user wrote stands in it.

@@ -31,12 +31,15 @@ CachedCost CachedCostOf(std::int64_t turns, double write, double read) {
 }
 
 JsonObject UsageJson(const model::Usage& usage) {
-  JsonObject out{
-      {"input", usage.input},    {"cached_read", usage.cached}, {"cache_write", usage.cache_write},
-      {"output", usage.output},  {"reasoning", nullptr},  // clients do not report it apart
-      {"cost_nano_usd", nullptr}};
-  if (usage.cost_nano_usd) out["cost_nano_usd"] = *usage.cost_nano_usd;
-  return out;
+  const auto or_null = [](const std::optional<std::int64_t>& number) {
+    return number ? Json(*number) : Json();
+  };
+  return {{"input", usage.input},
+          {"cached_read", usage.cached},
+          {"cache_write", usage.cache_write},
+          {"output", usage.output},
+          {"reasoning", or_null(usage.reasoning)},
+          {"cost_nano_usd", or_null(usage.cost_nano_usd)}};
 }
 
 std::string UsageLine(const model::Usage& usage, const ContextSaving& saving) {

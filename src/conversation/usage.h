@@ -35,7 +35,9 @@ struct CachedCost {
 };
 CachedCost CachedCostOf(std::int64_t turns, double write, double read);
 
-// {"input","cached_read","cache_write","output","reasoning","cost_nano_usd"} for turns[].usage.
+// {"input","cached_read","cache_write","output","reasoning","cost_nano_usd"} for turns[].usage;
+// null is what is not known: a price, or the share of reasoning where the provider does not tell
+// it.
 JsonObject UsageJson(const model::Usage& usage);
 std::string UsageLine(const model::Usage& usage, const ContextSaving& saving);
 

@@ -64,17 +64,17 @@ int Outcome::exit_code() const {
     case RunStatus::kFinal:
       return 0;
     case RunStatus::kExtracted:
-      return 10;
+      return ExitCode(ErrorCode::kLimit);
     case RunStatus::kPartial:
-      return 13;
+      return ExitCode(ErrorCode::kPartial);
     case RunStatus::kInterrupted:
-      return 130;
+      return ExitCode(ErrorCode::kCancelled);
     case RunStatus::kNone:
     case RunStatus::kFailed:
       // The code of a limit promises an answer; here there is none.
       return error && error->code != ErrorCode::kLimit ? ExitCode(error->code) : 1;
   }
-  return 70;
+  return ExitCode(ErrorCode::kInternal);
 }
 
 Json Outcome::ToJson() const {

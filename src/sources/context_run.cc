@@ -145,9 +145,9 @@ class Phase {
   void Keep(CommandResult result) {
     const ContextCommand& command = commands_[result.index];
     if (result.failed() && command.on_failure == OnFailure::kFail && !giving_up()) {
-      failure_ =
-          Error{ErrorCode::kFailed, fmt::format("context command '{}' failed: {}",
-                                                assembly::MarkerName(command.name), result.error)};
+      failure_ = Error{ErrorCode::kContextCommand,
+                       fmt::format("context command '{}' failed: {}",
+                                   assembly::MarkerName(command.name), result.error)};
     }
     results_[result.index] = std::move(result);
   }

@@ -321,9 +321,9 @@ TEST_F(ContextRunTest, FailStopsTheRestAndSaysWhichFailed) {  // CON-26, CON-N11
   commands.push_back(
       Shell("while [ ! -s " + Path("pids") + " ]; do sleep 0.01; done; exit 4", "Needed"));
   commands[1].on_failure = OnFailure::kFail;
-  EXPECT_THAT(
-      RunContext(commands, {}),
-      FailsWith(ErrorCode::kFailed, "context command 'Needed' failed: Command exited with code 4"));
+  EXPECT_THAT(RunContext(commands, {}),
+              FailsWith(ErrorCode::kContextCommand,
+                        "context command 'Needed' failed: Command exited with code 4"));
   EXPECT_TRUE(AllGone(Path("pids")));
   commands = {Shell("exit 1"), Shell("touch " + Path("started"))};
   commands[0].on_failure = OnFailure::kFail;

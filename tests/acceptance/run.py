@@ -18,6 +18,7 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
   recorded            {N: {path.with.dots: value}} that the N-th request at that server must hold;
                       {N: null}: there is none
   stdin, env          given to the command
+  interrupt           TEXT: stdin stays open, and SIGINT is sent once stderr holds TEXT
   before              argument lists of commands run first (their exit status must be 0); the
                       script of `replies` is ../script.yaml
   stdout              exact; stdout_contains, stdout_lacks, stderr_contains, stderr_lacks: lists
@@ -49,9 +50,11 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 import jsonschema
 import yaml
@@ -115,12 +118,34 @@ def lookup(document, path: str):
     return document
 
 
+def interrupted(command: list[str], work: pathlib.Path, env: dict, stdin: bytes, text: str,
+                limit: float) -> subprocess.CompletedProcess:
+    """Runs the command; SIGINT once stderr holds `text`, while stdin is still open."""
+    with subprocess.Popen(command, cwd=work, env=env, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        watchdog = threading.Timer(limit, process.kill)
+        watchdog.start()
+        process.stdin.write(stdin)
+        process.stdin.flush()
+        err = b""
+        while text.encode() not in err and (part := process.stderr.read1()):
+            err += part
+        process.send_signal(signal.SIGINT)
+        err += process.stderr.read()  # ends with the process, whose stdin is open until then
+        out = process.stdout.read()
+        code = process.wait()
+        watchdog.cancel()
+    if code == -signal.SIGKILL:
+        raise subprocess.TimeoutExpired(command, limit)
+    return subprocess.CompletedProcess(command, code, out, err)
+
+
 JOURNAL_KEYS = {"requests", "journal", "sent", "sent_lacks", "events", "events_lack", "warnings",
                 "roles", "prefix", "largest_request", "shown"}
 KEYS = JOURNAL_KEYS | {"about", "cases", "files", "context", "args", "ask", "replies", "stdin",
                        "env", "before", "stdout", "stdout_contains", "stdout_lacks",
                        "stderr_contains", "stderr_lacks", "json", "exit", "max_seconds",
-                       "max_memory", "files_after", "window", "serve", "recorded"}
+                       "max_memory", "files_after", "window", "serve", "recorded", "interrupt"}
 
 
 class Scenario:
@@ -220,9 +245,12 @@ class Scenario:
         stdin = content_of(self.spec.get("stdin", ""))
         try:
             command = [*self.limits(), self.dossier, *arguments]
-            done = subprocess.run(command, cwd=work, env=env,
-                                  input=stdin, capture_output=True, check=False,
-                                  timeout=self.spec.get("max_seconds", 60))
+            limit = self.spec.get("max_seconds", 60)
+            if "interrupt" in self.spec:
+                done = interrupted(command, work, env, stdin, self.spec["interrupt"], limit)
+            else:
+                done = subprocess.run(command, cwd=work, env=env, input=stdin,
+                                      capture_output=True, check=False, timeout=limit)
         except subprocess.TimeoutExpired:
             self.problems.append("did not end in time")
             return
