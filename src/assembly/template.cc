@@ -2,6 +2,7 @@
 
 #include "assembly/assemble.h"
 #include "assembly/fence.h"
+#include "assembly/front_matter.h"
 #include "assembly/layout.h"
 #include "assembly/template_scan.h"
 #include "assembly/yaml_reader.h"
@@ -9,34 +10,6 @@
 
 namespace dossier::assembly {
 namespace {
-
-struct FrontMatter {
-  std::string_view yaml, body;
-  int body_line = 0;  // lines before the body
-};
-
-bool IsRule(std::string_view line) { return line == "---" || line == "---\r"; }
-
-// Splits at the `---` lines; without an opening one everything is body.
-Result<FrontMatter> SplitFrontMatter(std::string_view text, std::string_view file) {
-  const auto first_end = text.find('\n');
-  if (!IsRule(text.substr(0, first_end))) return FrontMatter{.body = text};
-  if (first_end == std::string_view::npos) {
-    return tl::unexpected(PlaceError(file, 1, 1, "the front matter has no closing ---"));
-  }
-  const std::size_t yaml_begin = first_end + 1;
-  int line = 1;
-  for (std::size_t at = yaml_begin; at < text.size(); ++line) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    if (IsRule(text.substr(at, end - at))) {
-      return FrontMatter{.yaml = text.substr(yaml_begin, at - yaml_begin),
-                         .body = text.substr(std::min(end + 1, text.size())),
-                         .body_line = line + 1};
-    }
-    at = end + 1;
-  }
-  return tl::unexpected(PlaceError(file, 1, 1, "the front matter has no closing ---"));
-}
 
 std::vector<std::string> Names(const Template& text) {
   std::vector<std::string> names;
@@ -103,6 +76,7 @@ Status ReadBraces(const YamlNode& node, Template* out) {
 }
 
 Status ReadFrontMatter(std::string_view yaml, Template* out) {
+  if (yaml.empty()) return {};
   DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, ReadYaml(yaml, out->file, {.first_line = 1}));
   if (root.kind == YamlNode::Kind::kNull) return {};
   if (root.kind != YamlNode::Kind::kMap) {

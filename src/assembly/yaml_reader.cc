@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 64;
 
-// Thrown by the handler below to leave the parser, and caught in ReadYaml.
+// Thrown by the handler below to leave the parser, and caught in ParseYaml.
 struct Refused {
   YAML::Mark mark;
   std::string message;
@@ -214,8 +214,8 @@ Error PlaceError(std::string_view file, int line, int column, std::string_view m
   return {ErrorCode::kConfig, fmt::format("{}:{}:{}: {}", file, line, column, message)};
 }
 
-Result<YamlNode> ReadYaml(std::string_view text, std::string_view file,
-                          const YamlOptions& options) {
+Result<YamlNode> ParseYaml(std::string_view text, std::string_view file,
+                           const YamlOptions& options) {
   const int first_line = options.first_line;
   const auto fail = [&](const YAML::Mark& mark, std::string_view message) {
     const int line = mark.is_null() ? 1 : mark.line + 1 + first_line;

@@ -47,10 +47,15 @@ struct YamlOptions {
   std::size_t max_nodes = kMaxYamlNodes;  // an alias is a copy of at most kMaxYamlNodes
 };
 
-// Reads one document; an empty one is a null node.
+// Reads one document; an empty one is a null node. A text that is part of the program was parsed
+// when the program was built (assembly/yaml_table.h), and costs a hundredth.
 // Errors: kConfig, "FILE:LINE:COL: reason".
 Result<YamlNode> ReadYaml(std::string_view text, std::string_view file,
                           const YamlOptions& options = {});
+
+// The same, always by parsing.
+Result<YamlNode> ParseYaml(std::string_view text, std::string_view file,
+                           const YamlOptions& options = {});
 
 // The node as JSON: plain words that read as numbers or flags become those.
 Json ToJsonValue(const YamlNode& node);

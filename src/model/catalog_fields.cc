@@ -2,14 +2,18 @@
 
 #include <cmath>
 
+#include "base/json.h"
 #include "base/text.h"
-#include "model/yaml_json.h"
 
 namespace dossier::model {
 namespace {
 
-double Number(const YAML::Node& node, double least, double most) {
-  const Json value = YamlToJson(node);
+// Files of the user may list every model of a provider.
+constexpr std::size_t kMaxBytes = 16 << 20;
+constexpr std::size_t kMaxNodes = 1'000'000;
+
+double Number(const Node& node, double least, double most) {
+  const Json value = ToJsonValue(*node);
   if (!value.is_number()) FailAt(node, "a number is wanted");
   const double number = value.to_number<double>();
   if (!(number >= least && number <= most)) {
@@ -20,36 +24,57 @@ double Number(const YAML::Node& node, double least, double most) {
 
 // One value or a list of them.
 template <typename Read>
-void ReadList(const YAML::Node& node, Read read) {
-  if (!node.IsSequence()) return read(node);
-  for (const YAML::Node& item : node) read(item);
+void ReadList(const Node& node, Read read) {
+  if (!node.is_list()) return read(node);
+  for (const assembly::YamlNode& item : node->items) read(item);
 }
 
 }  // namespace
 
-void FailAt(const YAML::Node& node, const std::string& reason) {
-  throw YAML::ParserException(node.Mark(), reason);
+Node Node::operator[](std::string_view key) const {
+  Node found;
+  for (const assembly::YamlEntry& entry : node_->entries) {
+    if (entry.key == key) found.node_ = &entry.value;
+  }
+  return found;
 }
 
-void CheckKeys(const YAML::Node& node, Names known) {
-  if (!node.IsMap()) FailAt(node, "a map is wanted here");
-  const std::vector<std::string> names(known.begin(), known.end());
-  for (const auto& item : node) {
-    const std::string& key = item.first.Scalar();
-    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-    const std::vector<std::string> near = NearestNames(key, names, 1);
-    FailAt(item.first, fmt::format("unknown key \"{}\"{}", key,
-                                   near.empty() ? "" : "; did you mean \"" + near[0] + "\"?"));
+Status ReadYamlFile(std::string_view text, std::string_view file,
+                    const std::function<void(const Node& root)>& read) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const assembly::YamlNode root,
+      assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes}));
+  try {
+    read(root);
+    return {};
+  } catch (const Misplaced& mistake) {
+    return tl::unexpected(assembly::PlaceError(file, mistake.line, mistake.column, mistake.reason));
   }
 }
 
-void ReadText(const YAML::Node& node, std::string& out) {
-  if (!node) return;
-  if (!node.IsScalar()) FailAt(node, "a text is wanted");
-  out = node.Scalar();
+void FailAt(const Node& node, const std::string& reason) {
+  throw Misplaced{node->line, node->column, reason};
 }
 
-void ReadOneOf(const YAML::Node& node, Names allowed, std::string& out) {
+void CheckKeys(const Node& node, Names known) {
+  if (!node.is_map()) FailAt(node, "a map is wanted here");
+  for (const assembly::YamlEntry& entry : node->entries) {
+    if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+    const std::vector<std::string> near =
+        NearestNames(entry.key, std::vector<std::string>(known.begin(), known.end()), 1);
+    throw Misplaced{entry.line, entry.column,
+                    fmt::format("unknown key \"{}\"{}", entry.key,
+                                near.empty() ? "" : "; did you mean \"" + near[0] + "\"?")};
+  }
+}
+
+void ReadText(const Node& node, std::string& out) {
+  if (!node) return;
+  if (!node.is_scalar()) FailAt(node, "a text is wanted");
+  out = node->scalar;
+}
+
+void ReadOneOf(const Node& node, Names allowed, std::string& out) {
   if (!node) return;
   ReadText(node, out);
   if (std::find(allowed.begin(), allowed.end(), out) != allowed.end()) return;
@@ -57,52 +82,52 @@ void ReadOneOf(const YAML::Node& node, Names allowed, std::string& out) {
   FailAt(node, "one of " + Join(names, ", ") + " is wanted");
 }
 
-void ReadFlag(const YAML::Node& node, bool& out) {
+void ReadFlag(const Node& node, bool& out) {
   if (!node) return;
-  const Json value = YamlToJson(node);
+  const Json value = ToJsonValue(*node);
   if (!value.is_bool()) FailAt(node, "true or false is wanted");
   out = value.as_bool();
 }
 
-void ReadCount(const YAML::Node& node, std::int64_t& out) {
+void ReadCount(const Node& node, std::int64_t& out) {
   if (!node) return;
-  const Json value = YamlToJson(node);
+  const Json value = ToJsonValue(*node);
   if (!value.is_int64() || value.as_int64() <= 0) FailAt(node, "a whole number above 0 is wanted");
   out = value.as_int64();
 }
 
-void ReadCount(const YAML::Node& node, std::optional<std::int64_t>& out) {
+void ReadCount(const Node& node, std::optional<std::int64_t>& out) {
   if (!node) return;
   std::int64_t value = 0;
-  if (!node.IsNull()) ReadCount(node, value);
-  out = node.IsNull() ? std::nullopt : std::optional(value);
+  if (!node.is_null()) ReadCount(node, value);
+  out = node.is_null() ? std::nullopt : std::optional(value);
 }
 
-void ReadNumber(const YAML::Node& node, double least, double most, double& out) {
+void ReadNumber(const Node& node, double least, double most, double& out) {
   if (node) out = Number(node, least, most);
 }
 
-void ReadNumber(const YAML::Node& node, double least, double most, std::optional<double>& out) {
+void ReadNumber(const Node& node, double least, double most, std::optional<double>& out) {
   if (!node) return;
-  out = node.IsNull() ? std::nullopt : std::optional(Number(node, least, most));
+  out = node.is_null() ? std::nullopt : std::optional(Number(node, least, most));
 }
 
-void ReadTexts(const YAML::Node& node, std::vector<std::string>& out) {
+void ReadTexts(const Node& node, std::vector<std::string>& out) {
   if (!node) return;
   out.clear();
-  ReadList(node, [&](const YAML::Node& item) { ReadText(item, out.emplace_back()); });
+  ReadList(node, [&](const Node& item) { ReadText(item, out.emplace_back()); });
 }
 
-void ReadNumbers(const YAML::Node& node, double least, double most, std::vector<double>& out) {
+void ReadNumbers(const Node& node, double least, double most, std::vector<double>& out) {
   if (!node) return;
   out.clear();
-  ReadList(node, [&](const YAML::Node& item) { out.push_back(Number(item, least, most)); });
+  ReadList(node, [&](const Node& item) { out.push_back(Number(item, least, most)); });
 }
 
 // Whole nano-dollars only, so that sums are exact.
-void ReadPrice(const YAML::Node& node, std::optional<std::int64_t>& out) {
+void ReadPrice(const Node& node, std::optional<std::int64_t>& out) {
   if (!node) return;
-  if (node.IsNull()) {
+  if (node.is_null()) {
     out.reset();
     return;
   }

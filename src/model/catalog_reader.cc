@@ -3,27 +3,26 @@
 #include <charconv>
 
 #include "model/catalog_fields.h"
-#include "model/yaml_json.h"
 
 namespace dossier::model {
 namespace {
 
-void ReadStatus(const YAML::Node& node, std::string& out) {
+void ReadStatus(const Node& node, std::string& out) {
   ReadOneOf(node, {"documented", "measured", "reported", "unverified"}, out);
 }
 
 // Keys by which any map of facts may say its own date, source and status (ASM-90).
 constexpr const char* kFactKeys[] = {"as_of", "source", "status"};
 
-void CheckDate(const YAML::Node& node) {
-  const std::string& date = node.Scalar();
+void CheckDate(const Node& node) {
+  const std::string& date = node->scalar;
   const bool is_date = date.size() == 10 && date[4] == '-' && date[7] == '-' &&
                        date.find_first_not_of("0123456789-") == std::string::npos;
   if (!is_date) FailAt(node, "as_of is a date, YYYY-MM-DD");
 }
 
 // What `node` says about itself: {as_of, source, status}.
-JsonObject ReadFact(const YAML::Node& node) {
+JsonObject ReadFact(const Node& node) {
   JsonObject fact;
   for (const char* key : kFactKeys) {
     if (!node[key]) continue;
@@ -37,16 +36,16 @@ JsonObject ReadFact(const YAML::Node& node) {
   return fact;
 }
 
-void CheckFact(const YAML::Node& node, std::string_view what) {
+void CheckFact(const Node& node, std::string_view what) {
   for (const char* key : {"as_of", "source"}) {
-    if (!node[key] || node[key].Scalar().empty()) {
+    if (!node[key] || node[key]->scalar.empty()) {
       FailAt(node, fmt::format("{} has no {}: every fact needs a date and a source", what, key));
     }
   }
   ReadFact(node);
 }
 
-void ReadTurnRules(const YAML::Node& node, assembly::Capability& capability) {
+void ReadTurnRules(const Node& node, assembly::Capability& capability) {
   using LateSystem = assembly::Capability::LateSystem;
   using ToolResults = assembly::Capability::ToolResults;
   enum class Prefill { kUnsaid, kNo, kYes, kFlag } prefill = Prefill::kUnsaid;
@@ -68,7 +67,7 @@ void ReadTurnRules(const YAML::Node& node, assembly::Capability& capability) {
   capability.prefill_flag = prefill == Prefill::kFlag;
 }
 
-void ReadCapabilities(const YAML::Node& node, Entry& entry) {
+void ReadCapabilities(const Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node,
             {"streaming", "tools", "json_schema", "grammar", "vision", "thinking", "system_role",
@@ -86,20 +85,20 @@ void ReadCapabilities(const YAML::Node& node, Entry& entry) {
   ReadCount(node["image"], capability.image_tokens);
   ReadOneOf(node["max_tokens_name"], {"max_tokens", "max_completion_tokens"},
             entry.max_tokens_name);
-  if (const YAML::Node sampling = node["sampling"]) {
-    if (!sampling.IsSequence()) FailAt(sampling, "a list of parameter names is wanted");
-    entry.sampling = sampling.size() > 0;
+  if (const Node sampling = node["sampling"]) {
+    if (!sampling.is_list()) FailAt(sampling, "a list of parameter names is wanted");
+    entry.sampling = !sampling->items.empty();
   }
 }
 
-void ReadSmallCount(const YAML::Node& node, int& out) {
+void ReadSmallCount(const Node& node, int& out) {
   std::int64_t value = out;
   ReadCount(node, value);
   if (value > 1000) FailAt(node, "a number up to 1000 is wanted");
   out = static_cast<int>(value);
 }
 
-void ReadCache(const YAML::Node& node, assembly::CacheRules& cache) {
+void ReadCache(const Node& node, assembly::CacheRules& cache) {
   if (!node) return;
   CheckKeys(node, {"mode", "min_prefix", "breakpoints", "step", "look_back", "ttl", "write", "read",
                    "as_of", "source", "status"});
@@ -121,7 +120,7 @@ void ReadCache(const YAML::Node& node, assembly::CacheRules& cache) {
   }
 }
 
-void ReadTokens(const YAML::Node& node, Entry& entry) {
+void ReadTokens(const Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"encoding", "ratio", "bytes_per_token", "margin", "per_message", "per_request",
                    "as_of", "source", "status"});
@@ -134,14 +133,14 @@ void ReadTokens(const YAML::Node& node, Entry& entry) {
 }
 
 // The most that one image costs (ASM-7). A map of its own, so that it can say where it is from.
-void ReadImage(const YAML::Node& node, Entry& entry) {
+void ReadImage(const Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"tokens", "as_of", "source", "status"});
   if (!node["tokens"]) FailAt(node, "image says tokens, the most that one image costs");
   ReadCount(node["tokens"], entry.capability.image_tokens);
 }
 
-void ReadPrices(const YAML::Node& node, Entry& entry) {
+void ReadPrices(const Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"input", "cached", "output", "as_of", "source", "status"});
   ReadPrice(node["input"], entry.price_input);
@@ -150,7 +149,7 @@ void ReadPrices(const YAML::Node& node, Entry& entry) {
 }
 
 // The entry's own {as_of, source, status}, and those of the parts that say other ones.
-void ReadProvenance(const YAML::Node& node, Entry& entry) {
+void ReadProvenance(const Node& node, Entry& entry) {
   Json& facts = entry.capability.entry;
   if (!facts.is_object()) facts = JsonObject();
   for (const auto& [key, value] : ReadFact(node)) facts.as_object()[key] = value;
@@ -164,12 +163,12 @@ void ReadProvenance(const YAML::Node& node, Entry& entry) {
   ReadText(node["source"], entry.source);
 }
 
-void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
+void ReadEntry(const Node& node, std::vector<Entry>& entries) {
   CheckKeys(node, {"name", "provider", "window", "max_output", "max_input", "tokenizer", "prices",
                    "capabilities", "cache", "tokens", "image", "profile", "as_of", "source",
                    "status", "note"});
   if (!node["name"] || !node["provider"]) FailAt(node, "a model needs name and provider");
-  const std::string name = node["name"].Scalar(), provider = node["provider"].Scalar();
+  const std::string name = node["name"]->scalar, provider = node["provider"]->scalar;
   CheckFact(node, name);
   auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& known) {
     return known.name == name && known.provider == provider;
@@ -195,8 +194,7 @@ void ReadEntry(const YAML::Node& node, std::vector<Entry>& entries) {
   ReadProvenance(node, *entry);
 }
 
-void ReadProvider(const std::string& name, const YAML::Node& node,
-                  std::vector<Provider>& providers) {
+void ReadProvider(const std::string& name, const Node& node, std::vector<Provider>& providers) {
   CheckKeys(node, {"base_url", "base_url_variables", "dialect", "key_variables", "default_model",
                    "as_of", "source", "status"});
   CheckFact(node, name);
@@ -213,20 +211,21 @@ void ReadProvider(const std::string& name, const YAML::Node& node,
   ReadTexts(node["base_url_variables"], provider->base_url_variables);
 }
 
-void ReadAll(const YAML::Node& root, std::vector<Entry>& entries,
-             std::vector<Provider>& providers) {
-  if (root.IsNull()) return;
+void ReadAll(const Node& root, std::vector<Entry>& entries, std::vector<Provider>& providers) {
+  if (root.is_null()) return;
   CheckKeys(root, {"schema", "providers", "models"});
   std::string schema;
   ReadText(root["schema"], schema);
   if (schema != "dossier.models/1") FailAt(root, "schema: dossier.models/1 is wanted");
-  if (const YAML::Node map = root["providers"]) {
-    if (!map.IsMap()) FailAt(map, "providers is a map of names");
-    for (const auto& item : map) ReadProvider(item.first.Scalar(), item.second, providers);
+  if (const Node map = root["providers"]) {
+    if (!map.is_map()) FailAt(map, "providers is a map of names");
+    for (const assembly::YamlEntry& item : map->entries) {
+      ReadProvider(item.key, item.value, providers);
+    }
   }
-  if (const YAML::Node list = root["models"]) {
-    if (!list.IsSequence()) FailAt(list, "models is a list");
-    for (const YAML::Node& node : list) ReadEntry(node, entries);
+  if (const Node list = root["models"]) {
+    if (!list.is_list()) FailAt(list, "models is a list");
+    for (const Node& node : list) ReadEntry(node, entries);
   }
 }
 
@@ -260,13 +259,7 @@ Entry ConservativeEntry(std::string_view provider, std::string_view name) {
 
 Status ReadCatalogFile(std::string_view text, std::string_view file, std::vector<Entry>* entries,
                        std::vector<Provider>* providers) {
-  DOSSIER_ASSIGN_OR_RETURN(YAML::Node root, ParseYaml(text, file));
-  try {
-    ReadAll(root, *entries, *providers);
-    return {};
-  } catch (const YAML::Exception& error) {
-    return YamlError(file, error.mark, error.msg);
-  }
+  return ReadYamlFile(text, file, [&](const Node& root) { ReadAll(root, *entries, *providers); });
 }
 
 }  // namespace dossier::model

@@ -9,14 +9,13 @@
 #include "model/catalog_fields.h"
 #include "model/http_failure.h"
 #include "model/wire.h"
-#include "model/yaml_json.h"
 
 namespace dossier::model {
 namespace {
 
 constexpr std::string_view kFolder = "data/commands/";
 
-void ReadReply(const YAML::Node& node, CommandPreset& preset) {
+void ReadReply(const Node& node, CommandPreset& preset) {
   if (!node) return;
   using Form = CommandPreset::Form;
   CheckKeys(node, {"form", "text", "finish", "failed", "input", "cached", "written",
@@ -38,7 +37,7 @@ void ReadReply(const YAML::Node& node, CommandPreset& preset) {
   if (preset.form != Form::kText && preset.text.empty()) FailAt(node, "text: where is the text?");
 }
 
-CommandPreset ReadPreset(const YAML::Node& root) {
+CommandPreset ReadPreset(const Node& root) {
   CheckKeys(root, {"schema", "argv", "model", "prompt", "reply", "pass_env", "billing", "network",
                    "window", "max_output", "as_of", "source", "status"});
   std::string schema;
@@ -124,12 +123,10 @@ Finish FinishOf(const Json* value) {
 }  // namespace
 
 Result<CommandPreset> ParsePreset(std::string_view yaml, std::string_view file) {
-  DOSSIER_ASSIGN_OR_RETURN(const YAML::Node root, ParseYaml(yaml, file));
-  try {
-    return ReadPreset(root);
-  } catch (const YAML::Exception& error) {
-    return YamlError(file, error.mark, error.msg);
-  }
+  CommandPreset preset;
+  DOSSIER_RETURN_IF_ERROR(
+      ReadYamlFile(yaml, file, [&](const Node& root) { preset = ReadPreset(root); }));
+  return preset;
 }
 
 std::vector<std::string> PresetNames(const std::string& folder) {

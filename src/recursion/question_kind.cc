@@ -1,16 +1,20 @@
 #include "recursion/question_kind.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <optional>
 
+#include "assembly/yaml_fields.h"
 #include "base/assets.h"
 #include "base/text.h"
 
 namespace dossier::recursion {
 namespace {
 
+using assembly::Field;
+using assembly::FieldPlace;
+using assembly::YamlNode;
+
+constexpr std::string_view kFile = "data/question_kinds.yaml";
 constexpr std::size_t kMaxGap = 5;  // words that "..." stands for
 
 bool IsWordByte(char c) {
@@ -88,26 +92,41 @@ Result<QuestionRules::Phrase> QuestionRules::ParsePhrase(std::string_view text) 
   return phrase;
 }
 
+Result<QuestionRules::Rule> QuestionRules::ReadRule(const YamlNode& node) {
+  struct Written {
+    std::string kind;
+    std::vector<std::string> phrases;
+  };
+  static constexpr Field<Written> kFields[] = {
+      {"kind", [](const FieldPlace& at, Written* out) { return ReadString(at, &out->kind); }},
+      {"phrases",
+       [](const FieldPlace& at, Written* out) { return ReadStrings(at, &out->phrases); }},
+  };
+  Written written;
+  DOSSIER_RETURN_IF_ERROR(assembly::ReadFields<Written>(node, kFile, kFields, &written));
+  const auto kind = KindNamed(written.kind);
+  if (!kind) {
+    return tl::unexpected(assembly::PlaceError(
+        kFile, node.line, node.column,
+        fmt::format("unknown kind '{}'; known: lookup, aggregate, open", written.kind)));
+  }
+  Rule rule{.kind = *kind};
+  for (const std::string& text : written.phrases) {
+    DOSSIER_ASSIGN_OR_RETURN(Phrase phrase, ParsePhrase(text));
+    rule.phrases.push_back(std::move(phrase));
+  }
+  return rule;
+}
+
 Result<QuestionRules> QuestionRules::Parse(std::string_view yaml) {
+  DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, assembly::ReadYaml(yaml, kFile));
   QuestionRules rules;
-  try {
-    const YAML::Node root = YAML::Load(std::string(yaml));
-    for (const YAML::Node& node : root["rules"]) {
-      const std::string name = node["kind"].as<std::string>();
-      const auto kind = KindNamed(name);
-      if (!kind) {
-        return MakeError(ErrorCode::kConfig,
-                         "question kinds: unknown kind '{}'; known: lookup, aggregate, open", name);
-      }
-      Rule rule{.kind = *kind};
-      for (const YAML::Node& text : node["phrases"]) {
-        DOSSIER_ASSIGN_OR_RETURN(Phrase phrase, ParsePhrase(text.as<std::string>()));
-        rule.phrases.push_back(std::move(phrase));
-      }
+  for (const assembly::YamlEntry& entry : root.entries) {
+    if (entry.key != "rules") continue;
+    for (const YamlNode& node : entry.value.items) {
+      DOSSIER_ASSIGN_OR_RETURN(Rule rule, ReadRule(node));
       rules.rules_.push_back(std::move(rule));
     }
-  } catch (const YAML::Exception& e) {
-    return MakeError(ErrorCode::kConfig, "question kinds: line {}: {}", e.mark.line + 1, e.msg);
   }
   if (rules.rules_.empty()) return MakeError(ErrorCode::kConfig, "question kinds: no rules");
   return rules;
@@ -115,7 +134,7 @@ Result<QuestionRules> QuestionRules::Parse(std::string_view yaml) {
 
 const QuestionRules& QuestionRules::BuiltIn() {
   static const QuestionRules rules =
-      Parse(BuiltInAsset("data/question_kinds.yaml").value_or("")).value_or(QuestionRules());
+      Parse(BuiltInAsset(kFile).value_or("")).value_or(QuestionRules());
   return rules;
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "assembly/yaml_reader.h"
 #include "base/result.h"
 
 namespace dossier::recursion {
@@ -48,6 +49,7 @@ class QuestionRules {
     std::vector<Phrase> phrases;
   };
 
+  static Result<Rule> ReadRule(const assembly::YamlNode& node);
   static Result<Phrase> ParsePhrase(std::string_view text);
   static bool MatchesAt(const Phrase& phrase, const std::vector<std::string>& words,
                         std::size_t at);

@@ -66,8 +66,9 @@ TEST(QuestionKindTest, AWrongRuleIsNamed) {
   EXPECT_THAT(QuestionRules::Parse("rules: [{kind: open, phrases: ['... a']}]"),
               FailsWith(ErrorCode::kConfig, "start and end with a word"));
   EXPECT_THAT(QuestionRules::Parse("rules: [{phrases: [a]}]"),
-              FailsWith(ErrorCode::kConfig, "line"));
-  EXPECT_THAT(QuestionRules::Parse("a: [b"), FailsWith(ErrorCode::kConfig, "line"));
+              FailsWith(ErrorCode::kConfig, "question_kinds.yaml:1:9"));
+  EXPECT_THAT(QuestionRules::Parse("a: [b"),
+              FailsWith(ErrorCode::kConfig, "question_kinds.yaml:1:"));
   EXPECT_THAT(QuestionRules::Parse(""), FailsWith(ErrorCode::kConfig, "no rules"));
 }
 

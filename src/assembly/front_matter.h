@@ -1,0 +1,27 @@
+// The YAML between the `---` lines that a Markdown file may begin with, and what follows.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const FrontMatter front, SplitFrontMatter(text, "prompts/ready.md"));
+//   ReadYaml(front.yaml, "prompts/ready.md", {.first_line = 1});
+//
+// Thread-safety: a pure function.
+
+#ifndef DOSSIER_ASSEMBLY_FRONT_MATTER_H_
+#define DOSSIER_ASSEMBLY_FRONT_MATTER_H_
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace dossier::assembly {
+
+struct FrontMatter {
+  std::string_view yaml, body;  // parts of the text
+  int body_line = 0;            // lines before the body
+};
+
+// Without an opening line everything is body. Errors: kConfig if the closing line is missing.
+Result<FrontMatter> SplitFrontMatter(std::string_view text, std::string_view file);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_FRONT_MATTER_H_
