@@ -33,18 +33,22 @@ Error UnknownTopic(const CLI::App& app, const std::vector<std::string>& words) {
 
 }  // namespace
 
-void AddAboutCommands(CLI::App& app, AboutArguments* arguments) {
-  CLI::App& help = *app.add_subcommand("help", "help on a command or a topic");
+void AddHelpCommand(CLI::App& help, AboutArguments* arguments) {
   help.add_option("topic", arguments->words, "a command, exit-codes, config-keys or environment")
       ->type_name("TOPIC");
-  CLI::App& completion = *app.add_subcommand("completion", "a script that completes this command");
+}
+
+void AddCompletionCommand(CLI::App& completion, AboutArguments* arguments) {
   completion.add_option("shell", arguments->shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  CLI::App& man = *app.add_subcommand("man", "a manual page, in roff");
+}
+
+void AddManCommand(CLI::App& man, AboutArguments* arguments) {
   man.add_option("page", arguments->words, "a command (default: the program)")->type_name("PAGE");
-  CLI::App& complete = *app.add_subcommand("__complete", "what could stand at the end of a line");
-  complete.group("");
+}
+
+void AddCompleteCommand(CLI::App& complete, AboutArguments* arguments) {
   complete.add_option("words", arguments->words)->allow_extra_args();
 }
 

@@ -23,7 +23,10 @@ struct AboutArguments {
   std::string shell;
 };
 
-void AddAboutCommands(CLI::App& app, AboutArguments* arguments);
+void AddHelpCommand(CLI::App& command, AboutArguments* arguments);
+void AddCompletionCommand(CLI::App& command, AboutArguments* arguments);
+void AddManCommand(CLI::App& command, AboutArguments* arguments);
+void AddCompleteCommand(CLI::App& command, AboutArguments* arguments);
 
 // "dossier 0.1.0", or with --json one object.
 void PrintVersion(const std::vector<std::string>& argv, std::ostream& out);

@@ -287,8 +287,7 @@ Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const C
 
 }  // namespace
 
-void AddAskCommand(CLI::App& app, AskArguments* arguments) {
-  CLI::App& ask = *app.add_subcommand("ask", "answer a question over files of any size");
+void AddAskCommand(CLI::App& ask, AskArguments* arguments) {
   ask.add_option("question", arguments->question, "the question, or - for stdin");
   ask.add_option("paths", arguments->paths, "more contexts");
   ask.add_option("-c,--context", arguments->contexts, "file, folder (with -r), or - for stdin")

@@ -45,7 +45,7 @@ struct AskArguments {
   std::vector<std::string> argv;  // for the journal
 };
 
-void AddAskCommand(CLI::App& app, AskArguments* arguments);
+void AddAskCommand(CLI::App& command, AskArguments* arguments);
 // Model, temperature, max_tokens, params and provider access that no flag gives come from the
 // configuration. Returns the exit code.
 int RunAsk(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,

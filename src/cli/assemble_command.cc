@@ -233,9 +233,7 @@ class Command {
 
 }  // namespace
 
-void AddAssembleCommand(CLI::App& app, AssembleArguments* arguments) {
-  CLI::App& command =
-      *app.add_subcommand("assemble", "build a prompt from a layout, and say what went in");
+void AddAssembleCommand(CLI::App& command, AssembleArguments* arguments) {
   command.add_option("layout", arguments->layout, "name of a layout (see `dossier prompts list`)")
       ->required();
   const auto repeatable = [&](const std::string& flags, std::vector<std::string>* to,

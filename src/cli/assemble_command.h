@@ -34,7 +34,7 @@ struct AssembleArguments {
   std::optional<std::uint64_t> seed;  // --seed
 };
 
-void AddAssembleCommand(CLI::App& app, AssembleArguments* arguments);
+void AddAssembleCommand(CLI::App& command, AssembleArguments* arguments);
 int RunAssemble(const AssembleArguments& arguments, const CancelToken& cancel, std::istream& in,
                 std::ostream& out, std::ostream& err);
 

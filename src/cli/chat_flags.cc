@@ -112,8 +112,7 @@ void AddAgentGroup(CLI::App& chat, ChatArguments* arguments) {
 
 }  // namespace
 
-void AddChatCommand(CLI::App& app, ChatArguments* arguments) {
-  CLI::App& chat = *app.add_subcommand("chat", "ask a model, once or in a conversation");
+void AddChatCommand(CLI::App& chat, ChatArguments* arguments) {
   chat.add_option("prompt", arguments->prompt, "what to ask; - for stdin");
   chat.add_flag("--interactive", arguments->interactive, "a session, also without a terminal");
   AddModelGroup(chat, arguments);

@@ -1,7 +1,7 @@
 // The flags of `dossier chat` (3.2), as they were given.
 //
 //   ChatArguments arguments;
-//   AddChatCommand(app, &arguments);
+//   AddChatCommand(command, &arguments);
 //   DOSSIER_RETURN_IF_ERROR(CheckChatFlags(arguments));
 //
 // Thread-safety: plain data.
@@ -57,7 +57,7 @@ struct ChatArguments {
   std::string markdown = "auto";
 };
 
-void AddChatCommand(CLI::App& app, ChatArguments* arguments);
+void AddChatCommand(CLI::App& command, ChatArguments* arguments);
 
 // What excludes what. Errors: kUsage, naming the flags.
 Status CheckChatFlags(const ChatArguments& arguments);

@@ -10,87 +10,18 @@
 #include <iostream>
 #include <map>
 
-#include "cli/about_command.h"
-#include "cli/ask_command.h"
-#include "cli/assemble_command.h"
 #include "cli/chat_command.h"
 #include "cli/command_tree.h"
-#include "cli/config_command.h"
-#include "cli/context_refresh_command.h"
-#include "cli/context_run_command.h"
-#include "cli/conversations_command.h"
+#include "cli/commands.h"
 #include "cli/doctor_checks.h"
-#include "cli/doctor_command.h"
 #include "cli/exit_codes.h"
-#include "cli/global_flags.h"
 #include "cli/help_text.h"
-#include "cli/inspect_flags.h"
 #include "cli/interrupt.h"
-#include "cli/models_command.h"
-#include "cli/pack_command.h"
-#include "cli/prompts_command.h"
-#include "cli/runs_command.h"
-#include "cli/sandbox_command.h"
 #include "cli/standard_streams.h"
 #include "cli/terminal.h"
-#include "cli/tokens_command.h"
-#include "cli/trust_command.h"
 
 namespace dossier::cli {
 namespace {
-
-struct Arguments {
-  GlobalFlags global;
-  AboutArguments about;
-  AskArguments ask;
-  ChatArguments chat;
-  InspectArguments inspect;
-  PackArguments pack;
-  RunsArguments runs;
-  ModelsArguments models;
-  SandboxArguments sandbox;
-  DoctorArguments doctor;
-  AssembleArguments assemble;
-  PromptsArguments prompts;
-  TokensArguments tokens;
-  ConversationsArguments conversations;
-  ContextArguments context;
-  ContextRunArguments context_run;
-  ContextRefreshArguments context_refresh;
-  ConfigArguments config;
-  PathsArguments paths;
-  TrustArguments trust;
-};
-
-void BuildTree(CLI::App& app, Arguments* arguments) {
-  app.set_help_flag("-h", "short help");
-  app.set_help_all_flag("--help", "help with examples and all flags");
-  app.set_version_flag("-V,--version", std::string(kVersion),
-                       "the version (with --json: one object)");
-  app.require_subcommand(1);
-  app.fallthrough();  // global flags count behind the command's name, too
-  AddGlobalFlags(app, &arguments->global);
-  AddAskCommand(app, &arguments->ask);
-  AddChatCommand(app, &arguments->chat);
-  AddInspectCommand(app, &arguments->inspect);
-  AddPackCommand(app, &arguments->pack);
-  AddRunsCommand(app, &arguments->runs);
-  AddAssembleCommand(app, &arguments->assemble);
-  AddPromptsCommand(app, &arguments->prompts);
-  AddModelsCommand(app, &arguments->models);
-  AddSandboxCommand(app, &arguments->sandbox);
-  AddDoctorCommand(app, &arguments->doctor);
-  AddTokensCommand(app, &arguments->tokens);
-  AddConversationsCommand(app, &arguments->conversations);
-  AddContextCommand(app, &arguments->context);
-  AddContextRun(app, &arguments->context_run);
-  AddContextRefresh(app, &arguments->context_refresh);
-  AddConfigCommand(app, &arguments->config);
-  AddTrustCommand(app, &arguments->trust);
-  AddPathsCommand(app, &arguments->paths);
-  AddAboutCommands(app, &arguments->about);
-  FinishTree(app);
-}
 
 using Commands = std::map<std::string, std::function<int()>>;
 
@@ -208,7 +139,7 @@ int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& e
   CLI::App app("Puts the right context in front of a language model, and shows what it did.",
                "dossier");
   Arguments arguments;
-  BuildTree(app, &arguments);
+  BuildTree(app, argv, &arguments);
   if (const auto code = Parse(app, argv, out, err)) return *code;
   GlobalFlags& global = arguments.global;
   if (const Status ready = Prepare(global, log); !ready) return PrintError(err, ready.error());

@@ -208,8 +208,7 @@ Status Run(const ConfigArguments& arguments, const GlobalFlags& flags, std::ostr
 
 }  // namespace
 
-void AddConfigCommand(CLI::App& app, ConfigArguments* arguments) {
-  CLI::App& config = *app.add_subcommand("config", "what is configured here, and changing it");
+void AddConfigCommand(CLI::App& config, ConfigArguments* arguments) {
   config.require_subcommand(1);
   const auto action = [&](const char* name, const char* about) {
     CLI::App* command = config.add_subcommand(name, about);
@@ -236,8 +235,7 @@ void AddConfigCommand(CLI::App& app, ConfigArguments* arguments) {
   global(action("init", "write a commented file to begin with"));
 }
 
-void AddPathsCommand(CLI::App& app, PathsArguments* arguments) {
-  CLI::App& paths = *app.add_subcommand("paths", "where everything is kept");
+void AddPathsCommand(CLI::App& paths, PathsArguments* arguments) {
   paths.add_flag("--json", arguments->json, "one object");
 }
 

@@ -30,8 +30,8 @@ struct PathsArguments {
   bool json = false;
 };
 
-void AddConfigCommand(CLI::App& app, ConfigArguments* arguments);
-void AddPathsCommand(CLI::App& app, PathsArguments* arguments);
+void AddConfigCommand(CLI::App& command, ConfigArguments* arguments);
+void AddPathsCommand(CLI::App& command, PathsArguments* arguments);
 
 // Exit codes: 0; 2 unknown key; 3 mistakes in a file; 4 no such file, key not set; 12 owner.
 // Nothing here needs trust: a file has to be looked at before it is approved.

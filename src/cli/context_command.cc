@@ -163,8 +163,7 @@ class Migrating {
 
 }  // namespace
 
-void AddContextCommand(CLI::App& app, ContextArguments* arguments) {
-  CLI::App& group = *app.add_subcommand("context", "the frozen context of conversations");
+void AddContextCommand(CLI::App& group, ContextArguments* arguments) {
   group.require_subcommand(1);
   CLI::App& show = *group.add_subcommand("show", "the context as it is sent");
   show.add_option("id", arguments->ids, "id, or 4 and more of its first characters")

@@ -212,11 +212,10 @@ int RunContextRefresh(const ContextRefreshArguments& arguments, const GlobalFlag
   return out.good() ? *code : kExitClosedStdout;
 }
 
-void AddContextRefresh(CLI::App& app, ContextRefreshArguments* arguments) {
-  CLI::App& group = *app.get_subcommand("context");
+void AddContextRefresh(CLI::App& context, ContextRefreshArguments* arguments) {
   CLI::App& refresh =
-      *group.add_subcommand("refresh", "run the commands again, freeze what they give now");
-  CLI::App& drift = *group.add_subcommand(
+      *context.add_subcommand("refresh", "run the commands again, freeze what they give now");
+  CLI::App& drift = *context.add_subcommand(
       "drift", "run the commands again, compare with what is frozen; change nothing");
   for (CLI::App* action : {&refresh, &drift}) {
     action->add_option("id", arguments->id, "id, or 4 and more of its first characters")

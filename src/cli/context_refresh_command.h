@@ -31,7 +31,7 @@ int RunContextRefresh(const ContextRefreshArguments& arguments, const GlobalFlag
                       const CancelToken& cancel, std::ostream& out, std::ostream& err);
 
 // Below `context`, which must be there.
-void AddContextRefresh(CLI::App& app, ContextRefreshArguments* arguments);
+void AddContextRefresh(CLI::App& context, ContextRefreshArguments* arguments);
 
 }  // namespace dossier::cli
 

@@ -148,9 +148,8 @@ int RunContextRun(const ContextRunArguments& arguments, const GlobalFlags& globa
   return out ? 0 : kExitClosedStdout;
 }
 
-void AddContextRun(CLI::App& app, ContextRunArguments* arguments) {
-  CLI::App& run = *app.get_subcommand("context")->add_subcommand(
-      "run", "run context commands, print their blocks");
+void AddContextRun(CLI::App& context, ContextRunArguments* arguments) {
+  CLI::App& run = *context.add_subcommand("run", "run context commands, print their blocks");
   run.callback([arguments] { arguments->chosen = true; });
   AddContextFlags(run, &arguments->context);
   run.add_option("--argv", arguments->argv, "run a program without a shell: all words that follow")

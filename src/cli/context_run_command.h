@@ -32,7 +32,7 @@ int RunContextRun(const ContextRunArguments& arguments, const GlobalFlags& globa
                   std::ostream& out, std::ostream& err);
 
 // Below `context`, which must be there.
-void AddContextRun(CLI::App& app, ContextRunArguments* arguments);
+void AddContextRun(CLI::App& context, ContextRunArguments* arguments);
 
 }  // namespace dossier::cli
 

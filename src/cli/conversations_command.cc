@@ -356,8 +356,7 @@ void AddCompact(CLI::App& group, ConversationsArguments* arguments) {
 
 }  // namespace
 
-void AddConversationsCommand(CLI::App& app, ConversationsArguments* arguments) {
-  CLI::App& group = *app.add_subcommand("conversations", "stored conversations");
+void AddConversationsCommand(CLI::App& group, ConversationsArguments* arguments) {
   group.require_subcommand(1);
   CLI::App& list = AddAction(group, "list", "the newest first", arguments);
   list.add_option("--limit", arguments->limit, "how many")->check(CLI::PositiveNumber);

@@ -35,7 +35,7 @@ struct ConversationsArguments {
   ModelFlags model;  // of compact
 };
 
-void AddConversationsCommand(CLI::App& app, ConversationsArguments* arguments);
+void AddConversationsCommand(CLI::App& command, ConversationsArguments* arguments);
 int RunConversations(const ConversationsArguments& arguments, const GlobalFlags& global,
                      const CancelToken& cancel, std::ostream& out, std::ostream& err);
 
@@ -47,7 +47,7 @@ struct ContextArguments {
   bool full = false, json = false;
 };
 
-void AddContextCommand(CLI::App& app, ContextArguments* arguments);
+void AddContextCommand(CLI::App& command, ContextArguments* arguments);
 int RunContextCommand(const ContextArguments& arguments, const GlobalFlags& global,
                       const CancelToken& cancel, std::ostream& out, std::ostream& err);
 

@@ -200,8 +200,7 @@ int RunDoctor(const DoctorArguments& arguments, std::ostream& out, std::ostream&
   return ExitCode(ErrorCode::kCheckFailed);
 }
 
-void AddDoctorCommand(CLI::App& app, DoctorArguments* arguments) {
-  CLI::App& doctor = *app.add_subcommand("doctor", "what works here: sandbox, models, store");
+void AddDoctorCommand(CLI::App& doctor, DoctorArguments* arguments) {
   doctor.add_flag("--json", arguments->json, "one object with every check");
   doctor.add_option("--sandbox-read", arguments->read_folders, "one more read-only folder");
 }

@@ -36,7 +36,7 @@ struct DoctorArguments {
 // Returns 0, or 15 if the strict sandbox cannot run here.
 int RunDoctor(const DoctorArguments& arguments, std::ostream& out, std::ostream& err);
 
-void AddDoctorCommand(CLI::App& app, DoctorArguments* arguments);
+void AddDoctorCommand(CLI::App& command, DoctorArguments* arguments);
 
 }  // namespace dossier::cli
 

@@ -2,8 +2,7 @@
 
 namespace dossier::cli {
 
-void AddInspectCommand(CLI::App& app, InspectArguments* arguments) {
-  CLI::App& inspect = *app.add_subcommand("inspect", "say what a file is before a model reads it");
+void AddInspectCommand(CLI::App& inspect, InspectArguments* arguments) {
   inspect.add_option("path", arguments->paths, "files, folders, or - for stdin");
   inspect.add_flag("--json", arguments->json, "one object for all inputs");
   inspect.add_flag("--jsonl", arguments->jsonl, "one object a line, as soon as it is ready");

@@ -9,7 +9,7 @@
 
 namespace dossier::cli {
 
-void AddInspectCommand(CLI::App& app, InspectArguments* arguments);
+void AddInspectCommand(CLI::App& command, InspectArguments* arguments);
 
 }  // namespace dossier::cli
 

@@ -25,8 +25,7 @@ Status Dispatch(const ModelsArguments& arguments, const CancelToken& cancel, std
 
 }  // namespace
 
-void AddModelsCommand(CLI::App& app, ModelsArguments* arguments) {
-  CLI::App& models = *app.add_subcommand("models", "models: list, test, and run the local one");
+void AddModelsCommand(CLI::App& models, ModelsArguments* arguments) {
   models.require_subcommand(1);
   const auto add = [&](const char* action, const char* about) -> CLI::App& {
     CLI::App& command = *models.add_subcommand(action, about);

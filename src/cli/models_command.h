@@ -1,7 +1,7 @@
 // `dossier models`: which models there are, and the local one's weights and server.
 //
 //   ModelsArguments arguments;
-//   AddModelsCommand(app, &arguments);
+//   AddModelsCommand(command, &arguments);
 //   int exit_code = RunModels(arguments, interrupt.token(), std::cout, std::cerr);
 
 #ifndef DOSSIER_CLI_MODELS_COMMAND_H_
@@ -32,7 +32,7 @@ struct ModelsArguments {
   std::vector<int> probe_ports = {8080, 11434, 1234, 8000};  // MOD-4; a test has others
 };
 
-void AddModelsCommand(CLI::App& app, ModelsArguments* arguments);
+void AddModelsCommand(CLI::App& command, ModelsArguments* arguments);
 int RunModels(const ModelsArguments& arguments, const CancelToken& cancel, std::ostream& out,
               std::ostream& err);
 

@@ -225,8 +225,7 @@ int RunPack(const PackArguments& arguments, std::istream& in, std::ostream& out,
   return code ? *code : PrintError(err, code.error());
 }
 
-void AddPackCommand(CLI::App& app, PackArguments* arguments) {
-  CLI::App& pack = *app.add_subcommand("pack", "a folder as text for a model, exactly counted");
+void AddPackCommand(CLI::App& pack, PackArguments* arguments) {
   pack.add_option("path", arguments->paths, "files, folders or globs; default: this folder");
   pack.add_option("--budget", arguments->budget, "most tokens, frame and list included");
   pack.add_option("-e,--encoding", arguments->encoding,

@@ -32,7 +32,7 @@ struct PackArguments {
 // Returns the exit code.
 int RunPack(const PackArguments& arguments, std::istream& in, std::ostream& out, std::ostream& err);
 
-void AddPackCommand(CLI::App& app, PackArguments* arguments);
+void AddPackCommand(CLI::App& command, PackArguments* arguments);
 
 }  // namespace dossier::cli
 

@@ -165,9 +165,7 @@ Result<assembly::AssetFolders> FoldersOf(const PromptsArguments& arguments) {
 
 }  // namespace
 
-void AddPromptsCommand(CLI::App& app, PromptsArguments* arguments) {
-  CLI::App& prompts = *app.add_subcommand(
-      "prompts", "the layouts and templates in force: list, show, check, diff, copy");
+void AddPromptsCommand(CLI::App& prompts, PromptsArguments* arguments) {
   prompts.require_subcommand(1);
   const auto add = [&](const std::string& action, const std::string& about) {
     CLI::App* command = prompts.add_subcommand(action, about);

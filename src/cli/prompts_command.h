@@ -21,7 +21,7 @@ struct PromptsArguments {
   bool json = false;  // of list and check
 };
 
-void AddPromptsCommand(CLI::App& app, PromptsArguments* arguments);
+void AddPromptsCommand(CLI::App& command, PromptsArguments* arguments);
 int RunPrompts(const PromptsArguments& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli

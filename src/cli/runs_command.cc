@@ -158,8 +158,7 @@ Status RunAction(store::Journal& journal, const RunsArguments& arguments, std::o
 
 }  // namespace
 
-void AddRunsCommand(CLI::App& app, RunsArguments* arguments) {
-  CLI::App& runs = *app.add_subcommand("runs", "what was asked before, step by step");
+void AddRunsCommand(CLI::App& runs, RunsArguments* arguments) {
   runs.require_subcommand(1);
   CLI::App& list = *runs.add_subcommand("list", "the newest runs");
   list.add_option("--status", arguments->status, "only runs that ended like this")

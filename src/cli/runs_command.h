@@ -19,7 +19,7 @@ struct RunsArguments {
   bool messages = false, events = false, json = false;
 };
 
-void AddRunsCommand(CLI::App& app, RunsArguments* arguments);
+void AddRunsCommand(CLI::App& command, RunsArguments* arguments);
 int RunRuns(const RunsArguments& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli

@@ -231,8 +231,7 @@ int RunSandboxRun(const SandboxRunArguments& arguments, std::ostream& out, std::
   return code ? *code : PrintError(err, code.error());
 }
 
-void AddSandboxCommand(CLI::App& app, SandboxArguments* arguments) {
-  CLI::App& sandbox = *app.add_subcommand("sandbox", "the walls around code that a model wrote");
+void AddSandboxCommand(CLI::App& sandbox, SandboxArguments* arguments) {
   sandbox.require_subcommand(1);
   CLI::App& test = *sandbox.add_subcommand("test", "try to escape, in every way on the list");
   test.add_flag("--json", arguments->test.json, "one object with every attempt");

@@ -54,7 +54,7 @@ struct SandboxArguments {
 };
 
 // The sub-commands and their flags; `app.got_subcommand("sandbox")` then calls RunSandbox.
-void AddSandboxCommand(CLI::App& app, SandboxArguments* arguments);
+void AddSandboxCommand(CLI::App& command, SandboxArguments* arguments);
 int RunSandbox(const CLI::App& app, SandboxArguments arguments, const CancelToken& cancel,
                std::ostream& out, std::ostream& err);
 

@@ -246,8 +246,7 @@ class TokensCommand {
 
 }  // namespace
 
-void AddTokensCommand(CLI::App& app, TokensArguments* arguments) {
-  CLI::App& command = *app.add_subcommand("tokens", "count the tokens of files, folders or stdin");
+void AddTokensCommand(CLI::App& command, TokensArguments* arguments) {
   command.add_option("path", arguments->paths, "files, folders (as git sees them), or - for stdin");
   command.add_option("--encoding", arguments->encoding,
                      Join(tokens::EncodingNames(), ", ") + " (default: o200k_base)");

@@ -32,7 +32,7 @@ struct TokensArguments {
   CancelToken cancel;                     // Ctrl-C
 };
 
-void AddTokensCommand(CLI::App& app, TokensArguments* arguments);
+void AddTokensCommand(CLI::App& command, TokensArguments* arguments);
 
 // Returns the exit code: 0, 2, 3 (unknown model), 4 (a file cannot be read), 9 (more than
 // --fail-over), 130.

@@ -141,9 +141,7 @@ Status Run(const TrustArguments& arguments, GlobalFlags flags, std::ostream& out
 
 }  // namespace
 
-void AddTrustCommand(CLI::App& app, TrustArguments* arguments) {
-  CLI::App& trust = *app.add_subcommand(
-      "trust", "approve a project's configuration, which can run code or redirect data");
+void AddTrustCommand(CLI::App& trust, TrustArguments* arguments) {
   trust.add_option("path", arguments->path, "file or folder (default: here)");
   CLI::Option* list = trust.add_flag("--list", arguments->list, "what is approved");
   CLI::Option* show = trust.add_option("--show", arguments->show, "the bytes that were approved")

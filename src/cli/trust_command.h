@@ -24,7 +24,7 @@ struct TrustArguments {
   bool json = false;   // of --list
 };
 
-void AddTrustCommand(CLI::App& app, TrustArguments* arguments);
+void AddTrustCommand(CLI::App& command, TrustArguments* arguments);
 
 // Exit codes: 0; 3 (a file that can't be read as configuration), 4 (nothing there, not approved).
 int RunTrust(const TrustArguments& arguments, const GlobalFlags& flags, std::ostream& out,

@@ -1,0 +1,68 @@
+// The commands of the program: names, what for, and their flags; and where what is given goes.
+//
+//   CLI::App app("…", "dossier");
+//   Arguments arguments;
+//   BuildTree(app, words, &arguments);
+//   app.parse(…);                        // words, from the back
+//
+// Thread-safety: none needed; one tree a process.
+
+#ifndef DOSSIER_CLI_COMMANDS_H_
+#define DOSSIER_CLI_COMMANDS_H_
+
+#include <CLI/App.hpp>
+#include <span>
+#include <string>
+
+#include "cli/about_command.h"
+#include "cli/ask_command.h"
+#include "cli/assemble_command.h"
+#include "cli/chat_flags.h"
+#include "cli/config_command.h"
+#include "cli/context_refresh_command.h"
+#include "cli/context_run_command.h"
+#include "cli/conversations_command.h"
+#include "cli/doctor_command.h"
+#include "cli/global_flags.h"
+#include "cli/inspect_flags.h"
+#include "cli/models_command.h"
+#include "cli/pack_command.h"
+#include "cli/prompts_command.h"
+#include "cli/runs_command.h"
+#include "cli/sandbox_command.h"
+#include "cli/tokens_command.h"
+#include "cli/trust_command.h"
+
+namespace dossier::cli {
+
+struct Arguments {
+  GlobalFlags global;
+  AboutArguments about;
+  AskArguments ask;
+  ChatArguments chat;
+  InspectArguments inspect;
+  PackArguments pack;
+  RunsArguments runs;
+  ModelsArguments models;
+  SandboxArguments sandbox;
+  DoctorArguments doctor;
+  AssembleArguments assemble;
+  PromptsArguments prompts;
+  TokensArguments tokens;
+  ConversationsArguments conversations;
+  ContextArguments context;
+  ContextRunArguments context_run;
+  ContextRefreshArguments context_refresh;
+  ConfigArguments config;
+  PathsArguments paths;
+  TrustArguments trust;
+};
+
+// Adds every command to `app`, with the flags of those that `words` (the command line) may mean;
+// help, manual pages and completion, which speak of others, get all. To build all flags costs four
+// times what `dossier --help` needs otherwise.
+void BuildTree(CLI::App& app, std::span<const std::string> words, Arguments* arguments);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_COMMANDS_H_
