@@ -28,7 +28,7 @@ dossier_archive(_utf8proc libutf8proc.a)
 
 dossier_dependency(threads LINK Threads::Threads)
 dossier_dependency(dl LINK ${CMAKE_DL_LIBS})
-dossier_dependency(fmt LINK fmt)
+dossier_dependency(fmt)  # headers only: src/base/fmt_library.cc is the rest
 dossier_dependency(expected)
 dossier_dependency(boost_json LINK ${_boost_json} ${_boost_container})
 dossier_dependency(crypto LINK ${_crypto} DEFINE OPENSSL_SUPPRESS_DEPRECATED)

@@ -12,7 +12,8 @@ void Find(void* library, const char* name, Function& out, const char*& missing) 
 }
 
 Result<CurlApi> Load() {
-  void* library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+  // Lazy: binding all that its 30 libraries need of each other costs more than a request.
+  void* library = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
   if (!library) {
     return MakeError(ErrorCode::kUnavailable,
                      "libcurl.so.4 cannot be loaded ({}); install the package libcurl4", dlerror());
