@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/build_id.h"
 #include "base/text.h"
 #include "recursion/call_loop.h"
 #include "recursion/direct.h"
@@ -142,7 +143,8 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
                                        {"calls", request.limits.calls},
                                        {"depth", request.limits.depth}}},
                  {"contexts", DescribeContexts(*request.context)},
-                 {"version", options_.version}});
+                 {"version", options_.version},
+                 {"build", BuildId()}});
   run.log.Add(0, "mode.decided",
               {{"mode", ModeName(decision.mode)},
                {"tokens", decision.tokens},
