@@ -225,7 +225,7 @@ void ReadAll(const Node& root, std::vector<Entry>& entries, std::vector<Provider
   }
   if (const Node list = root["models"]) {
     if (!list.is_list()) FailAt(list, "models is a list");
-    for (const Node& node : list) ReadEntry(node, entries);
+    for (const assembly::YamlNode& node : list->items) ReadEntry(node, entries);
   }
 }
 
