@@ -8,11 +8,11 @@
 #include <condition_variable>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "model/http_download.h"
-#include "model/local_lock.h"
 #include "model/local_space.h"
 #include "model/url.h"
 

@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "model/local_lock.h"
 #include "model/local_runtime.h"
 #include "model/local_space.h"
 

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/redact.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "model/local_lock.h"
 
 namespace dossier::model {
 namespace {

@@ -9,12 +9,12 @@
 
 #include "base/assets.h"
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/json.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/local_http.h"
-#include "model/local_lock.h"
 
 namespace dossier::model {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/local_lock.h"
+#include "base/file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <thread>
 
-namespace dossier::model {
+namespace dossier {
 
 Result<FileLock> FileLock::Take(const std::string& path, Millis limit, const CancelToken& cancel) {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -27,4 +27,4 @@ Result<FileLock> FileLock::Take(const std::string& path, Millis limit, const Can
   return FileLock(std::move(fd));
 }
 
-}  // namespace dossier::model
+}  // namespace dossier

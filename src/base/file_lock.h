@@ -1,12 +1,11 @@
 // A lock between processes: a file that the kernel unlocks when its holder ends.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(folder + "/server.lock", limit,
-//   cancel));
+//   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(path, Millis(10000), cancel));
 //
 // Ownership: held until the object is destroyed. Thread-safety: two threads exclude each other too.
 
-#ifndef DOSSIER_MODEL_LOCAL_LOCK_H_
-#define DOSSIER_MODEL_LOCAL_LOCK_H_
+#ifndef DOSSIER_BASE_FILE_LOCK_H_
+#define DOSSIER_BASE_FILE_LOCK_H_
 
 #include <string>
 
@@ -15,7 +14,7 @@
 #include "base/file.h"
 #include "base/result.h"
 
-namespace dossier::model {
+namespace dossier {
 
 class FileLock {
  public:
@@ -27,6 +26,6 @@ class FileLock {
   UniqueFd fd_;
 };
 
-}  // namespace dossier::model
+}  // namespace dossier
 
-#endif  // DOSSIER_MODEL_LOCAL_LOCK_H_
+#endif  // DOSSIER_BASE_FILE_LOCK_H_

@@ -1,0 +1,25 @@
+// What an engine left in `.agent/`, read without being led astray by links.
+//
+//   if (const auto text = ReadAgentFile(worktree.path(), "review.txt", 64 << 10)) Use(*text);
+//
+// Thread-safety: functions over files.
+
+#ifndef DOSSIER_HARNESS_AGENT_FILE_H_
+#define DOSSIER_HARNESS_AGENT_FILE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace dossier::harness {
+
+// nullopt if there is no regular file WORKTREE/.agent/NAME behind a real folder.
+// Errors: kTooLong above `max_bytes`; kIo.
+Result<std::optional<std::string>> ReadAgentFile(const std::string& worktree,
+                                                 const std::string& name, std::uint64_t max_bytes);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_AGENT_FILE_H_

@@ -1,0 +1,155 @@
+#include "harness/git.h"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/text.h"
+
+extern char** environ;
+
+namespace dossier::harness {
+namespace {
+
+constexpr int kMinMajor = 2, kMinMinor = 38;
+
+// Nothing that starts a program or a clean-up behind our back, and no setting of the user's that
+// makes git refuse what is to be taken as it is.
+constexpr const char* kSettings[] = {
+    "core.fsmonitor=false",    "core.hooksPath=/dev/null", "gc.auto=0",
+    "maintenance.auto=false",  "core.safecrlf=false",      "add.ignoreErrors=false",
+    "submodule.recurse=false", "user.useConfigOnly=true",
+};
+
+// An index of ours is one whole file that tells each change: other users' tricks for speed hide
+// some, or keep a part of the index elsewhere.
+constexpr const char* kIndexSettings[] = {
+    "core.splitIndex=false",     "core.untrackedCache=false", "index.sparse=false",
+    "core.sparseCheckout=false", "core.trustctime=true",      "core.checkStat=default",
+};
+
+std::vector<std::string> Environment() {
+  std::vector<std::string> environment;
+  for (char** variable = environ; variable && *variable; ++variable) {
+    const std::string_view text = *variable;
+    if (text.starts_with("GIT_") || text.starts_with("LC_ALL=")) continue;
+    environment.emplace_back(text);
+  }
+  for (const char* ours : {"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
+                           "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1"}) {
+    environment.emplace_back(ours);
+  }
+  return environment;
+}
+
+// "git version 2.39.5 (Debian)" -> {2, 39}; zeros if it is something else.
+std::array<int, 2> VersionOf(std::string_view line) {
+  constexpr std::string_view kHead = "git version ";
+  std::array<int, 2> version{};
+  if (!line.starts_with(kHead)) return version;
+  line.remove_prefix(kHead.size());
+  const auto major = std::from_chars(line.data(), line.data() + line.size(), version[0]);
+  if (major.ptr < line.data() + line.size() && *major.ptr == '.') {
+    std::from_chars(major.ptr + 1, line.data() + line.size(), version[1]);
+  }
+  return version;
+}
+
+}  // namespace
+
+Git::Git(GitFolders folders, GitOptions options)
+    : folders_(std::move(folders)), options_(std::move(options)), environment_(Environment()) {}
+
+Result<Git> Git::Open(GitFolders folders, GitOptions options, const CancelToken& cancel) {
+  if (!FindProgram(options.program)) {
+    return MakeError(ErrorCode::kFailed, "{} is not on PATH: install git 2.38 or newer",
+                     options.program);
+  }
+  Git git(std::move(folders), std::move(options));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string line,
+                           git.AskLine(git.Objects(), {"--version"}, cancel));
+  if (VersionOf(line) < std::array<int, 2>{kMinMajor, kMinMinor}) {
+    return MakeError(ErrorCode::kFailed, "{} is too old: install git {}.{} or newer", line,
+                     kMinMajor, kMinMinor);
+  }
+  DOSSIER_RETURN_IF_ERROR(git.AskLine(git.Objects(), {"rev-parse", "--git-dir"}, cancel));
+  return git;
+}
+
+Git Git::With(std::string variable) const {
+  Git more = *this;
+  more.environment_.push_back(std::move(variable));
+  return more;
+}
+
+GitPlace Git::Objects() const {
+  return {.git_dir = folders_.common, .index = folders_.common + "/no-index"};
+}
+
+ProcessSpec Git::Spec(const GitPlace& place, const GitCall& call) const {
+  ProcessSpec spec{.argv = {options_.program, "--no-pager"},
+                   .folder = place.work_tree.empty() ? "/" : place.work_tree,
+                   .environment = environment_,
+                   .input = call.input,
+                   .max_output = call.max_output,
+                   .timeout = options_.timeout};
+  for (const char* setting : kSettings) spec.argv.insert(spec.argv.end(), {"-c", setting});
+  if (!place.index.empty()) {
+    for (const char* setting : kIndexSettings) spec.argv.insert(spec.argv.end(), {"-c", setting});
+    spec.environment->push_back("GIT_INDEX_FILE=" + place.index);
+  }
+  spec.argv.insert(spec.argv.end(), call.arguments.begin(), call.arguments.end());
+  spec.environment->push_back("GIT_DIR=" + place.git_dir);
+  if (!place.work_tree.empty()) spec.environment->push_back("GIT_WORK_TREE=" + place.work_tree);
+  spec.environment->insert(spec.environment->end(), call.environment.begin(),
+                           call.environment.end());
+  return spec;
+}
+
+Result<ProcessResult> Git::Run(const GitPlace& place, const GitCall& call,
+                               const CancelToken& cancel) const {
+  DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, RunProcess(Spec(place, call), cancel));
+  if (result.timed_out) {
+    return MakeError(ErrorCode::kTimeout, "git {} took longer than {} s",
+                     call.arguments.empty() ? "" : call.arguments.front(),
+                     options_.timeout.count() / 1000);
+  }
+  return result;
+}
+
+Result<std::string> Git::Ask(const GitPlace& place, const GitCall& call,
+                             const CancelToken& cancel) const {
+  DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, Run(place, call, cancel));
+  const std::string_view name = call.arguments.empty() ? "" : call.arguments.front();
+  if (result.exit_code != 0) {
+    return MakeError(ErrorCode::kFailed, "git {}: {}", name, GitComplaint(result));
+  }
+  if (result.out_dropped > 0) {
+    return MakeError(ErrorCode::kLimit, "git {} printed more than {}", name,
+                     FormatSize(call.max_output));
+  }
+  return std::move(result.out);
+}
+
+Result<std::string> Git::AskLine(const GitPlace& place, std::vector<std::string> arguments,
+                                 const CancelToken& cancel) const {
+  DOSSIER_ASSIGN_OR_RETURN(std::string out,
+                           Ask(place, {.arguments = std::move(arguments)}, cancel));
+  if (out.ends_with('\n')) out.pop_back();
+  return out;
+}
+
+std::string GitComplaint(const ProcessResult& result) {
+  std::string_view first;
+  for (const std::string_view line : Split(result.err, '\n')) {
+    for (const std::string_view head : {"fatal: ", "error: "}) {
+      if (line.starts_with(head)) return std::string(TrimSpace(line.substr(head.size())));
+    }
+    if (first.empty()) first = TrimSpace(line);
+  }
+  if (!first.empty()) return std::string(first);
+  return result.signal != 0 ? fmt::format("it was ended by signal {}", result.signal)
+                            : fmt::format("exit {}", result.exit_code);
+}
+
+}  // namespace dossier::harness

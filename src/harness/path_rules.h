@@ -1,0 +1,27 @@
+// Paths that no patch may hold, whatever the policy says (REP-38).
+//
+//   PathProblem("src/.GIT/config");     // "a part is .git in disguise"
+//   PathProblem("src/main.cc");         // nullptr
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_HARNESS_PATH_RULES_H_
+#define DOSSIER_HARNESS_PATH_RULES_H_
+
+#include <string_view>
+
+namespace dossier::harness {
+
+// Why `path` is refused, in a few words; nullptr if it is not. Refused are: an empty path, an
+// absolute one, empty parts, `.` and `..`, control characters (C0, DEL, C1), and parts that some
+// file system takes for `.git`: in any case, as NTFS reads them (`git~1`, trailing dots and blanks,
+// `.git::$DATA`, `\` as a slash), as HFS+ does (characters that it ignores).
+const char* PathProblem(std::string_view path);
+
+// True if the link `path` with `target` stays in the tree. Only leading `..` are let pass: behind a
+// name, which may be a link itself, nobody can tell where they lead.
+bool LinkStaysInside(std::string_view path, std::string_view target);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_PATH_RULES_H_

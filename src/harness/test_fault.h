@@ -1,0 +1,29 @@
+// Points at which a test kills the program, to see what the next start makes of it (section 9).
+//
+//   TestFault("after-intent");     // DOSSIER_TEST_FAULT=after-intent: SIGKILL here
+//
+// Only builds without NDEBUG look at the variable; in others this is nothing. Thread-safety: a
+// function over the environment, which nobody changes while threads run.
+
+#ifndef DOSSIER_HARNESS_TEST_FAULT_H_
+#define DOSSIER_HARNESS_TEST_FAULT_H_
+
+#ifndef NDEBUG
+#include <signal.h>
+
+#include <cstdlib>
+#endif
+#include <string_view>
+
+namespace dossier::harness {
+
+inline void TestFault([[maybe_unused]] std::string_view point) {
+#ifndef NDEBUG
+  const char* wanted = std::getenv("DOSSIER_TEST_FAULT");
+  if (wanted && point == wanted) raise(SIGKILL);
+#endif
+}
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_TEST_FAULT_H_

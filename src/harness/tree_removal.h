@@ -1,0 +1,22 @@
+// Removes a folder that a hostile program filled: without following links, and through folders
+// that it made unreadable or read-only.
+//
+//   DOSSIER_RETURN_IF_ERROR(RemoveTree(worktree_path));
+//
+// Thread-safety: a function over files.
+
+#ifndef DOSSIER_HARNESS_TREE_REMOVAL_H_
+#define DOSSIER_HARNESS_TREE_REMOVAL_H_
+
+#include <string>
+
+#include "base/result.h"
+
+namespace dossier::harness {
+
+// Absent is success. Errors: kIo, kPermission, with the path.
+Status RemoveTree(const std::string& path);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_TREE_REMOVAL_H_
