@@ -47,8 +47,8 @@ class PatchTest : public ::testing::Test {
   // The tree of `patch` as plain files, and the work tree as it is, are the same.
   void ExpectTreeIsWorktree(const Patch& patch) const {
     const std::string out = repository_.folder() + "/out";
-    repository_.Sh("rm -rf " + out + " && mkdir " + out + " && git archive " + patch.tree +
-                   " | tar x -C " + out);
+    repository_.Sh("rm -rf " + out + " && mkdir " + out + " && git -c tar.umask=user archive " +
+                   patch.tree + " | tar x -C " + out);
     EXPECT_EQ(repository_.Sh("diff -r --no-dereference -x .git -x .agent -x '*.o' " + out + " " +
                              worktree_.path() + " && cd " + out +
                              " && find . -printf '%P %m %l\\n' | sort > ../one && cd " +
@@ -314,8 +314,9 @@ TEST(DiffHeadersTest, LinesOfHunksAreNoHeaders) {
 }
 
 TEST(DiffOutputTest, AnyBytesAreReadOrRefused) {
-  const std::string good(
-      ":100644 100644 aa bb M\0x\0:100644 000000 aa 00 D\0y\0001\t0\tx\0-\t-\ty\0\0diff", 73);
+  constexpr char kGood[] =
+      ":100644 100644 aa bb M\0x\0:100644 000000 aa 00 D\0y\0001\t0\tx\0-\t-\ty\0\0diff";
+  const std::string good(kGood, sizeof(kGood) - 1);
   const auto diff = ParseDiffOutput(good);
   ASSERT_THAT(diff, Succeeds());
   EXPECT_EQ(good.substr(diff->text_at), "diff");
@@ -332,7 +333,7 @@ TEST(DiffOutputTest, AnyBytesAreReadOrRefused) {
       if (broken.empty()) break;
     }
     const auto parsed = ParseDiffOutput(broken);
-    if (parsed) EXPECT_LE(parsed->text_at, broken.size());
+    EXPECT_LE(parsed ? parsed->text_at : 0, broken.size());
   }
 }
 

@@ -1,0 +1,20 @@
+// What git prints about a patch, what an engine calls a patch, and the paths in both.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "harness/diff_headers.h"
+#include "harness/diff_output.h"
+#include "harness/path_rules.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const std::string_view path : dossier::harness::DiffHeaderPaths(text)) {
+    dossier::harness::PathProblem(path);
+    dossier::harness::LinkStaysInside(path, text);
+  }
+  const auto diff = dossier::harness::ParseDiffOutput(text);
+  if (diff && diff->text_at > size) __builtin_trap();
+  return 0;
+}
