@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/user_folders.h"
 #include "harness/tree_removal.h"
 
 namespace dossier::harness {
