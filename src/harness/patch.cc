@@ -23,8 +23,6 @@ constexpr const char* kAllButAgent[] = {"--", ".", ":(exclude,top).agent"};
 constexpr std::uint64_t kMaxMetaBytes = 1 << 20;
 constexpr std::size_t kMaxListBytes = 256 << 20;  // of names, from git
 constexpr std::size_t kMaxListed = 20;            // violations of one kind that are worth showing
-// Of one call: beside the text the lists of changes come through the same pipe.
-constexpr std::size_t kListRoom = 64 << 20;
 
 std::vector<std::string> WithPaths(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), std::begin(kAllButAgent), std::end(kAllButAgent));
@@ -270,6 +268,17 @@ class Taker {
   std::vector<std::string> nested_;
 };
 
+// REP-37's command, for what `output` asks for.
+std::vector<std::string> DiffArguments(std::vector<std::string> output, const std::string& from,
+                                       const std::string& to) {
+  std::vector<std::string> arguments = {
+      "diff-tree",     "-r",         "-M50%",           "--no-ext-diff",
+      "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"};
+  arguments.insert(arguments.end(), output.begin(), output.end());
+  arguments.insert(arguments.end(), {from, to});
+  return arguments;
+}
+
 // Where the links among `changes` lead, in one call.
 Status ReadLinks(const Git& git, std::vector<Change>* changes, const CancelToken& cancel) {
   std::vector<Change*> links;
@@ -319,30 +328,38 @@ Result<std::string> CommitCandidate(const Git& git, const std::string& tree,
 
 Result<Patch> DiffTrees(const Git& git, const std::string& from, const std::string& to,
                         const DiffOptions& options, const CancelToken& cancel) {
-  // One call for the lists and the text: finding renames and reading both sides is what costs.
-  DOSSIER_ASSIGN_OR_RETURN(
-      const ProcessResult result,
-      git.Run(git.Objects(),
-              {.arguments = {"diff-tree", "-r", "-z", "--raw", "--numstat", "-p", "--binary",
-                             "--full-index", "-M50%", "--no-ext-diff", "--no-textconv",
-                             "--no-color", "--src-prefix=a/", "--dst-prefix=b/", from, to},
-               .max_output = options.max_patch_bytes + kListRoom},
-              cancel));
-  if (result.exit_code != 0) {
-    return MakeError(ErrorCode::kFailed, "git diff-tree: {}", GitComplaint(result));
+  // Side by side: for counts and for text git compares all files anew.
+  Result<std::string> lists;
+  Result<ProcessResult> text;
+  {
+    TaskGroup tasks;
+    tasks.Run([&] {
+      lists = git.Ask(git.Objects(),
+                      {.arguments = DiffArguments({"-z", "--raw", "--numstat"}, from, to),
+                       .max_output = kMaxListBytes},
+                      cancel);
+    });
+    text = git.Run(git.Objects(),
+                   {.arguments = DiffArguments({"-p", "--binary", "--full-index"}, from, to),
+                    .max_output = options.max_patch_bytes},
+                   cancel);
   }
-  DOSSIER_ASSIGN_OR_RETURN(DiffOutput diff, ParseDiffOutput(result.out));
-  const std::string_view text = std::string_view(result.out).substr(diff.text_at);
+  DOSSIER_RETURN_IF_ERROR(lists);
+  DOSSIER_RETURN_IF_ERROR(text);
+  if (text->exit_code != 0) {
+    return MakeError(ErrorCode::kFailed, "git diff-tree: {}", GitComplaint(*text));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(DiffOutput diff, ParseDiffOutput(*lists));
   Patch patch{.base = from, .tree = to, .changes = std::move(diff.changes), .stat = diff.stat};
-  patch.bytes = text.size() + result.out_dropped;
+  patch.bytes = text->out.size() + text->out_dropped;
   DOSSIER_RETURN_IF_ERROR(ReadLinks(git, &patch.changes, cancel));
-  if (result.out_dropped == 0) patch.sha256 = Sha256Hex(text);
+  if (text->out_dropped == 0) patch.sha256 = Sha256Hex(text->out);
   if (patch.bytes > options.max_patch_bytes) {
     patch.violations.push_back({.rule = "too-large",
                                 .value = fmt::format("{}", patch.bytes),
                                 .limit = fmt::format("{}", options.max_patch_bytes)});
   } else if (!options.file.empty()) {
-    DOSSIER_RETURN_IF_ERROR(WriteStateFile(options.file, text));
+    DOSSIER_RETURN_IF_ERROR(WriteStateFile(options.file, text->out));
     patch.file = options.file;
   }
   return patch;
