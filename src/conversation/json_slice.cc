@@ -1,11 +1,39 @@
 #include "conversation/json_slice.h"
 
+#include <cstdint>
+#include <cstring>
+
 #include "base/utf8.h"
 
 namespace dossier::conversation {
 namespace {
 
-constexpr std::string_view kSpace = " \t\r\n";
+bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+// Whether one of eight bytes ends a run of plain text inside quotation marks. A byte behind such a
+// one may count, too; one in front never does.
+bool EndsPlainText(std::uint64_t eight) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kTops = 0x8080808080808080;
+  const auto has_zero = [](std::uint64_t word) { return (word - kOnes) & ~word & kTops; };
+  const std::uint64_t control = (eight - kOnes * 0x20) & ~eight & kTops;
+  return (control | has_zero(eight ^ (kOnes * '"')) | has_zero(eight ^ (kOnes * '\\'))) != 0;
+}
+
+bool IsEscape(char c) {
+  switch (c) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+      return true;
+    default:
+      return false;
+  }
+}
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -25,8 +53,7 @@ class Walker {
   bool done() const { return at_ >= text_.size(); }
 
   void SkipSpace() {
-    const std::size_t next = text_.find_first_not_of(kSpace, at_);
-    at_ = next == text_.npos ? text_.size() : next;
+    while (!done() && IsSpace(text_[at_])) ++at_;
   }
 
   bool Take(char c) {
@@ -57,7 +84,9 @@ class Walker {
 
   Status String() {
     if (!Take('"')) return Fail("a text in quotation marks is expected");
-    while (!done()) {
+    while (true) {
+      SkipPlainText();
+      if (done()) break;
       const char c = text_[at_];
       if (c == '"') {
         ++at_;
@@ -78,6 +107,16 @@ class Walker {
   }
 
  private:
+  // Most of a conversation's bytes are these: eight at a time.
+  void SkipPlainText() {
+    std::uint64_t eight;
+    while (text_.size() - at_ >= sizeof(eight)) {
+      std::memcpy(&eight, text_.data() + at_, sizeof(eight));
+      if (EndsPlainText(eight)) return;
+      at_ += sizeof(eight);
+    }
+  }
+
   Status Word(std::string_view word) {
     if (text_.substr(at_, word.size()) != word) return Fail("not a JSON value");
     at_ += word.size();
@@ -93,7 +132,7 @@ class Walker {
         ++at_;
         if (done() || HexDigit(text_[at_]) < 0) return Fail("an escape without four hex digits");
       }
-    } else if (std::string_view("\"\\/bfnrt").find(c) == std::string_view::npos) {
+    } else if (!IsEscape(c)) {
       return Fail("an unknown escape");
     }
     ++at_;

@@ -1,5 +1,7 @@
 #include "conversation/save.h"
 
+#include <algorithm>
+
 #include "conversation/compact.h"
 
 namespace dossier::conversation {
@@ -50,15 +52,18 @@ Status SetTotal(const TurnSave& save, const FinishedTurn& finished, const Stored
   return document->metadata().Set({"total_tokens"}, before + save.tokens + finished.tokens);
 }
 
-Status AddTurnRecord(const TurnSave& save, const FinishedTurn& finished, const Stored& stored,
+// Of the turn that is added to `document`, whose records are `records`: a conversation that another
+// program wrote has messages, but no turns.
+Result<std::int64_t> NextTurn(const Stored& records, const Document& document) {
+  if (!records.turns.empty()) return records.turns.back().n + 1;
+  DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(document));
+  return 1 + std::ranges::count(stored.messages, "user", &Message::role);
+}
+
+Status AddTurnRecord(const TurnSave& save, const FinishedTurn& finished, std::int64_t number,
                      Document* document) {
   TurnRecord record = finished.record;
-  record.n = 1;
-  if (!stored.turns.empty()) {
-    record.n = stored.turns.back().n + 1;
-  } else {
-    for (const Message& message : stored.messages) record.n += message.role == "user" ? 1 : 0;
-  }
+  record.n = number;
   record.at = finished.now;
   record.base = save.base;
   record.dynamic = save.dynamic;
@@ -99,7 +104,8 @@ Status ApplyTurn(const TurnSave& save, const FinishedTurn& finished, Document* d
     DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const std::size_t gone,
                              RemoveLastTurn(document, finished.now));
   }
-  DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
+  DOSSIER_ASSIGN_OR_RETURN(const Stored records, ReadRecords(*document));
+  DOSSIER_ASSIGN_OR_RETURN(const std::int64_t number, NextTurn(records, *document));
   if (save.context && save.kind == TurnSave::Kind::kAppend) {
     DOSSIER_RETURN_IF_ERROR(
         ApplyContext({save.system.value_or(""), *save.context}, finished.now, document));
@@ -109,12 +115,12 @@ Status ApplyTurn(const TurnSave& save, const FinishedTurn& finished, Document* d
   document->AppendMessage(TextMessage("user", save.user));
   for (const JsonObject& message : finished.messages) document->AppendMessage(message);
   document->SetUpdated(finished.now);
-  DOSSIER_RETURN_IF_ERROR(SetTotal(save, finished, stored, document));
+  DOSSIER_RETURN_IF_ERROR(SetTotal(save, finished, records, document));
   if (save.kind == TurnSave::Kind::kCreate && save.context) {
     DOSSIER_RETURN_IF_ERROR(document->metadata().Set({"context"}, ToJson(*save.context)));
   }
   DOSSIER_RETURN_IF_ERROR(AddDossier(save, document));
-  DOSSIER_RETURN_IF_ERROR(AddTurnRecord(save, finished, stored, document));
+  DOSSIER_RETURN_IF_ERROR(AddTurnRecord(save, finished, number, document));
   return ApplyCompaction(save.compaction, document);
 }
 

@@ -94,14 +94,14 @@ CompactionRecord ReadCompaction(const Json& json) {
           .at = TextAt(json, "at")};
 }
 
-Status ReadDossier(const Json& dossier, Stored* stored) {
+Status ReadDossier(const Json& dossier, std::size_t message_count, Stored* stored) {
   stored->title = TextAt(dossier, "title");
   DOSSIER_ASSIGN_OR_RETURN(const auto turns, ListAt(dossier, "turns"));
   for (const Json& turn : turns) stored->turns.push_back(ReadTurn(turn));
   DOSSIER_ASSIGN_OR_RETURN(const auto compaction, ListAt(dossier, "compaction"));
   for (const Json& record : compaction) {
     CompactionRecord read = ReadCompaction(record);
-    if (read.from > read.to || read.to >= stored->messages.size()) {
+    if (read.from > read.to || read.to >= message_count) {
       return MakeError(ErrorCode::kDamaged, "compaction {} covers messages that are not there",
                        read.id);
     }
@@ -114,7 +114,7 @@ Status ReadDossier(const Json& dossier, Stored* stored) {
   return {};
 }
 
-Status ReadMetadata(const Json& metadata, Stored* stored) {
+Status ReadMetadata(const Json& metadata, std::size_t message_count, Stored* stored) {
   stored->total_tokens = FindInt(metadata, "total_tokens");
   if (const Json* context = Find(metadata, "context"); context && context->is_object()) {
     DOSSIER_ASSIGN_OR_RETURN(stored->context, ReadContext(*context));
@@ -128,7 +128,7 @@ Status ReadMetadata(const Json& metadata, Stored* stored) {
   const Json* dossier = Find(metadata, "dossier");
   if (!dossier || dossier->is_null()) return {};
   if (!dossier->is_object()) return MakeError(ErrorCode::kDamaged, "metadata.dossier is no object");
-  return ReadDossier(*dossier, stored);
+  return ReadDossier(*dossier, message_count, stored);
 }
 
 Json OrEmptyList(const Json& json) { return json.is_null() ? Json(JsonArray()) : json; }
@@ -222,19 +222,21 @@ const Message* Stored::System() const {
   return !messages.empty() && messages[0].role == "system" ? &messages[0] : nullptr;
 }
 
-Result<Stored> ReadStored(const Document& document) {
+namespace {
+
+Result<Stored> ReadWith(const Document& document, std::size_t messages_read) {
   Stored stored{.id = document.id(),
                 .model = document.model(),
                 .created_at = document.created_at(),
                 .updated_at = document.updated_at()};
   const auto read = [&]() -> Status {
-    for (std::size_t i = 0; i < document.message_count(); ++i) {
+    for (std::size_t i = 0; i < messages_read; ++i) {
       DOSSIER_ASSIGN_OR_RETURN(Json json, document.ReadMessage(i));
       std::string role = TextAt(json, "role");
       stored.messages.push_back({std::move(role), std::move(json)});
     }
     DOSSIER_ASSIGN_OR_RETURN(const Json metadata, document.ReadMetadata());
-    return ReadMetadata(metadata, &stored);
+    return ReadMetadata(metadata, document.message_count(), &stored);
   };
   const Status done = read();
   if (!done) {
@@ -248,6 +250,16 @@ Result<Stored> ReadStored(const Document& document) {
                     document.id(), key, document.id()));
   }
   return stored;
+}
+
+}  // namespace
+
+Result<Stored> ReadStored(const Document& document) {
+  return ReadWith(document, document.message_count());
+}
+
+Result<Stored> ReadRecords(const Document& document) {
+  return ReadWith(document, std::min<std::size_t>(1, document.message_count()));
 }
 
 bool HasContextBlocks(std::string_view text) { return !sources::FindBlocks(text).empty(); }

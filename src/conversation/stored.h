@@ -103,6 +103,9 @@ struct Stored {
 // Errors: kDamaged, as Document::Parse: a value of our own metadata with the wrong type, offsets
 // outside of the system message.
 Result<Stored> ReadStored(const Document& document);
+// The same with at most the first message, which the metadata speaks of; the others are most of a
+// long conversation.
+Result<Stored> ReadRecords(const Document& document);
 
 // What is known of a conversation's context (K4, the first column of 4.1).
 enum class State { kStateless, kNew, kFrozen, kDisabled, kNoCommands, kLegacyFrozen, kLegacyBare };
