@@ -2,7 +2,8 @@
 #
 # Makes the static library dossier_NAME from src/NAME/*.cc and, if there are tests, the program
 # NAME_test from src/NAME/*_test.cc. `#include "other/x.h"` compiles only if `other` is used,
-# directly or through a used module.
+# directly or through a used module. PRECOMPILED names a header in cmake/ that the module precompiles
+# instead of sharing that of base.
 
 set(DOSSIER_ALL_TESTS "" CACHE INTERNAL "")
 enable_testing()
@@ -28,7 +29,7 @@ function(_dossier_include_folder name out)
 endfunction()
 
 function(dossier_module name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "USES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS src/${name}/*.cc src/${name}/*.S)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -43,6 +44,8 @@ function(dossier_module name)
   _dossier_use(dossier_${name} ${ARG_USES})
   if(name STREQUAL "base")
     target_precompile_headers(dossier_base PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+  elseif(ARG_PRECOMPILED)
+    target_precompile_headers(dossier_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/${ARG_PRECOMPILED})
   elseif(NOT name STREQUAL "testing")
     target_precompile_headers(dossier_${name} REUSE_FROM dossier_base)
   endif()
