@@ -42,6 +42,17 @@ def prepare_npm() -> tuple[str, str]:
                                     "gpt-tokenizer@4.0.0"]])
 
 
+def prepare_repository() -> tuple[str, str]:
+    """(folder of modules, what went wrong or ""): edn-data, gray-matter and yaml, by npm."""
+    folder = _FOLDER.with_name("bench-npm-repository")
+    modules = folder / "node_modules"
+    if all((modules / name).exists() for name in ("edn-data", "gray-matter", "yaml")):
+        return str(modules), ""
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(modules), _install([["npm", "install", "--silent", "--prefix", str(folder),
+                                    "edn-data@1.2.2", "gray-matter@4.0.3", "yaml@2.9.1"]])
+
+
 def prepare() -> str:
     """Installs the peers from PyPI unless they are there. Returns what went wrong, or ""."""
     wanted = "\n".join(_PACKAGES)

@@ -15,6 +15,7 @@ import conversations
 import environment
 import inputs
 import packing
+import repository
 import timing
 from recording_server import RecordingServer
 from timing import Failed
@@ -498,11 +499,42 @@ def chat(setting: Setting) -> list[Figure]:
     return rows
 
 
+def repository_header(setting: Setting) -> list[Figure]:
+    path = repository.make(setting.folder, setting.scale)
+    env = setting.environment()
+    own = _bench_program(setting, "repository", str(path))
+    whole = repository.whole_command(setting.dossier, path, env)
+    starts = own["repository.git_starts"]
+    notes, edn, emit = (own[f"repository.{name}"] for name in ("notes", "edn", "emit"))
+    rows = [
+        _at_most("header, 100 notes, whole process, CPU, least of 15", whole["ours"],
+                 "git rev-parse --short HEAD", whole["git"], 3, _seconds),
+        Figure("git processes of 100 headers, HEAD unmoved", f"{starts:.0f}", "goal 3", starts / 3,
+               "<= 3", starts <= 3),
+        _at_most("scan and parse 10,000 notes, CPU", notes, "head -c 4096 of each",
+                 repository.head_of_each(path, env), 1.5, _seconds),
+        _at_most("EDN, 10,000 tasks, CPU", edn, "json.loads of the same",
+                 repository.json_loads(path), 2, _seconds),
+        _at_most("write a header, CPU", emit, "yaml-cpp", own["repository.emit_yaml_cpp"], 1 / 3,
+                 _seconds)]
+    modules, problem = environment.prepare_repository()
+    if problem:
+        return [*rows, Figure("beside npm's readers", problem=problem)]
+    here = pathlib.Path(__file__).resolve().parent
+    peer = _token_peer("node", str(here / "repository_peers.mjs"), str(path), modules)
+    return [*rows,
+            _faster("scan and parse 10,000 notes, CPU", notes, "gray-matter", peer["gray-matter"], 5,
+                    _seconds),
+            _faster("EDN, 10,000 tasks, CPU", edn, "edn-data", peer["edn-data"], 10, _seconds),
+            _faster("write a header, CPU", emit, "npm yaml", peer["yaml"], 10, _seconds)]
+
+
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
-    "chat": chat, "conversations": conversation_list, "commands": commands, "model": model}
+    "chat": chat, "conversations": conversation_list, "commands": commands, "model": model,
+    "repository": repository_header}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

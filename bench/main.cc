@@ -1,6 +1,6 @@
 // dossier_bench sandbox | jail | commands | conversation FOLDER | engine FOLDER completions|batch |
-// tokens FILE | assembly FILE | model: figures as lines of JSON, for bench/run; instant-server: a
-// port.
+// tokens FILE | assembly FILE | repository FOLDER | model: figures as lines of JSON, for bench/run;
+// instant-server: a port.
 
 #include <fmt/format.h>
 
@@ -27,6 +27,8 @@ int main(int argc, char** argv) {
     done = bench::RunTokensBench(argv[2]);
   } else if (group == "assembly" && argc == 3) {
     done = bench::RunAssemblyBench(argv[2]);
+  } else if (group == "repository" && argc == 3) {
+    done = bench::RunRepositoryBench(argv[2]);
   } else if (group == "model" && argc == 2) {
     done = bench::RunModelBench();
   } else if (group == "instant-server" && argc == 2) {
@@ -35,7 +37,8 @@ int main(int argc, char** argv) {
     fmt::print(
         stderr,
         "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
-        "engine FOLDER completions|batch | tokens FILE | assembly FILE | model | instant-server\n");
+        "engine FOLDER completions|batch | tokens FILE | assembly FILE | "
+        "repository FOLDER | model | instant-server\n");
     return 2;
   }
   if (done) return 0;

@@ -135,8 +135,11 @@ std::vector<Warning> VolatileFirst(const std::vector<Part>& parts) {
     for (std::size_t j = i + 1; j < parts.size(); ++j) {
       if (parts[j].present()) after += parts[j].fitted.tokens;
     }
-    out.push_back({"volatile-first", rule.name,
-                   fmt::format("volatile-first: {} tokens after it cannot be cached", after)});
+    // A repository header has a name of its own, as people are told to look for it (REP-29).
+    const std::string code = rule.source == "header" ? "header-first" : "volatile-first";
+    out.push_back({code, rule.name,
+                   fmt::format("{}: {} tokens after {} cannot be cached", code, after,
+                               rule.source == "header" ? "the header" : "it")});
   }
   return out;
 }

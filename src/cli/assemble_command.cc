@@ -5,8 +5,10 @@
 #include "assembly/prompt_log.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/parse_time.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cli/agents_setup.h"
 #include "cli/assembly_table.h"
 #include "cli/asset_folders.h"
 #include "cli/counter_choice.h"
@@ -16,6 +18,7 @@
 #include "model/catalog.h"
 #include "model/dialect.h"
 #include "model/tokenizer.h"
+#include "sources/header_source.h"
 #include "sources/project_state.h"
 #include "tokens/open.h"
 
@@ -79,11 +82,16 @@ Status CheckTime(std::string_view time) {
   return MakeError(ErrorCode::kUsage, "--now {}: write it as 2026-11-21T23:36:43Z", time);
 }
 
+// A date alone is its first second.
+std::string WithTime(const std::string& time) {
+  return time.size() == 10 ? time + "T00:00:00Z" : time;
+}
+
 class Command {
  public:
-  Command(const AssembleArguments& arguments, const CancelToken& cancel, std::istream& in,
-          std::ostream& out, std::ostream& err)
-      : arguments_(arguments), cancel_(cancel), in_(in), out_(out), err_(err) {}
+  Command(const AssembleArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
+          std::istream& in, std::ostream& out, std::ostream& err)
+      : arguments_(arguments), flags_(flags), cancel_(cancel), in_(in), out_(out), err_(err) {}
 
   Status Run() {
     now_ = arguments_.now.empty() ? FormatTime(SystemClock()->WallNow()) : arguments_.now;
@@ -116,6 +124,7 @@ class Command {
                              CounterOf(arguments_.tokenizer, entry_, &warnings));
     for (const std::string& warning : warnings) PrintWarning(err_, warning);
     SectionReader reader(layout, std::move(sources), counter, cancel_);
+    reader.set_header([this](const Json& with) { return MakeHeader(with); });
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections, reader.Read(in_));
     for (const std::string& warning : reader.warnings()) PrintWarning(err_, warning);
     assembly::AssembleOptions options{.variables = std::move(variables),
@@ -136,6 +145,17 @@ class Command {
                                .window_share = arguments_.window_share,
                                .reserve_output = arguments_.reserve_output},
                               capability, *counter, options);
+  }
+
+  // Of a section `{source: header, with: {task: ID, mode: review, window: 3m, with: [dirty]}}`.
+  Result<std::string> MakeHeader(const Json& with) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto now, ParseTime(WithTime(now_)));
+    DOSSIER_ASSIGN_OR_RETURN(sources::AgentsConfig agents, LoadAgents(flags_, err_));
+    DOSSIER_ASSIGN_OR_RETURN(const auto request, sources::ReadHeaderRequest(with, now));
+    sources::HeaderSource source(".", std::move(agents), cancel_);
+    DOSSIER_ASSIGN_OR_RETURN(const auto state, source.Collect(request));
+    for (const std::string& warning : state.warnings) PrintWarning(err_, warning);
+    return ToYaml(state.header);
   }
 
   Status SetBoundary(const assembly::Layout& layout, assembly::AssembleOptions* options) const {
@@ -223,6 +243,7 @@ class Command {
   }
 
   const AssembleArguments& arguments_;
+  const GlobalFlags& flags_;
   const CancelToken& cancel_;
   std::istream& in_;
   std::ostream& out_;
@@ -270,9 +291,9 @@ void AddAssembleCommand(CLI::App& command, AssembleArguments* arguments) {
       "         --budget 60000 --out text --explain");
 }
 
-int RunAssemble(const AssembleArguments& arguments, const CancelToken& cancel, std::istream& in,
-                std::ostream& out, std::ostream& err) {
-  const Status done = Command(arguments, cancel, in, out, err).Run();
+int RunAssemble(const AssembleArguments& arguments, const GlobalFlags& flags,
+                const CancelToken& cancel, std::istream& in, std::ostream& out, std::ostream& err) {
+  const Status done = Command(arguments, flags, cancel, in, out, err).Run();
   return done ? 0 : PrintError(err, done.error());
 }
 

@@ -1,7 +1,7 @@
 // `dossier assemble`: one prompt from a layout, with a report of what went in.
 //
 //   AssembleArguments arguments{.layout = "worked", .sources = {"notes=@notes.txt"}};
-//   int exit_code = RunAssemble(arguments, cancel, std::cin, std::cout, std::cerr);
+//   int exit_code = RunAssemble(arguments, flags, cancel, std::cin, std::cout, std::cerr);
 
 #ifndef DOSSIER_CLI_ASSEMBLE_COMMAND_H_
 #define DOSSIER_CLI_ASSEMBLE_COMMAND_H_
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "cli/global_flags.h"
 
 namespace dossier::cli {
 
@@ -35,8 +36,8 @@ struct AssembleArguments {
 };
 
 void AddAssembleCommand(CLI::App& command, AssembleArguments* arguments);
-int RunAssemble(const AssembleArguments& arguments, const CancelToken& cancel, std::istream& in,
-                std::ostream& out, std::ostream& err);
+int RunAssemble(const AssembleArguments& arguments, const GlobalFlags& flags,
+                const CancelToken& cancel, std::istream& in, std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli
 

@@ -49,7 +49,11 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
          arguments.inspect.cancel = cancel;
          return RunInspect(arguments.inspect, out, err);
        }},
-      {"assemble", [&] { return RunAssemble(arguments.assemble, cancel, std::cin, out, err); }},
+      {"assemble",
+       [&] {
+         return RunAssemble(arguments.assemble, arguments.global, cancel, std::cin, out, err);
+       }},
+      {"header", [&] { return RunHeader(arguments.header, arguments.global, cancel, out, err); }},
       {"prompts", [&] { return RunPrompts(arguments.prompts, out, err); }},
       {"pack",
        [&] {

@@ -26,6 +26,8 @@ constexpr Command kCommands[] = {
      [](CLI::App& command, Arguments* to) { AddInspectCommand(command, &to->inspect); }},
     {"pack", "a folder as text for a model, exactly counted",
      [](CLI::App& command, Arguments* to) { AddPackCommand(command, &to->pack); }},
+    {"header", "the state of the repository, to head a prompt with",
+     [](CLI::App& command, Arguments* to) { AddHeaderCommand(command, &to->header); }},
     {"runs", "what was asked before, step by step",
      [](CLI::App& command, Arguments* to) { AddRunsCommand(command, &to->runs); }},
     {"assemble", "build a prompt from a layout, and say what went in",

@@ -24,6 +24,7 @@
 #include "cli/conversations_command.h"
 #include "cli/doctor_command.h"
 #include "cli/global_flags.h"
+#include "cli/header_command.h"
 #include "cli/inspect_flags.h"
 #include "cli/models_command.h"
 #include "cli/pack_command.h"
@@ -42,6 +43,7 @@ struct Arguments {
   ChatArguments chat;
   InspectArguments inspect;
   PackArguments pack;
+  HeaderArguments header;
   RunsArguments runs;
   ModelsArguments models;
   SandboxArguments sandbox;

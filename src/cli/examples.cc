@@ -35,6 +35,11 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"pack",
      "dossier pack --budget 60000 src\n"
      "    a folder as text for a model"},
+    {"header",
+     "dossier header --task fact-001\n"
+     "    branch, queue, fresh notes, the task's targets, rules, next work\n"
+     "dossier header --format markdown --with dirty,commits\n"
+     "    for people, with more of the repository"},
     {"tokens",
      "dossier tokens README.md\n"
      "    how many tokens a file is\n"

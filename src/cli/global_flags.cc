@@ -135,6 +135,12 @@ Result<config::Config> LoadConfig(const GlobalFlags& flags,
   return config;
 }
 
+Status CheckTrust(const GlobalFlags& flags, const config::Question& question, std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFolders::From(request.variables));
+  return Guard(flags, request, user.state, err)(question);
+}
+
 bool MayAsk(const GlobalFlags& flags) {
   return !flags.no_input && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }

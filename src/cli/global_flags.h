@@ -57,6 +57,10 @@ Result<config::Config> LoadConfig(const GlobalFlags& flags,
                                   const std::vector<config::Override>& overrides,
                                   std::ostream& err);
 
+// Whether a project's file with powers may be used: asks on a terminal, else says what to run.
+// Errors: kRefused.
+Status CheckTrust(const GlobalFlags& flags, const config::Question& question, std::ostream& err);
+
 // Whether a question may be put to a person: both ends are terminals, and --no-input is not given.
 bool MayAsk(const GlobalFlags& flags);
 

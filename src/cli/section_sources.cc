@@ -272,6 +272,13 @@ Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Sectio
         {.name = rule.name, .content = hint, .provenance = Provenance("inspect", path, content)});
     return {};
   }
+  if (rule.source == "header" && header_) {
+    DOSSIER_ASSIGN_OR_RETURN(std::string text, header_(rule.with));
+    Json provenance = Provenance("header", "", text);
+    out->push_back(
+        {.name = rule.name, .content = std::move(text), .provenance = std::move(provenance)});
+    return {};
+  }
   if (rule.source == "files") {
     std::vector<std::string> paths;
     const Json* list = Find(rule.with, "paths");

@@ -9,6 +9,7 @@
 #ifndef DOSSIER_CLI_SECTION_SOURCES_H_
 #define DOSSIER_CLI_SECTION_SOURCES_H_
 
+#include <functional>
 #include <istream>
 #include <map>
 #include <memory>
@@ -34,6 +35,10 @@ class SectionReader {
         counter_(std::move(counter)),
         cancel_(std::move(cancel)) {}
 
+  // Who makes the content of sections of source header, from what `with` says.
+  using HeaderMaker = std::function<Result<std::string>(const Json& with)>;
+  void set_header(HeaderMaker header) { header_ = std::move(header); }
+
   // The sections for which there is content; those of source text, var and template need none.
   // Errors: kUsage (a bad --source), kNotFound ("section files: src/x.cc not found; …"), kConfig
   // (a file that does not hold what its section needs).
@@ -54,6 +59,7 @@ class SectionReader {
   std::map<std::string, std::string> given_;
   std::shared_ptr<const tokens::Counter> counter_;
   CancelToken cancel_;
+  HeaderMaker header_;
   std::vector<std::string> warnings_;
   std::map<std::string, std::string> snapshot_;  // path to content
 };

@@ -10,6 +10,8 @@
 #include "cli/terminal.h"
 #include "config/power.h"
 #include "config/trust.h"
+#include "sources/agents_config.h"
+#include "sources/repo_facts.h"
 
 namespace dossier::cli {
 namespace {
@@ -67,8 +69,7 @@ class Command {
 
   // Typing the command is the approval; what it means is shown with it.
   Status Approve(const config::ConfigFile& file) {
-    DOSSIER_ASSIGN_OR_RETURN(const config::Value values, config::ParseConfigFile(file));
-    const auto powers = config::FindPowers(values);
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> powers, PowersOf(file));
     if (powers.empty()) {
       out_ << Safe(file.path) << ": needs no trust\n";
       return {};
@@ -88,6 +89,12 @@ class Command {
   }
 
  private:
+  static Result<std::vector<std::string>> PowersOf(const config::ConfigFile& file) {
+    if (file.path.ends_with(".edn")) return sources::AgentNetPowers(file);
+    DOSSIER_ASSIGN_OR_RETURN(const config::Value values, config::ParseConfigFile(file));
+    return config::FindPowers(values);
+  }
+
   static Status NotApproved(const std::string& path) {
     return MakeError(ErrorCode::kNotFound, "{} is not approved; see dossier trust --list", path);
   }
@@ -106,14 +113,16 @@ class Command {
 // The project's files that count in the folder.
 Status ApproveFolder(const GlobalFlags& flags, Command& command) {
   DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
-  Status approved;
   int seen = 0;
-  const auto loaded = config::LoadConfig(request, config::ReadConfigFile,
-                                         [&](const config::Question& question) -> Status {
-                                           ++seen;
-                                           return command.Approve(question.file);
-                                         });
+  const auto approve = [&](const config::Question& question) -> Status {
+    ++seen;
+    return command.Approve(question.file);
+  };
+  const auto loaded = config::LoadConfig(request, config::ReadConfigFile, approve);
   if (!loaded) return tl::unexpected(loaded.error());
+  const auto agentnet =
+      sources::ReadAgentNet(sources::RepoRoot("."), config::ReadConfigFile, approve);
+  if (!agentnet) return tl::unexpected(agentnet.error());
   if (seen > 0) return {};
   return MakeError(
       ErrorCode::kNotFound,

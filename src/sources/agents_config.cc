@@ -245,21 +245,38 @@ std::vector<std::string> AgentsConfig::EngineNames() const {
   return names;
 }
 
+namespace {
+
+Result<DataFile> ParseAgentNet(const config::ConfigFile& file) {
+  DOSSIER_ASSIGN_OR_RETURN(DataFile data, ParseData(file.bytes, kAgentNetFile));
+  if (data.value.is_null()) data.value = JsonObject();
+  if (data.value.is_object()) return data;
+  return MakeError(ErrorCode::kConfig, "{}: must be a map of keys", kAgentNetFile);
+}
+
+std::vector<std::string> PowersOf(const Json& agentnet) {
+  std::vector<std::string> powers;
+  for (const auto& [key, value] : agentnet.get_object()) {
+    if (!value.is_null() && config::IsAgentPower(key, value)) powers.emplace_back(key);
+  }
+  return powers;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> AgentNetPowers(const config::ConfigFile& file) {
+  DOSSIER_ASSIGN_OR_RETURN(const DataFile data, ParseAgentNet(file));
+  return PowersOf(data.value);
+}
+
 Result<std::optional<AgentNet>> ReadAgentNet(const std::string& root,
                                              const config::FileReader& read,
                                              const config::Decide& decide) {
   const std::string path = (std::filesystem::path(root) / kAgentNetFile).string();
   DOSSIER_ASSIGN_OR_RETURN(const std::optional<config::ConfigFile> file, read(path));
   if (!file) return std::nullopt;
-  DOSSIER_ASSIGN_OR_RETURN(DataFile data, ParseData(file->bytes, kAgentNetFile));
-  if (data.value.is_null()) data.value = JsonObject();
-  if (!data.value.is_object()) {
-    return MakeError(ErrorCode::kConfig, "{}: must be a map of keys", kAgentNetFile);
-  }
-  std::vector<std::string> powers;
-  for (const auto& [key, value] : data.value.get_object()) {
-    if (!value.is_null() && config::IsAgentPower(key, value)) powers.emplace_back(key);
-  }
+  DOSSIER_ASSIGN_OR_RETURN(DataFile data, ParseAgentNet(*file));
+  std::vector<std::string> powers = PowersOf(data.value);
   if (!powers.empty()) DOSSIER_RETURN_IF_ERROR(decide({*file, std::move(powers)}));
   return AgentNet{std::move(data.value), std::move(data.warnings)};
 }

@@ -85,6 +85,9 @@ struct AgentNet {
   std::vector<std::string> warnings;
 };
 
+// The keys of an `agentnet.edn` that start programs or redirect data. Errors: kConfig.
+Result<std::vector<std::string>> AgentNetPowers(const config::ConfigFile& file);
+
 // Nothing if there is no such file. `decide` is asked if it starts programs or redirects data.
 // Errors: kConfig with FILE:LINE:COL; kRefused (owner, trust).
 Result<std::optional<AgentNet>> ReadAgentNet(const std::string& root,

@@ -81,6 +81,7 @@ class EdnReader {
 
   // Blanks, comments and discarded forms.
   Status SkipBlanks(int depth) {
+    if (depth > kMaxEdnDepth) return Fail(at_, "nested deeper than 64");
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (IsBlank(c)) {
@@ -97,7 +98,7 @@ class EdnReader {
         break;
       }
     }
-    return depth > kMaxEdnDepth ? Status(Fail(at_, "nested deeper than 64")) : Status();
+    return {};
   }
 
   static bool IsCloser(char c) { return c == ')' || c == ']' || c == '}'; }

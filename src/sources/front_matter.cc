@@ -198,7 +198,7 @@ class Reader {
     FrontMatterEntry& entry = out->entries.back();
     const auto scalar = ReadScalar(TrimBlanks(text.substr(1)));
     if (!scalar) {
-      Lose("has a quote that is never closed", out);
+      Lose("has a quoted value that is malformed", out);
       return true;
     }
     if (entry.kind == FrontMatterEntry::Kind::kScalar) {
@@ -220,7 +220,7 @@ class Reader {
       return;
     }
     auto scalar = ReadScalar(value);
-    if (!scalar) return Lose("has a quote that is never closed", out);
+    if (!scalar) return Lose("has a quoted value that is malformed", out);
     may_list_ = scalar->raw.empty();
     // An empty value has a place, too: where one would be written.
     const std::string_view raw = scalar->raw.empty() ? place.substr(0, 0) : scalar->raw;

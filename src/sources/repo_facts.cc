@@ -58,6 +58,8 @@ std::string RootOf(const std::string& folder, const std::optional<GitFolders>& g
 
 }  // namespace
 
+std::string RepoRoot(const std::string& folder) { return RootOf(folder, FindGitFolders(folder)); }
+
 RepoWatch::RepoWatch(std::string folder, CancelToken cancel, Millis timeout)
     : git_(FindGitFolders(folder)), cancel_(std::move(cancel)), timeout_(timeout) {
   root_ = RootOf(folder, git_);
@@ -135,7 +137,7 @@ void RepoWatch::ReadHead(RepoFacts* facts) {
 }
 
 void RepoWatch::ReadStatus(RepoFacts* facts) {
-  const auto out = Ask({"status", "--porcelain=v1", "-z", "--untracked-files=normal",
+  const auto out = Ask({"status", "--porcelain=v1", "-z", "--untracked-files=all",
                         "--no-renames", "--ignore-submodules=all"},
                        &facts->problem);
   if (!out) return;

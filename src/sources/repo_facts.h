@@ -52,6 +52,10 @@ struct RepoQuery {
   bool commits = false;
 };
 
+// The root of the work tree that holds `folder`: the nearest folder with `.git`, else `folder`
+// itself, absolute.
+std::string RepoRoot(const std::string& folder);
+
 class RepoWatch {
  public:
   // `folder` may be anywhere in the work tree.

@@ -1,0 +1,92 @@
+"""Repositories with notes and tasks, and what reads them beside us."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+
+import timing
+
+NOTES = 10_000
+TASKS = 10_000
+
+
+def _note(rng: random.Random, words: list[str], number: int) -> str:
+    targets = json.dumps([f"src/{rng.choice(words)}.py", f"docs/{rng.choice(words)}.md"])
+    body = " ".join(rng.choices(words, k=140))
+    return f"---\nid: task-{number}\nstatus: {'red' if number % 9 == 0 else 'green'}\n" \
+           f"rank: {number % 50}\ntargets: {targets}\n---\n# Note {number}\n\n{body}\n"
+
+
+def _notes(root: pathlib.Path, count: int) -> None:
+    rng = random.Random(33)
+    words = [f"word{n}" for n in range(500)]
+    queues = ["ready_for_review", "proposed_tasks", "notes_FROM_CTO", "scratch"]
+    for queue in queues:
+        (root / "agent_notes" / queue).mkdir(parents=True)
+    for number in range(count):
+        name = f"2026-01-{1 + number % 28:02}__task-{number}__slug.md"
+        (root / "agent_notes" / queues[number % 4] / name).write_text(_note(rng, words, number))
+
+
+def _tasks(count: int) -> tuple[str, str]:
+    """The same tasks as EDN and as JSON, about 200 bytes each."""
+    edn, tasks = [], []
+    for n in range(count):
+        summary = f"Build the part number {n} of the thing that is built, with its tests"
+        edn.append(f'{{:id "fact-{n:05}" :summary "{summary}" :priority {n % 9}\n'
+                   f'  :targets ["src/part_{n}.py" "tests/test_part_{n}.py"] :dependencies []}}')
+        tasks.append({"id": f"fact-{n:05}", "summary": summary, "priority": n % 9,
+                      "targets": [f"src/part_{n}.py", f"tests/test_part_{n}.py"],
+                      "dependencies": []})
+    return "[" + "\n ".join(edn) + "]\n", json.dumps(tasks)
+
+
+def make(folder: pathlib.Path, scale: float) -> pathlib.Path:
+    """The inputs, made once."""
+    target = folder / f"repository-{scale:g}"
+    if target.exists():
+        return target
+    building = folder / f"repository-{scale:g}.new"
+    subprocess.run(["rm", "-rf", str(building)], check=True)
+    _notes(building / "many", int(NOTES * scale))
+    _notes(building / "few", 100)
+    edn, text = _tasks(int(TASKS * scale))
+    (building / "tasks.edn").write_text(edn)
+    (building / "tasks.json").write_text(text)
+    few = building / "few"
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}
+    for name in ("AUTHOR", "COMMITTER"):
+        env |= {f"GIT_{name}_NAME": "a", f"GIT_{name}_EMAIL": "a@example.org"}
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        subprocess.run(["git", *words], cwd=few, env=env, check=True)
+    building.rename(target)
+    return target
+
+
+def whole_command(dossier: str, path: pathlib.Path, env: dict[str, str]) -> dict[str, float]:
+    """CPU seconds, least of 15 in turns: the header of 100 notes, and one git rev-parse."""
+    few = str(path / "few")
+    runs = timing.interleaved({"ours": [dossier, "-C", few, "header", "--quiet"],
+                               "git": ["git", "-C", few, "rev-parse", "--short", "HEAD"]}, 15, env)
+    return {name: timing.least_cpu(some) for name, some in runs.items()}
+
+
+def head_of_each(path: pathlib.Path, env: dict[str, str]) -> float:
+    """CPU seconds of `head -c 4096` of every note, least of 5."""
+    names = path / "names"
+    names.write_bytes(b"".join(bytes(name) + b"\0"
+                               for name in sorted((path / "many").rglob("*.md"))))
+    command = ["sh", "-c", 'xargs -0 -a "$0" head -q -c 4096 > /dev/null', str(names)]
+    return timing.least_cpu(timing.interleaved({"head": command}, 5, env)["head"])
+
+
+def json_loads(path: pathlib.Path) -> float:
+    """CPU seconds of Python's json.loads of the tasks, in process."""
+    script = ("import json, sys, time\ntext = open(sys.argv[1]).read()\nbest = 9\n"
+              "for _ in range(7):\n  start = time.process_time()\n  json.loads(text)\n"
+              "  best = min(best, time.process_time() - start)\nprint(best)")
+    done = subprocess.run(["/usr/bin/python3", "-I", "-S", "-c", script, str(path / "tasks.json")],
+                          check=True, capture_output=True, text=True)
+    return float(done.stdout)
