@@ -89,13 +89,20 @@ std::string ExitCodesText() {
   return out + "\nWith --compat 3 to 16 are 1.\n";
 }
 
+// What the table says of a key that a project's file may not simply hold.
+std::string_view TrustMark(config::Power power) {
+  if (power == config::Power::kAlways) return " [needs trust]";
+  if (power == config::Power::kAgents) return " [engines, checks and runs need trust]";
+  return "";
+}
+
 std::string ConfigKeysText() {
   std::string out = "Keys of dossier.yml\n\n";
   for (const config::Key& key : config::Keys()) {
     AddRow(
         key.name,
         fmt::format("{} ({}{}{}){}", key.about, key.type, key.fallback.empty() ? "" : "; default ",
-                    key.fallback, key.power == config::Power::kAlways ? " [needs trust]" : ""),
+                    key.fallback, TrustMark(key.power)),
         &out);
   }
   return out;
