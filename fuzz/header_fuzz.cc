@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Json value = assembly::ToJsonValue(*read);
   if (value.at("targets").at(0) != Json(header.targets[0])) std::abort();
   if (value.at("backlog").at(0).at("summary") != Json(header.backlog[0].summary)) std::abort();
-  if (sources::OneLine(text).find('\n') != std::string::npos) std::abort();
+  if (sources::SingleLine(text).find('\n') != std::string::npos) std::abort();
   static_cast<void>(sources::ToMarkdown(header));
   static_cast<void>(sources::ReplaceTokens(text, sources::PromptTokens(header, {}), "x.md"));
   return 0;

@@ -185,14 +185,15 @@ void WriteRepo(const Header& header, MarkdownWriter* out) {
                  : "upstream: (none)");
   }
   if (header.commits) {
-    for (const std::string& subject : *header.commits) out->Bullet("commit: " + OneLine(subject));
+    for (const std::string& subject : *header.commits)
+      out->Bullet("commit: " + SingleLine(subject));
   }
   if (header.date) out->Bullet("date: " + *header.date);
   if (header.environment) {
     const HeaderEnvironment& environment = *header.environment;
-    out->Bullet("os: " + OneLine(environment.os));
-    out->Bullet("sandbox: " + OneLine(environment.sandbox));
-    out->Bullet("network: " + OneLine(environment.network));
+    out->Bullet("os: " + SingleLine(environment.os));
+    out->Bullet("sandbox: " + SingleLine(environment.sandbox));
+    out->Bullet("network: " + SingleLine(environment.network));
     out->Bullet("tools: " + CodeSpans(environment.tools));
   }
 }
@@ -234,7 +235,7 @@ std::string ToMarkdown(const Header& header) {
   out.End();
   out.Section("backlog", "(empty)");
   for (const Header::Backlog& task : header.backlog) {
-    out.Bullet(fmt::format("{} • {}", CodeSpan(task.id), OneLine(task.summary)));
+    out.Bullet(fmt::format("{} • {}", CodeSpan(task.id), SingleLine(task.summary)));
   }
   out.End();
   out.Section("hotspots", "(none)");
@@ -246,10 +247,10 @@ std::string ToMarkdown(const Header& header) {
   for (const std::string& target : header.targets) out.Bullet(CodeSpan(target));
   out.End();
   out.Section("policy", "(none)");
-  for (const std::string& rule : header.policy) out.Bullet(OneLine(rule));
+  for (const std::string& rule : header.policy) out.Bullet(SingleLine(rule));
   out.End();
   out.Section("next_work", "noop");
-  for (const std::string& entry : header.next_work) out.Bullet(OneLine(entry));
+  for (const std::string& entry : header.next_work) out.Bullet(SingleLine(entry));
   out.End();
   out.Section("mode", "");
   out.Bullet(header.mode);

@@ -102,7 +102,7 @@ TEST(AgentHeaderTest, TheExampleOfTheSpecIsExact) {  // A3
                           .targets = {"src/factorial.py", "tests/test_factorial.py"},
                           .now = At(kNow)};
   EXPECT_EQ(ToYaml(BuildHeader(input)),
-            R"(---  # agent_context
+            R"yaml(---  # agent_context
 repo:
   branch: "main"
   head: "0123456"
@@ -117,13 +117,15 @@ hotspots: []
 targets: ["src/factorial.py", "tests/test_factorial.py"]
 policy: ["patch-only", ".agent/* only", "minimal diff", "respect targets", "+≤800 lines", "files≤10"]
 next_work:
-  - "CTO: review task-217 (5m ago)" -
-                "Engineer: pick fact-001 — Build src/factorial.py" mode : "propose" ...)
-  ");
+  - "CTO: review task-217 (5m ago)"
+  - "Engineer: pick fact-001 — Build src/factorial.py"
+mode: "propose"
+...
+)yaml");
 }
 
 TEST(AgentHeaderTest, NothingThereIsFourEmptyListsAndNoop) {  // REP-18, A2
-  EXPECT_EQ(ToYaml(BuildHeader({})), R"(---  # agent_context
+  EXPECT_EQ(ToYaml(BuildHeader({})), R"yaml(---  # agent_context
 repo:
   branch: "HEAD"
   head: "HEAD"
@@ -137,7 +139,7 @@ next_work:
   - "noop"
 mode: "propose"
 ...
-)");
+)yaml");
 }
 
 TEST(AgentHeaderTest, ListsAreCappedAndNewestFirst) {  // REP-13, REP-14, REP-15, A5
@@ -311,9 +313,9 @@ TEST(AgentHeaderTest, HostileTextsComeBackFromYaml) {  // REP-21, A4 (other read
     const auto read = assembly::ReadYaml(text, "header");
     ASSERT_TRUE(read) << read.error().message << text;
     const Json data = assembly::ToJsonValue(*read);
-    ASSERT_EQ(data.at("backlog").at(0).at("id"), id) << text;
-    ASSERT_EQ(data.at("backlog").at(0).at("summary"), summary) << text;
-    ASSERT_EQ(data.at("targets").at(0), summary) << text;
+    ASSERT_EQ(data.at("backlog").at(0).at("id"), Json(id)) << text;
+    ASSERT_EQ(data.at("backlog").at(0).at("summary"), Json(summary)) << text;
+    ASSERT_EQ(data.at("targets").at(0), Json(summary)) << text;
   }
 }
 

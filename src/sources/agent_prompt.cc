@@ -18,7 +18,7 @@ void AddText(std::string name, std::string text, std::vector<Section>* out) {
 std::string DocumentsText(const std::vector<NamedText>& documents) {
   std::string text;
   for (const NamedText& document : documents) {
-    text += fmt::format("{}## {}\n\n{}", text.empty() ? "" : "\n\n", OneLine(document.name),
+    text += fmt::format("{}## {}\n\n{}", text.empty() ? "" : "\n\n", SingleLine(document.name),
                         document.text);
   }
   return text;

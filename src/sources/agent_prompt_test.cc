@@ -20,7 +20,7 @@ using ::testing::Not;
 class AgentPromptTest : public ::testing::Test {
  protected:
   AgentPromptTest() {
-    setting_.counter = tokens::MakeEstimator({.bytes_per_token = 4, .margin = 0});
+    setting_.counter = *tokens::MakeEstimator({.bytes_per_token = 4, .margin = 0});
     setting_.capability = {.window = 100'000, .max_output = 1'000};
     setting_.capability.cache = {
         .mode = assembly::CacheRules::Mode::kExplicit, .min_prefix = 10, .breakpoints = 4};

@@ -32,7 +32,7 @@ std::string TaskText(const Task& task) {
   const auto add = [&](std::string_view title, const std::vector<std::string>& items) {
     if (items.empty()) return;
     text += fmt::format("{}{}:", text.empty() ? "" : "\n\n", title);
-    for (const std::string& item : items) text += fmt::format("\n- {}", OneLine(item));
+    for (const std::string& item : items) text += fmt::format("\n- {}", SingleLine(item));
   };
   add("Acceptance", task.acceptance);
   add("Read first", task.files);
@@ -42,7 +42,7 @@ std::string TaskText(const Task& task) {
 std::string QueueMarkdown(const Header& header) {
   std::vector<std::string> lines;
   for (const Header::Backlog& task : header.backlog) {
-    lines.push_back(fmt::format("- {} • {}", CodeSpan(task.id), OneLine(task.summary)));
+    lines.push_back(fmt::format("- {} • {}", CodeSpan(task.id), SingleLine(task.summary)));
   }
   return Lines(lines, "- (empty)");
 }
@@ -57,7 +57,7 @@ std::string RecentFilesMarkdown(const Header& header) {
 
 std::string NextWorkMarkdown(const Header& header) {
   std::vector<std::string> lines;
-  for (const std::string& entry : header.next_work) lines.push_back("- " + OneLine(entry));
+  for (const std::string& entry : header.next_work) lines.push_back("- " + SingleLine(entry));
   return Lines(lines, "- noop");
 }
 
@@ -116,7 +116,7 @@ std::size_t TokenEnd(std::string_view text, std::size_t open) {
 
 }  // namespace
 
-std::string OneLine(std::string_view text) {
+std::string SingleLine(std::string_view text) {
   std::string out;
   const std::string clean = utf8::Sanitize(text);
   for (std::size_t at = 0; at < clean.size();) {
@@ -137,7 +137,7 @@ std::string OneLine(std::string_view text) {
 }
 
 std::string CodeSpan(std::string_view text) {
-  const std::string line = OneLine(text);
+  const std::string line = SingleLine(text);
   std::size_t longest = 0, run = 0;
   for (const char c : line) {
     run = c == '`' ? run + 1 : 0;

@@ -63,7 +63,7 @@ Replaced ReplaceTokens(std::string_view text, const TokenMap& tokens, std::strin
 // `text` in a code span that it cannot leave: one line, control characters as \xHH.
 std::string CodeSpan(std::string_view text);
 // `text` on one line: line breaks are spaces, control characters \xHH.
-std::string OneLine(std::string_view text);
+std::string SingleLine(std::string_view text);
 
 }  // namespace dossier::sources
 

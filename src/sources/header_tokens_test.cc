@@ -152,7 +152,7 @@ TEST(CodeSpanTest, NothingLeavesASpan) {  // REP-28
   EXPECT_EQ(CodeSpan("a`b``c"), "```a`b``c```");
   EXPECT_EQ(CodeSpan("`a"), "`` `a ``");
   EXPECT_EQ(CodeSpan("a\r\nb\x1b"), "`a b\\x1B`");
-  EXPECT_EQ(OneLine("a\u2028b\xff"), "a b\xef\xbf\xbd");
+  EXPECT_EQ(SingleLine("a\u2028b\xff"), "a b\xef\xbf\xbd");
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(NoteTest, TheEndsOfTheFrontMatter) {  // REP-23
 TEST(NoteTest, TheBodyAndItsFirstHeading) {
   EXPECT_EQ(NoteBody("---\nid: x\n---\nbody"), "body");
   EXPECT_EQ(NoteBody("---\nid: x\nbody"), "---\nid: x\nbody");
-  EXPECT_EQ(NoteBody("\xef\xbb\xbfbody"), "body");
+  EXPECT_EQ(NoteBody("\xef\xbb\xbf#body"), "#body");
   EXPECT_EQ(FirstHeading("text\n```\n# code\n```\n## Title ##\n# Other"), "Title");
   EXPECT_EQ(FirstHeading("#no\n####### no"), "");
 }
@@ -140,9 +140,7 @@ TEST(NoteTest, MarkingRedChangesOneLine) {  // REP-24, A7
       {"---\r\nid: x\r\n---\r\n", "---\r\nstatus: red\r\nid: x\r\n---\r\n"},
       {"body", "---\nstatus: red\n---\nbody"},
       {"---\nnever closed", "---\nstatus: red\n---\n---\nnever closed"},
-      {"\xef\xbb\xbf"
-       "body",
-       "\xef\xbb\xbf---\nstatus: red\n---\nbody"},
+      {"\xef\xbb\xbf#body", "\xef\xbb\xbf---\nstatus: red\n---\n#body"},
       {"---\nstatus: a\nstatus: b\n---\n", "---\nstatus: a\nstatus: red\n---\n"},
   };
   for (const Case& c : kCases) {
