@@ -17,9 +17,6 @@ namespace {
 
 using internal::SupervisorReport;
 
-// Twice what a supervisor takes at most to give up.
-constexpr int kPatienceMillis = 2 * internal::kGiveUpMillis;
-
 // No handler of ours may run in the supervisor before its signals are reset.
 class AllSignalsBlocked {
  public:
@@ -64,7 +61,8 @@ ProcessEnd EndOf(const SupervisorReport& report, const std::string& program) {
 
 }  // namespace
 
-Result<SupervisedProcess> SupervisedProcess::Start(const ProcessSpec& spec) {
+Result<SupervisedProcess> SupervisedProcess::Start(const ProcessSpec& spec,
+                                                   const Supervision& rules) {
   DOSSIER_ASSIGN_OR_RETURN(internal::ChildPlan plan, internal::PlanChild(spec));
   DOSSIER_ASSIGN_OR_RETURN(internal::Pipe out, MakeOutput());
   DOSSIER_ASSIGN_OR_RETURN(internal::Pipe err, MakeOutput());
@@ -73,17 +71,25 @@ Result<SupervisedProcess> SupervisedProcess::Start(const ProcessSpec& spec) {
   plan.in = in.get();
   plan.out = out.write.get();
   plan.err = err.write.get();
+  UniqueFd ruleset;
+  if (rules.ruleset >= 0) {
+    // Above the numbers that the supervisor gives to others.
+    ruleset = UniqueFd(fcntl(rules.ruleset, F_DUPFD_CLOEXEC, 4));
+    if (!ruleset.valid()) return MakeErrnoError(errno, "ruleset");
+    plan.ruleset = ruleset.get();
+  }
   const AllSignalsBlocked blocked;
   const pid_t pid = fork();
   if (pid < 0) return MakeErrnoError(errno, "fork");
-  if (pid == 0) internal::RunSupervisor(plan, control.write.get());
-  return SupervisedProcess(pid, spec.argv[0], std::move(control.read), std::move(out.read),
-                           std::move(err.read));
+  if (pid == 0) internal::RunSupervisor(plan, rules, control.write.get());
+  return SupervisedProcess(pid, spec.argv[0], rules.grace, std::move(control.read),
+                           std::move(out.read), std::move(err.read));
 }
 
 SupervisedProcess::SupervisedProcess(SupervisedProcess&& other) noexcept
     : supervisor_(std::exchange(other.supervisor_, -1)),
       program_(std::move(other.program_)),
+      grace_(other.grace_),
       control_(std::move(other.control_)),
       out_(std::move(other.out_)),
       err_(std::move(other.err_)) {}
@@ -92,9 +98,11 @@ SupervisedProcess::~SupervisedProcess() {
   if (supervisor_ < 0) return;
   Stop();
   pollfd wait{control_.get(), POLLIN, 0};
+  // Twice what a supervisor takes at most to give up.
+  const int patience = 2 * (static_cast<int>(grace_.count()) + internal::kGiveUpMillis);
   int ready = 0;
   do {
-    ready = poll(&wait, 1, kPatienceMillis);
+    ready = poll(&wait, 1, patience);
   } while (ready < 0 && errno == EINTR);
   if (ready <= 0) kill(supervisor_, SIGKILL);
   internal::WaitFor(supervisor_, nullptr);

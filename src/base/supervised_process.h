@@ -4,13 +4,14 @@
 //   line}}));
 //   // poll process.out(), process.err(), process.report()
 //   if (auto ended = process.TakeEnd()) Use(ended->exit_code);
-//   process.Stop();                            // TERM, 100 ms, KILL to all descendants
+//   process.Stop();                            // TERM, a grace of 100 ms, KILL to all descendants
 //
 // A small process stands between us and the program: it is the "child subreaper" of all that the
 // program starts, so that children that leave the process group and the session are found, too. It
 // ends them when it is asked to, when the program fails, and when our process dies. What a program
-// that ended with 0 leaves behind lives on and is init's. The program runs in a session of its own,
-// without a terminal. Starting costs a fork of our process; there is no thread.
+// that ended with 0 leaves behind lives on and is init's, unless `leftovers` says otherwise. The
+// program runs in a session of its own, without a terminal. Starting costs a fork of our process;
+// there is no thread.
 //
 // Ownership: the destructor stops what still runs, and waits for it. Thread-safety: one owner.
 
@@ -27,6 +28,15 @@
 
 namespace dossier {
 
+struct Supervision {
+  Millis grace{100};  // between TERM and KILL; CON-25
+  // What becomes of the children of a program that ended with 0.
+  enum class Leftovers { kLive, kEnd } leftovers = Leftovers::kLive;
+  // A ruleset of landlock that the program is put under, with no_new_privs; -1: none. The caller
+  // keeps it.
+  int ruleset = -1;
+};
+
 struct ProcessEnd {
   std::optional<Error> not_started;
   int exit_code = -1;  // -1 if ended by a signal
@@ -42,7 +52,7 @@ class SupervisedProcess {
  public:
   // Takes argv, folder, environment and input of `spec`. Errors: kInvalidArgument, kNotFound (a
   // bare name that is not on PATH), kIo; other failures to start come with the end.
-  static Result<SupervisedProcess> Start(const ProcessSpec& spec);
+  static Result<SupervisedProcess> Start(const ProcessSpec& spec, const Supervision& rules = {});
   SupervisedProcess(SupervisedProcess&& other) noexcept;
   SupervisedProcess& operator=(SupervisedProcess&&) = delete;
   ~SupervisedProcess();
@@ -61,16 +71,18 @@ class SupervisedProcess {
   void Stop();
 
  private:
-  SupervisedProcess(pid_t supervisor, std::string program, UniqueFd control, UniqueFd out,
-                    UniqueFd err)
+  SupervisedProcess(pid_t supervisor, std::string program, Millis grace, UniqueFd control,
+                    UniqueFd out, UniqueFd err)
       : supervisor_(supervisor),
         program_(std::move(program)),
+        grace_(grace),
         control_(std::move(control)),
         out_(std::move(out)),
         err_(std::move(err)) {}
 
   pid_t supervisor_;  // -1 once reaped
   std::string program_;
+  Millis grace_;
   UniqueFd control_, out_, err_;
 };
 

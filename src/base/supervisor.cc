@@ -65,7 +65,7 @@ void ForEachProcess(Visit visit) {
 
 class Supervisor {
  public:
-  explicit Supervisor(const ChildPlan& plan) : plan_(plan) {}
+  Supervisor(const ChildPlan& plan, const Supervision& rules) : plan_(plan), rules_(rules) {}
 
   [[noreturn]] void Run() {
     if (const int reason = Start()) {
@@ -133,13 +133,15 @@ class Supervisor {
   void Leave() {
     const bool success = WIFEXITED(status_) && WEXITSTATUS(status_) == 0;
     if (alone_) End({.value = status_});
-    if (success) End({.value = status_, .left = ProcessEnd::Left::kBackground});
+    if (success && rules_.leftovers == Supervision::Leftovers::kLive) {
+      End({.value = status_, .left = ProcessEnd::Left::kBackground});
+    }
     Stop();
   }
 
   void Stop() {
     stopping_ = true;
-    kill_at_ = Now() + kTermMillis;
+    kill_at_ = Now() + rules_.grace.count();
     Term();
   }
 
@@ -207,6 +209,7 @@ class Supervisor {
   }
 
   const ChildPlan& plan_;
+  const Supervision& rules_;
   pid_t program_ = -1;
   int signals_ = -1;
   int status_ = 0;
@@ -218,7 +221,7 @@ class Supervisor {
 
 }  // namespace
 
-void RunSupervisor(const ChildPlan& plan, int control) {
+void RunSupervisor(const ChildPlan& plan, const Supervision& rules, int control) {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   setsid();  // out of reach of Ctrl-C, which we pass on in our own way
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -228,8 +231,14 @@ void RunSupervisor(const ChildPlan& plan, int control) {
   dup2(plan.err, 2);
   if (control != kControl) dup2(control, kControl);
   fcntl(kControl, F_SETFD, FD_CLOEXEC);
-  close_range(kControl + 1, ~0U, 0);
-  Supervisor(plan).Run();
+  if (plan.ruleset > kControl) {
+    const auto ruleset = static_cast<unsigned>(plan.ruleset);
+    if (ruleset > kControl + 1) close_range(kControl + 1, ruleset - 1, 0);
+    close_range(ruleset + 1, ~0U, 0);
+  } else {
+    close_range(kControl + 1, ~0U, 0);
+  }
+  Supervisor(plan, rules).Run();
 }
 
 }  // namespace dossier::internal

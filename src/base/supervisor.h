@@ -11,7 +11,6 @@
 
 namespace dossier::internal {
 
-inline constexpr int kTermMillis = 100;     // between TERM and KILL; CON-25
 inline constexpr int kGiveUpMillis = 1000;  // after KILL: what is left cannot be ended by us
 
 // The one message of a supervisor, sent just before it ends.
@@ -23,7 +22,7 @@ struct SupervisorReport {
 };
 
 // All signals must be blocked. A message on `control`, or its end, asks for the end of everything.
-[[noreturn]] void RunSupervisor(const ChildPlan& plan, int control);
+[[noreturn]] void RunSupervisor(const ChildPlan& plan, const Supervision& rules, int control);
 
 }  // namespace dossier::internal
 

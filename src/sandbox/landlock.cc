@@ -83,10 +83,10 @@ Result<int> LandlockAbi() {
                    errno == EOPNOTSUPP ? "switched off at boot" : "kernel built without it");
 }
 
-Status RestrictFiles(const FileRules& rules) {
+Result<UniqueFd> MakeRuleset(const FileRules& rules) {
   DOSSIER_ASSIGN_OR_RETURN(const int abi, LandlockAbi());
   const RulesetAttributes attributes = EveryRight(abi, rules.network);
-  const UniqueFd ruleset(
+  UniqueFd ruleset(
       static_cast<int>(syscall(__NR_landlock_create_ruleset, &attributes, AttributesSize(abi), 0)));
   if (!ruleset.valid()) return MakeErrnoError(errno, "landlock ruleset");
   const std::uint64_t known = attributes.handled_access_fs;
@@ -99,6 +99,11 @@ Status RestrictFiles(const FileRules& rules) {
       DOSSIER_RETURN_IF_ERROR(AddPath(ruleset.get(), path, rights, known));
     }
   }
+  return ruleset;
+}
+
+Status RestrictFiles(const FileRules& rules) {
+  DOSSIER_ASSIGN_OR_RETURN(const UniqueFd ruleset, MakeRuleset(rules));
   if (syscall(__NR_landlock_restrict_self, ruleset.get(), 0) != 0) {
     return MakeErrnoError(errno, "landlock");
   }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 
 namespace dossier::sandbox {
@@ -30,7 +31,11 @@ struct FileRules {
 // 1 and up. Errors: kUnavailable with the reason ("kernel built without it").
 Result<int> LandlockAbi();
 
-// Needs no_new_privs. Errors: kUnavailable with the reason.
+// The rules as a descriptor, to be applied later: by a program's child, say (base's
+// SupervisedProcess). Errors: kUnavailable with the reason; kIo for a path that cannot be opened.
+Result<UniqueFd> MakeRuleset(const FileRules& rules);
+
+// Needs no_new_privs. Errors: as MakeRuleset.
 Status RestrictFiles(const FileRules& rules);
 
 }  // namespace dossier::sandbox

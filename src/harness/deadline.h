@@ -1,0 +1,66 @@
+// Cancels work when its time is up.
+//
+//   Deadline deadline(cancel, Millis(300'000), "time is up");
+//   Work(deadline.token());
+//   if (deadline.passed()) Report("timed-out");
+//
+// Ownership: one thread for as long as the object lives. Thread-safety: all methods from any thread.
+
+#ifndef DOSSIER_HARNESS_DEADLINE_H_
+#define DOSSIER_HARNESS_DEADLINE_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+
+namespace dossier::harness {
+
+class Deadline {
+ public:
+  // Without a limit the token is cancelled by `parent` alone.
+  Deadline(const CancelToken& parent, std::optional<Millis> limit, std::string reason)
+      : source_(parent) {
+    if (limit) {
+      thread_ = std::thread([this, limit = *limit, reason = std::move(reason)] {
+        std::unique_lock lock(mutex_);
+        if (ended_.wait_for(lock, limit, [this] { return done_; })) return;
+        lock.unlock();
+        passed_ = true;
+        source_.Cancel(reason);
+      });
+    }
+  }
+  ~Deadline() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    ended_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+  CancelToken token() const { return source_.token(); }
+  bool passed() const { return passed_; }
+  // Another reason to end the work.
+  void Cancel(std::string reason) { source_.Cancel(std::move(reason)); }
+
+ private:
+  CancelSource source_;
+  std::atomic<bool> passed_ = false;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_DEADLINE_H_

@@ -1,0 +1,105 @@
+#include "harness/run_records.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "harness/log_line.h"
+
+namespace dossier::harness {
+namespace {
+
+constexpr std::string_view kEnding = ".jsonl";
+
+std::string TextAt(const Json& value, std::string_view key) {
+  return std::string(FindString(value, key).value_or(""));
+}
+
+TaskRecord TaskRecordOf(const Json& line) {
+  TaskRecord record{.status = TextAt(line, "status"), .reason = TextAt(line, "reason")};
+  if (const Json* merge = Find(line, "merge")) record.commit = TextAt(*merge, "commit");
+  record.digest = TextAt(line, "task-digest");
+  record.timestamp = FindInt(line, "timestamp").value_or(0);
+  return record;
+}
+
+}  // namespace
+
+Result<RunRecord> ReadRunLog(const std::string& path) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  RunRecord record{.file = path.substr(path.rfind('/') + 1)};
+  record.run = record.file.substr(0, record.file.size() - kEnding.size());
+  for (const std::string_view line : Split(text, '\n')) {
+    if (TrimSpace(line).empty()) continue;
+    auto parsed = ParseLogLine(line);
+    if (!parsed) {
+      ++record.skipped_lines;
+      continue;
+    }
+    record.finished |= parsed->event == "run.finished";
+    if (parsed->event == "run.resumed") record.finished = false;
+    if (parsed->event != "task.finished") continue;
+    const Json value(std::move(parsed->data));
+    record.tasks.insert_or_assign(TextAt(value, "task-id"), TaskRecordOf(value));
+  }
+  for (const auto& [id, task] : record.tasks) ++record.counts[task.status];
+  return record;
+}
+
+std::vector<std::string> RunLogFiles(const std::string& folder) {
+  std::vector<std::string> paths;
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder.c_str()), closedir);
+  if (!listing) return paths;
+  while (const dirent* entry = readdir(listing.get())) {
+    const std::string_view name = entry->d_name;
+    if (name.ends_with(kEnding) && !name.starts_with('.')) {
+      paths.push_back(fmt::format("{}/{}", folder, name));
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+Status RunRecords::Refresh() {
+  for (const std::string& path : RunLogFiles(folder_)) {
+    struct stat info {};
+    if (stat(path.c_str(), &info) != 0) continue;
+    Known& known = logs_[path];
+    const std::int64_t mtime = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+    if (known.size == info.st_size && known.mtime_ns == mtime) continue;
+    DOSSIER_ASSIGN_OR_RETURN(known.record, ReadRunLog(path));
+    known.size = info.st_size;
+    known.mtime_ns = mtime;
+  }
+  return {};
+}
+
+std::optional<RunRecords::Found> RunRecords::FindMerge(std::string_view task) const {
+  std::optional<Found> newest;
+  for (const auto& [path, log] : logs_) {
+    const auto found = log.record.tasks.find(task);
+    if (found == log.record.tasks.end() || found->second.status != "merged") continue;
+    if (!newest || newest->record.timestamp <= found->second.timestamp) {
+      newest = Found{log.record.run, found->second};
+    }
+  }
+  return newest;
+}
+
+std::optional<RunRecords::Found> RunRecords::FindSince(std::string_view task, std::string_view own,
+                                                       std::int64_t since) const {
+  for (const auto& [path, log] : logs_) {
+    if (log.record.run == own) continue;
+    const auto found = log.record.tasks.find(task);
+    if (found == log.record.tasks.end() || found->second.timestamp < since) continue;
+    if (found->second.status != "skipped") return Found{log.record.run, found->second};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dossier::harness

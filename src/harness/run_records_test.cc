@@ -1,0 +1,53 @@
+#include "harness/run_records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace dossier::harness {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+TEST(RunRecordsTest, TheLastResultOfEachTaskCounts) {  // REP-50, A30
+  const TempFolder ground = *TempFolder::Make();
+  const std::string path = ground.path() + "/run-1.jsonl";
+  ASSERT_TRUE(WriteFileAtomic(
+      path,
+      R"({"v":1,"run":"run-1","seq":1,"time":"t","event":"run.started"}
+{"v":1,"run":"run-1","seq":2,"time":"t","event":"task.finished","task-id":"a","status":"interrupted"}
+garbage
+{"task-id":"a","status":"merged","merge":{"status":"merged","hash":"00","commit":"abc"},"timestamp":5}
+{"task-id":"b","status":"needs-fix","timestamp":6}
+{"v":1,"run":"run-1","seq":3,"ti)"));
+  const auto record = ReadRunLog(path);
+  ASSERT_TRUE(record);
+  EXPECT_THAT(record->counts, ElementsAre(Pair("merged", 1), Pair("needs-fix", 1)));
+  EXPECT_EQ(record->skipped_lines, 2u);
+  EXPECT_EQ(record->tasks.at("a").commit, "abc");
+  EXPECT_FALSE(record->finished);
+}
+
+TEST(RunRecordsTest, OtherRunsAreSeenAsTheyGrow) {  // REP-32, REP-49
+  const TempFolder ground = *TempFolder::Make();
+  RunRecords records(ground.path());
+  ASSERT_TRUE(records.Refresh());
+  EXPECT_FALSE(records.FindMerge("a"));
+  const std::string path = ground.path() + "/run-1.jsonl";
+  ASSERT_TRUE(WriteFileAtomic(path, "{\"task-id\":\"a\",\"status\":\"needs-fix\",\"timestamp\":5}\n"));
+  ASSERT_TRUE(records.Refresh());
+  EXPECT_FALSE(records.FindMerge("a"));
+  EXPECT_EQ(records.FindSince("a", "run-2", 5)->run, "run-1");
+  EXPECT_FALSE(records.FindSince("a", "run-2", 6));
+  EXPECT_FALSE(records.FindSince("a", "run-1", 0));
+  ASSERT_TRUE(WriteFileAtomic(path,
+                              "{\"task-id\":\"a\",\"status\":\"needs-fix\",\"timestamp\":5}\n"
+                              "{\"task-id\":\"a\",\"status\":\"merged\",\"timestamp\":7}\n"));
+  ASSERT_TRUE(records.Refresh());
+  EXPECT_EQ(records.FindMerge("a")->record.timestamp, 7);
+}
+
+}  // namespace
+}  // namespace dossier::harness

@@ -1,0 +1,62 @@
+// Values that a program was given and nobody else may see: taken out of everything that is written
+// down (REP-35).
+//
+//   const SecretValues secrets({{"OPENAI_API_KEY", "sk-…"}});
+//   secrets.Hide("key sk-… used");                   // "key [redacted:OPENAI_API_KEY] used"
+//   SecretFilter filter(secrets);                    // for a stream that comes in pieces
+//   file += filter.Add(bytes);  …  file += filter.Finish();
+//
+// Thread-safety: SecretValues is immutable; a filter has one owner, and must not outlive its
+// values.
+
+#ifndef DOSSIER_HARNESS_SECRET_VALUES_H_
+#define DOSSIER_HARNESS_SECRET_VALUES_H_
+
+#include <bitset>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dossier::harness {
+
+class SecretValues {
+ public:
+  // Shorter ones are words like "1" and "on": nothing could be read without them.
+  static constexpr std::size_t kShortest = 4;  // bytes
+
+  SecretValues() = default;
+  // Name and value of each.
+  explicit SecretValues(std::vector<std::pair<std::string, std::string>> values);
+
+  bool empty() const { return values_.empty(); }
+  std::string Hide(std::string_view text) const;
+
+ private:
+  friend class SecretFilter;
+  // The longest value that stands at the start of `text`; nullptr if none does.
+  const std::pair<std::string, std::string>* At(std::string_view text) const;
+
+  std::vector<std::pair<std::string, std::string>> values_;  // longest first
+  std::bitset<256> first_;                                   // bytes that one begins with
+  std::size_t longest_ = 0;
+};
+
+class SecretFilter {
+ public:
+  explicit SecretFilter(const SecretValues& values) : values_(values) {}
+
+  // What may be written by now; the rest may be the start of a value.
+  std::string Add(std::string_view bytes);
+  std::string Finish();
+
+ private:
+  std::string Take(std::size_t keep);
+
+  const SecretValues& values_;
+  std::string pending_;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_SECRET_VALUES_H_
