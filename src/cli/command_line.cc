@@ -87,6 +87,10 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
          }
          return RunContextCommand(arguments.context, arguments.global, cancel, out, err);
        }},
+      {"agents",
+       [&] {
+         return RunAgents(arguments.agents, arguments.global, cancel, std::cin, out, err);
+       }},
       {"doctor",
        [&] {
          arguments.doctor.extra = ModelChecks();
@@ -149,6 +153,7 @@ int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& e
   if (const Status ready = Prepare(global, log); !ready) return PrintError(err, ready.error());
   global.log = &log;
   arguments.ask.argv = argv;
+  arguments.agents.argv = argv;
   const std::string name = app.get_subcommands().front()->get_name();
   const auto finish = [&](int code) { return global.compat ? CompatExitCode(code) : code; };
   const Commands quick = QuickCommands(app, arguments, out, err);

@@ -52,6 +52,8 @@ constexpr Command kCommands[] = {
        AddContextRun(command, &to->context_run);
        AddContextRefresh(command, &to->context_refresh);
      }},
+    {"agents", "work through tasks: an engineer changes, a reviewer approves, policy holds",
+     [](CLI::App& command, Arguments* to) { AddAgentsCommand(command, &to->agents); }},
     {"config", "what is configured here, and changing it",
      [](CLI::App& command, Arguments* to) { AddConfigCommand(command, &to->config); }},
     {"trust", "approve a project's configuration, which can run code or redirect data",

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "cli/about_command.h"
+#include "cli/agents_command.h"
 #include "cli/ask_command.h"
 #include "cli/assemble_command.h"
 #include "cli/chat_flags.h"
@@ -39,6 +40,7 @@ namespace dossier::cli {
 struct Arguments {
   GlobalFlags global;
   AboutArguments about;
+  AgentsArguments agents;
   AskArguments ask;
   ChatArguments chat;
   InspectArguments inspect;

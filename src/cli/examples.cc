@@ -27,6 +27,13 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
      "    a conversation: the command runs once, its output is frozen\n"
      "dossier chat -c \"and how do I test the fix?\"\n"
      "    the next turn of the conversation used last"},
+    {"agents",
+     "dossier agents run --workers 4\n"
+     "    work the queue: each task is reviewed and merged as one commit, or not at all\n"
+     "dossier agents prompt --targets src --dry-run -- add a --json flag\n"
+     "    one change: patch and verdict, nothing is merged\n"
+     "dossier agents resume\n"
+     "    go on after Ctrl-C or a power cut"},
     {"inspect",
      "dossier inspect data.csv\n"
      "    format, size, fields, a sample\n"

@@ -71,7 +71,8 @@ struct AgentTools::Tool {
     JsonArray required;
     for (const Argument& argument : arguments) {
       const bool optional = argument.name.ends_with('?');
-      const std::string_view name = argument.name.substr(0, argument.name.size() - (optional ? 1 : 0));
+      const std::string_view name =
+          argument.name.substr(0, argument.name.size() - (optional ? 1 : 0));
       JsonObject property{{"type", argument.type}, {"description", argument.about}};
       if (argument.type == "array") property["items"] = JsonObject{{"type", "string"}};
       if (name == "verdict") property["enum"] = JsonArray{"approved", "needs_changes", "rejected"};
@@ -272,8 +273,8 @@ Result<std::string> AgentTools::DeleteOne(const Json& arguments, const CancelTok
 
 Result<std::string> AgentTools::RunProgram(const Json& arguments, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> argv, NeedTexts(arguments, "argv"));
-  const bool allowed = std::any_of(
-      options_.commands.begin(), options_.commands.end(), [&](const auto& prefix) {
+  const bool allowed =
+      std::any_of(options_.commands.begin(), options_.commands.end(), [&](const auto& prefix) {
         return !prefix.empty() && prefix.size() <= argv.size() &&
                std::equal(prefix.begin(), prefix.end(), argv.begin());
       });

@@ -1,5 +1,5 @@
-// The tools of the built-in loop (REP-54): files of the worktree, a few programs, and the words that
-// end the work.
+// The tools of the built-in loop (REP-54): files of the worktree, a few programs, and the words
+// that end the work.
 //
 //   AgentTools tools({.role = Role::kEngineer, .root = worktree}, *files);
 //   for (const assembly::ToolSpec& spec : tools.Specs()) …          // for the model
@@ -49,8 +49,8 @@ class AgentTools {
 
   // How the model ended its work.
   struct Ending {
-    std::string summary;           // of `finish`; the comments of `verdict`
-    std::string verdict, token;    // of a reviewer: approved, needs_changes, rejected
+    std::string summary;         // of `finish`; the comments of `verdict`
+    std::string verdict, token;  // of a reviewer: approved, needs_changes, rejected
   };
   const std::optional<Ending>& ending() const { return ending_; }
 

@@ -88,14 +88,15 @@ class Loop {
       if (!reply.text.empty()) Note(fmt::format("turn {}: says {}", turn, Shown(reply.text)));
       if (reply.tool_calls.empty()) {
         if (++without_call == kMaxTurnsWithoutCall) return Good();
-        turns_.push_back({.role = assembly::Role::kUser, .blocks = {{.text = std::string(kNudge)}}});
+        turns_.push_back(
+            {.role = assembly::Role::kUser, .blocks = {{.text = std::string(kNudge)}}});
       }
       for (const model::ToolCall& call : reply.tool_calls) Answer(turn, call);
       if (tools_.ending()) return Good();
     }
     outcome_.exit_code = 1;
-    outcome_.reason = fmt::format("the {} did not end its work in {} turns", RoleName(job_.role),
-                                  kMaxTurns);
+    outcome_.reason =
+        fmt::format("the {} did not end its work in {} turns", RoleName(job_.role), kMaxTurns);
     return {};
   }
 
@@ -107,8 +108,7 @@ class Loop {
   Result<model::Reply> Ask(std::int64_t turn) {
     DOSSIER_ASSIGN_OR_RETURN(
         const assembly::Assembled prompt,
-        job_.prompt->Messages({spec_.model.entry.capability, *spec_.model.counter}, turns_,
-                              specs_));
+        job_.prompt->Messages({spec_.model.entry.capability, spec_.model.counter}, turns_, specs_));
     if (turn == 1) DOSSIER_RETURN_IF_ERROR(KeepPrompt(prompt.messages));
     model::Request request{.model = spec_.model.name,
                            .messages = prompt.messages,

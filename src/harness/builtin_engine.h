@@ -1,12 +1,12 @@
 // An engine that is a model with tools, in a loop (REP-54).
 //
-//   const BuiltinEngine engine({.model = opened, .ledger = &ledger, .commands = {{"make", "test"}}});
-//   DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
+//   const BuiltinEngine engine({.model = opened, .ledger = &ledger, .commands = {{"make",
+//   "test"}}}); DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
 //
-// Each turn's prompt is assembled anew: the header is fresh, what was said before is history, cut to
-// the model's window. The loop ends at `finish` or `verdict`, after 40 turns, when time or budget is
-// up, or at the second turn without a call. A verdict is written to the output as a program would
-// say it, so that one reader judges both (approval.h).
+// Each turn's prompt is assembled anew: the header is fresh, what was said before is history, cut
+// to the model's window. The loop ends at `finish` or `verdict`, after 40 turns, when time or
+// budget is up, or at the second turn without a call. A verdict is written to the output as a
+// program would say it, so that one reader judges both (approval.h).
 
 #ifndef DOSSIER_HARNESS_BUILTIN_ENGINE_H_
 #define DOSSIER_HARNESS_BUILTIN_ENGINE_H_

@@ -4,8 +4,8 @@
 //   if (answer.claim) Work();                      // held until `answer.claim` goes
 //   else Skip("claimed by run " + answer.holder);
 //
-// A claim is a lock on a file: the kernel lets go of it however the process ends. Thread-safety: all
-// methods from any thread and process.
+// A claim is a lock on a file: the kernel lets go of it however the process ends. Thread-safety:
+// all methods from any thread and process.
 
 #ifndef DOSSIER_HARNESS_CLAIMS_H_
 #define DOSSIER_HARNESS_CLAIMS_H_

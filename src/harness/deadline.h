@@ -4,7 +4,8 @@
 //   Work(deadline.token());
 //   if (deadline.passed()) Report("timed-out");
 //
-// Ownership: one thread for as long as the object lives. Thread-safety: all methods from any thread.
+// Ownership: one thread for as long as the object lives. Thread-safety: all methods from any
+// thread.
 
 #ifndef DOSSIER_HARNESS_DEADLINE_H_
 #define DOSSIER_HARNESS_DEADLINE_H_

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,12 +26,12 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "harness/confined_process.h"
+#include "harness/worktree.h"
 #include "model/client.h"
 #include "tokens/counter.h"
 
 namespace dossier::harness {
 
-enum class Role { kEngineer, kReviewer };
 std::string_view RoleName(Role role);  // "engineer"
 
 // The prompt of one job, made by the layout of its role.
@@ -41,7 +42,7 @@ class EnginePrompt {
   // Whom the prompt is for: its budget and its role rules come from here.
   struct Reader {
     const assembly::Capability& capability;
-    const tokens::Counter& counter;
+    std::shared_ptr<const tokens::Counter> counter;
   };
   // As one text, for a program. Errors: kTooLong, kConfig.
   virtual Result<std::string> Text() const = 0;

@@ -71,8 +71,8 @@ Result<std::unique_ptr<RunLog>> RunLog::Start(RunLogPlaces places, JsonObject da
   for (int attempt = 0; !log->file_.valid(); ++attempt) {
     log->run_ = MakeRunId(time);
     log->path_ = LogPath(folder, log->run_);
-    log->file_ = UniqueFd(open(log->path_.c_str(),
-                               O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, kLogMode));
+    log->file_ = UniqueFd(
+        open(log->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, kLogMode));
     if (!log->file_.valid() && (errno != EEXIST || attempt == kIdAttempts)) {
       return MakeErrnoError(errno, log->path_);
     }
@@ -118,8 +118,8 @@ Status RunLog::Add(std::string_view event, std::string_view task, JsonObject dat
   DOSSIER_RETURN_IF_ERROR(Clean(&whole));
   stamp_->Set(places_.clock->WallNow());
   DOSSIER_RETURN_IF_ERROR(journal_->Append(run_, 0, event, whole));
-  return WriteLine({run_, ++seq_, FormatTime(stamp_->WallNow()), 0, std::string(event),
-                    std::move(whole)});
+  return WriteLine(
+      {run_, ++seq_, FormatTime(stamp_->WallNow()), 0, std::string(event), std::move(whole)});
 }
 
 Status RunLog::WriteLine(const store::Event& event) {

@@ -4,12 +4,13 @@
 //   DOSSIER_RETURN_IF_ERROR(log->Add("task.claimed", "fact-001", {{"attempt", 1}}));
 //
 // The journal is the truth; a torn or lost file is written again from it. Both are synced before
-// Add returns for the events that a resume must not lose: patch.taken approval.accepted merge.intent
-// merge.done task.finished, and run.started.
+// Add returns for the events that a resume must not lose: patch.taken approval.accepted
+// merge.intent merge.done task.finished, and run.started.
 //
 // Every text is free of secrets: those with a known shape, and the values that engines were given.
 //
-// Thread-safety: all methods from any thread; events have one order. A run has one RunLog at a time.
+// Thread-safety: all methods from any thread; events have one order. A run has one RunLog at a
+// time.
 
 #ifndef DOSSIER_HARNESS_RUN_LOG_H_
 #define DOSSIER_HARNESS_RUN_LOG_H_
@@ -54,6 +55,7 @@ class RunLog {
 
   const std::string& run() const { return run_; }
   const std::string& path() const { return path_; }
+  const RunLogPlaces& places() const { return places_; }
   store::Journal& journal() { return *journal_; }
 
  private:

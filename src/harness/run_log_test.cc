@@ -102,7 +102,8 @@ TEST_F(RunLogTest, ATornLineOrALostFileComesBack) {  // REP-50, A30
 TEST_F(RunLogTest, SecretsAreInNoLine) {  // REP-35, A31
   auto log = RunLog::Start(Places(), {{"question", "say open sesame"}});
   ASSERT_TRUE(log);
-  ASSERT_TRUE((*log)->Add("warning", "t", {{"deep", JsonObject{{"x", JsonArray{"open sesame!"}}}}}));
+  ASSERT_TRUE(
+      (*log)->Add("warning", "t", {{"deep", JsonObject{{"x", JsonArray{"open sesame!"}}}}}));
   EXPECT_THAT(*ReadFile((*log)->path()), Not(HasSubstr("open sesame")));
   EXPECT_THAT(*ReadFile((*log)->path()), HasSubstr("[redacted:KEY]!"));
 }

@@ -67,7 +67,7 @@ std::vector<std::string> RunLogFiles(const std::string& folder) {
 
 Status RunRecords::Refresh() {
   for (const std::string& path : RunLogFiles(folder_)) {
-    struct stat info {};
+    struct stat info{};
     if (stat(path.c_str(), &info) != 0) continue;
     Known& known = logs_[path];
     const std::int64_t mtime = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;

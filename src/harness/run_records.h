@@ -32,7 +32,7 @@ struct TaskRecord {
 };
 
 struct RunRecord {
-  std::string file, run;  // file name; run id
+  std::string file, run;                                 // file name; run id
   std::map<std::string, TaskRecord, std::less<>> tasks;  // by id
   std::map<std::string, std::int64_t> counts;            // tasks by status
   std::size_t skipped_lines = 0;                         // that could not be read

@@ -14,9 +14,8 @@ using ::testing::Pair;
 TEST(RunRecordsTest, TheLastResultOfEachTaskCounts) {  // REP-50, A30
   const TempFolder ground = *TempFolder::Make();
   const std::string path = ground.path() + "/run-1.jsonl";
-  ASSERT_TRUE(WriteFileAtomic(
-      path,
-      R"({"v":1,"run":"run-1","seq":1,"time":"t","event":"run.started"}
+  ASSERT_TRUE(WriteFileAtomic(path,
+                              R"({"v":1,"run":"run-1","seq":1,"time":"t","event":"run.started"}
 {"v":1,"run":"run-1","seq":2,"time":"t","event":"task.finished","task-id":"a","status":"interrupted"}
 garbage
 {"task-id":"a","status":"merged","merge":{"status":"merged","hash":"00","commit":"abc"},"timestamp":5}
@@ -36,7 +35,8 @@ TEST(RunRecordsTest, OtherRunsAreSeenAsTheyGrow) {  // REP-32, REP-49
   ASSERT_TRUE(records.Refresh());
   EXPECT_FALSE(records.FindMerge("a"));
   const std::string path = ground.path() + "/run-1.jsonl";
-  ASSERT_TRUE(WriteFileAtomic(path, "{\"task-id\":\"a\",\"status\":\"needs-fix\",\"timestamp\":5}\n"));
+  ASSERT_TRUE(
+      WriteFileAtomic(path, "{\"task-id\":\"a\",\"status\":\"needs-fix\",\"timestamp\":5}\n"));
   ASSERT_TRUE(records.Refresh());
   EXPECT_FALSE(records.FindMerge("a"));
   EXPECT_EQ(records.FindSince("a", "run-2", 5)->run, "run-1");

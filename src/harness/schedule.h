@@ -1,6 +1,7 @@
 // In which order tasks start, and which never do (REP-5, REP-32).
 //
-//   DOSSIER_ASSIGN_OR_RETURN(Schedule schedule, Schedule::Make(items, merged_before));
+//   DOSSIER_RETURN_IF_ERROR(sources::CheckDependencies(tasks, merged_before));
+//   Schedule schedule(tasks, merged_before, /*left_out=*/{});
 //   while (auto task = schedule.Take()) {
 //     const bool merged = Work(*task);
 //     for (const Blocked& one : schedule.Finish(*task, merged ? Ended::kMerged : Ended::kOther))
@@ -22,30 +23,22 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "sources/task.h"
 
 namespace dossier::harness {
 
-struct ScheduleItem {
-  std::string id;
-  std::int64_t priority = 1000;
-  std::vector<std::string> dependencies;  // ids
-  // Whether this run works on it; the others are there so that ids are known.
-  enum class Part { kWorked, kLeftOut } part = Part::kWorked;
-};
-
 // A task that cannot start any more.
 struct Blocked {
-  std::size_t task;    // place in the items
+  std::size_t task;    // place among the tasks
   std::string reason;  // "fact-001, which it depends on, was not merged"
 };
 
 class Schedule {
  public:
-  // `merged`: ids that recorded runs have merged. Errors: kConfig for a dependency that is neither
-  // an item nor merged (with the nearest id), and for a cycle: "a -> b -> a".
-  static Result<Schedule> Make(std::span<const ScheduleItem> items,
-                               const std::set<std::string, std::less<>>& merged);
+  // Needs checked dependencies. `merged`: ids that recorded runs have merged; `left_out`: ids that
+  // this run does not work on.
+  Schedule(std::span<const sources::Task> tasks, const std::set<std::string>& merged,
+           const std::set<std::string>& left_out);
 
   // Tasks that are blocked from the start: a dependency is left out of this run and not merged.
   const std::vector<Blocked>& blocked() const { return blocked_; }
@@ -72,7 +65,7 @@ class Schedule {
 
   void Block(std::size_t cause, std::vector<Blocked>* out);
 
-  std::vector<ScheduleItem> items_;
+  std::vector<std::string> ids_;
   std::vector<Node> nodes_;
   std::vector<std::size_t> by_rank_;  // REP-5
   std::vector<Blocked> blocked_;

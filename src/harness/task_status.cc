@@ -4,9 +4,9 @@ namespace dossier::harness {
 namespace {
 
 constexpr std::array<std::string_view, kTaskStatuses> kNames = {
-    "merged",        "skipped",       "needs-fix", "policy-violation", "missing-patch",
-    "apply-failed",  "commit-failed", "engine-failed", "timed-out",    "review-failed",
-    "blocked",       "interrupted",   "budget"};
+    "merged",       "skipped",       "needs-fix",     "policy-violation", "missing-patch",
+    "apply-failed", "commit-failed", "engine-failed", "timed-out",        "review-failed",
+    "blocked",      "interrupted",   "budget"};
 
 constexpr int kPartly = 13;
 

@@ -46,7 +46,7 @@ tl::unexpected<Error> Failure(int reason, const std::string& path) {
 }
 
 Result<std::string> ReadAll(int fd, const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (fstat(fd, &info) != 0) return MakeErrnoError(errno, path);
   if (!S_ISREG(info.st_mode)) {
     return MakeError(ErrorCode::kNotFound, "{} is not a regular file", path);
@@ -112,8 +112,8 @@ Result<UniqueFd> TreeFiles::OpenParent(const std::string& path, bool make,
 Status TreeFiles::Write(const std::string& path, std::string_view content) const {
   std::string name;
   DOSSIER_ASSIGN_OR_RETURN(const UniqueFd parent, OpenParent(path, /*make=*/true, &name));
-  const UniqueFd fd = OpenBeneath(parent.get(), name,
-                                  O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, Links::kNone);
+  const UniqueFd fd =
+      OpenBeneath(parent.get(), name, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, Links::kNone);
   if (!fd.valid()) return Failure(errno, path);
   return WriteAll(fd.get(), content);
 }

@@ -39,7 +39,8 @@ class TreeFiles {
   Result<std::vector<std::string>> List(const std::string& glob, const CancelToken& cancel) const;
 
  private:
-  TreeFiles(std::string root, UniqueFd folder) : root_(std::move(root)), folder_(std::move(folder)) {}
+  TreeFiles(std::string root, UniqueFd folder)
+      : root_(std::move(root)), folder_(std::move(folder)) {}
   Result<UniqueFd> OpenParent(const std::string& path, bool make, std::string* name) const;
 
   std::string root_;

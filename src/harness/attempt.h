@@ -1,0 +1,82 @@
+// One attempt at one task, up to an approved patch: engineer, patch, policy, checks, review (4.5).
+//
+//   Attempt attempt(work, {.task = &task, .attempt = 1, .worker = 2}, &worktree, &result);
+//   DOSSIER_ASSIGN_OR_RETURN(const AttemptEnd end, attempt.Run());
+//   if (end.next == AttemptEnd::Next::kMerge) Merge(end.patch);
+//
+// Thread-safety: one owner, which it blocks.
+
+#ifndef DOSSIER_HARNESS_ATTEMPT_H_
+#define DOSSIER_HARNESS_ATTEMPT_H_
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "harness/patch.h"
+#include "harness/review.h"
+#include "harness/task_result.h"
+#include "harness/work.h"
+#include "harness/worktree.h"
+
+namespace dossier::harness {
+
+struct AttemptPlace {
+  const sources::Task* task = nullptr;
+  std::string task_name;  // as a file name
+  std::int64_t attempt = 1;
+  int worker = 1;
+  std::string folder;    // STATE/runs/<run>/<task>/<attempt>
+  std::string feedback;  // of the last attempt
+};
+
+struct AttemptEnd {
+  enum class Next {
+    kMerge,  // approved
+    kRetry,  // another attempt may do better
+    kEnd,    // no other attempt would
+  } next = Next::kEnd;
+  TaskStatus status = TaskStatus::kEngineFailed;  // if no further attempt is made
+  std::string reason, feedback;
+  std::optional<Patch> patch;  // if one was taken
+  std::string checks;          // what they said
+};
+
+class Attempt {
+ public:
+  // `result` gets what is learned on the way.
+  Attempt(Work& work, AttemptPlace place, TaskResult* result)
+      : work_(work), place_(std::move(place)), result_(*result) {}
+
+  // From the start, in `worktree`. Errors: those of git, the log and the disk: the run stops.
+  Result<AttemptEnd> Run(const Worktree& worktree);
+  // From a patch that was taken before (REP-51).
+  Result<AttemptEnd> Judge(Patch patch);
+
+ private:
+  Result<EngineOutcome> Engineer(const Worktree& worktree);
+  Result<AttemptEnd> AfterEngineer(const EngineOutcome& outcome, const Worktree& worktree);
+  Result<Patch> Take(const Worktree& worktree);
+  Result<AttemptEnd> Check(Patch patch);
+  Result<AttemptEnd> ReviewIt(AttemptEnd so_far);
+  // Why the work was stopped from outside, if it was.
+  std::optional<AttemptEnd> Stopped() const;
+  void Count(const EngineOutcome& outcome);
+
+  Work& work_;
+  const AttemptPlace place_;
+  TaskResult& result_;
+  std::vector<std::string> foreign_;  // changes in the git folder
+};
+
+// What the verdict of a review makes of an attempt.
+AttemptEnd EndOfReview(const ReviewOutcome& review, AttemptEnd so_far);
+// What an engine's failure to run makes of a role's work; other errors stay errors.
+Result<AttemptEnd> EndOfEngineError(const Error& error, TaskStatus failed);
+
+// Every rule that `patch` breaks (REP-38), and what taking it found.
+std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, const Patch& patch);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_ATTEMPT_H_

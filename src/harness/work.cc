@@ -1,0 +1,24 @@
+#include "harness/work.h"
+
+namespace dossier::harness {
+
+Result<GuardWatch::Seen> GuardWatch::End(std::uint64_t begin) {
+  const std::lock_guard lock(mutex_);
+  DOSSIER_ASSIGN_OR_RETURN(GuardReport report, guard_.Check());
+  foreign_.insert(foreign_.end(), report.foreign.begin(), report.foreign.end());
+  foreign_count_ = foreign_.size();
+  Seen seen{.moved_branches = std::move(report.moved_branches)};
+  seen.foreign.assign(foreign_.begin() + static_cast<std::ptrdiff_t>(begin), foreign_.end());
+  return seen;
+}
+
+Status AllowGit(const Work& work, const Worktree& worktree, const std::string& objects,
+                EngineJob* job) {
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(objects, 0700));
+  job->writable = {worktree.admin(), objects};
+  job->environment = {"GIT_OBJECT_DIRECTORY=" + objects,
+                      "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + work.git.folders().common + "/objects"};
+  return {};
+}
+
+}  // namespace dossier::harness

@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+"""`dossier agents` as people run it: engines are lines of shell over real git repositories."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import agents_case
+from agents_case import APPROVE, LOG_KEYS
+import harness
+
+
+class OneTask(agents_case.AgentsCase):
+    def test_a_task_is_merged_and_everything_says_so(self):  # REP-A13, REP-43, REP-46, REP-50
+        self.put("agent_notes/ready_for_review/2026-01-01__fact-001__x.md", "---\nid: fact-001\n---\n")
+        self.commit()
+        code, out, err = self.run_agents()
+        self.assertEqual((code, out), (0, "fact-001 -> merged\n"), err)
+        self.assertEqual(self.subjects(), ["agent:fact-001 merge", "base"])
+        self.assertEqual((self.repo / "src/fact-001.txt").read_text(), "fact-001\n")
+        body = self.git("log", "-1", "--format=%b", "main")
+        result = self.results()["fact-001"]
+        self.assertIn(f"Dossier-Run: {result['run']}", body)
+        self.assertIn(f"Dossier-Patch-SHA256: {result['hash']}", body)
+        self.assertEqual(set(result), LOG_KEYS)
+        self.assertEqual(result["status"], "merged")
+        self.assertEqual(result["merge"]["commit"], self.git("rev-parse", "main"))
+        self.assertEqual((result["propose-exit"], result["review-exit"], result["usage"]), (0, 0, None))
+        self.assertEqual(result["files"], ["src/fact-001.txt"])
+        self.assertRegex(self.ledger()[0],
+                         r"^- \d{4}-\d\d-\d\d \d\d:\d\dZ \| APPROVED \| fact-001 \| "
+                         r"ready_for_review/2026-01-01__fact-001__x.md \| patch_sha256="
+                         + result["hash"] + "$")
+        self.assertIn("merged 1:\n  fact-001", err)
+        self.assertEqual([line["event"] for line in self.log()],
+                         ["run.started", "task.claimed", "engine.started", "engine.finished",
+                          "patch.taken", "policy.checked", "review.started", "review.finished",
+                          "approval.accepted", "merge.intent", "merge.done", "ledger.appended",
+                          "task.finished", "run.finished"])
+        self.assert_sound()
+
+    def test_a_task_that_is_merged_is_not_worked_on_again(self):  # REP-49
+        self.commit()
+        self.run_agents()
+        code, out, _ = self.run_agents()
+        self.assertEqual((code, out), (0, "fact-001 -> skipped\n"))
+        self.assertEqual(len(self.subjects()), 2)
+
+    def test_json_lists_in_the_order_of_the_tasks(self):  # REP-49
+        self.tasks({"id": "b", "summary": "x", "priority": 9}, {"id": "a", "summary": "y"})
+        self.commit()
+        code, out, err = self.run_agents("--json", "--workers", "2")
+        self.assertEqual(code, 0, err)
+        self.assertEqual([r["task-id"] for r in json.loads(out)["results"]], ["b", "a"])
+
+    def test_status_counts_the_last_word_on_each_task(self):  # REP-50, REP-A30
+        self.commit()
+        self.assertEqual(self.dossier("status")[1], "No runs recorded yet.\n")
+        self.run_agents()
+        log = self.logs()[0]
+        with log.open("a") as file:
+            file.write('garbage\n{"task-id":"old","status":"needs-fix","timestamp":1}\n{"v":1,"ru')
+        code, out, err = self.dossier("status")
+        self.assertEqual((code, out), (0, f"Latest run: {log.name}\n  merged: 1\n  needs-fix: 1\n"
+                                          "Total tasks: 2\n"))
+        self.assertIn("2 lines", err)
+        self.assertEqual(self.dossier("status", "run-19")[0], 4)
+
+
+class Refusals(agents_case.AgentsCase):
+    def status_after(self, *words: str):
+        self.commit()
+        code, _, err = self.run_agents(*words)
+        self.assertEqual(self.subjects(), ["base"], err)
+        result = self.results()["fact-001"]
+        return code, result["status"], result["reason"]
+
+    def test_what_approves_nothing(self):  # REP-A17, REP-41
+        other = "APPROVED-" + "0" * 32
+        cases = {"true": "neither", "touch .agent/APPROVED": "approval-unbound",
+                 "echo APPROVED": "approval-unbound", f"touch .agent/{other}": "approval-mismatch",
+                 f"echo {other}": "approval-mismatch", APPROVE + "; exit 3": "exit code 3"}
+        self.commit()
+        for number, (script, reason) in enumerate(cases.items()):
+            self.reviewer(script)
+            self.tasks({"id": f"t{number}", "summary": "x"})
+            code, out, err = self.run_agents()
+            self.assertEqual((code, out), (13, f"t{number} -> review-failed\n"), (script, err))
+            self.assertIn(reason, self.results()[f"t{number}"]["reason"])
+        self.assertEqual(self.subjects(), ["base"])
+
+    def test_a_refusal_beats_the_token(self):  # REP-A17
+        self.reviewer(APPROVE + "; echo NEEDS_CHANGES")
+        self.assertEqual(self.status_after("--attempts", "1")[:2], (13, "needs-fix"))
+
+    def test_feedback_reaches_the_second_attempt(self):  # REP-A18, REP-42
+        self.engineer("mkdir -p src; cp \"$0\" src/prompt.txt")
+        self.reviewer("if [ -e \"$HOME/seen\" ]; then " + APPROVE + "; else touch \"$HOME/seen\"; "
+                      "echo '- FIX: say please' > .agent/review.txt; fi", writable=["~/"])
+        self.commit()
+        code, out, err = self.run_agents()
+        self.assertEqual((code, out), (0, "fact-001 -> merged\n"), err)
+        self.assertIn("FIX: say please", (self.repo / "src/prompt.txt").read_text())
+        self.assertEqual(self.results()["fact-001"]["attempts"], 2)
+
+    def test_the_last_refusal_leaves_both_notes(self):  # REP-A18, REP-42
+        note = self.put("agent_notes/ready_for_review/2026-01-01__fact-001__x.md",
+                        "---\nid: fact-001\nstatus: green\n---\nText\n")
+        self.reviewer("echo '- VIOLATION: wrong' > .agent/review.txt")
+        self.assertEqual(self.status_after("--attempts", "1")[:2], (13, "needs-fix"))
+        self.assertEqual(note.read_text(), "---\nid: fact-001\nstatus: red\n---\nText\n")
+        notes = list((self.repo / "agent_notes/notes_FROM_CTO").iterdir())
+        self.assertEqual(len(notes), 1)
+        self.assertRegex(notes[0].name, r"^\d{4}-\d\d-\d\d__judge__review-fact-001\.md$")
+        self.assertIn("- VIOLATION: wrong", notes[0].read_text())
+
+    def test_a_denied_path_is_refused_whatever_the_reviewer_says(self):  # REP-38, REP-2
+        self.engineer("mkdir -p src secrets; echo a > src/a; echo b > secrets/b")
+        code, status, reason = self.status_after("--attempts", "1")
+        self.assertEqual((code, status), (12, "policy-violation"))
+        self.assertIn("rule allow: secrets/b", reason)
+        self.assertEqual(self.results()["fact-001"]["policy"]["not-allowed"], ["secrets/b"])
+
+    def test_nothing_changed_and_a_failing_engine(self):  # REP-37, REP-35
+        self.engineer("true")
+        self.assertEqual(self.status_after()[:2], (13, "missing-patch"))
+        self.engineer("mkdir -p src; echo x > src/x; exit 3")
+        code, out, _ = self.run_agents()
+        self.assertEqual((code, out), (13, "fact-001 -> engine-failed\n"))
+        self.assertEqual(self.results()["fact-001"]["propose-exit"], 3)
+        self.assertTrue(pathlib.Path(self.results()["fact-001"]["patch"]).exists())
+
+    def test_a_failing_check_is_feedback(self):  # REP-40
+        self.configure(checks=[{"name": "unit", "argv": ["sh", "-c", "echo broken; exit 1"]}])
+        code, status, reason = self.status_after("--attempts", "1")
+        self.assertEqual((code, status), (13, "needs-fix"))
+        self.assertIn("the check unit failed", reason)
+
+    def test_time_is_up_for_every_descendant(self):  # REP-A19, REP-35
+        self.put("config/policy.yaml", json.dumps({"allow": ["src/**"], "propose-timeout-seconds": 1}))
+        self.engineer("trap '' TERM; echo $$ > .agent/pids; setsid sh -c \"trap '' TERM; echo \\$\\$ >> "
+                      "$PWD/.agent/pids; cat .agent/pids >&2; while :; do sleep 0.1; done\" & "
+                      "while :; do sleep 0.1; done")
+        code, status, _ = self.status_after()
+        self.assertEqual((code, status), (7, "timed-out"))
+        err = next(self.state().glob("runs/*/fact-001/1/engineer.err")).read_text()
+        self.assert_gone([int(pid) for pid in err.split()], limit=1)
+
+    def test_given_values_are_in_no_file(self):  # REP-A31
+        self.env["THE_KEY"] = "a-very-secret-value"
+        self.engineer("echo $THE_KEY; echo $THE_KEY >&2; mkdir -p src; echo x > src/x",
+                      env_allow=["THE_KEY"])
+        self.reviewer("echo \"- FIX: $THE_KEY\" > .agent/review.txt", env_allow=["THE_KEY"])
+        self.put("agent_notes/scratch/a.md", "x")
+        self.status_after("--attempts", "1")
+        for path in self.home.rglob("*"):
+            if path.is_file():
+                self.assertNotIn(b"a-very-secret-value", path.read_bytes(), path)
+
+
+class Queue(agents_case.AgentsCase):
+    def test_order_blocked_and_cycle(self):  # REP-A28, REP-32
+        self.engineer("[ $1 = a ] && exit 1; mkdir -p src; echo x > src/$1.txt")
+        self.tasks({"id": "c", "summary": "x", "depends_on": ["b"]},
+                   {"id": "b", "summary": "x", "depends_on": ["a"]},
+                   {"id": "a", "summary": "x"}, {"id": "d", "summary": "x", "priority": 1})
+        self.commit()
+        code, out, _ = self.run_agents()
+        self.assertEqual((code, out), (13, "d -> merged\na -> engine-failed\nb -> blocked\n"
+                                           "c -> blocked\n"))
+        self.tasks({"id": "a", "summary": "x", "depends_on": ["b"]},
+                   {"id": "b", "summary": "x", "depends_on": ["a"]})
+        runs = len(self.logs())
+        code, _, err = self.run_agents()
+        self.assertEqual(code, 3)
+        self.assertIn("a -> b -> a", err)
+        self.assertEqual(len(self.logs()), runs)
+
+    def test_the_folder_queue_moves_and_returns(self):  # REP-A28, REP-31
+        (self.repo / "config/tasks.json").unlink()
+        self.engineer("[ $1 = bad ] && exit 1; mkdir -p src; echo x > src/$1.txt")
+        for name in ("good", "bad"):
+            self.put(f"tasks/pending/{name}.json", json.dumps({"summary": "x"}))
+        self.commit()
+        self.run_agents()
+        self.assertTrue((self.repo / "tasks/complete/good.json").exists())
+        self.assertTrue((self.repo / "tasks/pending/bad.json").exists())
+        self.assertEqual(list((self.repo / "tasks/current").iterdir()), [])
+
+    def test_many_tasks_and_workers_merge_each_once(self):  # REP-A23
+        count = int(os.environ.get("DOSSIER_TEST_TASKS", "16"))
+        self.tasks(*[{"id": f"t{n}", "summary": "x"} for n in range(count)])
+        self.commit()
+        code, out, err = self.run_agents("--workers", "8", limit=1200)
+        self.assertEqual(code, 0, err[-2000:])
+        self.assertEqual(sorted(out.split("\n")[:-1]), sorted(f"t{n} -> merged" for n in range(count)))
+        self.assert_consistent(count)
+
+    def test_two_that_change_one_line(self):  # REP-A23, REP-43
+        self.put("src/line.txt", "old\n")
+        self.engineer("echo $1 > src/line.txt; touch \"$HOME/$1\"; i=0; "
+                      "while [ $i -lt 200 ] && ! [ -e \"$HOME/one\" -a -e \"$HOME/two\" ]; do "
+                      "sleep 0.05; i=$((i+1)); done", writable=["~/"])
+        self.tasks({"id": "one", "summary": "x"}, {"id": "two", "summary": "x"})
+        self.commit()
+        code, out, err = self.run_agents("--workers", "2")
+        # The loser tries again on the new tip, where its change is one of another line.
+        self.assertEqual(code, 0, err)
+        self.assertEqual(len(self.subjects()), 3)
+        self.assertEqual(sorted(r["attempts"] for r in self.results().values()), [1, 2])
+        self.git("reset", "-q", "--hard", "HEAD~2")
+        for name in ("one", "two"):
+            (self.home / name).unlink()
+        code, out, err = self.run_agents("--workers", "2", "--attempts", "1")
+        self.assertEqual(sorted(line.split(" -> ")[1] for line in out.splitlines()),
+                         ["apply-failed", "merged"], err)
+
+    def test_two_runs_share_one_queue(self):  # REP-A29, REP-49
+        self.tasks(*[{"id": f"t{n}", "summary": "x"} for n in range(6)])
+        self.commit()
+        runs = [self.start("--trust-config", "agents", "run", *self.CONFINE, "--workers", "2",
+                           cwd=self.repo) for _ in range(2)]
+        ends = [run.communicate(timeout=300) for run in runs]
+        self.assertEqual([run.returncode for run in runs], [0, 0], ends)
+        self.assertEqual(len(self.logs()), 2)
+        merged = [line for out, _ in ends for line in out.splitlines() if line.endswith("merged")]
+        self.assertEqual(len(merged), 6)
+        self.assert_consistent(6)
+
+    def test_a_dry_run_changes_nothing(self):  # REP-A27, REP-48
+        self.put("agent_notes/scratch/a.md", "x")
+        self.commit()
+        before = self.snapshot()
+        code, out, err = self.run_agents("--dry-run")
+        self.assertEqual(code, 0, err)
+        self.assertIn("fact-001 -> skipped\n", out)
+        patch = pathlib.Path(out.splitlines()[-1])
+        self.assertIn("+fact-001", patch.read_text())
+        self.assertEqual(self.snapshot(), before)
+
+    def test_a_plan_starts_nothing(self):  # REP-A27
+        self.tasks({"id": "b", "summary": "second", "depends_on": ["a"], "priority": 1},
+                   {"id": "a", "summary": "first"})
+        self.commit()
+        before = self.snapshot()
+        code, out, err = self.run_agents("--plan")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"Base: [0-9a-f]{40} \(refs/heads/main\)\nEngineer: maker\nReviewer: "
+                              r"judge\n  1\. a  first  \([\d,]+ prompt tokens\)\n  2\. b  second")
+        self.assertEqual((self.snapshot(), self.logs()), (before, []))
+
+
+class AdHoc(agents_case.AgentsCase):
+    def test_flags_behind_the_text_are_refused(self):  # REP-A33, REP-1
+        self.commit()
+        for words in (["do", "x", "--dry-run"], ["do", "-v"], ["do", "--no-such"]):
+            code, out, err = self.dossier("prompt", *self.CONFINE, *words)
+            self.assertEqual((code, out), (2, ""), err)
+        self.assertIn("flag after the prompt text: put flags first, or use --",
+                      self.dossier("prompt", "do", "x", "--dry-run")[2])
+        for words in ([], ["--"], ["-", ], ["x", "--", "y"], ["--", "  "]):
+            self.assertEqual(self.dossier("prompt", *words)[0], 2, words)
+
+    def test_the_text_is_the_task(self):  # REP-A33, O-16
+        self.engineer("mkdir -p src; cp \"$0\" src/prompt.txt")
+        self.commit()
+        code, out, err = self.dossier("prompt", *self.CONFINE, "--dry-run", "--targets", "src", "--",
+                                      "--x", "y")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"^prompt-\d+ -> skipped\n")
+        self.assertIn("+Targets: src", pathlib.Path(out.splitlines()[-1]).read_text())
+        self.assertIn("--x y", pathlib.Path(out.splitlines()[-1]).read_text())
+        code, out, err = self.dossier("prompt", *self.CONFINE, "-", stdin=subprocess.PIPE)
+        self.assertEqual(code, 2, err)
+
+
+class WrongUse(agents_case.AgentsCase):
+    def test_configuration_that_cannot_work(self):  # section 6
+        self.commit()
+        cases = [(["--engineer", "makr"], 4, "did you mean maker?"),
+                 (["--target", "mian"], 4, "did you mean main?"),
+                 (["--only", "fact-01"], 4, "fact-001"),
+                 (["--workers", "65"], 2, "--workers"), (["--attempts", "0"], 2, "--attempts")]
+        for words, wanted, text in cases:
+            code, out, err = self.run_agents(*words)
+            self.assertEqual((code, out), (wanted, ""), (words, err))
+            self.assertIn(text, err)
+        self.configure(engineer_keys={"argv": ["no-such-engine"]})
+        code, _, err = self.run_agents()
+        self.assertEqual(code, 3)
+        self.assertIn("no-such-engine", err)
+        self.git("checkout", "-q", "--detach")
+        self.engineer("true")
+        code, _, err = self.run_agents()
+        self.assertEqual(code, 4)
+        self.assertIn("--target", err)
+        self.assertEqual(self.logs(), [])
+
+    def test_engines_of_a_project_need_trust(self):  # REP-A34
+        (self.repo / "dossier.yml").unlink()
+        self.put("agentnet.edn", '{:engineer "e" :reviewer "e" :engines {:e {:argv ["touch" '
+                                 f'"{self.home}/started"]}}}}}}')
+        self.commit()
+        code, out, err = self.run_to_end("agents", "run", *self.CONFINE, cwd=self.repo)
+        self.assertEqual((code, out), (12, ""), err)
+        self.assertFalse((self.home / "started").exists())
+
+    def test_outside_of_a_repository(self):  # section 6
+        code, _, err = self.run_to_end("agents", "status", cwd=self.home)
+        self.assertEqual(code, 4)
+        self.assertIn("no git repository", err)
+
+
+class Stopping(agents_case.AgentsCase):
+    def test_an_interrupt_stops_engines_and_a_resume_goes_on(self):  # REP-52, REP-51
+        self.engineer("if [ -e \"$HOME/again\" ]; then mkdir -p src; echo x > src/x; else "
+                      "touch \"$HOME/begun\"; sleep 600; fi", writable=["~/"])
+        self.commit()
+        run = self.start("--trust-config", "agents", "run", *self.CONFINE, cwd=self.repo)
+        while not (self.home / "begun").exists():
+            self.assertIsNone(run.poll())
+            time.sleep(0.02)
+        children = self.children_of(run.pid)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=10)
+        self.assertEqual((run.returncode, out), (130, "fact-001 -> interrupted\n"), err)
+        self.assert_gone(children, limit=1)
+        (self.home / "again").touch()
+        code, out, err = self.dossier("resume")
+        self.assertEqual((code, out), (0, "fact-001 -> merged\n"), err)
+        self.assert_consistent(1)
+        self.assertEqual(self.dossier("resume")[0], 4)
+
+    def test_the_budget_of_time_holds_for_the_run(self):  # REP-53, REP-2
+        self.engineer("sleep 600")
+        self.tasks({"id": "a", "summary": "x"}, {"id": "b", "summary": "x"})
+        self.commit()
+        code, out, err = self.run_agents("--max-seconds", "1", limit=30)
+        self.assertEqual((code, out), (10, "a -> budget\n"), err)
+
+    def test_a_changed_policy_or_task_is_not_gone_on_with(self):  # REP-51
+        self.commit()
+        self.env["DOSSIER_TEST_FAULT"] = "after-engine"
+        self.run_agents()
+        del self.env["DOSSIER_TEST_FAULT"]
+        self.tasks({"id": "fact-001", "summary": "Another"})
+        code, _, err = self.dossier("resume")
+        self.assertEqual(code, 3, err)
+        self.assertIn("--abandon", err)
+        code, out, _ = self.dossier("resume", "--abandon")
+        self.assertEqual(code, 0)
+        self.assertIn("is closed", out)
+        self.assertEqual(self.git("worktree", "list").count("\n"), 0)
+
+    def test_every_fault_point_then_a_resume(self):  # REP-A25, REP-51
+        points = ["after-claim", "after-engine", "after-patch", "after-approval", "after-intent",
+                  "after-prepare", "after-tree", "after-ref", "after-ledger"]
+        self.put("agent_notes/scratch/a.md", "x")
+        self.commit()
+        for number, point in enumerate(points, 1):
+            self.tasks({"id": f"t-{point}", "summary": "x"})
+            self.env["DOSSIER_TEST_FAULT"] = point
+            code, _, err = self.run_agents()
+            if code == 0:
+                self.skipTest("this build has no fault points")
+            self.assertEqual(code, -signal.SIGKILL, (point, err))
+            del self.env["DOSSIER_TEST_FAULT"]
+            code, out, err = self.dossier("resume")
+            self.assertEqual(code, 0, (point, out, err))
+            self.git("add", "-A", "config")
+            self.git("commit", "-qm", "tasks")
+            self.assert_consistent(number)
+            self.assertEqual(self.results()[f"t-{point}"]["status"], "merged", point)
+
+
+class BuiltIn(agents_case.AgentsCase):
+    def script_of(self, rules: list) -> list[str]:
+        return ["--script", self.write("replies.json", json.dumps(rules))]
+
+    def call(self, name: str, **arguments) -> dict:
+        return {"tool_calls": [{"id": "1", "name": name, "arguments": arguments}],
+                "finish": "tool_calls"}
+
+    def test_a_model_writes_and_a_model_approves(self):  # REP-A32, REP-54
+        self.configure(engineer_keys={"builtin": True}, reviewer_keys={"builtin": True})
+        self.commit()
+        token = "(APPROVED-[0-9a-f]{32})"
+        rules = [{**self.call("write_file", path="secrets/x", content="no"),
+                  "path": "fact-001.engineer", "turn": 1},
+                 {**self.call("write_file", path="src/x.txt", content="yes\n"),
+                  "path": "fact-001.engineer", "turn": 2},
+                 {**self.call("finish", summary="done"), "path": "fact-001.engineer", "turn": 3},
+                 {**self.call("verdict", verdict="approved", comments="fine"),
+                  "path": "fact-001.reviewer"}]
+        code, out, err = self.run_agents("--attempts", "1", *self.script_of(rules))
+        # A verdict without the token is bound to nothing.
+        self.assertEqual((code, out), (13, "fact-001 -> review-failed\n"), err)
+        self.assertIn("approval-unbound", self.results()["fact-001"]["reason"])
+        transcript = next(self.state().glob("runs/*/fact-001/1/engineer.out")).read_text()
+        self.assertIn("secrets/x must not be changed: rule allow", transcript)
+        self.assertEqual(self.results()["fact-001"]["files"], ["src/x.txt"])
+        self.assertGreater(self.results()["fact-001"]["usage"]["input"], 0)
+
+    def test_forty_turns_end_the_loop(self):  # REP-A32
+        self.configure(engineer_keys={"builtin": True})
+        self.commit()
+        rules = [{**self.call("list_files"), "times": "always"}]
+        code, out, err = self.run_agents(*self.script_of(rules))
+        self.assertEqual((code, out), (13, "fact-001 -> engine-failed\n"), err)
+        self.assertIn("40 turns", self.results()["fact-001"]["reason"])
+
+
+if __name__ == "__main__":
+    harness.main()
