@@ -6,10 +6,12 @@ import math
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable
 
+import agent_runs
 import chatting
 import conversations
 import environment
@@ -440,6 +442,32 @@ def commands(setting: Setting) -> list[Figure]:
                  "50 x posix_spawn of sh -c :", got["spawn.start_cpu"], 2, _seconds)]
 
 
+def agents(setting: Setting) -> list[Figure]:
+    env = setting.environment()
+
+    def whole(root: pathlib.Path, *flags: str) -> timing.Run:
+        return agent_runs.run(setting.dossier, root, env, *flags)
+
+    ours, alone = [], []
+    for _ in range(5):
+        root = agent_runs.repository(setting.folder, 1, agent_runs.CHANGE)
+        alone.append(agent_runs.git_alone(root))
+        ours.append(whole(root).wall)
+    sleepy = agent_runs.repository(setting.folder, 16, "sleep 1; echo x > src/$1.txt", files=50,
+                                   reviewer="sleep 1; ")
+    sixteen = whole(sleepy, "--workers", "8").wall
+    loud = agent_runs.repository(setting.folder, 1, "head -c 300000000 /dev/zero; echo x > src/x",
+                                 files=50)
+    return [
+        _at_most("agents run, one task of 300 changes in 2,000 files, engines that only do it",
+                 statistics.median(ours), "two git worktree add + add -A + diff",
+                 statistics.median(alone), 1.5, _seconds),
+        _at_most("agents run, 16 tasks, engines that sleep 1 s, 8 workers", sixteen, "4 s", 4, 1.3,
+                 _seconds),
+        _at_most("memory of agents run, an engine that prints 300 MB", whole(loud).peak,
+                 "40 MB + 2 MB a worker", 42e6, 1, _megabytes)]
+
+
 def conversation_list(setting: Setting) -> list[Figure]:
     runs = conversations.measure(setting.dossier, setting.folder, setting.environment())
     cpu = {name: timing.least_cpu(some) for name, some in runs.items()}
@@ -533,7 +561,7 @@ GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
-    "chat": chat, "conversations": conversation_list, "commands": commands, "model": model,
+    "agents": agents, "chat": chat, "conversations": conversation_list, "commands": commands, "model": model,
     "repository": repository_header}
 
 

@@ -30,9 +30,6 @@ std::string Sha256Hex(std::string_view bytes);
 // Whether `text` has the form of such a name.
 bool IsSha256Hex(std::string_view text);
 
-// 64 lower-case hex digits: HMAC-SHA-256 (RFC 2104) of `message` under `key`.
-std::string HmacSha256Hex(std::string_view key, std::string_view message);
-
 enum class GitHash : std::uint8_t { kSha1, kSha256 };  // the two object formats of git
 // The name that git gives a file's content: the hash of "blob SIZE", NUL and the bytes, in hex.
 std::string GitBlobName(std::string_view content, GitHash hash);

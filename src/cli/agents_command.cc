@@ -100,7 +100,11 @@ int RunAgents(const AgentsArguments& arguments, const GlobalFlags& flags, const 
   };
   const Result<int> code = run();
   out << std::flush;
-  return code ? *code : PrintError(err, code.error());
+  if (code) return *code;
+  Error error = code.error();
+  // A disk that is full stops a run; it is no file that a person named (section 6).
+  if (error.code == ErrorCode::kIo) error.code = ErrorCode::kFailed;
+  return PrintError(err, error);
 }
 
 }  // namespace dossier::cli

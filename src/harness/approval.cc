@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
+#include "base/hmac.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "base/utf8.h"

@@ -49,13 +49,13 @@ JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
 class Run {
  public:
   Run(const RunOptions& options, const RunPorts& ports, RunSetup& setup, RunBudget& budget,
-      std::unique_ptr<RunLog> log)
+      std::unique_ptr<RunLog> log, std::string claims)
       : options_(options),
         ports_(ports),
         setup_(setup),
         budget_(budget),
         log_(std::move(log)),
-        claims_(*setup.ground().state.Claims()),
+        claims_(std::move(claims)),
         results_(setup.tasks().size()),
         started_(NowMillis()) {}
 
@@ -315,7 +315,8 @@ Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(PlacesOf(ports, folder, setup->secrets()),
                                                    StartedEvent(*setup, options)));
-  return Run(options, ports, *setup, budget, std::move(log)).Go();
+  DOSSIER_ASSIGN_OR_RETURN(std::string claims, setup->ground().state.Claims());
+  return Run(options, ports, *setup, budget, std::move(log), std::move(claims)).Go();
 }
 
 Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports) {
@@ -337,7 +338,8 @@ Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(
       auto log, RunLog::Reopen(PlacesOf(ports, folder, setup->secrets()), found.run, &events));
   DOSSIER_RETURN_IF_ERROR(log->Add("run.resumed", "", {}));
-  Run going(options, ports, *setup, budget, std::move(log));
+  DOSSIER_ASSIGN_OR_RETURN(std::string claims, setup->ground().state.Claims());
+  Run going(options, ports, *setup, budget, std::move(log), std::move(claims));
   going.SetProgress(&found.progress);
   return going.Go();
 }

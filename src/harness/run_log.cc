@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "harness/log_line.h"
 #include "store/event_data.h"
+#include "store/journal_sync.h"
 
 namespace dossier::harness {
 namespace {
@@ -124,7 +125,7 @@ Status RunLog::Add(std::string_view event, std::string_view task, JsonObject dat
 
 Status RunLog::WriteLine(const store::Event& event) {
   const bool synced = IsSynced(event.type);
-  if (synced) DOSSIER_RETURN_IF_ERROR(journal_->Sync());
+  if (synced) DOSSIER_RETURN_IF_ERROR(store::SyncJournal(places_.journal_folder));
   const std::string line = LogLine(event);
   if (Status written = WriteAll(file_.get(), line); !written) {
     return MakeError(written.error().code, "{} bytes of {} are missing in {}: {}", line.size(),

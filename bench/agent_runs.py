@@ -1,0 +1,68 @@
+"""Whole runs of `dossier agents` with engines of shell, beside what git alone would take."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import time
+
+import timing
+
+_APPROVE = "touch .agent/$(grep -o 'APPROVED-[0-9a-f]*' \"$0\" | tail -1)"
+FILES = 2_000
+_CHANGED = 300
+
+
+def _git(folder: pathlib.Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=B", "-c", "user.email=b@example.org", *words], cwd=folder,
+                   check=True, capture_output=True)
+
+
+def repository(folder: pathlib.Path, tasks: int, engineer: str, files: int = FILES,
+               reviewer: str = "") -> pathlib.Path:
+    """A repository of small files; the engines are lines of shell, $1 the task's id."""
+    root = folder / "agent-runs"
+    shutil.rmtree(root, ignore_errors=True)
+    for number in range(files):
+        path = root / f"src/d{number % 40}/f{number}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{number}\n" * 20)
+    config = root / "config"
+    config.mkdir()
+    (config / "policy.json").write_text(json.dumps({"allow": ["src/**"]}))
+    (config / "tasks.json").write_text(json.dumps(
+        [{"id": f"t{number}", "summary": "x"} for number in range(tasks)]))
+    engines = {name: {"argv": ["sh", "-c", script, "{prompt_file}", "{task_id}"]}
+               for name, script in {"maker": engineer, "judge": f"{reviewer}{_APPROVE}"}.items()}
+    (root / "dossier.yml").write_text(json.dumps(
+        {"agents": {"engineer": "maker", "reviewer": "judge", "engines": engines}}))
+    _git(root, "init", "-q", "-b", "main")
+    _git(root, "config", "user.name", "B")
+    _git(root, "config", "user.email", "b@example.org")
+    _git(root, "add", "-A")
+    _git(root, "commit", "-qm", "base")
+    return root
+
+
+def run(dossier: str, root: pathlib.Path, env: dict[str, str], *flags: str) -> timing.Run:
+    env = env | {"XDG_CACHE_HOME": str(root.parent / "agent-cache")}
+    return timing.once(["env", "-C", str(root), dossier, "--trust-config", "-q", "agents", "run", *flags],
+                       env)
+
+
+CHANGE = (f"for n in $(seq 0 {_CHANGED - 1}); do echo changed >> src/d$((n % 40))/f$n.txt; done")
+
+
+def git_alone(root: pathlib.Path) -> float:
+    """Two worktrees, the same change, and the patch of it: seconds of wall time."""
+    first, second = root.parent / "agent-w1", root.parent / "agent-w2"
+    start = time.monotonic()
+    for place in (first, second):
+        _git(root, "worktree", "add", "-q", "--detach", str(place))
+    subprocess.run(["sh", "-c", CHANGE], cwd=first, check=True)
+    _git(first, "add", "-A")
+    _git(first, "diff", "--cached", "--binary")
+    wall = time.monotonic() - start
+    for place in (first, second):
+        _git(root, "worktree", "remove", "--force", str(place))
+    return wall
