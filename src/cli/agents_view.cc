@@ -77,6 +77,12 @@ void AgentsView::OnEvent(const store::Event& event) {
   if (done_) return;
   const Json data(event.data);
   const std::string task(FindString(data, "task-id").value_or(""));
+  if (event.type == "run.started") {
+    const Json* tasks = Find(data, "tasks");
+    if (tasks && tasks->is_array()) {
+      total_ = static_cast<std::int64_t>(tasks->get_array().size());
+    }
+  }
   if (event.type == "task.claimed") {
     const std::int64_t worker = FindInt(data, "worker").value_or(1);
     worker_of_[task] = worker;
@@ -134,7 +140,7 @@ std::string AgentsView::Counts() const {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, status);
     ended += count;
   }
-  const std::int64_t rest = options_.total - ended - static_cast<std::int64_t>(workers_.size());
+  const std::int64_t rest = total_ - ended - static_cast<std::int64_t>(workers_.size());
   if (rest > 0) text += fmt::format("{}{} to come", text.empty() ? "" : ", ", rest);
   return text;
 }

@@ -32,7 +32,6 @@ struct AgentsViewOptions {
   std::ostream* err = nullptr;                                     // steps
   enum class Results { kLines, kNone } results = Results::kLines;  // kNone: --json prints them all
   enum class Steps { kShown, kNone } steps = Steps::kShown;        // kNone: --quiet
-  std::int64_t total = 0;                                          // tasks; 0: unknown
 };
 
 class AgentsView {
@@ -67,6 +66,7 @@ class AgentsView {
   std::map<std::int64_t, Line> workers_;           // by number
   std::map<std::string, std::int64_t> worker_of_;  // by task
   std::map<std::string, std::int64_t> counts_;     // by status
+  std::int64_t total_ = 0;                         // tasks of the run; 0: unknown
   int drawn_ = 0;                                  // lines on the screen
   std::thread ticker_;
 };

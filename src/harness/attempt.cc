@@ -258,6 +258,12 @@ Result<AttemptEnd> Attempt::ReviewIt(AttemptEnd so_far) {
                               .checks = so_far.checks,
                               .feedback = place_.feedback},
                              work_.budget.token());
+  if (!review && review.error().code == ErrorCode::kCancelled) {
+    if (auto stopped = Stopped()) {
+      stopped->patch = std::move(so_far.patch);
+      return std::move(*stopped);
+    }
+  }
   if (!review) {
     DOSSIER_ASSIGN_OR_RETURN(AttemptEnd end,
                              EndOfEngineError(review.error(), TaskStatus::kReviewFailed));

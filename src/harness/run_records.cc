@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::string_view kEnding = ".jsonl";
 
+// Statuses of tasks that nobody has worked on to an end.
+constexpr std::string_view kOpen[] = {"skipped", "blocked", "interrupted", "budget"};
+
 std::string TextAt(const Json& value, std::string_view key) {
   return std::string(FindString(value, key).value_or(""));
 }
@@ -97,7 +100,9 @@ std::optional<RunRecords::Found> RunRecords::FindSince(std::string_view task, st
     if (log.record.run == own) continue;
     const auto found = log.record.tasks.find(task);
     if (found == log.record.tasks.end() || found->second.timestamp < since) continue;
-    if (found->second.status != "skipped") return Found{log.record.run, found->second};
+    const bool open =
+        std::find(std::begin(kOpen), std::end(kOpen), found->second.status) != std::end(kOpen);
+    if (!open) return Found{log.record.run, found->second};
   }
   return std::nullopt;
 }

@@ -58,7 +58,7 @@ class RunRecords {
   };
   // The newest merge of `task`; unset if there is none.
   std::optional<Found> FindMerge(std::string_view task) const;
-  // What another run than `own` did with `task` since `since` (ms since 1970).
+  // What another run than `own` has brought to an end of `task` since `since` (ms since 1970).
   std::optional<Found> FindSince(std::string_view task, std::string_view own,
                                  std::int64_t since) const;
 
