@@ -24,7 +24,7 @@ class RunLogTest : public ::testing::Test {
     return {.runs_folder = ground_.path() + "/runs",
             .journal_folder = ground_.path() + "/journal",
             .clock = SystemClock(),
-            .secrets = SecretValues({{"KEY", "open sesame"}})};
+            .secrets = SecretValues({std::pair<std::string, std::string>{"KEY", "open sesame"}})};
   }
 
   const TempFolder ground_ = *TempFolder::Make();
