@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMaxSameDay = 1000;
 
-std::string NoteText(const Refusal& refusal) {
+std::string NoteText(const RefusedTask& refusal) {
   const sources::Task& task = *refusal.task;
   std::string targets;
   for (const std::string& target : task.targets) {
@@ -39,7 +39,7 @@ std::string FreePath(const std::string& folder, const std::string& stem) {
 }  // namespace
 
 Result<std::vector<std::string>> WriteRefusal(const std::string& root, const std::string& folder,
-                                              const Refusal& refusal, Clock::Wall now) {
+                                              const RefusedTask& refusal, Clock::Wall now) {
   std::vector<std::string> changed;
   const std::string notes = fmt::format("{}/{}", root, folder);
   if (folder.empty() || !Exists(notes)) return changed;

@@ -18,7 +18,7 @@
 
 namespace dossier::harness {
 
-struct Refusal {
+struct RefusedTask {
   const sources::Task* task = nullptr;
   std::string reviewer;  // the engine's name
   std::string status, reason;
@@ -30,7 +30,7 @@ struct Refusal {
 // id red; returns the paths of both, relative to `root`. Nothing if ROOT/FOLDER is missing.
 // Errors: kIo, kPermission with the path.
 Result<std::vector<std::string>> WriteRefusal(const std::string& root, const std::string& folder,
-                                              const Refusal& refusal, Clock::Wall now);
+                                              const RefusedTask& refusal, Clock::Wall now);
 
 // The ready note of a task, relative to the root: for the ledger. Empty if there is none.
 std::string ReadyNote(const std::string& root, const std::string& folder, std::string_view id);

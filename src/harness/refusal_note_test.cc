@@ -22,7 +22,7 @@ class RefusalNoteTest : public ::testing::Test {
     task_.id = "fact-001";
     task_.targets = {"src", "a \"b\""};
   }
-  Refusal Make() const {
+  RefusedTask Make() const {
     return {.task = &task_,
             .reviewer = "local",
             .status = "needs-fix",
