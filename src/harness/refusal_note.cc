@@ -22,8 +22,8 @@ std::string NoteText(const RefusedTask& refusal) {
   // JSON strings are strings of YAML, too.
   return fmt::format(
       "---\nid: {}\nstatus: red\ntargets: [{}]\n---\n# {}: {}\n\n{}\n\nRun: {}\n\n{}\n",
-      ToJson(Json(utf8::Sanitize("review-" + task.id))), targets, sources::OneLine(task.id),
-      refusal.status, sources::OneLine(refusal.reason), refusal.run,
+      ToJson(Json(utf8::Sanitize("review-" + task.id))), targets, sources::SingleLine(task.id),
+      refusal.status, sources::SingleLine(refusal.reason), refusal.run,
       utf8::Sanitize(refusal.feedback));
 }
 
