@@ -34,11 +34,10 @@ int main(int argc, char** argv) {
   } else if (group == "instant-server" && argc == 2) {
     done = bench::RunInstantServer();
   } else {
-    fmt::print(
-        stderr,
-        "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
-        "engine FOLDER completions|batch | tokens FILE | assembly FILE | "
-        "repository FOLDER | model | instant-server\n");
+    fmt::print(stderr,
+               "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
+               "engine FOLDER completions|batch | tokens FILE | assembly FILE | "
+               "repository FOLDER | model | instant-server\n");
     return 2;
   }
   if (done) return 0;

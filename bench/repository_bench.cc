@@ -31,14 +31,15 @@ sources::Header ExampleHeader() {
   static constexpr int kItems = 7;
   sources::Header header{.branch = "main", .head = "0123456", .recent_window = "180s"};
   for (int i = 0; i < kItems; ++i) {
-    header.pending.push_back({fmt::format("task-{}", 200 + i), fmt::format("{}m ago", i + 2),
+    header.pending.push_back({fmt::format("task-{}", 200 + i),
+                              fmt::format("{}m ago", i + 2),
                               {"src/auth/", "docs/api.md"}});
     header.backlog.push_back({fmt::format("fact-00{}", i), "Build src/factorial.py"});
   }
   header.hotspots = {{"scratch/2026-01-17__a__b.md", "just now"}};
   header.targets = {"src/factorial.py", "tests/test_factorial.py"};
-  header.policy = {"patch-only", ".agent/* only", "minimal diff", "respect targets",
-                   "+≤800 lines", "files≤10"};
+  header.policy = {"patch-only",      ".agent/* only", "minimal diff",
+                   "respect targets", "+≤800 lines",   "files≤10"};
   header.next_work = {"CTO: review task-200 (2m ago)",
                       "Engineer: pick fact-000 — Build src/factorial.py"};
   header.mode = "propose";

@@ -88,9 +88,7 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
          return RunContextCommand(arguments.context, arguments.global, cancel, out, err);
        }},
       {"agents",
-       [&] {
-         return RunAgents(arguments.agents, arguments.global, cancel, std::cin, out, err);
-       }},
+       [&] { return RunAgents(arguments.agents, arguments.global, cancel, std::cin, out, err); }},
       {"doctor",
        [&] {
          arguments.doctor.extra = ModelChecks();

@@ -16,6 +16,7 @@ struct ExitMeaning {
   std::string_view meaning;
 };
 
+inline constexpr int kExitDifferences = 15;    // a check found differences
 inline constexpr int kExitClosedStdout = 141;  // no error of ours has it
 
 inline constexpr ExitMeaning kExitMeanings[] = {

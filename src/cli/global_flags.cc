@@ -137,7 +137,7 @@ Result<config::Config> LoadConfig(const GlobalFlags& flags,
 
 Status CheckTrust(const GlobalFlags& flags, const config::Question& question, std::ostream& err) {
   DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
-  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFolders::From(request.variables));
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(request.variables));
   return Guard(flags, request, user.state, err)(question);
 }
 

@@ -83,7 +83,7 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
   result_.moved_branches.insert(result_.moved_branches.end(), seen.moved_branches.begin(),
                                 seen.moved_branches.end());
   DOSSIER_ASSIGN_OR_RETURN(const bool own_git_file, worktree.HadOwnGitFile());
-  if (!own_git_file) foreign_.push_back(".git of the worktree");
+  if (!own_git_file) foreign_.emplace_back(".git of the worktree");
   DOSSIER_RETURN_IF_ERROR(RemoveAll(objects));
   Count(outcome);
   result_.propose_exit = outcome.ExitJson();

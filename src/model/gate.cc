@@ -228,6 +228,7 @@ void Core::Pump() {
     JobPtr job;
     {
       std::lock_guard lock(mutex_);
+      if (closing_) return;  // what waits is cancelled, not sent in the place of what was
       const bool held_back = clock_->Now() < not_before_;
       while (!job && !held_back && sending_ < concurrency_.limit()) {
         std::optional<JobPtr> next = queue_.Pop();

@@ -232,14 +232,17 @@ TEST_F(GateTest, WhenTheRunsTimeEndsRequestsInFlightAreStopped) {  // REC-57
 
 TEST_F(GateTest, ClosingTheGateCancelsAndWaits) {
   Open({.concurrency = 1});
-  auto sent = Submit(), queued = Submit();
+  auto sent = Submit();
+  std::vector<std::shared_ptr<RecordingSink>> queued;
+  for (int i = 0; i < 8; ++i) queued.push_back(Submit());
   client_->call(0).cancel.OnCancel([&] {
-    // A client answers from its own thread.
-    std::thread([&] { client_->Fail(0, ErrorCode::kCancelled, {}); }).detach();
+    // A client answers from its own thread; then there is room for another request.
+    std::thread([&] { client_->Fail(0, ErrorCode::kCancelled, {}); }).join();
   });
   gate_.reset();
   EXPECT_EQ(sent->times_done, 1);
-  EXPECT_EQ(queued->times_done, 1);
+  for (const auto& sink : queued) EXPECT_EQ(sink->times_done, 1);
+  EXPECT_EQ(client_->calls(), 1u) << "nothing is sent while the gate closes";
 }
 
 // Requests, cancellations, failures and answers from many threads: every sink hears once, the

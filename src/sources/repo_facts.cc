@@ -137,8 +137,8 @@ void RepoWatch::ReadHead(RepoFacts* facts) {
 }
 
 void RepoWatch::ReadStatus(RepoFacts* facts) {
-  const auto out = Ask({"status", "--porcelain=v1", "-z", "--untracked-files=all",
-                        "--no-renames", "--ignore-submodules=all"},
+  const auto out = Ask({"status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
+                        "--ignore-submodules=all"},
                        &facts->problem);
   if (!out) return;
   facts->dirty = !out->empty();
