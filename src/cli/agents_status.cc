@@ -13,7 +13,6 @@
 #include "cli/agents_setup.h"
 #include "cli/agents_view.h"
 #include "cli/assembly_table.h"
-#include "cli/exit_codes.h"
 #include "cli/terminal.h"
 #include "harness/log_line.h"
 #include "harness/run.h"
@@ -154,7 +153,7 @@ Result<int> LintAgentNotes(const AgentsArguments& arguments, const GlobalFlags& 
   } else {
     for (const std::string& problem : problems) out << Safe(problem) << "\n";
   }
-  return problems.empty() ? 0 : kExitDifferences;
+  return problems.empty() ? 0 : ExitCode(ErrorCode::kCheckFailed);
 }
 
 Result<int> ShowAgentContext(const AgentsArguments& arguments, const GlobalFlags& flags,
