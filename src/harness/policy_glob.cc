@@ -125,17 +125,20 @@ class PolicyGlob::Compiler {
     const std::size_t split = states_.size();
     states_.push_back({.kind = Kind::kSplit});
     std::vector<std::size_t> ends;
-    while (pattern_[at_] != '}') {
+    // A class may have taken the brace that would close the group: then nothing does.
+    while (at_ < pattern_.size() && pattern_[at_] != '}') {
       ++at_;  // the brace, or a comma
       states_[split].targets.push_back(static_cast<std::uint32_t>(states_.size()));
       Sequence(position, Until::kCommaOrBrace);
       ends.push_back(states_.size());
       states_.push_back({.kind = Kind::kSplit});
     }
-    ++at_;
+    const bool closed = at_ < pattern_.size();
+    if (closed) ++at_;
     for (const std::size_t end : ends) {
       states_[end].targets.push_back(static_cast<std::uint32_t>(states_.size()));
     }
+    if (!closed) states_.push_back({.kind = Kind::kNever});
   }
 
   bool IsGroup() const {
@@ -169,8 +172,11 @@ class PolicyGlob::Compiler {
       }
       state.ranges.emplace_back(low, high);
     }
-    if (at_ >= pattern_.size()) state.kind = Kind::kNever;
-    ++at_;
+    if (at_ < pattern_.size()) {
+      ++at_;
+    } else {
+      state.kind = Kind::kNever;
+    }
     states_.push_back(std::move(state));
   }
 

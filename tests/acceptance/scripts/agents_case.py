@@ -100,7 +100,12 @@ class AgentsCase(harness.Case):
         return self.dossier("run", *self.CONFINE, *words, **options)
 
     def logs(self) -> list[pathlib.Path]:
-        return sorted((self.state() / "runs").glob("run-*.jsonl"))
+        """The oldest first: of two runs in one second the names do not tell."""
+        def begun(path: pathlib.Path) -> str:
+            first = path.read_text().partition("\n")[0]
+            return json.loads(first)["time"] if first.endswith("}") else "9"
+
+        return sorted((self.state() / "runs").glob("run-*.jsonl"), key=begun)
 
     def log(self, which=-1) -> list[dict]:
         return [json.loads(line) for line in self.logs()[which].read_text().splitlines()]
