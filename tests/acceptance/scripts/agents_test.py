@@ -342,11 +342,14 @@ class Stopping(agents_case.AgentsCase):
         self.assertEqual((code, out), (10, "a -> budget\n"), err)
 
     def test_a_changed_policy_or_task_is_not_gone_on_with(self):  # REP-51
+        self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
         self.commit()
-        self.env["DOSSIER_TEST_FAULT"] = "after-engine"
-        if self.run_agents()[0] == 0:
-            self.skipTest("this build has no fault points")
-        del self.env["DOSSIER_TEST_FAULT"]
+        run = self.start("--trust-config", "agents", "run", *self.CONFINE, cwd=self.repo)
+        while not (self.home / "begun").exists():
+            self.assertIsNone(run.poll())
+            time.sleep(0.02)
+        run.kill()
+        run.communicate()
         self.tasks({"id": "fact-001", "summary": "Another"})
         code, _, err = self.dossier("resume")
         self.assertEqual(code, 3, err)
@@ -404,6 +407,16 @@ class BuiltIn(agents_case.AgentsCase):
         self.assertIn("secrets/x must not be changed: rule allow", transcript)
         self.assertEqual(self.results()["fact-001"]["files"], ["src/x.txt"])
         self.assertGreater(self.results()["fact-001"]["usage"]["input"], 0)
+
+    def test_what_a_model_wrote_is_merged(self):  # REP-A32
+        self.configure(engineer_keys={"builtin": True})
+        self.commit()
+        rules = [self.call("write_file", path="src/x.txt", content="yes\n"),
+                 self.call("finish", summary="done")]
+        code, out, err = self.run_agents(*self.script_of(rules))
+        self.assertEqual((code, out), (0, "fact-001 -> merged\n"), err)
+        self.assertEqual((self.repo / "src/x.txt").read_text(), "yes\n")
+        self.assert_consistent(1)
 
     def test_forty_turns_end_the_loop(self):  # REP-A32
         self.configure(engineer_keys={"builtin": True})
