@@ -120,7 +120,7 @@ Result<ProcessResult> Git::Run(const GitPlace& place, const GitCall& call,
 Result<std::string> Git::Ask(const GitPlace& place, const GitCall& call,
                              const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, Run(place, call, cancel));
-  const std::string_view name = call.arguments.empty() ? "" : call.arguments.front();
+  const std::string name = call.arguments.empty() ? "" : call.arguments.front();
   if (result.exit_code != 0) {
     return MakeError(ErrorCode::kFailed, "git {}: {}", name, GitComplaint(result));
   }

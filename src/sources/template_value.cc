@@ -110,8 +110,6 @@ bool EqualMaps(const Value& left, const Value& right) {
 
 }  // namespace
 
-Value::Value(Map map) : data_(std::move(map)) {}
-
 const Value* Value::Find(std::string_view key) const {
   if (!map()) return nullptr;
   for (const MapItem& item : *map()) {

@@ -31,15 +31,15 @@ class Value {
   using List = std::vector<Value>;
   using Map = std::vector<MapItem>;  // in order of insertion, keys unique
 
-  Value() : data_(None{}) {}
-  explicit Value(Undefined) : data_(Undefined{}) {}
-  explicit Value(bool flag) : data_(flag) {}
-  explicit Value(std::int64_t number) : data_(number) {}
-  explicit Value(double number) : data_(number) {}
-  explicit Value(std::string text) : data_(std::move(text)) {}
-  explicit Value(std::string_view text) : data_(std::string(text)) {}
-  explicit Value(const char* text) : data_(std::string(text)) {}
-  Value(List list) : data_(std::move(list)) {}
+  Value();
+  explicit Value(Undefined);
+  explicit Value(bool flag);
+  explicit Value(std::int64_t number);
+  explicit Value(double number);
+  explicit Value(std::string text);
+  explicit Value(std::string_view text);
+  explicit Value(const char* text);
+  Value(List list);
   Value(Map map);
 
   bool undefined() const { return std::holds_alternative<Undefined>(data_); }
@@ -63,10 +63,7 @@ class Value {
   // The variable whose text this value holds, if that came from outside (CON-20); else empty. It
   // does not take part in comparisons.
   const std::string& origin() const { return origin_; }
-  Value WithOrigin(std::string origin) && {
-    origin_ = std::move(origin);
-    return std::move(*this);
-  }
+  Value WithOrigin(std::string origin) &&;
 
  private:
   std::variant<Undefined, None, bool, std::int64_t, double, std::string, List, Map> data_;
@@ -77,6 +74,22 @@ struct MapItem {
   std::string key;
   Value value;
 };
+
+// Below MapItem, because what they make can only be destroyed where it is complete.
+inline Value::Value() : data_(None{}) {}
+inline Value::Value(Undefined) : data_(Undefined{}) {}
+inline Value::Value(bool flag) : data_(flag) {}
+inline Value::Value(std::int64_t number) : data_(number) {}
+inline Value::Value(double number) : data_(number) {}
+inline Value::Value(std::string text) : data_(std::move(text)) {}
+inline Value::Value(std::string_view text) : data_(std::string(text)) {}
+inline Value::Value(const char* text) : data_(std::string(text)) {}
+inline Value::Value(List list) : data_(std::move(list)) {}
+inline Value::Value(Map map) : data_(std::move(map)) {}
+inline Value Value::WithOrigin(std::string origin) && {
+  origin_ = std::move(origin);
+  return std::move(*this);
+}
 
 // Python's ==: 1, 1.0 and True are equal; values of different kinds are not.
 bool Equal(const Value& left, const Value& right);
