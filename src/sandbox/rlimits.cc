@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/instrumentation.h"
+
 namespace dossier::sandbox {
 namespace {
 
@@ -38,6 +40,8 @@ Status SetResourceLimits(const ResourceLimits& limits) {
       {RLIMIT_MSGQUEUE, "MSGQUEUE", 0},
   };
   for (const auto& entry : table) {
+    // The shadow memory of a sanitizer counts as data, and is larger than any limit.
+    if (kThisBuild == Instrumentation::kSanitizer && entry.resource == RLIMIT_DATA) continue;
     DOSSIER_RETURN_IF_ERROR(SetLimit(entry.resource, entry.name, entry.value));
   }
   if (limits.threads) DOSSIER_RETURN_IF_ERROR(SetLimit(RLIMIT_NPROC, "NPROC", *limits.threads));

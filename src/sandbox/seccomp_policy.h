@@ -14,6 +14,7 @@
 
 #include <vector>
 
+#include "base/instrumentation.h"
 #include "sandbox/seccomp_program.h"
 
 namespace dossier::sandbox {
@@ -29,6 +30,8 @@ struct PolicyOptions {
   pid_t pid = 0;  // signals go only here
   FileAccess files = FileAccess::kReadWrite;
   ExecutableMemory executable = ExecutableMemory::kRefuse;
+  // A sanitizer's runtime asks for the processors at the start of every thread.
+  Instrumentation instrumentation = kThisBuild;
 };
 
 // For every thread of the worker. Fallback: Kill.

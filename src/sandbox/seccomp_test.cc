@@ -137,7 +137,8 @@ TEST(FilterProgramTest, OtherArchitecturesAndTheX32BitKill) {  // SBX-25
 }
 
 TEST(SeccompPolicyTest, TheCommonFilterIsTheSpecsTable) {  // SBX-20, SBX-21, SBX-22, SBX-23
-  const FilterProgram program = AssembleFilter(CommonRules({.pid = 42}), kKill);
+  const FilterProgram program =
+      AssembleFilter(CommonRules({.pid = 42, .instrumentation = Instrumentation::kNone}), kKill);
   struct Case {
     Call call;
     FilterAction action;
