@@ -7,6 +7,26 @@
 
 set(DOSSIER_ALL_TESTS "" CACHE INTERNAL "")
 enable_testing()
+find_package(Python3 COMPONENTS Interpreter)
+
+# _dossier_unity(TARGET SOURCE…): compiles sources that do not disturb each other as one file. A
+# whole build takes less than half the time, and one changed file a few seconds more.
+function(_dossier_unity target)
+  if(NOT DOSSIER_UNITY OR NOT Python3_FOUND)
+    return()
+  endif()
+  set(script ${CMAKE_SOURCE_DIR}/cmake/unity_groups.py)
+  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+  list(FILTER ARGN INCLUDE REGEX "\\.cc$")
+  execute_process(COMMAND ${Python3_EXECUTABLE} -I ${script} ${CMAKE_SOURCE_DIR}/src ${ARGN}
+    OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" lines "${lines}")
+  foreach(line ${lines})
+    string(REGEX MATCH "^(group[0-9]+) (.+)$" _ "${line}")
+    set_source_files_properties(${CMAKE_MATCH_2} PROPERTIES UNITY_GROUP ${CMAKE_MATCH_1})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
 
 function(_dossier_use target)
   foreach(module ${ARGN})
@@ -39,6 +59,7 @@ function(dossier_module name)
   endif()
   _dossier_include_folder(${name} folder)
   add_library(dossier_${name} STATIC ${sources})
+  _dossier_unity(dossier_${name} ${sources})
   target_include_directories(dossier_${name} PUBLIC ${folder})
   _dossier_libraries(dossier_${name} ${ARG_LIBRARIES})
   _dossier_use(dossier_${name} ${ARG_USES})
@@ -51,6 +72,7 @@ function(dossier_module name)
   endif()
   if(tests)
     add_executable(${name}_test ${tests})
+    _dossier_unity(${name}_test ${tests})
     set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_compile_definitions(${name}_test PRIVATE
       DOSSIER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" DOSSIER_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")

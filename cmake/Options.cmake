@@ -10,6 +10,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(DOSSIER_SANITIZE "" CACHE STRING "Value of -fsanitize=, empty for none")
 option(DOSSIER_FUZZ "Build the fuzz targets (needs clang)" OFF)
 option(DOSSIER_TIDY "Run clang-tidy-19 on every file" OFF)
+option(DOSSIER_UNITY "Compile sources of a module together where that changes nothing" OFF)
 option(DOSSIER_WERROR "Warnings are errors" ON)
 
 if(NOT CMAKE_BUILD_TYPE)

@@ -1,0 +1,125 @@
+"""Says which sources of a module may be compiled as one file.
+
+    unity_groups.py INCLUDE_ROOT SOURCE...
+
+prints `GROUP SOURCE` a line, for sources that share a group with another. Two sources may stand in
+one group if no name that one keeps for itself (in an unnamed namespace, by a using-declaration or as
+a macro) is a word of the other, or of a header that only the other includes: then neither sees that
+it was compiled beside the other. The test is by words, so it separates too often and never too
+seldom; what it misses does not compile.
+"""
+
+import re
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+MOST_FILES = 10
+MOST_BYTES = 80_000
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+COMMENT = re.compile(r"//.*?$", re.M)
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
+USING = re.compile(r"^using ((?:\w+::)+(\w+));", re.M)
+ALIAS = re.compile(r"^(?:using|namespace) (\w+) = ")
+TYPE = re.compile(r"^(?:struct|class|enum(?: class)?|union) (?:\[\[\w+\]\] )?(\w+)")
+FUNCTION = re.compile(r"(\w+)\(")
+VARIABLE = re.compile(r"(\w+)(?:\[\w*\])*(?: = |=$| =$|;|\{)")
+MACRO = re.compile(r"^#define (\w+)", re.M)
+NOT_A_DECLARATION = re.compile(
+    r"^(?:[\s}#/)\]:]|namespace\b|template\b|public|private|extern|TEST(?:_[FP])?\(|[A-Z_]{4,}\(|$)")
+
+
+def unnamed_parts(text):
+    """The text of each unnamed namespace. The tree is formatted, so its end stands in a line's start."""
+    for part in text.split("\nnamespace {\n")[1:]:
+        yield part.split("\n}  // namespace\n")[0]
+
+
+def own_names(text):
+    """Names that only this source means: the unnamed namespaces' and those of using-declarations."""
+    names = {name: "own" for name in MACRO.findall(text)}
+    names.update({name: whole for whole, name in USING.findall(text)})
+    lines = [line for part in unnamed_parts(text) for line in part.split("\n")]
+    lines += [line for line in text.split("\n") if re.match(r"static |namespace \w+ = |using \w+ = ", line)]
+    for line in lines:
+        if NOT_A_DECLARATION.match(line) and not line.startswith("namespace"):
+            continue
+        for pattern in (ALIAS, TYPE, FUNCTION, VARIABLE):
+            found = pattern.search(line)
+            if found:
+                names.setdefault(found[1], "own")
+                break
+        else:
+            names.update({word: "own" for word in WORD.findall(line)[-1:]})
+    for part in unnamed_parts(text):  # enumerators are as visible as their enumeration
+        for body in re.findall(r"^enum \w+[^{;]*\{([^}]*)\}", part, re.M):
+            names.update({word: "own" for word in WORD.findall(body)})
+    return names
+
+
+class Reader:
+    def __init__(self, root):
+        self.root = root
+
+    def text(self, path):
+        return COMMENT.sub("", path.read_text(encoding="utf-8"))
+
+    @lru_cache(maxsize=None)
+    def header(self, name):
+        path = self.root / name
+        if not path.is_file():
+            return frozenset(), frozenset()
+        text = self.text(path)
+        return frozenset(WORD.findall(text)), frozenset(INCLUDE.findall(text))
+
+    def headers(self, text):
+        waiting, seen = set(INCLUDE.findall(text)), set()
+        while waiting:
+            name = waiting.pop()
+            seen.add(name)
+            waiting |= self.header(name)[1] - seen
+        return frozenset(seen)
+
+
+class Source:
+    def __init__(self, path, reader):
+        text = reader.text(Path(path))
+        self.path = path
+        self.size = len(text)
+        self.own = own_names(text)
+        self.words = frozenset(WORD.findall(text))
+        self.headers = reader.headers(text)
+
+
+def disturbs(one, other, reader):
+    """Whether a name that `one` keeps for itself could be read by `other`."""
+    for name, meaning in one.own.items():
+        if name in other.words and not (meaning != "own" and other.own.get(name) == meaning):
+            return True
+    return any(not one.own.keys().isdisjoint(reader.header(name)[0])
+               for name in other.headers - one.headers)
+
+
+def groups(sources, reader):
+    found = []
+    for source in sources:
+        for group in found:
+            if (len(group) < MOST_FILES and sum(s.size for s in group) + source.size <= MOST_BYTES
+                    and not any(disturbs(source, s, reader) or disturbs(s, source, reader) for s in group)):
+                group.append(source)
+                break
+        else:
+            found.append([source])
+    return found
+
+
+def main():
+    reader = Reader(Path(sys.argv[1]))
+    sources = [Source(path, reader) for path in sorted(sys.argv[2:])]
+    for number, group in enumerate(groups(sources, reader)):
+        for source in group if len(group) > 1 else []:
+            print(f"group{number} {source.path}")
+
+
+main()
