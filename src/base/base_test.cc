@@ -125,6 +125,8 @@ TEST(TextTest, NumbersNamesSizesAndDurations) {
   const std::string names[] = {"coding", "plan", "review"};
   EXPECT_EQ(NearestNames("codign", names), std::vector<std::string>{"coding"});
   EXPECT_TRUE(NearestNames("zzz", names).empty());
+  const std::vector<std::string> far = {"tokens"};  // four of eight letters
+  EXPECT_TRUE(NearestNames("nonsense", far).empty());
   EXPECT_EQ(*ParseSize("10M"), 10485760u);
   EXPECT_EQ(ParseDuration("300ms")->count(), 300);
   EXPECT_EQ(ParseDuration("2")->count(), 2000);

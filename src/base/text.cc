@@ -105,7 +105,7 @@ std::vector<std::string> NearestNames(std::string_view name, std::span<const std
   const std::string wanted = ToLowerAscii(name);
   for (const std::string& candidate : names) {
     const std::size_t distance = EditDistance(wanted, ToLowerAscii(candidate));
-    if (distance * 2 <= std::max(wanted.size(), candidate.size())) {
+    if (distance * 5 <= 2 * std::max(wanted.size(), candidate.size())) {
       ranked.emplace_back(distance, candidate);
     }
   }

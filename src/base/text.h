@@ -29,7 +29,7 @@ std::string Join(std::span<const std::string> parts, std::string_view separator)
 std::string ReplaceAll(std::string_view text, std::string_view from, std::string_view to);
 
 // Up to `count` of `names`, nearest first by edit distance without case; those too far to be meant
-// (more than half of the longer name's length) are left out.
+// (more than two fifths of the longer name's length) are left out.
 std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string> names,
                                       std::size_t count = 3);
 
