@@ -42,9 +42,9 @@ TEST(Utf8Test, CountsCodePointsUtf16UnitsAndInvalidParts) {  // INS-4, INS-9
   for (const Expected& c : kCases) {
     const Census census = Count(c.text);
     EXPECT_EQ(census.bytes, c.text.size());
-    EXPECT_EQ(census.code_points, c.code_points) << testing::PrintToString(c.text);
-    EXPECT_EQ(census.utf16_units, c.utf16_units) << testing::PrintToString(c.text);
-    EXPECT_EQ(census.invalid, c.invalid) << testing::PrintToString(c.text);
+    EXPECT_EQ(census.code_points, c.code_points) << ::testing::PrintToString(c.text);
+    EXPECT_EQ(census.utf16_units, c.utf16_units) << ::testing::PrintToString(c.text);
+    EXPECT_EQ(census.invalid, c.invalid) << ::testing::PrintToString(c.text);
     EXPECT_EQ(IsValid(c.text), c.invalid == 0);
   }
 }

@@ -234,7 +234,7 @@ TEST(ChatTest, AMissingLayerOfTheSandboxEndsTheTurn) {  // CON-36
 TEST(ChatTest, AnInvalidReplyIsRepairedOrRefused) {  // CON-41
   const auto schema =
       model::JsonSchema::Compile(JsonObject{{"type", "object"}, {"required", JsonArray{"n"}}});
-  ASSERT_THAT(schema, testing::Succeeds());
+  ASSERT_THAT(schema, dossier::testing::Succeeds());
   struct Case {
     Strings replies;
     int rounds, exit;
@@ -337,7 +337,7 @@ TEST(ChatTest, WhatADeletedConversationLeftGoesWithTheLastThatNamesIt) {  // 3.4
   TurnRequest request = rig.Request("And now?");
   request.options.refresh = TurnOptions::Refresh::kYes;
   ASSERT_EQ(rig.Send(request).exit, 0);
-  ASSERT_THAT(rig.store.Fork("talk", std::nullopt, "copy", {}), testing::Succeeds());
+  ASSERT_THAT(rig.store.Fork("talk", std::nullopt, "copy", {}), dossier::testing::Succeeds());
   const auto content = *store::ContentStore::Open(rig.content_folder());
   const ForgetParts parts{
       .store = rig.store, .journal = rig.journal.get(), .content_folder = rig.content_folder()};
@@ -345,8 +345,8 @@ TEST(ChatTest, WhatADeletedConversationLeftGoesWithTheLastThatNamesIt) {  // 3.4
   for (const std::string id : {"copy", "talk"}) {  // the fork first, then its origin
     EXPECT_THAT(prompt(), ::testing::HasSubstr("a private question"));
     EXPECT_TRUE(content->Has(context));
-    ASSERT_THAT(ForgetTraces(parts, std::vector{id}), testing::Succeeds());
-    ASSERT_THAT(rig.store.Delete(id, {}), testing::Succeeds());
+    ASSERT_THAT(ForgetTraces(parts, std::vector{id}), dossier::testing::Succeeds());
+    ASSERT_THAT(rig.store.Delete(id, {}), dossier::testing::Succeeds());
   }
   EXPECT_THAT(prompt(), ::testing::Not(::testing::HasSubstr("private")));
   EXPECT_FALSE(content->Has(context));

@@ -41,7 +41,7 @@ class CompactNowTest : public ::testing::Test {
 
 TEST_F(CompactNowTest, OldTurnsBecomeASummaryWithoutAnyTrigger) {  // 3.4, CON-44, CON-45
   const auto done = Compact({.keep_turns = 3, .summary_tokens = 100}, {.text = "A summary."});
-  ASSERT_THAT(done, testing::Succeeds());
+  ASSERT_THAT(done, dossier::testing::Succeeds());
   EXPECT_THAT(done->line, HasSubstr("compacted: turns 1-2"));
   EXPECT_EQ(done->usage.input, 10);
   EXPECT_EQ(client_->requests.front().purpose, model::Purpose::kCompact);
@@ -56,7 +56,7 @@ TEST_F(CompactNowTest, AFailedSummaryOrADryRunChangesNothing) {  // CON-42
   EXPECT_THAT(Compact(limits, {.error = down}), FailsWith(ErrorCode::kNetwork, "nobody answers"));
   EXPECT_THAT(Compact(limits, {.text = " "}), FailsWith(ErrorCode::kNetwork, "no text"));
   const auto planned = Compact(limits, {}, CompactParts::Action::kPlan);
-  ASSERT_THAT(planned, testing::Succeeds());
+  ASSERT_THAT(planned, dossier::testing::Succeeds());
   EXPECT_THAT(planned->line, HasSubstr("would compact turns 1-3"));
   EXPECT_TRUE(client_->requests.empty());
   EXPECT_TRUE(rig_.Read()->compaction.empty());

@@ -9,8 +9,8 @@
 namespace dossier::conversation {
 namespace {
 
-using testing::FailsWith;
-using testing::Succeeds;
+using dossier::testing::FailsWith;
+using dossier::testing::Succeeds;
 using Trigger = CompactionPlan::Trigger;
 
 struct Figure {

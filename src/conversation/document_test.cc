@@ -9,8 +9,8 @@
 namespace dossier::conversation {
 namespace {
 
-using testing::FailsWith;
-using testing::Succeeds;
+using dossier::testing::FailsWith;
+using dossier::testing::Succeeds;
 
 // As a Python program writes it: escapes, a foreign key, odd numbers, parts, null content.
 constexpr std::string_view kForeign = R"({

@@ -11,8 +11,8 @@
 namespace dossier::conversation {
 namespace {
 
-using testing::FailsWith;
-using testing::Succeeds;
+using dossier::testing::FailsWith;
+using dossier::testing::Succeeds;
 
 class IndexTest : public ::testing::Test {
  protected:

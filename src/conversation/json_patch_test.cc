@@ -8,8 +8,8 @@
 namespace dossier::conversation {
 namespace {
 
-using testing::FailsWith;
-using testing::Succeeds;
+using dossier::testing::FailsWith;
+using dossier::testing::Succeeds;
 
 // CON-29
 TEST(JsonPatch, ChangesOnlyWhatItMeans) {

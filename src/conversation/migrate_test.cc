@@ -7,7 +7,7 @@
 namespace dossier::conversation {
 namespace {
 
-using testing::Succeeds;
+using dossier::testing::Succeeds;
 
 Document Legacy(const std::vector<std::pair<std::string, std::string>>& messages) {
   Document document = Document::Make("x", "m", "2026-01-01T00:00:00.000000Z");

@@ -9,8 +9,8 @@
 namespace dossier::conversation {
 namespace {
 
-using testing::FailsWith;
-using testing::Succeeds;
+using dossier::testing::FailsWith;
+using dossier::testing::Succeeds;
 
 int Count(std::string_view text, std::string_view part) {
   int count = 0;

@@ -18,8 +18,8 @@
 namespace dossier::conversation {
 namespace {
 
-using testing::FailsWith;
-using testing::Succeeds;
+using dossier::testing::FailsWith;
+using dossier::testing::Succeeds;
 
 class StoreTest : public ::testing::Test {
  protected:

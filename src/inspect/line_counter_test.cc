@@ -28,9 +28,9 @@ TEST(LineCounterTest, LinesEndWithLfCrlfOrALoneCr) {  // INS-2, INS-3
   };
   for (const Case& c : kCases) {
     const LineSummary summary = SummarizeLines(c.text);
-    EXPECT_EQ(summary.lines(), c.lines) << testing::PrintToString(c.text);
-    EXPECT_EQ(summary.blank_lines(), c.blank) << testing::PrintToString(c.text);
-    EXPECT_EQ(summary.longest_line_bytes(), c.longest) << testing::PrintToString(c.text);
+    EXPECT_EQ(summary.lines(), c.lines) << ::testing::PrintToString(c.text);
+    EXPECT_EQ(summary.blank_lines(), c.blank) << ::testing::PrintToString(c.text);
+    EXPECT_EQ(summary.longest_line_bytes(), c.longest) << ::testing::PrintToString(c.text);
     EXPECT_EQ(summary.lf, c.lf);
     EXPECT_EQ(summary.crlf, c.crlf);
     EXPECT_EQ(summary.lone_cr(), c.cr);
@@ -59,7 +59,7 @@ TEST(LineCounterTest, AnySplitOfATextGivesTheSameSummary) {  // INS-6, INS-12
       joined.Append(SummarizeLines(std::string_view(text).substr(at, length)));
       at += length;
     }
-    ASSERT_EQ(joined, whole) << testing::PrintToString(text);
+    ASSERT_EQ(joined, whole) << ::testing::PrintToString(text);
   }
 }
 

@@ -82,7 +82,7 @@ class PassesTest : public ::testing::Test {
     const auto source = MemorySource(text, "");
     TablePass pass(*source, {}, TableRecords(options));
     const CsvSummary summary = ScanInParts(&pass, text, cuts, &random_);
-    ASSERT_EQ(Shown(summary), Shown(whole.Finish())) << testing::PrintToString(text);
+    ASSERT_EQ(Shown(summary), Shown(whole.Finish())) << ::testing::PrintToString(text);
     wrong_guesses_ += pass.wrong_guesses();
   }
 
@@ -92,7 +92,7 @@ class PassesTest : public ::testing::Test {
     const auto source = MemorySource(text, "");
     NdjsonPass pass(*source, {}, NdjsonRecords(NdjsonScanner()));
     const NdjsonSummary summary = ScanInParts(&pass, text, cuts, &random_);
-    ASSERT_EQ(Shown(summary), Shown(whole.Finish())) << testing::PrintToString(text);
+    ASSERT_EQ(Shown(summary), Shown(whole.Finish())) << ::testing::PrintToString(text);
   }
 
   Random random_{83};

@@ -56,7 +56,7 @@ TEST(TextCounterTest, TheFastKernelEqualsTheScalarOneAtEveryAlignmentAndLength) 
       const std::size_t start = (base * 7 + length) % 64;
       const std::string_view part = std::string_view(text).substr(start, length);
       ASSERT_EQ(internal::CountTextAvx2(part), internal::CountTextScalar(part))
-          << testing::PrintToString(part);
+          << ::testing::PrintToString(part);
     }
   }
 }
@@ -85,7 +85,7 @@ TEST(TextCounterTest, TextsCutAtAnyCodePointCountAlike) {  // INS-6, INS-12
       if (utf8::FloorBoundary(text, cut) != cut) continue;
       TextCount joined = CountText(std::string_view(text).substr(0, cut));
       joined.Append(CountText(std::string_view(text).substr(cut)));
-      ASSERT_EQ(joined, whole) << cut << " in " << testing::PrintToString(text);
+      ASSERT_EQ(joined, whole) << cut << " in " << ::testing::PrintToString(text);
     }
   }
 }

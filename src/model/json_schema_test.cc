@@ -6,10 +6,10 @@
 namespace dossier::model {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 Json Parsed(std::string_view text) {
   Result<Json> value = ParseJson(text, 2000);
@@ -149,7 +149,7 @@ TEST(JsonSchemaTest, WhatIsNotAppliedIsSaid) {  // CON-39
 TEST(JsonSchemaTest, HostileSchemasAndValuesCostLittle) {
   const JsonSchema endless = Compiled(R"({"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/a"}}})");
   EXPECT_THAT(endless.Check(Json(1)),
-              ElementsAre(testing::Field(&SchemaViolation::reason, HasSubstr("without end"))));
+              ElementsAre(::testing::Field(&SchemaViolation::reason, HasSubstr("without end"))));
   const JsonSchema doubling = Compiled(R"({"anyOf":[{"$ref":"#"},{"$ref":"#"}]})");
   EXPECT_FALSE(doubling.Check(Json(1)).empty());
   const JsonSchema slow = Compiled(R"({"pattern":"^(a+)+$"})");

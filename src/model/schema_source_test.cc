@@ -14,15 +14,15 @@
 namespace dossier::model {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr std::string_view kUrl = "https://schemas.example/review.json";
 constexpr std::string_view kSchema = R"({"type":"object","properties":{"a":{"type":"string"},
     "b":{"type":["null","integer"]},"c":{}},"required":["b"]})";
 
-class SchemaSourceTest : public testing::Test {
+class SchemaSourceTest : public ::testing::Test {
  protected:
   SchemaSourceTest() {
     source_.folders = {folder_.path(), folder_.path() + "/.dossier"};

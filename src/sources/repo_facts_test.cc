@@ -157,9 +157,9 @@ TEST_F(RepoFactsTest, AHeaderIsCollectedFromAFolderBelow) {  // section 3, A8
   EXPECT_THAT(state->header.targets, ElementsAre("src"));
   EXPECT_THAT(state->warnings, ElementsAre(HasSubstr("there is no config/policy.edn")));
   EXPECT_THAT(source.Collect({.task_id = "fact-01"}),
-              testing::FailsWith(ErrorCode::kNotFound,
-                                 "there is no task fact-01; did you mean "
-                                 "fact-001?"));
+              dossier::testing::FailsWith(ErrorCode::kNotFound,
+                                          "there is no task fact-01; did you mean "
+                                          "fact-001?"));
 }
 
 }  // namespace
