@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/instrumentation.h"
 #include "base/random.h"
 #include "sandbox/escape_native.h"
 #include "sandbox/isolation_harness.h"

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/instrumentation.h"
 #include "base/text.h"
 #include "sandbox/isolation_harness.h"
 #include "testing/result_matchers.h"
