@@ -127,6 +127,8 @@ TEST(TextTest, NumbersNamesSizesAndDurations) {
   EXPECT_TRUE(NearestNames("zzz", names).empty());
   const std::vector<std::string> far = {"tokens"};  // four of eight letters
   EXPECT_TRUE(NearestNames("nonsense", far).empty());
+  const std::vector<std::string> swapped = {"task"};  // one slip of the fingers
+  EXPECT_EQ(NearestNames("taks", swapped), swapped);
   EXPECT_EQ(*ParseSize("10M"), 10485760u);
   EXPECT_EQ(ParseDuration("300ms")->count(), 300);
   EXPECT_EQ(ParseDuration("2")->count(), 2000);

@@ -290,8 +290,10 @@ TEST(ChatTest, TheJournalTellsTheTurn) {  // M4
   ChatRig rig;
   rig.answers = {{.text = "Hi"}};
   const TurnOutcome outcome = rig.Send("Hello");
+  const auto events = rig.journal->Events(outcome.run);
+  ASSERT_THAT(events, dossier::testing::Succeeds());
   Strings types;
-  for (const store::Event& event : *rig.journal->Events(outcome.run)) types.push_back(event.type);
+  for (const store::Event& event : *events) types.push_back(event.type);
   EXPECT_EQ(types, (Strings{"run.started", "context.ready", "request.sent", "reply.received",
                             "answer.accepted", "turn.saved", "run.finished"}));
   EXPECT_EQ(rig.Read()->turns.back().run, outcome.run);
