@@ -15,13 +15,14 @@
 #include <cstring>
 
 namespace dossier::internal {
-namespace {
-
-constexpr int kControl = 3;  // where the control socket lies in the supervisor
 
 // The C library's own. That of a sanitizer keeps one address to return to for each thread, and here
 // one vfork stands inside another.
 pid_t PlainVfork() __asm__("__vfork");
+
+namespace {
+
+constexpr int kControl = 3;  // where the control socket lies in the supervisor
 
 struct ProcessIds {
   pid_t pid, parent;
