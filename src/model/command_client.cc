@@ -36,14 +36,7 @@ class CommandClient final : public Client {
       std::lock_guard lock(mutex_);
       threads.swap(threads_);
     }
-    for (std::thread& thread : threads) {
-      // The last owner may be a sink that one of them calls.
-      if (thread.get_id() == std::this_thread::get_id()) {
-        thread.detach();
-      } else {
-        thread.join();
-      }
-    }
+    for (std::thread& thread : threads) thread.join();
   }
 
   void Submit(std::shared_ptr<const Request> request, CancelToken cancel,

@@ -74,14 +74,16 @@ class Concurrency {
   std::uint64_t epoch_ = 0;
 };
 
+// Shared with the sinks that the client holds, which may let go of it after the gate has ended, on
+// the client's own thread. So it owns nothing that has threads: client and timer belong to the
+// gate. Once CancelAllAndWait has returned, only the timer's thread may still be in a call.
 class Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(std::shared_ptr<Client> client, GateOptions options, std::shared_ptr<const Clock> clock,
-       std::shared_ptr<Timer> timer)
-      : client_(std::move(client)),
+  Core(Client& client, GateOptions options, std::shared_ptr<const Clock> clock, Timer& timer)
+      : client_(client),
         options_(options),
         clock_(std::move(clock)),
-        timer_(std::move(timer)),
+        timer_(timer),
         random_(options.seed),
         concurrency_(options.concurrency) {}
 
@@ -110,10 +112,10 @@ class Core : public std::enable_shared_from_this<Core> {
   Result<Reservation> Reserve(const Job& job) const;
   Error CancelledError(const Job& job) const;
 
-  const std::shared_ptr<Client> client_;
+  Client& client_;
   const GateOptions options_;
   const std::shared_ptr<const Clock> clock_;
-  const std::shared_ptr<Timer> timer_;
+  Timer& timer_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -157,11 +159,11 @@ void Core::Submit(JobPtr job) {
   }
   // Cancellation is handed to the timer thread: the cancelling thread must not run sinks, nor wait
   // for one that runs.
-  const std::uint64_t id = job->cancel.OnCancel(
-      [core = weak_from_this(), weak = std::weak_ptr<Job>(job), timer = timer_.get()] {
+  const std::uint64_t id =
+      job->cancel.OnCancel([core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
         const auto alive = core.lock();
         if (!alive) return;
-        timer->Post([core, weak] {
+        alive->timer_.Post([core, weak] {
           const auto still = core.lock();
           const auto job = weak.lock();
           if (still && job) still->Cancel(job, job->cancel.reason());
@@ -215,7 +217,7 @@ void Core::Enqueue(const JobPtr& job) {
   }
   if (refused) {
     // Not here: a sink is never called before Submit returns.
-    timer_->Post([core = shared_from_this(), job, error = *refused] {
+    timer_.Post([core = shared_from_this(), job, error = *refused] {
       core->Finish(job, tl::unexpected(error));
     });
     return;
@@ -246,20 +248,20 @@ void Core::Pump() {
 }
 
 void Core::Send(const JobPtr& job) {
-  client_->Submit(job->request, job->sending->token(),
-                  std::make_shared<AttemptSink>(shared_from_this(), job));
+  client_.Submit(job->request, job->sending->token(),
+                 std::make_shared<AttemptSink>(shared_from_this(), job));
 }
 
 // The run's time counts in the queue as on the wire. 0: the run has no limit of time.
 std::uint64_t Core::WatchTime(const JobPtr& job) {
   const std::optional<Millis> left = job->ledger->time_left(job->stage);
   if (!left) return 0;
-  return timer_->At(clock_->Now() + *left,
-                    [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
-                      const auto alive = core.lock();
-                      const auto still = weak.lock();
-                      if (alive && still) alive->RunOutOfTime(still);
-                    });
+  return timer_.At(clock_->Now() + *left,
+                   [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
+                     const auto alive = core.lock();
+                     const auto still = weak.lock();
+                     if (alive && still) alive->RunOutOfTime(still);
+                   });
 }
 
 void Core::RunOutOfTime(const JobPtr& job) {
@@ -285,7 +287,7 @@ void Core::HoldBack(Millis wait) {
   const Clock::Steady until = clock_->Now() + std::min(wait, options_.longest_delay);
   if (until <= not_before_) return;
   not_before_ = until;
-  timer_->At(until, [core = weak_from_this()] {
+  timer_.At(until, [core = weak_from_this()] {
     if (const auto alive = core.lock()) alive->Pump();
   });
 }
@@ -299,7 +301,7 @@ void Core::Cancel(const JobPtr& job, const std::string& reason) {
       source = job->sending;
     } else {
       if (job->state == State::kQueued) job->held.Withdraw();
-      if (job->state == State::kWaiting) timer_->Forget(job->retry_timer);
+      if (job->state == State::kWaiting) timer_.Forget(job->retry_timer);
       job->state = State::kDelivering;
     }
   }
@@ -349,7 +351,7 @@ void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& fail
     }
     if (reply) reply->attempts = job->attempt;
   }
-  if (limit_timer) timer_->Forget(limit_timer);
+  if (limit_timer) timer_.Forget(limit_timer);
   Pump();
   if (!reply && reply.error().code == ErrorCode::kCancelled && out_of_time) {
     reply = MakeError(ErrorCode::kLimit, "time: the run's time is used up; a request was stopped");
@@ -398,12 +400,12 @@ void Core::Retry(const JobPtr& job, const Error& error, const Failure& failure) 
     std::lock_guard lock(mutex_);
     if (!job->cancel.cancelled() && !closing_) {
       job->state = State::kWaiting;
-      job->retry_timer = timer_->At(clock_->Now() + *delay,
-                                    [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
-                                      const auto alive = core.lock();
-                                      const auto still = weak.lock();
-                                      if (alive && still) alive->Enqueue(still);
-                                    });
+      job->retry_timer = timer_.At(clock_->Now() + *delay,
+                                   [core = weak_from_this(), weak = std::weak_ptr<Job>(job)] {
+                                     const auto alive = core.lock();
+                                     const auto still = weak.lock();
+                                     if (alive && still) alive->Enqueue(still);
+                                   });
       return;
     }
   }
@@ -421,7 +423,7 @@ void Core::Finish(const JobPtr& job, Result<Reply> reply) {
     jobs_.erase(job.get());
   }
   job->cancel.Forget(cancel_id);
-  if (limit_timer) timer_->Forget(limit_timer);
+  if (limit_timer) timer_.Forget(limit_timer);
   job->sink->OnDone(std::move(reply));
   job->sink.reset();
   // Nothing may touch the ledger or the caller's sink once the last one is done.
@@ -445,8 +447,11 @@ void Core::CancelAllAndWait() {
 
 class GateImpl final : public Gate {
  public:
-  explicit GateImpl(std::shared_ptr<Core> core, std::shared_ptr<Timer> timer)
-      : timer_(std::move(timer)), core_(std::move(core)) {}
+  GateImpl(std::shared_ptr<Client> client, GateOptions options, std::shared_ptr<const Clock> clock,
+           std::shared_ptr<Timer> timer)
+      : client_(std::move(client)),
+        timer_(std::move(timer)),
+        core_(std::make_shared<Core>(*client_, options, std::move(clock), *timer_)) {}
   ~GateImpl() override { core_->CancelAllAndWait(); }
 
   void Submit(std::shared_ptr<const Request> request, Ledger& ledger, Stage stage,
@@ -463,7 +468,8 @@ class GateImpl final : public Gate {
   int in_flight() const override { return core_->in_flight(); }
 
  private:
-  const std::shared_ptr<Timer> timer_;  // ends after the core's last task
+  const std::shared_ptr<Client> client_;
+  const std::shared_ptr<Timer> timer_;  // ends first: its thread may be in a call of the client
   const std::shared_ptr<Core> core_;
 };
 
@@ -506,8 +512,7 @@ Result<Reply> Gate::Complete(Request request, Ledger& ledger, Stage stage,
 
 std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, GateOptions options,
                                std::shared_ptr<const Clock> clock, std::shared_ptr<Timer> timer) {
-  auto core = std::make_shared<Core>(std::move(client), options, std::move(clock), timer);
-  return std::make_unique<GateImpl>(std::move(core), std::move(timer));
+  return std::make_unique<GateImpl>(std::move(client), options, std::move(clock), std::move(timer));
 }
 
 std::unique_ptr<Gate> Gate::Make(std::shared_ptr<Client> client, GateOptions options,

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <semaphore>
+#include <thread>
+
 #include "base/random.h"
 #include "model/fakes_for_test.h"
 #include "model/gate_core.h"
@@ -316,20 +319,82 @@ TEST(TimerTest, TasksRunInOrderOfTimeAndForgottenOnesNot) {
   EXPECT_EQ(order, "abc");
 }
 
-TEST(TimerTest, ATaskMayBeTheLastOwner) {
-  std::mutex mutex;
-  std::condition_variable done;
-  bool ended = false;
+// A client is as slow as it likes to let go of a sink. Were the sink an owner of the client, the
+// client would end on its own thread and wait there for itself.
+TEST(GateOwnershipTest, AClientEndsWithTheGateWhateverItStillHolds) {
+  struct SlowToLetGo final : Client {
+    explicit SlowToLetGo(std::shared_ptr<Sink>* given) : kept(given) {}
+    void Submit(std::shared_ptr<const Request>, CancelToken, std::shared_ptr<Sink> sink) override {
+      *kept = std::move(sink);
+    }
+    std::shared_ptr<Sink>* const kept;
+  };
+  std::shared_ptr<Sink> kept;
+  auto client = std::make_shared<SlowToLetGo>(&kept);
+  auto clock = std::make_shared<ManualClock>();
+  auto timer = std::make_shared<ManualTimer>(clock);
+  const std::weak_ptr<Client> client_alive = client;
+  const std::weak_ptr<Timer> timer_alive = timer;
+  Ledger ledger({}, clock);
+  auto gate = MakeGate(std::move(client), {}, clock, std::move(timer));
+  const auto sink = std::make_shared<RecordingSink>();
+  gate->Submit(std::make_shared<const Request>(UserRequest("x")), ledger, Stage::kNormal, {}, sink);
+  std::thread([&] { kept->OnDone(Reply{}); }).join();
+  gate.reset();
+  EXPECT_TRUE(sink->Wait().has_value());
+  ASSERT_TRUE(kept);
+  EXPECT_TRUE(client_alive.expired()) << "the sink owns the client that calls it";
+  EXPECT_TRUE(timer_alive.expired()) << "the sink owns the gate's timer";
+}
+
+// A retry is sent by the timer's thread; its answer may come before that call has returned.
+TEST(GateOwnershipTest, ACallByTheTimerEndsBeforeTheClientDoes) {
+  struct AnswersFirst final : Client {
+    ~AnswersFirst() override { EXPECT_TRUE(returned) << "it ended in the middle of a call"; }
+    void Submit(std::shared_ptr<const Request>, CancelToken, std::shared_ptr<Sink> sink) override {
+      if (calls++ == 0) {
+        first = std::thread([sink] {
+          sink->OnFailure(kAgain);
+          sink->OnDone(MakeError(ErrorCode::kNetwork, "broken"));
+        });
+        return;
+      }
+      first.join();
+      std::thread([&] { sink->OnDone(Reply{}); }).join();
+      answered.release();
+      go_on.acquire();
+      returned = true;
+    }
+    std::thread first;
+    std::binary_semaphore answered{0}, go_on{0};
+    std::atomic<int> calls{0};
+    std::atomic<bool> returned{false};
+  };
+  auto client = std::make_shared<AnswersFirst>();
+  AnswersFirst& watched = *client;
+  const std::weak_ptr<Client> alive = client;
+  Ledger ledger({}, SystemClock());
+  auto gate = Gate::Make(std::move(client), {.first_delay = Millis(1)}, SystemClock());
+  gate->Submit(std::make_shared<const Request>(UserRequest("x")), ledger, Stage::kNormal, {},
+               std::make_shared<RecordingSink>());
+  watched.answered.acquire();
+  std::thread closer([&] { gate.reset(); });
+  for (int i = 0; i < 1000 && !alive.expired(); ++i) std::this_thread::yield();
+  ASSERT_FALSE(alive.expired());
+  watched.go_on.release();
+  closer.join();
+  EXPECT_TRUE(alive.expired());
+}
+
+TEST(TimerTest, ALinkOutlivesTheTimer) {
   auto timer = MakeThreadTimer(SystemClock());
-  auto* raw = timer.get();
-  raw->Post([&, own = std::move(timer)]() mutable {
-    own.reset();
-    std::lock_guard lock(mutex);
-    ended = true;
-    done.notify_all();
-  });
-  std::unique_lock lock(mutex);
-  done.wait(lock, [&] { return ended; });
+  TimerLink link(*timer);
+  std::binary_semaphore ran{0};
+  link.Post([&] { ran.release(); });
+  ran.acquire();
+  link.Cut();
+  timer.reset();
+  link.Post([&] { ADD_FAILURE() << "the timer has ended"; });
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ bool MayPass(CURLcode code, long proxy_status) {
          (proxy_status < 400 || proxy_status >= 500);
 }
 
-// The part that the thread owns together with the handle, which may end on that very thread.
+// The part that the thread and those who cancel own together with the loop.
 class Worker : public std::enable_shared_from_this<Worker> {
  public:
   explicit Worker(const CurlApi& curl) : curl_(curl), multi_(curl.multi_init()) {
@@ -403,11 +403,7 @@ class CurlLoop final : public HttpLoop {
   }
   ~CurlLoop() override {
     worker_->Stop();
-    if (thread_.get_id() == std::this_thread::get_id()) {
-      thread_.detach();  // the last owner was a receiver
-    } else {
-      thread_.join();
-    }
+    thread_.join();
   }
 
   std::uint64_t Send(HttpCall call, CancelToken cancel,

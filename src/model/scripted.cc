@@ -294,7 +294,11 @@ struct Pending {
 class ScriptedClient final : public Client {
  public:
   ScriptedClient(std::shared_ptr<Script> script, std::shared_ptr<const Clock> clock)
-      : script_(std::move(script)), clock_(clock), timer_(MakeThreadTimer(std::move(clock))) {}
+      : script_(std::move(script)),
+        clock_(clock),
+        timer_(MakeThreadTimer(std::move(clock))),
+        link_(std::make_shared<TimerLink>(*timer_)) {}
+  ~ScriptedClient() override { link_->Cut(); }
 
   void Submit(std::shared_ptr<const Request> request, CancelToken cancel,
               std::shared_ptr<Sink> sink) override {
@@ -322,11 +326,9 @@ class ScriptedClient final : public Client {
  private:
   // Only a request that waits needs to hear of a cancellation at once.
   void WatchCancel(const std::shared_ptr<Pending>& pending) {
-    pending->cancel_id = pending->cancel.OnCancel(
-        [weak = std::weak_ptr<Pending>(pending), timer = std::weak_ptr<Timer>(timer_)] {
-          const auto alive = timer.lock();
-          if (!alive) return;
-          alive->Post([weak] {
+    pending->cancel_id =
+        pending->cancel.OnCancel([weak = std::weak_ptr<Pending>(pending), link = link_] {
+          link->Post([weak] {
             if (const auto still = weak.lock()) {
               Deliver(*still, Script::Answer(), {}, Failure::Retry::kNo);
             }
@@ -381,6 +383,7 @@ class ScriptedClient final : public Client {
   const std::shared_ptr<Script> script_;
   const std::shared_ptr<const Clock> clock_;
   const std::shared_ptr<Timer> timer_;
+  const std::shared_ptr<TimerLink> link_;
 };
 
 }  // namespace

@@ -94,11 +94,12 @@ class Delivery {
 
 class ScriptServer {
  public:
-  ScriptServer(std::shared_ptr<Script> script, std::optional<RoleRules> rules, UniqueFd record)
+  ScriptServer(std::shared_ptr<Script> script, std::optional<RoleRules> rules, UniqueFd record,
+               std::shared_ptr<TimerLink> timer)
       : script_(std::move(script)),
         rules_(rules),
         record_(std::move(record)),
-        timer_(MakeThreadTimer(SystemClock())) {}
+        timer_(std::move(timer)) {}
 
   void Handle(std::shared_ptr<HttpExchange> exchange) {
     const HttpRequest& http = exchange->request();
@@ -170,7 +171,27 @@ class ScriptServer {
   const UniqueFd record_;
   std::mutex mutex_;
   std::atomic<std::uint64_t> number_{0};
-  const std::shared_ptr<Timer> timer_;
+  const std::shared_ptr<TimerLink> timer_;
+};
+
+// An answer that waits holds its connection, which holds the server. So the timer is not the
+// server's: it ends first, with what waits.
+class ScriptListener final : public HttpListener {
+ public:
+  ScriptListener(std::unique_ptr<HttpListener> listener, std::shared_ptr<Timer> timer,
+                 std::shared_ptr<TimerLink> link)
+      : listener_(std::move(listener)), timer_(std::move(timer)), link_(std::move(link)) {}
+  ~ScriptListener() override {
+    link_->Cut();
+    timer_.reset();
+  }
+
+  int port() const override { return listener_->port(); }
+
+ private:
+  const std::unique_ptr<HttpListener> listener_;
+  std::shared_ptr<Timer> timer_;
+  const std::shared_ptr<TimerLink> link_;
 };
 
 }  // namespace
@@ -183,9 +204,15 @@ Result<std::unique_ptr<HttpListener>> ServeScript(std::shared_ptr<Script> script
         open(options.record_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     if (!record.valid()) return MakeErrnoError(errno, options.record_path);
   }
-  auto server = std::make_shared<ScriptServer>(std::move(script), options.rules, std::move(record));
-  return HttpListener::Start({.port = options.port},
-                             [server](auto exchange) { server->Handle(std::move(exchange)); });
+  auto timer = MakeThreadTimer(SystemClock());
+  auto link = std::make_shared<TimerLink>(*timer);
+  auto server =
+      std::make_shared<ScriptServer>(std::move(script), options.rules, std::move(record), link);
+  DOSSIER_ASSIGN_OR_RETURN(auto listener,
+                           HttpListener::Start({.port = options.port}, [server](auto exchange) {
+                             server->Handle(std::move(exchange));
+                           }));
+  return std::make_unique<ScriptListener>(std::move(listener), std::move(timer), std::move(link));
 }
 
 }  // namespace dossier::model

@@ -4,8 +4,9 @@
 //   std::uint64_t id = timer->At(clock->Now() + Millis(500), [] { Retry(); });
 //   timer->Forget(id);
 //
-// Tasks must not block. Tasks of the same time run in the order they were given.
-// Thread-safety: all methods from any thread, also from a task.
+// Tasks must not block. Tasks of the same time run in the order they were given. The destructor
+// waits for the thread: no task owns the timer, and what cancels a request reaches it by a
+// TimerLink. Thread-safety: all methods from any thread, also from a task.
 
 #ifndef DOSSIER_MODEL_TIMER_H_
 #define DOSSIER_MODEL_TIMER_H_
@@ -13,6 +14,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -28,6 +31,28 @@ class Timer {
 
   // As soon as possible.
   void Post(std::function<void()> task) { At(Clock::Steady::min(), std::move(task)); }
+};
+
+// A way to a timer that may have ended by then, without a share in it. Thread-safety: all methods
+// from any thread.
+class TimerLink {
+ public:
+  explicit TimerLink(Timer& timer) : timer_(&timer) {}
+  // Nothing happens once the link is cut.
+  void At(Clock::Steady when, std::function<void()> task) {
+    std::lock_guard lock(mutex_);
+    if (timer_) timer_->At(when, std::move(task));
+  }
+  void Post(std::function<void()> task) { At(Clock::Steady::min(), std::move(task)); }
+  // The timer's owner calls it before the timer ends.
+  void Cut() {
+    std::lock_guard lock(mutex_);
+    timer_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  Timer* timer_;
 };
 
 // One thread, started by the first task.
