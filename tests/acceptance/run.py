@@ -59,6 +59,8 @@ import threading
 import jsonschema
 import yaml
 
+from scripts.harness import is_sanitized
+
 QUIET_EVENTS = {"warning", "context.stored", "bridge.call"}
 
 
@@ -163,7 +165,7 @@ class Scenario:
         env = {"HOME": home, "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TMPDIR": home,
                "XDG_DATA_HOME": f"{home}/data", "XDG_CONFIG_HOME": f"{home}/config",
                "XDG_CACHE_HOME": f"{home}/cache"}
-        for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+        for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
             if name in os.environ:
                 env[name] = os.environ[name]
         env.update({name: self.placed(value) for name, value in self.spec.get("env", {}).items()})
@@ -406,12 +408,6 @@ class Scenario:
         found = list(pathlib.Path(env["XDG_DATA_HOME"]).rglob(f"{name[:2]}/{name[2:]}")) or \
             list(pathlib.Path(env["XDG_DATA_HOME"]).rglob(name))
         return found[0].read_text("utf-8")
-
-
-def is_sanitized(dossier: str) -> bool:
-    """A sanitizer's runtime reserves terabytes: no limit on memory can hold in such a build."""
-    program = pathlib.Path(dossier).read_bytes()
-    return b"__asan_init" in program or b"__tsan_init" in program
 
 
 def limits_memory(spec: dict) -> bool:

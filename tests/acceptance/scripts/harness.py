@@ -16,6 +16,13 @@ import threading
 import time
 import unittest
 
+
+def is_sanitized(dossier: str) -> bool:
+    """A sanitizer's runtime reserves terabytes: no limit on memory can hold in such a build."""
+    program = pathlib.Path(dossier).read_bytes()
+    return b"__asan_init" in program or b"__tsan_init" in program
+
+
 DOSSIER = ""
 
 
@@ -31,7 +38,7 @@ class Case(unittest.TestCase):
                     "TMPDIR": str(self.home), "XDG_DATA_HOME": f"{self.home}/data",
                     "XDG_CONFIG_HOME": f"{self.home}/config",
                     "XDG_CACHE_HOME": f"{self.home}/cache"}
-        for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+        for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
             if name in os.environ:
                 self.env[name] = os.environ[name]
 
