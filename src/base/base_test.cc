@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <limits>
 #include <thread>
 
 #include "base/assets.h"
@@ -11,8 +12,10 @@
 #include "base/cancel_fd.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/file_time.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/parse_time.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "testing/result_matchers.h"
@@ -107,6 +110,9 @@ TEST(FileTest, AnAtomicWriteReplacesWholeAndKeepsNothingHalfMade) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   EXPECT_EQ(MappedFile::Open(path)->bytes(), "two");
   EXPECT_THAT(ReadFile(path, 2), FailsWith(ErrorCode::kTooLong, "larger than 2 bytes"));
+  // A file with holes takes no room on the disk, and none in memory.
+  ASSERT_EQ(truncate(path.c_str(), std::int64_t{1} << 42), 0);
+  EXPECT_THAT(ReadFile(path, 16 << 20), FailsWith(ErrorCode::kTooLong, "larger than 16777216"));
 }
 
 TEST(HashTest, KnownVectors) {
@@ -139,6 +145,23 @@ TEST(TextTest, NumbersNamesSizesAndDurations) {
 
 TEST(ClockTest, TimesAreUtcWithMilliseconds) {
   EXPECT_EQ(FormatTime(Clock::Wall(Millis(1732203403123))), "2024-11-21T15:36:43.123Z");
+}
+
+TEST(ClockTest, AFilesTimeIsKeptWithinWhat64BitsHold) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  EXPECT_EQ(NanosSinceEpoch({12, 345}), 12'000'000'345);
+  EXPECT_EQ(NanosSinceEpoch({-2, 500'000'000}), -1'500'000'000);
+  EXPECT_EQ(NanosSinceEpoch({12'000'000'000, 0}), Limits::max());
+  EXPECT_EQ(NanosSinceEpoch({-12'000'000'000, 0}), Limits::min());
+  EXPECT_EQ(NanosSinceEpoch({9'223'372'036, 999'999'999}), Limits::max());
+}
+
+TEST(ParseTimeTest, AYearThatNoClockHoldsIsRefused) {
+  EXPECT_EQ(FormatTime(*ParseTime("2260-12-31T23:59:59Z")), "2260-12-31T23:59:59.000Z");
+  EXPECT_EQ(FormatTime(*ParseTime("1680-01-01T00:00:00Z")), "1680-01-01T00:00:00.000Z");
+  for (const std::string_view text : {"9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z"}) {
+    EXPECT_THAT(ParseTime(text), FailsWith(ErrorCode::kInvalidArgument, "from 1680 to 2260"));
+  }
 }
 
 TEST(RandomTest, TheSameSeedGivesTheSameSequence) {

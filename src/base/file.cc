@@ -30,6 +30,11 @@ Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes) {
   if (!fd.valid()) return MakeErrnoError(errno, path);
   struct stat info{};
   if (fstat(fd.get(), &info) != 0) return MakeErrnoError(errno, path);
+  const auto too_long = [&] {
+    return MakeError(ErrorCode::kTooLong, "{}: larger than {} bytes", path, max_bytes);
+  };
+  // Before room is made for it: a file with holes may say any size.
+  if (info.st_size > 0 && static_cast<std::uint64_t>(info.st_size) > max_bytes) return too_long();
   std::string out;
   // One byte more than there should be: the read that fills less of it has seen the end.
   const bool sized = info.st_size > 0;  // files of /proc say 0
@@ -45,9 +50,7 @@ Result<std::string> ReadFile(const std::string& path, std::uint64_t max_bytes) {
     }
     if (got < 0) return MakeErrnoError(errno, path);
     out.resize(old + static_cast<std::size_t>(got));
-    if (out.size() > max_bytes) {
-      return MakeError(ErrorCode::kTooLong, "{}: larger than {} bytes", path, max_bytes);
-    }
+    if (out.size() > max_bytes) return too_long();
     if (got == 0) return out;
   }
 }

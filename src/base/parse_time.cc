@@ -6,6 +6,10 @@
 namespace dossier {
 namespace {
 
+// Clock::Wall counts nanoseconds in 64 bits: 1677 to 2262. A year less on both sides leaves room
+// for what is counted back from a time.
+constexpr int kFirstYear = 1680, kLastYear = 2260;
+
 // Takes digits and signs from the front of a text; once something is missing, nothing more is
 // taken.
 class TimeReader {
@@ -81,6 +85,10 @@ Result<Clock::Wall> ParseTime(std::string_view text) {
   if (!reader.Finished() || !date.ok()) {
     return MakeError(ErrorCode::kInvalidArgument, "{} is no time; write it as 2026-11-21T23:36:43Z",
                      text);
+  }
+  if (y < kFirstYear || y > kLastYear) {
+    return MakeError(ErrorCode::kInvalidArgument, "{}: the year must be from {} to {}", text,
+                     kFirstYear, kLastYear);
   }
   return Clock::Wall(std::chrono::sys_days(date).time_since_epoch() +
                      std::chrono::seconds(seconds) + std::chrono::microseconds(micros));

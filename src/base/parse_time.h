@@ -15,7 +15,7 @@
 namespace dossier {
 
 // "2026-11-21T23:36:43Z", with a fraction (kept to microseconds), with "+02:00" for the Z, or with
-// a blank for the T. Errors: kInvalidArgument with the text.
+// a blank for the T. Years 1680 to 2260. Errors: kInvalidArgument with the text.
 Result<Clock::Wall> ParseTime(std::string_view text);
 
 }  // namespace dossier

@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/file_time.h"
 #include "base/random.h"
 #include "conversation/document.h"
 
@@ -224,8 +225,7 @@ Result<std::vector<FileEntry>> ListFolder(const std::string& folder) {
     out.push_back({.id = std::string(id),
                    .size = static_cast<std::uint64_t>(info.st_size),
                    .inode = info.st_ino,
-                   .mtime_ns = static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 +
-                               info.st_mtim.tv_nsec});
+                   .mtime_ns = NanosSinceEpoch(info.st_mtim)});
   }
   return out;
 }

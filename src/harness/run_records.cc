@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/file_time.h"
 #include "base/text.h"
 #include "harness/log_line.h"
 
@@ -73,7 +74,7 @@ Status RunRecords::Refresh() {
     struct stat info{};
     if (stat(path.c_str(), &info) != 0) continue;
     Known& known = logs_[path];
-    const std::int64_t mtime = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+    const std::int64_t mtime = NanosSinceEpoch(info.st_mtim);
     if (known.size == info.st_size && known.mtime_ns == mtime) continue;
     DOSSIER_ASSIGN_OR_RETURN(known.record, ReadRunLog(path));
     known.size = info.st_size;

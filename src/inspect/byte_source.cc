@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "base/file.h"
+#include "base/file_time.h"
 #include "base/text.h"
 
 namespace dossier::inspect {
@@ -57,7 +58,7 @@ class FileSource final : public ByteSource {
     SourceState state{.size = static_cast<std::uint64_t>(info.st_size),
                       .inode = info.st_ino,
                       .device = info.st_dev,
-                      .modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
+                      .modified_ns = NanosSinceEpoch(info.st_mtim)};
     // What the name leads to now: a file that was replaced has another inode.
     struct stat named{};
     if (stat(name_.c_str(), &named) == 0) {
