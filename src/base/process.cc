@@ -69,13 +69,33 @@ std::optional<int> ReadNumber(int fd) {
   return got == sizeof(number) ? std::optional<int>(number) : std::nullopt;
 }
 
-// Forks and waits until the program runs, or cannot.
+// A child that shares our memory until its program starts: copying the page tables of a large
+// process takes longer than most programs run. No signal may be taken meanwhile, its handler would
+// run in our memory; StartProgram ends that for the child. A detached child forks again, which is
+// no thing to do in another's memory.
+pid_t StartChild(const Child& child) {
+  if (child.kind == Kind::kDetached) {
+    const pid_t pid = fork();
+    if (pid == 0) RunChild(child);
+    return pid;
+  }
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (pid == 0) RunChild(child);
+  const int reason = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = reason;
+  return pid;
+}
+
+// Starts a child and waits until the program runs, or cannot.
 Result<pid_t> Spawn(Child child, const ProcessSpec& spec) {
   DOSSIER_ASSIGN_OR_RETURN(Pipe report, MakePipe());
   child.report = report.write.get();
-  pid_t pid = fork();
+  pid_t pid = StartChild(child);
   if (pid < 0) return MakeErrnoError(errno, "fork");
-  if (pid == 0) RunChild(child);
   report.write.Reset();
   const bool detached = child.kind == Kind::kDetached;
   if (detached) {

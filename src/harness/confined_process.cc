@@ -42,7 +42,7 @@ class Stream {
 
   // Reads what is there, at most one block.
   Status Read(int fd) {
-    static thread_local std::array<char, kBlock> block;
+    std::array<char, kBlock> block;  // not thread_local: each start of the program would clear it
     const ssize_t got = read(fd, block.data(), block.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
     if (got <= 0) {

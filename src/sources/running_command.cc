@@ -65,7 +65,7 @@ Status RunningCommand::OnReady(const pollfd* waits, Time now) {
 }
 
 Status RunningCommand::Read(Pipe pipe) {
-  static thread_local std::array<char, kBlock> block;
+  std::array<char, kBlock> block;  // not thread_local: each start of the program would clear it
   const int fd = pipe == Pipe::kOut ? process_->out() : process_->err();
   const ssize_t got = read(fd, block.data(), block.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
