@@ -47,7 +47,8 @@ Status RunModelBench();
 
 // CPU seconds over the inputs of repository.py in `folder`: repository.edn of 10,000 tasks,
 // repository.notes of 10,000 notes, repository.emit of one header and repository.emit_yaml_cpp of
-// the same data; repository.git_starts of 100 headers.
+// the same data; repository.git_starts of 100 headers; repository.next_header of a large
+// repository, after the first header of a run.
 Status RunRepositoryBench(const std::string& folder);
 
 // That server for others: prints its port, and ends with its stdin.

@@ -534,7 +534,15 @@ def repository_header(setting: Setting) -> list[Figure]:
     whole = repository.whole_command(setting.dossier, path, env)
     starts = own["repository.git_starts"]
     notes, edn, emit = (own[f"repository.{name}"] for name in ("notes", "edn", "emit"))
+    large = repository.large_repository(setting.dossier, path, env)
+    git = large["status"] + large["log"]
     rows = [
+        _at_most("header of 50,000 files and 20,000 commits, CPU, least of 7", large["plain"],
+                 "git status and git log -1", git, 1.5, _seconds),
+        _at_most("the same --with dirty,upstream,commits", large["full"],
+                 "git status and git log -1", git, 1.5, _seconds),
+        _at_most("the next header of a run there, CPU, in process", own["repository.next_header"],
+                 "git status and git log -1", git, 0.1, _seconds),
         _at_most("header, 100 notes, whole process, CPU, least of 15", whole["ours"],
                  "git rev-parse --short HEAD", whole["git"], 3, _seconds),
         Figure("git processes of 100 headers, HEAD unmoved", f"{starts:.0f}", "goal 3", starts / 3,

@@ -5,11 +5,14 @@ import os
 import pathlib
 import random
 import subprocess
+from collections.abc import Callable, Iterator
 
 import timing
 
 NOTES = 10_000
 TASKS = 10_000
+FILES = 50_000
+COMMITS = 20_000
 
 
 def _note(rng: random.Random, words: list[str], number: int) -> str:
@@ -43,6 +46,38 @@ def _tasks(count: int) -> tuple[str, str]:
     return "[" + "\n ".join(edn) + "]\n", json.dumps(tasks)
 
 
+def _history(files: int, commits: int) -> Iterator[bytes]:
+    """A stream of `git fast-import`: all files in the first commit, one changed in each other."""
+    rng = random.Random(34)
+    paths = [f"src/part_{n % 250:03}/module_{n // 250:03}.py" for n in range(files)]
+
+    def commit(number: int, changed: list[str]) -> bytes:
+        subject = f"change {number}"
+        lines = ["commit refs/heads/main", f"committer a <a@example.org> {1_700_000_000 + number} +0000",
+                 f"data {len(subject)}", subject]
+        for path in changed:
+            text = f"VALUE = {number}  # {path} {rng.random()}\n"
+            lines += [f"M 100644 inline {path}", f"data {len(text)}", text]
+        return "\n".join(lines).encode() + b"\n"
+
+    yield commit(0, paths)
+    for number in range(1, commits):
+        yield commit(number, [rng.choice(paths)])
+
+
+def _large(root: pathlib.Path, files: int, commits: int, git: Callable[..., None]) -> None:
+    """A work tree with a history, and few notes and tasks."""
+    _notes(root, 100)
+    git("init", "-q", "-b", "main")
+    with subprocess.Popen(["git", "fast-import", "--quiet"], cwd=root,
+                          stdin=subprocess.PIPE) as importer:
+        for part in _history(files, commits):
+            importer.stdin.write(part)
+    git("reset", "-q", "--hard", "main")
+    git("repack", "-q", "-a", "-d", "--write-bitmap-index")
+    git("status", "--short")  # the index knows the times of the files
+
+
 def make(folder: pathlib.Path, scale: float) -> pathlib.Path:
     """The inputs, made once."""
     target = folder / f"repository-{scale:g}"
@@ -55,12 +90,17 @@ def make(folder: pathlib.Path, scale: float) -> pathlib.Path:
     edn, text = _tasks(int(TASKS * scale))
     (building / "tasks.edn").write_text(edn)
     (building / "tasks.json").write_text(text)
-    few = building / "few"
     env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}
     for name in ("AUTHOR", "COMMITTER"):
         env |= {f"GIT_{name}_NAME": "a", f"GIT_{name}_EMAIL": "a@example.org"}
+
+    def git_in(root: pathlib.Path) -> Callable[..., None]:
+        return lambda *words: subprocess.run(["git", *words], cwd=root, env=env, check=True,
+                                             stdout=subprocess.DEVNULL)
+
     for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "one"]):
-        subprocess.run(["git", *words], cwd=few, env=env, check=True)
+        git_in(building / "few")(*words)
+    _large(building / "large", int(FILES * scale), int(COMMITS * scale), git_in(building / "large"))
     building.rename(target)
     return target
 
@@ -68,8 +108,20 @@ def make(folder: pathlib.Path, scale: float) -> pathlib.Path:
 def whole_command(dossier: str, path: pathlib.Path, env: dict[str, str]) -> dict[str, float]:
     """CPU seconds, least of 15 in turns: the header of 100 notes, and one git rev-parse."""
     few = str(path / "few")
-    runs = timing.interleaved({"ours": [dossier, "-C", few, "header", "--quiet"],
-                               "git": ["git", "-C", few, "rev-parse", "--short", "HEAD"]}, 15, env)
+    commands = {"ours": [dossier, "-C", few, "header", "--quiet"],
+                "git": ["git", "-C", few, "rev-parse", "--short", "HEAD"]}
+    runs = timing.interleaved(commands, 15, dict.fromkeys(commands, env))
+    return {name: timing.least_cpu(some) for name, some in runs.items()}
+
+
+def large_repository(dossier: str, path: pathlib.Path, env: dict[str, str]) -> dict[str, float]:
+    """CPU seconds, least of 7 in turns: headers of a large repository, and what git takes."""
+    large = str(path / "large")
+    header = [dossier, "-C", large, "header", "--quiet"]
+    commands = {"plain": header, "full": [*header, "--with", "dirty,upstream,commits"],
+                "status": ["git", "-C", large, "status"],
+                "log": ["git", "-C", large, "log", "-1"]}
+    runs = timing.interleaved(commands, 7, dict.fromkeys(commands, env))
     return {name: timing.least_cpu(some) for name, some in runs.items()}
 
 
@@ -79,7 +131,7 @@ def head_of_each(path: pathlib.Path, env: dict[str, str]) -> float:
     names.write_bytes(b"".join(bytes(name) + b"\0"
                                for name in sorted((path / "many").rglob("*.md"))))
     command = ["sh", "-c", 'xargs -0 -a "$0" head -q -c 4096 > /dev/null', str(names)]
-    return timing.least_cpu(timing.interleaved({"head": command}, 5, env)["head"])
+    return timing.least_cpu(timing.interleaved({"head": command}, 5, {"head": env})["head"])
 
 
 def json_loads(path: pathlib.Path) -> float:

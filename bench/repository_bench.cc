@@ -144,12 +144,29 @@ Status MeasureHeaders(const std::string& root) {
   return {};
 }
 
+// Headers after the first of a run.
+Status MeasureNextHeaders(const std::string& root) {
+  sources::HeaderSource source(root, {});
+  const sources::HeaderRequest request{.now = SystemClock()->WallNow()};
+  Status status;
+  const auto collect = [&] {
+    const auto state = source.Collect(request);
+    if (!state) status = tl::unexpected(state.error());
+  };
+  collect();
+  Samples samples;
+  for (int round = 0; round < kRounds; ++round) TimeCpu(20, &samples, collect);
+  Report("repository.next_header", samples);
+  return status;
+}
+
 }  // namespace
 
 Status RunRepositoryBench(const std::string& folder) {
   DOSSIER_RETURN_IF_ERROR(MeasureEdn(folder + "/tasks.edn"));
   DOSSIER_RETURN_IF_ERROR(MeasureNotes(folder + "/many"));
   DOSSIER_RETURN_IF_ERROR(MeasureHeaders(folder + "/few"));
+  DOSSIER_RETURN_IF_ERROR(MeasureNextHeaders(folder + "/large"));
   MeasureEmit();
   return {};
 }
