@@ -22,12 +22,13 @@ Result<Clock::Wall> ReadNow(const std::string& text) {
 }
 
 // What the flags ask for; a mode that is none is told and counts as propose.
-Result<HeaderRequest> MakeRequest(const HeaderArguments& arguments, std::ostream& err) {
+Result<HeaderRequest> MakeRequest(const HeaderArguments& arguments,
+                                  std::vector<std::string>* warnings) {
   HeaderRequest request;
   if (!arguments.task.empty()) request.task_id = arguments.task;
   std::string problem;
   request.mode = sources::ReadMode(arguments.mode, &problem);
-  if (!problem.empty()) PrintWarning(err, "--" + problem);
+  if (!problem.empty()) warnings->push_back("--" + problem);
   if (!arguments.window.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(request.window,
                              sources::ParseHeaderTime("--window", arguments.window));
@@ -41,11 +42,13 @@ Result<HeaderRequest> MakeRequest(const HeaderArguments& arguments, std::ostream
   return request;
 }
 
-std::string TokensJson(const CollectedHeader& state, Clock::Wall now) {
+// There is no patch outside a run, so {diffstat_md} and {patch_md} say that there is none.
+std::string TokensJson(const CollectedHeader& state) {
   JsonObject tokens;
-  for (const auto& [name, value] : sources::PromptTokens(
-           state.header,
-           {.task = state.task ? &*state.task : nullptr, .notes = state.notes.notes, .now = now})) {
+  for (const auto& [name, value] :
+       sources::PromptTokens(state.header, {.task = state.task ? &*state.task : nullptr,
+                                            .notes = state.notes.notes,
+                                            .now = state.now})) {
     tokens[name] = value;
   }
   return ToJson(JsonObject{{"schema", "dossier.header-tokens/1"}, {"tokens", std::move(tokens)}}) +
@@ -54,15 +57,17 @@ std::string TokensJson(const CollectedHeader& state, Clock::Wall now) {
 
 Status Run(const HeaderArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
            std::ostream& out, std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(const HeaderRequest request, MakeRequest(arguments, err));
+  std::vector<std::string> warnings;
+  DOSSIER_ASSIGN_OR_RETURN(const HeaderRequest request, MakeRequest(arguments, &warnings));
   DOSSIER_ASSIGN_OR_RETURN(sources::AgentsConfig agents, LoadAgents(flags, err));
   sources::HeaderSource source(".", std::move(agents), cancel);
   DOSSIER_ASSIGN_OR_RETURN(const CollectedHeader state, source.Collect(request));
+  warnings.insert(warnings.end(), state.warnings.begin(), state.warnings.end());
   if (!flags.quiet) {
-    for (const std::string& warning : state.warnings) PrintWarning(err, warning);
+    for (const std::string& warning : warnings) PrintWarning(err, warning);
   }
   if (arguments.tokens) {
-    out << TokensJson(state, request.now);
+    out << TokensJson(state);
   } else if (arguments.json || arguments.format == "json") {
     out << ToJson(ToJsonValue(state.header)) << "\n";
   } else {

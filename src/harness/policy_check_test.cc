@@ -98,6 +98,17 @@ TEST(PolicyGlobTest, ManyStarsAndBracesEndSoon) {  // REP-39: no backtracking
   EXPECT_FALSE(PolicyGlob(braces + "b", LetterCase::kTells).Matches(text));
 }
 
+TEST(PolicyGlobTest, TooLongOrTooDeepMatchesNothing) {  // REP-39
+  std::string deep;
+  for (std::size_t i = 0; i <= sources::kMaxGlobDepth; ++i) deep = "{" + deep + ",a}";
+  EXPECT_FALSE(PolicyGlob(deep, LetterCase::kTells).Matches("a"));
+  deep = deep.substr(1, deep.size() - 4);
+  EXPECT_TRUE(PolicyGlob(deep, LetterCase::kTells).Matches("a"));
+  std::string huge;
+  for (int i = 0; i < 1'000'000; ++i) huge += "{,";
+  EXPECT_FALSE(PolicyGlob(huge + std::string(1'000'000, '}'), LetterCase::kTells).Matches(""));
+}
+
 TEST(PolicyGlobTest, AnyBytesAreReadToTheEnd) {
   EXPECT_FALSE(PolicyGlob("{[,}", LetterCase::kTells).Matches("a")) << "no brace closes the group";
   Random random(11);

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "sources/change_policy.h"
+
 namespace dossier::harness {
 namespace {
 
@@ -53,7 +55,10 @@ class PolicyGlob::Compiler {
   Compiler(std::string_view pattern, std::vector<State>* states)
       : pattern_(pattern), states_(*states) {}
 
-  void Compile() { Sequence(Position::kStartOfName, Until::kEnd); }
+  void Compile() {
+    Sequence(Position::kStartOfName, Until::kEnd);
+    if (too_deep_) states_.assign(1, {.kind = Kind::kNever});
+  }
 
  private:
   using Kind = State::Kind;
@@ -122,6 +127,12 @@ class PolicyGlob::Compiler {
       states_.push_back({.kind = Kind::kCharacter, .character = '{'});
       return;
     }
+    if (depth_ == sources::kMaxGlobDepth) {
+      too_deep_ = true;
+      at_ = pattern_.size();
+      return;
+    }
+    ++depth_;
     const std::size_t split = states_.size();
     states_.push_back({.kind = Kind::kSplit});
     std::vector<std::size_t> ends;
@@ -139,6 +150,7 @@ class PolicyGlob::Compiler {
       states_[end].targets.push_back(static_cast<std::uint32_t>(states_.size()));
     }
     if (!closed) states_.push_back({.kind = Kind::kNever});
+    --depth_;
   }
 
   bool IsGroup() const {
@@ -186,7 +198,8 @@ class PolicyGlob::Compiler {
   }
 
   const std::string_view pattern_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, depth_ = 0;
+  bool too_deep_ = false;
   std::vector<State>& states_;
 };
 
@@ -259,6 +272,10 @@ class PolicyGlob::Walk {
 };
 
 PolicyGlob::PolicyGlob(std::string_view pattern, LetterCase letters) : letters_(letters) {
+  if (pattern.size() > sources::kMaxGlobBytes) {
+    states_.push_back({.kind = State::Kind::kNever});
+    return;
+  }
   const std::string folded = letters == LetterCase::kIgnored ? FoldPath(pattern) : "";
   Compiler(letters == LetterCase::kIgnored ? folded : pattern, &states_).Compile();
 }

@@ -27,7 +27,8 @@ namespace dossier::harness {
 
 class PolicyGlob {
  public:
-  // A pattern that sources::CheckGlob refuses matches nothing where it is malformed.
+  // A pattern that sources::CheckGlob refuses matches nothing where it is malformed, and nothing at
+  // all if it is too long or too deep: targets of tasks are not checked before.
   PolicyGlob(std::string_view pattern, LetterCase letters);
 
   bool Matches(std::string_view path) const;

@@ -1,7 +1,5 @@
 #include "harness/work_prompt.h"
 
-#include "base/utf8.h"
-
 namespace dossier::harness {
 namespace {
 
@@ -17,24 +15,20 @@ Result<sources::AgentPrompt> WorkPrompt::Assemble(const assembly::Capability& ca
                                                   std::span<const assembly::Turn> turns,
                                                   std::span<const assembly::ToolSpec> tools) const {
   const bool review = content_.role == sources::AgentRole::kReviewer;
-  const Clock::Wall now = setting_.clock->WallNow();
-  sources::HeaderRequest request{.now = now};
+  // Not by its id: a claimed task has left the queue, an ad-hoc one was never in it.
+  sources::HeaderRequest request{.targets = content_.task->targets,
+                                 .now = setting_.clock->WallNow()};
   request.mode = review ? sources::AgentMode::kReview : sources::AgentMode::kPropose;
   using Engine = sources::AgentPromptInput::Engine;
   request.output = content_.engine == Engine::kPatchFile ? sources::AgentEngine::Output::kPatchFile
                                                          : sources::AgentEngine::Output::kWorktree;
-  DOSSIER_ASSIGN_OR_RETURN(sources::CollectedHeader state, setting_.source->Collect(request));
-  // Not found by its id: a claimed task has left the queue, an ad-hoc one was never in it.
-  state.header.targets.clear();
-  for (const std::string& target : content_.task->targets) {
-    state.header.targets.push_back(utf8::Sanitize(target));
-  }
+  DOSSIER_ASSIGN_OR_RETURN(const sources::CollectedHeader state, setting_.source->Collect(request));
   const sources::AgentsConfig& agents = setting_.source->agents();
   sources::AgentPromptInput input{.role = content_.role, .header = &state.header};
   input.tokens = sources::PromptTokens(state.header, {.task = content_.task,
                                                       .patch_stat = content_.patch_stat,
                                                       .notes = state.notes.notes,
-                                                      .now = now,
+                                                      .now = state.now,
                                                       .approval_token = content_.token,
                                                       .patch = content_.patch,
                                                       .review = content_.feedback,

@@ -229,7 +229,10 @@ Header BuildHeader(const HeaderInput& input) { return Builder(input).Build(); }
 
 std::string FormatAgo(Clock::Wall time, Clock::Wall now) {
   constexpr std::int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
-  const std::int64_t age = now <= time ? 0 : floor<seconds>(now - time).count();
+  // Six centuries are more than a signed count of nanoseconds holds.
+  const auto nanos = static_cast<std::uint64_t>(now.time_since_epoch().count()) -
+                     static_cast<std::uint64_t>(time.time_since_epoch().count());
+  const auto age = now <= time ? 0 : static_cast<std::int64_t>(nanos / 1'000'000'000);
   if (age < 15) return "just now";
   if (age < kMinute) return fmt::format("{}s ago", age);
   if (age < kHour) return fmt::format("{}m ago", age / kMinute);

@@ -53,6 +53,11 @@ TEST(FormatAgoTest, AgesAreRoundedDown) {  // REP-3, A1
   }
 }
 
+TEST(FormatAgoTest, AnyTwoTimesHaveAnAge) {  // REP-3
+  EXPECT_EQ(FormatAgo(Clock::Wall::min(), Clock::Wall::max()), "213503d ago");
+  EXPECT_EQ(FormatAgo(Clock::Wall::max(), Clock::Wall::min()), "just now");
+}
+
 TEST(RoundDownTest, TheClockMovesInSteps) {  // REP-6
   EXPECT_EQ(RoundDown(At(119), seconds(60)), At(60));
   EXPECT_EQ(RoundDown(At(120), seconds(60)), At(120));

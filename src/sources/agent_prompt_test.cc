@@ -96,6 +96,36 @@ TEST_F(AgentPromptTest, AHeaderInFrontIsWarnedOf) {  // REP-29, A11
   EXPECT_LT(text.find("State of the repository:"), text.find("{:max-files 10}"));
 }
 
+// What stands behind the header is counted again, block by block.
+TEST_F(AgentPromptTest, TheWarningCountsWhatStandsBehindTheHeader) {  // REP-29, A11
+  AgentPromptInput input = Input(AgentRole::kReviewer, "a-1", 1'000'000);
+  input.placement = HeaderConfig::Placement::kFirst;
+  const auto prompt = Assemble(input);
+  ASSERT_THAT(prompt, Succeeds());
+  std::int64_t tokens = 0;
+  bool behind = false;
+  for (const assembly::Turn& turn : prompt->assembled.messages.turns) {
+    for (const assembly::Block& block : turn.blocks) {
+      if (behind) tokens += setting_.counter->CountText(block.text).tokens;
+      behind = behind || block.section == "header_first";
+    }
+  }
+  ASSERT_TRUE(behind);
+  EXPECT_GT(tokens, 0);
+  EXPECT_THAT(prompt->warnings,
+              ElementsAre(fmt::format("header-first: {} tokens after the header cannot be cached",
+                                      tokens)));
+
+  input.custom = CustomPrompt{"r.md", "Look.\n{context_header}\nTask {summary}: {patch_md}"};
+  const auto custom = Assemble(input);
+  ASSERT_THAT(custom, Succeeds());
+  const std::string text = PromptText(custom->assembled.messages);
+  const std::string rest = text.substr(text.find("...\n") + 4);
+  EXPECT_THAT(custom->warnings,
+              ElementsAre(fmt::format("header-first: {} tokens after the header cannot be cached",
+                                      setting_.counter->CountText(rest).tokens)));
+}
+
 TEST_F(AgentPromptTest, EachEngineGetsItsRules) {  // REP-29
   AgentPromptInput input = Input(AgentRole::kEngineer, "a", 0);
   EXPECT_THAT(Text(input), HasSubstr("Change the files in place"));

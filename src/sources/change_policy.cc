@@ -11,8 +11,8 @@
 namespace dossier::sources {
 namespace {
 
+constexpr std::size_t kMaxShownGlob = 200;  // code points, in a message
 constexpr std::string_view kDefaultStem = "config/policy";
-constexpr std::size_t kMaxGlobBytes = 4096;
 
 template <std::vector<std::string> ChangePolicy::* kField>
 Status ReadGlobs(const JsonPlace& at, ChangePolicy* out) {
@@ -85,6 +85,7 @@ class GlobChecker {
         continue;
       }
       if (c == '{') braces.push_back(at_);
+      if (braces.size() > kMaxGlobDepth) return Fail(at_, "{ nested deeper than 32");
       if (c == '}' && !braces.empty()) braces.pop_back();
       at_ += c == '\\' ? 2 : 1;
     }
@@ -93,7 +94,8 @@ class GlobChecker {
 
  private:
   tl::unexpected<Error> Fail(std::size_t offset, std::string_view what) const {
-    return MakeError(ErrorCode::kConfig, "{}:{}: {}", utf8::CleanForTerminal(pattern_),
+    return MakeError(ErrorCode::kConfig, "{}:{}: {}",
+                     utf8::CleanForTerminal(utf8::Prefix(pattern_, kMaxShownGlob)),
                      1 + utf8::CodePoints(pattern_.substr(0, offset)), what);
   }
 

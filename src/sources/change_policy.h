@@ -41,9 +41,13 @@ Result<ChangePolicy> LoadChangePolicy(const std::string& root, const std::string
 // Of the bytes of `file`, without touching the disk.
 Result<ChangePolicy> ParseChangePolicy(std::string text, const std::string& file);
 
+// Of one pattern: more than anybody writes, and little enough to compile.
+inline constexpr std::size_t kMaxGlobBytes = 4096;
+inline constexpr std::size_t kMaxGlobDepth = 32;  // braces inside each other
+
 // Errors: kConfig, "PATTERN:COLUMN: WHAT" for a pattern that REP-39 does not know: empty, an open
 // `[` or `{`, an empty class, a range that runs backwards, `\` at the end, a leading `/`, a part
-// that is `..`.
+// that is `..`; and for one that is too long or too deep.
 Status CheckGlob(std::string_view pattern);
 
 }  // namespace dossier::sources

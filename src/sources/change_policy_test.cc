@@ -103,6 +103,11 @@ TEST(CheckGlobTest, MalformedPatternsAreNamedWithTheirColumn) {  // REP-39
   for (const Case& c : kCases) {
     EXPECT_THAT(CheckGlob(c.glob), FailsWith(ErrorCode::kConfig, std::string(c.message)));
   }
+  const std::string deep(kMaxGlobDepth + 1, '{');
+  EXPECT_THAT(CheckGlob(deep), FailsWith(ErrorCode::kConfig, "33: { nested deeper than 32"));
+  const auto longer = CheckGlob(std::string(kMaxGlobBytes + 1, 'x'));
+  EXPECT_THAT(longer, FailsWith(ErrorCode::kConfig, "longer than 4,096 bytes"));
+  EXPECT_LT(longer.error().message.size(), 300u);
 }
 
 }  // namespace

@@ -80,8 +80,15 @@ Result<DataFile> ParseData(std::string text, std::string_view file) {
 }
 
 Result<DataFile> ReadDataFile(const std::string& root, const std::string& file) {
-  const std::string path = (std::filesystem::path(root) / file).string();
-  auto text = ReadFile(path, kMaxBytes);
+  const std::filesystem::path path = std::filesystem::path(root) / file;
+  // A pipe would be waited for.
+  std::error_code error;
+  const auto kind = std::filesystem::status(path, error).type();
+  using std::filesystem::file_type;
+  if (kind != file_type::regular && kind != file_type::not_found && kind != file_type::none) {
+    return MakeError(ErrorCode::kConfig, "{}: is no regular file", file);
+  }
+  auto text = ReadFile(path.string(), kMaxBytes);
   if (!text) {
     if (text.error().code == ErrorCode::kNotFound) {
       return MakeError(ErrorCode::kConfig, "{}: there is no such file", file);

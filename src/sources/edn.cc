@@ -68,6 +68,10 @@ class EdnReader {
       DOSSIER_RETURN_IF_ERROR(SkipBlanks(0));
       if (at_ < text_.size()) Warn(at_, "a second form is ignored");
     }
+    if (warnings_ > kMaxEdnWarnings) {
+      document_.warnings.push_back(
+          fmt::format("{}: {} more warnings", file_, warnings_ - kMaxEdnWarnings));
+    }
     return std::move(document_);
   }
 
@@ -75,7 +79,9 @@ class EdnReader {
   tl::unexpected<Error> Fail(std::size_t offset, std::string_view what) const {
     return MakeError(ErrorCode::kConfig, "{}: {}", PlaceInText(file_, text_, offset), what);
   }
+  // Counting lines up to each of a million places would take hours.
   void Warn(std::size_t offset, std::string_view what) {
+    if (++warnings_ > kMaxEdnWarnings) return;
     document_.warnings.push_back(fmt::format("{}: {}", PlaceInText(file_, text_, offset), what));
   }
 
@@ -307,7 +313,7 @@ class EdnReader {
   }
 
   std::string_view text_, file_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, warnings_ = 0;
   EdnDocument document_;
 };
 

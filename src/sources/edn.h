@@ -23,7 +23,8 @@
 namespace dossier::sources {
 
 inline constexpr std::size_t kMaxEdnBytes = 16 << 20;
-inline constexpr int kMaxEdnDepth = 64;  // forms inside each other
+inline constexpr int kMaxEdnDepth = 64;             // forms inside each other
+inline constexpr std::size_t kMaxEdnWarnings = 20;  // of one file, and one that counts the others
 
 struct EdnDocument {
   Json value;                         // the first form; null of an empty file

@@ -216,5 +216,14 @@ TEST(DataFileTest, BrokenFilesAreNamedWithTheirPlace) {
   EXPECT_THAT(ReadDataFile("/", "no/such.edn"), FailsWith(ErrorCode::kConfig, "no such file"));
 }
 
+TEST(EdnTest, ManyWarningsAreCounted) {
+  std::string text = "[";
+  for (int i = 0; i < 200'000; ++i) text += "#a 1\n";
+  const auto document = ParseEdn(text + "]", "x.edn");
+  ASSERT_TRUE(document);
+  ASSERT_EQ(document->warnings.size(), kMaxEdnWarnings + 1);
+  EXPECT_EQ(document->warnings.back(), "x.edn: 199980 more warnings");
+}
+
 }  // namespace
 }  // namespace dossier::sources

@@ -161,6 +161,7 @@ class Reader {
     std::size_t at = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     if (TakeLine(text_, &at) != "---") return {};
     FrontMatter out;
+    out.entries.reserve(8);
     out.first_line_end = at;
     while (at < text_.size()) {
       ++line_;

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/file_time.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -17,8 +18,6 @@
 
 namespace dossier::sources {
 namespace {
-
-constexpr std::size_t kMaxChangedFiles = 5'000;
 
 template <typename List>
 bool Has(const List& list, std::string_view name) {
@@ -29,11 +28,10 @@ bool Has(const List& list, std::string_view name) {
 std::vector<ChangedFile> TimesOf(const std::string& root, const std::vector<std::string>& paths) {
   std::vector<ChangedFile> files;
   for (const std::string& path : paths) {
-    if (files.size() == kMaxChangedFiles) break;
     struct stat info{};
     const std::string whole = (std::filesystem::path(root) / path).string();
     if (lstat(whole.c_str(), &info) != 0) continue;  // deleted
-    files.push_back({path, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec});
+    files.push_back({path, NanosSinceEpoch(info.st_mtim)});
   }
   return files;
 }
@@ -161,7 +159,8 @@ Result<CollectedHeader> HeaderSource::Collect(const HeaderRequest& request) {
   if (request.task_id) {
     DOSSIER_ASSIGN_OR_RETURN(out.task, FindTask(out.tasks.tasks, *request.task_id));
   }
-  out.repo = watch_.Get({.status = Has(with, "dirty") || agents_.header.hotspot_files,
+  out.repo = watch_.Get({.dirty = Has(with, "dirty"),
+                         .changed = agents_.header.hotspot_files,
                          .upstream = Has(with, "upstream"),
                          .commits = Has(with, "commits")});
   HeaderInput input{.repo = out.repo,
@@ -178,7 +177,12 @@ Result<CollectedHeader> HeaderSource::Collect(const HeaderRequest& request) {
                                .upstream = Has(with, "upstream"),
                                .commits = Has(with, "commits"),
                                .date = Has(with, "date")}};
-  if (out.task) input.targets = out.task->targets;
+  if (request.targets) {
+    input.targets = *request.targets;
+  } else if (out.task) {
+    input.targets = out.task->targets;
+  }
+  out.now = RoundDown(input.now, input.age_step);
   if (agents_.header.hotspot_files) input.changed_files = TimesOf(root(), out.repo.changed);
   if (Has(with, "environment")) input.extras.environment = ProbeEnvironment();
   out.header = BuildHeader(input);

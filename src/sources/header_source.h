@@ -30,7 +30,8 @@
 namespace dossier::sources {
 
 struct HeaderRequest {
-  std::optional<std::string> task_id;  // whose targets are shown
+  std::optional<std::string> task_id;               // whose targets are shown
+  std::optional<std::vector<std::string>> targets;  // instead of those of a task
   AgentMode mode = AgentMode::kPropose;
   std::optional<Millis> window, age_step;        // unset: of the configuration
   std::optional<std::vector<std::string>> with;  // names of kHeaderExtras; unset: as configured
@@ -45,6 +46,7 @@ struct CollectedHeader {
   ChangePolicy policy;
   NoteScan notes;
   RepoFacts repo;
+  Clock::Wall now{};                  // what its ages are counted to (REP-6)
   std::vector<std::string> warnings;  // of all of them
 };
 

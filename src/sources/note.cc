@@ -55,7 +55,8 @@ class NoteReader {
   void Problem(std::string text) { note_.problems.push_back(std::move(text)); }
 
   void Take(FrontMatterEntry& entry) {
-    const std::string value = entry.values.empty() ? "" : entry.values.front();
+    static const std::string kNothing;
+    const std::string& value = entry.values.empty() ? kNothing : entry.values.front();
     if (entry.key == "id") {
       note_.id = value;
     } else if (entry.key == "status") {
@@ -144,7 +145,8 @@ std::string FirstHeading(std::string_view body) {
 }
 
 std::string WithStatusRed(std::string_view text) {
-  const FrontMatter matter = ReadFrontMatter(text);
+  // No further than a note is read: what ends behind that is no front matter.
+  const FrontMatter matter = ReadFrontMatter(text.substr(0, kMaxNoteBytes));
   const std::string_view end = text.substr(0, text.find('\n')).ends_with('\r') ? "\r\n" : "\n";
   std::string out(text);
   if (matter.state != FrontMatter::State::kRead) {
@@ -157,8 +159,11 @@ std::string WithStatusRed(std::string_view text) {
     return out.insert(matter.first_line_end, fmt::format("status: red{}", end));
   }
   const auto place = static_cast<std::size_t>(last->raw.data() - text.data());
-  const bool needs_blank = place > 0 && text[place - 1] == ':';
-  return out.replace(place, last->raw.size(), needs_blank ? " red" : "red");
+  const std::size_t behind = place + last->raw.size();
+  const bool blank_before = place > 0 && text[place - 1] == ':';
+  const bool blank_behind = behind < text.size() && text[behind] == '#';  // a comment needs one
+  return out.replace(place, last->raw.size(),
+                     fmt::format("{}red{}", blank_before ? " " : "", blank_behind ? " " : ""));
 }
 
 Status MarkNoteRed(const std::string& path) {

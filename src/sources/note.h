@@ -32,6 +32,7 @@ struct Note {
   std::int64_t rank = kNoRank;
   std::int64_t mtime_ns = 0;          // since 1970; 0 from ParseNote
   std::vector<std::string> problems;  // what `agents lint-notes` says of it, as sentences
+  std::string text;                   // only where ScanNotes is asked for it
 
   std::string path() const { return queue + "/" + file; }
   bool red() const { return status == kRed; }

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,11 @@ struct NoteScan {
 };
 
 struct NoteScanOptions {
+  enum class Texts : std::uint8_t { kDropped, kKept };
+
   std::string folder = "agent_notes";  // relative to the root
+  std::span<const std::string_view> queues = kQueues;
+  Texts texts = Texts::kDropped;
 };
 
 // Reads the first 64 KiB of every regular file without a leading dot; links and folders are passed

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/file_time.h"
 #include "base/random.h"
 #include "sources/note_scan.h"
 #include "testing/result_matchers.h"
@@ -141,12 +142,19 @@ TEST(NoteTest, MarkingRedChangesOneLine) {  // REP-24, A7
       {"body", "---\nstatus: red\n---\nbody"},
       {"---\nnever closed", "---\nstatus: red\n---\n---\nnever closed"},
       {"\xef\xbb\xbf#body", "\xef\xbb\xbf---\nstatus: red\n---\n#body"},
+      {"---\nstatus:#why\n---\n", "---\nstatus: red #why\n---\n"},
       {"---\nstatus: a\nstatus: b\n---\n", "---\nstatus: a\nstatus: red\n---\n"},
   };
   for (const Case& c : kCases) {
     EXPECT_EQ(WithStatusRed(c.before), c.after);
     EXPECT_TRUE(ParseNote(kPath, c.after).red()) << c.after;
   }
+}
+
+TEST(NoteTest, AMarkStandsWhereNotesAreRead) {  // REP-22, REP-24
+  const std::string text =
+      "---\nstatus: green\n#" + std::string(kMaxNoteBytes, 'x') + "\n---\nbody\n";
+  EXPECT_TRUE(ParseNote(kPath, WithStatusRed(text)).red());
 }
 
 TEST(NoteTest, MarkingAFileKeepsItsMode) {  // REP-24
@@ -217,6 +225,25 @@ TEST_F(NoteScanTest, NothingThereIsNoNotes) {  // REP-22
   ASSERT_TRUE(MakeFolders(folder_.path() + "/agent_notes"));
   ASSERT_TRUE(WriteFileAtomic(folder_.path() + "/agent_notes/scratch", ""));
   EXPECT_THAT(ScanNotes(folder_.path()), FailsWith(ErrorCode::kConfig, "agent_notes/scratch"));
+}
+
+TEST_F(NoteScanTest, ATimeThatNoClockHoldsIsTheNearest) {  // REP-3
+  Write("scratch/a.md", "", 12'000'000'000);  // the year 2350, where the file system holds it
+  struct stat info{};
+  ASSERT_EQ(stat((folder_.path() + "/agent_notes/scratch/a.md").c_str(), &info), 0);
+  EXPECT_EQ(Scan().notes[0].mtime_ns, NanosSinceEpoch(info.st_mtim));
+}
+
+TEST_F(NoteScanTest, TextsAndQueuesAreAChoice) {
+  Write("scratch/a.md", "one");
+  Write("proposed_tasks/b.md", "two");
+  const std::string_view queues[] = {kProposedQueue};
+  const auto scan =
+      ScanNotes(folder_.path(), {.queues = queues, .texts = NoteScanOptions::Texts::kKept});
+  ASSERT_TRUE(scan);
+  ASSERT_EQ(scan->notes.size(), 1u);
+  EXPECT_EQ(scan->notes[0].text, "two");
+  EXPECT_EQ(Scan().notes[0].text, "");
 }
 
 TEST_F(NoteScanTest, OnlyTheFirst64KiBCount) {  // REP-22

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -13,6 +14,9 @@
 namespace dossier::sources {
 namespace {
 
+using std::chrono::duration_cast;
+
+constexpr std::string_view kUnknown = "HEAD";
 constexpr std::string_view kRefMark = "ref: ";
 constexpr std::string_view kHeads = "refs/heads/";
 constexpr std::string_view kReftableBranch = "refs/heads/.invalid";  // stands in HEAD with reftable
@@ -85,27 +89,41 @@ std::string RepoWatch::StateKey() const {
   return key + "|" + StampOf(git_->git + "/index");
 }
 
-std::optional<std::string> RepoWatch::Ask(std::vector<std::string> arguments,
-                                          std::string* problem) {
+// What git printed, or why there is nothing: as a sentence, and whether git itself says so.
+struct RepoWatch::Answer {
+  std::optional<std::string> out;
+  std::string problem;
+  enum class By { kGit, kUs } by = By::kUs;
+
+  bool refused() const { return !out && by == By::kGit; }
+};
+
+RepoWatch::Answer RepoWatch::Ask(std::vector<std::string> arguments) {
   ++git_starts_;
   const std::string name = arguments.front();
   auto done =
       CallGit({.folder = root_, .arguments = std::move(arguments), .timeout = timeout_}, cancel_);
   if (!done) {
-    *problem =
-        done.error().code == ErrorCode::kNotFound ? "git is not installed" : done.error().message;
-  } else if (done->timed_out) {
-    *problem = fmt::format("git {} did not end within {} s", name,
-                           std::chrono::duration_cast<std::chrono::seconds>(timeout_).count());
-  } else if (done->exit_code == 0) {
-    return std::move(done->out);
-  } else {
-    const std::string_view line = TrimSpace(Split(done->err, '\n').front());
-    *problem = fmt::format("git {}: {}", name,
-                           line.empty() ? fmt::format("exit {}", done->exit_code)
-                                        : utf8::CleanForTerminal(utf8::Prefix(line, 300)));
+    const bool missing = done.error().code == ErrorCode::kNotFound;
+    return {.problem = missing ? "git is not installed" : done.error().message};
   }
-  return std::nullopt;
+  if (done->timed_out) {
+    return {.problem = fmt::format("git {} did not end within {} s", name,
+                                   duration_cast<std::chrono::seconds>(timeout_).count())};
+  }
+  if (done->exit_code != 0) {
+    const std::string_view line = TrimSpace(Split(done->err, '\n').front());
+    return {.problem = fmt::format("git {}: {}", name,
+                                   line.empty() ? fmt::format("exit {}", done->exit_code)
+                                                : utf8::CleanForTerminal(utf8::Prefix(line, 300))),
+            .by = Answer::By::kGit};
+  }
+  Answer answer{.out = std::move(done->out)};
+  if (done->out_dropped > 0) {
+    answer.problem = fmt::format("git {} printed more than {} MiB: the rest is left out", name,
+                                 answer.out->size() >> 20);
+  }
+  return answer;
 }
 
 void RepoWatch::ReadBranch(RepoFacts* facts) const {
@@ -117,56 +135,60 @@ void RepoWatch::ReadBranch(RepoFacts* facts) const {
 void RepoWatch::ReadHead(RepoFacts* facts) {
   const std::string ref = TargetOf(ReadFile(git_->git + "/HEAD", kMaxRefBytes).value_or(""));
   if (ref == kReftableBranch) {
-    facts->branch = "HEAD";
-    std::string detached;
-    if (const auto name = Ask({"symbolic-ref", "-q", "HEAD"}, &detached)) {
-      const std::string_view branch = TrimSpace(*name);
-      facts->branch = branch.starts_with(kHeads) ? branch.substr(kHeads.size()) : branch;
-    }
+    const Answer name = Ask({"symbolic-ref", "-q", "HEAD"});
+    const std::string_view branch = name.out ? TrimSpace(*name.out) : kUnknown;
+    facts->branch = branch.starts_with(kHeads) ? branch.substr(kHeads.size()) : branch;
   }
-  std::string problem;
-  if (const auto head = Ask({"rev-parse", "--short", "HEAD"}, &problem)) {
-    facts->head = TrimSpace(*head);
+  const Answer head = Ask({"rev-parse", "--short", "HEAD"});
+  if (head.out) {
+    facts->head = TrimSpace(*head.out);
     return;
   }
   // A branch without a commit is a state, not a fault.
-  const bool unborn = problem.find("Needed a single revision") != std::string::npos ||
-                      problem.find("unknown revision") != std::string::npos ||
-                      problem.find("ambiguous argument 'HEAD'") != std::string::npos;
-  if (!unborn) facts->problem = problem;
+  const bool unborn = head.problem.find("Needed a single revision") != std::string::npos ||
+                      head.problem.find("unknown revision") != std::string::npos ||
+                      head.problem.find("ambiguous argument 'HEAD'") != std::string::npos;
+  if (!unborn) facts->problem = head.problem;
 }
 
-void RepoWatch::ReadStatus(RepoFacts* facts) {
-  const auto out = Ask({"status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
-                        "--ignore-submodules=all"},
-                       &facts->problem);
-  if (!out) return;
-  facts->dirty = !out->empty();
+void RepoWatch::ReadStatus(const RepoQuery& query, RepoFacts* facts) {
+  // One new folder is enough to be dirty; only who wants its files has git walk through it.
+  Answer status = Ask({"status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all",
+                       query.changed ? "--untracked-files=all" : "--untracked-files=normal"});
+  if (!status.problem.empty()) facts->problem = std::move(status.problem);
+  if (!status.out) return;
+  facts->dirty = !status.out->empty();
+  // Behind the last NUL there is nothing, or a path that was cut.
+  status.out->erase(status.out->rfind('\0') + 1);
   constexpr std::size_t kCodeBytes = 3;  // "XY "
-  for (const std::string_view entry : Split(*out, '\0')) {
+  for (const std::string_view entry : Split(*status.out, '\0')) {
     if (entry.size() > kCodeBytes) facts->changed.emplace_back(entry.substr(kCodeBytes));
   }
 }
 
 void RepoWatch::ReadUpstream(RepoFacts* facts) {
-  std::string no_upstream;
-  const auto out = Ask({"rev-list", "--left-right", "--count", "HEAD...@{upstream}"}, &no_upstream);
-  if (!out) return;
-  Upstream upstream;
-  const std::size_t tab = out->find('\t');
+  const Answer counts = Ask({"rev-list", "--left-right", "--count", "HEAD...@{upstream}"});
+  // That there is none is a state, not a fault.
+  if (!counts.problem.empty() && !counts.refused()) facts->problem = counts.problem;
+  if (!counts.out) return;
+  const std::string& out = *counts.out;
+  const std::size_t tab = out.find('\t');
   if (tab == std::string::npos) return;
-  std::from_chars(out->data(), out->data() + tab, upstream.ahead);
-  std::from_chars(out->data() + tab + 1, out->data() + out->size(), upstream.behind);
+  Upstream upstream;
+  std::from_chars(out.data(), out.data() + tab, upstream.ahead);
+  std::from_chars(out.data() + tab + 1, out.data() + out.size(), upstream.behind);
   facts->upstream = upstream;
 }
 
 void RepoWatch::ReadCommits(RepoFacts* facts) {
-  std::string none;
-  const auto out = Ask(
-      {"log", kCommits, "--no-show-signature", "-z", "--format=tformat:%s", "HEAD", "--"}, &none);
-  if (!out) return;
-  for (const std::string_view subject : Split(*out, '\0')) {
-    if (!subject.empty()) facts->commits.emplace_back(subject);
+  Answer log = Ask({"log", kCommits, "--no-show-signature", "--encoding=UTF-8", "-z",
+                    "--format=tformat:%s", "HEAD", "--"});
+  if (!log.problem.empty()) facts->problem = std::move(log.problem);
+  if (!log.out) return;
+  for (std::string_view rest = *log.out; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    facts->commits.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 }
 
@@ -183,7 +205,9 @@ RepoFacts RepoWatch::Get(const RepoQuery& query) {
     key_ = known_->problem.empty() ? key : "";
   }
   RepoFacts facts = *known_;
-  if (query.status) ReadStatus(&facts);
+  if (query.dirty || query.changed) ReadStatus(query, &facts);
+  // Without a commit there is nothing ahead, behind or in the log.
+  if (facts.head == kUnknown) return facts;
   if (query.upstream) ReadUpstream(&facts);
   if (query.commits) ReadCommits(&facts);
   return facts;

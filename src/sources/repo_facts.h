@@ -47,7 +47,8 @@ struct RepoFacts {
 
 // What costs a git process each time, because it can change without a trace.
 struct RepoQuery {
-  bool status = false;  // dirty, changed
+  bool dirty = false;
+  bool changed = false;  // and dirty
   bool upstream = false;
   bool commits = false;
 };
@@ -71,11 +72,11 @@ class RepoWatch {
   std::string StateKey() const;
   void ReadBranch(RepoFacts* facts) const;
   void ReadHead(RepoFacts* facts);
-  void ReadStatus(RepoFacts* facts);
+  void ReadStatus(const RepoQuery& query, RepoFacts* facts);
   void ReadUpstream(RepoFacts* facts);
   void ReadCommits(RepoFacts* facts);
-  // The output of a git call; nothing if it failed.
-  std::optional<std::string> Ask(std::vector<std::string> arguments, std::string* problem);
+  struct Answer;
+  Answer Ask(std::vector<std::string> arguments);
 
   std::string root_;
   std::optional<GitFolders> git_;

@@ -101,17 +101,72 @@ TEST_F(RepoFactsTest, WhatIsAskedForIsRead) {  // REP-19
   Commit("one: \"x\"");
   Commit("two");
   RepoWatch watch(root());
-  RepoFacts facts = watch.Get({.status = true, .upstream = true, .commits = true});
+  RepoFacts facts = watch.Get({.dirty = true, .upstream = true, .commits = true});
   EXPECT_EQ(facts.dirty, false);
   EXPECT_EQ(facts.upstream, std::nullopt);
   EXPECT_THAT(facts.commits, ElementsAre("two", "one: \"x\""));
   Git({"branch", "up", "HEAD~1"});
   Git({"branch", "-q", "-u", "up"});
   ASSERT_TRUE(WriteFileAtomic(root() + "/a b.txt", "x"));
-  facts = watch.Get({.status = true, .upstream = true});
+  facts = watch.Get({.changed = true, .upstream = true});
   EXPECT_EQ(facts.dirty, true);
   EXPECT_THAT(facts.changed, ElementsAre("a b.txt"));
   EXPECT_EQ(facts.upstream, (Upstream{.ahead = 1, .behind = 0}));
+}
+
+TEST_F(RepoFactsTest, EveryCommitCountsAndIsReadAsUtf8) {  // REP-7, REP-19
+  Init();
+  Git({"config", "i18n.logOutputEncoding", "ISO-8859-1"});
+  Commit("one");
+  Git({"commit", "-q", "--allow-empty", "--allow-empty-message", "-m", ""});
+  Commit("Größe");
+  EXPECT_THAT(RepoWatch(root()).Get({.commits = true}).commits, ElementsAre("Größe", "", "one"));
+}
+
+TEST_F(RepoFactsTest, WithoutACommitNothingIsAskedInVain) {  // REP-19, A8
+  Init();
+  RepoWatch watch(root());
+  const RepoFacts facts = watch.Get({.upstream = true, .commits = true});
+  EXPECT_EQ(watch.git_starts(), 1u);
+  EXPECT_EQ(facts, (RepoFacts{.branch = "main"}));
+}
+
+TEST_F(RepoFactsTest, OnlyChangedFilesAreLookedForInNewFolders) {  // REP-15, REP-19
+  Init();
+  Commit("one");
+  ASSERT_TRUE(MakeFolders(root() + "/new"));
+  ASSERT_TRUE(WriteFileAtomic(root() + "/new/a", "x"));
+  ASSERT_TRUE(WriteFileAtomic(root() + "/new/b", "x"));
+  EXPECT_THAT(RepoWatch(root()).Get({.dirty = true}).changed, ElementsAre("new/"));
+  EXPECT_THAT(RepoWatch(root()).Get({.changed = true}).changed, ElementsAre("new/a", "new/b"));
+}
+
+// A git first on PATH that hangs in one of its commands.
+class SlowGit {
+ public:
+  SlowGit(const std::string& folder, std::string_view command) : path_(getenv("PATH")) {
+    const std::string script = fmt::format(
+        "#!/bin/sh\ncase \"$*\" in *' {} '*) exec sleep 60;; esac\nPATH='{}'\nexec git \"$@\"\n",
+        command, path_);
+    EXPECT_TRUE(WriteFileAtomic(folder + "/git", script, 0700));
+    setenv("PATH", fmt::format("{}:{}", folder, path_).c_str(), 1);
+  }
+  ~SlowGit() { setenv("PATH", path_.c_str(), 1); }
+
+ private:
+  const std::string path_;
+};
+
+TEST_F(RepoFactsTest, AnAnswerThatDoesNotComeIsAProblem) {  // REP-9, REP-19
+  Init();
+  Commit("one");
+  const TempFolder programs = *TempFolder::Make("programs");
+  for (const std::string_view command : {"status", "rev-list", "log"}) {
+    const SlowGit slow(programs.path(), command);
+    RepoWatch watch(root(), {}, Millis(1'000));
+    const RepoFacts facts = watch.Get({.dirty = true, .upstream = true, .commits = true});
+    EXPECT_EQ(facts.problem, fmt::format("git {} did not end within 1 s", command));
+  }
 }
 
 TEST_F(RepoFactsTest, NothingOfTheRepositoryIsExecuted) {  // REP-11
@@ -120,7 +175,7 @@ TEST_F(RepoFactsTest, NothingOfTheRepositoryIsExecuted) {  // REP-11
   Git({"config", "core.fsmonitor", "touch " + root() + "/ran"});
   Git({"config", "core.hooksPath", root()});
   ASSERT_TRUE(WriteFileAtomic(root() + "/file", "x"));
-  RepoWatch(root()).Get({.status = true, .upstream = true, .commits = true});
+  RepoWatch(root()).Get({.changed = true, .upstream = true, .commits = true});
   EXPECT_FALSE(Exists(root() + "/ran"));
 }
 
@@ -156,6 +211,12 @@ TEST_F(RepoFactsTest, AHeaderIsCollectedFromAFolderBelow) {  // section 3, A8
   EXPECT_EQ(state->header.branch, "main");
   EXPECT_THAT(state->header.targets, ElementsAre("src"));
   EXPECT_THAT(state->warnings, ElementsAre(HasSubstr("there is no config/policy.edn")));
+  const auto other = source.Collect({.targets = std::vector<std::string>{std::string(300, 'x')},
+                                     .age_step = Millis(60'000),
+                                     .now = Clock::Wall(std::chrono::seconds(179))});
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_THAT(other->header.targets, ElementsAre(std::string(199, 'x') + "…"));  // REP-7
+  EXPECT_EQ(other->now, Clock::Wall(std::chrono::seconds(120)));                 // REP-6
   EXPECT_THAT(source.Collect({.task_id = "fact-01"}),
               dossier::testing::FailsWith(ErrorCode::kNotFound,
                                           "there is no task fact-01; did you mean "

@@ -135,14 +135,15 @@ class Loader {
   }
 
   Status LoadProposals() {
-    const std::string folder = fmt::format("{}/proposed_tasks", notes_);
-    DOSSIER_ASSIGN_OR_RETURN(const NoteScan scan, ScanNotes(root_, {.folder = notes_}));
+    const std::string folder = fmt::format("{}/{}", notes_, kProposedQueue);
+    DOSSIER_ASSIGN_OR_RETURN(const NoteScan scan,
+                             ScanNotes(root_, {.folder = notes_,
+                                               .queues = std::span(&kProposedQueue, 1),
+                                               .texts = NoteScanOptions::Texts::kKept}));
     for (const Note& note : scan.notes) {
-      if (note.queue != "proposed_tasks" || note.status != kGreen) continue;
+      if (note.status != kGreen) continue;
       const std::string file = fmt::format("{}/{}", folder, note.file);
-      auto text = ReadFile((std::filesystem::path(root_) / file).string(), kMaxNoteBytes);
-      if (!text) continue;  // it vanished
-      const std::string_view body = NoteBody(*text);
+      const std::string_view body = NoteBody(note.text);
       DOSSIER_RETURN_IF_ERROR(Keep({.id = note.id,
                                     .summary = FirstHeading(body),
                                     .description = std::string(TrimSpace(body)),

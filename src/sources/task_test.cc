@@ -1,11 +1,13 @@
 #include "sources/task.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "base/file.h"
+#include "sources/note.h"
 #include "sources/task_order.h"
 #include "testing/result_matchers.h"
 
@@ -195,6 +197,22 @@ TEST_F(TaskFilesTest, GreenProposalsAreTasks) {  // REP-30
                                   .targets = {"src", "docs"},
                                   .priority = 4,
                                   .file = "agent_notes/proposed_tasks/2026-01-01__p-1__x.md"}));
+}
+
+TEST_F(TaskFilesTest, ALongProposalIsReadAsFarAsANoteIs) {  // REP-22, REP-30
+  Write("agent_notes/proposed_tasks/2026-01-01__p-1__x.md",
+        "# Do it\n" + std::string(2 * kMaxNoteBytes, 'x'));
+  const auto list = Load({"notes:proposed_tasks"});
+  ASSERT_THAT(list, Succeeds());
+  ASSERT_EQ(list->tasks.size(), 1u);
+  EXPECT_EQ(list->tasks[0].summary, "Do it");
+  EXPECT_EQ(list->tasks[0].description.size(), kMaxNoteBytes);
+}
+
+TEST_F(TaskFilesTest, WhatIsNoFileIsNotWaitedFor) {  // section 6
+  ASSERT_TRUE(MakeFolders(root() + "/config"));
+  ASSERT_EQ(mkfifo((root() + "/config/tasks.edn").c_str(), 0600), 0);
+  EXPECT_THAT(Load(), FailsWith(ErrorCode::kConfig, "config/tasks.edn: is no regular file"));
 }
 
 TEST(FileNameOfIdTest, KeepsPlainIdsAndMarksChangedOnes) {  // section 5
