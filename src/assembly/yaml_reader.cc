@@ -14,6 +14,10 @@ namespace dossier::assembly {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
+// Before the handler below sees the first of them: yaml-cpp keeps every bracket until it knows
+// whether a key begins there. Those in texts and comments count too, so there may be many.
+constexpr std::size_t kMaxOpenBrackets = 10'000;
+constexpr std::size_t kMaxIndicators = 256;  // on one line
 
 // Thrown by the handler below to leave the parser, and caught in ParseYaml.
 struct Refused {
@@ -177,7 +181,7 @@ const char* FindTooDeep(std::string_view text) {
                            (text[i + 1] == ' ' || text[i + 1] == '\t');
     if (at_start && indicator) ++indicators;
     if (c != ' ' && c != '\t' && !indicator) at_start = false;
-    if (brackets > 4 * kMaxDepth || indicators > 4 * kMaxDepth) return text.data() + i;
+    if (brackets > kMaxOpenBrackets || indicators > kMaxIndicators) return text.data() + i;
   }
   return nullptr;
 }

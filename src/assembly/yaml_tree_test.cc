@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "assembly/front_matter.h"
+#include "assembly/yaml_reader.h"
 #include "assembly/yaml_table.h"
 #include "base/assets.h"
 #include "base/random.h"
@@ -81,6 +82,14 @@ TEST(YamlTableTest, AChangedCopyIsRead) {
   EXPECT_FALSE(FindBuiltInYaml(text + "#"));
   EXPECT_FALSE(FindBuiltInYaml(text.substr(1)));
   EXPECT_FALSE(FindBuiltInYaml(""));
+}
+
+TEST(YamlReaderTest, BracketsInTextsAreNoNesting) {  // REP-21, A4
+  std::string text;
+  for (int i = 0; i < 1'000; ++i) text += "- \"if (x) { a[\"  # [{\n";
+  const auto root = ReadYaml(text, "x.yaml");
+  ASSERT_THAT(root, Succeeds());
+  EXPECT_EQ(root->items.size(), 1'000u);
 }
 
 }  // namespace
