@@ -18,7 +18,6 @@ class Renderer {
       const std::string_view text = TrimSpace(std::string_view(value.get_string()));
       return text.empty() ? LeaveOut(path) : std::string(text) + "\n";
     }
-    if (value.is_double()) return fmt::format("{}\n", value.get_double());  // 1.5, not 1.5E0
     return value.is_null() ? LeaveOut(path) : ToJson(value) + "\n";
   }
 

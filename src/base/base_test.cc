@@ -74,10 +74,44 @@ TEST(CancelTest, ADescriptorTellsAWaitInPoll) {
 
 TEST(JsonTest, OneValueAndNothingElse) {
   EXPECT_EQ(ToJson(*ParseJson(R"( {"b":[1,2.5,"x\n"],"a":null} )")),
-            R"({"b":[1,2.5E0,"x\n"],"a":null})");
+            R"({"b":[1,2.5,"x\n"],"a":null})");
   EXPECT_THAT(ParseJson("{} {}"), FailsWith(ErrorCode::kInvalidArgument, "byte 3"));
   EXPECT_THAT(ParseJson("[1,"), FailsWith(ErrorCode::kInvalidArgument, "ends early"));
   EXPECT_THAT(ParseJson(std::string(100, '[')), FailsWith(ErrorCode::kInvalidArgument, "byte 64"));
+}
+
+TEST(JsonTest, NumbersArePrintedAsPeopleWriteThem) {  // CON-1
+  const std::pair<double, std::string_view> kNumbers[] = {
+      {0, "0"},
+      {-0.5, "-0.5"},
+      {0.05, "0.05"},
+      {1, "1"},
+      {1234567, "1234567"},
+      {1e20, "1e+20"},
+      {1e-7, "1e-07"},
+      {0.1 + 0.2, "0.30000000000000004"},
+      {std::nan(""), "null"},
+      {std::numeric_limits<double>::infinity(), "null"},
+  };
+  for (const auto& [number, text] : kNumbers) EXPECT_EQ(ToJson(Json(number)), text);
+  EXPECT_EQ(ToPrettyJson(
+                JsonObject{{"margin", 0.0}, {"list", JsonArray{0.05, 1}}, {"none", JsonArray()}}),
+            "{\n  \"margin\": 0,\n  \"list\": [\n    0.05,\n    1\n  ],\n  \"none\": []\n}");
+}
+
+// All but numbers with a fraction is written as Boost does.
+TEST(JsonTest, AnyTextIsReadBackAsItWas) {
+  Random random(/*seed=*/11);
+  for (int round = 0; round < 500; ++round) {
+    const JsonArray list = {random.Utf8(/*max_bytes=*/60),
+                            std::string(1, static_cast<char>(round % 128)),
+                            JsonObject{{random.Utf8(/*max_bytes=*/8), round}},
+                            INT64_MIN,
+                            UINT64_MAX,
+                            true};
+    EXPECT_EQ(ToJson(list), boost::json::serialize(list));
+    EXPECT_EQ(*ParseJson(ToPrettyJson(list)), Json(list));
+  }
 }
 
 TEST(FileTest, APipeIsWrittenToAndNotReplacedByAFile) {

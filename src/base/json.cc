@@ -1,40 +1,119 @@
 #include "base/json.h"
 
+#include <cmath>
+#include <iterator>
+
 namespace dossier {
 namespace {
 
-void Indent(std::string& out, int depth) { out.append(static_cast<std::size_t>(depth) * 2, ' '); }
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 
-void Pretty(const Json& value, int depth, std::string& out) {
-  if (const auto* object = value.if_object(); object && !object->empty()) {
-    out += "{\n";
-    bool first = true;
-    for (const auto& [key, member] : *object) {
-      if (!first) out += ",\n";
-      first = false;
-      Indent(out, depth + 1);
-      out += boost::json::serialize(key);
-      out += ": ";
-      Pretty(member, depth + 1, out);
-    }
-    out += '\n';
-    Indent(out, depth);
-    out += '}';
-  } else if (const auto* array = value.if_array(); array && !array->empty()) {
-    out += "[\n";
-    bool first = true;
-    for (const Json& member : *array) {
-      if (!first) out += ",\n";
-      first = false;
-      Indent(out, depth + 1);
-      Pretty(member, depth + 1, out);
-    }
-    out += '\n';
-    Indent(out, depth);
-    out += ']';
-  } else {
-    out += boost::json::serialize(value);
+// The escape of `c` in a JSON string; empty where it stands as it is.
+std::string EscapeOf(char c) {
+  switch (c) {
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\b':
+      return "\\b";
+    case '\f':
+      return "\\f";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      break;
   }
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte >= 0x20) return {};
+  return {'\\', 'u', '0', '0', kHexDigits[byte >> 4], kHexDigits[byte & 0xf]};
+}
+
+bool IsPlain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
+
+void WriteString(std::string_view text, std::string& out) {
+  out += '"';
+  while (!text.empty()) {
+    std::size_t run = 0;
+    while (run < text.size() && IsPlain(text[run])) ++run;
+    out.append(text.substr(0, run));
+    if (run == text.size()) break;
+    out += EscapeOf(text[run]);
+    text.remove_prefix(run + 1);
+  }
+  out += '"';
+}
+
+// As people write it, which Boost does not: 0, 0.05, 1e+20 for 0E0, 5E-2, 1E20. JSON has no number
+// for what is not finite.
+void WriteNumber(double number, std::string& out) {
+  if (std::isfinite(number)) {
+    fmt::format_to(std::back_inserter(out), "{}", number);
+  } else {
+    out += "null";
+  }
+}
+
+// Writes values in one of two forms.
+class Writer {
+ public:
+  enum class Form { kCompact, kPretty };
+  Writer(Form form, std::string& out) : form_(form), out_(out) {}
+
+  void Write(const Json& value) {
+    if (const auto* object = value.if_object()) {
+      WriteList(*object, "{}", [this](const auto& member) {
+        WriteString({member.key().data(), member.key().size()}, out_);
+        out_ += form_ == Form::kPretty ? ": " : ":";
+        Write(member.value());
+      });
+    } else if (const auto* array = value.if_array()) {
+      WriteList(*array, "[]", [this](const Json& member) { Write(member); });
+    } else if (const auto* text = value.if_string()) {
+      WriteString({text->data(), text->size()}, out_);
+    } else if (const auto* number = value.if_double()) {
+      WriteNumber(*number, out_);
+    } else {
+      out_ += boost::json::serialize(value);
+    }
+  }
+
+ private:
+  template <typename List, typename WriteMember>
+  void WriteList(const List& list, std::string_view brackets, const WriteMember& write) {
+    out_ += brackets[0];
+    ++depth_;
+    bool first = true;
+    for (const auto& member : list) {
+      if (!first) out_ += ',';
+      first = false;
+      StartLine();
+      write(member);
+    }
+    --depth_;
+    if (!first) StartLine();
+    out_ += brackets[1];
+  }
+
+  void StartLine() {
+    if (form_ == Form::kCompact) return;
+    out_ += '\n';
+    out_.append(depth_ * 2, ' ');
+  }
+
+  const Form form_;
+  std::string& out_;
+  std::size_t depth_ = 0;
+};
+
+std::string Written(const Json& value, Writer::Form form) {
+  std::string out;
+  Writer(form, out).Write(value);
+  return out;
 }
 
 }  // namespace
@@ -59,13 +138,9 @@ Result<Json> ParseJson(std::string_view text, std::size_t max_depth) {
   return parser.release();
 }
 
-std::string ToJson(const Json& value) { return boost::json::serialize(value); }
+std::string ToJson(const Json& value) { return Written(value, Writer::Form::kCompact); }
 
-std::string ToPrettyJson(const Json& value) {
-  std::string out;
-  Pretty(value, 0, out);
-  return out;
-}
+std::string ToPrettyJson(const Json& value) { return Written(value, Writer::Form::kPretty); }
 
 const Json* Find(const JsonObject& object, std::string_view key) { return object.if_contains(key); }
 

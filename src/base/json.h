@@ -27,7 +27,7 @@ using JsonArray = boost::json::array;
 // Errors: kInvalidArgument with the byte offset.
 Result<Json> ParseJson(std::string_view text, std::size_t max_depth = 64);
 
-// Compact, keys in the order of insertion, UTF-8, no trailing newline.
+// Compact, keys in the order of insertion, UTF-8, no trailing newline; numbers like 0 and 0.05.
 std::string ToJson(const Json& value);
 // Indented by two spaces, for people.
 std::string ToPrettyJson(const Json& value);

@@ -292,9 +292,9 @@ TEST(ContextMetaTest, HasTheKeysOfTheSpecAndTheLengthOfTheRuntime) {  // INS-120
             "{\"schema\":\"dossier.contextMeta/1\",\"fileName\":\"feed.ndjson\",\"format\":"
             "\"ndjson\",\"bytes\":24,\"chars\":21,\"length\":21,\"lengthUnit\":\"code points\","
             "\"lines\":2,\"recordCount\":2,\"malformed\":0,\"exact\":true,\"fields\":[\"text\","
-            "\"n\"],\"fieldInfo\":[{\"path\":[\"text\"],\"types\":[\"string\"],\"presence\":5E-1,"
+            "\"n\"],\"fieldInfo\":[{\"path\":[\"text\"],\"types\":[\"string\"],\"presence\":0.5,"
             "\"example\":\"\U0001F600\"},{\"path\":[\"n\"],\"types\":[\"integer\"],\"presence\":"
-            "5E-1,\"example\":\"1\"}],\"delimiter\":null,\"hasHeader\":null,\"encoding\":\"utf-8\","
+            "0.5,\"example\":\"1\"}],\"delimiter\":null,\"hasHeader\":null,\"encoding\":\"utf-8\","
             "\"primaryTextField\":null,\"sampleRecord\":\"{\\\"text\\\":\\\"\U0001F600\\\"}\","
             "\"part\":null}");
   const Json javascript = ContextMeta(d, Runtime::kJavascript);

@@ -65,7 +65,7 @@ TEST(GeminiRequestTest, SamplingSchemaAndParametersAreInTheirFields) {  // MOD-1
   request.schema = Json(JsonObject{{"type", "object"}});
   const Json body = Body(request);
   EXPECT_EQ(ToJson(*Find(body, "generationConfig")),
-            R"({"temperature":5E-1,"maxOutputTokens":9,"seed":1,"stopSequences":["END"],)"
+            R"({"temperature":0.5,"maxOutputTokens":9,"seed":1,"stopSequences":["END"],)"
             R"("responseMimeType":"application/json","responseJsonSchema":{"type":"object"},)"
             R"("topK":3,"candidateCount":2})");
   EXPECT_TRUE(Find(body, "safetySettings"));

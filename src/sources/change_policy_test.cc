@@ -65,7 +65,7 @@ TEST(ChangePolicyTest, AMistypedRuleNeverVanishes) {  // section 6
       {"{:max-line-added 1}", "p.edn: unknown key max_line_added (max_lines_added?)"},
       {"{:max-files \"ten\"}", "p.edn: max_files is \"ten\"; it must be a whole number from 0 up"},
       {"{:max-files -1}", "max_files is -1"},
-      {"{:max-files 1.5}", "max_files is 1.5E0"},
+      {"{:max-files 1.5}", "max_files is 1.5"},
       {"{:max-patch-bytes 0}", "a whole number from 1 up"},
       {"{:allow-binary? 1}", "allow_binary is 1; it must be true or false"},
       {"{:allow [1]}", "allow is a list; it must be a list of texts"},

@@ -134,7 +134,7 @@ TEST_F(TaskFilesTest, WrongTypesAreNamedWithTheTask) {
       {"[1]", "a.edn: task 1: must be a map of keys"},
       {"[{:id \"x\" :targets 5}]", "a.edn: task 1 (x): targets is 5; it must be a list of texts"},
       {"[{:id [1]}]", "a.edn: task 1: id is a list; it must be text or a whole number"},
-      {"[{:id 1.5}]", "id is 1.5E0; it must be text or a whole number"},
+      {"[{:id 1.5}]", "id is 1.5; it must be text or a whole number"},
       {"[{:id \"x\" :summary 7}]", "summary is 7; it must be a text"},
       {"[{:id \"x\"} {:id :x}]", "task x stands twice: in a.edn and in a.edn"},
       {"[{:id", "a.edn:1:2: { is never closed"},
