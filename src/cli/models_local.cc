@@ -134,6 +134,7 @@ Status StartServer(const ModelsArguments& arguments, const CancelToken& cancel, 
                            model::FindWeights(options.data_folder, LocalName(arguments.name)));
   options.window = arguments.context;
   options.say = SayTo(err);
+  if (arguments.offline) options.network = model::LocalServerOptions::Network::kNone;
   DOSSIER_ASSIGN_OR_RETURN(const model::ServerState state,
                            model::EnsureLocalServer(options, cancel));
   out << fmt::format("{} answers on 127.0.0.1:{}, window {}\n", Safe(state.model), state.port,

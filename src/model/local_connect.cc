@@ -20,14 +20,8 @@ Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& opti
   if (options.idle) server_options.idle = *options.idle;
   if (!options.local_server.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(server_options.runtime, NamedServer(options.local_server, cancel));
-  } else if (options.network == ConnectOptions::Network::kNone &&
-             !FindLocalServer(server_options.data_folder)) {
-    server_options.runtime = FindRuntime(server_options.data_folder, cancel);
-    if (!server_options.runtime) {
-      return MakeError(ErrorCode::kNetwork,
-                       "--offline: the local runtime is not installed, and would be fetched; run "
-                       "`dossier models start` once without --offline");
-    }
+  } else if (options.network == ConnectOptions::Network::kNone) {
+    server_options.network = LocalServerOptions::Network::kNone;
   }
   DOSSIER_ASSIGN_OR_RETURN(const ServerState server, EnsureLocalServer(server_options, cancel));
 

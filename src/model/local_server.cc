@@ -125,12 +125,7 @@ class Starter {
     needs.window = options_.window;
     DOSSIER_ASSIGN_OR_RETURN(
         plan_, PlanServer(options_.machine ? *options_.machine : LookAtMachine(), needs));
-    if (options_.runtime) {
-      runtime_ = *options_.runtime;
-    } else {
-      DOSSIER_ASSIGN_OR_RETURN(runtime_,
-                               EnsureRuntime(options_.data_folder, options_.say, cancel_));
-    }
+    DOSSIER_ASSIGN_OR_RETURN(runtime_, ChooseRuntime());
     const auto begin = SteadyClock::now();
     const std::string sentence =
         fmt::format("starting local model {} …", DescribeWeights(options_.weights));
@@ -143,6 +138,18 @@ class Starter {
   }
 
  private:
+  Result<Runtime> ChooseRuntime() const {
+    if (options_.runtime) return *options_.runtime;
+    if (options_.network == LocalServerOptions::Network::kAllowed) {
+      return EnsureRuntime(options_.data_folder, options_.say, cancel_);
+    }
+    if (auto runtime = FindRuntime(options_.data_folder, cancel_)) return std::move(*runtime);
+    return MakeError(ErrorCode::kNetwork,
+                     "--offline: the local runtime is not installed, and would be fetched; run "
+                     "`dossier models start` once without --offline, or install llama-server of "
+                     "llama.cpp");
+  }
+
   void Tell(const std::string& line) const {
     if (options_.say) options_.say(line);
   }

@@ -46,13 +46,15 @@ struct LocalServerOptions {
   Millis idle{600'000};
   Millis start_limit{300'000};
   Say say;                         // progress, a line at a time; may be empty
-  std::optional<Runtime> runtime;  // unset: EnsureRuntime
+  std::optional<Runtime> runtime;  // unset: what is installed, or as `network` says
+  // kNone (--offline): a runtime that is not installed is not fetched either.
+  enum class Network { kAllowed, kNone } network = Network::kAllowed;
   std::optional<Machine> machine;  // unset: LookAtMachine
 };
 
 // The server that runs, or a new one. Replaces one that is dead, serves other weights or has a
 // smaller window than asked for. Errors: kUnavailable, saying why and what else can be done;
-// kLocked if the running one is at work for other weights; kCancelled; kIo.
+// kNetwork if a runtime had to be fetched and may not; kLocked if the running one is at work for other weights; kCancelled; kIo.
 Result<ServerState> EnsureLocalServer(const LocalServerOptions& options, const CancelToken& cancel);
 
 // The server that answers now, if there is one.

@@ -90,6 +90,22 @@ class LocalServerTest : public ::testing::Test {
   const std::string weights_ = folder_.path() + "/tiny.gguf";
 };
 
+TEST_F(LocalServerTest, WithoutANetworkNoRuntimeIsFetched) {  // CON-2, MOD-31
+  LocalServerOptions options = Options();
+  options.runtime.reset();
+  options.network = LocalServerOptions::Network::kNone;
+  std::vector<std::string> lines;
+  options.say = [&](std::string_view line) { lines.emplace_back(line); };
+  const std::string path = getenv("PATH");
+  setenv("PATH", "/nowhere", /*overwrite=*/1);  // a llama-server of this machine would do
+  const auto state = EnsureLocalServer(options, {});
+  setenv("PATH", path.c_str(), /*overwrite=*/1);
+  EXPECT_THAT(state,
+              FailsWith(ErrorCode::kNetwork, "--offline: the local runtime is not installed"));
+  EXPECT_FALSE(Exists(data_ + "/local/python"));
+  EXPECT_TRUE(lines.empty());
+}
+
 TEST_F(LocalServerTest, StartsOnceIsSharedAndEnds) {  // MOD-31, 32, 33, 34
   LocalServerOptions options = Options();
   std::vector<std::string> lines;
