@@ -55,7 +55,7 @@ class Planner {
     if (plan_.trigger == Trigger::kSoft && !Worth(step)) return std::move(plan_);
     TakeOutputs(step);
     if (step.step == Step::kSummarize) TakeSummary(step);
-    FindTurns();
+    TakeFigures(step);
     return std::move(plan_);
   }
 
@@ -155,7 +155,7 @@ class Planner {
 
   void AddToTranscript(const HistoryTurn& turn, const assembly::CompactionPlan& step) {
     const bool shortened =
-        std::find(step.shorten.begin(), step.shorten.end(), turn.id) != step.shorten.end() ||
+        IsShortened(turn, step) ||
         std::find(present_.shortened.begin(), present_.shortened.end(), turn.id) !=
             present_.shortened.end();
     std::string role(assembly::RoleName(turn.turn.role));
@@ -165,17 +165,34 @@ class Planner {
         fmt::format("{}:\n{}\n\n", role, shortened ? policy_.shorten(turn) : turn.turn.Text());
   }
 
-  // The numbers of the turns that lie in what changes.
-  void FindTurns() {
-    const CompactionRecord& record = plan_.summary ? *plan_.summary : *plan_.outputs;
+  void TakeFigures(const assembly::CompactionPlan& step) {
     std::int64_t number = 0;
     for (const HistoryTurn& turn : turns_) {
       if (turn.turn.role == assembly::Role::kUser) ++number;
       const std::size_t index = IndexOf(turn);
-      if (index < record.from || index > record.to) continue;
-      if (plan_.turns_from == 0) plan_.turns_from = std::max<std::int64_t>(number, 1);
-      plan_.turns_to = std::max<std::int64_t>(number, 1);
+      const bool covered =
+          plan_.summary && index >= plan_.summary->from && index <= plan_.summary->to;
+      if (IsShortened(turn, step)) {
+        const std::int64_t after = policy_.count(policy_.shorten(turn));
+        Touch(turn, number, after, &plan_.by_rule);
+        Touch(turn, number, covered ? 0 : after, &plan_.by_summary);
+      } else if (covered) {
+        Touch(turn, number, 0, &plan_.by_summary);
+      }
     }
+  }
+
+  static bool IsShortened(const HistoryTurn& turn, const assembly::CompactionPlan& step) {
+    return std::find(step.shorten.begin(), step.shorten.end(), turn.id) != step.shorten.end();
+  }
+
+  static void Touch(const HistoryTurn& turn, std::int64_t number, std::int64_t after,
+                    CompactionFigures* figures) {
+    number = std::max<std::int64_t>(number, 1);
+    if (figures->turns_from == 0) figures->turns_from = number;
+    figures->turns_to = number;
+    figures->tokens_before += turn.tokens;
+    figures->tokens_after += after;
   }
 
   const Stored& stored_;
@@ -189,15 +206,37 @@ class Planner {
   CompactionPlan plan_;
 };
 
-std::string LineOf(const CompactionPlan& plan, const CompactionRecord& record,
-                   std::string_view id) {
-  const std::int64_t saved = record.tokens_before - record.tokens_after;
-  const std::int64_t percent = record.tokens_before > 0 ? saved * 100 / record.tokens_before : 0;
-  return fmt::format(
-      "compacted: turns {}-{} ({} tokens) -> {}; saved {} %; original kept; undo: dossier "
-      "conversations compact {} --undo",
-      plan.turns_from, plan.turns_to, Grouped(record.tokens_before), Grouped(record.tokens_after),
-      percent, id);
+std::int64_t PercentSaved(const CompactionFigures& figures) {
+  if (figures.tokens_before <= 0) return 0;
+  return (figures.tokens_before - figures.tokens_after) * 100 / figures.tokens_before;
+}
+
+std::string TurnsOf(const CompactionFigures& figures) {
+  return fmt::format("turns {}-{} ({} tokens)", figures.turns_from, figures.turns_to,
+                     Grouped(figures.tokens_before));
+}
+
+// What stands for the turns that a summary was planned for; nothing if they are sent as they are.
+std::optional<CompactionRecord> SummaryRecord(const CompactionPlan& plan,
+                                              std::optional<std::string_view> summary,
+                                              std::string_view model,
+                                              std::vector<std::string>* warnings) {
+  if (!plan.summary) return std::nullopt;
+  CompactionRecord record = *plan.summary;
+  if (summary && !TrimSpace(*summary).empty()) {
+    record.text = TrimSpace(*summary);
+    record.model = model;
+    return record;
+  }
+  if (plan.trigger != Trigger::kHard) {
+    warnings->push_back("the summary of old turns failed; they are sent as they are");
+    return std::nullopt;
+  }
+  record.method = "stub";
+  record.text = fmt::format("[{} earlier turns ({} tokens) are left out here]", plan.turns,
+                            Grouped(record.tokens_before));
+  warnings->push_back("the summary of old turns failed; a note that counts them stands for them");
+  return record;
 }
 
 }  // namespace
@@ -210,6 +249,29 @@ CompactionCost CostOf(std::int64_t history, std::int64_t after, std::int64_t sum
       summary > 0 ? prices.read * h + prices.output * static_cast<double>(summary) : 0;
   return {.with = prices.write * s + prices.read * s * (k - 1) + call,
           .without = prices.read * h * k};
+}
+
+JsonObject ToJson(const CompactionFigures& figures) {
+  return {{"from", figures.turns_from},
+          {"to", figures.turns_to},
+          {"tokens_before", figures.tokens_before},
+          {"tokens_after", figures.tokens_after}};
+}
+
+CompactionFigures FiguresOf(const CompactionPlan& plan,
+                            std::optional<std::int64_t> summary_tokens) {
+  if (!plan.summary || !summary_tokens) return plan.by_rule;
+  CompactionFigures figures = plan.by_summary;
+  figures.tokens_after += *summary_tokens;
+  return figures;
+}
+
+std::string DryRunLine(const CompactionPlan& plan) {
+  const CompactionFigures figures = FiguresOf(plan, plan.summary_tokens);
+  return fmt::format("would compact: {} -> {}{}; saves {}{} %; nothing is changed",
+                     TurnsOf(figures), plan.summary ? "at most " : "",
+                     Grouped(figures.tokens_after), plan.summary ? "at least " : "",
+                     PercentSaved(figures));
 }
 
 std::int64_t NextCompactionId(const Stored& stored) {
@@ -256,30 +318,21 @@ Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string
                            const tokens::Counter& counter) {
   Compacted out;
   if (plan.trigger == CompactionPlan::Trigger::kNone) return out;
-  const auto add = [&](CompactionRecord record) {
-    record.at = now;
-    out.line = LineOf(plan, record, id);
-    out.records.push_back(std::move(record));
-  };
-  if (plan.outputs) add(*plan.outputs);
-  if (!plan.summary) return out;
-  CompactionRecord record = *plan.summary;
-  const bool told = summary && !TrimSpace(*summary).empty();
+  std::optional<CompactionRecord> told = SummaryRecord(plan, summary, model, &out.warnings);
+  std::optional<std::int64_t> summary_tokens;
+  if (plan.outputs) out.records.push_back(*plan.outputs);
   if (told) {
-    record.text = TrimSpace(*summary);
-    record.model = model;
-  } else if (plan.trigger == CompactionPlan::Trigger::kHard) {
-    record.method = "stub";
-    record.text = fmt::format("[{} earlier turns ({} tokens) are left out here]", plan.turns,
-                              Grouped(record.tokens_before));
-    out.warnings.push_back(
-        "the summary of old turns failed; a note that counts them stands for them");
-  } else {
-    out.warnings.push_back("the summary of old turns failed; they are sent as they are");
-    return out;
+    told->tokens_after = counter.CountText(told->text).tokens;
+    summary_tokens = told->tokens_after;
+    out.records.push_back(*std::move(told));
   }
-  record.tokens_after = counter.CountText(record.text).tokens;
-  add(std::move(record));
+  if (out.records.empty()) return out;
+  for (CompactionRecord& record : out.records) record.at = now;
+  out.figures = FiguresOf(plan, summary_tokens);
+  out.line = fmt::format(
+      "compacted: {} -> {}; saved {} %; original kept; undo: dossier conversations compact {} "
+      "--undo",
+      TurnsOf(out.figures), Grouped(out.figures.tokens_after), PercentSaved(out.figures), id);
   return out;
 }
 

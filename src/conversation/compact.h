@@ -53,6 +53,13 @@ struct CompactionCost {
 CompactionCost CostOf(std::int64_t history, std::int64_t after, std::int64_t summary,
                       const CachePrices& prices, std::int64_t horizon);
 
+// The turns that a compaction touches, from 1, and what they cost in requests before and after.
+struct CompactionFigures {
+  std::int64_t turns_from = 0, turns_to = 0;
+  std::int64_t tokens_before = 0, tokens_after = 0;
+};
+JsonObject ToJson(const CompactionFigures& figures);  // {"from", "to", "tokens_before", …}
+
 struct CompactionPlan {
   enum class Trigger { kNone, kSoft, kHard, kByHand } trigger = Trigger::kNone;
   std::string why;  // of kNone, for --dry-run
@@ -60,10 +67,11 @@ struct CompactionPlan {
   std::optional<CompactionRecord> outputs;
   // Messages that a summary has to stand for; unset if the line is enough. Its text is missing.
   std::optional<CompactionRecord> summary;
-  std::string transcript;                            // what the summary has to tell
-  std::int64_t summary_tokens = 0;                   // what it may cost
-  std::int64_t turns_from = 0, turns_to = 0;         // turns that are affected, from 1
-  std::int64_t turns = 0;                            // that the summary covers
+  std::string transcript;           // what the summary has to tell
+  std::int64_t summary_tokens = 0;  // what it may cost
+  std::int64_t turns = 0;           // that the summary covers
+  CompactionFigures by_rule;        // if outputs become lines and nothing else is done
+  CompactionFigures by_summary;     // with the summary, whose own tokens are not in tokens_after
   std::int64_t tokens_before = 0, tokens_after = 0;  // of the whole history
 };
 
@@ -80,8 +88,15 @@ Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
                                            const tokens::Counter& counter,
                                            std::string_view boundary);
 
+// What a plan comes to: with a summary of so many tokens, or without one. A dry run asks with the
+// most that the summary may cost, a real one with what it does cost.
+CompactionFigures FiguresOf(const CompactionPlan& plan, std::optional<std::int64_t> summary_tokens);
+// "would compact: turns 1-14 (38,210 tokens) -> at most 1,500; …": the line of a dry run.
+std::string DryRunLine(const CompactionPlan& plan);
+
 struct Compacted {
   std::vector<CompactionRecord> records;  // to be saved; empty if nothing is done
+  CompactionFigures figures;
   std::vector<std::string> warnings;
   std::string line;  // "compacted: turns 1-14 …" (CON-45); empty if nothing is done
 };

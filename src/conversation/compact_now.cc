@@ -2,23 +2,11 @@
 
 #include <optional>
 
-#include "base/text.h"
 #include "conversation/save.h"
 #include "conversation/summarize.h"
 #include "model/ledger.h"
 
 namespace dossier::conversation {
-namespace {
-
-std::string PlanLine(const CompactionPlan& plan) {
-  const auto grouped = [](std::int64_t tokens) {
-    return GroupDigits(static_cast<std::uint64_t>(tokens));
-  };
-  return fmt::format("would compact turns {}-{}: {} -> about {} tokens", plan.turns_from,
-                     plan.turns_to, grouped(plan.tokens_before), grouped(plan.tokens_after));
-}
-
-}  // namespace
 
 Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
                                 const CancelToken& cancel) {
@@ -28,7 +16,9 @@ Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
       PlanCompaction(loaded.stored, parts.limits, CachePricesOf(parts.model.entry), {},
                      *parts.model.counter, ByHand::kYes));
   if (plan.trigger == CompactionPlan::Trigger::kNone) return CompactedNow{.line = plan.why};
-  if (parts.action == CompactParts::Action::kPlan) return CompactedNow{.line = PlanLine(plan)};
+  if (parts.action == CompactParts::Action::kPlan) {
+    return CompactedNow{.line = DryRunLine(plan), .figures = FiguresOf(plan, plan.summary_tokens)};
+  }
   std::optional<Summary> summary;
   if (plan.summary) {
     const auto clock = SystemClock();
@@ -47,7 +37,9 @@ Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
     return ApplyCompaction(done.records, document);
   };
   DOSSIER_RETURN_IF_ERROR(parts.store.Update(id, save, cancel));
-  return CompactedNow{.line = done.line, .usage = summary ? summary->usage : model::Usage()};
+  return CompactedNow{.line = done.line,
+                      .figures = done.figures,
+                      .usage = summary ? summary->usage : model::Usage()};
 }
 
 }  // namespace dossier::conversation

@@ -12,6 +12,7 @@
 #define DOSSIER_CONVERSATION_COMPACT_NOW_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,8 @@ struct CompactParts {
 
 struct CompactedNow {
   std::string line;
-  model::Usage usage;  // of the summary, if one was written
+  std::optional<CompactionFigures> figures;  // unset if there is nothing to do
+  model::Usage usage;                        // of the summary, if one was written
 };
 
 // Errors: those of the store, and of the summary's call: nothing is changed then. kFailed if the

@@ -57,9 +57,28 @@ TEST_F(CompactNowTest, AFailedSummaryOrADryRunChangesNothing) {  // CON-42
   EXPECT_THAT(Compact(limits, {.text = " "}), FailsWith(ErrorCode::kNetwork, "no text"));
   const auto planned = Compact(limits, {}, CompactParts::Action::kPlan);
   ASSERT_THAT(planned, dossier::testing::Succeeds());
-  EXPECT_THAT(planned->line, HasSubstr("would compact turns 1-3"));
+  EXPECT_THAT(planned->line, HasSubstr("would compact: turns 1-3"));
   EXPECT_TRUE(client_->requests.empty());
   EXPECT_TRUE(rig_.Read()->compaction.empty());
+}
+
+TEST_F(CompactNowTest, ADryRunSaysWhatTheRealRunDoes) {  // CON-45
+  const CompactionLimits limits{.keep_turns = 2, .summary_tokens = 100};
+  const auto planned = Compact(limits, {}, CompactParts::Action::kPlan);
+  const std::string longest(100, 's');  // a token a byte
+  const auto done = Compact(limits, {.text = longest});
+  ASSERT_THAT(planned, dossier::testing::Succeeds());
+  ASSERT_THAT(done, dossier::testing::Succeeds());
+  ASSERT_TRUE(planned->figures && done->figures);
+  EXPECT_EQ(ToJson(*planned->figures), ToJson(*done->figures));
+  const auto between = [](const std::string& line) {
+    const std::size_t begin = line.find("turns");
+    return line.substr(begin, line.find(" ->") - begin);
+  };
+  EXPECT_EQ(between(planned->line), between(done->line));
+  EXPECT_THAT(planned->line, HasSubstr("-> at most 100; saves at least 9"));
+  EXPECT_THAT(done->line, HasSubstr("-> 100; saved 9"));
+  EXPECT_EQ(rig_.Read()->compaction[0].tokens_after, 100);
 }
 
 }  // namespace

@@ -148,6 +148,9 @@ TEST(Compaction, TurnsOldBlocksIntoALine) {
   ASSERT_TRUE(plan->outputs);
   EXPECT_FALSE(plan->summary);
   const Compacted done = FinishCompaction(*plan, {}, "talk", "", "now", *rig.counter);
+  EXPECT_EQ(ToJson(FiguresOf(*plan, plan->summary_tokens)), ToJson(done.figures));
+  EXPECT_TRUE(DryRunLine(*plan).starts_with("would compact: turns 2-2 (")) << DryRunLine(*plan);
+  EXPECT_TRUE(done.line.starts_with("compacted: turns 2-2 (")) << done.line;
   ASSERT_THAT(ApplyCompaction(done.records, &*rig.file), Succeeds());
   ASSERT_THAT(rig.file->Apply(), Succeeds());
   rig.Turn("ask");

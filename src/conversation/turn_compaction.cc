@@ -31,7 +31,7 @@ Status TurnDriver::Compact(const std::optional<Error>& too_long) {
   for (const std::string& warning : done.warnings) Warn(warning);
   if (done.records.empty()) return {};
   input_.compaction = done.records;
-  ReportCompaction(plan, done);
+  ReportCompaction(done);
   return {};
 }
 
@@ -58,15 +58,12 @@ std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
   return std::move(*summary);
 }
 
-void TurnDriver::ReportCompaction(const CompactionPlan& plan, const Compacted& done) {
-  const CompactionRecord& record = done.records.back();
-  outcome_.compaction = JsonObject{{"line", done.line},
-                                   {"from", plan.turns_from},
-                                   {"to", plan.turns_to},
-                                   {"tokens_before", record.tokens_before},
-                                   {"tokens_after", record.tokens_after},
-                                   {"method", record.method}};
-  log_.Add("compaction.done", outcome_.compaction.get_object());
+void TurnDriver::ReportCompaction(const Compacted& done) {
+  JsonObject report = ToJson(done.figures);
+  report["line"] = done.line;
+  report["method"] = done.records.back().method;
+  outcome_.compaction = report;
+  log_.Add("compaction.done", std::move(report));
   events_.OnCompaction(done.line);
 }
 

@@ -46,7 +46,7 @@ class TurnDriver {
   // turn_compaction.cc: a history that grows too long.
   Status Compact(const std::optional<Error>& too_long);
   std::optional<std::string> Summarize(const CompactionPlan& plan);
-  void ReportCompaction(const CompactionPlan& plan, const Compacted& done);
+  void ReportCompaction(const Compacted& done);
 
   // turn_calls.cc: the model, its tools, repair rounds.
   Status Converse();
