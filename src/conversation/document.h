@@ -56,6 +56,8 @@ class Document {
   static Document Make(std::string_view id, std::string_view model, std::string_view at,
                        Style style = {});
 
+  // The id that the file goes by, which errors name.
+  const std::string& name() const { return name_; }
   // "" where the file says nothing.
   const std::string& id() const { return id_; }
   const std::string& model() const { return model_; }
@@ -95,7 +97,7 @@ class Document {
   Status Replace(Slice slice, std::string_view with);
   const Member* FindMember(std::string_view key) const;
 
-  std::string text_, name_;  // name_: the id that errors name
+  std::string text_, name_;
   Style style_;
   Slice whole_;
   std::vector<Member> members_;

@@ -154,6 +154,40 @@ TEST(Document, FormatsTimesWithSixDecimals) {
   EXPECT_EQ(FormatMicros(time), "2026-11-21T12:47:14.000250Z");
 }
 
+// CON-B14: what cannot be meant is refused by name, whatever the file says its id is.
+TEST(Stored, RefusesMetadataThatCannotBeMeant) {
+  const std::pair<std::string_view, std::string_view> kBad[] = {
+      {R"("context": {"mode": "weird"})", "metadata.context.mode is 'weird'"},
+      {R"("context": {"mode": "static", "offset": -2})", "metadata.context.offset is -2"},
+      {R"("context": {"mode": "static", "length": 18446744073709551615})",
+       "metadata.context.length"},
+      {R"("context": {"mode": "static", "offset": "1"})", "metadata.context.offset is \"1\""},
+      {R"("context": {"mode": "static", "offset": 1, "length": 2})", "lies outside of messages[0]"},
+      {R"("dossier": {"turns": [{"n": -5}]})", "a turn.n is -5"},
+      {R"("dossier": {"turns": {}})", "turns is not a list"},
+      {R"("dossier": {"compaction": [{"id": 1, "from": 0, "to": 9}]})", "are not there"},
+      {R"("dossier": {"compaction": [{"id": 1, "from": -1, "to": 0}]})", "a compaction.from is -1"},
+      {R"("dossier": {"compaction": [{"id": 9223372036854775807}]})", "a compaction.id is 9223"},
+  };
+  for (const auto& [metadata, reason] : kBad) {
+    const Document document = Parsed(fmt::format(
+        R"({{"messages": [{{"role": "system", "content": "S"}}], "metadata": {{{}}}}})", metadata));
+    EXPECT_THAT(ReadStored(document), FailsWith(ErrorCode::kDamaged, reason)) << metadata;
+    EXPECT_THAT(ReadStored(document),
+                FailsWith(ErrorCode::kDamaged, "conversation x is malformed: "));
+  }
+}
+
+// CON-B13
+TEST(Stored, ATotalThatIsNoCountIsAbsent) {
+  for (const std::string_view total : {"null", "-1", "1.5", "\"9\"", "9223372036854775807"}) {
+    const auto stored =
+        ReadStored(Parsed(fmt::format(R"({{"metadata": {{"total_tokens": {}}}}})", total)));
+    ASSERT_THAT(stored, Succeeds()) << total;
+    EXPECT_EQ(stored->total_tokens, std::nullopt) << total;
+  }
+}
+
 // CON-A10
 TEST(Stored, ReadsMessagesWordByWord) {
   const auto stored = ReadStored(Parsed(kForeign));

@@ -95,7 +95,7 @@ Status ApplyTurn(const TurnSave& save, const FinishedTurn& finished, Document* d
     DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
     if (stored.turns.empty() || stored.turns.back().reply != TurnRecord::Reply::kIncomplete) {
       return MakeError(ErrorCode::kInvalidArgument, "the last turn of conversation {} is complete",
-                       document->id());
+                       document->name());
     }
   }
   const bool still_last = finished.replaces == FinishedTurn::Replaces::kLast &&
@@ -162,7 +162,7 @@ Status UndoCompaction(Document* document) {
   DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
   if (stored.compaction.empty()) {
     return MakeError(ErrorCode::kNotFound, "conversation {} has no compaction to undo",
-                     document->id());
+                     document->name());
   }
   const std::size_t count = LastCompactionEntries(stored);
   if (count == stored.compaction.size())

@@ -19,6 +19,24 @@ std::uint64_t SizeAt(const Json& json, std::string_view key) {
   return value < 0 ? 0 : static_cast<std::uint64_t>(value);
 }
 
+// A number that we go by, 0 if it is absent: what cannot be one must not pass for the start, and
+// sums with it stay in range.
+Result<std::int64_t> NumberAt(const Json& json, std::string_view key, std::string_view of) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  const Json* found = Find(json, key);
+  const std::optional<std::int64_t> value = FindInt(json, key);
+  if (found && !found->is_null() && (!value || *value < 0 || *value > kMost)) {
+    return MakeError(ErrorCode::kDamaged, "{}.{} is {}, no number from 0 to {}", of, key,
+                     ToJson(*found), kMost);
+  }
+  return value.value_or(0);
+}
+
+Result<std::uint64_t> PositionAt(const Json& json, std::string_view key, std::string_view of) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::int64_t number, NumberAt(json, key, of));
+  return static_cast<std::uint64_t>(number);
+}
+
 // The items of a list; a missing list has none.
 Result<std::span<const Json>> ListAt(const Json& json, std::string_view key) {
   const Json* found = Find(json, key);
@@ -58,8 +76,8 @@ Result<ContextRecord> ReadContext(const Json& json) {
   context.mode = *known;
   context.source = TextAt(json, "source");
   context.executed_at = TextAt(json, "executed_at");
-  context.offset = SizeAt(json, "offset");
-  context.length = SizeAt(json, "length");
+  DOSSIER_ASSIGN_OR_RETURN(context.offset, PositionAt(json, "offset", "metadata.context"));
+  DOSSIER_ASSIGN_OR_RETURN(context.length, PositionAt(json, "length", "metadata.context"));
   context.sha256 = TextAt(json, "sha256");
   context.system_sha256 = TextAt(json, "system_sha256");
   context.tokens = FindInt(json, "tokens").value_or(0);
@@ -69,11 +87,11 @@ Result<ContextRecord> ReadContext(const Json& json) {
   return context;
 }
 
-TurnRecord ReadTurn(const Json& json) {
-  TurnRecord turn{.n = FindInt(json, "n").value_or(0),
-                  .at = TextAt(json, "at"),
+Result<TurnRecord> ReadTurn(const Json& json) {
+  TurnRecord turn{.at = TextAt(json, "at"),
                   .model = TextAt(json, "model"),
                   .base = FindInt(json, "base").value_or(0)};
+  DOSSIER_ASSIGN_OR_RETURN(turn.n, NumberAt(json, "n", "a turn"));
   if (const Json* usage = Find(json, "usage")) turn.usage = *usage;
   if (const Json* dynamic = Find(json, "dynamic")) turn.dynamic = *dynamic;
   if (const Json* tools = Find(json, "tools")) turn.tools = *tools;
@@ -82,25 +100,29 @@ TurnRecord ReadTurn(const Json& json) {
   return turn;
 }
 
-CompactionRecord ReadCompaction(const Json& json) {
-  return {.id = FindInt(json, "id").value_or(0),
-          .from = SizeAt(json, "from"),
-          .to = SizeAt(json, "to"),
-          .method = TextAt(json, "method"),
-          .text = TextAt(json, "text"),
-          .tokens_before = FindInt(json, "tokens_before").value_or(0),
-          .tokens_after = FindInt(json, "tokens_after").value_or(0),
-          .model = TextAt(json, "model"),
-          .at = TextAt(json, "at")};
+Result<CompactionRecord> ReadCompaction(const Json& json) {
+  CompactionRecord record{.method = TextAt(json, "method"),
+                          .text = TextAt(json, "text"),
+                          .tokens_before = FindInt(json, "tokens_before").value_or(0),
+                          .tokens_after = FindInt(json, "tokens_after").value_or(0),
+                          .model = TextAt(json, "model"),
+                          .at = TextAt(json, "at")};
+  DOSSIER_ASSIGN_OR_RETURN(record.id, NumberAt(json, "id", "a compaction"));
+  DOSSIER_ASSIGN_OR_RETURN(record.from, PositionAt(json, "from", "a compaction"));
+  DOSSIER_ASSIGN_OR_RETURN(record.to, PositionAt(json, "to", "a compaction"));
+  return record;
 }
 
 Status ReadDossier(const Json& dossier, std::size_t message_count, Stored* stored) {
   stored->title = TextAt(dossier, "title");
   DOSSIER_ASSIGN_OR_RETURN(const auto turns, ListAt(dossier, "turns"));
-  for (const Json& turn : turns) stored->turns.push_back(ReadTurn(turn));
+  for (const Json& turn : turns) {
+    DOSSIER_ASSIGN_OR_RETURN(TurnRecord read, ReadTurn(turn));
+    stored->turns.push_back(std::move(read));
+  }
   DOSSIER_ASSIGN_OR_RETURN(const auto compaction, ListAt(dossier, "compaction"));
   for (const Json& record : compaction) {
-    CompactionRecord read = ReadCompaction(record);
+    DOSSIER_ASSIGN_OR_RETURN(CompactionRecord read, ReadCompaction(record));
     if (read.from > read.to || read.to >= message_count) {
       return MakeError(ErrorCode::kDamaged, "compaction {} covers messages that are not there",
                        read.id);
@@ -115,7 +137,9 @@ Status ReadDossier(const Json& dossier, std::size_t message_count, Stored* store
 }
 
 Status ReadMetadata(const Json& metadata, std::size_t message_count, Stored* stored) {
-  stored->total_tokens = FindInt(metadata, "total_tokens");
+  // Other programs write this one, too.
+  const auto total = NumberAt(metadata, "total_tokens", "metadata");
+  if (total && FindInt(metadata, "total_tokens")) stored->total_tokens = *total;
   if (const Json* context = Find(metadata, "context"); context && context->is_object()) {
     DOSSIER_ASSIGN_OR_RETURN(stored->context, ReadContext(*context));
     const Message* system = stored->System();
@@ -240,14 +264,14 @@ Result<Stored> ReadWith(const Document& document, std::size_t messages_read) {
   };
   const Status done = read();
   if (!done) {
-    return MakeError(ErrorCode::kDamaged, "conversation {} is malformed: {}", document.id(),
+    return MakeError(ErrorCode::kDamaged, "conversation {} is malformed: {}", document.name(),
                      done.error().message);
   }
   for (const std::string& key : document.ForeignKeys()) {
     stored.warnings.push_back(
         fmt::format("conversation {} has a foreign key '{}', which is kept; to move it to its "
                     "metadata, run: dossier context migrate {}",
-                    document.id(), key, document.id()));
+                    document.name(), key, document.name()));
   }
   return stored;
 }

@@ -85,9 +85,9 @@ Status TurnDriver::Refuse(const CheckedReply& checked, const model::Reply& reply
   outcome_.violations = checked.violations;
   outcome_.finish = model::FinishName(reply.finish);
   return MakeError(ErrorCode::kSchema,
-                   "the reply does not match the schema after {} repair rounds; its text: dossier "
+                   "the reply does not match the schema after {} repair round{}; its text: dossier "
                    "runs show {}",
-                   request_.repair_rounds, log_.run());
+                   request_.repair_rounds, request_.repair_rounds == 1 ? "" : "s", log_.run());
 }
 
 // Calls until the model wants no more tools, or may have no more.
