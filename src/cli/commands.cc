@@ -70,8 +70,8 @@ constexpr Command kCommands[] = {
      [](CLI::App& command, Arguments* to) { AddCompleteCommand(command, &to->about); }},
 };
 
-// These show or complete the flags of any command.
-constexpr std::string_view kSpeakOfOthers[] = {"help", "man", "__complete"};
+// These show the flags of any command; a line that is completed names the one whose flags it needs.
+constexpr std::string_view kSpeakOfOthers[] = {"help", "man"};
 
 bool Has(std::span<const std::string> words, std::string_view name) {
   return std::find(words.begin(), words.end(), name) != words.end();

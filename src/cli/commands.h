@@ -63,7 +63,7 @@ struct Arguments {
 };
 
 // Adds every command to `app`, with the flags of those that `words` (the command line) may mean;
-// help, manual pages and completion, which speak of others, get all. To build all flags costs four
+// help and manual pages, which speak of others, get all. To build all flags costs four
 // times what `dossier --help` needs otherwise.
 void BuildTree(CLI::App& app, std::span<const std::string> words, Arguments* arguments);
 

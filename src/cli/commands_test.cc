@@ -59,6 +59,9 @@ TEST(CommandsTest, OnlyTheCommandThatIsMeantGetsItsFlags) {
   const Tree tree({"dossier", "-C", "folder", "inspect", "file"});
   EXPECT_TRUE(FindCommand(tree.app(), {"inspect"})->get_option_no_throw("--hint"));
   EXPECT_TRUE(Commands(*FindCommand(tree.app(), {"models"})).empty());
+  const Tree completed({"dossier", "__complete", "--", "inspect", "--"});
+  EXPECT_TRUE(FindCommand(completed.app(), {"inspect"})->get_option_no_throw("--hint"));
+  EXPECT_FALSE(FindCommand(completed.app(), {"ask"})->get_option_no_throw("--mode"));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace dossier::conversation {
 namespace {
 
-constexpr std::int64_t kVersion = 1;  // of the tables; another one is made anew
+constexpr std::int64_t kVersion = 2;  // of the tables; another one is made anew
 
 constexpr std::size_t kFilesAtOnce = 500;
 
@@ -24,11 +24,12 @@ constexpr const char* kTables = R"(
 CREATE TABLE IF NOT EXISTS files(
   id TEXT PRIMARY KEY, size INTEGER, mtime INTEGER, inode INTEGER, first INTEGER, last INTEGER,
   model TEXT, messages INTEGER, created TEXT, updated TEXT, title TEXT, problem TEXT);
-CREATE INDEX IF NOT EXISTS by_update ON files(updated DESC, id);
+CREATE INDEX IF NOT EXISTS by_update ON files(
+  updated DESC, id, model, messages, created, title, problem);
 CREATE INDEX IF NOT EXISTS by_file ON files(id, size, mtime, inode);
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   text, id UNINDEXED, turn UNINDEXED, role UNINDEXED, tokenize = 'unicode61');
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 )";
 
 struct Known {
@@ -130,25 +131,31 @@ Result<Index> Index::OpenAt(const std::string& path, const std::string& folder,
 }
 
 Status Index::Update(const std::vector<FileEntry>& files) {
-  std::unordered_map<std::string, Known> known;
-  known.reserve(files.size());
+  std::unordered_map<std::string_view, std::size_t> places;
+  places.reserve(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) places.emplace(files[i].id, i);
+  std::vector<bool> known(files.size(), false);
+  std::vector<std::string> gone;
   {
     DOSSIER_ASSIGN_OR_RETURN(store::Statement query,
                              db_.Prepare("SELECT id, size, mtime, inode FROM files"));
     while (true) {
       DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
       if (!row) break;
-      known.emplace(query.Text(0), Known{query.Int(1), query.Int(2), query.Int(3)});
+      std::string id = query.Text(0);
+      const auto found = places.find(id);
+      if (found == places.end()) {
+        gone.push_back(std::move(id));
+      } else {
+        known[found->second] =
+            Matches({query.Int(1), query.Int(2), query.Int(3)}, files[found->second]);
+      }
     }
   }
   std::vector<const FileEntry*> changed;
-  for (const FileEntry& file : files) {
-    const auto found = known.find(file.id);
-    if (found == known.end() || !Matches(found->second, file)) changed.push_back(&file);
-    if (found != known.end()) known.erase(found);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!known[i]) changed.push_back(&files[i]);
   }
-  std::vector<std::string> gone;
-  for (const auto& [id, unused] : known) gone.push_back(id);
   // In parts, so that a first reading that is stopped is not lost as a whole.
   for (std::size_t at = 0; at < changed.size() || !gone.empty(); at += kFilesAtOnce) {
     const std::size_t count = std::min(kFilesAtOnce, changed.size() - std::min(at, changed.size()));
