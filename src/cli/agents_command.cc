@@ -2,6 +2,7 @@
 
 #include "cli/agents_run.h"
 #include "cli/agents_status.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "harness/run_options.h"
 
@@ -104,7 +105,7 @@ int RunAgents(const AgentsArguments& arguments, const GlobalFlags& flags, const 
   Error error = code.error();
   // A disk that is full stops a run; it is no file that a person named (section 6).
   if (error.code == ErrorCode::kIo) error.code = ErrorCode::kFailed;
-  return PrintError(err, error);
+  return Fail(error, FormOf(arguments.json), out, err);
 }
 
 }  // namespace dossier::cli

@@ -263,7 +263,12 @@ Result<int> RunAgentsWork(const AgentsArguments& arguments, const GlobalFlags& f
   }
   if (arguments.abandon) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string run, harness::AbandonRun(arguments.run, ports));
-    streams.out << fmt::format("{} is closed\n", run);
+    if (arguments.json) {
+      streams.out << ToJson(JsonObject{{"schema", "dossier.agents-closed/1"}, {"run", run}})
+                  << "\n";
+    } else {
+      streams.out << fmt::format("{} is closed\n", run);
+    }
     return 0;
   }
   AgentsViewOptions view_options{.terminal = Terminal::Detect(ParseColorWish(flags.color)),

@@ -54,7 +54,7 @@ void PrintRecord(const harness::RunRecord& record, const AgentsArguments& argume
   }
   if (arguments.json) {
     out << ToJson(JsonObject{{"schema", "dossier.agents-status/1"},
-                             {"file", record.file},
+                             {"file", record.file.empty() ? Json() : Json(record.file)},
                              {"counts", std::move(counts)},
                              {"total", total},
                              {"skipped_lines", record.skipped_lines}})
@@ -128,11 +128,17 @@ Result<int> ShowAgentsStatus(const AgentsArguments& arguments, const GlobalFlags
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, harness::RunLogFolder(ports));
   const std::vector<std::string> logs = harness::RunLogFiles(folder);
   if (logs.empty() && arguments.run.empty()) {
-    out << "No runs recorded yet.\n";
+    if (arguments.json) {
+      PrintRecord({}, arguments, out, err);
+    } else {
+      out << "No runs recorded yet.\n";
+    }
     return 0;
   }
   DOSSIER_ASSIGN_OR_RETURN(const std::string path, ChooseLog(logs, arguments.run));
-  if (arguments.follow) DOSSIER_RETURN_IF_ERROR(Follower(path, out).Run(cancel));
+  // The object stays alone on stdout.
+  std::ostream& lines = arguments.json ? err : out;
+  if (arguments.follow) DOSSIER_RETURN_IF_ERROR(Follower(path, lines).Run(cancel));
   DOSSIER_ASSIGN_OR_RETURN(const harness::RunRecord record, harness::ReadRunLog(path));
   PrintRecord(record, arguments, out, err);
   return 0;
@@ -167,7 +173,7 @@ Result<int> ShowAgentContext(const AgentsArguments& arguments, const GlobalFlags
     DOSSIER_ASSIGN_OR_RETURN(const sources::CollectedHeader state,
                              source.Collect({.now = ports.clock->WallNow()}));
     for (const std::string& warning : state.warnings) ports.warn(warning);
-    out << ToYaml(state.header);
+    out << (arguments.json ? ToJson(ToJsonValue(state.header)) + "\n" : ToYaml(state.header));
     return 0;
   }
   DOSSIER_ASSIGN_OR_RETURN(const harness::RolePrompt prompt,
@@ -175,6 +181,11 @@ Result<int> ShowAgentContext(const AgentsArguments& arguments, const GlobalFlags
   for (const std::string& warning : prompt.warnings) ports.warn(warning);
   if (arguments.report) {
     out << (arguments.json ? ToJson(prompt.report) + "\n" : ReportTable(prompt.report));
+  } else if (arguments.json) {
+    out << ToJson(JsonObject{{"schema", "dossier.agents-prompt/1"},
+                             {"text", prompt.text},
+                             {"report", prompt.report}})
+        << "\n";
   } else {
     out << prompt.text;
     if (!prompt.text.ends_with('\n')) out << "\n";

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/user_folders.h"
 #include "cli/asset_folders.h"
+#include "cli/failure.h"
 #include "cli/progress_view.h"
 #include "cli/prompt_input.h"
 #include "cli/terminal.h"
@@ -358,7 +359,7 @@ void AddAskCommand(CLI::App& ask, AskArguments* arguments) {
 int RunAsk(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
            std::ostream& out, std::ostream& err) {
   const Result<int> code = Ask(arguments, flags, cancel, out, err);
-  return code ? *code : PrintError(err, code.error());
+  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 }
 
 }  // namespace dossier::cli

@@ -12,6 +12,7 @@
 #include "cli/assembly_table.h"
 #include "cli/asset_folders.h"
 #include "cli/counter_choice.h"
+#include "cli/failure.h"
 #include "cli/model_flags.h"
 #include "cli/section_sources.h"
 #include "cli/terminal.h"
@@ -294,7 +295,7 @@ void AddAssembleCommand(CLI::App& command, AssembleArguments* arguments) {
 int RunAssemble(const AssembleArguments& arguments, const GlobalFlags& flags,
                 const CancelToken& cancel, std::istream& in, std::ostream& out, std::ostream& err) {
   const Status done = Command(arguments, flags, cancel, in, out, err).Run();
-  return done ? 0 : PrintError(err, done.error());
+  return done ? 0 : Fail(done.error(), FormOf(arguments.json), out, err);
 }
 
 }  // namespace dossier::cli

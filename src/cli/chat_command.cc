@@ -22,6 +22,14 @@ ChatOutput::Form FormOf(const ChatArguments& arguments) {
   return arguments.jsonl ? ChatOutput::Form::kJsonLines : ChatOutput::Form::kText;
 }
 
+// What --validate-schema says.
+Json SchemaJson(const model::FoundSchema& found) {
+  JsonObject json{{"schema", 1}};
+  for (auto& [key, value] : model::OutlineSchema(found.schema)) json[key] = std::move(value);
+  json["warnings"] = JsonArray(found.warnings.begin(), found.warnings.end());
+  return json;
+}
+
 // One run of the command.
 class ChatRun {
  public:
@@ -171,7 +179,11 @@ class ChatRun {
                        "--json-schema-file");
     }
     for (const std::string& warning : schema->warnings) PrintWarning(err_, warning);
-    out_ << model::DescribeSchema(schema->schema) << std::flush;
+    if (FormOf(arguments_) == ChatOutput::Form::kText) {
+      out_ << model::DescribeSchema(schema->schema) << std::flush;
+    } else {
+      out_ << ToJson(SchemaJson(*schema)) << "\n" << std::flush;
+    }
     return 0;
   }
 

@@ -6,6 +6,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -15,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/doctor_checks.h"
 #include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/help_text.h"
 #include "cli/interrupt.h"
 #include "cli/standard_streams.h"
@@ -97,6 +99,12 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
   };
 }
 
+// Where it is not known yet which command is meant, or what its flags are.
+bool AsksForJson(const std::vector<std::string>& argv) {
+  const auto end = std::find(argv.begin(), argv.end(), "--");
+  return std::find(argv.begin(), end, "--json") != end;
+}
+
 // Parses; a code if that was all there is to do.
 std::optional<int> Parse(CLI::App& app, const std::vector<std::string>& argv, std::ostream& out,
                          std::ostream& err) {
@@ -117,7 +125,7 @@ std::optional<int> Parse(CLI::App& app, const std::vector<std::string>& argv, st
     out << HelpText(command, path, HelpLength::kShort);
     return 0;
   } catch (const CLI::ParseError& error) {
-    return PrintError(err, {ErrorCode::kUsage, UsageMessage(app, error)});
+    return Fail({ErrorCode::kUsage, UsageMessage(app, error)}, FormOf(AsksForJson(argv)), out, err);
   }
   ApplyTwins(app);
   return std::nullopt;
@@ -148,7 +156,9 @@ int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& e
   BuildTree(app, argv, &arguments);
   if (const auto code = Parse(app, argv, out, err)) return *code;
   GlobalFlags& global = arguments.global;
-  if (const Status ready = Prepare(global, log); !ready) return PrintError(err, ready.error());
+  if (const Status ready = Prepare(global, log); !ready) {
+    return Fail(ready.error(), FormOf(AsksForJson(argv)), out, err);
+  }
   global.log = &log;
   arguments.ask.argv = argv;
   arguments.agents.argv = argv;

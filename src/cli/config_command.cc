@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/config_show.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "config/edit.h"
 #include "config/keys.h"
@@ -242,13 +243,13 @@ void AddPathsCommand(CLI::App& paths, PathsArguments* arguments) {
 int RunConfig(const ConfigArguments& arguments, const GlobalFlags& flags, std::ostream& out,
               std::ostream& err) {
   const Status done = Run(arguments, flags, out, err);
-  return done ? 0 : PrintError(err, done.error());
+  return done ? 0 : Fail(done.error(), FormOf(arguments.json), out, err);
 }
 
 int RunPaths(const PathsArguments& arguments, const GlobalFlags& flags, std::ostream& out,
              std::ostream& err) {
   const auto config = Look(flags);
-  if (!config) return PrintError(err, config.error());
+  if (!config) return Fail(config.error(), FormOf(arguments.json), out, err);
   ShowPaths(*config, arguments, out);
   return 0;
 }

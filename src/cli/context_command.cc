@@ -1,98 +1,16 @@
-#include <algorithm>
-#include <charconv>
-
-#include "base/text.h"
-#include "cli/context_failure.h"
+#include "cli/context_show.h"
 #include "cli/conversations_command.h"
 #include "cli/conversations_view.h"
 #include "cli/exit_codes.h"
-#include "cli/terminal.h"
-#include "conversation/frozen.h"
+#include "cli/failure.h"
 #include "conversation/migrate.h"
 #include "conversation/store.h"
-#include "store/content.h"
 #include "tokens/counter.h"
 
 namespace dossier::cli {
 namespace {
 
-using conversation::NamedBlock;
 using conversation::Store;
-using conversation::Stored;
-
-// The frozen bytes; of an old file, the blocks in its system message.
-std::string FrozenText(const Stored& stored) {
-  const conversation::Message* system = stored.System();
-  if (!system) return {};
-  const std::string text = system->Text();
-  if (stored.context) {
-    return text.substr(static_cast<std::size_t>(stored.context->offset),
-                       static_cast<std::size_t>(stored.context->length));
-  }
-  std::vector<std::string> texts;
-  for (const NamedBlock& block : conversation::BlocksOf(text)) texts.push_back(block.text);
-  return conversation::JoinBlocks(texts);
-}
-
-// By name, or by number from 1.
-Result<NamedBlock> ChooseBlock(const std::vector<NamedBlock>& blocks, const std::string& wanted,
-                               std::string_view id) {
-  std::size_t number = 0;
-  const char* end = wanted.data() + wanted.size();
-  const bool is_number = std::from_chars(wanted.data(), end, number).ptr == end;
-  std::string names;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i].name == wanted || (is_number && number == i + 1)) return blocks[i];
-    names += (names.empty() ? "" : ", ") + blocks[i].name;
-  }
-  return MakeError(ErrorCode::kNotFound, "conversation {} has no context block '{}'; it has: {}",
-                   id, wanted, names.empty() ? "none" : names);
-}
-
-// The whole output of a block, if its command kept it.
-Result<std::string> FullOutput(const Stored& stored, const NamedBlock& block,
-                               const std::string& data) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto content, store::ContentStore::Open(data + "/content"));
-  for (const auto& command : stored.context->commands) {
-    if (command.name == block.name && content->Has(command.sha256)) {
-      return content->Get(command.sha256);
-    }
-  }
-  return MakeError(ErrorCode::kNotFound,
-                   "the whole output of '{}' was not kept; keep_full: true keeps it", block.name);
-}
-
-Status Show(const ContextArguments& arguments, const config::Config& config, const Store& store,
-            std::ostream& out, std::ostream& err) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::string id, store.Resolve(arguments.ids.front()));
-  DOSSIER_ASSIGN_OR_RETURN(const conversation::Loaded loaded, store.Load(id));
-  const Stored& stored = loaded.stored;
-  for (const std::string& warning : stored.warnings) PrintWarning(err, warning);
-  if (arguments.full && arguments.block.empty()) {
-    return MakeError(ErrorCode::kUsage, "--full shows the output of one block: add --block");
-  }
-  std::string text = FrozenText(stored);
-  if (!arguments.block.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(const NamedBlock block,
-                             ChooseBlock(conversation::BlocksOf(text), arguments.block, id));
-    text = block.text;
-    if (arguments.full && stored.context) {
-      DOSSIER_ASSIGN_OR_RETURN(text, FullOutput(stored, block, config.user.data));
-    }
-  }
-  if (arguments.json) {
-    out << ToJson(JsonObject{
-               {"schema", "dossier.context/1"},
-               {"id", id},
-               {"context", stored.context ? conversation::ToJson(*stored.context) : Json()},
-               {"text", text}})
-        << "\n";
-    return {};
-  }
-  out << text;
-  if (!text.empty() && text.back() != '\n') out << "\n";
-  return {};
-}
 
 class Migrating {
  public:
@@ -171,6 +89,10 @@ void AddContextCommand(CLI::App& group, ContextArguments* arguments) {
       ->expected(1);
   show.add_option("--block", arguments->block, "only this one: its name, or its number from 1");
   show.add_flag("--full", arguments->full, "the uncut output of --block, if it was kept");
+  show.add_flag("--history", arguments->history, "the contexts that refreshes replaced, from 1");
+  show.add_option("--at", arguments->at, "the N-th replaced context instead of the present one")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   CLI::App& migrate =
       *group.add_subcommand("migrate", "old files: the context of the messages becomes frozen");
   migrate.add_option("id", arguments->ids, "ids");
@@ -189,14 +111,11 @@ int RunContextCommand(const ContextArguments& arguments, const GlobalFlags& glob
   const auto run = [&]() -> Status {
     DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(global, {}, err));
     const Store store(config.conversations.path);
-    if (arguments.action == "show") return Show(arguments, config, store, out, err);
+    if (arguments.action == "show") return ShowContext(arguments, config, out, err);
     return Migrating(arguments, store, cancel, out).Run();
   };
   const Status done = run();
-  if (!done) {
-    return FailContext(done.error(), "dossier.context-" + arguments.action + "/1",
-                       arguments.json ? ContextForm::kJson : ContextForm::kText, out, err);
-  }
+  if (!done) return Fail(done.error(), FormOf(arguments.json), out, err);
   out << std::flush;
   return out.good() ? 0 : kExitClosedStdout;
 }

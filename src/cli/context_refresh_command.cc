@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "base/text_diff.h"
-#include "cli/context_failure.h"
 #include "cli/conversations_view.h"
 #include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/model_flags.h"
 #include "cli/terminal.h"
 #include "conversation/frozen.h"
@@ -204,10 +204,7 @@ int RunContextRefresh(const ContextRefreshArguments& arguments, const GlobalFlag
     return Refresher(arguments, global, std::move(config), cancel, out, err).Run();
   };
   const Result<int> code = run();
-  if (!code) {
-    return FailContext(code.error(), "dossier.context-" + arguments.action + "/1",
-                       arguments.json ? ContextForm::kJson : ContextForm::kText, out, err);
-  }
+  if (!code) return Fail(code.error(), FormOf(arguments.json), out, err);
   out << std::flush;
   return out.good() ? *code : kExitClosedStdout;
 }

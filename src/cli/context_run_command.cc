@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/context_failure.h"
 #include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "sources/context_blocks.h"
 #include "sources/context_render.h"
@@ -113,7 +113,6 @@ void Print(const ContextRunArguments& arguments, std::span<const ContextCommand>
     list.push_back(BlockJson(commands[result.index], result, own.empty() ? "" : own[0]));
   }
   out << ToJson(JsonObject{{"schema", "dossier.context-run/1"},
-                           {"text", sources::JoinBlocks(blocks)},
                            {"context", std::move(list)},
                            {"exit", 0}})
       << '\n';
@@ -140,10 +139,7 @@ Status Run(const ContextRunArguments& arguments, const GlobalFlags& global, std:
 int RunContextRun(const ContextRunArguments& arguments, const GlobalFlags& global,
                   std::ostream& out, std::ostream& err) {
   const Status done = Run(arguments, global, out, err);
-  if (!done) {
-    return FailContext(done.error(), "dossier.context-run/1",
-                       arguments.json ? ContextForm::kJson : ContextForm::kText, out, err);
-  }
+  if (!done) return Fail(done.error(), FormOf(arguments.json), out, err);
   out.flush();
   return out ? 0 : kExitClosedStdout;
 }

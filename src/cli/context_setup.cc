@@ -85,6 +85,9 @@ Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::
     setup.commands.push_back(std::move(command));
   }
   setup.variables = VariablesOf(flags, config);
+  // A wrong -D is told where no template asks for it, too.
+  const auto given = sources::ResolveVariables({.given = flags.variables});
+  if (!given) return tl::unexpected(given.error());
   setup.run.max_parallel = static_cast<std::size_t>(flags.jobs);
   setup.run.dialect = setup.variables.dialect;
   DOSSIER_ASSIGN_OR_RETURN(setup.run.known_keys, KnownKeys(config));

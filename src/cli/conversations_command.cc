@@ -7,9 +7,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/asset_folders.h"
-#include "cli/context_failure.h"
+#include "cli/conversations_export.h"
 #include "cli/conversations_view.h"
 #include "cli/exit_codes.h"
+#include "cli/failure.h"
 #include "cli/open_chat_model.h"
 #include "cli/terminal.h"
 #include "conversation/compact_now.h"
@@ -164,32 +165,15 @@ class Conversations {
     return {};
   }
 
-  std::string Exported(const Loaded& loaded) const {
-    const Stored& stored = loaded.stored;
-    if (arguments_.format == "json" && !arguments_.as_sent) {
-      return loaded.document.Render().Joined() + "\n";
-    }
-    const auto messages =
-        arguments_.as_sent ? MessagesAsSent(stored) : MessagesOf(stored, std::nullopt);
-    if (arguments_.format == "md") return ToMarkdown(stored, messages);
-    JsonArray list;
-    if (arguments_.as_sent) {
-      for (const ShownMessage& one : messages) {
-        list.push_back(JsonObject{{"role", one.role}, {"content", one.text}});
-      }
-    } else {
-      for (const auto& one : stored.messages) list.push_back(one.json);
-    }
-    return ToJson(JsonObject{{"messages", std::move(list)}}) + "\n";
-  }
-
   Status Export() {
-    std::string text;
+    DOSSIER_ASSIGN_OR_RETURN(const ExportFormat format,
+                             ExportFormatOf(arguments_.format, arguments_.json));
+    Exporter exporter(format, arguments_.as_sent ? ExportView::kAsSent : ExportView::kStored);
     for (const std::string& name : arguments_.ids) {
       DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(name));
-      if (!text.empty() && arguments_.format == "md") text += "\n";
-      text += Exported(loaded);
+      exporter.Add(loaded);
     }
+    const std::string text = exporter.Text();
     if (!arguments_.out_file.empty()) return WriteFileAtomic(arguments_.out_file, text, 0600);
     out_ << text;
     return {};
@@ -197,8 +181,9 @@ class Conversations {
 
   // The ids that --older-than names.
   Result<std::vector<std::string>> OldIds() {
-    DOSSIER_ASSIGN_OR_RETURN(const Millis age, ParseDuration(arguments_.older_than));
-    const std::string before = conversation::FormatMicros(SystemClock()->WallNow() - age);
+    const auto age = ParseDuration(arguments_.older_than);
+    if (!age) return MakeError(ErrorCode::kUsage, "--older-than {}", age.error().message);
+    const std::string before = conversation::FormatMicros(SystemClock()->WallNow() - *age);
     DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
     DOSSIER_ASSIGN_OR_RETURN(const auto list, index.List({}));
     std::vector<std::string> ids;
@@ -223,14 +208,17 @@ class Conversations {
     std::vector<std::string> ids;
     for (const std::string& name : arguments_.ids) {
       DOSSIER_ASSIGN_OR_RETURN(std::string id, store_.Resolve(name));
-      ids.push_back(std::move(id));
+      if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
     }
     return ids;
   }
 
   Status Delete() {
     DOSSIER_ASSIGN_OR_RETURN(const auto ids, IdsToDelete());
-    if (ids.empty()) return {};
+    if (ids.empty()) {
+      if (arguments_.json) PrintDeleted(ids);
+      return {};
+    }
     const std::string question = fmt::format("delete {}?", Join(ids, ", "));
     DOSSIER_ASSIGN_OR_RETURN(const bool agreed, Confirm(global_, question, "-y", err_));
     if (!agreed) return {};
@@ -239,15 +227,16 @@ class Conversations {
       DOSSIER_RETURN_IF_ERROR(store_.Delete(id, cancel_));
       if (!arguments_.json) out_ << "deleted " << id << "\n";
     }
-    if (arguments_.json) {
-      JsonArray list(ids.begin(), ids.end());
-      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-delete/1"},
-                                {"deleted", std::move(list)}})
-           << "\n";
-    }
+    if (arguments_.json) PrintDeleted(ids);
     // So that nothing of the texts stays in the index until the next list or search.
     DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Index index, OpenIndex());
     return {};
+  }
+
+  void PrintDeleted(std::span<const std::string> ids) {
+    out_ << ToJson(JsonObject{{"schema", "dossier.conversation-delete/1"},
+                              {"deleted", JsonArray(ids.begin(), ids.end())}})
+         << "\n";
   }
 
   // Their words in the journal and what refreshes replaced.
@@ -267,7 +256,7 @@ class Conversations {
     DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.ids.front()));
     if (arguments_.undo) {
       DOSSIER_RETURN_IF_ERROR(store_.Update(loaded.id, conversation::UndoCompaction, cancel_));
-      return Say(loaded.id, "the last compaction is undone");
+      return Say(loaded.id, "the last compaction is undone", /*figures=*/std::nullopt);
     }
     const conversation::ModelChoice choice = conversation::ChooseModel(
         loaded.stored.model, arguments_.model.model, config_.model.value_or(""),
@@ -289,7 +278,7 @@ class Conversations {
                                   .folders = std::move(folders),
                                   .action = arguments_.dry_run ? Action::kPlan : Action::kSave},
                                  loaded.id, cancel_));
-    return Say(loaded.id, done.line);
+    return Say(loaded.id, done.line, done.figures);
   }
 
   Result<conversation::ChatModel> OpenModelNamed(const std::string& name) const {
@@ -299,10 +288,13 @@ class Conversations {
     return OpenChatModel(std::move(flags), config_, global_, say, cancel_);
   }
 
-  Status Say(std::string_view id, std::string_view line) {
+  Status Say(std::string_view id, std::string_view line,
+             const std::optional<conversation::CompactionFigures>& figures) {
     if (arguments_.json) {
-      out_ << ToJson(JsonObject{
-                  {"schema", "dossier.conversation-compact/1"}, {"id", id}, {"compaction", line}})
+      out_ << ToJson(JsonObject{{"schema", "dossier.conversation-compact/1"},
+                                {"id", id},
+                                {"compaction", line},
+                                {"figures", figures ? Json(ToJson(*figures)) : Json()}})
            << "\n";
     } else {
       out_ << line << "\n";
@@ -350,7 +342,8 @@ void AddCompact(CLI::App& group, ConversationsArguments* arguments) {
       AddAction(group, "compact", "a summary stands for old turns in requests", arguments);
   compact.add_option("id", arguments->ids, "id")->required()->expected(1);
   compact.add_flag("--dry-run", arguments->dry_run, "say what would be done");
-  compact.add_flag("--undo", arguments->undo, "take the last compaction back");
+  compact.add_flag("--undo", arguments->undo, "take the last compaction back")
+      ->excludes("--dry-run");
   AddModelFlags(compact, &arguments->model);
 }
 
@@ -373,9 +366,10 @@ void AddConversationsCommand(CLI::App& group, ConversationsArguments* arguments)
   fork.add_option("--as", arguments->as, "id of the copy");
   CLI::App& to_file = AddAction(group, "export", "conversations as text", arguments);
   to_file.add_option("id", arguments->ids, "ids")->required();
-  to_file.add_option("--format", arguments->format, "md, json, jsonl")
-      ->check(CLI::IsMember({"md", "json", "jsonl"}))
-      ->capture_default_str();
+  to_file
+      .add_option("--format", arguments->format,
+                  "md (default), json (the file as it is), jsonl; --json: one object for all")
+      ->check(CLI::IsMember({"md", "json", "jsonl"}));
   to_file.add_flag("--as-sent", arguments->as_sent, "as a request holds it: compacted");
   to_file.add_option("-o,--out", arguments->out_file, "write to this file");
   AddDelete(group, arguments);
@@ -389,10 +383,7 @@ int RunConversations(const ConversationsArguments& arguments, const GlobalFlags&
     return Conversations(arguments, global, std::move(config), cancel, out, err).Run();
   };
   const Status done = run();
-  if (!done) {
-    return FailContext(done.error(), "dossier.conversations/1",
-                       arguments.json ? ContextForm::kJson : ContextForm::kText, out, err);
-  }
+  if (!done) return Fail(done.error(), FormOf(arguments.json), out, err);
   out << std::flush;
   return out.good() ? 0 : kExitClosedStdout;
 }

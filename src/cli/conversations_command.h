@@ -27,8 +27,8 @@ struct ConversationsArguments {
   bool as_sent = false, context = false, usage = false, compaction = false;
   std::string query, role;
   bool fts = false;
-  std::string as;             // of fork
-  std::string format = "md";  // of export
+  std::string as;      // of fork
+  std::string format;  // of export; "": md
   std::string out_file;
   std::string older_than;
   bool dry_run = false, undo = false;
@@ -45,6 +45,8 @@ struct ContextArguments {
   bool all = false, dry_run = false, drop_changed = false;
   std::string block;  // name, or number from 1
   bool full = false, json = false;
+  bool history = false;            // of show: what refreshes replaced
+  std::optional<std::int64_t> at;  // of show: the N-th of these, from 1
 };
 
 void AddContextCommand(CLI::App& command, ContextArguments* arguments);

@@ -31,9 +31,16 @@ std::string ShortTime(std::string_view time) {
   return out;
 }
 
+// What is shown as it is: most names and times.
+bool IsPlain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 }  // namespace
 
-std::string Shown(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+std::string Shown(std::string_view text) {
+  return IsPlain(text) ? std::string(text) : utf8::CleanForTerminal(utf8::Sanitize(text));
+}
 
 std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::int64_t> turn) {
   std::size_t begin = 0, end = stored.messages.size();

@@ -28,13 +28,16 @@ std::string CountsFolder(const tokens::Opened& opened) {
 
 Result<model::Choice> ChooseWithoutKey(const std::string& name) {
   DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
-  return data.catalog.Choose(
-      {.name = name,
-       .config = data.config,
-       .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow()),
-       // Without a name the keys that are there say which model is meant.
-       .keys = name.empty() ? model::Wanted::Keys::kFind : model::Wanted::Keys::kNone},
-      Environment);
+  model::Wanted wanted{.name = name,
+                       .config = data.config,
+                       .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow())};
+  // Without a name the keys that are there say which model is meant, if the configuration does not.
+  if (name.empty()) {
+    auto choice = data.catalog.Choose(wanted, Environment);
+    if (choice || choice.error().code != ErrorCode::kAuth) return choice;
+  }
+  wanted.keys = model::Wanted::Keys::kNone;
+  return data.catalog.Choose(wanted, Environment);
 }
 
 }  // namespace dossier::cli

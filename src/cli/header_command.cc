@@ -4,6 +4,7 @@
 #include "base/parse_time.h"
 #include "base/text.h"
 #include "cli/agents_setup.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "sources/header_source.h"
 #include "sources/header_tokens.h"
@@ -104,7 +105,8 @@ void AddHeaderCommand(CLI::App& header, HeaderArguments* arguments) {
 int RunHeader(const HeaderArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
               std::ostream& out, std::ostream& err) {
   const Status done = Run(arguments, flags, cancel, out, err);
-  return done ? 0 : PrintError(err, done.error());
+  const bool json = arguments.json || arguments.tokens || arguments.format == "json";
+  return done ? 0 : Fail(done.error(), FormOf(json), out, err);
 }
 
 }  // namespace dossier::cli

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/walk.h"
+#include "cli/failure.h"
 #include "inspect/describe.h"
 #include "inspect/hint.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 using inspect::Description;
 
-constexpr int kOk = 0, kUsage = 2, kUnreadable = 4, kTooMany = 10, kStrict = 15, kBroken = 141;
+constexpr int kOk = 0, kUnreadable = 4, kTooMany = 10, kStrict = 15, kBroken = 141;
 constexpr int kInterrupted = 130;
 
 enum class View : std::uint8_t { kReport, kHint, kMeta, kJson, kJsonLines };
@@ -369,8 +370,7 @@ class Command {
 int RunInspect(const InspectArguments& arguments, std::ostream& out, std::ostream& err) {
   const auto plan = MakePlan(arguments);
   if (!plan) {
-    err << plan.error().message << '\n';
-    return kUsage;
+    return Fail(plan.error(), FormOf(arguments.json), out, err);
   }
   return Command(arguments, *plan, out, err).Run();
 }

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "sandbox/policy.h"
 
@@ -187,13 +188,13 @@ Result<int> JudgeCommand(const SandboxPolicyArguments& arguments, std::ostream& 
 
 int RunSandboxExec(const SandboxExecArguments& arguments, std::ostream& out, std::ostream& err) {
   const Result<int> code = Exec(arguments, out, err);
-  return code ? *code : PrintError(err, code.error());
+  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 }
 
 int RunSandboxPolicy(const SandboxPolicyArguments& arguments, std::ostream& out,
                      std::ostream& err) {
   const Result<int> code = JudgeCommand(arguments, out, err);
-  return code ? *code : PrintError(err, code.error());
+  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 }
 
 void AddSandboxExecCommand(CLI::App& sandbox, SandboxExecArguments* arguments) {

@@ -1,6 +1,7 @@
 #include "cli/models_command.h"
 
 #include "base/text.h"
+#include "cli/failure.h"
 #include "cli/models_list.h"
 #include "cli/models_local.h"
 #include "cli/models_try.h"
@@ -77,7 +78,7 @@ int RunModels(const ModelsArguments& arguments, const CancelToken& cancel, std::
               std::ostream& err) {
   const Status done = Dispatch(arguments, cancel, out, err);
   out << std::flush;
-  if (!done) return PrintError(err, done.error());
+  if (!done) return Fail(done.error(), FormOf(arguments.json), out, err);
   return out.good() ? 0 : 141;
 }
 

@@ -11,6 +11,7 @@
 #include "base/replace_file.h"
 #include "base/text.h"
 #include "cli/counter_choice.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "sources/pack.h"
 #include "sources/pack_order.h"
@@ -222,7 +223,7 @@ Result<int> Run(const PackArguments& arguments, std::istream& in, std::ostream& 
 int RunPack(const PackArguments& arguments, std::istream& in, std::ostream& out,
             std::ostream& err) {
   const Result<int> code = Run(arguments, in, out, err);
-  return code ? *code : PrintError(err, code.error());
+  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 }
 
 void AddPackCommand(CLI::App& pack, PackArguments* arguments) {

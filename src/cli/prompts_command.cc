@@ -9,6 +9,7 @@
 #include "base/user_folders.h"
 #include "base/utf8.h"
 #include "cli/asset_folders.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 
 namespace dossier::cli {
@@ -189,10 +190,13 @@ void AddPromptsCommand(CLI::App& prompts, PromptsArguments* arguments) {
 
 int RunPrompts(const PromptsArguments& arguments, std::ostream& out, std::ostream& err) {
   auto folders = FoldersOf(arguments);
-  if (!folders) return PrintError(err, folders.error());
+  if (!folders) return Fail(folders.error(), FormOf(arguments.json), out, err);
   const Status done = Command(arguments, std::move(*folders), out).Run();
   out.flush();
-  return done ? 0 : PrintError(err, done.error());
+  if (done) return 0;
+  // The object of `check` is there and names what is broken.
+  const bool told = arguments.action == "check";
+  return Fail(done.error(), FormOf(arguments.json && !told), out, err);
 }
 
 }  // namespace dossier::cli

@@ -5,6 +5,7 @@
 #include "base/user_folders.h"
 #include "base/utf8.h"
 #include "cli/compaction_line.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "store/journal.h"
 
@@ -191,7 +192,7 @@ int RunRuns(const RunsArguments& arguments, std::ostream& out, std::ostream& err
   };
   const Status done = run();
   out << std::flush;
-  if (!done) return PrintError(err, done.error());
+  if (!done) return Fail(done.error(), FormOf(arguments.json), out, err);
   return out.good() ? 0 : 141;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "inspect/hint.h"
 #include "recursion/context_set.h"
@@ -223,12 +224,12 @@ Result<int> Run(const SandboxRunArguments& arguments, std::ostream& out, std::os
 
 int RunSandboxTest(const SandboxTestArguments& arguments, std::ostream& out, std::ostream& err) {
   const Result<int> code = Test(arguments, out, err);
-  return code ? *code : PrintError(err, code.error());
+  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 }
 
 int RunSandboxRun(const SandboxRunArguments& arguments, std::ostream& out, std::ostream& err) {
   const Result<int> code = Run(arguments, out, err);
-  return code ? *code : PrintError(err, code.error());
+  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 }
 
 void AddSandboxCommand(CLI::App& sandbox, SandboxArguments* arguments) {

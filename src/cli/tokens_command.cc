@@ -10,9 +10,11 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/redact.h"
 #include "base/text.h"
 #include "base/walk.h"
 #include "cli/counter_choice.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "tokens/count_cache.h"
 #include "tokens/open.h"
@@ -104,12 +106,16 @@ class TokensCommand {
  private:
   bool cancelled() const { return arguments_.cancel.cancelled(); }
 
-  void Fail(const Error& error) { failed_ = PrintError(err_, error); }
+  void Fail(const std::string& path, const Error& error) {
+    failed_ = PrintError(err_, error);
+    errors_.push_back(JsonObject{
+        {"path", path}, {"code", ErrorName(error.code)}, {"message", Redact(error.message)}});
+  }
 
   void CountNamed(const std::string& path) {
     auto text = path == "-" ? ReadStdin() : ReadFile(path);
-    if (!text) return Fail(text.error());
-    if (arguments_.ids) return PrintIds(*text);
+    if (!text) return Fail(path, text.error());
+    if (arguments_.ids) return PrintIds(path, *text);
     if (arguments_.fit) {
       const tokens::Cut cut = counter_->LongestPrefix(*text, *arguments_.fit);
       out_ << std::string_view(*text).substr(0, cut.bytes);
@@ -121,7 +127,7 @@ class TokensCommand {
 
   void CountFolder(const std::string& folder) {
     auto found = WalkFolder(folder, {.max_files = kMostFiles}, arguments_.cancel);
-    if (!found) return Fail(found.error());
+    if (!found) return Fail(folder, found.error());
     for (const SkippedPath& skipped : found->skipped) {
       err_ << skipped.path << ": skipped (" << skipped.reason << ")\n";
     }
@@ -129,11 +135,11 @@ class TokensCommand {
       if (cancelled()) return;
       auto text = ReadFile(path);
       if (!text) {
-        Fail(text.error());
+        Fail(path, text.error());
       } else if (LooksBinary(*text)) {
         ++binary_;
       } else if (arguments_.ids) {
-        PrintIds(*text);
+        PrintIds(path, *text);
       } else {
         Add(path, text->size(), cache_.CountText(*text, *counter_));
       }
@@ -146,9 +152,9 @@ class TokensCommand {
     total_ += tokens;
   }
 
-  void PrintIds(std::string_view text) {
+  void PrintIds(const std::string& path, std::string_view text) {
     const auto ids = counter_->Encode(text);
-    if (!ids) return Fail(ids.error());
+    if (!ids) return Fail(path, ids.error());
     for (std::size_t i = 0; i < ids->size(); ++i) out_ << (i ? " " : "") << (*ids)[i];
     out_ << '\n';
     total_ += static_cast<std::int64_t>(ids->size());
@@ -184,7 +190,8 @@ class TokensCommand {
                               {"exact", counter_->exact()},
                               {"margin", counter_->margin()},
                               {"tokens", total_},
-                              {"files", std::move(files)}})
+                              {"files", std::move(files)},
+                              {"errors", std::move(errors_)}})
          << '\n';
   }
 
@@ -241,6 +248,7 @@ class TokensCommand {
   std::vector<CountedFile> files_;
   std::int64_t total_ = 0;
   std::uint64_t binary_ = 0;
+  JsonArray errors_;
   int failed_ = 0;
 };
 
@@ -261,10 +269,10 @@ void AddTokensCommand(CLI::App& command, TokensArguments* arguments) {
 
 int RunTokens(const TokensArguments& arguments, std::ostream& out, std::ostream& err) {
   if (const Status checked = CheckArguments(arguments); !checked) {
-    return PrintError(err, checked.error());
+    return Fail(checked.error(), FormOf(arguments.json), out, err);
   }
   auto opened = OpenCounter({.encoding = arguments.encoding, .model = arguments.model});
-  if (!opened) return PrintError(err, opened.error());
+  if (!opened) return Fail(opened.error(), FormOf(arguments.json), out, err);
   if (!opened->warning.empty()) PrintWarning(err, opened->warning);
   return TokensCommand(arguments, std::move(*opened), out, err).Run();
 }

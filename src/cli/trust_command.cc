@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/text_diff.h"
 #include "base/utf8.h"
+#include "cli/failure.h"
 #include "cli/terminal.h"
 #include "config/power.h"
 #include "config/trust.h"
@@ -45,10 +46,7 @@ class Command {
         out_ << fmt::format("{}  {}  {}\n", approval.approved_at, Safe(approval.path), state);
       }
     }
-    if (arguments_.json) {
-      out_ << ToJson(JsonObject{{"schema", "dossier.trust/1"}, {"files", std::move(files)}})
-           << "\n";
-    }
+    if (arguments_.json) Print({{"files", std::move(files)}});
     return {};
   }
 
@@ -56,14 +54,25 @@ class Command {
     DOSSIER_ASSIGN_OR_RETURN(const auto approval, store_.Find(RealPath(arguments_.show)));
     if (!approval) return NotApproved(arguments_.show);
     DOSSIER_ASSIGN_OR_RETURN(const std::string bytes, store_.Bytes(*approval));
-    out_ << Safe(bytes);
+    if (arguments_.json) {
+      Print({{"path", approval->path},
+             {"sha256", approval->sha256},
+             {"approved_at", approval->approved_at},
+             {"text", utf8::Sanitize(bytes)}});
+    } else {
+      out_ << Safe(bytes);
+    }
     return {};
   }
 
   Status Revoke() {
     DOSSIER_ASSIGN_OR_RETURN(const bool found, store_.Revoke(RealPath(arguments_.revoke)));
     if (!found) return NotApproved(arguments_.revoke);
-    out_ << "no longer trusted: " << Safe(arguments_.revoke) << "\n";
+    if (arguments_.json) {
+      Print({{"revoked", arguments_.revoke}});
+    } else {
+      out_ << "no longer trusted: " << Safe(arguments_.revoke) << "\n";
+    }
     return {};
   }
 
@@ -71,21 +80,27 @@ class Command {
   Status Approve(const config::ConfigFile& file) {
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> powers, PowersOf(file));
     if (powers.empty()) {
-      out_ << Safe(file.path) << ": needs no trust\n";
+      Tell(file, "needs no trust", powers);
       return {};
     }
     DOSSIER_ASSIGN_OR_RETURN(const auto known, store_.Find(file.real_path));
     if (known && known->sha256 == Sha256Hex(file.bytes)) {
-      out_ << Safe(file.path) << ": trusted already\n";
+      Tell(file, "trusted already", powers);
       return {};
     }
+    std::string diff;
     if (known) {
       const auto before = store_.Bytes(*known);
-      if (before) out_ << Safe(UnifiedDiff("approved", *before, "now", file.bytes));
+      if (before) diff = UnifiedDiff("approved", *before, "now", file.bytes);
     }
     DOSSIER_RETURN_IF_ERROR(store_.Approve(file.real_path, file.bytes));
-    out_ << fmt::format("trusted: {}: {}\n", Safe(file.path), Safe(Join(powers, ", ")));
+    Tell(file, "trusted", powers, diff);
     return {};
+  }
+
+  // At the end, when every file is approved.
+  void Finish() {
+    if (arguments_.json) Print({{"files", std::move(told_)}});
   }
 
  private:
@@ -93,6 +108,27 @@ class Command {
     if (file.path.ends_with(".edn")) return sources::AgentNetPowers(file);
     DOSSIER_ASSIGN_OR_RETURN(const config::Value values, config::ParseConfigFile(file));
     return config::FindPowers(values);
+  }
+
+  void Print(JsonObject fields) const {
+    JsonObject json{{"schema", "dossier.trust/1"}};
+    for (auto& [key, value] : fields) json[key] = std::move(value);
+    out_ << ToJson(json) << "\n";
+  }
+
+  void Tell(const config::ConfigFile& file, std::string_view state,
+            const std::vector<std::string>& powers, std::string_view diff = {}) {
+    if (arguments_.json) {
+      told_.push_back(JsonObject{{"path", file.path},
+                                 {"state", state},
+                                 {"powers", JsonArray(powers.begin(), powers.end())},
+                                 {"diff", utf8::Sanitize(diff)}});
+    } else if (state == "trusted") {
+      out_ << Safe(diff)
+           << fmt::format("trusted: {}: {}\n", Safe(file.path), Safe(Join(powers, ", ")));
+    } else {
+      out_ << fmt::format("{}: {}\n", Safe(file.path), state);
+    }
   }
 
   static Status NotApproved(const std::string& path) {
@@ -108,6 +144,7 @@ class Command {
   const TrustArguments& arguments_;
   config::TrustStore store_;
   std::ostream& out_;
+  JsonArray told_;  // of --json: what became of each file
 };
 
 // The project's files that count in the folder.
@@ -141,11 +178,15 @@ Status Run(const TrustArguments& arguments, GlobalFlags flags, std::ostream& out
   if (fs::is_directory(path, error)) {
     fs::current_path(path, error);
     if (error) return MakeErrnoError(error.value(), path);
-    return ApproveFolder(flags, command);
+    DOSSIER_RETURN_IF_ERROR(ApproveFolder(flags, command));
+    command.Finish();
+    return {};
   }
   DOSSIER_ASSIGN_OR_RETURN(const auto file, config::ReadConfigFile(path));
   if (!file) return MakeError(ErrorCode::kNotFound, "{}: no such file", path);
-  return command.Approve(*file);
+  DOSSIER_RETURN_IF_ERROR(command.Approve(*file));
+  command.Finish();
+  return {};
 }
 
 }  // namespace
@@ -157,7 +198,7 @@ void AddTrustCommand(CLI::App& trust, TrustArguments* arguments) {
                           ->type_name("PATH");
   CLI::Option* revoke =
       trust.add_option("--revoke", arguments->revoke, "take an approval back")->type_name("PATH");
-  trust.add_flag("--json", arguments->json, "of --list: one object");
+  trust.add_flag("--json", arguments->json, "one object");
   list->excludes(show)->excludes(revoke);
   show->excludes(revoke);
 }
@@ -165,7 +206,7 @@ void AddTrustCommand(CLI::App& trust, TrustArguments* arguments) {
 int RunTrust(const TrustArguments& arguments, const GlobalFlags& flags, std::ostream& out,
              std::ostream& err) {
   const Status done = Run(arguments, flags, out);
-  return done ? 0 : PrintError(err, done.error());
+  return done ? 0 : Fail(done.error(), FormOf(arguments.json), out, err);
 }
 
 }  // namespace dossier::cli

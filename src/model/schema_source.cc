@@ -178,15 +178,28 @@ Result<FoundSchema> SchemaSource::Find(std::string_view place, const CancelToken
   return FindFile(*this, place);
 }
 
-std::string DescribeSchema(const JsonSchema& schema) {
+JsonObject OutlineSchema(const JsonSchema& schema) {
   const Json& json = schema.json();
-  const Json* properties = Find(json, "properties");
-  const std::size_t count = properties ? properties->get_object().size() : 0;
-  std::string out = fmt::format("type: {}\nproperties: {}\n", TypeOf(json), count);
-  if (!properties) return out;
-  for (const auto& member : properties->get_object()) {
-    out += fmt::format("{}: {} ({})\n", std::string_view(member.key()), TypeOf(member.value()),
-                       IsRequired(json, member.key()) ? "required" : "optional");
+  JsonArray list;
+  if (const Json* properties = Find(json, "properties")) {
+    for (const auto& member : properties->get_object()) {
+      list.push_back(JsonObject{{"name", member.key()},
+                                {"type", TypeOf(member.value())},
+                                {"required", IsRequired(json, member.key())}});
+    }
+  }
+  return {{"type", TypeOf(json)}, {"properties", std::move(list)}};
+}
+
+std::string DescribeSchema(const JsonSchema& schema) {
+  const Json outline = OutlineSchema(schema);
+  const JsonArray& properties = Find(outline, "properties")->get_array();
+  std::string out = fmt::format("type: {}\nproperties: {}\n",
+                                FindString(outline, "type").value_or(""), properties.size());
+  for (const Json& property : properties) {
+    out += fmt::format("{}: {} ({})\n", FindString(property, "name").value_or(""),
+                       FindString(property, "type").value_or(""),
+                       FindBool(property, "required").value_or(false) ? "required" : "optional");
   }
   return out;
 }

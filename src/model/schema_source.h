@@ -70,6 +70,8 @@ bool IsSchemaAddress(std::string_view place);  // "https://…", "http://…"
 
 // One line for the schema, one a property: "name: type (required|optional)" (--validate-schema).
 std::string DescribeSchema(const JsonSchema& schema);
+// The same as data: {"type", "properties": [{"name", "type", "required"}]}.
+JsonObject OutlineSchema(const JsonSchema& schema);
 
 }  // namespace dossier::model
 
