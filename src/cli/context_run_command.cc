@@ -112,9 +112,8 @@ void Print(const ContextRunArguments& arguments, std::span<const ContextCommand>
     const auto own = sources::RenderBlocks(commands, {&result, 1});
     list.push_back(BlockJson(commands[result.index], result, own.empty() ? "" : own[0]));
   }
-  out << ToJson(JsonObject{{"schema", "dossier.context-run/1"},
-                           {"context", std::move(list)},
-                           {"exit", 0}})
+  out << ToJson(JsonObject{
+             {"schema", "dossier.context-run/1"}, {"context", std::move(list)}, {"exit", 0}})
       << '\n';
 }
 

@@ -155,9 +155,8 @@ class Planner {
 
   void AddToTranscript(const HistoryTurn& turn, const assembly::CompactionPlan& step) {
     const bool shortened =
-        IsShortened(turn, step) ||
-        std::find(present_.shortened.begin(), present_.shortened.end(), turn.id) !=
-            present_.shortened.end();
+        IsShortened(turn, step) || std::find(present_.shortened.begin(), present_.shortened.end(),
+                                             turn.id) != present_.shortened.end();
     std::string role(assembly::RoleName(turn.turn.role));
     std::transform(role.begin(), role.end(), role.begin(),
                    [](char c) { return static_cast<char>(c - 'a' + 'A'); });

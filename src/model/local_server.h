@@ -54,7 +54,8 @@ struct LocalServerOptions {
 
 // The server that runs, or a new one. Replaces one that is dead, serves other weights or has a
 // smaller window than asked for. Errors: kUnavailable, saying why and what else can be done;
-// kNetwork if a runtime had to be fetched and may not; kLocked if the running one is at work for other weights; kCancelled; kIo.
+// kNetwork if a runtime had to be fetched and may not; kLocked if the running one is at work for
+// other weights; kCancelled; kIo.
 Result<ServerState> EnsureLocalServer(const LocalServerOptions& options, const CancelToken& cancel);
 
 // The server that answers now, if there is one.

@@ -116,13 +116,14 @@ class Conversations(harness.Case):
         kept = [p for p in self.home.rglob(old["sha256"]) if p.is_file()]
         self.assertEqual([p.read_text("utf-8") for p in kept], [block])
         # What was replaced can be read again.
-        listed = self.ok("context", "show", "fresh", "--history")
+        show = ("context", "show", "fresh", "--trust-config")
+        listed = self.ok(*show, "--history")
         self.assertRegex(listed, rf"^  1  {old['replaced_at']} +42 bytes  {old['sha256'][:12]}\n$")
-        self.assertEqual(self.ok("context", "show", "fresh", "--at", "1"), block + "\n")
-        shown = json.loads(self.ok("context", "show", "fresh", "--at", "1", "--block", "b", "--json"))
+        self.assertEqual(self.ok(*show, "--at", "1"), block + "\n")
+        shown = json.loads(self.ok(*show, "--at", "1", "--block", "b", "--json"))
         self.assertEqual((shown["replaced"]["sha256"], shown["text"]), (old["sha256"], block))
-        code, out, err = self.run_to_end("context", "show", "fresh", "--at", "2",
-                                         "--conversations-path", str(self.folder))
+        code, out, err = self.run_to_end(*show, "--at", "2", "--conversations-path",
+                                         str(self.folder))
         self.assertEqual((code, out), (4, ""))
         self.assertIn("--at 2: refreshes replaced 1 context of conversation fresh", err)
         # A second one finds nothing to change, and leaves the file as it is.
