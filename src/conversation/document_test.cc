@@ -156,7 +156,7 @@ TEST(Document, FormatsTimesWithSixDecimals) {
 
 // CON-B14: what cannot be meant is refused by name, whatever the file says its id is.
 TEST(Stored, RefusesMetadataThatCannotBeMeant) {
-  const std::pair<std::string_view, std::string_view> kBad[] = {
+  const std::pair<std::string_view, std::string> kBad[] = {
       {R"("context": {"mode": "weird"})", "metadata.context.mode is 'weird'"},
       {R"("context": {"mode": "static", "offset": -2})", "metadata.context.offset is -2"},
       {R"("context": {"mode": "static", "length": 18446744073709551615})",
@@ -174,7 +174,7 @@ TEST(Stored, RefusesMetadataThatCannotBeMeant) {
         R"({{"messages": [{{"role": "system", "content": "S"}}], "metadata": {{{}}}}})", metadata));
     EXPECT_THAT(ReadStored(document), FailsWith(ErrorCode::kDamaged, reason)) << metadata;
     EXPECT_THAT(ReadStored(document),
-                FailsWith(ErrorCode::kDamaged, "conversation x is malformed: "));
+                FailsWith(ErrorCode::kDamaged, "conversation bug-12 is malformed: "));
   }
 }
 
