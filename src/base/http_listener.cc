@@ -90,6 +90,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void Reset() {
     gone_ = true;
     const struct linger now{.l_onoff = 1, .l_linger = 0};
+    // A listener that ends at this moment must not shut down whoever gets the number next.
+    std::lock_guard lock(core_->mutex);
     ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     Failure ignored;
     socket_.close(ignored);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <thread>
 
@@ -150,7 +151,7 @@ class DisturbedFile : public ByteSource {
  private:
   std::unique_ptr<ByteSource> file_;
   std::function<void()> disturb_;
-  mutable int reads_ = 0;
+  mutable std::atomic<int> reads_ = 0;
 };
 
 TEST(DescribeReadingTest, AFileThatGrowsShrinksOrIsReplacedIsDescribedAsRead) {  // INS-13, INS-T14
