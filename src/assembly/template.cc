@@ -129,7 +129,7 @@ Status CheckPlaceholders(const Template& text, int body_line) {
     const auto before = std::string_view(text.body).substr(0, piece.offset);
     const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
     const auto column = static_cast<int>(before.size() - (before.rfind('\n') + 1)) + 1;
-    const auto fail = [&](std::string message) {
+    const auto fail = [&](const std::string& message) {
       error = PlaceError(text.file, body_line + line + 1, column, message);
     };
     if (!known) {
