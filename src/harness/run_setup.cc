@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "harness/git_filters.h"
 #include "harness/process_engine.h"
 #include "sources/task_order.h"
 
@@ -29,6 +31,23 @@ std::string Expand(const std::string& path, const std::vector<std::string>& envi
     if (variable.starts_with("HOME=")) return variable.substr(5) + path.substr(1);
   }
   return path;
+}
+
+// As a control file is named: from the root. A link stands for what it leads to, too.
+void AddControl(const std::string& root, std::string_view path, ControlFiles* control) {
+  namespace fs = std::filesystem;
+  if (path.empty()) return;
+  std::error_code error;
+  const fs::path at_root = fs::weakly_canonical(root, error);
+  const fs::path whole = fs::path(root) / path;  // an absolute path stays as it is
+  for (const fs::path& place : {whole.lexically_normal(), fs::weakly_canonical(whole, error)}) {
+    for (const fs::path& from : {fs::path(root), at_root}) {
+      const std::string below = place.lexically_relative(from).string();
+      const bool inside =
+          !below.empty() && below != "." && below != ".." && !below.starts_with("../");
+      if (inside) control->paths.push_back(below);
+    }
+  }
 }
 
 // One for a repository, so that the prefix of prompts is the same in all runs.
@@ -94,6 +113,9 @@ Result<std::unique_ptr<RunSetup>> RunSetup::Make(const RunOptions& options, cons
   DOSSIER_ASSIGN_OR_RETURN(const std::string runs, RunLogFolder(ports));
   std::unique_ptr<RunSetup> setup(new RunSetup(options, ports, std::move(ground), runs));
   DOSSIER_RETURN_IF_ERROR(CheckConfinement(options.confinement));
+  if (options.confinement != Confinement::kNone) {
+    DOSSIER_RETURN_IF_ERROR(CheckFilters(setup->ground_.git));
+  }
   DOSSIER_RETURN_IF_ERROR(setup->FindTarget());
   DOSSIER_RETURN_IF_ERROR(setup->ReadPolicy());
   DOSSIER_RETURN_IF_ERROR(setup->NameEngines());
@@ -115,11 +137,17 @@ Status RunSetup::ReadPolicy() {
   }
   control_ = DefaultControlFiles();
   const sources::AgentsConfig& agents = ports_.agents;
-  for (const std::string& path : {agents.policy, agents.prompts}) {
-    if (!path.empty()) control_.paths.push_back(path);
+  for (const std::string& path : {policy_.file, agents.policy, agents.prompts, agents.runs}) {
+    AddControl(ground_.root, path, &control_);
   }
-  for (const std::string& path : agents.tasks) {
-    if (!path.starts_with("notes:")) control_.paths.push_back(path);
+  constexpr std::string_view kNotes = "notes:";
+  for (const auto* tasks : {&agents.tasks, &options_.tasks}) {
+    for (const std::string& path : *tasks) {
+      const bool notes = path.starts_with(kNotes);
+      AddControl(ground_.root,
+                 notes ? fmt::format("{}/{}", agents.notes, path.substr(kNotes.size())) : path,
+                 &control_);
+    }
   }
   return {};
 }
@@ -245,6 +273,12 @@ Result<RoleEngine> RunSetup::MakeEngine(const std::string& name, RunBudget& budg
                            .grace = options_.grace};
     if (config.input == sources::AgentEngine::Input::kPrompt) {
       spec.stdin_prompt = ProcessEngineSpec::PromptOnStdin::kYes;
+    }
+    // The worktree's own program of that name is the engineer's to change.
+    std::string& program = spec.argv.front();
+    if (program.find('/') != std::string::npos && program.find_first_of("/{") != 0) {
+      program = program.starts_with("~/") ? Expand(program, ports_.environment)
+                                          : fmt::format("{}/{}", ground_.root, program);
     }
     for (const std::string& path : config.writable) {
       spec.writable.push_back(Expand(path, ports_.environment));

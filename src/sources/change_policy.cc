@@ -72,8 +72,12 @@ class GlobChecker {
     if (pattern_.size() > kMaxGlobBytes) return Fail(0, "longer than 4,096 bytes");
     if (pattern_.front() == '/') return Fail(0, "paths start at the root without /");
     for (const std::string_view part : Split(pattern_, '/')) {
-      if (part == "..") {
-        return Fail(static_cast<std::size_t>(part.data() - pattern_.data()), "no path holds ..");
+      const auto at = static_cast<std::size_t>(part.data() - pattern_.data());
+      if (part == "..") return Fail(at, "no path holds ..");
+      // A rule that can match nothing is a mistyped one.
+      if (part == ".") return Fail(at, "no path holds . as a part: leave it out");
+      if (part.empty()) {
+        return Fail(at, "no path has an empty part; all below a folder is folder/**");
       }
     }
     std::vector<std::size_t> braces;

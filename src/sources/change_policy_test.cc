@@ -99,6 +99,9 @@ TEST(CheckGlobTest, MalformedPatternsAreNamedWithTheirColumn) {  // REP-39
       {"/src", "without /"},
       {"a/../b", "a/../b:3: no path holds .."},
       {"[]", "[]:1: [ is never closed"},
+      {"secrets/", "secrets/:9: no path has an empty part; all below a folder is folder/**"},
+      {"a//b", "a//b:3: no path has an empty part"},
+      {"./a", "./a:1: no path holds ."},
   };
   for (const Case& c : kCases) {
     EXPECT_THAT(CheckGlob(c.glob), FailsWith(ErrorCode::kConfig, std::string(c.message)));
