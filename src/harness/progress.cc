@@ -1,5 +1,7 @@
 #include "harness/progress.h"
 
+#include <set>
+
 #include "harness/task_json.h"
 
 namespace dossier::harness {
@@ -20,8 +22,12 @@ class Reader {
       task->stage = Stage::kAttempt;
       task->attempt = FindInt(data, "attempt").value_or(1);
       task->feedback = Text(data, "feedback");
+      failed_.erase(task);
+    } else if (event.type == "engine.finished") {
+      const Json* exit = Find(data, "exit");
+      if (exit && FindInt(data, "exit") != 0) failed_.insert(task);
     } else if (event.type == "patch.taken") {
-      task->stage = Stage::kPatchTaken;
+      task->stage = MayBeMerged(data, task) ? Stage::kPatchTaken : Stage::kAttempt;
       task->base = Text(data, "base");
       task->candidate = Text(data, "candidate");
       task->patch_sha256 = Text(data, "patch_sha256");
@@ -52,6 +58,13 @@ class Reader {
   }
 
  private:
+  // What a failed engine left is evidence, no patch to go on with; and what was found beside the
+  // changes (a git folder that was written to) is in no commit that a resume could judge again.
+  bool MayBeMerged(const Json& patch, const TaskProgress* task) {
+    return !failed_.contains(task) && FindInt(patch, "violations").value_or(0) == 0 &&
+           !Text(patch, "candidate").empty();
+  }
+
   // An interrupted task is not finished, and keeps its stage.
   void Finish(const store::Event& event, const Json& data, TaskProgress* task) {
     const auto status = ParseStatus(Text(data, "status"));
@@ -61,6 +74,7 @@ class Reader {
   }
 
   store::Journal& journal_;
+  std::set<const TaskProgress*> failed_;  // whose engineer failed in the attempt at hand
 };
 
 // Long strings inside a task are bodies, too.

@@ -25,7 +25,7 @@ namespace dossier::harness {
 struct TaskProgress {
   enum class Stage {
     kNotStarted,
-    kAttempt,     // claimed, or the engineer was at work: that attempt starts again
+    kAttempt,     // claimed, or the engineer was at work or left no patch: the attempt starts again
     kPatchTaken,  // policy, checks, review
     kReviewed,    // a review was under way: a new one, with a new token
     kApproved,    // merge

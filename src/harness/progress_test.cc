@@ -87,6 +87,37 @@ TEST_F(ProgressTest, TheLastDurableEventSaysWhereToGoOn) {  // REP-51
   EXPECT_EQ(StageNow(), Stage::kFinished);
 }
 
+TEST_F(ProgressTest, WhatMustNotBeMergedIsNotGoneOnWith) {  // REP-51, REP-34, REP-35
+  struct Case {
+    const char* what;
+    JsonObject finished, taken;
+    Stage stage;
+  };
+  const JsonObject patch = {{"base", "b"}, {"candidate", "c"}, {"patch_sha256", "p"}};
+  const auto with = [&](std::string_view key, const Json& value) {
+    JsonObject changed = patch;
+    changed[key] = value;
+    return changed;
+  };
+  const Case kCases[] = {
+      {"a good one", {{"exit", 0}}, with("violations", 0), Stage::kPatchTaken},
+      {"a log of before", {}, patch, Stage::kPatchTaken},
+      {"the engineer failed", {{"exit", 3}}, patch, Stage::kAttempt},
+      {"its time was up", {{"exit", "timeout"}}, patch, Stage::kAttempt},
+      {"it was stopped", {{"exit", nullptr}}, patch, Stage::kAttempt},
+      {"nothing was changed", {{"exit", 0}}, with("candidate", ""), Stage::kAttempt},
+      {"a hook was written", {{"exit", 0}}, with("violations", 1), Stage::kAttempt},
+  };
+  Add("task.claimed");
+  for (std::int64_t attempt = 1; const Case& c : kCases) {
+    Add("engine.started", {{"attempt", attempt}});
+    Add("engine.finished", c.finished);
+    Add("patch.taken", c.taken);
+    EXPECT_EQ(StageNow(), c.stage) << c.what;
+    EXPECT_EQ(Read().progress.at("fact-001").attempt, attempt++) << c.what;
+  }
+}
+
 TEST_F(ProgressTest, AnInterruptedTaskIsNotFinished) {  // REP-51, REP-52
   Add("task.claimed");
   Add("patch.taken", {{"base", "b"}, {"candidate", "c"}, {"patch_sha256", "p"}});

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/file.h"
 #include "harness/recover.h"
 #include "harness/refusal_note.h"
@@ -178,6 +180,7 @@ Result<AttemptEnd> TaskWork::GoOn(const TaskProgress& progress) {
   if (progress.stage == Stage::kApproved || progress.stage == Stage::kIntent) {
     AttemptEnd approved{.next = Next::kMerge, .status = TaskStatus::kMerged};
     approved.patch = std::move(patch);
+    approval_ = Approval::kRecorded;
     return approved;
   }
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, Folder());
@@ -213,7 +216,9 @@ Result<AttemptEnd> TaskWork::Merged(AttemptEnd approved) {
                          .attempt = attempt_,
                          .worker = start_.worker,
                          .folder = folder};
-  DOSSIER_RETURN_IF_ERROR(LogApproval(work_, place, patch));
+  if (std::exchange(approval_, Approval::kNew) == Approval::kNew) {
+    DOSSIER_RETURN_IF_ERROR(LogApproval(work_, place, patch));
+  }
   TestFault("after-approval");
   if (work_.options.merging == RunOptions::Merging::kDryRun) {
     approved.next = Next::kEnd;

@@ -55,6 +55,8 @@ class TaskWork {
   TaskResult result_;
   std::int64_t attempt_ = 1;
   std::optional<Worktree> worktree_;
+  // By the run that is gone on with: an approval stands in the log once.
+  enum class Approval { kNew, kRecorded } approval_ = Approval::kNew;
   const Clock::Steady begun_;
 };
 
