@@ -8,6 +8,7 @@
 #include "harness/checks.h"
 #include "harness/policy_check.h"
 #include "harness/test_fault.h"
+#include "harness/tree_removal.h"
 
 namespace dossier::harness {
 namespace {
@@ -76,15 +77,16 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
                                          {"base", worktree.commit()},
                                          {"feedback", place_.feedback}}));
   const std::uint64_t begin = work_.guard.Begin();
-  DOSSIER_ASSIGN_OR_RETURN(EngineOutcome outcome,
-                           work_.engineer.engine->Run(job, work_.budget.token()));
+  auto ran = work_.engineer.engine->Run(job, work_.budget.token());
+  // Before anything else: what it did to the git folder is undone, however it ended.
   DOSSIER_ASSIGN_OR_RETURN(GuardWatch::Seen seen, work_.guard.End(begin));
   foreign_ = std::move(seen.foreign);
   result_.moved_branches.insert(result_.moved_branches.end(), seen.moved_branches.begin(),
                                 seen.moved_branches.end());
   DOSSIER_ASSIGN_OR_RETURN(const bool own_git_file, worktree.HadOwnGitFile());
   if (!own_git_file) foreign_.emplace_back(".git of the worktree");
-  DOSSIER_RETURN_IF_ERROR(RemoveAll(objects));
+  DOSSIER_RETURN_IF_ERROR(RemoveTree(objects));
+  DOSSIER_ASSIGN_OR_RETURN(EngineOutcome outcome, std::move(ran));
   Count(outcome);
   result_.propose_exit = outcome.ExitJson();
   DOSSIER_RETURN_IF_ERROR(
@@ -134,7 +136,11 @@ Result<AttemptEnd> Attempt::AfterEngineer(const EngineOutcome& outcome, const Wo
   if (outcome.end == ProcessOutcome::End::kCancelled) {
     if (auto stopped = Stopped()) return std::move(*stopped);
   }
-  DOSSIER_ASSIGN_OR_RETURN(Patch patch, Take(worktree));
+  auto taken = Take(worktree);
+  if (!taken && taken.error().code == ErrorCode::kCancelled) {
+    if (auto stopped = Stopped()) return std::move(*stopped);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Patch patch, std::move(taken));
   if (!outcome.good()) {
     AttemptEnd end =
         EndWith(outcome.end == ProcessOutcome::End::kTimeout ? TaskStatus::kTimedOut
@@ -142,12 +148,6 @@ Result<AttemptEnd> Attempt::AfterEngineer(const EngineOutcome& outcome, const Wo
                 outcome.reason);
     end.patch = std::move(patch);
     return end;
-  }
-  for (const std::string& path : foreign_) {
-    patch.violations.push_back({.rule = "git-dir",
-                                .path = path,
-                                .value = "changed, and put back",
-                                .limit = "engines leave the git folder alone"});
   }
   if (!patch.apply_problem.empty() && patch.changes.empty()) {
     return EndWith(TaskStatus::kApplyFailed, patch.apply_problem);
@@ -170,7 +170,9 @@ Result<Patch> Attempt::Take(const Worktree& worktree) {
                     ? EngineOutput::kPatchFile
                     : EngineOutput::kWorktree,
       .guard = &work_.guard.guard()};
-  DOSSIER_ASSIGN_OR_RETURN(Patch patch, TakePatch(worktree, work_.git, options));
+  DOSSIER_ASSIGN_OR_RETURN(Patch patch,
+                           TakePatch(worktree, work_.git, options, work_.budget.token()));
+  for (Violation& one : GitDirViolations(foreign_)) patch.violations.push_back(std::move(one));
   result_.patch_sha256 = patch.changes.empty() ? std::string() : patch.sha256;
   result_.patch_file = patch.file;
   result_.files.clear();
@@ -188,6 +190,7 @@ Result<Patch> Attempt::Take(const Worktree& worktree) {
                                          {"files", FilesOf(patch)},
                                          {"added", patch.stat.added},
                                          {"deleted", patch.stat.deleted},
+                                         {"violations", patch.violations.size()},
                                          {"ignored_files", patch.ignored_files}}));
   for (const std::string& warning : patch.warnings) {
     DOSSIER_RETURN_IF_ERROR(work_.log.Add("warning", place_.task->id, {{"text", warning}}));
@@ -197,7 +200,7 @@ Result<Patch> Attempt::Take(const Worktree& worktree) {
 
 Result<AttemptEnd> Attempt::Judge(Patch patch) {
   const std::vector<Violation> violations = JudgePatch(work_, *place_.task, patch);
-  result_.violations = violations;
+  result_.violations.clear();  // of the attempt before
   const JsonObject report = PolicyToJson(violations);
   DOSSIER_RETURN_IF_ERROR(
       WriteStateFile(place_.folder + "/policy.json", ToPrettyJson(report) + "\n"));
@@ -206,6 +209,11 @@ Result<AttemptEnd> Attempt::Judge(Patch patch) {
   event["policy_sha256"] = work_.policy.sha256;
   DOSSIER_RETURN_IF_ERROR(work_.log.Add("policy.checked", place_.task->id, std::move(event)));
   if (violations.empty()) return Check(std::move(patch));
+  return Refused(violations, std::move(patch));
+}
+
+AttemptEnd Attempt::Refused(const std::vector<Violation>& violations, Patch patch) {
+  result_.violations = violations;
   AttemptEnd end =
       EndWith(TaskStatus::kPolicyViolation,
               fmt::format("rule {}{}{}", violations.front().rule,
@@ -233,7 +241,10 @@ Result<AttemptEnd> Attempt::Check(Patch patch) {
       RunChecks(work_,
                 {.task = place_.task->id, .worktree = worktree.path(), .folder = place_.folder},
                 work_.budget.token()));
-  DOSSIER_RETURN_IF_ERROR(work_.guard.End(begin));
+  DOSSIER_ASSIGN_OR_RETURN(const GuardWatch::Seen seen, work_.guard.End(begin));
+  if (!seen.foreign.empty()) {
+    return Refused(GitDirViolations(seen.foreign), std::move(*so_far.patch));
+  }
   if (report.stopped) {
     if (auto stopped = Stopped()) return std::move(*stopped);
   }
@@ -278,7 +289,21 @@ Result<AttemptEnd> Attempt::ReviewIt(AttemptEnd so_far) {
       return std::move(*stopped);
     }
   }
+  if (!review->foreign.empty()) {
+    return Refused(GitDirViolations(review->foreign), std::move(*so_far.patch));
+  }
   return EndOfReview(*review, std::move(so_far));
+}
+
+std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign) {
+  std::vector<Violation> violations;
+  for (const std::string& path : foreign) {
+    violations.push_back({.rule = "git-dir",
+                          .path = path,
+                          .value = "changed, and put back",
+                          .limit = "engines leave the git folder alone"});
+  }
+  return violations;
 }
 
 std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, const Patch& patch) {
@@ -325,6 +350,7 @@ Result<AttemptEnd> EndOfEngineError(const Error& error, TaskStatus failed) {
     case ErrorCode::kNotFound:
     case ErrorCode::kPermission:
     case ErrorCode::kTimeout:
+    case ErrorCode::kDied:  // what stands over the engine was killed, by whomever
       return EndWith(failed, error.message);
     case ErrorCode::kCancelled:
       return EndWith(TaskStatus::kInterrupted, error.message);

@@ -58,6 +58,7 @@ class Attempt {
   Result<AttemptEnd> AfterEngineer(const EngineOutcome& outcome, const Worktree& worktree);
   Result<Patch> Take(const Worktree& worktree);
   Result<AttemptEnd> Check(Patch patch);
+  AttemptEnd Refused(const std::vector<Violation>& violations, Patch patch);
   Result<AttemptEnd> ReviewIt(AttemptEnd so_far);
   // Why the work was stopped from outside, if it was.
   std::optional<AttemptEnd> Stopped() const;
@@ -73,6 +74,9 @@ class Attempt {
 AttemptEnd EndOfReview(const ReviewOutcome& review, AttemptEnd so_far);
 // What an engine's failure to run makes of a role's work; other errors stay errors.
 Result<AttemptEnd> EndOfEngineError(const Error& error, TaskStatus failed);
+
+// What an engine or a check changed in the git folder, as broken rules (REP-34).
+std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign);
 
 // Every rule that `patch` breaks (REP-38), and what taking it found.
 std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, const Patch& patch);

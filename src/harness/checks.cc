@@ -58,7 +58,8 @@ Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelT
                                   .secrets = &work.secrets};
     const auto outcome = RunConfined(process, cancel);
     if (!outcome && outcome.error().code != ErrorCode::kNotFound &&
-        outcome.error().code != ErrorCode::kPermission) {
+        outcome.error().code != ErrorCode::kPermission &&
+        outcome.error().code != ErrorCode::kDied) {
       return tl::unexpected(outcome.error());
     }
     const std::string ended = outcome ? HowItEnded(*outcome, check) : outcome.error().message;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/file.h"
@@ -68,7 +67,7 @@ class Merger {
   // The candidate is still what the reviewer saw.
   Status Verify() {
     DOSSIER_ASSIGN_OR_RETURN(const Patch patch, Diff(request_.base, request_.candidate, ""));
-    for (const Change& change : patch.changes) paths_.insert(change.path);
+    approved_ = patch.changes;
     if (patch.sha256 == request_.patch_sha256) return {};
     return MakeError(ErrorCode::kCheckFailed,
                      "the patch of {} is not the approved one: {} instead of {}", request_.task,
@@ -174,26 +173,19 @@ class Merger {
     if (!outcome_.policy.ok()) {
       return End(MergeStatus::kPolicyViolation, "the merged patch breaks the policy");
     }
-    if (!moved) return Next::kGoOn;
-    DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> touched, TouchedByTip());
-    if (touched.empty()) return Next::kGoOn;
-    return ReviewAgain(std::move(touched));
+    // The same blobs in place of the same blobs. If the tip changed one of the files, or the merge
+    // put one elsewhere because the tip renamed its folder, no reviewer has seen it.
+    if (patch_.changes == approved_) return Next::kGoOn;
+    std::vector<std::string> unseen;
+    for (const Change& change : patch_.changes) {
+      if (std::find(approved_.begin(), approved_.end(), change) == approved_.end()) {
+        unseen.push_back(change.path);
+      }
+    }
+    return ReviewAgain(std::move(unseen));
   }
 
-  Result<std::vector<std::string>> TouchedByTip() const {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string names,
-                             git_.Ask(git_.Objects(),
-                                      {.arguments = {"diff-tree", "-r", "-z", "--name-only",
-                                                     "--no-renames", request_.base, outcome_.tip}},
-                                      cancel_));
-    std::vector<std::string> touched;
-    ForEachAtNul(names, [&](std::string_view name) {
-      if (paths_.contains(std::string(name))) touched.emplace_back(name);
-    });
-    return touched;
-  }
-
-  Result<Next> ReviewAgain(std::vector<std::string> touched) {
+  Result<Next> ReviewAgain(std::vector<std::string> unseen) {
     patch_.base = outcome_.tip;
     patch_.tree = tree_;
     DOSSIER_ASSIGN_OR_RETURN(
@@ -208,7 +200,7 @@ class Merger {
     outcome_.again = std::move(patch_);
     return End(MergeStatus::kReviewAgain,
                fmt::format("{} changed files of the patch meanwhile", request_.ref),
-               std::move(touched));
+               std::move(unseen));
   }
 
   Status WriteRef(const std::string& ref, const std::string& commit) const {
@@ -298,7 +290,7 @@ class Merger {
   const MergeHooks& hooks_;
   const CancelToken& cancel_;
   IntentLog intents_{state_};
-  std::set<std::string> paths_;  // of the approved patch
+  std::vector<Change> approved_;
   std::optional<Checkout> checkout_;
   std::string tree_;
   Patch patch_;  // from the tip to tree_

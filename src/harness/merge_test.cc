@@ -260,6 +260,16 @@ TEST_F(MergeTest, ATipThatChangedAFileOfThePatchIsReviewedAgain) {  // REP-43, R
   EXPECT_EQ(repository_.Sh("head -1 src/a.txt; tail -1 src/a.txt"), "one\nlast");
 }
 
+TEST_F(MergeTest, AFileThatTheMergePutsElsewhereIsReviewedAgain) {  // REP-43: approved at its path
+  repository_.Sh("git config merge.directoryRenames true");
+  const Patch patch = Propose("echo new > src/new.txt");
+  repository_.Sh("git mv src lib && git commit -qm lib");
+  const MergeOutcome again = ExpectRefused(Request(patch), MergeStatus::kReviewAgain);
+  EXPECT_THAT(again.paths, ElementsAre("lib/new.txt"));
+  ASSERT_EQ(Merge(Request(again.again)).status, MergeStatus::kMerged);
+  EXPECT_EQ(repository_.Read("lib/new.txt"), "new\n");
+}
+
 TEST_F(MergeTest, ThePolicyHoldsOnTheMergedDiff) {  // REP-38: again on the diff tip to merged
   const Patch patch = Propose("echo new > new.txt");
   policy_.deny = {"new.txt"};

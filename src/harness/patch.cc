@@ -7,26 +7,42 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json.h"
 #include "base/task_group.h"
 #include "base/text.h"
 #include "harness/agent_file.h"
 #include "harness/diff_headers.h"
-#include "harness/diff_output.h"
 #include "harness/path_rules.h"
 
 namespace dossier::harness {
 namespace {
 
-constexpr const char* kAllButAgent[] = {"--", ".", ":(exclude,top).agent"};
+constexpr const char* kAllButAgent[] = {".", ":(exclude,top).agent"};
 constexpr std::uint64_t kMaxMetaBytes = 1 << 20;
 constexpr std::size_t kMaxListBytes = 256 << 20;  // of names, from git
 constexpr std::size_t kMaxListed = 20;            // violations of one kind that are worth showing
 
 std::vector<std::string> WithPaths(std::vector<std::string> arguments) {
+  arguments.emplace_back("--");
   arguments.insert(arguments.end(), std::begin(kAllButAgent), std::end(kAllButAgent));
   return arguments;
+}
+
+std::string AtNul(const std::string& text) { return text + '\0'; }
+
+// One entry of `ls-files -t --stage`: "? PATH", or "H 100644 OBJECT 0\tPATH".
+struct ListedFile {
+  char tag = '?';  // '?' untracked, 'H' in the index, 'C' changed since
+  bool submodule = false;
+  std::string path;
+};
+
+ListedFile ParseListed(std::string_view entry) {
+  ListedFile file{.tag = entry.front(), .path = std::string(entry.substr(2))};
+  if (file.tag == '?') return file;
+  file.submodule = file.path.starts_with("160000 ");
+  file.path.erase(0, file.path.find('\t') + 1);
+  return file;
 }
 
 // Takes one patch.
@@ -73,65 +89,113 @@ class Taker {
     {
       TaskGroup tasks;
       if (count == CountIgnored::kYes) tasks.Run([&] { counted = CountIgnoredFiles(); });
-      judged = JudgeUntracked();
+      judged = JudgeFiles();
     }
     DOSSIER_RETURN_IF_ERROR(counted);
     DOSSIER_RETURN_IF_ERROR(judged);
     if (!Goes()) return {};
-    DOSSIER_ASSIGN_OR_RETURN(const ProcessResult added,
-                             git_.Run(place_, {.arguments = WithPaths({"add", "-A"})}, cancel_));
-    if (added.exit_code != 0) {
-      // Unreadable, a socket, a repository without a commit: nothing that a commit could hold.
-      patch_.violations.push_back({.rule = "path", .value = GitComplaint(added)});
-      return {};
+    std::string paths;
+    for (const char* path : kAllButAgent) paths += AtNul(path);
+    for (const std::string& path : repositories_) paths += AtNul(":(exclude,top,literal)" + path);
+    DOSSIER_RETURN_IF_ERROR(
+        Stage({"add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"}, std::move(paths)));
+    if (!repositories_.empty()) {
+      std::string names;
+      for (const std::string& path : repositories_) names += AtNul(path);
+      DOSSIER_RETURN_IF_ERROR(Stage({"update-index", "-z", "--stdin"}, std::move(names)));
     }
+    if (!Goes()) return {};
     DOSSIER_ASSIGN_OR_RETURN(patch_.tree, git_.AskLine(place_, {"write-tree"}, cancel_));
     return {};
   }
 
-  Result<std::string> Others(std::vector<std::string> flags) const {
+  // What git cannot stage is unreadable, a socket, a repository without a commit: nothing that a
+  // commit could hold.
+  Status Stage(std::vector<std::string> arguments, std::string input) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        const ProcessResult staged,
+        git_.Run(place_, {.arguments = std::move(arguments), .input = std::move(input)}, cancel_));
+    if (staged.exit_code != 0) {
+      patch_.violations.push_back({.rule = "path", .value = GitComplaint(staged)});
+    }
+    return {};
+  }
+
+  // Entries at NUL; all that fit, if there are more than anybody reads.
+  Result<ProcessResult> List(std::vector<std::string> flags) const {
     std::vector<std::string> arguments = {"ls-files", "-z", "--others", "--exclude-standard"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
-    return git_.Ask(place_,
-                    {.arguments = WithPaths(std::move(arguments)), .max_output = kMaxListBytes},
-                    cancel_);
+    DOSSIER_ASSIGN_OR_RETURN(
+        ProcessResult listed,
+        git_.Run(place_,
+                 {.arguments = WithPaths(std::move(arguments)), .max_output = kMaxListBytes},
+                 cancel_));
+    if (listed.exit_code != 0) {
+      return MakeError(ErrorCode::kFailed, "git ls-files: {}", GitComplaint(listed));
+    }
+    return listed;
   }
 
   Status CountIgnoredFiles() {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string names, Others({"--ignored"}));
+    DOSSIER_ASSIGN_OR_RETURN(const ProcessResult listed, List({"--ignored"}));
+    const std::string& names = listed.out;
     patch_.ignored_files = static_cast<std::uint64_t>(std::count(names.begin(), names.end(), '\0'));
     return {};
   }
 
   // Before git reads a byte of them.
-  Status JudgeUntracked() {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string names, Others({}));
-    std::uint64_t files = 0, bytes = 0;
-    ForEachAtNul(names, [&](std::string_view name) {
-      ++files;
-      if (name.ends_with('/')) {  // how git lists a repository of its own
-        name.remove_suffix(1);
-        nested_.emplace_back(name);
-      }
-      if (const char* problem = PathProblem(name);
-          problem && patch_.violations.size() < kMaxListed) {
-        patch_.violations.push_back({.rule = "path", .path = std::string(name), .value = problem});
-      }
-      struct stat info{};
-      if (lstat(fmt::format("{}/{}", worktree_.path(), name).c_str(), &info) == 0 &&
-          S_ISREG(info.st_mode)) {
-        bytes += static_cast<std::uint64_t>(info.st_size);
+  Status JudgeFiles() {
+    repositories_.clear();
+    DOSSIER_ASSIGN_OR_RETURN(const ProcessResult listed,
+                             List({"--cached", "--stage", "--modified", "-t"}));
+    std::uint64_t files = 0, bytes = 0, modified = 0;
+    ForEachAtNul(listed.out, [&](std::string_view entry) {
+      if (entry.size() < 3) return;
+      const ListedFile file = ParseListed(entry);
+      if (file.tag == '?') {
+        ++files;
+        bytes += SizeOf(file.path);
+        JudgeUntracked(file.path);
+      } else if (file.submodule) {
+        if (file.tag == 'H' && IsThere(file.path + "/.git")) repositories_.push_back(file.path);
+      } else if (file.tag == 'C') {
+        modified += SizeOf(file.path);
       }
     });
     const auto limit = [&](std::uint64_t value, std::uint64_t most, const char* unit) {
       if (value <= most) return;
       patch_.violations.push_back({.rule = "too-large",
-                                   .value = fmt::format("{} untracked {}", value, unit),
+                                   .value = fmt::format("{} {}", value, unit),
                                    .limit = fmt::format("{}", most)});
     };
-    limit(files, kMaxUntrackedFiles, "files");
-    limit(bytes, kMaxUntrackedBytes, "bytes");
+    limit(files, kMaxUntrackedFiles, "untracked files");
+    limit(bytes, kMaxUntrackedBytes, "untracked bytes");
+    limit(modified, kMaxModifiedBytes, "bytes of modified files");
+    limit(listed.out.size() + listed.out_dropped, kMaxListBytes, "bytes of names");
     return JudgeNested();
+  }
+
+  void JudgeUntracked(std::string_view name) {
+    if (name.ends_with('/')) {  // how git lists a repository of its own
+      name.remove_suffix(1);
+      nested_.emplace_back(name);
+    }
+    const char* problem = PathProblem(name);
+    if (!problem || patch_.violations.size() >= kMaxListed) return;
+    patch_.violations.push_back({.rule = "path", .path = std::string(name), .value = problem});
+  }
+
+  bool Stat(const std::string& name, struct stat* info) const {
+    return lstat(fmt::format("{}/{}", worktree_.path(), name).c_str(), info) == 0;
+  }
+  bool IsThere(const std::string& name) const {
+    struct stat info{};
+    return Stat(name, &info);
+  }
+  std::uint64_t SizeOf(const std::string& name) const {
+    struct stat info{};
+    return Stat(name, &info) && S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size)
+                                                      : 0;
   }
 
   // A repository without a commit cannot be added at all, not even as a submodule.
@@ -265,45 +329,9 @@ class Taker {
   const GitPlace place_;
   Patch patch_, diff_;
   std::string candidate_;
-  std::vector<std::string> nested_;
+  std::vector<std::string> nested_;        // repositories that git does not know
+  std::vector<std::string> repositories_;  // in place of submodules
 };
-
-// REP-37's command, for what `output` asks for.
-std::vector<std::string> DiffArguments(std::vector<std::string> output, const std::string& from,
-                                       const std::string& to) {
-  std::vector<std::string> arguments = {
-      "diff-tree",     "-r",         "-M50%",           "--no-ext-diff",
-      "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"};
-  arguments.insert(arguments.end(), output.begin(), output.end());
-  arguments.insert(arguments.end(), {from, to});
-  return arguments;
-}
-
-// Where the links among `changes` lead, in one call.
-Status ReadLinks(const Git& git, std::vector<Change>* changes, const CancelToken& cancel) {
-  std::vector<Change*> links;
-  std::string names;
-  for (Change& change : *changes) {
-    if (change.new_mode != kModeLink) continue;
-    links.push_back(&change);
-    names += change.new_blob + '\n';
-  }
-  if (links.empty()) return {};
-  DOSSIER_ASSIGN_OR_RETURN(
-      const std::string out,
-      git.Ask(git.Objects(), {.arguments = {"cat-file", "--batch=%(objectsize)"}, .input = names},
-              cancel));
-  std::string_view rest = out;
-  for (Change* link : links) {
-    const std::size_t line = rest.find('\n');
-    if (line == std::string_view::npos) break;
-    const auto size = ParseSize(rest.substr(0, line));
-    if (!size || *size + 1 > rest.size() - line - 1) break;
-    link->link_target = rest.substr(line + 1, *size);
-    rest.remove_prefix(line + 1 + *size + 1);
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -324,45 +352,6 @@ Result<std::string> CommitCandidate(const Git& git, const std::string& tree,
           cancel));
   if (commit.ends_with('\n')) commit.pop_back();
   return commit;
-}
-
-Result<Patch> DiffTrees(const Git& git, const std::string& from, const std::string& to,
-                        const DiffOptions& options, const CancelToken& cancel) {
-  // Side by side: for counts and for text git compares all files anew.
-  Result<std::string> lists;
-  Result<ProcessResult> text;
-  {
-    TaskGroup tasks;
-    tasks.Run([&] {
-      lists = git.Ask(git.Objects(),
-                      {.arguments = DiffArguments({"-z", "--raw", "--numstat"}, from, to),
-                       .max_output = kMaxListBytes},
-                      cancel);
-    });
-    text = git.Run(git.Objects(),
-                   {.arguments = DiffArguments({"-p", "--binary", "--full-index"}, from, to),
-                    .max_output = options.max_patch_bytes},
-                   cancel);
-  }
-  DOSSIER_RETURN_IF_ERROR(lists);
-  DOSSIER_RETURN_IF_ERROR(text);
-  if (text->exit_code != 0) {
-    return MakeError(ErrorCode::kFailed, "git diff-tree: {}", GitComplaint(*text));
-  }
-  DOSSIER_ASSIGN_OR_RETURN(DiffOutput diff, ParseDiffOutput(*lists));
-  Patch patch{.base = from, .tree = to, .changes = std::move(diff.changes), .stat = diff.stat};
-  patch.bytes = text->out.size() + text->out_dropped;
-  DOSSIER_RETURN_IF_ERROR(ReadLinks(git, &patch.changes, cancel));
-  if (text->out_dropped == 0) patch.sha256 = Sha256Hex(text->out);
-  if (patch.bytes > options.max_patch_bytes) {
-    patch.violations.push_back({.rule = "too-large",
-                                .value = fmt::format("{}", patch.bytes),
-                                .limit = fmt::format("{}", options.max_patch_bytes)});
-  } else if (!options.file.empty()) {
-    DOSSIER_RETURN_IF_ERROR(WriteStateFile(options.file, text->out));
-    patch.file = options.file;
-  }
-  return patch;
 }
 
 Result<Patch> TakePatch(const Worktree& worktree, const Git& git, const PatchOptions& options,

@@ -10,7 +10,8 @@
 // an engine says that it changed is a claim, compared and never believed.
 //
 // Attributes of the work tree do not count when a patch is written: an engine could call a text
-// binary by them, and so hide its lines from the limits.
+// binary by them, and so hide its lines from the limits. A repository in place of a submodule is
+// asked for its commit alone: its configuration, which the engine wrote, can name programs.
 //
 // Thread-safety: functions; many patches may be taken at the same time.
 
@@ -31,6 +32,9 @@ namespace dossier::harness {
 inline constexpr unsigned kModeLink = 0120000, kModeSubmodule = 0160000;
 inline constexpr std::size_t kMaxUntrackedFiles = 5'000;       // REP-37
 inline constexpr std::uint64_t kMaxUntrackedBytes = 64 << 20;  // REP-37
+// Of tracked files that an engine wrote to. The patch may still be small; what git must read of
+// them has an end all the same: it compresses about 30 MB a second.
+inline constexpr std::uint64_t kMaxModifiedBytes = 1 << 30;
 
 // One path that differs, as of `git diff-tree --raw --no-renames`: a rename is two of them.
 struct Change {
@@ -41,6 +45,7 @@ struct Change {
   bool binary = false;
   std::uint64_t added = 0, deleted = 0;  // lines; of a rename those of the new path
   std::string link_target;               // of a new or changed link
+  std::string link_way_out;              // of such a link: TreeLinks::WayOut
 
   bool operator==(const Change&) const = default;
 };

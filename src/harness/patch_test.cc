@@ -214,6 +214,52 @@ TEST_F(PatchTest, ARepositoryOfItsOwnIsASubmodule) {  // REP-38
   EXPECT_EQ(patch.changes[0].new_mode, kModeSubmodule);
 }
 
+TEST_F(PatchTest, ALinkIsFollowedThroughTheLinksOfTheTree) {  // REP-38
+  repository_.Sh("ln -s /etc out && git add out && git commit -qm out");
+  const Worktree worktree = repository_.MakeWorktree(git_, "w2");
+  repository_.Sh("ln -s ../out/passwd src/inner; ln -s a.txt src/good", worktree.path());
+  const auto patch = TakePatch(worktree, git_, Options());
+  ASSERT_THAT(patch, Succeeds());
+  ASSERT_THAT(Paths(*patch), ElementsAre("src/good", "src/inner"));
+  EXPECT_EQ(patch->changes[0].link_way_out, "");
+  EXPECT_EQ(patch->changes[1].link_way_out, "out");
+}
+
+// Git would ask it for its state, by the configuration that the engine gave it.
+TEST_F(PatchTest, ARepositoryInPlaceOfASubmoduleRunsNothing) {  // REP-34
+  const std::string sub = repository_.folder() + "/sub", ran = repository_.folder() + "/ran";
+  repository_.Sh(
+      "git init -q " + sub + " && cd " + sub +
+      " && echo x > x && git add x && git -c user.name=E -c user.email=e@e commit -qm x");
+  repository_.Sh("git update-index --add --cacheinfo 160000,$(git -C " + sub +
+                 " rev-parse HEAD),lib && git commit -qm lib && mkdir -p lib");
+  const Worktree worktree = repository_.MakeWorktree(git_, "w2");
+  const auto engine = [&](const std::string& line) {
+    repository_.Sh(line, worktree.path());
+    auto patch = TakePatch(worktree, git_, Options());
+    EXPECT_THAT(patch, Succeeds());
+    EXPECT_THAT(patch->violations, IsEmpty());
+    EXPECT_FALSE(Exists(ran)) << line;
+    return Paths(*patch);
+  };
+  EXPECT_THAT(
+      engine("git clone -q " + sub + " lib && cd lib && git config filter.x.clean 'touch " + ran +
+             "; cat' && echo '* filter=x' > .git/info/attributes && "
+             "touch -d 2001-01-01 x && echo y > ../y"),
+      ElementsAre("y"));
+  // Its commit counts, as that of any submodule.
+  EXPECT_THAT(engine("cd lib && git -c user.name=E -c user.email=e@e commit -q --allow-empty -m 2"),
+              ElementsAre("lib", "y"));
+}
+
+TEST_F(PatchTest, TrackedFilesThatGrowWithoutEndAreNotHashed) {  // REP-37: too-large
+  Engine("truncate -s 200G src/a.txt");
+  const Patch patch = Take();
+  ASSERT_THAT(patch.violations, SizeIs(1));
+  EXPECT_EQ(patch.violations[0].rule, "too-large");
+  EXPECT_EQ(patch.candidate, "");
+}
+
 constexpr const char* kGoodDiff =
     "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n"
     "diff --git a/new.txt b/new.txt\nnew file mode 100644\n--- /dev/null\n+++ b/new.txt\n"

@@ -161,6 +161,9 @@ class Judge {
     if (!policy_.allow_symlinks) return Add("symlink", change, change.link_target);
     if (!LinkStaysInside(change.path, change.link_target)) {
       Add("symlink", change, change.link_target, "a link inside the tree");
+    } else if (!change.link_way_out.empty()) {
+      Add("symlink", change, change.link_target,
+          fmt::format("a link inside the tree; {} leads out", change.link_way_out));
     }
   }
 

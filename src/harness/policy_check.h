@@ -36,7 +36,7 @@ struct ControlFiles {
 
 // Those with fixed names: `.gitmodules`, `dossier.yml`, `agentnet.edn`, `.dossier/` (layouts and
 // prompts), the ledger, policy, tasks and prompts under `config/`, the folder queue. A caller adds
-// what its configuration names.
+// what its configuration and its flags name: run logs, too, which say what is merged.
 ControlFiles DefaultControlFiles();
 
 PolicyReport CheckPolicy(const sources::ChangePolicy& policy,

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "harness/agent_file.h"
 #include "harness/task_result.h"
+#include "harness/tree_removal.h"
 #include "harness/worktree.h"
 
 namespace dossier::harness {
@@ -138,9 +139,10 @@ Result<ReviewOutcome> Review(Work& work, const ReviewRequest& request, const Can
   const std::string objects = fmt::format("{}/{}.objects", request.folder, request.name);
   DOSSIER_RETURN_IF_ERROR(AllowGit(work, worktree, objects, &job));
   const std::uint64_t begin = work.guard.Begin();
-  DOSSIER_ASSIGN_OR_RETURN(outcome.engine, work.reviewer.engine->Run(job, cancel));
-  DOSSIER_ASSIGN_OR_RETURN(const GuardWatch::Seen seen, work.guard.End(begin));
-  DOSSIER_RETURN_IF_ERROR(RemoveAll(objects));
+  auto ran = work.reviewer.engine->Run(job, cancel);
+  DOSSIER_ASSIGN_OR_RETURN(GuardWatch::Seen seen, work.guard.End(begin));
+  DOSSIER_RETURN_IF_ERROR(RemoveTree(objects));
+  DOSSIER_ASSIGN_OR_RETURN(outcome.engine, std::move(ran));
   DOSSIER_ASSIGN_OR_RETURN(const ReviewEvidence evidence,
                            Collect(worktree.path(), job, outcome.engine, outcome.token));
   outcome.verdict = ReadVerdict(evidence);
@@ -148,6 +150,7 @@ Result<ReviewOutcome> Review(Work& work, const ReviewRequest& request, const Can
     outcome.verdict = {.kind = Verdict::Kind::kNone,
                        .reason = "git-dir: " + seen.foreign.front() + " was changed and put back",
                        .feedback = {}};
+    outcome.foreign = std::move(seen.foreign);
   }
   outcome.verdict.feedback = work.secrets.Hide(outcome.verdict.feedback);
   DOSSIER_RETURN_IF_ERROR(

@@ -35,6 +35,7 @@ struct ReviewOutcome {
   Verdict verdict;
   EngineOutcome engine;
   std::string token;
+  std::vector<std::string> foreign;  // what was changed in the git folder; then nothing is approved
 };
 
 // Errors: kTooLong (the patch does not fit the reviewer's model), and those of engines, git and the

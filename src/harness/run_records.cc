@@ -5,10 +5,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
+#include <tuple>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/file_time.h"
+#include "base/parse_time.h"
 #include "base/text.h"
 #include "harness/log_line.h"
 
@@ -32,7 +36,33 @@ TaskRecord TaskRecordOf(const Json& line) {
   return record;
 }
 
+// When the run of a log began.
+Clock::Wall BeginOf(const std::string& path) {
+  std::string line;
+  if (std::ifstream log(path); std::getline(log, line)) {
+    if (const auto first = ParseLogLine(line)) {
+      if (const auto time = ParseTime(first->time)) return *time;
+      if (const auto ms = FindInt(Json(first->data), "timestamp")) return Clock::Wall(Millis(*ms));
+    }
+  }
+  struct stat info{};
+  static_cast<void>(stat(path.c_str(), &info));
+  return Clock::Wall(std::chrono::seconds(info.st_mtim.tv_sec));
+}
+
 }  // namespace
+
+std::string NewestRunLog(const std::vector<std::string>& logs) {
+  std::string newest;
+  Clock::Wall begin{};
+  for (const std::string& log : logs) {
+    const Clock::Wall its = BeginOf(log);
+    if (!newest.empty() && std::tie(its, log) < std::tie(begin, newest)) continue;
+    newest = log;
+    begin = its;
+  }
+  return newest;
+}
 
 Result<RunRecord> ReadRunLog(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));

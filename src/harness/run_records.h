@@ -42,8 +42,14 @@ struct RunRecord {
 // Reads a log of ours or of the AgentNet form. Errors: kNotFound, kIo.
 Result<RunRecord> ReadRunLog(const std::string& path);
 
-// Paths of the logs in `folder`, oldest first by name; none if the folder is missing.
+// Paths of the logs in `folder`, by name; none if the folder is missing.
 std::vector<std::string> RunLogFiles(const std::string& folder);
+
+// The log of the run that began last, by the time of its first event: names have seconds only, and
+// people rename files. Of logs that do not tell (AgentNet's first line is a result, with its
+// timestamp; the rest have the file's time of change) all are compared alike. "" if `logs` is
+// empty.
+std::string NewestRunLog(const std::vector<std::string>& logs);
 
 class RunRecords {
  public:

@@ -29,6 +29,28 @@ garbage
   EXPECT_FALSE(record->finished);
 }
 
+TEST(RunRecordsTest, TheNewestRunIsToldByItsTimeAndNotByItsName) {  // REP-50, 3.2 (status)
+  const TempFolder ground = *TempFolder::Make();
+  const auto log = [&](const std::string& name, const std::string& line) {
+    EXPECT_TRUE(WriteFileAtomic(fmt::format("{}/{}.jsonl", ground.path(), name), line + "\n"));
+  };
+  const auto started = [](const std::string& time) {
+    return fmt::format(R"({{"v":1,"run":"r","seq":1,"time":"{}","event":"run.started"}})", time);
+  };
+  const auto newest = [&] {
+    const std::string path = NewestRunLog(RunLogFiles(ground.path()));
+    return path.empty() ? path : path.substr(ground.path().size() + 1);
+  };
+  EXPECT_EQ(newest(), "");
+  log("run-20260117-100000-ff0000", started("2026-01-17T10:00:00.100Z"));
+  log("run-20260117-100000-000000", started("2026-01-17T10:00:00.900Z"));
+  EXPECT_EQ(newest(), "run-20260117-100000-000000.jsonl") << "two of one second";
+  log("a-renamed-one", started("2026-01-18T09:00:00.000Z"));
+  EXPECT_EQ(newest(), "a-renamed-one.jsonl");
+  log("agentnet", R"({"task-id":"a","status":"merged","timestamp":1800000000000})");
+  EXPECT_EQ(newest(), "agentnet.jsonl") << "of a day in 2027";
+}
+
 TEST(RunRecordsTest, OtherRunsAreSeenAsTheyGrow) {  // REP-32, REP-49
   const TempFolder ground = *TempFolder::Make();
   RunRecords records(ground.path());

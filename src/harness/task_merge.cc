@@ -150,6 +150,11 @@ class Merging {
       return false;
     }
     result_.review_exit = review->engine.ExitJson();
+    if (!review->foreign.empty()) {
+      result_.violations = GitDirViolations(review->foreign);
+      end_ = End(Next::kRetry, TaskStatus::kPolicyViolation, review->verdict.reason);
+      return false;
+    }
     end_ = EndOfReview(*review, std::move(end_));
     if (end_.next != Next::kMerge) return false;
     DOSSIER_RETURN_IF_ERROR(LogApproval(work_, place_, *end_.patch));

@@ -2,13 +2,24 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
+
 namespace dossier::harness {
 namespace {
+
+// Paths are bytes, JSON is not.
+Json Text(std::string_view text) { return Json(utf8::Sanitize(text)); }
+
+JsonArray Texts(const std::vector<std::string>& texts) {
+  JsonArray array;
+  for (const std::string& text : texts) array.push_back(Text(text));
+  return array;
+}
 
 JsonArray PathsOf(const std::vector<Violation>& violations, std::string_view rule) {
   JsonArray paths;
   for (const Violation& one : violations) {
-    if (one.rule == rule) paths.push_back(Json(one.path));
+    if (one.rule == rule) paths.push_back(Text(one.path));
   }
   return paths;
 }
@@ -18,8 +29,10 @@ JsonArray PathsOf(const std::vector<Violation>& violations, std::string_view rul
 JsonObject PolicyToJson(const std::vector<Violation>& violations) {
   JsonArray all;
   for (const Violation& one : violations) {
-    all.push_back(JsonObject{
-        {"rule", one.rule}, {"path", one.path}, {"value", one.value}, {"limit", one.limit}});
+    all.push_back(JsonObject{{"rule", one.rule},
+                             {"path", Text(one.path)},
+                             {"value", Text(one.value)},
+                             {"limit", Text(one.limit)}});
   }
   return {{"denied", PathsOf(violations, "deny")},
           {"not-allowed", PathsOf(violations, "allow")},
@@ -56,17 +69,17 @@ JsonObject ResultToJson(const TaskResult& result) {
   }
   return {{"summary", result.summary},
           {"status", StatusName(result.status)},
-          {"reason", result.reason},
-          {"targets", JsonArray(result.targets.begin(), result.targets.end())},
+          {"reason", Text(result.reason)},
+          {"targets", Texts(result.targets)},
           {"confinement", ConfinementName(result.confinement)},
-          {"files", JsonArray(result.files.begin(), result.files.end())},
+          {"files", Texts(result.files)},
           {"policy", PolicyToJson(result.violations)},
           {"propose-exit", result.propose_exit},
           {"review-exit", result.review_exit},
           {"merge", std::move(merge)},
           {"hash", std::move(hash)},
-          {"patch", result.patch_file},
-          {"moved-branches", JsonArray(result.moved_branches.begin(), result.moved_branches.end())},
+          {"patch", Text(result.patch_file)},
+          {"moved-branches", Texts(result.moved_branches)},
           {"task-digest", result.digest},
           {"timestamp", result.timestamp},
           {"attempts", result.attempts},
