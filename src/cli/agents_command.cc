@@ -10,7 +10,7 @@ namespace dossier::cli {
 namespace {
 
 void AddWorkFlags(CLI::App& command, AgentsArguments* arguments) {
-  command.add_option("--workers", arguments->workers, "tasks at the same time")
+  command.add_option("--workers", arguments->workers, "tasks at the same time, 1 to 64")
       ->check(CLI::Range(std::int64_t{1}, harness::kMaxWorkers))
       ->capture_default_str();
   command.add_option("--target", arguments->target, "branch to merge into (the current one)")
@@ -19,7 +19,7 @@ void AddWorkFlags(CLI::App& command, AgentsArguments* arguments) {
       ->type_name("ENGINE");
   command.add_option("--reviewer", arguments->reviewer, "engine that judges them")
       ->type_name("ENGINE");
-  command.add_option("--attempts", arguments->attempts, "how often a task is tried")
+  command.add_option("--attempts", arguments->attempts, "how often a task is tried, 1 to 10")
       ->check(CLI::Range(std::int64_t{1}, harness::kMaxAttempts))
       ->capture_default_str();
   command.add_flag("--dry-run", arguments->dry_run, "all but the merge; patches are kept");
@@ -48,14 +48,16 @@ void AddReadingCommands(CLI::App& agents, AgentsArguments* arguments) {
       "context", "the repository header, or the prompt that a run would send");
   context.add_option("--role", arguments->role, "whose prompt")
       ->check(CLI::IsMember({"engineer", "reviewer", "cto"}));
-  context.add_option("--task", arguments->task, "of which task")->type_name("ID");
+  context.add_option("--task", arguments->task, "of which task")->type_name("TASK");
   context.add_flag("--report", arguments->report, "what the prompt is made of, instead of it");
   agents.add_subcommand("lint-notes", "what is wrong with the notes");
   CLI::App& status = *agents.add_subcommand("status", "how the tasks of a run ended");
-  status.add_option("run", arguments->run, "id, or the start of one (the latest)");
+  status.add_option("run", arguments->run, "id, or the start of one (the latest)")
+      ->type_name("AGENT_RUN");
   status.add_flag("--follow", arguments->follow, "show results as they come, until the run ends");
   CLI::App& resume = *agents.add_subcommand("resume", "go on with an interrupted run");
-  resume.add_option("run", arguments->run, "id, or the start of one (the latest)");
+  resume.add_option("run", arguments->run, "id, or the start of one (the latest)")
+      ->type_name("AGENT_RUN");
   resume.add_flag("--abandon", arguments->abandon, "close it: worktrees, claims, tasks are free");
   resume.add_option("--script", arguments->script, "replies of the model `scripted`")
       ->group("Model");
@@ -71,7 +73,7 @@ void AddAgentsCommand(CLI::App& agents, AgentsArguments* arguments) {
       ->type_name("PATH")
       ->allow_extra_args(false);
   run.add_option("--only", arguments->only, "only these tasks")
-      ->type_name("ID")
+      ->type_name("TASK")
       ->allow_extra_args(false);
   AddWorkFlags(run, arguments);
   CLI::App& prompt = *agents.add_subcommand("prompt", "one task from the command line");

@@ -32,7 +32,7 @@ std::string NameOf(const std::string& path) { return path.substr(path.rfind('/')
 
 // The newest log, or the one that `wanted` is the start of.
 Result<std::string> ChooseLog(const std::vector<std::string>& logs, const std::string& wanted) {
-  if (wanted.empty()) return logs.back();
+  if (wanted.empty()) return harness::NewestRunLog(logs);
   std::vector<std::string> found, names;
   for (const std::string& log : logs) {
     names.push_back(NameOf(log));
@@ -72,10 +72,11 @@ void PrintRecord(const harness::RunRecord& record, const AgentsArguments& argume
   }
 }
 
-// Result lines as they are written, until the run is finished.
+// Result lines as they are written, until the run is finished or nobody is at work on it.
 class Follower {
  public:
-  Follower(std::string path, std::ostream& out) : path_(std::move(path)), out_(out) {}
+  Follower(std::string path, std::string journal_folder, std::ostream& out)
+      : path_(std::move(path)), journal_folder_(std::move(journal_folder)), out_(out) {}
 
   Status Run(const CancelToken& cancel) {
     const UniqueFd notices(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
@@ -85,7 +86,7 @@ class Follower {
       DOSSIER_RETURN_IF_ERROR(Read());
       if (finished_) break;
       pollfd waits[] = {{notices.get(), POLLIN, 0}, {stop.fd(), POLLIN, 0}};
-      poll(waits, 2, kFollowMillis);
+      if (poll(waits, 2, kFollowMillis) == 0 && IsDead()) return Read();
       char drain[4096];
       while (read(notices.get(), drain, sizeof(drain)) > 0) {
       }
@@ -94,6 +95,16 @@ class Follower {
   }
 
  private:
+  // A killed process says nothing more; its log has no end. What is in no journal of ours may be at
+  // work on another machine.
+  bool IsDead() const {
+    const auto journal = store::Journal::Open(journal_folder_);
+    if (!journal) return false;
+    const std::string name = NameOf(path_);
+    const auto status = (*journal)->StatusOf(name.substr(0, name.rfind('.')));
+    return status && *status != "running";
+  }
+
   Status Read() {
     DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path_));
     for (std::size_t end = text.find('\n', at_); end != std::string::npos;
@@ -113,7 +124,7 @@ class Follower {
     return {};
   }
 
-  const std::string path_;
+  const std::string path_, journal_folder_;
   std::ostream& out_;
   std::size_t at_ = 0;
   bool finished_ = false;
@@ -124,7 +135,8 @@ class Follower {
 Result<int> ShowAgentsStatus(const AgentsArguments& arguments, const GlobalFlags& flags,
                              const CancelToken& cancel, std::ostream& out, std::ostream& err) {
   harness::RunPorts ports;
-  DOSSIER_ASSIGN_OR_RETURN(ports.agents, LoadAgents(flags, err));
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
+  DOSSIER_ASSIGN_OR_RETURN(ports.agents, LoadAgents(flags, config, err));
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, harness::RunLogFolder(ports));
   const std::vector<std::string> logs = harness::RunLogFiles(folder);
   if (logs.empty() && arguments.run.empty()) {
@@ -138,7 +150,9 @@ Result<int> ShowAgentsStatus(const AgentsArguments& arguments, const GlobalFlags
   DOSSIER_ASSIGN_OR_RETURN(const std::string path, ChooseLog(logs, arguments.run));
   // The object stays alone on stdout.
   std::ostream& lines = arguments.json ? err : out;
-  if (arguments.follow) DOSSIER_RETURN_IF_ERROR(Follower(path, lines).Run(cancel));
+  if (arguments.follow) {
+    DOSSIER_RETURN_IF_ERROR(Follower(path, config.user.data + "/runs", lines).Run(cancel));
+  }
   DOSSIER_ASSIGN_OR_RETURN(const harness::RunRecord record, harness::ReadRunLog(path));
   PrintRecord(record, arguments, out, err);
   return 0;

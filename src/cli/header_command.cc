@@ -80,7 +80,7 @@ Status Run(const HeaderArguments& arguments, const GlobalFlags& flags, const Can
 }  // namespace
 
 void AddHeaderCommand(CLI::App& header, HeaderArguments* arguments) {
-  header.add_option("--task", arguments->task, "show the targets of this task")->type_name("ID");
+  header.add_option("--task", arguments->task, "show the targets of this task")->type_name("TASK");
   header.add_option("--format", arguments->format, "yaml, json or markdown")
       ->check(CLI::IsMember({"yaml", "json", "markdown"}))
       ->capture_default_str();

@@ -9,6 +9,10 @@
 #include "cli/help_text.h"
 #include "cli/model_flags.h"
 #include "config/keys.h"
+#include "harness/run.h"
+#include "sources/agents_config.h"
+#include "sources/repo_facts.h"
+#include "sources/task.h"
 
 namespace dossier::cli {
 namespace {
@@ -87,6 +91,37 @@ std::vector<Completion> Keys() {
   return found;
 }
 
+// As far as the configuration may be read here, an engine's program being none of completion's.
+std::optional<sources::AgentsConfig> AgentsQuietly(const GlobalFlags& flags) {
+  const auto config = LoadQuietly(flags);
+  if (!config) return std::nullopt;
+  auto agents = sources::ReadAgentsConfig(*config, {});
+  if (!agents) return std::nullopt;
+  return std::move(*agents);
+}
+
+std::vector<Completion> Tasks(const GlobalFlags& flags) {
+  std::vector<Completion> found;
+  const auto agents = AgentsQuietly(flags);
+  if (!agents) return found;
+  const auto list = sources::LoadTasks(sources::RepoRoot("."), agents->tasks, agents->notes);
+  if (!list) return found;
+  for (const sources::Task& task : list->tasks) {
+    if (!task.id.empty()) found.push_back({task.id, task.summary});
+  }
+  return found;
+}
+
+std::vector<Completion> AgentRuns(const GlobalFlags& flags) {
+  std::vector<Completion> found;
+  auto agents = AgentsQuietly(flags);
+  if (!agents) return found;
+  harness::RunPorts ports;
+  ports.agents = std::move(*agents);
+  if (const auto folder = harness::RunLogFolder(ports)) AddNames(*folder, ".jsonl", &found);
+  return found;
+}
+
 std::vector<Completion> CommandNames(const CLI::App& app) {
   std::vector<Completion> found;
   for (const CLI::App* command : Commands(app)) {
@@ -103,6 +138,8 @@ std::vector<Completion> Offer(const CLI::App& app, std::string_view kind,
   if (kind == "MODEL") return Models();
   if (kind == "KEY") return Keys();
   if (kind == "LAYOUT") return Layouts();
+  if (kind == "TASK") return Tasks(flags);
+  if (kind == "AGENT_RUN") return AgentRuns(flags);
   if (kind == "PAGE") return CommandNames(app);
   if (kind == "TOPIC") {
     found = CommandNames(app);

@@ -69,6 +69,31 @@ class OneTask(agents_case.AgentsCase):
         self.assertIn("2 lines", err)
         self.assertEqual(self.dossier("status", "run-19")[0], 4)
 
+    def test_the_latest_run_is_the_one_that_began_last(self):  # REP-50, 3.2
+        self.commit()
+        self.run_agents()
+        first = self.logs()[0]
+        first.rename(first.with_name("run-29990101-000000-ffffff.jsonl"))
+        self.tasks({"id": "second", "summary": "x"})
+        self.run_agents()
+        code, out, _ = self.dossier("status")
+        self.assertEqual(out.splitlines()[0], f"Latest run: {self.logs()[1].name}")
+        self.assertNotIn("2999", out)
+
+    def test_completion_knows_tasks_and_runs(self):  # CON-8
+        self.tasks({"id": "fact-001", "summary": "Build it"}, {"id": "docs-2", "summary": "Say it"})
+        self.commit()
+        def offered(*words: str) -> str:
+            return self.run_to_end("__complete", "--", *words, cwd=self.repo)[1]
+        for words in (["agents", "run", "--only"], ["agents", "context", "--task"],
+                      ["header", "--task"]):
+            self.assertIn("docs-2", offered(*words, ""), words)
+            self.assertNotIn("docs-2", offered(*words, "fa"), words)
+            self.assertIn("Build it", offered(*words, "fa"), words)
+        self.run_agents()
+        for action in ("status", "resume"):
+            self.assertIn(self.logs()[0].stem, offered("agents", action, ""))
+
 
 class Refusals(agents_case.AgentsCase):
     def status_after(self, *words: str):
@@ -190,7 +215,7 @@ class Queue(agents_case.AgentsCase):
         self.assertTrue((self.repo / "tasks/pending/bad.json").exists())
         self.assertEqual(list((self.repo / "tasks/current").iterdir()), [])
 
-    def test_many_tasks_and_workers_merge_each_once(self):  # REP-A23
+    def test_many_tasks_and_workers_merge_each_once(self):  # REP-A23; $DOSSIER_TEST_TASKS of them
         count = int(os.environ.get("DOSSIER_TEST_TASKS", "16"))
         self.tasks(*[{"id": f"t{n}", "summary": "x"} for n in range(count)])
         self.commit()
@@ -333,6 +358,18 @@ class Stopping(agents_case.AgentsCase):
         self.assertEqual((code, out), (0, "fact-001 -> merged\n"), err)
         self.assert_consistent(1)
         self.assertEqual(self.dossier("resume")[0], 4)
+
+    def test_who_follows_a_run_that_was_killed_is_let_go(self):  # 3.2
+        self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
+        self.commit()
+        run = self.start("--trust-config", "agents", "run", *self.CONFINE, cwd=self.repo)
+        while not (self.home / "begun").exists():
+            self.assertIsNone(run.poll())
+            time.sleep(0.02)
+        run.kill()
+        run.communicate()
+        code, out, err = self.dossier("status", "--follow", limit=30)
+        self.assertEqual((code, out.splitlines()[-1]), (0, "Total tasks: 0"), err)
 
     def test_the_budget_of_time_holds_for_the_run(self):  # REP-53, REP-2
         self.engineer("sleep 600")
