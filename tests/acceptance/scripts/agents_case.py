@@ -135,6 +135,26 @@ class AgentsCase(harness.Case):
         merges = [s for s in self.subjects() if s.startswith("agent:")]
         self.assertEqual(sorted(merges), sorted(set(merges)))
         self.assertEqual(len(merges), tasks)
+        self.assertEqual(sum(self.approved_merges(which) for which in range(len(self.logs()))), tasks)
         ids = [re.search(r"\| APPROVED \| (\S+) \|", line).group(1) for line in self.ledger()]
         self.assertEqual(sorted(ids), sorted(s.removeprefix("agent:").removesuffix(" merge")
                                              for s in merges))
+
+    def approved_merges(self, which: int) -> int:
+        """The merges of a log. Each uses up one approval of its own patch, each approval one review."""
+        reviews, approvals, intents = {}, {}, {}
+        merges = 0
+        for line in self.log(which):
+            task = line.get("task-id")
+            if line["event"] == "review.finished" and line["verdict"] == "approved":
+                reviews[task] = reviews.get(task, 0) + 1
+            elif line["event"] == "approval.accepted":
+                self.assertGreater(reviews.get(task, 0), 0, line)
+                reviews[task] = 0
+                approvals[task] = line["patch_sha256"]
+            elif line["event"] == "merge.intent":
+                intents[task] = line["patch_sha256"]
+            elif line["event"] == "merge.done":
+                self.assertEqual(approvals.pop(task, None), intents[task], line)
+                merges += 1
+        return merges

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Engines that mean harm: what they leave must neither be merged nor run outside of their walls."""
+
+import json
+
+import agents_case
+import harness
+
+
+class Hostile(agents_case.AgentsCase):
+    """Each test says what an engine does, and what becomes of its task."""
+
+    def outcome(self, *words: str) -> tuple[str, str, list[str]]:
+        """Status and reason of the one task, and the rules that it broke."""
+        self.commit()
+        _, _, err = self.run_agents("--attempts", "1", *words)
+        result = self.results().get("fact-001", {})
+        self.assertIn("status", result, err)
+        rules = [one["rule"] for one in result["policy"]["violations"]]
+        return result["status"], result["reason"], rules
+
+    def allow(self, **keys):
+        self.put("config/policy.yaml", json.dumps({"allow": ["**"], **keys}))
+
+
+class Links(Hostile):
+    def test_a_link_behind_a_link_that_leaves_the_tree(self):  # REP-38
+        self.allow(**{"allow-symlinks": True})
+        (self.repo / "out").symlink_to("/etc")
+        self.engineer("ln -s out/passwd inner")
+        self.assertEqual(self.outcome()[::2], ("policy-violation", ["symlink"]))
+
+    def test_two_links_that_leave_the_tree_together(self):  # REP-38
+        self.allow(**{"allow-symlinks": True})
+        self.engineer("mkdir -p a/b; echo x > a/b/file; ln -s a/b up; ln -s up/file good")
+        self.assertEqual(self.outcome()[0], "merged")
+
+
+class ControlFiles(Hostile):
+    def test_tasks_that_a_flag_names(self):  # REP-38
+        self.allow()
+        self.put("work/queue.json", json.dumps([{"id": "fact-001", "summary": "x"}]))
+        self.engineer("echo '[]' > work/queue.json")
+        self.assertEqual(self.outcome("--tasks", "work/queue.json")[::2],
+                         ("policy-violation", ["control-file"]))
+
+    def test_notes_that_are_tasks(self):  # REP-30, REP-38
+        self.allow()
+        (self.repo / "config/tasks.json").unlink()
+        self.put("agent_notes/proposed_tasks/2026-01-01__fact-001__x.md",
+                 "---\nid: fact-001\nstatus: green\n---\n# Build it\n")
+        self.configure(tasks=["notes:proposed_tasks"])
+        self.engineer("cp agent_notes/proposed_tasks/* agent_notes/proposed_tasks/"
+                      "2026-01-01__evil__x.md")
+        self.assertEqual(self.outcome()[::2], ("policy-violation", ["control-file"]))
+
+
+class Walls(Hostile):
+    def escaped(self) -> bool:
+        return (self.home / "escaped").exists()
+
+    def test_a_repository_in_place_of_a_submodule_runs_nothing(self):  # REP-34
+        self.allow()
+        sub = self.home / "sub"
+        sub.mkdir()
+        self.git("init", "-q", "-b", "main", str(sub))
+        (sub / "file").write_text("x\n")
+        for words in (["add", "-A"], ["-c", "user.name=S", "-c", "user.email=s@s", "commit", "-qm", "x"]):
+            self.git("-C", str(sub), *words)
+        commit = self.git("-C", str(sub), "rev-parse", "HEAD")
+        self.git("update-index", "--add", "--cacheinfo", f"160000,{commit},lib")
+        self.git("commit", "-qm", "submodule")
+        (self.repo / "lib").mkdir()
+        self.engineer(
+            "unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES; git init -q lib && cd lib && "
+            f"git fetch -q {sub} main && git reset -q --hard FETCH_HEAD && "
+            f"git config filter.x.clean 'touch {self.home}/escaped; cat' && "
+            "echo '* filter=x' > .git/info/attributes && touch -d 2001-01-01 file && cd .. && "
+            "mkdir -p src && echo x > src/x")
+        status, reason, rules = self.outcome()
+        self.assertFalse(self.escaped(), (status, reason))
+        self.assertEqual(status, "merged", (reason, rules))
+
+    def test_a_program_of_the_tree_is_not_the_reviewer(self):  # REP-41
+        self.allow()
+        self.put("tools/review.sh", "#!/bin/sh\nexit 1\n").chmod(0o755)
+        self.configure(reviewer_keys={"argv": ["./tools/review.sh", "{prompt_file}"]})
+        script = "#!/bin/sh\n" + agents_case.APPROVE.replace("$0", "$1") + "\n"
+        self.engineer(f"cat > tools/review.sh <<'END'\n{script}END\n")
+        status, reason, _ = self.outcome()
+        self.assertEqual(status, "review-failed", reason)
+
+    def test_what_an_engine_does_to_the_git_folder(self):  # REP-A20, REP-34, REP-36
+        git = self.repo / ".git"
+        run = f"touch {self.home}/escaped"
+        cases = {f"printf '#!/bin/sh\n{run}\n' > {git}/hooks/post-commit; chmod +x {git}/hooks/*":
+                 "hooks/post-commit",
+                 f"git config core.fsmonitor '{run}'": "config",
+                 f"git config filter.x.clean '{run}; cat'; echo '* filter=x' > .gitattributes": "config",
+                 f"git config diff.x.textconv '{run}'; echo '* diff=x' > {git}/info/attributes": "config"}
+        self.allow()
+        self.commit()
+        config = (git / "config").read_text()
+        for number, (script, path) in enumerate(cases.items()):
+            for walls in ([], ["--confine", "none"]):
+                task = f"t{number}{len(walls)}"
+                self.tasks({"id": task, "summary": "x"})
+                self.engineer(f"{script}; mkdir -p src; echo x > src/$1")
+                self.run_agents("--attempts", "1", *walls)
+                result = self.results()[task]
+                rules = [(one["rule"], one["path"]) for one in result["policy"]["violations"]]
+                if walls:
+                    self.assertEqual(result["status"], "policy-violation", script)
+                    self.assertIn(("git-dir", path), rules, script)
+                else:
+                    self.assertEqual(result["status"], "merged", (script, result["reason"]))
+                self.assertFalse(self.escaped(), script)
+                self.assertEqual((git / "config").read_text(), config, script)
+                self.assertFalse((git / "hooks/post-commit").exists())
+        self.commit("tasks")
+        self.assert_sound()
+
+    def test_a_git_file_that_leads_elsewhere(self):  # REP-A20, REP-34
+        self.engineer("git init -q .agent/own; echo \"gitdir: $PWD/.agent/own/.git\" > .git; "
+                      "mkdir -p src; echo x > src/x")
+        self.assertEqual(self.outcome()[::2], ("policy-violation", ["git-dir"]))
+
+    def test_an_engineer_that_commits_and_hides_it(self):  # REP-37, REP-A14
+        self.put("src/old", "old\n")
+        self.engineer("echo new > src/old; echo y > src/y; git add -A; "
+                      "git -c user.name=E -c user.email=e@e commit -qm mine; "
+                      "git update-index --assume-unchanged src/old; git checkout -q --orphan away")
+        self.assertEqual(self.outcome()[0], "merged")
+        self.assertEqual(self.results()["fact-001"]["files"], ["src/old", "src/y"])
+        self.assertEqual(self.subjects(), ["agent:fact-001 merge", "base"])
+
+    def test_a_reviewer_that_changes_files(self):  # REP-41: thrown away
+        self.reviewer("echo evil >> src/fact-001.txt; echo evil > src/evil; git add -A; "
+                      "git -c user.name=E -c user.email=e@e commit -qm evil; " + agents_case.APPROVE)
+        self.assertEqual(self.outcome()[0], "merged")
+        self.assertEqual((self.repo / "src/fact-001.txt").read_text(), "fact-001\n")
+        self.assertFalse((self.repo / "src/evil").exists())
+
+    def test_a_reviewer_that_writes_a_hook(self):  # REP-34
+        hook = self.repo / ".git/hooks/post-checkout"
+        self.reviewer(f"touch {hook}; {agents_case.APPROVE}")
+        self.assertEqual(self.outcome("--confine", "none")[::2], ("policy-violation", ["git-dir"]))
+        self.assertFalse(hook.exists())
+
+    def test_a_check_that_writes_a_hook(self):  # REP-34
+        hook = self.repo / ".git/hooks/post-checkout"
+        self.configure(checks=[{"name": "unit", "argv": ["sh", "-c", f"touch {hook}"]}])
+        self.assertEqual(self.outcome("--confine", "none")[::2], ("policy-violation", ["git-dir"]))
+        self.assertFalse(hook.exists())
+
+    def test_an_engine_that_ends_its_supervisor(self):  # REP-35
+        self.engineer("kill -9 $PPID; sleep 1")
+        self.assertEqual(self.outcome("--confine", "none")[0], "engine-failed")
+
+    def test_a_filter_that_the_tree_holds(self):  # REP-34
+        self.allow()
+        self.put("tools/clean.sh", "cat\n")
+        self.put(".gitattributes", "*.x filter=ours\n")
+        self.git("config", "filter.ours.clean", "sh tools/clean.sh")
+        self.commit()
+        self.engineer(f"echo 'touch {self.home}/escaped; cat' > tools/clean.sh; echo x > new.x")
+        code, _, err = self.run_agents()
+        self.assertFalse(self.escaped(), err)
+        self.assertEqual(code, 12, err)
+        self.assertIn("tools/clean.sh", err)
+
+
+class Trees(Hostile):
+    def test_names_that_are_no_utf8(self):  # REP-7, section 5
+        self.engineer("mkdir -p src; touch \"src/$(printf 'a\\377b')\"; echo x > src/x")
+        self.commit()
+        code, out, err = self.run_agents("--json")
+        self.assertEqual(code, 0, err)
+        json.loads(out)
+        self.assertEqual(len(self.results()["fact-001"]["files"]), 2)
+        self.assert_consistent(1)
+
+    def test_what_no_commit_holds(self):  # REP-37
+        self.engineer("mkdir -p src; mkfifo src/pipe; echo x > src/x; mkdir src/empty")
+        self.assertEqual(self.outcome()[0], "merged")
+        self.assertEqual(self.results()["fact-001"]["files"], ["src/x"])
+
+    def test_a_tracked_file_that_grows_without_end(self):  # REP-37: too-large, before hashing
+        self.put("src/big", "x")
+        self.engineer("truncate -s 200G src/big")
+        self.assertEqual(self.outcome()[::2], ("policy-violation", ["too-large"]))
+
+    def test_folders_deeper_than_a_path(self):  # REP-33: removal
+        self.engineer("mkdir -p src; echo x > src/x; cd src; "
+                      "python3 -c \"import os\nfor i in range(3000):\n os.mkdir('d'); os.chdir('d')\n"
+                      "open('f', 'w')\"")
+        status, reason, _ = self.outcome()
+        self.assertIn(status, ("merged", "policy-violation"), reason)
+        trees = [path for path in (self.home / "cache").rglob("w1")]
+        self.assertEqual(trees, [])
+
+    def test_names_that_differ_in_case_alone(self):
+        self.engineer("mkdir -p src; echo a > src/name; echo b > src/Name")
+        self.assertEqual(self.outcome()[0], "merged")
+
+    def test_a_rename_into_a_denied_folder(self):  # REP-38
+        self.allow(deny=["secrets/**"])
+        self.put("open/key", "x\n" * 30)
+        self.engineer("mkdir -p Secrets; git mv open/key Secrets/key")
+        self.assertEqual(self.outcome()[::2], ("policy-violation", ["deny"]))
+
+    def test_attributes_and_modules(self):  # REP-38
+        self.allow()
+        self.engineer("echo '* -diff' > .gitattributes; echo '[submodule \"x\"]' > .gitmodules")
+        self.assertEqual(self.outcome()[::2], ("policy-violation", ["control-file"]))
+
+
+class Branch(Hostile):
+    def test_a_folder_that_the_branch_renamed_meanwhile(self):  # REP-43: reviewed again
+        self.allow()
+        self.git("config", "merge.directoryRenames", "true")
+        for name in ("a", "b", "c"):
+            self.put(f"old/{name}.txt", f"{name}\n" * 50)
+        self.engineer("echo new > old/new.txt")
+        self.reviewer(f"if ! [ -e $HOME/moved ]; then touch $HOME/moved; cd {self.repo}; "
+                      "unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES; "
+                      "git mv old new && git commit -qm moved; cd - >/dev/null; fi; "
+                      + agents_case.APPROVE, writable=["~/"])
+        status, reason, _ = self.outcome("--confine", "none")
+        self.assertEqual(status, "merged", reason)
+        self.assertTrue((self.repo / "new/new.txt").exists())
+        reviews = [line for line in self.log() if line["event"] == "approval.accepted"]
+        self.assertEqual(len(reviews), 2)
+        self.assert_consistent(1)
+
+
+if __name__ == "__main__":
+    harness.main()
