@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import resource
 import shutil
 import subprocess
 import time
@@ -53,16 +54,21 @@ def run(dossier: str, root: pathlib.Path, env: dict[str, str], *flags: str) -> t
 CHANGE = (f"for n in $(seq 0 {_CHANGED - 1}); do echo changed >> src/d$((n % 40))/f$n.txt; done")
 
 
-def git_alone(root: pathlib.Path) -> float:
-    """Two worktrees, the same change, and the patch of it: seconds of wall time."""
+def git_alone(root: pathlib.Path) -> tuple[float, float]:
+    """Two worktrees, the same change, and the patch of it: seconds of wall time and of CPU."""
     first, second = root.parent / "agent-w1", root.parent / "agent-w2"
-    start = time.monotonic()
+
+    def cpu() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    start, before = time.monotonic(), cpu()
     for place in (first, second):
         _git(root, "worktree", "add", "-q", "--detach", str(place))
     subprocess.run(["sh", "-c", CHANGE], cwd=first, check=True)
     _git(first, "add", "-A")
     _git(first, "diff", "--cached", "--binary")
-    wall = time.monotonic() - start
+    took = time.monotonic() - start, cpu() - before
     for place in (first, second):
         _git(root, "worktree", "remove", "--force", str(place))
-    return wall
+    return took
