@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/user_folders.h"
@@ -19,6 +20,19 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxGitFile = 16 << 10;  // bytes of a `.git` file or a record
 constexpr std::string_view kPointer = "gitdir: ";
+constexpr Millis kLockWait{60'000};  // a turn takes a few ms: files are checked out outside of it
+
+// Git looks into the admin folders of all worktrees when it makes one, and fails at one that is
+// half made or half gone. Those of all workers and runs are made and removed in turn.
+Result<FileLock> LockAdmins(const std::string& common, const CancelToken& cancel = {}) {
+  return FileLock::Take(common + "/dossier/worktrees.lock", kLockWait, cancel);
+}
+
+Status RemoveAdmin(const std::string& admin) {  // COMMON/worktrees/<name>
+  const fs::path common = fs::path(admin).parent_path().parent_path();
+  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockAdmins(common.string()));
+  return RemoveTree(admin);
+}
 
 std::string AdminRoot(const Git& git) { return git.folders().common + "/worktrees/"; }
 
@@ -101,20 +115,26 @@ Result<Worktree> Worktree::Make(const Git& git, const StateFolder& state, const 
   DOSSIER_ASSIGN_OR_RETURN(
       made.tree_, git.AskLine(git.Objects(), {"rev-parse", spec.commit + "^{tree}"}, cancel));
   if (const auto old = ReadRecord(made.record_); old && IsAdminFolder(git, old->admin)) {
-    DOSSIER_RETURN_IF_ERROR(RemoveTree(old->admin));
+    DOSSIER_RETURN_IF_ERROR(RemoveAdmin(old->admin));
   }
   DOSSIER_RETURN_IF_ERROR(RemoveTree(spec.path));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(path.parent_path().string(), 0700));
   DOSSIER_RETURN_IF_ERROR(made.WriteRecord());
-  // Forced only over the memory of a worktree that is gone: the path is free.
-  DOSSIER_RETURN_IF_ERROR(
-      git.Ask(git.Common(),
-              {.arguments = {"-c", "core.sparseCheckout=false", "worktree", "add", "--quiet",
-                             "--force", "--detach", spec.path, spec.commit}},
-              cancel));
+  {
+    DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockAdmins(git.folders().common, cancel));
+    // Forced only over the memory of a worktree that is gone: the path is free.
+    DOSSIER_RETURN_IF_ERROR(git.Ask(git.Common(),
+                                    {.arguments = {"worktree", "add", "--quiet", "--no-checkout",
+                                                   "--force", "--detach", spec.path, spec.commit}},
+                                    cancel));
+  }
   DOSSIER_ASSIGN_OR_RETURN(made.git_file_, ReadFile(spec.path + "/.git", kMaxGitFile));
   DOSSIER_ASSIGN_OR_RETURN(made.admin_, AdminOf(git, made.git_file_));
   DOSSIER_RETURN_IF_ERROR(made.WriteRecord());
+  DOSSIER_RETURN_IF_ERROR(git.Ask({.git_dir = made.admin_, .work_tree = spec.path},
+                                  {.arguments = {"-c", "core.sparseCheckout=false", "reset",
+                                                 "--hard", "--quiet", "--no-recurse-submodules"}},
+                                  cancel));
   DOSSIER_RETURN_IF_ERROR(CopyIndex(made.admin_ + "/index", made.index_));
   return made;
 }
@@ -160,7 +180,7 @@ Result<bool> Worktree::HadOwnGitFile() const {
 Status Worktree::Remove() {
   owned_ = false;
   const Status folder = RemoveTree(path_);
-  const Status admin = admin_.empty() ? Status() : RemoveTree(admin_);
+  const Status admin = admin_.empty() ? Status() : RemoveAdmin(admin_);
   DOSSIER_RETURN_IF_ERROR(folder);
   DOSSIER_RETURN_IF_ERROR(admin);
   DOSSIER_RETURN_IF_ERROR(RemoveAll(index_));
@@ -181,7 +201,7 @@ Status RemoveRecordedWorktrees(const Git& git, const StateFolder& state, std::st
     }
     const Status removed = RemoveTree(record->path);
     keep(removed);
-    if (IsAdminFolder(git, record->admin)) keep(RemoveTree(record->admin));
+    if (IsAdminFolder(git, record->admin)) keep(RemoveAdmin(record->admin));
     if (removed) keep(RemoveAll(file));
   }
   return first;

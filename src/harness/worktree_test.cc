@@ -1,5 +1,7 @@
 #include "harness/worktree.h"
 
+#include <thread>
+
 #include "harness/test_repository.h"
 #include "testing/result_matchers.h"
 
@@ -86,6 +88,30 @@ TEST(WorktreeTest, IsAFullDetachedCheckoutThatIsGoneAfterwards) {  // REP-33
   EXPECT_FALSE(Exists(admin));
   EXPECT_THAT(RecordedAdminFolders(repository.OpenState()), IsEmpty());
   repository.ExpectSound();
+}
+
+// Git fails at the folder of another worktree that is half made or half gone.
+TEST(WorktreeTest, ManyAreMadeAndRemovedAtOnce) {  // REP-33, REP-A23
+  const TestRepository repository;
+  const Git git = repository.OpenGit();
+  const StateFolder state = repository.OpenState();
+  const std::string commit = repository.Head();
+  std::vector<std::thread> threads;
+  for (int worker = 0; worker < 6; ++worker) {
+    threads.emplace_back([&, worker] {
+      for (int round = 0; round < 6; ++round) {
+        const auto made =
+            Worktree::Make(git, state,
+                           {.path = fmt::format("{}/many/w{}", repository.folder(), worker),
+                            .commit = commit,
+                            .run = fmt::format("run-{}", worker)});
+        ASSERT_TRUE(made) << made.error().message;
+        EXPECT_TRUE(Exists(made->path() + "/src/a.txt"));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(repository.Sh("git worktree list | wc -l"), "1");
 }
 
 TEST(WorktreeTest, PathsAreBelowTheCacheAndApartByRepositoryRunAndRole) {  // REP-33

@@ -100,12 +100,14 @@ class AgentsCase(harness.Case):
         return self.dossier("run", *self.CONFINE, *words, **options)
 
     def logs(self) -> list[pathlib.Path]:
-        """The oldest first: of two runs in one second the names do not tell."""
-        def begun(path: pathlib.Path) -> str:
+        """The oldest first: of two runs in one second the names do not tell. A run that was killed
+        before its first line has an empty log, and did nothing."""
+        begun = {}
+        for path in (self.state() / "runs").glob("run-*.jsonl"):
             first = path.read_text().partition("\n")[0]
-            return json.loads(first)["time"] if first.endswith("}") else "9"
-
-        return sorted((self.state() / "runs").glob("run-*.jsonl"), key=begun)
+            if first.endswith("}"):
+                begun[path] = json.loads(first)["time"]
+        return sorted(begun, key=begun.get)
 
     def log(self, which=-1) -> list[dict]:
         return [json.loads(line) for line in self.logs()[which].read_text().splitlines()]
