@@ -63,7 +63,9 @@ TEST_F(SessionOutputTest, AGigabyteOfOutputCostsNoMemory) {  // SBX-A6
       Run(*session, "import os\nb = b'x' * (1 << 20)\nfor i in range(300): print('y' * (1 << 20))");
   EXPECT_EQ(result.out_bytes, 300u * ((1u << 20) + 1));
   EXPECT_EQ(result.out_bytes - result.out_dropped, 10u << 20);
-  if (kThisBuild == Instrumentation::kNone) EXPECT_LT(result.peak_bytes, 200u << 20);
+  if (kThisBuild == Instrumentation::kNone) {
+    EXPECT_LT(result.peak_bytes, 200u << 20);
+  }
 }
 
 TEST_F(SessionOutputTest, AThreadsLateOutputComesWithTheNextResult) {  // SBX-40, SBX-A6
