@@ -200,7 +200,7 @@ void OverlayTop(Layout* base, const LayoutFile& over) {
   const Layout& top = over.layout;
   base->name = top.name;
   base->file = top.file;
-  base->sha256 = top.sha256;
+  base->sha256 = Sha256Hex(base->sha256 + top.sha256);  // all that it is made of
   base->overrides.insert(base->overrides.end(), top.overrides.begin(), top.overrides.end());
   if (over.keys.contains("about")) base->about = top.about;
   if (over.keys.contains("lead")) base->lead = top.lead;

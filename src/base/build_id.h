@@ -1,20 +1,28 @@
 // Which build of a program this is, for reports that must name it (REC-85).
 //
-//   BuildId()    // "705460f34c82711a357791d40905781e4d883711"
+//   BuildId()                          // "705460f34c82711a357791d40905781e4d883711"
+//   BuildIdOf("/usr/libexec/helper")   // of a program that does not run
 //
 // It is the note that the linker writes (--build-id): a hash of what was linked, so two builds of
 // the same sources by the same tools have the same one, and a file system that lies about the file,
-// or replaced it since the start, changes nothing. Thread-safety: reads the loaded program only.
+// or replaced it since the start, changes nothing. Thread-safety: reads the loaded program or a
+// file only.
 
 #ifndef DOSSIER_BASE_BUILD_ID_H_
 #define DOSSIER_BASE_BUILD_ID_H_
 
 #include <string>
 
+#include "base/result.h"
+
 namespace dossier {
 
 // Lower-case hexadecimal digits; "" if the program was linked without one.
 std::string BuildId();
+
+// Of the program in a file, which may be anything. Errors: kIo, kNotFound, kDamaged (no 64-bit ELF
+// file of this byte order).
+Result<std::string> BuildIdOf(const std::string& path);
 
 }  // namespace dossier
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/build_id.h"
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "cli/command_tree.h"
@@ -57,8 +58,10 @@ void PrintVersion(const std::vector<std::string>& argv, std::ostream& out) {
     out << "dossier " << kVersion << "\n";
     return;
   }
-  out << ToJson(JsonObject{
-             {"schema", "dossier.version/1"}, {"name", "dossier"}, {"version", kVersion}})
+  out << ToJson(JsonObject{{"schema", "dossier.version/1"},
+                           {"name", "dossier"},
+                           {"version", kVersion},
+                           {"build", BuildId()}})
       << "\n";
 }
 

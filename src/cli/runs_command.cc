@@ -1,5 +1,7 @@
 #include "cli/runs_command.h"
 
+#include <map>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "base/user_folders.h"
@@ -56,6 +58,7 @@ class Story {
 
   void Tell(const store::Event& event) {
     const Json data(event.data);
+    if (event.type == "request.sent") NoteMessages(data);
     if (event.type == "turn.started") turn_ = FindInt(data, "turn").value_or(turn_);
     if (arguments_.turn && turn_ != *arguments_.turn && event.type != "run.started") return;
     if (event.type == "run.started") {
@@ -68,7 +71,7 @@ class Story {
     } else if (event.type == "turn.started") {
       out_ << fmt::format("\nTurn {}\n", turn_);
     } else if (event.type == "request.sent" && arguments_.messages) {
-      Show("messages", Find(data, "messages"));
+      ShowMessages(data);
     } else if (event.type == "reply.received") {
       Show(FindString(data, "purpose").value_or("reply"), Find(data, "body"));
     } else if (event.type == "block.done") {
@@ -92,6 +95,25 @@ class Story {
   }
 
  private:
+  // Each message is told in full where it was sent first, and named by its number after that.
+  void NoteMessages(const Json& data) {
+    const Json* list = Find(data, "messages");
+    if (!list || !list->is_array()) return;
+    for (const Json& message : list->get_array()) {
+      if (const auto number = FindInt(message, "n")) messages_[*number] = message;
+    }
+  }
+
+  void ShowMessages(const Json& data) {
+    const Json* list = Find(data, "messages");
+    if (!list || !list->is_array()) return Show("messages", list);
+    for (const Json& message : list->get_array()) {
+      const auto known = messages_.find(message.is_int64() ? message.get_int64() : 0);
+      const Json& told = known == messages_.end() ? message : known->second;
+      Show(FindString(told, "role").value_or("message"), Find(told, "body"));
+    }
+  }
+
   void Show(std::string_view label, const Json* body) {
     if (!body) return;
     auto text = journal_.ReadBody(*body);
@@ -110,6 +132,7 @@ class Story {
   const RunsArguments& arguments_;
   std::ostream& out_;
   std::int64_t turn_ = 0;
+  std::map<std::int64_t, Json> messages_;  // by number
 };
 
 Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostream& out) {

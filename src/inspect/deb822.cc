@@ -74,9 +74,11 @@ class StanzaJudge {
 
 class Deb822Counter final : public RecordCounter {
  public:
+  explicit Deb822Counter(CountFrom from) : inside_(from == CountFrom::kAnywhere) {}
   void Feed(std::string_view bytes) override {
     lines_.Feed(bytes, [this](std::string_view line) { Add(line); });
   }
+  bool at_record_start() const override { return lines_.at_line_start() && !inside_; }
   std::uint64_t Finish() override {
     lines_.Finish([this](std::string_view line) { Add(line); });
     return stanzas_;
@@ -92,7 +94,7 @@ class Deb822Counter final : public RecordCounter {
   }
 
   LineAssembler lines_;
-  bool inside_ = false;
+  bool inside_;
   std::uint64_t stanzas_ = 0;
 };
 
@@ -170,7 +172,9 @@ ShapeScan DetectDeb822(std::string_view head) {
   return std::move(judge).Result();
 }
 
-std::unique_ptr<RecordCounter> MakeDeb822Counter() { return std::make_unique<Deb822Counter>(); }
+std::unique_ptr<RecordCounter> MakeDeb822Counter(CountFrom from) {
+  return std::make_unique<Deb822Counter>(from);
+}
 
 std::vector<TextRecord> ParseDeb822Head(std::string_view head, std::size_t limit) {
   std::vector<TextRecord> records;

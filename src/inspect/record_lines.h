@@ -45,6 +45,8 @@ class LineAssembler {
   // The last line, if it has no end and is not empty.
   template <typename Sink>
   void Finish(Sink&& sink);
+  // Nothing was fed since the last line end.
+  bool at_line_start() const { return line_.empty(); }
 
  private:
   void Keep(std::string_view part);

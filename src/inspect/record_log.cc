@@ -37,12 +37,14 @@ std::vector<std::string> LogfmtKeys(const std::vector<std::string_view>& lines) 
   return names;
 }
 
+// Lines that begin a record. What else stands between them begins none, so each line counts alone.
 class LogCounter final : public RecordCounter {
  public:
   explicit LogCounter(std::optional<LogShape> shape) : shape_(shape) {}
   void Feed(std::string_view bytes) override {
     lines_.Feed(bytes, [this](std::string_view line) { Add(line); });
   }
+  bool at_record_start() const override { return lines_.at_line_start(); }
   std::uint64_t Finish() override {
     lines_.Finish([this](std::string_view line) { Add(line); });
     return records_;

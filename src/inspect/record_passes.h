@@ -1,4 +1,5 @@
-// How the records of NDJSON and of tables are scanned in parts (parted_pass.h).
+// How the records of NDJSON, of tables, and of stanzas and logs are scanned in parts
+// (parted_pass.h).
 //
 // Thread-safety: as PartedPass says; the events and the capture of NDJSON are those of the first
 // records, so one thread at a time uses them.
@@ -7,11 +8,15 @@
 #define DOSSIER_INSPECT_RECORD_PASSES_H_
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "inspect/csv_scanner.h"
 #include "inspect/ndjson_scanner.h"
 #include "inspect/parted_pass.h"
+#include "inspect/text_records.h"
 
 namespace dossier::inspect {
 
@@ -53,8 +58,51 @@ class TableRecords {
   CsvScanOptions options_;
 };
 
+struct CountSummary {
+  std::uint64_t records = 0;
+};
+
+// A counter as a scanner. Thread-safety: one owner.
+class CountScanner {
+ public:
+  using Summary = CountSummary;
+
+  explicit CountScanner(std::unique_ptr<RecordCounter> counter) : counter_(std::move(counter)) {}
+
+  void Feed(std::string_view block) { counter_->Feed(block); }
+  bool at_record_start() const { return counter_->at_record_start(); }
+  const CountSummary& Finish(TextEnds) {
+    summary_.records = counter_->Finish();
+    return summary_;
+  }
+
+ private:
+  std::unique_ptr<RecordCounter> counter_;
+  CountSummary summary_;
+};
+
+class CountedRecords {
+ public:
+  using Scanner = CountScanner;
+  using MakeCounter = std::function<std::unique_ptr<RecordCounter>(CountFrom)>;
+
+  explicit CountedRecords(MakeCounter make) : make_(std::move(make)) {}
+
+  CountScanner First() const { return CountScanner(make_(CountFrom::kRecord)); }
+  CountScanner Later() const { return First(); }
+  // The rest of a line that is cut may look like another kind of line.
+  CountScanner Finder(std::string_view) const { return CountScanner(make_(CountFrom::kAnywhere)); }
+  void Add(const CountSummary& part, std::uint64_t, CountSummary* sum) const {
+    sum->records += part.records;
+  }
+
+ private:
+  MakeCounter make_;
+};
+
 using NdjsonPass = PartedPass<NdjsonRecords>;
 using TablePass = PartedPass<TableRecords>;
+using CountPass = PartedPass<CountedRecords>;
 
 }  // namespace dossier::inspect
 

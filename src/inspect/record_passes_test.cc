@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/json.h"
 #include "base/random.h"
 #include "inspect/describe.h"
@@ -72,6 +74,17 @@ constexpr std::string_view kJsonPieces[] = {
     "{\"a\":1}\n", "{\"a\":\"x\"}\r\n", "[1]\r",          "\n", " \n", "broken\n", "7\n",
     "{\"a\":\n",   "{\"b\":{}} \n",     "{\"c\":1} x\r\n"};
 
+constexpr std::string_view kStanzaPieces[] = {"Name: a\n", "Size: 7\r\n", " more: of it\n",
+                                              "\n",        " \t\r\n",     "# note\n",
+                                              "  \n",      "x\r",         "B: c\r"};
+constexpr std::string_view kLogPieces[] = {
+    "2026-11-22T12:00:00Z INFO began\n",
+    "2026-11-22T12:00:01Z ERROR 2026-11-22T12:00:01Z INFO x\r\n",
+    "  at 2026-11-22T12:00:00Z INFO a\n",
+    "\n",
+    "2026-11-22T12:00:02Z WARN slow\r",
+    "\r\n"};
+
 class PassesTest : public ::testing::Test {
  protected:
   void CheckTable(std::string text, const std::vector<std::size_t>& cuts) {
@@ -95,6 +108,23 @@ class PassesTest : public ::testing::Test {
     ASSERT_EQ(Shown(summary), Shown(whole.Finish())) << ::testing::PrintToString(text);
   }
 
+  void CheckCount(const std::string& text, const std::vector<std::size_t>& cuts,
+                  const CountedRecords::MakeCounter& make) {
+    const auto whole = make(CountFrom::kRecord);
+    whole->Feed(text);
+    const auto source = MemorySource(text, "");
+    CountPass pass(*source, {}, CountedRecords(make));
+    const CountSummary summary = ScanInParts(&pass, text, cuts, &random_);
+    ASSERT_EQ(summary.records, whole->Finish()) << testing::PrintToString(text);
+    wrong_guesses_ += pass.wrong_guesses();
+  }
+  void CheckStanzas(const std::string& text, const std::vector<std::size_t>& cuts) {
+    CheckCount(text, cuts, MakeDeb822Counter);
+  }
+  void CheckLog(const std::string& text, const std::vector<std::size_t>& cuts) {
+    CheckCount(text, cuts, [](CountFrom) { return MakeLogCounter("timestamp-level"); });
+  }
+
   Random random_{83};
   std::uint64_t wrong_guesses_ = 0;
 };
@@ -111,6 +141,21 @@ TEST_F(PassesTest, ABorderAtAnyByteChangesNothing) {  // INS-12, INS-51, INS-60
       if (HasFatalFailure()) return;
     }
   }
+}
+
+TEST_F(PassesTest, ABorderAtAnyByteChangesNoCountOfStanzasOrLogLines) {  // INS-12, INS-140, INS-141
+  for (int round = 0; round < 100; ++round) {
+    const std::string stanzas = Pick(random_, kStanzaPieces, 150);
+    const std::string log = Pick(random_, kLogPieces, 150);
+    for (std::size_t cut = 0; cut <= 150; ++cut) {
+      CheckStanzas(stanzas, {cut});
+      CheckLog(log, {cut});
+      CheckStanzas(stanzas, {cut / 3, cut / 2, cut});
+      CheckLog(log, {cut / 3, cut / 2, cut});
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(wrong_guesses_, 0u) << "a rest of a line that looks blank is taken for an end";
 }
 
 TEST_F(PassesTest, ManyPartsOfAnySizeGiveTheSameSum) {  // INS-12
@@ -162,6 +207,16 @@ TEST(RecordPlanTest, ALargeFileDescribesAsItDoesReadTwice) {  // INS-12, INS-52,
                  : "7,\"a\nb, \"\"c\"\"" + std::string(random.Below(90), 'y') + "\"\n";
   }
   const std::string open = table + "8,\"never closed\n" + "9,x\n";
+  std::string stanzas, log;
+  while (stanzas.size() < (9u << 20)) {
+    stanzas += "Package: p\nDescription: " + std::string(random.Below(90), 'x') + "\n more\n" +
+               (random.Below(9) == 0 ? "Size: 7\n" : "\n");
+  }
+  while (log.size() < (9u << 20)) {
+    log += random.Below(9) == 0
+               ? "  at a place\r\n"
+               : "2026-11-22T12:00:00Z INFO " + std::string(random.Below(90), 'y') + "\n";
+  }
   struct Case {
     const std::string& text;
     std::string name;
@@ -170,7 +225,10 @@ TEST(RecordPlanTest, ALargeFileDescribesAsItDoesReadTwice) {  // INS-12, INS-52,
                         {table, "a.csv"},
                         {open, "b.csv"},
                         {lines, "c"},
-                        {table, "d.txt"}}) {
+                        {table, "d.txt"},
+                        {stanzas, "status"},
+                        {log, "e.log"},
+                        {log, "e"}}) {
     // A limit that is not reached switches the plan off.
     const std::string twice =
         Described(c.text, c.name, {.max_scan = c.text.size() + 1, .threads = 1});
@@ -178,6 +236,46 @@ TEST(RecordPlanTest, ALargeFileDescribesAsItDoesReadTwice) {  // INS-12, INS-52,
       EXPECT_EQ(Described(c.text, c.name, {.threads = threads}), twice) << c.name << " " << threads;
     }
     EXPECT_EQ(Described(c.text, c.name, {.threads = 2, .block_bytes = 4099}), twice) << c.name;
+  }
+}
+
+// Counts what is read of a text.
+class CountedSource final : public ByteSource {
+ public:
+  CountedSource(const std::string& text, const std::string& name)
+      : source_(MemorySource(text, name)) {}
+  const std::string& name() const override { return source_->name(); }
+  std::optional<std::uint64_t> size() const override { return source_->size(); }
+  Result<std::size_t> ReadAt(std::uint64_t offset, std::span<char> out) const override {
+    auto got = source_->ReadAt(offset, out);
+    if (got) read_ += *got;
+    return got;
+  }
+  std::uint64_t read() const { return read_; }
+
+ private:
+  const std::unique_ptr<ByteSource> source_;
+  mutable std::atomic<std::uint64_t> read_{0};
+};
+
+TEST(RecordPlanTest, ALargeTextIsReadOnce) {  // INS-12
+  struct Case {
+    std::string_view record;
+    const char* name;
+    Format format;
+  };
+  for (const Case& c : {Case{"{\"a\":1,\"b\":\"x\"}\n", "a.ndjson", Format::kNdjson},
+                        {"1,x,3\n", "a.csv", Format::kCsv},
+                        {"Package: a\nSize: 7\n\n", "status", Format::kDeb822},
+                        {"2026-11-22T12:00:00Z INFO served\n", "a.log", Format::kLog}}) {
+    std::string text;
+    while (text.size() < (16u << 20)) text += c.record;
+    const CountedSource source(text, c.name);
+    const auto described = Describe(source, {.threads = 2}, {});
+    ASSERT_TRUE(described.has_value());
+    EXPECT_EQ(described->format, c.format);
+    EXPECT_EQ(described->records->records, text.size() / c.record.size()) << c.name;
+    EXPECT_LT(source.read(), text.size() + (4u << 20)) << c.name << ": the head and nothing more";
   }
 }
 

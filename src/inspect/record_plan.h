@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "inspect/csv_shape.h"
+#include "inspect/description.h"
 #include "inspect/field_collector.h"
 #include "inspect/json_machine.h"
 #include "inspect/record_passes.h"
@@ -34,13 +35,21 @@ struct TablePlan {
   std::unique_ptr<TablePass> pass;  // null: the guess speaks against it
 };
 
+// Stanzas or log lines.
+struct CountPlan {
+  Format format = Format::kLog;
+  std::unique_ptr<CountPass> pass;
+};
+
 struct RecordPlan {
   std::unique_ptr<NdjsonPlan> ndjson;
   std::unique_ptr<TablePlan> table;
+  std::unique_ptr<CountPlan> count;
 
   RecordPass* pass() const {
     if (ndjson && ndjson->pass) return ndjson->pass.get();
-    return table ? table->pass.get() : nullptr;
+    if (table && table->pass) return table->pass.get();
+    return count ? count->pass.get() : nullptr;
   }
 };
 

@@ -57,6 +57,7 @@ RecordPlan PlanRecords(const Scan& scan) {
   RecordPlan plan;
   plan.ndjson = PlanNdjson(scan);
   if (!plan.pass()) plan.table = PlanTable(scan);
+  if (!plan.pass()) plan.count = PlanCount(scan);
   return plan;
 }
 

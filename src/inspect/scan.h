@@ -68,10 +68,11 @@ void SetFields(const Scan& scan, const FieldCollector& collector);
 // `text`.
 void SetSample(const Scan& scan, std::string_view text, std::uint64_t chars_behind);
 
-// What DescribeJson and DescribeTable will scan, as far as the head tells.
+// What the Describe… below will scan, as far as the head tells.
 RecordPlan PlanRecords(const Scan& scan);
 std::unique_ptr<NdjsonPlan> PlanNdjson(const Scan& scan);  // null: no JSON lines at all
 std::unique_ptr<TablePlan> PlanTable(const Scan& scan);    // null: nothing that is read as a table
+std::unique_ptr<CountPlan> PlanCount(const Scan& scan);    // null: neither stanzas nor a log
 
 // JSON of every kind: NDJSON, one document, values in a row, with comments.
 Result<bool> DescribeJson(Scan* scan);

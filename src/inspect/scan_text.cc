@@ -9,7 +9,16 @@ namespace {
 
 constexpr std::size_t kDetectBytes = 64 << 10;
 
-Result<std::uint64_t> CountRecords(const Scan& scan, std::unique_ptr<RecordCounter> counter) {
+CountedRecords::MakeCounter CounterOf(Format format, const std::string& log_shape) {
+  if (format == Format::kDeb822) return MakeDeb822Counter;
+  return [log_shape](CountFrom) { return MakeLogCounter(log_shape); };
+}
+
+Result<std::uint64_t> CountRecords(const Scan& scan, Format format) {
+  if (scan.plan && scan.plan->count && scan.plan->count->format == format) {
+    if (const auto found = scan.plan->count->pass->Take(scan.ends())) return found->records;
+  }
+  const auto counter = CounterOf(format, scan.out->log_shape)(CountFrom::kRecord);
   DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
     counter->Feed(block);
     return Flow::kContinue;
@@ -17,9 +26,8 @@ Result<std::uint64_t> CountRecords(const Scan& scan, std::unique_ptr<RecordCount
   return counter->Finish();
 }
 
-Status TakeRecords(Scan* scan, Format format, std::unique_ptr<RecordCounter> counter,
-                   const std::vector<TextRecord>& records) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t count, CountRecords(*scan, std::move(counter)));
+Status TakeRecords(Scan* scan, Format format, const std::vector<TextRecord>& records) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t count, CountRecords(*scan, format));
   scan->out->format = format;
   scan->out->certain = true;
   scan->out->records = RecordSummary{.records = count, .exactness = scan->exactness()};
@@ -42,23 +50,44 @@ std::string_view FirstParagraph(std::string_view head) {
   return head.substr(0, head.find_last_not_of("\r\n") + 1);
 }
 
+// The head whose shape decides.
+std::string_view DetectHead(const Scan& scan) { return scan.head.substr(0, kDetectBytes); }
+
 }  // namespace
 
+std::unique_ptr<CountPlan> PlanCount(const Scan& scan) {
+  const auto named = scan.options.format ? scan.options.format : scan.out->named_format;
+  const auto may_be = [&](Format format) { return !named || *named == format; };
+  auto plan = std::make_unique<CountPlan>();
+  std::string log_shape;
+  if (may_be(Format::kDeb822) && DetectDeb822(DetectHead(scan)).fits) {
+    plan->format = Format::kDeb822;
+  } else if (may_be(Format::kLog)) {
+    const ShapeScan shape = DetectLog(DetectHead(scan));
+    if (!shape.fits) return nullptr;
+    log_shape = shape.shape;
+  } else {
+    return nullptr;
+  }
+  plan->pass = std::make_unique<CountPass>(scan.source, scan.stream,
+                                           CountedRecords(CounterOf(plan->format, log_shape)));
+  return plan;
+}
+
 Result<bool> DescribeDeb822(Scan* scan) {
-  if (!DetectDeb822(scan->head.substr(0, kDetectBytes)).fits) return false;
-  DOSSIER_RETURN_IF_ERROR(TakeRecords(scan, Format::kDeb822, MakeDeb822Counter(),
+  if (!DetectDeb822(DetectHead(*scan)).fits) return false;
+  DOSSIER_RETURN_IF_ERROR(TakeRecords(scan, Format::kDeb822,
                                       ParseDeb822Head(scan->head, scan->options.sample_records)));
   SetSample(*scan, FirstParagraph(scan->head), 0);
   return true;
 }
 
 Result<bool> DescribeLog(Scan* scan) {
-  const ShapeScan shape = DetectLog(scan->head.substr(0, kDetectBytes));
+  const ShapeScan shape = DetectLog(DetectHead(*scan));
   if (!shape.fits) return false;
   scan->out->log_shape = shape.shape;
-  DOSSIER_RETURN_IF_ERROR(
-      TakeRecords(scan, Format::kLog, MakeLogCounter(shape.shape),
-                  ParseLogHead(scan->head, shape.shape, scan->options.sample_records)));
+  DOSSIER_RETURN_IF_ERROR(TakeRecords(
+      scan, Format::kLog, ParseLogHead(scan->head, shape.shape, scan->options.sample_records)));
   const std::string_view text = TrimSpace(scan->head);
   SetSample(*scan, text.substr(0, text.find_first_of("\r\n")), 0);
   return true;

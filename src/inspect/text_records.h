@@ -34,11 +34,16 @@ class RecordCounter {
  public:
   virtual ~RecordCounter() = default;
   virtual void Feed(std::string_view bytes) = 0;
+  // A line has ended and no record goes on: what was fed so far changes nothing that comes.
+  virtual bool at_record_start() const = 0;
   // Ends the stream. Call once.
   virtual std::uint64_t Finish() = 0;
 };
 
-std::unique_ptr<RecordCounter> MakeDeb822Counter();
+// Where a counter begins: in front of a record, or anywhere, perhaps in the middle of one, which it
+// then does not count.
+enum class CountFrom : std::uint8_t { kRecord, kAnywhere };
+std::unique_ptr<RecordCounter> MakeDeb822Counter(CountFrom from = CountFrom::kRecord);
 std::unique_ptr<RecordCounter> MakeLogCounter(std::string_view shape);
 
 // One record: names and values in the order of the text.

@@ -22,7 +22,10 @@ void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
   if (call.method == "map") return map_.Start(std::move(call), std::move(reply), tasks_);
   if (call.method == "llm_batch" || call.method == "rlm_batch") {
-    return subcalls_.Batch(call, std::move(reply));
+    // Thousands of prompts take their time to count and assemble: not on the session's thread,
+    // which hears of Ctrl-C and deadlines.
+    return tasks_.Run(
+        [this, call = std::move(call), reply = std::move(reply)] { subcalls_.Batch(call, reply); });
   }
   subcalls_.Query(call, std::move(reply));
 }
@@ -66,12 +69,13 @@ Json Bridge::BudgetValue() const {
     return value ? Json(*value) : Json(nullptr);
   };
   const auto time = run_.ledger.time_left(model::Stage::kNormal);
+  const auto usd = UsdLeft(run_.ledger);
   return JsonObject{
       {"iterations_left", std::max(0, run_.iterations() - turn_())},
       {"calls_left", number(run_.ledger.calls_left())},
       {"tokens_left", number(run_.ledger.tokens_left())},
       {"seconds_left", time ? Json(static_cast<double>(time->count()) / 1000) : Json(nullptr)},
-      {"usd_left", nullptr},
+      {"usd_left", usd ? Json(*usd) : Json(nullptr)},
       {"depth", 0},
       {"max_depth", run_.request.limits.depth}};
 }

@@ -2,9 +2,16 @@
 
 #include "base/text.h"
 #include "recursion/call_loop.h"
+#include "recursion/feedback.h"
+#include "recursion/reply_text.h"
 #include "recursion/root_request.h"
 
 namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kVariablesAtEnd = 50;  // REC-59
+
+}  // namespace
 
 bool CallLoop::LastChance() const {
   return turn_ >= run_.iterations() || !run_.ledger.exhausted().empty();
@@ -63,6 +70,8 @@ CallResult CallLoop::Close(const std::string& reason) {
   std::map<std::string, std::string> values = Values();
   values["results"] = results_;
   values["reason"] = reason;
+  const std::string variables = VariablesLine(variables_, kVariablesAtEnd);
+  if (results_.find(variables) == std::string::npos) values["variables"] = variables;
   // The one call that is kept for the end is for the answer.
   auto prompt = room_.Assemble(
       "extract", values,
@@ -91,7 +100,10 @@ std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
       reply.text, {.finish = FinishOf(reply), .model = size(), .compiles = [](std::string_view) {
                      return false;
                    }});
-  const BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
+  BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
+  if (run_.small() && bare.form == BareAnswer::Form::kNone) {
+    bare = FindBareAnswer(WithoutFenceLines(reply.text), size());
+  }
   Feedback ignored;
   if (bare.form != BareAnswer::Form::kNone) {
     if (auto offer = Resolve(bare, &ignored)) return offer;

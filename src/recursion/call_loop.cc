@@ -188,6 +188,9 @@ std::string CallLoop::BudgetLine() const {
   if (const auto time = run_.ledger.time_left(model::Stage::kNormal)) {
     line += fmt::format(" Seconds left: {}.", time->count() / 1000);
   }
+  if (const auto usd = UsdLeft(run_.ledger)) {
+    line += fmt::format(" US dollars left: {:.4f}.", *usd);
+  }
   if (turn_ == run_.iterations()) {
     if (auto last = run_.prompts.Text("last_turn", {}, run_.boundary)) {
       line += fmt::format(" {}", TrimSpace(*last));

@@ -72,6 +72,15 @@ class CallLoop {
     std::optional<Error> error;
   };
 
+  // How a block ended. What is behind it counts on its effects: the rest of a reply runs only
+  // behind whole blocks (REC-28).
+  struct BlockEnd {
+    enum class Kind { kWhole, kRaised, kRefused } kind = Kind::kWhole;
+    std::optional<Offer> offer;  // it handed an answer in
+    std::optional<Error> error;  // of the sandbox
+  };
+  static BlockEnd::Kind KindOf(const sandbox::BlockResult& result);
+
   // call_loop.cc: the turns and their prompts.
   TurnEnd Turn();
   std::optional<CallResult> EndOfTurn(TurnEnd end);
@@ -86,7 +95,7 @@ class CallLoop {
   TurnEnd Act(const model::Reply& reply);
   Extraction Extract(const model::Reply& reply);
   TurnEnd RunBlocks(const Extraction& extraction, const BareAnswer& bare);
-  std::optional<TurnEnd> RunBlock(const CodeBlock& block, Feedback* feedback);
+  BlockEnd RunBlock(const CodeBlock& block, Feedback* feedback);
   Result<sandbox::BlockResult> Execute(const std::string& code);
   void NoteResult(const std::string& code, const sandbox::BlockResult& result, Feedback* feedback);
   TurnEnd BehindBlocks(const BareAnswer& bare, Feedback feedback);
@@ -125,9 +134,10 @@ class CallLoop {
   int failed_turns_ = 0;   // in a row, without an output or an accepted answer
   Transcript transcript_;  // what was sent and received
   PromptRoom room_;
-  std::string results_;        // the newest feedback: the request zone
-  std::string short_results_;  // what will stand for it once it is old
-  std::string request_note_;   // instead of the reminder, once
+  std::string results_;                           // the newest feedback: the request zone
+  std::string short_results_;                     // what will stand for it once it is old
+  std::string request_note_;                      // instead of the reminder, once
+  std::vector<sandbox::VariableInfo> variables_;  // behind the newest block
   std::optional<Offer> draft_;
   bool asked_is_it_ = false;
   std::vector<LimitHit> limits_hit_;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "recursion/call_loop.h"
+#include "recursion/reply_text.h"
 #include "recursion/root_request.h"
 
 namespace dossier::recursion {
@@ -24,16 +25,6 @@ Source SourceOf(sandbox::HandedAnswer::Form form) {
       return Source::kPartial;
   }
   return Source::kFinal;
-}
-
-// Small models put a final into a fence; as it is no code, it counts like one outside.
-std::string WithoutFenceLines(std::string_view reply) {
-  std::string out;
-  const CleanReply clean = StripThinking(reply);
-  for (const std::string_view line : Split(clean.text, '\n')) {
-    if (!TrimSpace(line).starts_with("```")) out.append(line).append("\n");
-  }
-  return out;
 }
 
 // `FINAL: 11` alone in a fence is valid Python, but was meant as the answer.
@@ -110,21 +101,22 @@ CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAn
   if (!extraction.feedback.empty()) feedback.messages.push_back(extraction.feedback);
   bool raised = false;
   std::size_t index = 0;
-  std::optional<TurnEnd> end;
+  BlockEnd end;
   for (; index < extraction.blocks.size(); ++index) {
     end = RunBlock(extraction.blocks[index], &feedback);
-    if (end) break;
-    raised = raised || feedback.blocks.back().result.error.has_value();
-    if (raised && run_.request.blocks == BlockPolicy::kUntilError) break;
-    if (run_.request.blocks == BlockPolicy::kFirst) break;
+    raised = raised || end.kind == BlockEnd::Kind::kRaised;
+    if (end.offer || end.error || run_.request.blocks == BlockPolicy::kFirst) break;
+    const bool whole = end.kind == BlockEnd::Kind::kWhole;
+    if (!whole && run_.request.blocks == BlockPolicy::kUntilError) break;
   }
   feedback.blocks_not_run =
       extraction.blocks.size() - std::min(index + 1, extraction.blocks.size());
   if (feedback.blocks_not_run > 0) {
     run_.log.Warn(0, "blocks_not_run", Json(JsonObject{{"count", feedback.blocks_not_run}}));
   }
-  if (end) return std::move(*end);
+  if (end.error) return {.error = std::move(end.error)};
   errors_in_a_row_ = raised ? errors_in_a_row_ + 1 : 0;
+  if (end.offer) return Decide(std::move(*end.offer), &feedback);
   return BehindBlocks(bare, std::move(feedback));
 }
 
@@ -134,7 +126,7 @@ CallLoop::TurnEnd CallLoop::BehindBlocks(const BareAnswer& bare, Feedback feedba
   const bool ran = feedback.blocks.back().result.status == sandbox::BlockStatus::kOk;
   failed_turns_ = raised || !ran ? failed_turns_ + 1 : 0;
   if (bare.form == BareAnswer::Form::kNone) return Continue(std::move(feedback));
-  if (bare.form == BareAnswer::Form::kFinalVar && !raised && !run_.small()) {
+  if (bare.form == BareAnswer::Form::kFinalVar && !raised && ran && !run_.small()) {
     if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
   } else {
     // It was written before the output existed (REC-30).
@@ -146,26 +138,32 @@ CallLoop::TurnEnd CallLoop::BehindBlocks(const BareAnswer& bare, Feedback feedba
   return Continue(std::move(feedback));
 }
 
-// Runs one block; a value ends the turn.
-std::optional<CallLoop::TurnEnd> CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback) {
-  if (Status ready = NeedWorkbench(); !ready) return TurnEnd{.error = ready.error()};
+CallLoop::BlockEnd CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback) {
+  if (Status ready = NeedWorkbench(); !ready) return {.error = ready.error()};
   if (run_.small()) {
-    if (auto offer = evidence_.RepeatedAnswer(block.code))
-      return Decide(std::move(*offer), feedback);
+    if (auto offer = evidence_.RepeatedAnswer(block.code)) return {.offer = std::move(offer)};
   }
   auto result = Execute(block.code);
-  if (!result) return TurnEnd{.error = result.error()};
+  if (!result) return {.error = result.error()};
   NoteResult(block.code, *result, feedback);
-  std::optional<Offer> offer;
+  BlockEnd end{.kind = KindOf(*result)};
   if (result->answer) {
-    offer = Offer{.text = result->answer->text,
-                  .source = SourceOf(result->answer->form),
-                  .value = result->answer->value};
+    end.offer = Offer{.text = result->answer->text,
+                      .source = SourceOf(result->answer->form),
+                      .value = result->answer->value};
   }
   evidence_.NoteNames(&result->variables);
+  variables_ = result->variables;
   feedback->blocks.push_back({.code = block.code, .result = std::move(*result)});
-  if (!offer) return std::nullopt;
-  return Decide(std::move(*offer), feedback);
+  return end;
+}
+
+// A block that was stopped or that killed its worker did not get to its end either.
+CallLoop::BlockEnd::Kind CallLoop::KindOf(const sandbox::BlockResult& result) {
+  using Status = sandbox::BlockStatus;
+  if (result.status == Status::kNotRun) return BlockEnd::Kind::kRefused;
+  const bool ended = result.status == Status::kOk || result.status == Status::kFinal;
+  return ended && !result.error ? BlockEnd::Kind::kWhole : BlockEnd::Kind::kRaised;
 }
 
 Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {

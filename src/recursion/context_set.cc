@@ -57,10 +57,17 @@ Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
   return Adopt(std::move(body), description.name);
 }
 
+std::string ChangedSentence(std::string_view path, const inspect::SourceState& before,
+                            const inspect::SourceState& now) {
+  return fmt::format("{} changed while it was read ({} bytes, now {}); the stored copy is used",
+                     path, GroupDigits(before.size), GroupDigits(now.size));
+}
+
 // One document and its copy, which may still be on its way.
 struct Entry {
   ContextDocument document;
   std::shared_ptr<inspect::ByteSource> source;
+  inspect::SourceState before;  // of the source, when it was described
   mutable std::once_flag joined;
   mutable std::future<Result<StoredText>> copy;
   mutable Result<StoredText> stored = MakeError(ErrorCode::kInternal, "the copy was not started");
@@ -85,9 +92,21 @@ class LoadedContext final : public ContextSet {
       if (entry->copy.valid() || entry->stored) continue;
       entry->copy =
           std::async(std::launch::async, [&content, item = entry.get(), token = stop_.token()] {
-            return StoreDecoded(*item->source, item->document.description, content, token);
+            return Copy(*item, content, token);
           });
     }
+  }
+
+  // What was described may not be what was copied: code must be told of the copy.
+  static Result<StoredText> Copy(const Entry& entry, const store::ContentStore& content,
+                                 const CancelToken& cancel) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        StoredText text, StoreDecoded(*entry.source, entry.document.description, content, cancel));
+    const inspect::SourceState now = entry.source->state();
+    if (now == entry.before) return text;
+    text.changed = ChangedSentence(entry.document.path, entry.before, now);
+    text.description = inspect::DescribeText(text.map.bytes(), entry.document.path, {});
+    return text;
   }
 
   const std::vector<ContextDocument>& documents() const override { return documents_; }
@@ -206,6 +225,7 @@ class Loader {
     }
     auto entry = std::make_unique<Entry>();
     entry->source = std::move(opened);
+    entry->before = entry->source->state();
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
                              inspect::Describe(*entry->source, options_.inspect, cancel_));
     DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path));
@@ -216,7 +236,7 @@ class Loader {
         .name = std::move(name), .path = path, .description = std::move(description)};
     if (!entry->document.description.stable) {
       entry->document.warnings.push_back(
-          fmt::format("{} changed while it was read; the copy taken at the end is used", path));
+          ChangedSentence(path, entry->before, entry->source->state()));
     }
     entries_.push_back(std::move(entry));
     return {};

@@ -42,13 +42,16 @@ struct StoredText {
   UniqueFd fd;
   MappedFile map;
   std::string sha256;
+  // Of the copy, if the file changed behind its description; else the document's own holds.
+  std::optional<inspect::Description> description;
+  std::string changed;  // "feed.ndjson changed while it was read (10 bytes, now 12); …"; else empty
 };
 
 struct ContextDocument {
   std::string name;  // unique within the set; base name, or the path below the folder
   std::string path;
   inspect::Description description;
-  std::vector<std::string> warnings;  // "feed.ndjson changed while it was read: 10 bytes, now 12"
+  std::vector<std::string> warnings;  // as StoredText::changed, if that was seen at once
 };
 
 class ContextSet {

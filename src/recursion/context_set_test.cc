@@ -14,6 +14,7 @@ namespace {
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class ContextSetTest : public ::testing::Test {
  protected:
@@ -81,6 +82,26 @@ TEST_F(ContextSetTest, ALargeFileIsCopiedBesideTheFirstRequest) {  // the copy i
   // What the user does to the file afterwards changes nothing.
   ASSERT_EQ(truncate(path.c_str(), 10), 0);
   EXPECT_EQ(Text(**set, 0), text);
+}
+
+// The file changes behind its description, while the copy is under way.
+TEST_F(ContextSetTest, AFileThatChangesUnderTheCopyIsDescribedAsCopied) {  // REC-S6
+  const std::string text(96u << 20, 'x');
+  for (int attempt = 0; attempt < 20; ++attempt) {  // a copy may be done before we come to it
+    const std::string path = Write("large.txt", text);
+    const auto set = Load({{.path = path}});
+    ASSERT_THAT(set, Succeeds());
+    ASSERT_EQ(truncate(path.c_str(), 20 << 20), 0);
+    const auto stored = (*set)->Stored(0);
+    ASSERT_THAT(stored, Succeeds());
+    if ((*stored)->changed.empty()) continue;
+    EXPECT_THAT((*stored)->changed, HasSubstr(path));
+    EXPECT_THAT((*stored)->changed, HasSubstr("100,663,296 bytes, now 20,971,520"));
+    ASSERT_TRUE((*stored)->description.has_value());
+    EXPECT_EQ((*stored)->description->counts.chars, (*stored)->map.bytes().size());
+    return;
+  }
+  FAIL() << "no change was ever seen";
 }
 
 TEST_F(ContextSetTest, WhatCannotBeReadIsRefusedWithTheWayOut) {  // REC-S6

@@ -9,11 +9,15 @@
 #include "recursion/metadata.h"
 #include "recursion/mode.h"
 #include "recursion/workbench.h"
+#include "sandbox/worker_build.h"
 
 namespace dossier::recursion {
 namespace {
 
 constexpr std::int64_t kLargestSubcall = 500'000;  // characters (REC-43)
+// Of a closing request's prompt, kept back beside its reply: the system prompt, the metadata and a
+// few outputs; what is longer is cut to the room there is.
+constexpr std::int64_t kClosingPrompt = 4'000;  // tokens
 
 Profile ResolveProfile(const Request& request, const BoundModel& root) {
   if (request.profile != Profile::kAuto) return request.profile;
@@ -31,11 +35,13 @@ std::int64_t SubcallChars(const BoundModel& sub) {
 }
 
 // A request without limits has nothing to keep back for a closing request (REC-56).
-model::LedgerLimits MakeLimits(const Limits& limits, const Clock& clock) {
+model::LedgerLimits MakeLimits(const Limits& limits, std::int64_t closing_tokens,
+                               const Clock& clock) {
   model::LedgerLimits out;
   out.calls = limits.calls;
   out.finish_calls = limits.calls > 1 ? 1 : 0;
   out.tokens = limits.tokens;
+  if (limits.tokens) out.finish_tokens = std::min(*limits.tokens / 4, closing_tokens);
   if (limits.usd) out.nano_usd = static_cast<std::int64_t>(*limits.usd * 1e9);
   if (limits.time) {
     out.deadline = clock.Now() + *limits.time;
@@ -73,6 +79,41 @@ JsonArray DescribeContexts(const ContextSet& context) {
   return list;
 }
 
+JsonObject DescribeModel(const BoundModel& model) {
+  const auto& capability = model.entry.capability;
+  return {{"name", model.name},
+          {"origin", model.origin},
+          {"window", capability.window},
+          {"max_output", capability.max_output},
+          {"profile", capability.profile},
+          {"tokenizer", model.entry.tokenizer},
+          {"as_of", model.entry.as_of}};
+}
+
+JsonObject DescribeLimits(const RunState& run) {
+  const Limits& limits = run.request.limits;
+  const auto or_null = [](const auto& limit) { return limit ? Json(*limit) : Json(nullptr); };
+  return {{"iterations", run.iterations()},
+          {"calls", limits.calls},
+          {"depth", limits.depth},
+          {"tokens", or_null(limits.tokens)},
+          {"usd", or_null(limits.usd)},
+          {"ms", limits.time ? Json(limits.time->count()) : Json(nullptr)},
+          {"errors", limits.errors},
+          {"output_chars", run.output_chars()}};
+}
+
+// Hash or build of everything that can change what a run does (REC-85).
+JsonObject MakeManifest(const RunState& run) {
+  const auto worker = sandbox::WorkerBuild(run.options.pool_options);
+  JsonObject manifest = run.prompts.manifest();
+  manifest["models"] = JsonObject{{"root", DescribeModel(run.options.root)},
+                                  {"sub", DescribeModel(run.options.sub)}};
+  manifest["worker"] = worker ? Json(*worker) : Json(nullptr);
+  manifest["program"] = BuildId();
+  return manifest;
+}
+
 }  // namespace
 
 class Engine::Impl {
@@ -89,6 +130,11 @@ class Engine::Impl {
   RunState MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger, RunLog& log,
                      CancelToken cancel) const;
   Result<sandbox::Pool*> GetPool();
+  model::LedgerLimits LimitsOf(const Request& request) const {
+    const Profile profile = ResolveProfile(request, options_.root);
+    return MakeLimits(request.limits, ReserveOutput(profile, options_.root) + kClosingPrompt,
+                      *options_.clock);
+  }
   CallResult Recursive(RunState& run, Outcome* outcome);
   void Start(RunState& run, const ModeDecision& decision);
   void Fill(RunState& run, CallResult result, Outcome* outcome);
@@ -139,12 +185,11 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
                  {"profile", run.small() ? "small" : "large"},
                  {"dialect", "python"},
                  {"seed", request.seed},
-                 {"limits", JsonObject{{"iterations", run.iterations()},
-                                       {"calls", request.limits.calls},
-                                       {"depth", request.limits.depth}}},
+                 {"limits", DescribeLimits(run)},
                  {"contexts", DescribeContexts(*request.context)},
                  {"version", options_.version},
-                 {"build", BuildId()}});
+                 {"build", BuildId()},
+                 {"manifest", MakeManifest(run)}});
   run.log.Add(0, "mode.decided",
               {{"mode", ModeName(decision.mode)},
                {"tokens", decision.tokens},
@@ -161,7 +206,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
                                   EventSink& events) {
   const auto started = options_.clock->Now();
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
-  model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
+  model::Ledger ledger(LimitsOf(request), options_.clock);
   RunLog log(options_.journal, events, options_.clock);
   // The deadline of the run cancels requests in flight and interrupts code (REC-57).
   CancelSource stop(cancel);
@@ -250,7 +295,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
 
 Result<Plan> Engine::Impl::DryRun(const Request& request) {
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
-  model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
+  model::Ledger ledger(LimitsOf(request), options_.clock);
   class Nobody final : public EventSink {
     void OnEvent(const store::Event&) override {}
   } nobody;

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/assets.h"
+#include "base/build_id.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "model/scripted.h"
 #include "testing/result_matchers.h"
 
@@ -132,6 +135,43 @@ TEST_F(EngineTest, CodeRunsAndAVariableIsTheAnswer) {  // REC-27, REC-A1
       ElementsAre("run.started", "mode.decided", "turn.started", "request.sent", "reply.received",
                   "code.extracted", "context.stored", "sandbox.started", "block.started",
                   "block.done", "answer.offered", "answer.accepted", "run.finished"));
+}
+
+// What a user replaced, and only that, has another hash (REC-85).
+TEST_F(EngineTest, TheManifestNamesAllThatCanChangeARun) {
+  const auto manifest = [&](const EngineOptions& options) {
+    const auto outcome = Engine(options).Run(request_, {}, events_);
+    EXPECT_THAT(outcome, Succeeds());
+    const auto stored = journal_->Events(outcome->run);
+    EXPECT_THAT(stored, Succeeds());
+    const Json* found = Find(Json(stored->front().data), "manifest");
+    return found ? *found : Json();
+  };
+  const auto hash = [](const Json& whole, std::string_view kind, std::string_view name) {
+    const Json* list = Find(whole, kind);
+    return std::string(list ? FindString(*list, name).value_or("") : "");
+  };
+  constexpr std::string_view kTemplate = "prompts/recursion/reminder.md";
+  const Json built_in = manifest(Options("[\"a\"]"));
+  EXPECT_EQ(hash(built_in, "layouts", "recursion.large"),
+            Sha256Hex(BuiltInAsset("layouts/recursion.large.yaml").value_or("")));
+  EXPECT_EQ(hash(built_in, "templates", "builtin:" + std::string(kTemplate)),
+            Sha256Hex(BuiltInAsset(kTemplate).value_or("")));
+  EXPECT_EQ(FindString(built_in, "program"), BuildId());
+  EXPECT_EQ(FindString(built_in, "worker"),
+            BuildIdOf(DOSSIER_BIN_DIR "/dossier-python-worker").value_or("none"));
+  EXPECT_EQ(FindInt(*Find(*Find(built_in, "models"), "sub"), "window"), 32'768);
+
+  const std::string own = folder_.path() + "/own";
+  ASSERT_THAT(MakeFolders(own + "/prompts/recursion", 0700), Succeeds());
+  ASSERT_THAT(WriteFileAtomic(own + "/" + std::string(kTemplate), "Think of llm_query.\n", 0600),
+              Succeeds());
+  EngineOptions options = Options("[\"a\"]");
+  options.folders.overrides = {own};
+  const Json replaced = manifest(options);
+  EXPECT_EQ(hash(replaced, "templates", own + "/" + std::string(kTemplate)),
+            Sha256Hex("Think of llm_query.\n"));
+  EXPECT_EQ(Find(replaced, "layouts")->get_object(), Find(built_in, "layouts")->get_object());
 }
 
 TEST_F(EngineTest, TheJournalHoldsWhatTheSinkSaw) {  // REC-68

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kEchoRoom = 2000;  // code points (REC-38)
 constexpr std::size_t kVariablesShown = 30;
+constexpr std::size_t kNameRoom = 60;  // code points of a name or type
 
 // Enough of an output for RenderBlock to cut; the same rule for every block of a turn.
 TruncationOptions CutOptions(const FeedbackStyle& style) {
@@ -32,19 +33,16 @@ std::string Printed(const sandbox::BlockResult& result) {
   return text;
 }
 
-std::string VariablesLine(const std::vector<sandbox::VariableInfo>& variables) {
-  std::string line;
-  std::size_t shown = 0;
-  for (const auto& variable : variables) {
-    if (variable.name.starts_with("_")) continue;
-    if (shown++ == kVariablesShown) {
-      line += ", …";
-      break;
-    }
-    line +=
-        fmt::format("{}{} ({})", line.empty() ? "Variables: " : ", ", variable.name, variable.type);
+// Control characters and line ends of every kind become spaces.
+std::string OneWord(std::string_view text) {
+  std::string word(utf8::Prefix(text, kNameRoom));
+  for (const std::string_view end : {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"}) {
+    word = ReplaceAll(word, end, " ");
   }
-  return line;
+  for (char& c : word) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return word;
 }
 
 std::string RenderBlock(const RanBlock& block, std::string_view title, std::string_view shown,
@@ -67,6 +65,21 @@ std::string RenderBlock(const RanBlock& block, std::string_view title, std::stri
 }
 
 }  // namespace
+
+std::string VariablesLine(const std::vector<sandbox::VariableInfo>& variables, std::size_t most) {
+  std::string line;
+  std::size_t shown = 0;
+  for (const auto& variable : variables) {
+    if (variable.name.starts_with("_")) continue;
+    if (shown++ == most) {
+      line += ", …";
+      break;
+    }
+    line += fmt::format("{}{} ({})", line.empty() ? "Variables: " : ", ", OneWord(variable.name),
+                        OneWord(variable.type));
+  }
+  return line;
+}
 
 std::string RenderError(const sandbox::BlockError& error) {
   std::string text = error.type;
@@ -106,7 +119,8 @@ std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style)
     parts.push_back(line + ".");
   }
   if (!feedback.blocks.empty()) {
-    const std::string line = VariablesLine(feedback.blocks.back().result.variables);
+    const std::string line =
+        VariablesLine(feedback.blocks.back().result.variables, kVariablesShown);
     if (!line.empty()) parts.push_back(line);
   }
   parts.insert(parts.end(), feedback.messages.begin(), feedback.messages.end());

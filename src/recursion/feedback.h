@@ -41,6 +41,10 @@ struct FeedbackStyle {
 
 std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style);
 
+// "Variables: rows (list), total (int)", at most `most` of them and without _*; "" if there are
+// none. Code chooses the names of its types: nothing of them can break the line or get long.
+std::string VariablesLine(const std::vector<sandbox::VariableInfo>& variables, std::size_t most);
+
 // One block's error as the model sees it: type, message, the failing line; at most 4,000 characters
 // (REC-34, REC-73).
 std::string RenderError(const sandbox::BlockError& error);

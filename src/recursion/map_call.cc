@@ -10,6 +10,7 @@ namespace dossier::recursion {
 namespace {
 
 constexpr std::size_t kMostItems = 200'000;
+constexpr std::size_t kMostItemBytes = 256u << 20;
 constexpr std::size_t kMostLabels = 50;
 constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): none of the labels fits
 // Up to here an item may take three requests: well within the default limit of 500 calls.
@@ -102,13 +103,39 @@ std::string RecordText(const Json& row, std::string_view field) {
   return out;
 }
 
+// Items as they are read: a context of any size must not be copied to be refused.
+class Items {
+ public:
+  Status Add(std::string text) {
+    bytes_ += text.size();
+    if (texts_.size() == kMostItems) {
+      return MakeError(ErrorCode::kTooLong,
+                       "more than {} items; at most that many in one call: pick fewer with code",
+                       GroupDigits(kMostItems));
+    }
+    if (bytes_ > kMostItemBytes) {
+      return MakeError(ErrorCode::kTooLong,
+                       "the first {} items have more than {} MB; at most that much in one call: "
+                       "pick fewer with code",
+                       GroupDigits(texts_.size() + 1), kMostItemBytes >> 20);
+    }
+    texts_.push_back(std::move(text));
+    return {};
+  }
+  std::vector<std::string> Take() && { return std::move(texts_); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::size_t bytes_ = 0;
+};
+
 }  // namespace
 
 void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply,
                     TaskGroup& tasks) {
   tasks.Run([this, call = std::move(call), reply = std::move(reply)] {
     std::string stopped;
-    auto plan = Read(call);
+    auto plan = Read(call, reply->cancel());
     Result<Labels> labels =
         plan ? Label(*plan, *reply, &stopped) : Result<Labels>(tl::unexpected(plan.error()));
     if (!labels) {
@@ -127,7 +154,8 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   });
 }
 
-Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call) const {
+Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
+                                    const CancelToken& cancel) const {
   Plan plan;
   DOSSIER_ASSIGN_OR_RETURN(plan.labels, ReadLabels(call.args));
   if (FindBool(Json(call.args), "unknown").value_or(false) &&
@@ -140,38 +168,36 @@ Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call) const {
   if (const Json* batch = Find(call.args, "batch"); batch && batch->is_int64()) {
     plan.max_items = static_cast<std::size_t>(std::clamp<std::int64_t>(batch->get_int64(), 1, 100));
   }
-  DOSSIER_ASSIGN_OR_RETURN(plan.items, ReadItems(call));
-  if (plan.items.size() > kMostItems) {
-    return MakeError(ErrorCode::kTooLong, "{} items; at most {} in one call: pick fewer with code",
-                     GroupDigits(plan.items.size()), GroupDigits(kMostItems));
-  }
+  DOSSIER_ASSIGN_OR_RETURN(plan.items, ReadItems(call, cancel));
   DOSSIER_RETURN_IF_ERROR(ReadKnown(call.args, &plan));
   return plan;
 }
 
-Result<std::vector<std::string>> MapCall::ReadItems(const sandbox::BridgeCall& call) const {
+Result<std::vector<std::string>> MapCall::ReadItems(const sandbox::BridgeCall& call,
+                                                    const CancelToken& cancel) const {
   const Json* items = Find(call.args, "items");
   if (!items) return MakeError(ErrorCode::kInvalidArgument, "items are missing");
-  if (const Json* range = Find(*items, "records")) return ReadRecords(*range);
+  if (const Json* range = Find(*items, "records")) return ReadRecords(*range, cancel);
   if (const Json* range = Find(*items, "lines")) return ReadLines(*range);
   const JsonArray* list = items->if_array();
   if (!list) return MakeError(ErrorCode::kInvalidArgument, "items must be a list of texts");
-  std::vector<std::string> texts;
+  Items texts;
   for (const Json& parts : *list) {
     DOSSIER_ASSIGN_OR_RETURN(std::string text,
                              sandbox::ResolveText(parts, call.raw, subcalls_.contexts()));
     subcalls_.CountCoverage(parts, call.raw);
-    texts.push_back(std::move(text));
+    DOSSIER_RETURN_IF_ERROR(texts.Add(std::move(text)));
   }
-  return texts;
+  return std::move(texts).Take();
 }
 
-Result<std::vector<std::string>> MapCall::ReadRecords(const Json& range) const {
+Result<std::vector<std::string>> MapCall::ReadRecords(const Json& range,
+                                                      const CancelToken& cancel) const {
   const std::int64_t document = FindInt(range, "ctx").value_or(0);
   std::int64_t at = FindInt(range, "from").value_or(0);
   const std::int64_t end = FindInt(range, "to").value_or(INT64_MAX);
   const std::string field(FindString(range, "field").value_or(""));
-  std::vector<std::string> texts;
+  Items texts;
   while (at < end) {
     std::string rows;
     DOSSIER_ASSIGN_OR_RETURN(
@@ -181,9 +207,11 @@ Result<std::vector<std::string>> MapCall::ReadRecords(const Json& range) const {
                                      {"from", at},
                                      {"max_records", std::min<std::int64_t>(end - at, 10'000)},
                                      {"max_bytes", 4 << 20}},
-                          &rows, run_.cancel));
+                          &rows, cancel));
     DOSSIER_ASSIGN_OR_RETURN(const Json list, ParseJson(rows));
-    for (const Json& row : list.as_array()) texts.push_back(RecordText(row, field));
+    for (const Json& row : list.as_array()) {
+      DOSSIER_RETURN_IF_ERROR(texts.Add(RecordText(row, field)));
+    }
     const std::int64_t next = FindInt(info, "next").value_or(end);
     if (next <= at) break;
     at = next;
@@ -193,12 +221,12 @@ Result<std::vector<std::string>> MapCall::ReadRecords(const Json& range) const {
   if (auto span = documents_.Handle(
           "record_span",
           JsonObject{{"ctx", document}, {"from", FindInt(range, "from").value_or(0)}, {"to", at}},
-          &unused, run_.cancel)) {
+          &unused, cancel)) {
     Json part = *span;
     part.as_object()["ctx"] = document;
     subcalls_.CountCoverage(JsonArray{std::move(part)}, "");
   }
-  return texts;
+  return std::move(texts).Take();
 }
 
 Result<std::vector<std::string>> MapCall::ReadLines(const Json& range) const {
@@ -207,14 +235,16 @@ Result<std::vector<std::string>> MapCall::ReadLines(const Json& range) const {
     return MakeError(ErrorCode::kInvalidArgument, "document {} does not exist", document);
   }
   const std::string_view text = subcalls_.contexts()[document];
-  std::vector<std::string> lines;
-  for (const std::string_view line : Split(text, '\n')) {
-    if (!TrimSpace(line).empty()) lines.emplace_back(line);
-    if (lines.size() > kMostItems) break;
+  Items lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    if (!TrimSpace(line).empty()) DOSSIER_RETURN_IF_ERROR(lines.Add(std::string(line)));
+    at = end + 1;
   }
   subcalls_.CountCoverage(JsonArray{JsonObject{{"ctx", document}, {"at", 0}, {"len", text.size()}}},
                           "");
-  return lines;
+  return std::move(lines).Take();
 }
 
 Status MapCall::ReadKnown(const JsonObject& args, Plan* plan) {
@@ -326,6 +356,12 @@ Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& items
   std::size_t open = batches.size();
   std::optional<Error> fatal;
   for (const auto& batch : batches) {
+    if (cancel.cancelled()) {  // what is not asked yet never will be
+      std::lock_guard lock(mutex);
+      fatal = Error{ErrorCode::kCancelled, cancel.reason()};
+      open -= batches.size() - static_cast<std::size_t>(&batch - batches.data());
+      break;
+    }
     std::vector<std::string_view> texts;
     for (const std::size_t index : batch) texts.push_back(items[index]);
     auto prompt = Prompt(plan, texts);

@@ -45,9 +45,10 @@ class MapCall {
   // Told of the items that got their label from one reply.
   using Report = std::function<void(const std::vector<std::size_t>& found, const Labels& labels)>;
 
-  Result<Plan> Read(const sandbox::BridgeCall& call) const;
-  Result<std::vector<std::string>> ReadItems(const sandbox::BridgeCall& call) const;
-  Result<std::vector<std::string>> ReadRecords(const Json& range) const;
+  Result<Plan> Read(const sandbox::BridgeCall& call, const CancelToken& cancel) const;
+  Result<std::vector<std::string>> ReadItems(const sandbox::BridgeCall& call,
+                                             const CancelToken& cancel) const;
+  Result<std::vector<std::string>> ReadRecords(const Json& range, const CancelToken& cancel) const;
   Result<std::vector<std::string>> ReadLines(const Json& range) const;
   static Status ReadKnown(const JsonObject& args, Plan* plan);
   // The labels of all items, also where a limit stopped the work: then `stopped` says which.

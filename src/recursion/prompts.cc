@@ -1,5 +1,8 @@
 #include "recursion/prompts.h"
 
+#include "assembly/lookup.h"
+#include "base/hash.h"
+
 namespace dossier::recursion {
 namespace {
 
@@ -40,22 +43,35 @@ std::string_view Pick(const Names& names, const PromptStyle& style) {
   return style.depth == 0 ? names.alone : names.large;
 }
 
+Status AddHash(std::string_view prefix, std::string_view name,
+               const assembly::AssetFolders& folders, JsonObject* hashes) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto asset, assembly::FindAsset(prefix, name, folders));
+  if (asset) (*hashes)[asset->path] = Sha256Hex(asset->text);
+  return {};
+}
+
 }  // namespace
 
 Result<PromptBook> PromptBook::Load(const PromptStyle& style,
                                     const assembly::AssetFolders& folders) {
   PromptBook book;
+  JsonObject layouts, templates;
   for (const Names& names : kLayouts) {
     DOSSIER_ASSIGN_OR_RETURN(assembly::Layout layout,
                              assembly::FindLayout(Pick(names, style), folders));
+    layouts[layout.name] = layout.sha256;
+    for (const auto& [name, text] : layout.templates) {
+      DOSSIER_RETURN_IF_ERROR(AddHash("prompts/", name, folders, &templates));
+    }
     book.layouts_.emplace(names.role, std::move(layout));
   }
   for (const Names& names : kTemplates) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        assembly::Template text,
-        assembly::FindTemplate(fmt::format("recursion/{}", Pick(names, style)), folders));
+    const std::string name = fmt::format("recursion/{}", Pick(names, style));
+    DOSSIER_ASSIGN_OR_RETURN(assembly::Template text, assembly::FindTemplate(name, folders));
+    DOSSIER_RETURN_IF_ERROR(AddHash("prompts/", name, folders, &templates));
     book.templates_.emplace(names.role, std::move(text));
   }
+  book.manifest_ = {{"layouts", std::move(layouts)}, {"templates", std::move(templates)}};
   return book;
 }
 

@@ -169,6 +169,15 @@ CleanReply StripThinking(std::string_view reply) {
   return clean;
 }
 
+std::string WithoutFenceLines(std::string_view reply) {
+  std::string out;
+  const CleanReply clean = StripThinking(reply);
+  for (const std::string_view line : Split(clean.text, '\n')) {
+    if (!TrimSpace(line).starts_with("```")) out.append(line).append("\n");
+  }
+  return out;
+}
+
 bool RepeatsLine(std::string_view text, int times) {
   std::string_view line;
   int seen = 0;

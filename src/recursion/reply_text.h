@@ -34,6 +34,10 @@ CleanReply StripThinking(std::string_view reply);
 // (small-models.md 14). Meant for text as it arrives, at a line end.
 bool RepeatsLine(std::string_view text, int times = 5);
 
+// The text of a reply without its fence lines: small models put a final into a fence, and as it is
+// no code it counts like one outside.
+std::string WithoutFenceLines(std::string_view reply);
+
 }  // namespace dossier::recursion
 
 #endif  // DOSSIER_RECURSION_REPLY_TEXT_H_

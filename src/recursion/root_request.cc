@@ -94,7 +94,7 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
               {{"purpose", model::PurposeName(about.purpose)},
                {"turn", about.turn},
                {"model", run.options.root.name},
-               {"messages", run.log.Body(ToJson(assembly::ToCanonicalJson(prompt.messages)))},
+               {"messages", run.log.Messages(prompt.messages)},
                {"tokens", prompt.tokens}});
   const auto started = run.options.clock->Now();
   auto reply = Complete(run, MakeRequest(run, prompt, about), about.stage);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
 #include "base/utf8.h"
 
 namespace dossier::recursion {
@@ -39,6 +40,32 @@ Json RunLog::Body(std::string_view text) {
       {"text", text.substr(0, utf8::FloorBoundary(
                                   text, std::min(text.size(), store::Journal::kInlineLimit)))},
       {"bytes", text.size()}};
+}
+
+Json RunLog::Messages(const assembly::Messages& messages) {
+  JsonArray list;
+  const auto add = [&](std::string_view role, const std::string& text) {
+    const std::string hash = Sha256Hex(fmt::format("{}\n{}", role, text));
+    std::int64_t number = 0;
+    bool known = false;
+    {
+      std::lock_guard lock(mutex_);
+      const auto next = static_cast<std::int64_t>(told_.size()) + 1;
+      const auto [place, added] = told_.emplace(hash, next);
+      number = place->second;
+      known = !added;
+    }
+    if (known) {
+      list.push_back(Json(number));
+    } else {
+      list.push_back(JsonObject{{"n", number}, {"role", role}, {"body", Body(text)}});
+    }
+  };
+  if (!messages.system.empty()) add("system", messages.SystemText());
+  for (const assembly::Turn& turn : messages.turns) {
+    add(assembly::RoleName(turn.role), turn.Text());
+  }
+  return list;
 }
 
 void RunLog::Warn(std::int64_t call, std::string_view code, Json data) {

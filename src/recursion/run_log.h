@@ -11,6 +11,7 @@
 #ifndef DOSSIER_RECURSION_RUN_LOG_H_
 #define DOSSIER_RECURSION_RUN_LOG_H_
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "assembly/messages.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "recursion/engine.h"
@@ -35,6 +37,9 @@ class RunLog {
   void Add(std::int64_t call, std::string_view type, JsonObject data);
   // A text as the journal holds it: inline, or stored by hash above 4 KB.
   Json Body(std::string_view text);
+  // The messages of a request: [1, 2, {"n":3,"role":"user","body":…}]. Each is told once a run, the
+  // first time it is sent, and is only named after that: a turn adds what is new in it (REC-68).
+  Json Messages(const assembly::Messages& messages);
   void Warn(std::int64_t call, std::string_view code, Json data = nullptr);
   void Delta(std::string_view text) { sink_.OnDelta(text); }
 
@@ -52,6 +57,7 @@ class RunLog {
   std::int64_t seq_ = 0;
   bool broken_ = false;
   std::vector<Warning> warnings_;
+  std::map<std::string, std::int64_t> told_;  // messages, by hash
 };
 
 }  // namespace dossier::recursion

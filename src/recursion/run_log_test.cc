@@ -78,6 +78,22 @@ TEST(RunLogTest, WithoutAJournalABodyKeepsItsStart) {
   EXPECT_EQ(log.run(), "");
 }
 
+TEST(RunLogTest, AMessageIsToldOnceAndNamedAfterThat) {  // REC-68
+  Watcher watcher;
+  RunLog log(nullptr, watcher, SystemClock());
+  log.Start({});
+  assembly::Messages messages;
+  messages.system.push_back({.text = "rules"});
+  messages.turns.push_back({assembly::Role::kUser, {{.text = "why?"}}});
+  EXPECT_EQ(ToJson(log.Messages(messages)),
+            R"([{"n":1,"role":"system","body":{"text":"rules","bytes":5}},)"
+            R"({"n":2,"role":"user","body":{"text":"why?","bytes":4}}])");
+  messages.turns.push_back({assembly::Role::kAssistant, {{.text = "why?"}}});
+  EXPECT_EQ(ToJson(log.Messages(messages)),
+            R"([1,2,{"n":3,"role":"assistant","body":{"text":"why?","bytes":4}}])");
+  EXPECT_EQ(ToJson(log.Messages(messages)), "[1,2,3]");
+}
+
 TEST(RunLogTest, AWarningIsAnEventAndIsKept) {
   Watcher watcher;
   RunLog log(nullptr, watcher, SystemClock());

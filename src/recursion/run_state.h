@@ -6,8 +6,10 @@
 #ifndef DOSSIER_RECURSION_RUN_STATE_H_
 #define DOSSIER_RECURSION_RUN_STATE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,21 @@
 #include "recursion/run_log.h"
 
 namespace dossier::recursion {
+
+// Tokens kept for a reply of the root model. A code turn of a small model ends at 600: it either is
+// done by then or repeats itself (small-models 14).
+inline std::int64_t ReserveOutput(Profile profile, const BoundModel& root) {
+  if (profile == Profile::kSmall) return 600;
+  return std::min<std::int64_t>(root.entry.capability.max_output, 8192);
+}
+
+// US dollars left of the run's limit; unset: none, or a price was unknown.
+inline std::optional<double> UsdLeft(const model::Ledger& ledger) {
+  const auto& limit = ledger.limits().nano_usd;
+  const auto spent = ledger.use().nano_usd;
+  if (!limit || !spent) return std::nullopt;
+  return static_cast<double>(std::max<std::int64_t>(0, *limit - *spent)) / 1e9;
+}
 
 struct RunState {
   const EngineOptions& options;
@@ -37,11 +54,7 @@ struct RunState {
   std::size_t output_chars() const {
     return request.limits.output_chars.value_or(small() ? 4000 : 20000);
   }
-  // Tokens kept for a reply of the root model. A code turn of a small model ends at 600: it either
-  // is done by then or repeats itself (small-models 14).
-  std::int64_t reserve_output() const {
-    return small() ? 600 : std::min<std::int64_t>(options.root.entry.capability.max_output, 8192);
-  }
+  std::int64_t reserve_output() const { return ReserveOutput(profile, options.root); }
 };
 
 }  // namespace dossier::recursion

@@ -129,6 +129,7 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   }
   // A blank prompt refuses the whole batch before anything is sent (REC-43).
   for (const Json& prompt : *prompts) {
+    if (reply->cancel().cancelled()) return;  // nobody waits for the answer
     const JsonObject* object = prompt.if_object();
     if (!object)
       return reply->Fail("bad_argument", "each prompt must be a text or a list of texts");
@@ -148,6 +149,10 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
       if (!result) CountFailure(result.error());
       state->Take(i, std::move(result));
     };
+    if (reply->cancel().cancelled()) {
+      done(MakeError(ErrorCode::kCancelled, "{}", reply->cancel().reason()));
+      continue;
+    }
     auto prepared = Prepare((*prompts)[i].get_object(), call.raw);
     if (!prepared) {
       done(tl::unexpected(prepared.error()));

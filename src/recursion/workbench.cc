@@ -32,14 +32,18 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
     const std::string_view text = stored->map.bytes();
     run.log.Add(0, "context.stored", {{"name", document.name}, {"sha256", stored->sha256}});
-    spec.contexts.push_back(
-        {.name = document.name,
-         .fd = stored->fd.get(),
-         .bytes = text.size(),
-         .characters = document.description.counts.chars,
-         .meta = inspect::ContextMeta(document.description, inspect::Runtime::kPython)});
+    if (!stored->changed.empty() && document.warnings.empty()) {
+      run.log.Warn(0, "context_changed", Json(stored->changed));
+    }
+    const inspect::Description& description =
+        stored->description ? *stored->description : document.description;
+    spec.contexts.push_back({.name = document.name,
+                             .fd = stored->fd.get(),
+                             .bytes = text.size(),
+                             .characters = description.counts.chars,
+                             .meta = inspect::ContextMeta(description, inspect::Runtime::kPython)});
     texts.push_back(text);
-    documents.push_back({document.name, text, document.description});
+    documents.push_back({document.name, text, description});
   }
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Session> session,
                            pool.Open(std::move(spec), run.cancel));

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include "base/build_id.h"
 #include "base/file.h"
 #include "sandbox/host_session.h"
+#include "sandbox/worker_build.h"
 
 namespace dossier::sandbox {
 namespace {
@@ -40,6 +42,11 @@ Result<std::string> FindWorker(const std::string& given) {
 }
 
 }  // namespace
+
+Result<std::string> WorkerBuild(const PoolOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FindWorker(options.worker_path));
+  return BuildIdOf(path);
+}
 
 Result<std::unique_ptr<Pool>> Pool::Make(PoolOptions options) {
   DOSSIER_ASSIGN_OR_RETURN(std::string path, FindWorker(options.worker_path));

@@ -345,18 +345,17 @@ class Scenario:
             for part in self.spec["shown"]:
                 self.check(part in story, f"runs show lacks {part!r}: {story[-2000:]}")
         self.check_events(events)
-        self.check_messages([self.messages(env, event) for event in sent
-                             if event["data"]["purpose"] in ("root", "extract", "direct")])
+        prompts = self.prompts(env, sent)
+        self.check_messages([prompt for prompt in prompts if prompt])
         for key, want in (("sent", True), ("sent_lacks", False)):
             for number, parts in self.spec.get(key, {}).items():
                 if len(sent) < abs(int(number)):
                     self.problems.append(f"there is no request {number}")
                     continue
                 place = int(number) - 1 if int(number) > 0 else int(number)
-                text = self.body(env, sent[place]["data"]["messages"])
+                text = self.text_of(env, sent[place], prompts[place])
                 for part in (content_of(value).decode() for value in parts):
-                    # Both the text and its form inside JSON, as root messages are kept as JSON.
-                    found = part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
+                    found = part in text
                     self.check(found == want,
                                f"request {number} {'lacks' if want else 'holds'} {part[:500]!r}: {text[-900:]}")
 
@@ -397,8 +396,28 @@ class Scenario:
                     self.check(one == other,
                                f"request {number + 1} changed {one!r} to {other!r}")
 
-    def messages(self, env: dict, event: dict) -> dict:
-        return json.loads(self.body(env, event["data"]["messages"]))
+    def prompts(self, env: dict, sent: list) -> list:
+        """The messages of each request; None for those of sub-calls, which have one text."""
+        told, prompts = {}, []
+        for event in sent:
+            names = event["data"]["messages"]
+            if not isinstance(names, list):
+                prompts.append(None)
+                continue
+            told.update({one["n"]: one for one in names if isinstance(one, dict)})
+            listed = [one if isinstance(one, dict) else told[one] for one in names]
+            turns = [{"role": one["role"], "blocks": [{"text": self.body(env, one["body"])}]}
+                     for one in listed]
+            prompts.append({"system": [turn["blocks"][0] for turn in turns
+                                       if turn["role"] == "system"],
+                            "turns": [turn for turn in turns if turn["role"] != "system"]})
+        return prompts
+
+    def text_of(self, env: dict, event: dict, prompt: dict | None) -> str:
+        if not prompt:
+            return self.body(env, event["data"]["messages"])
+        blocks = prompt["system"] + [block for turn in prompt["turns"] for block in turn["blocks"]]
+        return "\n\n".join(block["text"] for block in blocks)
 
     @staticmethod
     def body(env: dict, body: dict) -> str:

@@ -127,6 +127,15 @@ class InterruptTest(harness.Case):
         run = self.check(process, run=True)
         self.assertEqual(self.events(run)[-1]["type"], "run.finished")
 
+    def test_while_a_large_batch_is_made_ready(self):
+        path = self.write("large.txt", "a line that is neither short nor long\n" * 3_000)
+        process = self.start(
+            "ask", *self.script(["```repl\nllm_query_batched([doc[0:60_000]] * 4_000)\n```",
+                                 {"purpose": "subcall", "reply": "late", "delay": "100s"}]),
+            "--mode", "recursive", "-c", str(path), "--progress", "json", "What?")
+        self.wait_for_event(process, "bridge.call")
+        self.check(process, run=True)
+
     def test_while_a_server_is_silent(self):
         server = self.serve(lambda handler, body: time.sleep(60))
         process = self.start("ask", "--base-url", server.url, "-m", "some-model", "--progress",

@@ -116,7 +116,7 @@ class SurvivalTest(harness.Case):
         self.assertEqual(result["answer"], "0")
         changed = [w for w in result["warnings"] if w["code"] == "context_changed"]
         self.assertTrue(changed, result["warnings"])
-        self.assertIn("growing.txt", changed[0]["data"])
+        self.assertRegex(changed[0]["data"], r"growing\.txt changed .*\d bytes, now \d")
 
     def test_one_line_of_300_megabytes_is_a_context(self):
         path = self.home / "line.txt"
@@ -138,6 +138,22 @@ class SurvivalTest(harness.Case):
         self.assertEqual((code, out), (0, "it is a\n"), err)
         database = pathlib.Path(self.env["XDG_DATA_HOME"]).rglob("journal.db*")
         self.assertLess(sum(path.stat().st_size for path in database), 10 * 64 * 1024)
+
+    def test_a_message_is_stored_once_however_often_it_is_sent(self):  # REC-68
+        said, turns = 15_000, 12
+        replies = [f"```repl\nprint('{chr(97 + n)}' * {said})\n```" for n in range(turns)]
+        code, out, err = self.run_to_end(
+            "ask", *self.script([*replies, "FINAL: it is a"]), "--mode", "recursive", "--forcing",
+            "reference", "-c", str(self.write("note.txt", "abc " * 500)), "Which letter?")
+        self.assertEqual((code, out), (0, "it is a\n"), err)
+        stored = sum(path.stat().st_size for path in pathlib.Path(
+            self.env["XDG_DATA_HOME"]).rglob("*") if path.is_file())
+        # Each output twice: as printed, and as the message that showed it.
+        self.assertLess(stored, turns * (2 * said + 16_384) + 200_000)
+        code, out, _ = self.run_to_end("runs", "show", self.runs()[0]["run"], "--turn",
+                                       str(turns), "--messages")
+        self.assertIn("a" * 1000, out)
+        self.assertIn("k" * 1000, out)
 
 
 if __name__ == "__main__":
