@@ -116,6 +116,10 @@ class Sink {
 
 // One provider. Submit never blocks, and never calls the sink before it returns; the sink gets
 // deltas, then a Reply or an Error, once.
+//
+// Ownership: the last owner lets go of a client on a thread that is not the client's own, because
+// the destructor waits for that thread. So no sink owns the client that calls it (a Gate sees to
+// that for its sinks).
 // Errors: kAuth, kRateLimited, kTimeout, kNetwork, kTooLong, kConfig (unknown model), kCancelled.
 class Client {
  public:

@@ -12,6 +12,10 @@
 //
 // Thread-safety: all methods from any thread. A gate owns one timer thread; the network thread
 // belongs to the client. The ledger must outlive the requests given with it.
+//
+// Ownership: a gate shares its client with whoever made it, and with nobody else: when the gate's
+// destructor returns, it has let go of the client, whatever the client still holds of the gate's.
+// A gate is destroyed by a thread that is neither its own nor its client's, so no sink owns it.
 
 #ifndef DOSSIER_MODEL_GATE_H_
 #define DOSSIER_MODEL_GATE_H_

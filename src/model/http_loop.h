@@ -10,7 +10,8 @@
 //
 // Thread-safety: Send and Resume from any thread. Receivers are called on the loop's thread only,
 // never before Send returns, and must not block: one that has enough for now pauses its transfer.
-// Destroying the loop ends what is open with kCancelled.
+// Destroying the loop ends what is open with kCancelled and waits for the thread: no receiver owns
+// the loop.
 
 #ifndef DOSSIER_MODEL_HTTP_LOOP_H_
 #define DOSSIER_MODEL_HTTP_LOOP_H_
