@@ -59,7 +59,7 @@ TEST(LoadTest, MapsMergeByKeyListsReplaceAndEachValueKnowsItsOrigin) {  // CON-1
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->model, "high");
   EXPECT_EQ(config->access.key_cmd, std::vector<std::string>{"c"});
-  EXPECT_EQ(ToJson(config->params), R"({"seed":2,"user":"ada","top_p":5E-1})");
+  EXPECT_EQ(ToJson(config->params), R"({"seed":2,"user":"ada","top_p":0.5})");
   EXPECT_EQ(config->temperature, 0.0);
   EXPECT_EQ(config->compaction.horizon, 7);
   const std::pair<const char*, const char*> origins[] = {
@@ -158,7 +158,7 @@ TEST(LoadTest, CompatSendsUnknownKeysAndNeverKnownOnes) {  // D16, section 4.13
   }
   const auto config = Load({{"/repo/Cllmfile.yml", text}}, request);
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(ToJson(config->params), R"({"top_p":5E-1})");
+  EXPECT_EQ(ToJson(config->params), R"({"top_p":0.5})");
   EXPECT_EQ(config->log_file, "/repo/own.log") << "CLLM_LOG_FILE stands below the files";
   EXPECT_TRUE(config->debug);
 }

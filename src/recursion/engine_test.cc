@@ -144,7 +144,8 @@ TEST_F(EngineTest, TheManifestNamesAllThatCanChangeARun) {
     EXPECT_THAT(outcome, Succeeds());
     const auto stored = journal_->Events(outcome->run);
     EXPECT_THAT(stored, Succeeds());
-    const Json* found = Find(Json(stored->front().data), "manifest");
+    const Json started(stored->front().data);
+    const Json* found = Find(started, "manifest");
     return found ? *found : Json();
   };
   const auto hash = [](const Json& whole, std::string_view kind, std::string_view name) {
