@@ -1,8 +1,8 @@
-// Whether this build is instrumented by a sanitizer. Its runtime reserves terabytes of address space
-// and makes system calls of its own, so two walls of the sandbox stand differently there: no limit
-// on memory, and one harmless call more. Nothing else may depend on it.
+// Whether this build is instrumented by a sanitizer. Its runtime reserves terabytes of address
+// space and makes system calls of its own, so two walls of the sandbox stand differently there: no
+// limit on memory, and one harmless call more. Nothing else may depend on it.
 //
-//   if (kThisBuild == Instrumentation::kSanitizer) GTEST_SKIP() << "a sanitizer's memory has no limit";
+//   if (kThisBuild == Instrumentation::kSanitizer) GTEST_SKIP() << "memory has no limit";
 
 #ifndef DOSSIER_BASE_INSTRUMENTATION_H_
 #define DOSSIER_BASE_INSTRUMENTATION_H_
