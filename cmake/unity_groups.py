@@ -19,6 +19,8 @@ MOST_BYTES = 80_000
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 COMMENT = re.compile(r"//.*?$", re.M)
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+MEMBER = re.compile(r"(?:\.|->)\s*\w+")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 USING = re.compile(r"^using ((?:\w+::)+(\w+));", re.M)
 ALIAS = re.compile(r"^(?:using|namespace) (\w+) = ")
@@ -58,6 +60,11 @@ def own_names(text):
     return names
 
 
+def words_of(text):
+    """Words that could mean a name of another source: not those of texts, nor of members of objects."""
+    return frozenset(WORD.findall(MEMBER.sub(" ", STRING.sub('""', text))))
+
+
 class Reader:
     def __init__(self, root):
         self.root = root
@@ -71,7 +78,7 @@ class Reader:
         if not path.is_file():
             return frozenset(), frozenset()
         text = self.text(path)
-        return frozenset(WORD.findall(text)), frozenset(INCLUDE.findall(text))
+        return words_of(text), frozenset(INCLUDE.findall(text))
 
     def headers(self, text):
         waiting, seen = set(INCLUDE.findall(text)), set()
@@ -88,7 +95,7 @@ class Source:
         self.path = path
         self.size = len(text)
         self.own = own_names(text)
-        self.words = frozenset(WORD.findall(text))
+        self.words = words_of(text)
         self.headers = reader.headers(text)
 
 
