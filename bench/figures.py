@@ -381,6 +381,9 @@ def pack(setting: Setting) -> list[Figure]:
     problem = environment.prepare() or environment.prepare_repomix()
     if problem:
         return [Figure("pack", problem=problem)]
+    if not packing.counts_exactly(setting.dossier, setting.environment()):
+        return [Figure("pack", problem="o200k_base.vocab is missing: counts would be estimates; "
+                                       "`make build` makes it where scripts/setup can fetch its source")]
     runs = packing.measure(setting.dossier, setting.folder, setting.environment())
     files, size = packing.size_of(packing.tree(setting.folder))
     what = f"pack {size / 1e6:.1f} MB in {files} files, exactly counted, CPU"

@@ -1,5 +1,6 @@
 """`dossier pack` beside repomix (npm) and files-to-prompt (PyPI): cost, and prefixes that survive."""
 
+import json
 import os
 import pathlib
 import random
@@ -29,6 +30,13 @@ def size_of(path: pathlib.Path) -> tuple[int, int]:
     """Files and bytes below a folder."""
     files = [file for file in path.rglob("*") if file.is_file()]
     return len(files), sum(file.stat().st_size for file in files)
+
+
+def counts_exactly(dossier: str, env: dict[str, str]) -> bool:
+    """Whether counts are those of o200k_base, which costs more than an estimate."""
+    done = subprocess.run([dossier, "tokens", "--json", "-"], input=b"text", capture_output=True,
+                          env={**os.environ, **env})
+    return done.returncode == 0 and json.loads(done.stdout)["exact"]
 
 
 def commands(dossier: str, path: pathlib.Path, out: pathlib.Path) -> dict[str, list[str]]:

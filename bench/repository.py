@@ -81,8 +81,9 @@ def _large(root: pathlib.Path, files: int, commits: int, git: Callable[..., None
 def make(folder: pathlib.Path, scale: float) -> pathlib.Path:
     """The inputs, made once."""
     target = folder / f"repository-{scale:g}"
-    if target.exists():
+    if (target / "large").exists():  # the part that was made last
         return target
+    subprocess.run(["rm", "-rf", str(target)], check=True)
     building = folder / f"repository-{scale:g}.new"
     subprocess.run(["rm", "-rf", str(building)], check=True)
     _notes(building / "many", int(NOTES * scale))
