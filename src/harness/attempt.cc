@@ -35,6 +35,69 @@ std::string FolderFor(const std::string& worktree, const std::string& cwd) {
   return below.empty() || below.starts_with("..") ? worktree : folder.string();
 }
 
+// What an engine or a check changed in the git folder, as broken rules (REP-34).
+std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign) {
+  std::vector<Violation> violations;
+  for (const std::string& path : foreign) {
+    violations.push_back({.rule = "git-dir",
+                          .path = path,
+                          .value = "changed, and put back",
+                          .limit = "engines leave the git folder alone"});
+  }
+  return violations;
+}
+
+// What the verdict of a review makes of an attempt.
+AttemptEnd EndOfReview(const ReviewOutcome& review, AttemptEnd so_far) {
+  so_far.reason = review.verdict.reason;
+  so_far.feedback = review.verdict.feedback;
+  if (review.engine.end == ProcessOutcome::End::kTimeout) {
+    so_far.next = Next::kEnd;
+    so_far.status = TaskStatus::kTimedOut;
+    so_far.reason = review.engine.reason;
+    return so_far;
+  }
+  switch (review.verdict.kind) {
+    case Verdict::Kind::kApproved:
+      so_far.next = Next::kMerge;
+      so_far.status = TaskStatus::kMerged;
+      break;
+    case Verdict::Kind::kNeedsChanges:
+      so_far.next = Next::kRetry;
+      so_far.status = TaskStatus::kNeedsFix;
+      break;
+    case Verdict::Kind::kRejected:
+      so_far.next = Next::kEnd;
+      so_far.status = TaskStatus::kNeedsFix;
+      break;
+    default:
+      so_far.next = Next::kEnd;
+      so_far.status = TaskStatus::kReviewFailed;
+      if (!review.engine.good() && !review.engine.reason.empty()) {
+        so_far.reason = review.engine.reason;
+      }
+  }
+  return so_far;
+}
+
+// What an engine's failure to run makes of a role's work; other errors stay errors.
+Result<AttemptEnd> EndOfEngineError(const Error& error, TaskStatus failed) {
+  switch (error.code) {
+    case ErrorCode::kLimit:
+      return EndWith(TaskStatus::kBudget, error.message);
+    case ErrorCode::kTooLong:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kPermission:
+    case ErrorCode::kTimeout:
+    case ErrorCode::kDied:  // what stands over the engine was killed, by whomever
+      return EndWith(failed, error.message);
+    case ErrorCode::kCancelled:
+      return EndWith(TaskStatus::kInterrupted, error.message);
+    default:
+      return tl::unexpected(error);
+  }
+}
+
 }  // namespace
 
 Result<AttemptEnd> Attempt::Run(const Worktree& worktree) {
@@ -228,7 +291,7 @@ AttemptEnd Attempt::Refused(const std::vector<Violation>& violations, Patch patc
 Result<AttemptEnd> Attempt::Check(Patch patch) {
   AttemptEnd so_far;
   so_far.patch = std::move(patch);
-  if (work_.agents.checks.empty()) return ReviewIt(std::move(so_far));
+  if (work_.agents.checks.empty()) return Reviewed("reviewer", std::move(so_far));
   DOSSIER_ASSIGN_OR_RETURN(const std::string path,
                            WorktreePath(work_.git, work_.run(), place_.worker, Role::kReviewer));
   DOSSIER_ASSIGN_OR_RETURN(
@@ -249,7 +312,7 @@ Result<AttemptEnd> Attempt::Check(Patch patch) {
     if (auto stopped = Stopped()) return std::move(*stopped);
   }
   so_far.checks = report.text;
-  if (report.failed.empty()) return ReviewIt(std::move(so_far));
+  if (report.failed.empty()) return Reviewed("reviewer", std::move(so_far));
   so_far.next = Next::kRetry;
   so_far.status = TaskStatus::kNeedsFix;
   so_far.reason = fmt::format("the check {} failed", report.failed);
@@ -257,7 +320,7 @@ Result<AttemptEnd> Attempt::Check(Patch patch) {
   return so_far;
 }
 
-Result<AttemptEnd> Attempt::ReviewIt(AttemptEnd so_far) {
+Result<AttemptEnd> Attempt::Reviewed(std::string name, AttemptEnd so_far) {
   const auto review = Review(work_,
                              {.task = place_.task,
                               .task_name = place_.task_name,
@@ -266,6 +329,7 @@ Result<AttemptEnd> Attempt::ReviewIt(AttemptEnd so_far) {
                               .patch = &*so_far.patch,
                               .commit = so_far.patch->candidate,
                               .folder = place_.folder,
+                              .name = std::move(name),
                               .checks = so_far.checks,
                               .feedback = place_.feedback},
                              work_.budget.token());
@@ -295,68 +359,8 @@ Result<AttemptEnd> Attempt::ReviewIt(AttemptEnd so_far) {
   return EndOfReview(*review, std::move(so_far));
 }
 
-std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign) {
-  std::vector<Violation> violations;
-  for (const std::string& path : foreign) {
-    violations.push_back({.rule = "git-dir",
-                          .path = path,
-                          .value = "changed, and put back",
-                          .limit = "engines leave the git folder alone"});
-  }
-  return violations;
-}
-
 std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, const Patch& patch) {
   return CheckPolicy(work.policy, task.targets, patch, work.control).violations;
-}
-
-AttemptEnd EndOfReview(const ReviewOutcome& review, AttemptEnd so_far) {
-  so_far.reason = review.verdict.reason;
-  so_far.feedback = review.verdict.feedback;
-  if (review.engine.end == ProcessOutcome::End::kTimeout) {
-    so_far.next = Next::kEnd;
-    so_far.status = TaskStatus::kTimedOut;
-    so_far.reason = review.engine.reason;
-    return so_far;
-  }
-  switch (review.verdict.kind) {
-    case Verdict::Kind::kApproved:
-      so_far.next = Next::kMerge;
-      so_far.status = TaskStatus::kMerged;
-      break;
-    case Verdict::Kind::kNeedsChanges:
-      so_far.next = Next::kRetry;
-      so_far.status = TaskStatus::kNeedsFix;
-      break;
-    case Verdict::Kind::kRejected:
-      so_far.next = Next::kEnd;
-      so_far.status = TaskStatus::kNeedsFix;
-      break;
-    default:
-      so_far.next = Next::kEnd;
-      so_far.status = TaskStatus::kReviewFailed;
-      if (!review.engine.good() && !review.engine.reason.empty()) {
-        so_far.reason = review.engine.reason;
-      }
-  }
-  return so_far;
-}
-
-Result<AttemptEnd> EndOfEngineError(const Error& error, TaskStatus failed) {
-  switch (error.code) {
-    case ErrorCode::kLimit:
-      return EndWith(TaskStatus::kBudget, error.message);
-    case ErrorCode::kTooLong:
-    case ErrorCode::kNotFound:
-    case ErrorCode::kPermission:
-    case ErrorCode::kTimeout:
-    case ErrorCode::kDied:  // what stands over the engine was killed, by whomever
-      return EndWith(failed, error.message);
-    case ErrorCode::kCancelled:
-      return EndWith(TaskStatus::kInterrupted, error.message);
-    default:
-      return tl::unexpected(error);
-  }
 }
 
 }  // namespace dossier::harness

@@ -52,6 +52,9 @@ class Attempt {
   Result<AttemptEnd> Run(const Worktree& worktree);
   // From a patch that was taken before (REP-51).
   Result<AttemptEnd> Judge(Patch patch);
+  // What a review makes of the patch of `so_far`; `name` is that of its files. Also for what a
+  // merge made of the patch (REP-43).
+  Result<AttemptEnd> Reviewed(std::string name, AttemptEnd so_far);
 
  private:
   Result<EngineOutcome> Engineer(const Worktree& worktree);
@@ -59,7 +62,6 @@ class Attempt {
   Result<Patch> Take(const Worktree& worktree);
   Result<AttemptEnd> Check(Patch patch);
   AttemptEnd Refused(const std::vector<Violation>& violations, Patch patch);
-  Result<AttemptEnd> ReviewIt(AttemptEnd so_far);
   // Why the work was stopped from outside, if it was.
   std::optional<AttemptEnd> Stopped() const;
   void Count(const EngineOutcome& outcome);
@@ -69,14 +71,6 @@ class Attempt {
   TaskResult& result_;
   std::vector<std::string> foreign_;  // changes in the git folder
 };
-
-// What the verdict of a review makes of an attempt.
-AttemptEnd EndOfReview(const ReviewOutcome& review, AttemptEnd so_far);
-// What an engine's failure to run makes of a role's work; other errors stay errors.
-Result<AttemptEnd> EndOfEngineError(const Error& error, TaskStatus failed);
-
-// What an engine or a check changed in the git folder, as broken rules (REP-34).
-std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign);
 
 // Every rule that `patch` breaks (REP-38), and what taking it found.
 std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, const Patch& patch);

@@ -37,7 +37,7 @@ Status RecordElsewhere(const RunLogPlaces& places, const Intent& intent) {
 
 class Merging {
  public:
-  Merging(Work& work, const MergePlace& place, AttemptEnd approved, TaskResult* result)
+  Merging(Work& work, const AttemptPlace& place, AttemptEnd approved, TaskResult* result)
       : work_(work), place_(place), end_(std::move(approved)), result_(*result) {}
 
   Result<AttemptEnd> Run() {
@@ -133,43 +133,23 @@ class Merging {
     end_.patch = outcome.again;
     result_.patch_sha256 = outcome.again.sha256;
     result_.patch_file = outcome.again.file;
-    const auto review = Review(work_,
-                               {.task = place_.task,
-                                .task_name = place_.task_name,
-                                .attempt = place_.attempt,
-                                .worker = place_.worker,
-                                .patch = &*end_.patch,
-                                .commit = end_.patch->candidate,
-                                .folder = place_.folder,
-                                .name = fmt::format("reviewer-{}", round + 1),
-                                .checks = end_.checks,
-                                .feedback = {}},
-                               work_.budget.token());
-    if (!review) {
-      DOSSIER_ASSIGN_OR_RETURN(end_, EndOfEngineError(review.error(), TaskStatus::kReviewFailed));
-      return false;
-    }
-    result_.review_exit = review->engine.ExitJson();
-    if (!review->foreign.empty()) {
-      result_.violations = GitDirViolations(review->foreign);
-      end_ = End(Next::kRetry, TaskStatus::kPolicyViolation, review->verdict.reason);
-      return false;
-    }
-    end_ = EndOfReview(*review, std::move(end_));
+    DOSSIER_ASSIGN_OR_RETURN(end_,
+                             Attempt(work_, place_, &result_)
+                                 .Reviewed(fmt::format("reviewer-{}", round + 1), std::move(end_)));
     if (end_.next != Next::kMerge) return false;
     DOSSIER_RETURN_IF_ERROR(LogApproval(work_, place_, *end_.patch));
     return true;
   }
 
   Work& work_;
-  const MergePlace& place_;
+  const AttemptPlace& place_;
   AttemptEnd end_;
   TaskResult& result_;
 };
 
 }  // namespace
 
-Status LogApproval(Work& work, const MergePlace& place, const Patch& patch) {
+Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch) {
   return work.log.Add("approval.accepted", place.task->id,
                       {{"attempt", place.attempt},
                        {"base", patch.base},
@@ -178,7 +158,7 @@ Status LogApproval(Work& work, const MergePlace& place, const Patch& patch) {
                        {"reviewer", work.reviewer_name}});
 }
 
-Result<AttemptEnd> MergeTask(Work& work, const MergePlace& place, AttemptEnd approved,
+Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd approved,
                              TaskResult* result) {
   return Merging(work, place, std::move(approved), result).Run();
 }

@@ -19,20 +19,12 @@
 
 namespace dossier::harness {
 
-struct MergePlace {
-  const sources::Task* task = nullptr;
-  std::string task_name;
-  std::int64_t attempt = 1;
-  int worker = 1;
-  std::string folder;
-};
-
 // kRetry: the branch moved, and a new attempt is needed. Errors: those of git, the log, the disk.
-Result<AttemptEnd> MergeTask(Work& work, const MergePlace& place, AttemptEnd approved,
+Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd approved,
                              TaskResult* result);
 
 // The durable word that `patch` may be merged.
-Status LogApproval(Work& work, const MergePlace& place, const Patch& patch);
+Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch);
 
 // REP-45, first in every writing command. Errors: kFailed, naming both commits and the ways out, if
 // nobody can tell what the open merge was.

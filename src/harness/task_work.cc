@@ -211,11 +211,7 @@ Result<Patch> TaskWork::TakeUp(const TaskProgress& progress) {
 Result<AttemptEnd> TaskWork::Merged(AttemptEnd approved) {
   const Patch& patch = *approved.patch;
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, Folder());
-  const MergePlace place{.task = &task_,
-                         .task_name = name_,
-                         .attempt = attempt_,
-                         .worker = start_.worker,
-                         .folder = folder};
+  const AttemptPlace place = Place(folder, {});
   if (std::exchange(approval_, Approval::kNew) == Approval::kNew) {
     DOSSIER_RETURN_IF_ERROR(LogApproval(work_, place, patch));
   }

@@ -216,7 +216,9 @@ class Trees(Hostile):
 
 
 class Branch(Hostile):
-    def test_a_folder_that_the_branch_renamed_meanwhile(self):  # REP-43: reviewed again
+    """While the reviewer reads, the branch renames the folder of the patch: it is reviewed again."""
+
+    def set_up(self, second_review: str) -> None:
         self.allow()
         self.git("config", "merge.directoryRenames", "true")
         for name in ("a", "b", "c"):
@@ -224,14 +226,30 @@ class Branch(Hostile):
         self.engineer("echo new > old/new.txt")
         self.reviewer(f"if ! [ -e $HOME/moved ]; then touch $HOME/moved; cd {self.repo}; "
                       "unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES; "
-                      "git mv old new && git commit -qm moved; cd - >/dev/null; fi; "
+                      f"git mv old new && git commit -qm moved; cd - >/dev/null; {second_review} fi; "
                       + agents_case.APPROVE, writable=["~/"])
+
+    def test_the_second_approval_is_for_what_is_merged(self):  # REP-43
+        self.set_up("")
         status, reason, _ = self.outcome("--confine", "none")
         self.assertEqual(status, "merged", reason)
         self.assertTrue((self.repo / "new/new.txt").exists())
         reviews = [line for line in self.log() if line["event"] == "approval.accepted"]
         self.assertEqual(len(reviews), 2)
         self.assert_consistent(1)
+
+    def test_the_second_review_ends_with_the_time_of_the_run(self):  # REP-43, REP-53
+        self.set_up("else sleep 600;")
+        status, reason, _ = self.outcome("--confine", "none", "--max-seconds", "5")
+        self.assertEqual(status, "budget", reason)
+        self.assert_consistent(0)
+
+    def test_the_second_reviewer_leaves_the_git_folder_alone_too(self):  # REP-34, REP-43
+        self.set_up(f"else echo true > {self.repo}/.git/hooks/post-merge;")
+        status, reason, rules = self.outcome("--confine", "none")
+        self.assertEqual((status, rules), ("policy-violation", ["git-dir"]), reason)
+        self.assertIn("rule git-dir: ", reason)
+        self.assert_consistent(0)
 
 
 if __name__ == "__main__":

@@ -340,14 +340,19 @@ class WrongUse(agents_case.AgentsCase):
 
 
 class Stopping(agents_case.AgentsCase):
-    def test_an_interrupt_stops_engines_and_a_resume_goes_on(self):  # REP-52, REP-51
-        self.engineer("if [ -e \"$HOME/again\" ]; then mkdir -p src; echo x > src/x; else "
-                      "touch \"$HOME/begun\"; sleep 600; fi", writable=["~/"])
-        self.commit()
+    def run_until_begun(self):
+        """A run whose engineer has made the file `begun`."""
         run = self.start("--trust-config", "agents", "run", *self.CONFINE, cwd=self.repo)
         while not (self.home / "begun").exists():
             self.assertIsNone(run.poll())
             time.sleep(0.02)
+        return run
+
+    def test_an_interrupt_stops_engines_and_a_resume_goes_on(self):  # REP-52, REP-51
+        self.engineer("if [ -e \"$HOME/again\" ]; then mkdir -p src; echo x > src/x; else "
+                      "touch \"$HOME/begun\"; sleep 600; fi", writable=["~/"])
+        self.commit()
+        run = self.run_until_begun()
         children = self.children_of(run.pid)
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=10)
@@ -362,10 +367,7 @@ class Stopping(agents_case.AgentsCase):
     def test_who_follows_a_run_that_was_killed_is_let_go(self):  # 3.2
         self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
         self.commit()
-        run = self.start("--trust-config", "agents", "run", *self.CONFINE, cwd=self.repo)
-        while not (self.home / "begun").exists():
-            self.assertIsNone(run.poll())
-            time.sleep(0.02)
+        run = self.run_until_begun()
         run.kill()
         run.communicate()
         code, out, err = self.dossier("status", "--follow", limit=30)
@@ -381,10 +383,7 @@ class Stopping(agents_case.AgentsCase):
     def test_a_changed_policy_or_task_is_not_gone_on_with(self):  # REP-51
         self.engineer("touch \"$HOME/begun\"; sleep 600", writable=["~/"])
         self.commit()
-        run = self.start("--trust-config", "agents", "run", *self.CONFINE, cwd=self.repo)
-        while not (self.home / "begun").exists():
-            self.assertIsNone(run.poll())
-            time.sleep(0.02)
+        run = self.run_until_begun()
         run.kill()
         run.communicate()
         self.tasks({"id": "fact-001", "summary": "Another"})
