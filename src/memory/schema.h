@@ -1,0 +1,41 @@
+// The tables of a memory store (schema version 1), and how its file is opened.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(store::Database db, OpenMemoryDatabase(path, options));
+//
+// docs/formats/memory.md says what each table holds. Thread-safety: may be called from many threads
+// and processes on one path.
+
+#ifndef DOSSIER_MEMORY_SCHEMA_H_
+#define DOSSIER_MEMORY_SCHEMA_H_
+
+#include <string>
+
+#include "base/result.h"
+#include "memory/types.h"
+#include "store/sqlite.h"
+
+namespace dossier::memory {
+
+inline constexpr std::int64_t kSchemaVersion = 1;  // meta.schema_version
+// Of the rules that make terms of a text; another one in a store: its index is made anew.
+inline constexpr std::int64_t kTokenizerVersion = 1;  // meta.tokenizer_version
+
+enum class UseFts : std::uint8_t { kAuto, kOn, kOff };
+enum class Durability : std::uint8_t { kNormal, kFull };  // kFull: survives power loss
+enum class OpenMode : std::uint8_t { kExisting, kCreate };
+
+struct DatabaseOptions {
+  OpenMode mode = OpenMode::kExisting;
+  UseFts use_fts = UseFts::kAuto;
+  Durability durability = Durability::kNormal;
+  Micros now = 0;            // meta.created_at of a new store
+  std::string new_store_id;  // 32 hex digits; "": drawn
+};
+
+// Errors: kNotFound ("no memory store at PATH; make one with `dossier memory init`"), kDamaged,
+// kConfig (a newer version; the versions are named), kPermission, kIo, kLocked.
+Result<store::Database> OpenMemoryDatabase(const std::string& path, const DatabaseOptions& options);
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_SCHEMA_H_
