@@ -113,6 +113,15 @@ class CallsTest(WorkerTest):
         self.assertEqual(self.host.calls[-1][1]["items"],
                          {"records": {"ctx": 0, "from": 0, "to": 20, "field": "status"}})
 
+    def test_a_label_that_was_not_asked_for_has_no_count(self) -> None:  # REC-52
+        for read in ("counts['late']", "counts.get('late', 0)", "counts.get('late')"):
+            error = self.error(f"map_llm(['open'], ['open', 'done']).{read}")
+            self.assertIn("no item could get the label 'late': the call named only 'open', 'done'",
+                          error["message"])
+            self.assertNotIn("Known keys", json.dumps(error))
+        self.assertEqual(self.value("map_llm(['open'], ['open', 'done']).counts.get('open')"), 1)
+        self.assertNotIn("__name__", json.dumps(self.error("{'a': 1}['b']")))
+
     def test_map_llm_takes_all_kinds_of_items(self) -> None:  # REC-19
         cases = [("map_llm(labels=['open', 'done'])", 20, 0),
                  ("map_llm(records[2:6], ['open', 'done'])", 4, 0),

@@ -144,7 +144,7 @@ def _keys_in_sight(error: BaseException) -> list[str]:
     if place is not None:
         seen = [*place.tb_frame.f_locals.values()][:200]
         for value in seen:
-            if isinstance(value, dict) and value is not place.tb_frame.f_globals:
+            if isinstance(value, dict) and "__name__" not in value:  # a name space is no data
                 keys.update((key, None) for key in list(dict.keys(value))[:200]
                             if isinstance(key, str))
     keys.update(dict.fromkeys(Row._fields.shown))

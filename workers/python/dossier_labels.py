@@ -15,8 +15,20 @@ import _dossier
 
 from dossier_bridge import LLMError, Parts, as_text, call, spans_of
 from dossier_calls import Caller
-from dossier_records import Records
+from dossier_records import FieldError, Records
 from dossier_text import Source
+
+
+class _Counts(dict[str, int]):
+    """How many items have which label; says which labels there are when asked for another."""
+
+    def __missing__(self, label: object) -> int:
+        raise FieldError(f"no item could get the label {label!r}: the call named only "
+                         f"{', '.join(map(repr, self))}. Call map_llm again with the labels that "
+                         "the question asks for")
+
+    def get(self, label: object, default: Any = None) -> Any:
+        return self[label]  # a default would be a count of something that nobody counted
 
 
 class LabelResult:
@@ -25,7 +37,7 @@ class LabelResult:
     def __init__(self, names: Sequence[str], indexes: Sequence[int],
                  failed: Sequence[int]) -> None:
         self.labels = [names[i] if 0 <= i < len(names) else None for i in indexes]
-        self.counts = dict.fromkeys(names, 0)
+        self.counts = _Counts((name, 0) for name in names)
         for label in self.labels:
             if label is not None:
                 self.counts[label] += 1
