@@ -86,7 +86,7 @@ SLIPS = [
     ("{'alpha': 1}['x']", "KeyError", ""),
     ("d = {'alpha': 1}\nd['alpa']", "KeyError", "'alpha'"),
     ("import json\njson.dumps(records)", "TypeError", "list(records)"),
-    ("import requests\nrequests.get", "ModuleNotFoundError", "Nothing can be installed"),
+    ("import no_such_module\nno_such_module.get", "ModuleNotFoundError", "Nothing can be installed"),
     ("open('x.txt')", "FileNotFoundError", "open('log.ndjson')"),
     ("def f():\n    return f()\nf()", "RecursionError", "loop"),
     ("raise MemoryError", "MemoryError", "build no list of it: `records` holds the rows"),
