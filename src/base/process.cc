@@ -82,7 +82,8 @@ pid_t StartChild(const Child& child) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t pid = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  const pid_t pid =
+      vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork,bugprone-unsafe-functions)
   if (pid == 0) RunChild(child);
   const int reason = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

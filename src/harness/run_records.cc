@@ -36,6 +36,31 @@ TaskRecord TaskRecordOf(const Json& line) {
   return record;
 }
 
+std::int64_t MillisOf(std::string_view time) {
+  const auto parsed = ParseTime(time);
+  if (!parsed) return 0;
+  return std::chrono::duration_cast<Millis>(parsed->time_since_epoch()).count();
+}
+
+// One event of a log into what is known of its task.
+void TakeIn(const ParsedLine& line, RunRecord* record,
+            std::map<std::string, std::string>* digests) {
+  const Json value(line.data);
+  const std::string task = TextAt(value, "task-id");
+  if (line.event == "task.claimed") (*digests)[task] = TextAt(value, "task-digest");
+  if (line.event == "merge.done") {
+    record->merges.insert_or_assign(task, TaskRecord{.status = "merged",
+                                                     .reason = "",
+                                                     .commit = TextAt(value, "commit"),
+                                                     .digest = (*digests)[task],
+                                                     .timestamp = MillisOf(line.time)});
+  }
+  if (line.event != "task.finished") return;
+  const TaskRecord last = TaskRecordOf(value);
+  if (last.status == "merged") record->merges.insert_or_assign(task, last);
+  record->tasks.insert_or_assign(task, last);
+}
+
 // When the run of a log began.
 Clock::Wall BeginOf(const std::string& path) {
   std::string line;
@@ -68,18 +93,17 @@ Result<RunRecord> ReadRunLog(const std::string& path) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   RunRecord record{.file = path.substr(path.rfind('/') + 1)};
   record.run = record.file.substr(0, record.file.size() - kEnding.size());
+  std::map<std::string, std::string> digests;  // of the tasks that were claimed
   for (const std::string_view line : Split(text, '\n')) {
     if (TrimSpace(line).empty()) continue;
-    auto parsed = ParseLogLine(line);
+    const auto parsed = ParseLogLine(line);
     if (!parsed) {
       ++record.skipped_lines;
       continue;
     }
     record.finished |= parsed->event == "run.finished";
     if (parsed->event == "run.resumed") record.finished = false;
-    if (parsed->event != "task.finished") continue;
-    const Json value(std::move(parsed->data));
-    record.tasks.insert_or_assign(TextAt(value, "task-id"), TaskRecordOf(value));
+    TakeIn(*parsed, &record, &digests);
   }
   for (const auto& [id, task] : record.tasks) ++record.counts[task.status];
   return record;
@@ -116,8 +140,8 @@ Status RunRecords::Refresh() {
 std::optional<RunRecords::Found> RunRecords::FindMerge(std::string_view task) const {
   std::optional<Found> newest;
   for (const auto& [path, log] : logs_) {
-    const auto found = log.record.tasks.find(task);
-    if (found == log.record.tasks.end() || found->second.status != "merged") continue;
+    const auto found = log.record.merges.find(task);
+    if (found == log.record.merges.end()) continue;
     if (!newest || newest->record.timestamp <= found->second.timestamp) {
       newest = Found{log.record.run, found->second};
     }

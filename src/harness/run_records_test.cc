@@ -71,5 +71,21 @@ TEST(RunRecordsTest, OtherRunsAreSeenAsTheyGrow) {  // REP-32, REP-49
   EXPECT_EQ(records.FindMerge("a")->record.timestamp, 7);
 }
 
+TEST(RunRecordsTest, AMergeCountsAlsoIfTheRunWasKilledBehindIt) {  // REP-49, REP-51
+  const TempFolder ground = *TempFolder::Make();
+  ASSERT_TRUE(WriteFileAtomic(
+      ground.path() + "/run-1.jsonl",
+      R"({"v":1,"run":"run-1","seq":1,"time":"2026-01-17T10:00:00.100Z","event":"task.claimed","task-id":"a","task-digest":"d1"}
+{"v":1,"run":"run-1","seq":2,"time":"2026-01-17T10:00:00.900Z","event":"merge.done","task-id":"a","commit":"abc"}
+)"));
+  RunRecords records(ground.path());
+  ASSERT_TRUE(records.Refresh());
+  const auto merge = records.FindMerge("a");
+  ASSERT_TRUE(merge);
+  EXPECT_EQ(merge->record.commit, "abc");
+  EXPECT_EQ(merge->record.digest, "d1");
+  EXPECT_EQ(merge->record.timestamp, 1768644000900);
+}
+
 }  // namespace
 }  // namespace dossier::harness
