@@ -61,6 +61,24 @@ Result<std::string> Boundary(const StateFolder& state) {
   return fresh;
 }
 
+// The worktree's own program or script of that name is the engineer's to change: files that the
+// command line names are those of the checkout, whatever folder the engine runs in.
+void UseOwnFiles(const std::string& root, const std::vector<std::string>& environment,
+                 std::vector<std::string>* argv) {
+  std::error_code ignored;
+  for (std::string& word : *argv) {
+    const bool program = &word == &argv->front();
+    if (word.empty() || word.find_first_of("/{-") == 0) continue;
+    if (program && word.starts_with("~/")) {
+      word = Expand(word, environment);
+    } else if (program
+                   ? word.find('/') != std::string::npos
+                   : std::filesystem::is_regular_file(fmt::format("{}/{}", root, word), ignored)) {
+      word = fmt::format("{}/{}", root, word);
+    }
+  }
+}
+
 }  // namespace
 
 Result<RunGround> RunGround::Find(const RunPorts& ports) {
@@ -274,12 +292,7 @@ Result<RoleEngine> RunSetup::MakeEngine(const std::string& name, RunBudget& budg
     if (config.input == sources::AgentEngine::Input::kPrompt) {
       spec.stdin_prompt = ProcessEngineSpec::PromptOnStdin::kYes;
     }
-    // The worktree's own program of that name is the engineer's to change.
-    std::string& program = spec.argv.front();
-    if (program.find('/') != std::string::npos && program.find_first_of("/{") != 0) {
-      program = program.starts_with("~/") ? Expand(program, ports_.environment)
-                                          : fmt::format("{}/{}", ground_.root, program);
-    }
+    UseOwnFiles(ground_.root, ports_.environment, &spec.argv);
     for (const std::string& path : config.writable) {
       spec.writable.push_back(Expand(path, ports_.environment));
     }

@@ -84,11 +84,12 @@ class Walls(Hostile):
     def test_a_program_of_the_tree_is_not_the_reviewer(self):  # REP-41
         self.allow()
         self.put("tools/review.sh", "#!/bin/sh\nexit 1\n").chmod(0o755)
-        self.configure(reviewer_keys={"argv": ["./tools/review.sh", "{prompt_file}"]})
         script = "#!/bin/sh\n" + agents_case.APPROVE.replace("$0", "$1") + "\n"
-        self.engineer(f"cat > tools/review.sh <<'END'\n{script}END\n")
-        status, reason, _ = self.outcome()
-        self.assertEqual(status, "review-failed", reason)
+        for argv in (["./tools/review.sh"], ["sh", "tools/review.sh"]):
+            self.configure(reviewer_keys={"argv": [*argv, "{prompt_file}"]})
+            self.engineer(f"cat > tools/review.sh <<'END'\n{script}END\n")
+            status, reason, _ = self.outcome()
+            self.assertEqual(status, "review-failed", (argv, reason))
 
     def test_what_an_engine_does_to_the_git_folder(self):  # REP-A20, REP-34, REP-36
         git = self.repo / ".git"
