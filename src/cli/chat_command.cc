@@ -48,6 +48,7 @@ class ChatRun {
     if (IsSession()) arguments_.interactive = true;
     // Before anything starts: a project that is not trusted must change nothing.
     DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(global_, {}, err_));
+    early_ = config.warnings;
     if (arguments_.validate_schema) return ShowSchema(config);
     const bool stream = arguments_.stream.value_or(
         config.stream.value_or(terminal_.out == Terminal::Kind::kTerminal));
@@ -57,13 +58,18 @@ class ChatRun {
     DOSSIER_ASSIGN_OR_RETURN(const auto setup,
                              ChatSetup::Make(
                                  arguments_, global_, std::move(config),
-                                 [this](std::string_view line) { Say(line); }, cancel_));
+                                 [this](std::string_view line) { SayOfSetup(line); }, cancel_));
     if (setup->id_is_new()) Say("conversation: " + setup->id(), Prefix::kNo);
     ChatOutput output(OutputOptions(stream, raw, *setup), cancel_, out_, err_);
-    const TurnOutcome outcome =
+    output.ReportEarlier(early_);
+    TurnOutcome outcome =
         setup->chat().Send(setup->RequestFor(std::move(prompt)), output, output.token());
+    outcome.warnings.insert(outcome.warnings.begin(), early_.begin(), early_.end());
     return output.Finish(outcome);
   }
+
+  // What was said before the turn began: it belongs into the JSON of its end, however that comes.
+  const std::vector<std::string>& early_warnings() const { return early_; }
 
  private:
   enum class Prefix { kYes, kNo };
@@ -128,6 +134,12 @@ class ChatRun {
     return setup.schema() ? MarkdownMode::kOff : mode.value_or(MarkdownMode::kAuto);
   }
 
+  void SayOfSetup(std::string_view line) {
+    constexpr std::string_view kWarning = "warning: ";
+    if (line.starts_with(kWarning)) early_.emplace_back(line.substr(kWarning.size()));
+    Say(line);
+  }
+
   void Say(std::string_view line, Prefix prefix = Prefix::kYes) const {
     if (global_.quiet && prefix == Prefix::kYes) return;
     err_ << (prefix == Prefix::kYes ? "dossier: " : "") << line << "\n" << std::flush;
@@ -158,10 +170,11 @@ class ChatRun {
     PromptRequest request{.prompt = arguments_.prompt, .timeout = timeout};
     if (global_.no_stdin) request.stdin_use = PromptRequest::Stdin::kNever;
     if (mode == config::Mode::kCompat) request.trim = PromptRequest::Trim::kBothEnds;
-    DOSSIER_ASSIGN_OR_RETURN(
-        PromptInput input,
-        ReadPromptInput(
-            request, in, [&](std::string_view text) { PrintWarning(err_, text); }, cancel_));
+    const auto warn = [this](std::string_view text) {
+      early_.emplace_back(text);
+      PrintWarning(err_, text);
+    };
+    DOSSIER_ASSIGN_OR_RETURN(PromptInput input, ReadPromptInput(request, in, warn, cancel_));
     if (input.text.empty()) {
       return MakeError(ErrorCode::kUsage,
                        "chat: there is no PROMPT and nothing on stdin: dossier chat \"PROMPT\"");
@@ -194,14 +207,17 @@ class ChatRun {
   const Terminal terminal_;
   std::ostream& out_;
   std::ostream& err_;
+  std::vector<std::string> early_;
 };
 
 }  // namespace
 
 int RunChat(const ChatArguments& arguments, const GlobalFlags& global, Interrupt& interrupt,
             std::ostream& out, std::ostream& err) {
-  const Result<int> code = ChatRun(arguments, global, interrupt, out, err).Run();
-  return code ? *code : PrintFailure(code.error(), FormOf(arguments), out, err);
+  ChatRun run(arguments, global, interrupt, out, err);
+  const Result<int> code = run.Run();
+  if (code) return *code;
+  return PrintFailure(code.error(), FormOf(arguments), run.early_warnings(), out, err);
 }
 
 }  // namespace dossier::cli

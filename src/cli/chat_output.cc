@@ -95,14 +95,18 @@ Json OutcomeJson(const TurnOutcome& outcome) {
   return out;
 }
 
-int PrintFailure(const Error& error, ChatOutput::Form form, std::ostream& out, std::ostream& err) {
+int PrintFailure(const Error& error, ChatOutput::Form form,
+                 const std::vector<std::string>& warnings, std::ostream& out, std::ostream& err) {
   const int exit = ExitCode(error.code);
   const JsonObject json = ErrorJson(ErrorName(error.code), exit, error.message);
   if (form == ChatOutput::Form::kJson) {
-    out << ToJson(
-               JsonObject{{"schema", kSchemaVersion}, {"error", json}, {"warnings", JsonArray()}})
+    out << ToJson(JsonObject{
+               {"schema", kSchemaVersion}, {"error", json}, {"warnings", TextsJson(warnings)}})
         << "\n";
   } else if (form == ChatOutput::Form::kJsonLines) {
+    for (const std::string& warning : warnings) {
+      out << ToJson(JsonObject{{"event", "warning"}, {"message", Redact(warning)}}) << "\n";
+    }
     out << ToJson(JsonObject{{"event", "error"}, {"error", json}}) << "\n"
         << ToJson(JsonObject{{"event", "end"}, {"exit", exit}}) << "\n";
   }
@@ -172,6 +176,10 @@ void ChatOutput::OnWarning(std::string_view sentence) {
   Event("warning", {{"message", Redact(sentence)}});
   if (options_.quiet == Quiet::kYes || closed()) return;
   PrintWarning(err_, sentence);
+}
+
+void ChatOutput::ReportEarlier(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) Event("warning", {{"message", Redact(warning)}});
 }
 
 int ChatOutput::Finish(const TurnOutcome& outcome) {

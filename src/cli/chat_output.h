@@ -15,6 +15,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/cancel.h"
 #include "cli/reply_view.h"
@@ -59,6 +60,9 @@ class ChatOutput final : public conversation::ChatEvents {
   void OnCompaction(std::string_view line) override;
   void OnWarning(std::string_view sentence) override;
 
+  // Warnings that stood on stderr before there was a turn, as events of --jsonl.
+  void ReportEarlier(const std::vector<std::string>& warnings);
+
   // Prints what is left; returns the exit code.
   int Finish(const conversation::TurnOutcome& outcome);
 
@@ -86,8 +90,9 @@ std::string ToolLine(const JsonObject& record, std::string_view why);
 
 // {"schema":1,"text",…,"exit"} of section 5; of a failure {"schema":1,"error",…}.
 Json OutcomeJson(const conversation::TurnOutcome& outcome);
-// For failures before a turn begins.
-int PrintFailure(const Error& error, ChatOutput::Form form, std::ostream& out, std::ostream& err);
+// For failures before a turn begins; `warnings` stand on stderr already.
+int PrintFailure(const Error& error, ChatOutput::Form form,
+                 const std::vector<std::string>& warnings, std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli
 

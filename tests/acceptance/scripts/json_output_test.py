@@ -135,6 +135,18 @@ class JsonOutput(harness.Case):
                 self.assertEqual(value["error"]["exit"], code)
                 self.assertIn("dossier: " + value["error"]["message"], err)
 
+    def test_what_was_warned_of_before_the_turn_is_in_the_object(self):  # CON-1
+        self.write("dossier.yml", "model: scripted\nno_such_key: 1\n")
+        for flags in ("--model scripted:replies.json", "--model scripted:missing.json"):
+            with self.subTest(flags):
+                _, value, err = self.object_of(f"chat --json {flags} hello")
+                self.assertIn("no_such_key", " ".join(value["warnings"]), value)
+                self.assertIn("no_such_key", err)
+                _, out, _ = self.run_to_end("chat", "--jsonl", *flags.split(" "), "hello")
+                events = [json.loads(row) for row in out.splitlines()]
+                self.assertIn("no_such_key", " ".join(
+                    event["message"] for event in events if event["event"] == "warning"), out)
+
     def test_every_command_with_the_flag_says_so_of_wrong_flags(self):
         help_of = lambda *path: subprocess.run(
             [harness.DOSSIER, "help", *path], env=self.env, cwd=self.home, check=True,
