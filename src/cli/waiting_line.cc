@@ -10,7 +10,7 @@ constexpr std::string_view kFrames[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴"
 
 }  // namespace
 
-void WaitingLine::Start(std::string what) {
+void WaitingLine::Start(std::string_view what) {
   if (terminal_.err != Terminal::Kind::kTerminal) return;
   Stop();
   std::lock_guard lock(thread_mutex_);

@@ -14,7 +14,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <ostream>
-#include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/clock.h"
@@ -31,7 +31,7 @@ class WaitingLine {
   WaitingLine(const WaitingLine&) = delete;
   WaitingLine& operator=(const WaitingLine&) = delete;
 
-  void Start(std::string what);
+  void Start(std::string_view what);
   // Also erases what was drawn.
   void Stop();
 

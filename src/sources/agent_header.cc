@@ -64,7 +64,7 @@ class Builder {
     out_.head = Name(repo.head);
     out_.recent_window = fmt::format("{}s", duration_cast<seconds>(input_.window).count());
     const HeaderExtras& extras = input_.extras;
-    if (extras.dirty) out_.dirty = repo.dirty.value_or(false);
+    if (extras.dirty) out_.dirty = repo.dirty;  // none: git could not say, and the problem says so
     if (extras.upstream) out_.upstream = repo.upstream;
     if (extras.commits) {
       out_.commits.emplace();

@@ -86,7 +86,7 @@ struct Header {
   };
   std::string branch, head, recent_window;
   // Of `repo`, last; unset ones are not shown.
-  std::optional<bool> dirty;
+  std::optional<bool> dirty;                        // none also if git could not say
   std::optional<std::optional<Upstream>> upstream;  // shown as null without one
   std::optional<std::vector<std::string>> commits;
   std::optional<std::string> date;

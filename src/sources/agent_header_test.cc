@@ -242,6 +242,8 @@ TEST(AgentHeaderTest, ExtraKeysStandLastInRepo) {  // REP-19
       << ToYaml(header);
   input.repo.upstream.reset();
   EXPECT_NE(ToYaml(BuildHeader(input)).find("  upstream: null\n"), std::string::npos);
+  input.repo.dirty.reset();
+  EXPECT_EQ(ToYaml(BuildHeader(input)).find("dirty"), std::string::npos) << "nobody knows";
 }
 
 TEST(AgentHeaderTest, JsonAndMarkdownHoldTheSame) {  // REP-20
