@@ -11,16 +11,32 @@
 #ifndef DOSSIER_MEMORY_SEARCH_H_
 #define DOSSIER_MEMORY_SEARCH_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "memory/types.h"
 
 namespace dossier::memory {
 
 // What a query may look through. Summaries are searched with archival records.
 enum class SearchTier : std::uint8_t { kRecall, kArchival, kCore };
+
+// A list that is made in another way, for the fusion (MEM-45): by the likeness of embeddings, say.
+struct Query;
+struct ScoredRecord {
+  std::int64_t id = 0;
+  double score = 0;
+};
+struct FurtherList {
+  std::string name;     // a model's
+  double weight = 1.0;  // a place in the list counts weight / (20 + rank)
+  // Records, best first, any of the store: those that the view does not show, or that the query's
+  // filters leave out, are passed over. Its error is that of the search.
+  std::function<Result<std::vector<ScoredRecord>>(const Query& query)> best;
+};
 
 struct Query {
   std::string text;
@@ -29,8 +45,9 @@ struct Query {
   std::vector<std::string> tags;  // a hit has all of them
   std::optional<std::string> kind;
   std::optional<std::string> thread;
-  std::optional<Micros> since;  // inclusive
-  std::optional<Micros> until;  // inclusive
+  std::optional<Micros> since;             // inclusive
+  std::optional<Micros> until;             // inclusive
+  std::vector<FurtherList> further_lists;  // none: no network, no model
 };
 
 // One term's part in a score.
@@ -47,6 +64,7 @@ struct ListPlace {
   std::string list;         // "records", "windows", a model's name
   std::int64_t rank = 0;    // from 0
   double score = 0;         // rounded to 1e-9
+  double part = 0;          // of the hit's score: weight / (20 + rank)
   std::int64_t length = 0;  // terms
   double average_length = 0;
   std::int64_t texts = 0;  // N

@@ -1,0 +1,139 @@
+#include "memory/ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace dossier::memory {
+namespace {
+
+constexpr double kK1 = 1.2, kB = 0.75;
+constexpr double kRoundTo = 1e9;
+constexpr double kFirstPlace = 20;
+
+// idf·f·(k1+1) / (f + k1·(1−b+b·len/avglen)), with what does not change from text to text worked
+// out before.
+class TermScorer {
+ public:
+  TermScorer(const TextTable& table, Unit unit, const TermPostings& term)
+      : idf_(Idf(table.size(), term.texts(unit))),
+        weight_(idf_ * (kK1 + 1)),
+        lengths_(table.lengths(unit)),
+        slope_(kK1 * kB / std::max(table.average_length(unit), 1e-300)) {}
+
+  double idf() const { return idf_; }
+  double Part(TextNumber text, std::uint32_t f) const {
+    const auto count = static_cast<double>(f);
+    return weight_ * count / (count + kK1 * (1 - kB) + slope_ * lengths_[text]);
+  }
+
+ private:
+  double idf_, weight_;
+  const std::vector<std::uint32_t>& lengths_;
+  double slope_;
+};
+
+// Keeps the best `limit` of the texts that it is given.
+class Selection {
+ public:
+  Selection(const TextTable& table, std::size_t limit) : table_(table), limit_(limit) {}
+
+  void Take(TextNumber text, double score) {
+    // Cheap for the many that are too low, whatever rounding does.
+    if (best_.size() == limit_ && score < best_.front().score - 1 / kRoundTo) return;
+    const RankedText candidate{text, RoundScore(score)};
+    const auto is_better = [&](const RankedText& a, const RankedText& b) { return IsBetter(a, b); };
+    if (best_.size() == limit_) {
+      if (!IsBetter(candidate, best_.front())) return;
+      std::ranges::pop_heap(best_, is_better);
+      best_.back() = candidate;
+    } else {
+      best_.push_back(candidate);
+    }
+    std::ranges::push_heap(best_, is_better);
+  }
+
+  std::vector<RankedText> Finish() && {
+    std::ranges::sort(best_,
+                      [&](const RankedText& a, const RankedText& b) { return IsBetter(a, b); });
+    return std::move(best_);
+  }
+
+ private:
+  bool IsBetter(const RankedText& a, const RankedText& b) const {
+    return a.score != b.score ? a.score > b.score : table_.IsNewer(a.text, b.text);
+  }
+
+  const TextTable& table_;
+  std::size_t limit_;
+  std::vector<RankedText> best_;  // a heap, the worst in front
+};
+
+}  // namespace
+
+double RoundScore(double score) { return std::round(score * kRoundTo) / kRoundTo; }
+
+double Idf(std::uint64_t texts, std::uint64_t with_term) {
+  const auto all = static_cast<double>(texts), with = static_cast<double>(with_term);
+  return std::log(1 + (all - with + 0.5) / (with + 0.5));
+}
+
+std::vector<RankedText> BestTexts(const TextTable& table, Unit unit,
+                                  std::span<const TermPostings* const> terms,
+                                  const std::vector<bool>* allowed, std::size_t limit) {
+  if (limit == 0) return {};
+  std::vector<double> scores(table.size(), 0.0);
+  for (const TermPostings* term : terms) {
+    const TermScorer scorer(table, unit, *term);
+    ForEachText(table, unit, term->records,
+                [&](TextNumber text, std::uint32_t f) { scores[text] += scorer.Part(text, f); });
+  }
+  Selection best(table, limit);
+  for (TextNumber text = 0; text < table.size(); ++text) {
+    if (scores[text] > 0 && (allowed == nullptr || (*allowed)[text])) {
+      best.Take(text, scores[text]);
+    }
+  }
+  return std::move(best).Finish();
+}
+
+ScorePart ExplainPart(const TextTable& table, Unit unit, const TermPostings& term,
+                      TextNumber text) {
+  std::uint32_t f = term.records.CountIn(text);
+  if (unit == Unit::kWindow) {
+    if (table.HasBefore(text)) f += term.records.CountIn(text - 1);
+    if (table.HasAfter(text)) f += term.records.CountIn(text + 1);
+  }
+  const TermScorer scorer(table, unit, term);
+  return {.f = f, .n = term.texts(unit), .idf = scorer.idf(), .part = scorer.Part(text, f)};
+}
+
+double PlacePart(double weight, std::size_t rank) {
+  return weight / (kFirstPlace + static_cast<double>(rank));
+}
+
+std::vector<FusedText> Fuse(const TextTable& table, std::span<const WeightedList> lists,
+                            std::size_t k) {
+  std::vector<FusedText> fused;
+  std::unordered_map<TextNumber, std::size_t> known;  // place in `fused`
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    for (std::size_t rank = 0; rank < lists[list].texts.size(); ++rank) {
+      const TextNumber text = lists[list].texts[rank].text;
+      const auto [at, is_new] = known.emplace(text, fused.size());
+      if (is_new)
+        fused.push_back(
+            {.text = text, .ranks = std::vector<std::optional<std::size_t>>(lists.size())});
+      FusedText& hit = fused[at->second];
+      hit.ranks[list] = rank;
+      hit.score += PlacePart(lists[list].weight, rank);
+    }
+  }
+  for (FusedText& hit : fused) hit.score = RoundScore(hit.score);
+  std::ranges::sort(fused, [&](const FusedText& a, const FusedText& b) {
+    return a.score != b.score ? a.score > b.score : table.IsNewer(a.text, b.text);
+  });
+  if (fused.size() > k) fused.resize(k);
+  return fused;
+}
+
+}  // namespace dossier::memory
