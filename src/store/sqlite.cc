@@ -2,7 +2,11 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstring>
+#include <thread>
+
+#include "base/random.h"
 
 namespace dossier::store {
 namespace {
@@ -65,6 +69,18 @@ void Statement::Bind(int index, std::string_view text) {
                       SQLITE_STATIC, SQLITE_UTF8);
 }
 
+void Statement::Bind(int index, const Blob& blob) {
+  // A null pointer would bind NULL.
+  sqlite3_bind_blob64(statement_.get(), index, blob.bytes.data() ? blob.bytes.data() : "",
+                      blob.bytes.size(), SQLITE_STATIC);
+}
+
+void Statement::Bind(int index, double number) {
+  sqlite3_bind_double(statement_.get(), index, number);
+}
+
+void Statement::Bind(int index, std::nullopt_t) { sqlite3_bind_null(statement_.get(), index); }
+
 void Statement::BindInt(int index, std::int64_t number) {
   sqlite3_bind_int64(statement_.get(), index, number);
 }
@@ -96,13 +112,58 @@ std::string Statement::Text(int column) const {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(size)};
 }
 
+double Statement::Double(int column) const {
+  return sqlite3_column_double(statement_.get(), column);
+}
+
+std::string Statement::Bytes(int column) const {
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
+  if (!bytes) return {};
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
+bool Statement::IsNull(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+std::optional<std::int64_t> Statement::OptionalInt(int column) const {
+  return IsNull(column) ? std::nullopt : std::optional(Int(column));
+}
+
+std::optional<std::string> Statement::OptionalText(int column) const {
+  return IsNull(column) ? std::nullopt : std::optional(Text(column));
+}
+
+struct Database::BusyWait {
+  Millis limit;
+  Random random{SystemEntropy()};
+  std::chrono::steady_clock::time_point until;
+};
+
+void Database::DropBusyWait::operator()(BusyWait* wait) const {
+  std::unique_ptr<BusyWait> owned(wait);
+}
+
+// Naps get longer, to 25 ms, as SQLite's own do on the whole.
+int Database::OnBusy(void* wait, int naps) {
+  auto& busy = *static_cast<BusyWait*>(wait);
+  const auto now = std::chrono::steady_clock::now();
+  if (naps == 0) busy.until = now + busy.limit;
+  if (now >= busy.until) return 0;
+  const std::uint64_t longest = 500ull << std::min(naps, 6);  // microseconds
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(100 + busy.random.Below(std::min<std::uint64_t>(longest, 25'000))));
+  return 1;
+}
+
 void Database::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 
-Result<Database> Database::Open(const std::string& path) {
+Result<Database> Database::Open(const std::string& path, const OpenOptions& options) {
   sqlite3* raw = nullptr;
-  const int result =
-      sqlite3_open_v2(path.c_str(), &raw,
-                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int create = options.file == FileMode::kCreate ? SQLITE_OPEN_CREATE : 0;
+  const int result = sqlite3_open_v2(path.c_str(), &raw,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | create, nullptr);
   Database db(raw);
   if (!raw) return MakeError(ErrorCode::kIo, "{}: out of memory", path);
   if (result != SQLITE_OK) {
@@ -110,7 +171,8 @@ Result<Database> Database::Open(const std::string& path) {
     if (system_errno != 0) return MakeErrnoError(system_errno, path);
     return MakeError(ErrorCode::kIo, "{}: {}", path, sqlite3_errmsg(raw));
   }
-  sqlite3_busy_timeout(raw, static_cast<int>(kBusyWait.count()));
+  db.busy_wait_.reset(std::make_unique<BusyWait>(BusyWait{.limit = options.busy_wait}).release());
+  sqlite3_busy_handler(raw, OnBusy, db.busy_wait_.get());
   return db;
 }
 
@@ -143,13 +205,17 @@ Status Database::KeepLogAtClose() {
 }
 
 Status Database::EmptyLog() {
-  sqlite3_busy_timeout(db_.get(), 0);
+  sqlite3_busy_handler(db_.get(), nullptr, nullptr);
   Status done = Execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  sqlite3_busy_timeout(db_.get(), static_cast<int>(kBusyWait.count()));
+  sqlite3_busy_handler(db_.get(), OnBusy, busy_wait_.get());
   return done;
 }
 
 std::int64_t Database::changes() const { return sqlite3_changes64(db_.get()); }
+
+std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid(db_.get()); }
+
+bool Database::in_transaction() const { return sqlite3_get_autocommit(db_.get()) == 0; }
 
 Result<Transaction> Transaction::Begin(Database& db) {
   DOSSIER_RETURN_IF_ERROR(db.Execute("BEGIN IMMEDIATE"));
@@ -158,11 +224,28 @@ Result<Transaction> Transaction::Begin(Database& db) {
 
 Transaction::~Transaction() {
   // SQLite rolls back by itself after some errors (disk full); a second rollback would only fail.
-  if (db_ && !sqlite3_get_autocommit(db_->db_.get())) static_cast<void>(db_->Execute("ROLLBACK"));
+  if (db_ && db_->in_transaction()) static_cast<void>(db_->Execute("ROLLBACK"));
 }
 
 Status Transaction::Commit() {
   DOSSIER_RETURN_IF_ERROR(db_->Execute("COMMIT"));
+  db_ = nullptr;
+  return {};
+}
+
+Result<Savepoint> Savepoint::Begin(Database& db) {
+  DOSSIER_RETURN_IF_ERROR(db.Execute("SAVEPOINT part"));
+  return Savepoint(db);
+}
+
+Savepoint::~Savepoint() {
+  if (db_ && db_->in_transaction()) {
+    static_cast<void>(db_->Execute("ROLLBACK TO part; RELEASE part"));
+  }
+}
+
+Status Savepoint::Release() {
+  DOSSIER_RETURN_IF_ERROR(db_->Execute("RELEASE part"));
   db_ = nullptr;
   return {};
 }

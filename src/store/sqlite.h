@@ -1,4 +1,4 @@
-// SQLite behind four small classes. The only place that knows its C interface.
+// SQLite behind five small classes. The only place that knows its C interface.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Database db, Database::Open(folder + "/journal.db"));
 //   DOSSIER_RETURN_IF_ERROR(db.Execute("CREATE TABLE t(name TEXT, size INTEGER)"));
@@ -13,9 +13,9 @@
 //   }
 //
 // Errors name the database file: kDamaged (not a database, or damaged: with the way out), kLocked
-// (another process held it longer than kBusyWait), kPermission, kIo (disk full and disk errors).
-// Thread-safety: none; one connection and its statements have one user at a time. A connection must
-// not be used in a child after fork(). Statements must not outlive their Database.
+// (another process held it longer than OpenOptions::busy_wait), kPermission, kIo (disk full and
+// disk errors). Thread-safety: none; one connection and its statements have one user at a time. A
+// connection must not be used in a child after fork(). Statements must not outlive their Database.
 
 #ifndef DOSSIER_STORE_SQLITE_H_
 #define DOSSIER_STORE_SQLITE_H_
@@ -23,6 +23,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,11 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 namespace dossier::store {
+
+// Bytes for a parameter that are no text: kept as they are, told from text by SQLite.
+struct Blob {
+  std::string_view bytes;
+};
 
 class Statement {
  public:
@@ -51,9 +57,17 @@ class Statement {
   // Runs a statement that gives no rows, and resets it, so that it holds no lock.
   Status Done();
 
+  // Lets go of the current row and of the lock that comes with it; With does so too.
+  void Reset();
+
   // Columns of the current row, from 0. NULL is 0 and "".
   std::int64_t Int(int column) const;
+  double Double(int column) const;
   std::string Text(int column) const;
+  std::string Bytes(int column) const;  // of a blob
+  bool IsNull(int column) const;
+  std::optional<std::int64_t> OptionalInt(int column) const;  // none for NULL
+  std::optional<std::string> OptionalText(int column) const;  // none for NULL
 
  private:
   friend class Database;
@@ -62,24 +76,39 @@ class Statement {
   };
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
 
-  void Reset();
   void Bind(int index, std::string_view text);
+  void Bind(int index, const Blob& blob);
+  void Bind(int index, double number);
+  void Bind(int index, std::nullopt_t null);
   void BindInt(int index, std::int64_t number);
   template <std::integral Integer>
   void Bind(int index, Integer number) {
     BindInt(index, static_cast<std::int64_t>(number));
   }
+  template <typename Value>
+  void Bind(int index, const std::optional<Value>& value) {
+    value ? Bind(index, *value) : Bind(index, std::nullopt);
+  }
 
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
+enum class FileMode : std::uint8_t { kCreate, kExisting };
+
 class Database {
  public:
-  // How long a statement waits for another process or connection.
   static constexpr Millis kBusyWait{10'000};
 
+  struct OpenOptions {
+    FileMode file = FileMode::kCreate;
+    // How long a statement waits for another process or connection: in naps of random length, so
+    // that waiters do not meet again and again.
+    Millis busy_wait = kBusyWait;
+  };
+
   // Opens or makes the file; reads nothing yet.
-  static Result<Database> Open(const std::string& path);
+  static Result<Database> Open(const std::string& path, const OpenOptions& options);
+  static Result<Database> Open(const std::string& path) { return Open(path, OpenOptions()); }
 
   Result<Statement> Prepare(std::string_view sql);
   // Runs statements without parameters, separated by semicolons; their rows are dropped.
@@ -93,14 +122,23 @@ class Database {
   Status EmptyLog();
   // Rows that the last INSERT, UPDATE or DELETE changed.
   std::int64_t changes() const;
+  // The rowid of the last row inserted.
+  std::int64_t last_insert_id() const;
+  // False too after an error that made SQLite undo the transaction by itself (disk full).
+  bool in_transaction() const;
 
  private:
-  friend class Transaction;
   struct Close {
     void operator()(sqlite3* db) const;
   };
+  struct BusyWait;
+  struct DropBusyWait {
+    void operator()(BusyWait* wait) const;
+  };
   explicit Database(sqlite3* db) : db_(db) {}
+  static int OnBusy(void* wait, int naps);
 
+  std::unique_ptr<BusyWait, DropBusyWait> busy_wait_;  // used by db_
   std::unique_ptr<sqlite3, Close> db_;
 };
 
@@ -116,6 +154,21 @@ class Transaction {
 
  private:
   explicit Transaction(Database& db) : db_(&db) {}
+  Database* db_;
+};
+
+// A part of a transaction that can be undone alone; undone at its end unless released.
+class Savepoint {
+ public:
+  static Result<Savepoint> Begin(Database& db);
+  Savepoint(Savepoint&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
+  Savepoint& operator=(Savepoint&&) = delete;
+  ~Savepoint();
+
+  Status Release();
+
+ private:
+  explicit Savepoint(Database& db) : db_(&db) {}
   Database* db_;
 };
 
