@@ -42,8 +42,9 @@ struct StoreOptions {
   Durability durability = Durability::kNormal;
   Redaction redaction = Redaction::kOn;
   std::shared_ptr<const Clock> clock = SystemClock();
-  std::string new_store_id;  // tests: 32 hex digits
-  Millis busy_wait{60'000};  // for another process
+  std::string new_store_id;                  // tests: 32 hex digits
+  Millis busy_wait{60'000};                  // for another process
+  Placement placement = Placement::kDetect;  // tests say which
 };
 
 struct ForkOptions {
@@ -68,7 +69,9 @@ struct HistoryFilter {
 };
 
 struct PruneCounts {
-  std::int64_t core = 0, records = 0, hidden = 0, tags = 0, vectors = 0, compressions = 0;
+  std::int64_t core = 0, records = 0, hidden = 0, tags = 0, vectors = 0;
+
+  bool operator==(const PruneCounts&) const = default;
 };
 enum class PruneMode : std::uint8_t { kCount, kRemove };
 

@@ -1,0 +1,84 @@
+// Inside of a View, for the parts that read one: queries, search, rendering of history.
+//
+//   const View::State& state = …;
+//   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state.connections->Borrow());
+//   const std::string sql = VisibleRecords("r.id, r.tokens", "AND r.tier = 'recall'");
+//   DOSSIER_RETURN_IF_ERROR(ForEachRow(lease.connection(), sql, on_row, state.chain_json));
+//
+// What a view shows is told by (branch, seq) in each query, never by a transaction that stays open:
+// rows are only added, so a view that is kept for days sees the same. Immutable, hence thread-safe.
+
+#ifndef DOSSIER_MEMORY_VIEW_STATE_H_
+#define DOSSIER_MEMORY_VIEW_STATE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory/connection.h"
+#include "memory/types.h"
+#include "memory/view.h"
+
+namespace dossier::memory {
+
+// One branch of a chain, and the newest write of it that is seen from the chain's beginning.
+struct ChainLink {
+  std::int64_t branch_id = 0;
+  std::string name;
+  Seq last = 0;
+};
+
+// Whether the table `search` holds every record. kScan: there is none, it is out of date, or
+// `use_fts` is off.
+enum class IndexUse : std::uint8_t { kIndex, kScan };
+
+struct View::State {
+  Seq at = 0;
+  Micros now = 0;
+  std::vector<ChainLink> chain;  // the view's own branch first, root last
+  std::string chain_json;        // [[branch_id, last], …]: parameter 1 of the queries below
+  std::vector<CoreEntry> core;   // live, by key
+  IndexUse index = IndexUse::kIndex;
+  std::shared_ptr<Connections> connections;
+};
+
+// "WITH chain(depth, branch_id, last) …", from parameter ?1, to stand before a SELECT.
+std::string_view WithChain();
+// Of `records AS r` joined with `chain`: why the view does not show it, or NULL.
+std::string_view HiddenBy();
+// Whether it is shown: neither hidden nor anything but consolidated.
+std::string_view IsShown();
+
+// A whole query over the records that the view shows, consolidated ones too. `more` follows the
+// WHERE: "AND r.at >= ?2 ORDER BY r.id". In it, `r` is the record, `chain` the link it came by.
+std::string VisibleRecords(std::string_view columns, std::string_view more);
+
+// The columns of `records AS r` that ReadRecord takes, from the first on.
+std::string_view RecordColumns();
+// Without its tags; `chain` gives the branch its name. Errors: kDamaged.
+Result<Record> ReadRecord(const store::Statement& row);
+Status ReadTags(Connection& connection, Record* record);
+
+// Records of a query that begins with RecordColumns(), tags included. Parameters from ?2 on.
+template <typename... Values>
+Result<std::vector<Record>> LoadRecords(Connection& connection, const View::State& state,
+                                        std::string_view sql, const Values&... values) {
+  std::vector<Record> records;
+  const auto add = [&](const store::Statement& row) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(Record record, ReadRecord(row));
+    records.push_back(std::move(record));
+    return {};
+  };
+  DOSSIER_RETURN_IF_ERROR(ForEachRow(connection, sql, add, state.chain_json, values...));
+  for (Record& record : records) DOSSIER_RETURN_IF_ERROR(ReadTags(connection, &record));
+  return records;
+}
+
+// None if the view does not show it.
+Result<std::optional<Record>> FindRecord(Connection& connection, const View::State& state,
+                                         std::int64_t id);
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_VIEW_STATE_H_
