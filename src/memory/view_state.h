@@ -33,6 +33,9 @@ struct ChainLink {
 // `use_fts` is off.
 enum class IndexUse : std::uint8_t { kIndex, kScan };
 
+class Corpora;  // corpus.h
+std::shared_ptr<Corpora> MakeCorpora();
+
 struct View::State {
   Seq at = 0;
   Micros now = 0;
@@ -41,6 +44,7 @@ struct View::State {
   std::vector<CoreEntry> core;   // live, by key
   IndexUse index = IndexUse::kIndex;
   std::shared_ptr<Connections> connections;
+  std::shared_ptr<Corpora> corpora = MakeCorpora();  // what searches keep for the next one
 };
 
 // "WITH chain(depth, branch_id, last) …", from parameter ?1, to stand before a SELECT.
