@@ -102,9 +102,11 @@ constexpr std::string_view kInsertRoot =
 enum class Found : std::uint8_t { kNothing, kStore };
 
 Status CheckVersion(Database& db, const std::string& path) {
-  DOSSIER_ASSIGN_OR_RETURN(
-      const std::int64_t version,
-      db.QueryInt("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema_version'"));
+  auto found = db.QueryInt("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema_version'");
+  if (!found && found.error().code == ErrorCode::kInternal) {  // a table that is not there
+    return MakeError(ErrorCode::kDamaged, "{}", found.error().message);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::int64_t version, std::move(found));
   if (version > kSchemaVersion) {
     return MakeError(ErrorCode::kConfig,
                      "{} was written by a newer dossier (version {}, this one knows {}): use that "

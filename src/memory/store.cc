@@ -198,4 +198,15 @@ Status StoreImpl::Remember(std::string_view key, std::string_view text) {
   });
 }
 
+Status StoreImpl::ReadRows(const RowWork& work) const {
+  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  return work({.connection = lease.connection(), .now = Now(), .redaction = options_.redaction});
+}
+
+Status StoreImpl::WriteRows(const RowWork& work) {
+  return writer_.Run([&](Connection& connection) {
+    return work({.connection = connection, .now = Now(), .redaction = options_.redaction});
+  });
+}
+
 }  // namespace dossier::memory

@@ -77,6 +77,15 @@ enum class PruneMode : std::uint8_t { kCount, kRemove };
 
 enum class CheckMode : std::uint8_t { kLook, kRebuildIndex };
 
+class Connection;
+
+// For the parts of this module that read or write rows of all branches (transfer.h).
+struct RowAccess {
+  Connection& connection;
+  Micros now = 0;
+  Redaction redaction = Redaction::kOn;
+};
+
 class Store {
  public:
   static Result<std::unique_ptr<Store>> Open(StoreOptions options);
@@ -122,6 +131,10 @@ class Store {
   // A text by key, kept for good: compressions (MEM-51).
   virtual Result<std::optional<std::string>> Remembered(std::string_view key) const = 0;
   virtual Status Remember(std::string_view key, std::string_view text) = 0;
+
+  using RowWork = std::function<Status(const RowAccess& rows)>;
+  virtual Status ReadRows(const RowWork& work) const = 0;
+  virtual Status WriteRows(const RowWork& work) = 0;  // in a transaction, as Transact
 };
 
 }  // namespace dossier::memory

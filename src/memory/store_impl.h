@@ -62,6 +62,8 @@ class StoreImpl final : public Store {
   Result<std::vector<std::string>> Check(CheckMode mode) override;
   Result<std::optional<std::string>> Remembered(std::string_view key) const override;
   Status Remember(std::string_view key, std::string_view text) override;
+  Status ReadRows(const RowWork& work) const override;
+  Status WriteRows(const RowWork& work) override;
 
  private:
   Micros Now() const;
