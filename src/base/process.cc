@@ -13,6 +13,7 @@
 
 #include "base/child_plan.h"
 #include "base/file.h"
+#include "base/send_signal.h"
 #include "base/text.h"
 
 namespace dossier {
@@ -228,7 +229,7 @@ class Runner {
     ends_ = SteadyClock::now() + Millis(100);
   }
 
-  void Kill(int signal_number) const { kill(-pid_, signal_number); }
+  void Kill(int signal_number) const { SendGroupSignal(pid_, signal_number); }
 
   void Reap() {
     // Before the wait: until then nobody else can get the group's number.

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/child_plan.h"
+#include "base/send_signal.h"
 #include "base/supervisor.h"
 
 namespace dossier {
@@ -104,7 +105,7 @@ SupervisedProcess::~SupervisedProcess() {
   do {
     ready = poll(&wait, 1, patience);
   } while (ready < 0 && errno == EINTR);
-  if (ready <= 0) kill(supervisor_, SIGKILL);
+  if (ready <= 0) SendSignal(supervisor_, SIGKILL);
   internal::WaitFor(supervisor_, nullptr);
 }
 

@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/send_signal.h"
+
 namespace dossier::internal {
 
 // The C library's own. That of a sanitizer keeps one address to return to for each thread, and here
@@ -112,10 +114,19 @@ class Supervisor {
     WaitFor(leader, nullptr);
     if (reason != 0) return reason;
     program_ = program;
+    if (program_ < 0) Orphaned();
     // The program's pipes must end with the program.
     dup2(0, 1);
     dup2(0, 2);
     return 0;
+  }
+
+  // The program was faster than the leader, and killed it before it could tell the program's
+  // number. Who begins so is not let run: as a child of ours it is found by its parent.
+  void Orphaned() {
+    ended_ = stopping_ = true;
+    status_ = SIGKILL;  // as waitpid would tell of it
+    kill_at_ = Now();
   }
 
   [[noreturn]] static void End(const SupervisorReport& report) {
@@ -158,14 +169,14 @@ class Supervisor {
     ForEachProcess([&](ProcessIds ids) {
       if (count < kMost) all[count++] = ids;
     });
-    if (!ended_) kill(program_, SIGTERM);
+    if (!ended_) SendSignal(program_, SIGTERM);
     const pid_t self = getpid();
     // Each round marks, by our own number as parent, the children of those marked before.
     for (bool more = true; more;) {
       more = false;
       for (int i = 0; i < count; ++i) {
         if (all[i].parent != self || all[i].pid == 0) continue;
-        kill(all[i].pid, SIGTERM);
+        SendSignal(all[i].pid, SIGTERM);
         for (int j = 0; j < count; ++j) {
           if (all[j].parent == all[i].pid) all[j].parent = self;
         }
@@ -181,11 +192,11 @@ class Supervisor {
       End({.value = status_, .left = ProcessEnd::Left::kSurvivors});
     }
     if (Now() < kill_at_) return;
-    if (!ended_) kill(program_, SIGKILL);
+    if (!ended_) SendSignal(program_, SIGKILL);
     // The children of a child that dies become ours, so each round goes one level deeper.
     const pid_t self = getpid();
     ForEachProcess([self](ProcessIds ids) {
-      if (ids.parent == self) kill(ids.pid, SIGKILL);
+      if (ids.parent == self) SendSignal(ids.pid, SIGKILL);
     });
   }
 

@@ -12,6 +12,7 @@
 #include "base/file_lock.h"
 #include "base/json.h"
 #include "base/random.h"
+#include "base/send_signal.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/local_http.h"
@@ -81,11 +82,11 @@ bool Fits(const ServerState& state, const LocalServerOptions& options) {
 // Asks, then kills; the watcher takes its server along.
 Status EndServer(const std::string& data_folder, const ServerState& state) {
   if (IsAlive(state.pid) && IsLauncher(state.pid)) {
-    kill(state.pid, SIGTERM);
+    SendSignal(state.pid, SIGTERM);
     const auto kill_at = SteadyClock::now() + Millis(5000);
     const auto until = kill_at + Millis(2000);
     while (IsAlive(state.pid) && SteadyClock::now() < until) {
-      if (SteadyClock::now() >= kill_at) kill(state.pid, SIGKILL);
+      if (SteadyClock::now() >= kill_at) SendSignal(state.pid, SIGKILL);
       std::this_thread::sleep_for(kStep);
     }
     if (IsAlive(state.pid)) {
@@ -188,14 +189,14 @@ class Starter {
   Result<ServerState> WaitUntilReady(SteadyClock::time_point begin) {
     while (true) {
       if (cancel_.cancelled()) {
-        kill(pid_, SIGTERM);
+        SendSignal(pid_, SIGTERM);
         return MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel_.reason());
       }
       const auto state = ReadState(options_.data_folder);
       if (state && state->pid == pid_ && Answers(*state)) return *state;
       if (!IsAlive(pid_)) return Died();
       if (SteadyClock::now() - begin > options_.start_limit) {
-        kill(pid_, SIGTERM);
+        SendSignal(pid_, SIGTERM);
         return MakeError(ErrorCode::kUnavailable,
                          "the local model did not start within {} s; its log is {}/server.log; set "
                          "a provider's key or --base-url, or try again",

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/send_signal.h"
 #include "sandbox/jail_plan.h"
 
 namespace dossier::sandbox {
@@ -164,7 +165,7 @@ class JailRun {
   }
   ~JailRun() {
     if (pid_ <= 0) return;
-    if (!kept_) kill(pid_, SIGKILL);  // else it is about to end, and reaps the keeper
+    if (!kept_) SendSignal(pid_, SIGKILL);  // else it is about to end, and reaps the keeper
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
@@ -261,7 +262,7 @@ class JailRun {
   void KeepTime() {
     if (!ends_ || SteadyClock::now() < *ends_) return;
     if (!asked_) return End(JailStop::kTime);
-    kill(pid_, SIGKILL);  // takes the keeper, and with it the pid namespace
+    SendSignal(pid_, SIGKILL);  // takes the keeper, and with it the pid namespace
     control_.Reset();
   }
 

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "base/send_signal.h"
 #include "sandbox/jail_plan.h"
 #include "sandbox/process_tree.h"
 
@@ -135,13 +136,14 @@ class Keeper {
 
   void Signal(int number) const {
     if (spec_.tree == KeeperSpec::Tree::kPidNamespace) {
-      kill(-1, number);
+      // All but init, which we are there. Anywhere else it would be all that the user runs.
+      if (getpid() == 1) kill(-1, number);
       return;
     }
-    if (program_ > 0 && !program_ended_) kill(program_, number);
+    if (!program_ended_) SendSignal(program_, number);
     if (spec_.proc < 0) return;
     for (const TreeProcess& process : Descendants(spec_.proc, getpid())) {
-      kill(process.pid, number);
+      SendSignal(process.pid, number);
     }
   }
 

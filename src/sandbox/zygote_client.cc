@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/send_signal.h"
 #include "base/spawn_attributes.h"
 #include "base/text.h"
 #include "sandbox/message_writer.h"
@@ -162,7 +163,7 @@ ZygoteClient::~ZygoteClient() {
   control_.Reset();
   if (pid_ == 0) return;  // its parent reaps it
   // It holds nothing that needs an orderly end, and its children die with it.
-  kill(pid_, SIGKILL);
+  SendSignal(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
 }
 
