@@ -242,7 +242,8 @@ Result<Patch> Attempt::Take(const Worktree& worktree) {
   for (const Change& change : patch.changes) result_.files.push_back(change.path);
   if (!patch.changes.empty()) {
     DOSSIER_RETURN_IF_ERROR(WriteStateFile(place_.folder + "/meta.json",
-                                           MetaJson(work_, *place_.task, place_.attempt, patch)));
+                                           MetaJson(work_, *place_.task, place_.attempt, patch),
+                                           Durability::kOfThisSystem));
   }
   DOSSIER_RETURN_IF_ERROR(work_.log.Add("patch.taken", place_.task->id,
                                         {{"attempt", place_.attempt},
@@ -265,8 +266,8 @@ Result<AttemptEnd> Attempt::Judge(Patch patch) {
   const std::vector<Violation> violations = JudgePatch(work_, *place_.task, patch);
   result_.violations.clear();  // of the attempt before
   const JsonObject report = PolicyToJson(violations);
-  DOSSIER_RETURN_IF_ERROR(
-      WriteStateFile(place_.folder + "/policy.json", ToPrettyJson(report) + "\n"));
+  DOSSIER_RETURN_IF_ERROR(WriteStateFile(place_.folder + "/policy.json",
+                                         ToPrettyJson(report) + "\n", Durability::kOfThisSystem));
   JsonObject event = report;
   event["attempt"] = place_.attempt;
   event["policy_sha256"] = work_.policy.sha256;

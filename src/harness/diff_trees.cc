@@ -127,7 +127,7 @@ Result<Patch> DiffTrees(const Git& git, const std::string& from, const std::stri
                                 .value = fmt::format("{}", patch.bytes),
                                 .limit = fmt::format("{}", options.max_patch_bytes)});
   } else if (!options.file.empty()) {
-    DOSSIER_RETURN_IF_ERROR(WriteStateFile(options.file, text->out));
+    DOSSIER_RETURN_IF_ERROR(WriteStateFile(options.file, text->out, Durability::kOfThisSystem));
     patch.file = options.file;
   }
   return patch;

@@ -86,7 +86,8 @@ Status IntentLog::Open(const Intent& intent) {
                                           {"pid", intent.pid},
                                           {"boot_id", intent.boot_id},
                                           {"ledger_line", utf8::Sanitize(intent.ledger_line)},
-                                          {"ledger_file", intent.ledger_file}}));
+                                          {"ledger_file", intent.ledger_file}}),
+                        Durability::kOfTheDisk);
 }
 
 Status IntentLog::Close() {

@@ -66,12 +66,11 @@ class Merger {
 
   // The candidate is still what the reviewer saw.
   Status Verify() {
-    DOSSIER_ASSIGN_OR_RETURN(const Patch patch, Diff(request_.base, request_.candidate, ""));
-    approved_ = patch.changes;
-    if (patch.sha256 == request_.patch_sha256) return {};
+    DOSSIER_ASSIGN_OR_RETURN(approved_, Diff(request_.base, request_.candidate, ""));
+    if (approved_.sha256 == request_.patch_sha256) return {};
     return MakeError(ErrorCode::kCheckFailed,
                      "the patch of {} is not the approved one: {} instead of {}", request_.task,
-                     patch.sha256, request_.patch_sha256);
+                     approved_.sha256, request_.patch_sha256);
   }
 
   Result<Patch> Diff(const std::string& from, const std::string& to,
@@ -161,10 +160,14 @@ class Merger {
   // The diff from tip to merged tree: it is what the policy is about, and what a reviewer must have
   // seen where the tip changed the same files.
   Result<Next> JudgeTree() {
-    const bool moved = outcome_.tip != request_.base;
-    const std::string file =
-        moved && !request_.folder.empty() ? request_.folder + "/patch.merged.diff" : "";
-    DOSSIER_ASSIGN_OR_RETURN(patch_, Diff(outcome_.tip, tree_, file));
+    if (outcome_.tip == request_.base) {  // then it is the approved one, and just verified
+      patch_ = approved_;
+      patch_.tree = tree_;
+    } else {
+      const std::string file =
+          request_.folder.empty() ? "" : request_.folder + "/patch.merged.diff";
+      DOSSIER_ASSIGN_OR_RETURN(patch_, Diff(outcome_.tip, tree_, file));
+    }
     if (patch_.changes.empty()) {
       return End(MergeStatus::kApplyFailed,
                  fmt::format("{} holds this change already", request_.ref));
@@ -175,10 +178,11 @@ class Merger {
     }
     // The same blobs in place of the same blobs. If the tip changed one of the files, or the merge
     // put one elsewhere because the tip renamed its folder, no reviewer has seen it.
-    if (patch_.changes == approved_) return Next::kGoOn;
+    const std::vector<Change>& approved = approved_.changes;
+    if (patch_.changes == approved) return Next::kGoOn;
     std::vector<std::string> unseen;
     for (const Change& change : patch_.changes) {
-      if (std::find(approved_.begin(), approved_.end(), change) == approved_.end()) {
+      if (std::find(approved.begin(), approved.end(), change) == approved.end()) {
         unseen.push_back(change.path);
       }
     }
@@ -290,7 +294,7 @@ class Merger {
   const MergeHooks& hooks_;
   const CancelToken& cancel_;
   IntentLog intents_{state_};
-  std::vector<Change> approved_;
+  Patch approved_;
   std::optional<Checkout> checkout_;
   std::string tree_;
   Patch patch_;  // from the tip to tree_

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/replace_file.h"
 #include "base/utf8.h"
 #include "harness/agent_file.h"
 #include "harness/task_result.h"
@@ -60,9 +61,10 @@ Status WriteAgentFiles(const Work& work, const ReviewRequest& request, const std
                        const Worktree& worktree) {
   DOSSIER_RETURN_IF_ERROR(worktree.ResetAgentFolder());
   const std::string folder = worktree.path() + "/.agent";
-  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(folder + "/patch.diff", patch));
-  return WriteFileAtomic(folder + "/meta.json",
-                         MetaJson(work, *request.task, request.attempt, *request.patch));
+  const ReplaceOptions options{.durability = Durability::kOfThisSystem};
+  DOSSIER_RETURN_IF_ERROR(ReplaceFile(folder + "/patch.diff", {patch}, options));
+  return ReplaceFile(folder + "/meta.json",
+                     {MetaJson(work, *request.task, request.attempt, *request.patch)}, options);
 }
 
 EngineJob JobFor(const Work& work, const ReviewRequest& request, const Worktree& worktree,

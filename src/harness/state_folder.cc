@@ -34,9 +34,8 @@ Result<std::string> StateFolder::Rescued(std::string_view run) const {
   return Make(fmt::format("rescued/{}", run));
 }
 
-Status WriteStateFile(const std::string& path, std::string_view content) {
-  return ReplaceFile(path, {content},
-                     {.mode = kStateFileMode, .durability = Durability::kOfTheDisk});
+Status WriteStateFile(const std::string& path, std::string_view content, Durability durability) {
+  return ReplaceFile(path, {content}, {.mode = kStateFileMode, .durability = durability});
 }
 
 }  // namespace dossier::harness

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/replace_file.h"
 #include "base/result.h"
 
 namespace dossier::harness {
@@ -42,8 +43,9 @@ class StateFolder {
   std::string path_;
 };
 
-// A small file that outlives a power cut, for its owner's eyes.
-Status WriteStateFile(const std::string& path, std::string_view content);
+// A small file for its owner's eyes. What another step relies on after a power cut is kOfTheDisk;
+// what can be made again, or is for people, need not wait for the disk.
+Status WriteStateFile(const std::string& path, std::string_view content, Durability durability);
 
 }  // namespace dossier::harness
 

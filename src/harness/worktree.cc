@@ -10,6 +10,7 @@
 #include "base/file_lock.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/replace_file.h"
 #include "base/user_folders.h"
 #include "harness/tree_removal.h"
 
@@ -156,7 +157,8 @@ Worktree::~Worktree() {
 Status Worktree::WriteRecord() const {
   return WriteStateFile(
       record_,
-      ToJson(JsonObject{{"v", 1}, {"path", path_}, {"admin", admin_}, {"commit", commit_}}));
+      ToJson(JsonObject{{"v", 1}, {"path", path_}, {"admin", admin_}, {"commit", commit_}}),
+      Durability::kOfThisSystem);
 }
 
 Status Worktree::ResetAgentFolder() const {
@@ -173,7 +175,8 @@ Result<bool> Worktree::HadOwnGitFile() const {
     if (bytes && *bytes == git_file_) return true;
   }
   DOSSIER_RETURN_IF_ERROR(RemoveTree(file));
-  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(file, git_file_));
+  DOSSIER_RETURN_IF_ERROR(
+      ReplaceFile(file, {git_file_}, {.durability = Durability::kOfThisSystem}));
   return false;
 }
 
