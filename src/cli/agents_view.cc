@@ -51,7 +51,7 @@ std::string ResultLine(std::string_view task, std::string_view status) {
 }
 
 AgentsView::AgentsView(AgentsViewOptions options)
-    : options_(std::move(options)),
+    : options_(options),
       live_(options_.terminal.err == Terminal::Kind::kTerminal &&
             options_.steps == AgentsViewOptions::Steps::kShown),
       started_(SystemClock()->Now()) {

@@ -205,10 +205,10 @@ class Command {
   template <typename Format>
   static std::string Joined(const Assembled& prompt, const Format& format) {
     std::string text;
-    const auto add = [&](std::string_view role, std::string body) {
+    const auto add = [&](std::string_view role, const std::string& body) {
       if (body.empty()) return;
       if (!text.empty()) text += "\n\n";
-      text += format(role, std::move(body));
+      text += format(role, body);
     };
     add("system", prompt.messages.SystemText());
     for (const assembly::Turn& turn : prompt.messages.turns) {

@@ -67,14 +67,15 @@ class Opener {
       DOSSIER_ASSIGN_OR_RETURN(recorder_, model::Recorder::Create(flags_.record));
     }
     options.recorder = recorder_;
-    DOSSIER_ASSIGN_OR_RETURN(model::Connection connection,
+    DOSSIER_ASSIGN_OR_RETURN(const model::Connection connection,
                              model::Connect(choice, options, cancel_));
     *description = connection.description;
-    return Bound(choice, std::move(connection));
+    return Bound(choice, connection);
   }
 
  private:
-  recursion::BoundModel Bound(const model::Choice& choice, model::Connection connection) const {
+  recursion::BoundModel Bound(const model::Choice& choice,
+                              const model::Connection& connection) const {
     recursion::BoundModel bound;
     bound.name = choice.model;
     // A recording holds every request, so nothing may be answered from elsewhere.

@@ -21,7 +21,7 @@ CommandRecord RecordOf(const DeclaredCommand& command, const ContextBlock& block
 }
 
 // Joins text and context, and says where the context stands.
-Frozen Compose(std::string_view system_text, std::string context, ContextRecord record,
+Frozen Compose(std::string_view system_text, std::string_view context, ContextRecord record,
                const tokens::Counter& counter) {
   Frozen out{.system = std::string(system_text), .record = std::move(record)};
   if (!out.system.empty() && !context.empty()) out.system += "\n\n";
