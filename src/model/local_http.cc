@@ -114,7 +114,7 @@ class CurlHttp final : public LocalHttp {
 
 }  // namespace
 
-Result<std::unique_ptr<LocalHttp>> LocalHttp::Make(int port, std::string key) {
+Result<std::unique_ptr<LocalHttp>> LocalHttp::Make(int port, const std::string& key) {
   DOSSIER_ASSIGN_OR_RETURN(const CurlApi* curl, LoadCurl());
   return std::make_unique<CurlHttp>(*curl, port, key);
 }

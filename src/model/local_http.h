@@ -26,7 +26,7 @@ class LocalHttp {
   };
 
   // Errors: kUnavailable if libcurl cannot be loaded.
-  static Result<std::unique_ptr<LocalHttp>> Make(int port, std::string key);
+  static Result<std::unique_ptr<LocalHttp>> Make(int port, const std::string& key);
   virtual ~LocalHttp() = default;
 
   // Errors: kNetwork (no answer), kTimeout, kTooLong. Any status is an answer.

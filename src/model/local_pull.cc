@@ -45,7 +45,8 @@ std::uint64_t FolderBytes(const std::string& folder) {
 // Tells the progress while another thread fetches, from the size of what has arrived.
 class Ticker {
  public:
-  Ticker(std::function<void()> tick) : thread_([this, tick = std::move(tick)] { Run(tick); }) {}
+  explicit Ticker(std::function<void()> tick)
+      : thread_([this, tick = std::move(tick)] { Run(tick); }) {}
   ~Ticker() {
     {
       const std::lock_guard lock(mutex_);

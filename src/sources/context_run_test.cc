@@ -32,12 +32,6 @@ CommandResult RunOne(const ContextCommand& command, const RunOptions& options = 
 
 std::string TextOf(std::string line) { return RunOne(Shell(std::move(line))).text; }
 
-double SecondsOf(const std::vector<ContextCommand>& commands, const RunOptions& options = {}) {
-  const auto start = SteadyClock::now();
-  EXPECT_TRUE(RunContext(commands, options));
-  return std::chrono::duration<double>(SteadyClock::now() - start).count();
-}
-
 // The lines of a file that commands write their process numbers into.
 std::vector<pid_t> PidsIn(const std::string& path) {
   std::vector<pid_t> pids;
@@ -84,14 +78,8 @@ TEST_F(ContextRunTest, TenCommandsThatWaitForEachOtherEnd) {  // CON-P1, CON-N8
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ((*results)[i].text, std::to_string(i));
 }
 
-TEST_F(ContextRunTest, SleepersTogetherTakeHardlyLongerThanOne) {  // CON-P1, CON-P3, CON-N8
-  const std::vector<ContextCommand> one(1, Shell("sleep 0.5")), ten(10, Shell("sleep 0.5"));
-  const double alone = SecondsOf(one), together = SecondsOf(ten);
-  EXPECT_LE(together, 1.5 * alone);
-  EXPECT_GE(SecondsOf(ten, {.max_parallel = 1}), 6 * together);
-}
-
-TEST_F(ContextRunTest, NeverMoreRunThanTheCapAndThatManyDo) {  // CON-P2
+// What they gain in time is measured in bench/.
+TEST_F(ContextRunTest, NeverMoreRunThanTheCapAndThatManyDo) {  // CON-P2, CON-P3
   auto results = RunContext(Meeting(16), {});                  // ends only if 16 run at once
   ASSERT_TRUE(results);
   // Each says how many run when it starts.
