@@ -11,27 +11,45 @@ constexpr double kK1 = 1.2, kB = 0.75;
 constexpr double kRoundTo = 1e9;
 constexpr double kFirstPlace = 20;
 
-// idf·f·(k1+1) / (f + k1·(1−b+b·len/avglen)), with what does not change from text to text worked
-// out before.
-class TermScorer {
- public:
-  TermScorer(const TextTable& table, Unit unit, const TermPostings& term)
-      : idf_(Idf(table.size(), term.texts(unit))),
-        weight_(idf_ * (kK1 + 1)),
-        lengths_(table.lengths(unit)),
-        slope_(kK1 * kB / std::max(table.average_length(unit), 1e-300)) {}
+// k1·b / avglen, by which each term of a text makes a count worth less.
+double Slope(const TextTable& table, Unit unit) {
+  return kK1 * kB / std::max(table.average_length(unit), 1e-300);
+}
 
-  double idf() const { return idf_; }
-  double Part(TextNumber text, std::uint32_t f) const {
-    const auto count = static_cast<double>(f);
-    return weight_ * count / (count + kK1 * (1 - kB) + slope_ * lengths_[text]);
+// f / (f + k1·(1−b+b·len/avglen)): what a count is worth in a text of some length.
+double Saturated(double slope, std::uint32_t f, std::uint32_t length) {
+  return f / (f + kK1 * (1 - kB) + slope * length);
+}
+
+// The same, worked out before for the small counts and lengths that nearly all texts have.
+class Saturation {
+ public:
+  Saturation(const TextTable& table, Unit unit)
+      : lengths_(table.lengths(unit)), slope_(Slope(table, unit)) {
+    for (std::uint32_t f = 1; f < kCounts; ++f) {
+      for (std::uint32_t length = 0; length < kLengths; ++length) {
+        known_[f][length] = Saturated(slope_, f, length);
+      }
+    }
+  }
+
+  double Of(TextNumber text, std::uint32_t f) const {
+    const std::uint32_t length = lengths_[text];
+    return f < kCounts && length < kLengths ? known_[f][length] : Saturated(slope_, f, length);
   }
 
  private:
-  double idf_, weight_;
+  static constexpr std::uint32_t kCounts = 4, kLengths = 96;
+
   const std::vector<std::uint32_t>& lengths_;
   double slope_;
+  double known_[kCounts][kLengths];  // by count from 1, length
 };
+
+// What the saturation of a term is multiplied with.
+double TermWeight(const TextTable& table, Unit unit, const TermPostings& term) {
+  return Idf(table.size(), term.texts(unit)) * (kK1 + 1);
+}
 
 // Keeps the best `limit` of the texts that it is given.
 class Selection {
@@ -83,10 +101,12 @@ std::vector<RankedText> BestTexts(const TextTable& table, Unit unit,
                                   const std::vector<bool>* allowed, std::size_t limit) {
   if (limit == 0) return {};
   std::vector<double> scores(table.size(), 0.0);
+  const Saturation saturation(table, unit);
   for (const TermPostings* term : terms) {
-    const TermScorer scorer(table, unit, *term);
-    ForEachText(table, unit, term->records,
-                [&](TextNumber text, std::uint32_t f) { scores[text] += scorer.Part(text, f); });
+    const double weight = TermWeight(table, unit, *term);
+    ForEachText(table, unit, term->records, [&](TextNumber text, std::uint32_t f) {
+      scores[text] += weight * saturation.Of(text, f);
+    });
   }
   Selection best(table, limit);
   for (TextNumber text = 0; text < table.size(); ++text) {
@@ -104,8 +124,11 @@ ScorePart ExplainPart(const TextTable& table, Unit unit, const TermPostings& ter
     if (table.HasBefore(text)) f += term.records.CountIn(text - 1);
     if (table.HasAfter(text)) f += term.records.CountIn(text + 1);
   }
-  const TermScorer scorer(table, unit, term);
-  return {.f = f, .n = term.texts(unit), .idf = scorer.idf(), .part = scorer.Part(text, f)};
+  return {.f = f,
+          .n = term.texts(unit),
+          .idf = Idf(table.size(), term.texts(unit)),
+          .part = TermWeight(table, unit, term) *
+                  Saturated(Slope(table, unit), f, table.length(unit, text))};
 }
 
 double PlacePart(double weight, std::size_t rank) {
