@@ -190,7 +190,7 @@ Status ServeScriptFile(const ModelsArguments& arguments, const CancelToken& canc
   DOSSIER_ASSIGN_OR_RETURN(auto script, model::Script::Load(arguments.name));
   model::ServeScriptOptions options{.port = arguments.port, .record_path = arguments.record};
   if (const model::RoleRules* rules = model::FindRoleRules(arguments.roles)) options.rules = *rules;
-  DOSSIER_ASSIGN_OR_RETURN(const auto server, model::ServeScript(script, std::move(options)));
+  DOSSIER_ASSIGN_OR_RETURN(const auto server, model::ServeScript(script, options));
   out << fmt::format("http://127.0.0.1:{}/v1\n", server->port()) << std::flush;
   std::mutex mutex;
   std::condition_variable stopped;

@@ -120,7 +120,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
     curl_.multi_cleanup(multi_);
   }
 
-  std::uint64_t Send(HttpCall call, CancelToken cancel, std::shared_ptr<HttpReceiver> receiver);
+  std::uint64_t Send(HttpCall call, const CancelToken& cancel,
+                     std::shared_ptr<HttpReceiver> receiver);
   void Resume(std::uint64_t id);
   void Stop() {
     {
@@ -160,7 +161,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   SteadyClock::time_point looked_{};
 };
 
-std::uint64_t Worker::Send(HttpCall call, CancelToken cancel,
+std::uint64_t Worker::Send(HttpCall call, const CancelToken& cancel,
                            std::shared_ptr<HttpReceiver> receiver) {
   auto transfer = std::make_unique<Transfer>();
   transfer->call = std::move(call);

@@ -197,7 +197,7 @@ class ScriptListener final : public HttpListener {
 }  // namespace
 
 Result<std::unique_ptr<HttpListener>> ServeScript(std::shared_ptr<Script> script,
-                                                  ServeScriptOptions options) {
+                                                  const ServeScriptOptions& options) {
   UniqueFd record;
   if (!options.record_path.empty()) {
     record = UniqueFd(

@@ -33,7 +33,7 @@ struct ServeScriptOptions {
 
 // Errors: kNetwork (port), kIo and kPermission (the record).
 Result<std::unique_ptr<HttpListener>> ServeScript(std::shared_ptr<Script> script,
-                                                  ServeScriptOptions options);
+                                                  const ServeScriptOptions& options);
 
 }  // namespace dossier::model
 
