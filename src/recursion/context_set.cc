@@ -75,7 +75,7 @@ struct Entry {
 
 class LoadedContext final : public ContextSet {
  public:
-  LoadedContext(std::vector<std::unique_ptr<Entry>> entries, CancelToken cancel)
+  LoadedContext(std::vector<std::unique_ptr<Entry>> entries, const CancelToken& cancel)
       : entries_(std::move(entries)), stop_(cancel) {
     for (const auto& entry : entries_) {
       documents_.push_back(entry->document);
@@ -181,8 +181,7 @@ class Loader {
     return path.substr(path.find_last_of('/') + 1);
   }
 
-  // `keep` holds the text when the source reads from memory that nobody else owns.
-  Status AddInMemory(std::string text, std::string path, std::string name) {
+  Status AddInMemory(std::string_view text, std::string path, std::string name) {
     auto entry = std::make_unique<Entry>();
     const auto source = inspect::MemorySource(text, path.empty() ? name : path);
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
@@ -221,7 +220,7 @@ class Loader {
     const auto size = opened->size();
     if (size && *size <= kReadWhole) {
       DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kReadWhole * 16));
-      return AddInMemory(std::move(text), path, std::move(name));
+      return AddInMemory(text, path, std::move(name));
     }
     auto entry = std::make_unique<Entry>();
     entry->source = std::move(opened);
