@@ -51,6 +51,12 @@ Status RunModelBench();
 // repository, after the first header of a run.
 Status RunRepositoryBench(const std::string& folder);
 
+// Ranked search over FOLDER/texts.jsonl and queries.jsonl. The first run in a folder makes the
+// store: CPU seconds memory.load. Later ones: CPU seconds of a query, the 50 best, in a batch of
+// all, memory.search, and of the first search of a view, memory.first; bytes by which memory grows
+// for that one, memory.peak. The `ref`s found are in FOLDER/hits.jsonl, a list a query.
+Status RunMemoryBench(const std::string& folder);
+
 // That server for others: prints its port, and ends with its stdin.
 Status RunInstantServer();
 

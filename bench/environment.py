@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 _FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-venv"))
-_PACKAGES = ["rlms==0.1.3", "droste==0.26.0", "files-to-prompt==0.6", "tiktoken==0.14.0",
+_PACKAGES = ["rlms==0.1.3", "droste==0.26.0", "files-to-prompt==0.6", "tiktoken==0.14.0", "tantivy==0.27.0",
              "vincio==7.11.0", "httpx==0.28.1", "aiohttp==3.14.5"]
 _DONE = _FOLDER / "dossier-bench-packages"
 _LLM_FOLDER = _FOLDER.with_name("bench-llm")  # apart: its many plug-in points slow nothing else

@@ -16,6 +16,7 @@ import chatting
 import conversations
 import environment
 import inputs
+import memory_inputs
 import packing
 import repository
 import timing
@@ -571,12 +572,75 @@ def repository_header(setting: Setting) -> list[Figure]:
             _faster("write a header, CPU", emit, "npm yaml", peer["yaml"], 10, _seconds)]
 
 
+def _memory_folder(setting: Setting, name: str, make: Callable[[pathlib.Path], None]) -> pathlib.Path:
+    """Texts, queries and a store of them."""
+    folder = setting.folder / f"memory-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    make(folder)
+    _bench_program(setting, "memory", str(folder))  # the first run in a folder loads
+    return folder
+
+
+def _memory_peer(name: str, folder: pathlib.Path, python: str = _PYTHON) -> dict[str, float]:
+    script = str(pathlib.Path(__file__).with_name("memory_peers.py"))
+    done = subprocess.run([python, "-B", script, name, str(folder)], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise Failed((done.stderr.strip().splitlines() or ["no output"])[-1])
+    return json.loads(done.stdout)
+
+
+def _recall(folder: pathlib.Path, name: str, places: int) -> float:
+    """The share of questions whose evidence is among the first `places` hits."""
+    queries = (folder / "queries.jsonl").read_text("utf-8").splitlines()
+    hits = (folder / f"{name}.jsonl").read_text("utf-8").splitlines()
+    found = sum(json.loads(query)["evidence"] in json.loads(refs)[:places]
+                for query, refs in zip(queries, hits, strict=True))
+    return found / len(queries)
+
+
+def _at_least(what: str, ours: float, peer_name: str, peer: float, goal: float) -> Figure:
+    ratio = ours / max(peer, 1e-9)
+    return Figure(what, f"{ours:.3f}", f"{peer_name} {peer:.3f}", ratio, f">= {goal:g} x",
+                  ratio >= goal)
+
+
+def memory_search(setting: Setting) -> list[Figure]:
+    count = setting.size(100_000)
+    speed = _memory_folder(setting, "speed",
+                           lambda folder: memory_inputs.texts(folder, 7, count, queries=500))
+    ours = _bench_program(setting, "memory", str(speed))
+    fts5 = _memory_peer("fts5", speed)
+    what = f"search of {count:,} texts, both lists, CPU"
+    rows = [_faster(what, ours["memory.search"], "FTS5 by bm25()", fts5["median"], 5, _seconds)]
+
+    def beside_tantivy() -> Figure:
+        if problem := environment.prepare():
+            raise Failed(problem)
+        tantivy = _memory_peer("tantivy", speed, environment.PYTHON)
+        return _at_most(what, ours["memory.search"], "tantivy", tantivy["median"], 6, _seconds)
+
+    rows += [_guarded(what, beside_tantivy),
+             _at_most("memory for one search", ours["memory.peak"], "FTS5's index", fts5["size"], 1,
+                      _megabytes)]
+    talk = _memory_folder(setting, "talk", lambda folder: memory_inputs.dialogues(folder, seed=7))
+    _bench_program(setting, "memory", str(talk))
+    for peer, title, goals in (("fts5", "FTS5, OR", {5: 1, 10: 1.05, 20: 1, 50: 1}),
+                               ("fts5-as-given", "FTS5, all words", {10: 1.25})):
+        _memory_peer(peer, talk)
+        rows += [_at_least(f"evidence among the first {places}", _recall(talk, "hits", places),
+                           title, _recall(talk, peer, places), goal)
+                 for places, goal in goals.items()]
+    return rows
+
+
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
     "agents": agents, "chat": chat, "conversations": conversation_list, "commands": commands, "model": model,
-    "repository": repository_header}
+    "repository": repository_header, "memory": memory_search}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:
