@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "memory/corpus.h"
@@ -80,11 +81,25 @@ class SearchRun {
     DOSSIER_RETURN_IF_ERROR(RankLists());
     std::vector<WeightedList> places;
     for (const List& list : lists_) places.push_back(list.places);
-    std::vector<Hit> hits;
     const auto k = static_cast<std::size_t>(std::max(query_.k, 0));
-    for (const FusedText& fused : Fuse(corpus_.table(), places, k)) {
-      DOSSIER_ASSIGN_OR_RETURN(std::optional<Hit> hit, ReadHit(fused));
-      if (hit) hits.push_back(std::move(*hit));
+    const std::vector<FusedText> best = Fuse(corpus_.table(), places, k);
+    DOSSIER_ASSIGN_OR_RETURN(auto records, ReadRecords(best));
+    std::vector<Hit> hits;
+    for (const FusedText& fused : best) {
+      const std::int64_t id = corpus_.table().id(fused.text);
+      const auto record = records.find(id);
+      if (id < 0) {
+        hits.push_back(CoreHit(state_.core[CorePlace(id)]));
+      } else if (record != records.end()) {
+        hits.push_back(RecordHit(std::move(record->second)));
+      } else {
+        continue;  // pruned since the corpus was loaded
+      }
+      hits.back().score = fused.score;
+      for (std::size_t i = 0; i < lists_.size(); ++i) {
+        if (!fused.ranks[i]) continue;
+        hits.back().places.push_back(Explain(lists_[i], fused.text, *fused.ranks[i]));
+      }
     }
     return hits;
   }
@@ -108,38 +123,48 @@ class SearchRun {
     return {};
   }
 
-  // None if the record was pruned since the corpus was loaded.
-  Result<std::optional<Hit>> ReadHit(const FusedText& fused) {
-    Hit hit{.score = fused.score};
-    const std::int64_t id = corpus_.table().id(fused.text);
-    if (id < 0) {
-      const CoreEntry& entry = state_.core[CorePlace(id)];
-      hit.tier = SearchTier::kCore;
-      hit.record = {.seq = entry.seq,
-                    .branch = entry.branch,
-                    .text = CoreText(entry),
-                    .ref = entry.key,
-                    .at = entry.updated_at};
-    } else {
-      static const std::string kSql =
-          fmt::format("SELECT {} FROM records AS r WHERE r.id = ?1", RecordColumns());
-      std::optional<Record> found;
-      DOSSIER_RETURN_IF_ERROR(ForEachRow(
-          connection_, kSql,
-          [&](const store::Statement& row) -> Status {
-            DOSSIER_ASSIGN_OR_RETURN(found, ReadRecord(row));
-            return {};
-          },
-          id));
-      if (!found) return std::nullopt;
-      DOSSIER_RETURN_IF_ERROR(ReadTags(connection_, &*found));
-      hit.record = std::move(*found);
-      hit.tier = hit.record.tier == Tier::kRecall ? SearchTier::kRecall : SearchTier::kArchival;
+  // Those of `best` that are records, by id, with their tags: one query for all of them.
+  Result<std::unordered_map<std::int64_t, Record>> ReadRecords(
+      const std::vector<FusedText>& best) const {
+    JsonArray ids;
+    for (const FusedText& fused : best) {
+      const std::int64_t id = corpus_.table().id(fused.text);
+      if (id > 0) ids.push_back(id);
     }
-    for (std::size_t i = 0; i < lists_.size(); ++i) {
-      if (fused.ranks[i]) hit.places.push_back(Explain(lists_[i], fused.text, *fused.ranks[i]));
+    static const std::string kSql = fmt::format(
+        "SELECT {} FROM json_each(?1) AS wanted CROSS JOIN records AS r ON r.id = wanted.value",
+        RecordColumns());
+    std::vector<Record> found;
+    DOSSIER_RETURN_IF_ERROR(ForEachRow(
+        connection_, kSql,
+        [&](const store::Statement& row) -> Status {
+          DOSSIER_ASSIGN_OR_RETURN(Record record, ReadRecord(row));
+          found.push_back(std::move(record));
+          return {};
+        },
+        ToJson(ids)));
+    DOSSIER_RETURN_IF_ERROR(ReadTags(connection_, found));
+    std::unordered_map<std::int64_t, Record> by_id;
+    for (Record& record : found) {
+      const std::int64_t id = record.id;
+      by_id.emplace(id, std::move(record));
     }
-    return hit;
+    return by_id;
+  }
+
+  static Hit CoreHit(const CoreEntry& entry) {
+    return {.record = {.seq = entry.seq,
+                       .branch = entry.branch,
+                       .text = CoreText(entry),
+                       .ref = entry.key,
+                       .at = entry.updated_at},
+            .tier = SearchTier::kCore};
+  }
+
+  static Hit RecordHit(Record record) {
+    const SearchTier tier =
+        record.tier == Tier::kRecall ? SearchTier::kRecall : SearchTier::kArchival;
+    return {.record = std::move(record), .tier = tier};
   }
 
   ListPlace Explain(const List& list, TextNumber text, std::size_t rank) const {

@@ -12,6 +12,7 @@
 #define DOSSIER_MEMORY_VIEW_STATE_H_
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,8 @@ std::string VisibleRecords(std::string_view columns, std::string_view more);
 std::string_view RecordColumns();
 // Without its tags; `chain` gives the branch its name. Errors: kDamaged.
 Result<Record> ReadRecord(const store::Statement& row);
-Status ReadTags(Connection& connection, Record* record);
+// Those of all `records`, in one query.
+Status ReadTags(Connection& connection, std::span<Record> records);
 
 // Records of a query that begins with RecordColumns(), tags included. Parameters from ?2 on.
 template <typename... Values>
@@ -75,7 +77,7 @@ Result<std::vector<Record>> LoadRecords(Connection& connection, const View::Stat
     return {};
   };
   DOSSIER_RETURN_IF_ERROR(ForEachRow(connection, sql, add, state.chain_json, values...));
-  for (Record& record : records) DOSSIER_RETURN_IF_ERROR(ReadTags(connection, &record));
+  DOSSIER_RETURN_IF_ERROR(ReadTags(connection, records));
   return records;
 }
 

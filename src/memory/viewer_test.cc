@@ -18,10 +18,6 @@ ViewerData Gathered(TestStore& store, const ViewerExtras& extras = {}) {
   return *std::move(data);
 }
 
-const ViewerBranch& BranchOf(const ViewerData& data, std::string_view name) {
-  return *std::ranges::find(data.branches, name, &ViewerBranch::name);
-}
-
 // What of `items` is there at `seq`: label and text.
 std::multimap<std::string, std::string> At(const std::vector<ViewerItem>& items, Seq seq) {
   std::multimap<std::string, std::string> there;

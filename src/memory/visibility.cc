@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <unordered_map>
+
 #include "memory/view_state.h"
 
 namespace dossier::memory {
@@ -67,10 +69,19 @@ Result<Record> ReadRecord(const store::Statement& row) {
   return record;
 }
 
-Status ReadTags(Connection& connection, Record* record) {
+Status ReadTags(Connection& connection, std::span<Record> records) {
+  if (records.empty()) return {};
+  JsonArray ids;
+  std::unordered_map<std::int64_t, Record*> by_id;
+  for (Record& record : records) {
+    if (by_id.emplace(record.id, &record).second) ids.push_back(record.id);
+  }
   return ForEachRow(
-      connection, "SELECT tag FROM tags WHERE record_id = ? ORDER BY position",
-      [&](const store::Statement& row) { record->tags.push_back(row.Text(0)); }, record->id);
+      connection,
+      "SELECT record_id, tag FROM json_each(?) AS wanted CROSS JOIN tags "
+      "ON tags.record_id = wanted.value ORDER BY wanted.key, position",
+      [&](const store::Statement& row) { by_id.at(row.Int(0))->tags.push_back(row.Text(1)); },
+      ToJson(ids));
 }
 
 Result<std::optional<Record>> FindRecord(Connection& connection, const View::State& state,
