@@ -7,6 +7,8 @@
 namespace dossier::sandbox {
 namespace {
 
+// Each rule takes several lines of source.
+// NOLINTBEGIN(bugprone-suspicious-missing-comma)
 constexpr std::string_view kBuiltIn[] = {
     "git status [-s|--short] [-b|--branch] [--porcelain] [--porcelain=<word>] [-z] [--long]"
     " [-u|--untracked-files] [--untracked-files=<word>] [--ignored] [--show-stash] [-v|--verbose]"
@@ -62,6 +64,7 @@ constexpr std::string_view kBuiltIn[] = {
     "pwd [-L] [-P]",
     "echo [-n] [-e] [-E] [<word>...]",
 };
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 }  // namespace
 
