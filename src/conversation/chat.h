@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "conversation/chat_memory.h"
 #include "conversation/chat_model.h"
 #include "conversation/compact.h"
 #include "conversation/gather.h"
@@ -82,6 +83,7 @@ struct TurnOutcome {
   Json context = JsonArray();  // list: name, outcome, bytes, bytes_kept, tokens, zone, sha256
   Json compaction;             // {line, from, to, tokens_before, tokens_after}, or null
   JsonArray tools;
+  Json memory;  // {branch, shown, block}; null without memory
   std::vector<std::string> warnings;
   std::string incomplete;  // the warning that says why the reply is; "": it is whole
   TurnTimes times;
@@ -125,7 +127,8 @@ struct ChatParts {
   ContextSource* context = nullptr;
   const Tool* tool = nullptr;                     // of agent mode; null: off
   std::function<Consent(const Judged&)> confirm;  // may be empty
-  std::shared_ptr<store::Journal> journal;        // null: nothing is kept
+  ChatMemory memory;
+  std::shared_ptr<store::Journal> journal;  // null: nothing is kept
   TurnLog::Bodies bodies = TurnLog::Bodies::kKept;
   std::string content_folder;  // for contexts that a refresh replaces; "": they are not kept
   assembly::AssetFolders folders;

@@ -30,6 +30,7 @@ class ListedClient final : public model::Client {
     model::Finish finish = model::Finish::kStop;
     std::optional<Error> error;    // behind the text
     std::function<void()> before;  // the answer
+    std::size_t chunk = 0;         // bytes of a delta; 0: all at once
   };
 
   ListedClient(std::vector<Answer> answers, std::vector<std::string>* trace)
@@ -51,7 +52,10 @@ class ListedClient final : public model::Client {
     }
     const Answer& answer = answers_[requests.size() - 1];
     if (answer.before) answer.before();
-    if (!answer.text.empty()) sink.OnDelta(answer.text);
+    const std::size_t chunk = answer.chunk > 0 ? answer.chunk : answer.text.size();
+    for (std::size_t at = 0; at < answer.text.size(); at += chunk) {
+      sink.OnDelta(std::string_view(answer.text).substr(at, chunk));
+    }
     if (answer.error) return sink.OnDone(tl::unexpected(*answer.error));
     model::Reply reply{.text = answer.text, .tool_calls = answer.calls, .finish = answer.finish};
     reply.usage = {.input = 10, .output = 2, .cost_nano_usd = 100};
@@ -125,6 +129,7 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
                     .context = this,
                     .tool = agent ? this : nullptr,
                     .confirm = confirm,
+                    .memory = memory,
                     .journal = journal,
                     .content_folder = content_folder()};
     return Chat(parts).Send(request, *this, cancel.token());
@@ -160,6 +165,7 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
   std::optional<Error> gather_error, model_error, tool_error;
   bool agent = false;
   std::function<Consent(const Judged&)> confirm;
+  ChatMemory memory;
   CancelSource cancel;
   model::Entry entry{.name = "m", .capability = {.window = 100'000, .max_output = 1000}};
   std::shared_ptr<const tokens::Counter> counter = tokens::MakeCharCounter();

@@ -55,7 +55,7 @@ class Planner {
     DOSSIER_ASSIGN_OR_RETURN(
         plan_.request,
         assembly::Assemble(layout, sections, {.reserve_output = input_.reserve_output}, capability,
-                           counter_, {.model = input_.model}));
+                           counter_, AssemblyOptions()));
     DOSSIER_RETURN_IF_ERROR(CheckWhole());
     MakeSave();
     return std::move(plan_);
@@ -201,6 +201,7 @@ class Planner {
     sections.back().tools = input_.tools;
     sections.push_back(Verbatim("system_text", system.text, JsonObject{{"kind", "text"}}));
     sections.push_back(Verbatim("frozen_context", system.context, JsonObject{{"kind", "command"}}));
+    AddMemory(&sections);
     sections.push_back({.name = "history"});
     if (stored_) {
       std::vector<CompactionRecord> records = stored_->compaction;
@@ -216,6 +217,31 @@ class Planner {
     sections.push_back({.name = "steps"});
     sections.back().turns = input_.steps;
     return sections;
+  }
+
+  assembly::AssembleOptions AssemblyOptions() const {
+    assembly::AssembleOptions options{.boundary = input_.memory.boundary, .model = input_.model};
+    if (input_.memory.asked == MemoryTexts::Asked::kBlockAlone) {
+      options.variables["block_alone"] = "yes";
+    }
+    return options;
+  }
+
+  // Stored text is fenced by the layout; an empty section leaves no trace.
+  void AddMemory(std::vector<Section>* sections) const {
+    const MemoryTexts& memory = input_.memory;
+    const std::pair<std::string_view, const std::string&> texts[] = {
+        {"memory_help", memory.help},
+        {"memory_core", memory.core},
+        {"memory", memory.rest},
+        {"memory_results", memory.results},
+        {"parsing_feedback", memory.feedback}};
+    for (const auto& [name, text] : texts) {
+      if (text.empty()) continue;
+      sections->push_back({.name = std::string(name),
+                           .content = text,
+                           .provenance = JsonObject{{"kind", "memory"}}});
+    }
   }
 
   // B16 under compat: one user message "sys\n\nblk\n\nprompt".

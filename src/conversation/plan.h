@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "assembly/assemble.h"
+#include "conversation/chat_memory.h"
 #include "conversation/context_need.h"
 #include "conversation/frozen.h"
 #include "conversation/stored.h"
@@ -39,6 +40,7 @@ struct TurnInput {
   // Records that this turn adds to those of the file (compact.h); they shape the request already.
   std::vector<CompactionRecord> compaction;
   std::int64_t keep_turns = 2;  // as the compaction was planned with
+  MemoryTexts memory;
 };
 
 // What to save after the reply; see save.h.

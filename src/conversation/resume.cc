@@ -45,15 +45,18 @@ Result<InterruptedTurn> ReadTurn(store::Journal& journal, const std::string& run
 Json ToJson(const AcceptedAnswer& answer) {
   JsonArray messages;
   for (const JsonObject& message : answer.messages) messages.push_back(message);
-  return JsonObject{{"text", answer.text},     {"model", answer.model},
-                    {"finish", answer.finish}, {"messages", std::move(messages)},
-                    {"usage", answer.usage},   {"tools", answer.tools}};
+  JsonObject json{{"text", answer.text},     {"model", answer.model},
+                  {"finish", answer.finish}, {"messages", std::move(messages)},
+                  {"usage", answer.usage},   {"tools", answer.tools}};
+  if (!answer.with_block.empty()) json["with_block"] = answer.with_block;
+  return json;
 }
 
 Result<AcceptedAnswer> AnswerOf(const Json& json) {
   AcceptedAnswer answer{.text = TextAt(json, "text"),
                         .model = TextAt(json, "model"),
-                        .finish = TextAt(json, "finish")};
+                        .finish = TextAt(json, "finish"),
+                        .with_block = TextAt(json, "with_block")};
   const Json* messages = Find(json, "messages");
   const Json* usage = Find(json, "usage");
   const Json* tools = Find(json, "tools");

@@ -29,6 +29,7 @@ struct AcceptedAnswer {
   std::vector<JsonObject> messages;  // to be stored behind the user's
   JsonObject usage;                  // as turns[].usage
   JsonArray tools;
+  std::string with_block;  // the reply as it came, if it holds a memory block to apply
 };
 Json ToJson(const AcceptedAnswer& answer);
 Result<AcceptedAnswer> AnswerOf(const Json& json);

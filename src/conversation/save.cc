@@ -67,6 +67,7 @@ Status AddTurnRecord(const TurnSave& save, const FinishedTurn& finished, std::in
   record.at = finished.now;
   record.base = save.base;
   record.dynamic = save.dynamic;
+  if (finished.keep) record.memory = finished.keep(document->id(), number);
   return document->metadata().Append({"dossier", "turns"}, ToJson(record));
 }
 

@@ -9,7 +9,9 @@
 #define DOSSIER_CONVERSATION_SAVE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conversation/document.h"
@@ -30,6 +32,9 @@ struct FinishedTurn {
   // (/retry): also one that is complete, unless the file has grown since it had `seen` messages.
   enum class Replaces { kNothing, kIncomplete, kLast } replaces = Replaces::kNothing;
   std::size_t seen = 0;
+  // Called once, with the turn's number, under the conversation's lock and before the file is
+  // written: what is kept of the turn elsewhere. Its value is the record's `memory`. May be empty.
+  std::function<Json(std::string_view conversation, std::int64_t number)> keep;
 };
 
 // Adds the turn to a document that may have grown since the turn was planned.

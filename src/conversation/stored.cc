@@ -97,6 +97,7 @@ Result<TurnRecord> ReadTurn(const Json& json) {
   if (const Json* tools = Find(json, "tools")) turn.tools = *tools;
   if (FindBool(json, "incomplete").value_or(false)) turn.reply = TurnRecord::Reply::kIncomplete;
   turn.run = TextAt(json, "run");
+  if (const Json* memory = Find(json, "memory")) turn.memory = *memory;
   return turn;
 }
 
@@ -219,15 +220,17 @@ Json ToJson(const ContextRecord& context) {
 }
 
 Json ToJson(const TurnRecord& turn) {
-  return JsonObject{{"n", turn.n},
-                    {"at", turn.at},
-                    {"model", turn.model},
-                    {"base", turn.base},
-                    {"usage", OrEmptyObject(turn.usage)},
-                    {"dynamic", OrEmptyList(turn.dynamic)},
-                    {"tools", OrEmptyList(turn.tools)},
-                    {"incomplete", turn.reply == TurnRecord::Reply::kIncomplete},
-                    {"run", turn.run}};
+  JsonObject json{{"n", turn.n},
+                  {"at", turn.at},
+                  {"model", turn.model},
+                  {"base", turn.base},
+                  {"usage", OrEmptyObject(turn.usage)},
+                  {"dynamic", OrEmptyList(turn.dynamic)},
+                  {"tools", OrEmptyList(turn.tools)},
+                  {"incomplete", turn.reply == TurnRecord::Reply::kIncomplete},
+                  {"run", turn.run}};
+  if (!turn.memory.is_null()) json["memory"] = turn.memory;
+  return json;
 }
 
 Json ToJson(const CompactionRecord& record) {

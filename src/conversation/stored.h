@@ -69,6 +69,7 @@ struct TurnRecord {
   Json usage, dynamic, tools;
   enum class Reply { kComplete, kIncomplete } reply = Reply::kComplete;
   std::string run;  // of the journal
+  Json memory;      // {store, branch, conversation, seq}; null without memory
 };
 Json ToJson(const TurnRecord& turn);
 

@@ -52,7 +52,7 @@ Status TurnDriver::Converse() {
                              }});
   }
   const Status done = request_.schema ? CheckedConverse() : [this]() -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, FinalReply());
+    DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, NextReply());
     return Accept(reply, reply.text);
   }();
   if (tools_) outcome_.tools = tools_->records();
@@ -63,7 +63,7 @@ Status TurnDriver::Converse() {
 // Repair rounds: the same messages, the reply, what is wrong with it (CON-41).
 Status TurnDriver::CheckedConverse() {
   for (int round = 0;; ++round) {
-    DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, FinalReply());
+    DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, NextReply());
     CheckedReply checked = CheckReply(reply.text, *request_.schema);
     for (const std::string& warning : checked.warnings) Warn(warning);
     if (checked.value) {
@@ -120,8 +120,13 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
   CallEvents watch{.on_retry = [this](int attempt, const Error& error, Millis wait) {
     events_.OnRetry(RetrySentence(attempt, error, wait));
   }};
-  if (!request_.schema && !tools_) {
-    watch.on_delta = [this](std::string_view text) { events_.OnDelta(text); };
+  // Also without memory: a block is never shown (MEM-54).
+  memory::BlockFilter filter;
+  const auto show = [this](const std::string& text) {
+    if (!text.empty()) events_.OnDelta(text);
+  };
+  if (!request_.schema && !tools_ && shown_text_.empty()) {
+    watch.on_delta = [&](std::string_view text) { show(filter.Push(text)); };
   }
   watch.on_sent = [this, purpose] {
     const Json messages = assembly::ToCanonicalJson(plan_->request.messages);
@@ -129,11 +134,13 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
                               {"turn", plan_->turn},
                               {"tokens", plan_->request.tokens},
                               {"messages", log_.Body(dossier::ToJson(messages))}});
+    if (memory_) log_.Add("memory.shown", shown_memory_);
   };
   partial_.clear();
   Called called =
       Call(model_, MakeRequest(plan_->request, purpose), ledger_, watch, *parts_.clock, cancel_);
-  partial_ = std::move(called.partial);
+  if (watch.on_delta) show(filter.Finish());
+  partial_ = memory::RemoveBlocks(called.partial).payload;
   if (called.first_text && !outcome_.times.first_token) {
     outcome_.times.first_token = std::chrono::duration_cast<Millis>(*called.first_text - begun_);
   }
@@ -163,7 +170,8 @@ Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
                            .model = model_.stored,
                            .finish = outcome_.finish,
                            .usage = UsageJson(outcome_.usage),
-                           .tools = tools_ ? tools_->records() : JsonArray()};
+                           .tools = tools_ ? tools_->records() : JsonArray(),
+                           .with_block = std::exchange(with_block_, {})};
   if (tools_ && request_.tool_history == TurnRequest::ToolHistory::kFull) {
     for (const Turn& step : input_.steps) answer_->messages.push_back(ToMessage(step));
   }

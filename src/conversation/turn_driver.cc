@@ -57,6 +57,7 @@ Status TurnDriver::Steps() {
   if (request_.resume != TurnRequest::Resume::kNo) DOSSIER_RETURN_IF_ERROR(FindWhatIsLeft());
   DOSSIER_RETURN_IF_ERROR(OpenModel());
   DOSSIER_RETURN_IF_ERROR(GatherContext());
+  DOSSIER_RETURN_IF_ERROR(OpenMemory());
   DOSSIER_RETURN_IF_ERROR(MakePlan());
   if (request_.action == TurnRequest::Action::kPlan) return Preview();
   if (!answer_) DOSSIER_RETURN_IF_ERROR(Converse());
@@ -136,6 +137,7 @@ void TurnDriver::LogContext() {
 // Planned, and planned again if the history had to be made shorter.
 Status TurnDriver::MakePlan() {
   const auto plan = [&]() -> Status {
+    DOSSIER_RETURN_IF_ERROR(RenderMemory());
     DOSSIER_ASSIGN_OR_RETURN(plan_, PlanTurn(input_, stored(), gathered_->blocks, layout_,
                                              model_.entry.capability, *model_.counter));
     return {};
@@ -172,7 +174,10 @@ Status TurnDriver::Preview() {
 // Never cancelled: what the model said is paid for.
 Status TurnDriver::Save() {
   outcome_.text = answer_->text;
-  if (plan_->save.kind == TurnSave::Kind::kNothing) return {};
+  if (plan_->save.kind == TurnSave::Kind::kNothing) {
+    if (stateless()) RememberStateless();
+    return {};
+  }
   FinishedTurn finished{.messages = answer_->messages,
                         .now = FormatMicros(parts_.clock->WallNow()),
                         .replaces = replaces_,
@@ -186,6 +191,11 @@ Status TurnDriver::Save() {
                      .tools = answer_->tools,
                      .reply = completeness_,
                      .run = log_.run()};
+  if (memory_) {
+    finished.keep = [this](std::string_view conversation, std::int64_t number) {
+      return Remember(conversation, number);
+    };
+  }
   const auto save = [&]() -> Result<Saved> {
     DOSSIER_RETURN_IF_ERROR(KeepReplacedContext(parts_.content_folder, plan_->save.replaced));
     if (creation_) return parts_.store->Create(std::move(*creation_), plan_->save, finished);
@@ -204,6 +214,7 @@ Status TurnDriver::Save() {
   outcome_.turn = saved->turn;
   for (const std::string& warning : saved->warnings) Warn(warning);
   log_.Add("turn.saved", {{"conversation", saved->id}, {"turn", saved->turn}});
+  MakeRoomAfterBlock();
   return {};
 }
 

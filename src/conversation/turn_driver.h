@@ -13,6 +13,8 @@
 #include "conversation/chat.h"
 #include "conversation/reply_check.h"
 #include "conversation/resume.h"
+#include "conversation/turn_memory.h"
+#include "memory/rounds.h"
 #include "model/ledger.h"
 
 namespace dossier::conversation {
@@ -48,6 +50,18 @@ class TurnDriver {
   std::optional<std::string> Summarize(const CompactionPlan& plan);
   void ReportCompaction(const Compacted& done);
 
+  // turn_remember.cc: memory, where there is one (MEM-58).
+  Status OpenMemory();
+  Status RenderMemory();
+  Result<model::Reply> NextReply();
+  Result<model::Reply> ReplyInRounds();
+  Result<std::string> AskInRound(const memory::Ask& ask, model::Reply* reply);
+  std::string WithoutBlocks(std::string_view reply);
+  Json Remember(std::string_view conversation, std::int64_t number);
+  void RememberStateless();
+  Status MakeRoom();
+  void MakeRoomAfterBlock();
+
   // turn_calls.cc: the model, its tools, repair rounds.
   Status Converse();
   Status CheckedConverse();
@@ -80,6 +94,12 @@ class TurnDriver {
   std::optional<Gathered> gathered_;
   TurnInput input_;
   std::optional<TurnPlan> plan_;
+  std::optional<TurnMemory> memory_;
+  JsonObject shown_memory_;  // accounting of the last render (MEM-35)
+  std::string with_block_;   // the accepted reply, if it holds a block
+  // Text of a reply whose block was refused: it has been shown, and is the answer once the block
+  // is right.
+  std::string shown_text_;
   std::optional<ToolCalls> tools_;
   enum class ToolsUse { kOffered, kOff } tools_use_ = ToolsUse::kOffered;
   std::string partial_;  // of the call in flight or the last one

@@ -15,6 +15,8 @@ bool AsksModel(std::string_view method) {
 void Bridge::OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
   if (call.method == "budget") return reply->Ok(BudgetValue());
   if (call.method == "history") return History(call, *reply);
+  if (run_.memory && RunMemory::Knows(call.method))
+    return Memory(std::move(call), std::move(reply));
   if (!AsksModel(call.method)) return Document(std::move(call), std::move(reply));
   if (run_.request.limits.depth == 0) {
     return reply->Fail("denied", "sub-calls are switched off in this run (--max-depth 0)");
@@ -44,6 +46,16 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
   };
   if (quick) return serve();
   tasks_.Run(std::move(serve));
+}
+
+// A write may wait for another process: not on the session's thread.
+void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) {
+  run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
+  tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
+    auto value = run_.memory->Handle(call.method, call.args);
+    if (value) return reply->Ok(std::move(*value));
+    reply->Fail(FailureOf(value.error()).code, value.error().message);
+  });
 }
 
 // Without `at`: how many messages there are.

@@ -34,6 +34,7 @@ class Bridge final : public sandbox::BridgeHandler {
   void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override;
 
  private:
+  void Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   Json BudgetValue() const;
   void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;

@@ -8,6 +8,12 @@ namespace {
 
 constexpr int kFailedTurns = 2;  // of a small model before it starts afresh
 
+// "" without memory: then no prompt speaks of it.
+std::string MemoryText(const RunState& run) {
+  if (!run.memory) return {};
+  return run.shown_memory.text.empty() ? "(nothing yet)" : run.shown_memory.text;
+}
+
 QuestionKind KindOf(const Request& request) {
   switch (request.question_kind) {
     case QuestionHint::kAuto:
@@ -157,6 +163,7 @@ std::map<std::string, std::string> CallLoop::Values() const {
           {"hint", metadata_.hint},
           {"passages", metadata_.passages},
           {"access", metadata_.access},
+          {"memory", MemoryText(run_)},
           {"question", run_.request.question}};
 }
 

@@ -40,7 +40,8 @@ Result<assembly::Assembled> AssembleDirect(RunState& run) {
   const std::vector<assembly::Section> sections{{.name = "content", .content = text}};
   DOSSIER_ASSIGN_OR_RETURN(
       assembly::Assembled prompt,
-      run.prompts.Assemble("direct", run.options.root, {{"question", run.request.question}},
+      run.prompts.Assemble("direct", run.options.root,
+                           {{"question", run.request.question}, {"memory", run.shown_memory.text}},
                            sections, run.boundary, run.reserve_output()));
   // The layout may do without a context, as there may be none; one that is there is never left out.
   if (!text.empty() && !IsKept(prompt.report, "content")) {

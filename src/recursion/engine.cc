@@ -18,6 +18,7 @@ constexpr std::int64_t kLargestSubcall = 500'000;  // characters (REC-43)
 // Of a closing request's prompt, kept back beside its reply: the system prompt, the metadata and a
 // few outputs; what is longer is cut to the room there is.
 constexpr std::int64_t kClosingPrompt = 4'000;  // tokens
+constexpr std::int64_t kMemoryShare = 8;  // of the window, at most, beside memory_budget_chars
 
 Profile ResolveProfile(const Request& request, const BoundModel& root) {
   if (request.profile != Profile::kAuto) return request.profile;
@@ -137,6 +138,8 @@ class Engine::Impl {
   }
   CallResult Recursive(RunState& run, Outcome* outcome);
   void Start(RunState& run, const ModeDecision& decision);
+  Status ShowMemory(RunState& run, RunMemory::Writes writes) const;
+  void KeepAnswer(RunState& run, const CallResult& result) const;
   void Fill(RunState& run, CallResult result, Outcome* outcome);
 
   EngineOptions options_;
@@ -200,6 +203,41 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
       run.log.Warn(0, "context_changed", Json(warning));
     }
   }
+  if (!run.memory) return;
+  run.log.Add(0, "memory.shown", memory::AccountingJson(run.shown_memory.accounting));
+  for (const std::string& said : run.shown_memory.said) run.log.Warn(0, "memory", Json(said));
+}
+
+// Once a run: every prompt of it shows the same, so that the provider's cache holds.
+Status Engine::Impl::ShowMemory(RunState& run, RunMemory::Writes writes) const {
+  if (!run.request.memory.store) return {};
+  DOSSIER_ASSIGN_OR_RETURN(RunMemory memory, RunMemory::Open(run.request.memory));
+  run.memory = std::make_shared<const RunMemory>(std::move(memory));
+  const BoundModel& root = options_.root;
+  DOSSIER_ASSIGN_OR_RETURN(run.shown_memory,
+                           run.memory->Show(run.request.question, *root.counter,
+                                            root.entry.capability.window / kMemoryShare, writes));
+  return {};
+}
+
+// What a limit did not leave unfinished. A memory that cannot be written costs no answer.
+void Engine::Impl::KeepAnswer(RunState& run, const CallResult& result) const {
+  const bool answered =
+      result.status == RunStatus::kFinal || result.status == RunStatus::kExtracted;
+  if (!run.memory || !answered || result.text.empty()) return;
+  RunMemory::Answer answer{.run = run.log.run(),
+                           .question = run.request.question,
+                           .text = result.text,
+                           .status = std::string(RunStatusName(result.status))};
+  const ContextSet& context = *run.request.context;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    JsonObject source{{"name", context.documents()[i].name}};
+    if (const auto stored = context.Stored(i)) source["sha256"] = (*stored)->sha256;
+    answer.sources.push_back(std::move(source));
+  }
+  if (const Status kept = run.memory->Keep(answer); !kept) {
+    run.log.Warn(0, "not_in_memory", Json(kept.error().message));
+  }
 }
 
 Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& cancel,
@@ -211,6 +249,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   // The deadline of the run cancels requests in flight and interrupts code (REC-57).
   CancelSource stop(cancel);
   RunState run = MakeState(request, std::move(prompts), ledger, log, stop.token());
+  DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes));
   DOSSIER_ASSIGN_OR_RETURN(ModeDecision decision, DecideMode(run));
   Start(run, decision);
   Outcome outcome;
@@ -236,6 +275,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
     }
   }
   if (!done) result = Recursive(run, &outcome);
+  KeepAnswer(run, result);
   outcome.elapsed = std::chrono::duration_cast<Millis>(options_.clock->Now() - started);
   Fill(run, std::move(result), &outcome);
   return outcome;
@@ -301,6 +341,7 @@ Result<Plan> Engine::Impl::DryRun(const Request& request) {
   } nobody;
   RunLog log(nullptr, nobody, options_.clock);
   RunState run = MakeState(request, std::move(prompts), ledger, log, /*cancel=*/{});
+  DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kNo));
   DOSSIER_ASSIGN_OR_RETURN(const ModeDecision decision, DecideMode(run));
   Plan plan{.mode = decision.mode,
             .tokens = decision.tokens,

@@ -29,6 +29,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "memory/pressure.h"
+#include "memory/store.h"
+#include "memory/summarizer.h"
 #include "model/catalog.h"
 #include "model/gate.h"
 #include "recursion/context_set.h"
@@ -77,6 +80,14 @@ struct Limits {
   std::optional<std::size_t> output_chars;  // code points a block; unset: 20,000 large, 4,000 small
 };
 
+// The memory that a run reads and writes (MEM-59).
+struct AskMemory {
+  std::shared_ptr<memory::Store> store;  // null: off
+  std::string branch = std::string(memory::kRootBranch);
+  std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself (MEM-49)
+  memory::Summarizer summarizer;                          // of consolidation
+};
+
 struct Request {
   std::string question;
   std::shared_ptr<const ContextSet> context;
@@ -98,6 +109,7 @@ struct Request {
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
   JsonArray argv;                                               // for the journal
+  AskMemory memory;
 };
 
 struct LimitHit {

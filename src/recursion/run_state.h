@@ -18,6 +18,7 @@
 #include "recursion/engine.h"
 #include "recursion/prompts.h"
 #include "recursion/run_log.h"
+#include "recursion/run_memory.h"
 
 namespace dossier::recursion {
 
@@ -46,6 +47,8 @@ struct RunState {
   RunLog& log;
   const CancelToken cancel;
   const std::int64_t max_subcall_chars;
+  std::shared_ptr<const RunMemory> memory;  // null: off
+  RunMemory::Shown shown_memory;            // in every prompt; the same all run
 
   bool small() const { return profile == Profile::kSmall; }
   int iterations() const { return request.limits.iterations.value_or(small() ? 12 : 30); }

@@ -14,7 +14,8 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   spec.features = {{"profile", run.small() ? "small" : "large"},
                    {"depth", run.request.limits.depth},
                    {"max_subcall_chars", run.max_subcall_chars},
-                   {"question", run.request.question}};
+                   {"question", run.request.question},
+                   {"memory", run.memory != nullptr}};
   return spec;
 }
 

@@ -12,8 +12,8 @@ from dossier_code import Parsed, used_names
 
 DATA_NAMES = ("records", "context", "doc")
 _SOURCES = {*DATA_NAMES, "open", "llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched",
-            "map_llm", "Path", "pathlib", "contextMeta", "history", "sql", "os",
-            "glob", "globals", "eval", "exec"}
+            "map_llm", "memory_search", "memory_get", "Path", "pathlib", "contextMeta", "history",
+            "sql", "os", "glob", "globals", "eval", "exec"}
 # Calls that turn a literal into data, by the last part of their name.
 _READERS = {"loads", "StringIO", "BytesIO", "DataFrame", "reader", "DictReader", "dedent", "list",
             "tuple", "dict", "literal_eval", "findall", "finditer"}

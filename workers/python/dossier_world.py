@@ -20,6 +20,7 @@ from dossier_code import Parsed
 from dossier_doc import Doc
 from dossier_history import History
 from dossier_labels import make_map
+from dossier_memory import make_memory
 from dossier_records import Records, make_records
 from dossier_show import is_variable, list_variables, variable_names
 from dossier_text import Source
@@ -153,6 +154,8 @@ class World:
         caller = Caller(self.features, self._note)
         self.functions |= make_calls(caller)
         self.functions["map_llm"] = make_map(caller, self.sources, self.records)
+        if self.features.get("memory"):
+            self.functions |= make_memory()
         self.functions |= self.answers.functions()
         self.functions |= {f.__name__: f for f in self._helpers()}
         self.functions |= {tool["name"]: _tool(tool) for tool in self.features.get("tools") or []}
