@@ -475,6 +475,17 @@ def agents(setting: Setting) -> list[Figure]:
                  "40 MB + 2 MB a worker", 42e6, 1, _megabytes)]
 
 
+def memory_store(setting: Setting) -> list[Figure]:
+    got = {name.removeprefix("memory."): time
+           for name, time in _bench_program(setting, "memory-store").items()}
+    return [_at_most("memory load of 100,000 texts, CPU", got["load"], "bare FTS5, one transaction",
+                     got["fts5_load"], 4, _seconds),
+            _at_most("8 processes that write 250 texts each, one by one, wall", got["single"],
+                     "bare FTS5", got["fts5_single"], 2, _seconds),
+            _at_most("a fork under 100,000 events, CPU", got["fork_full"], "under none",
+                     got["fork_empty"], 2, _seconds)]
+
+
 def conversation_list(setting: Setting) -> list[Figure]:
     runs = conversations.measure(setting.dossier, setting.folder, setting.environment())
     cpu = {name: timing.least_cpu(some) for name, some in runs.items()}
@@ -640,7 +651,8 @@ GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
     "agents": agents, "chat": chat, "conversations": conversation_list, "commands": commands, "model": model,
-    "repository": repository_header, "memory": memory_search}
+    "repository": repository_header, "memory": memory_search,
+    "memory-store": memory_store}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

@@ -1,6 +1,6 @@
 // dossier_bench sandbox | jail | commands | conversation FOLDER | engine FOLDER completions|batch |
-// tokens FILE | assembly FILE | repository FOLDER | model | memory FOLDER: figures as lines of
-// JSON, for bench/run; instant-server: a port.
+// tokens FILE | assembly FILE | repository FOLDER | model | memory FOLDER | memory-store: figures
+// as lines of JSON, for bench/run; instant-server: a port.
 
 #include <fmt/format.h>
 
@@ -33,13 +33,15 @@ int main(int argc, char** argv) {
     done = bench::RunModelBench();
   } else if (group == "memory" && argc == 3) {
     done = bench::RunMemoryBench(argv[2]);
+  } else if (group == "memory-store" && argc == 2) {
+    done = bench::RunMemoryStoreBench();
   } else if (group == "instant-server" && argc == 2) {
     done = bench::RunInstantServer();
   } else {
     fmt::print(stderr,
                "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
                "engine FOLDER completions|batch | tokens FILE | assembly FILE | "
-               "repository FOLDER | model | memory FOLDER | instant-server\n");
+               "repository FOLDER | model | memory FOLDER | memory-store | instant-server\n");
     return 2;
   }
   if (done) return 0;
