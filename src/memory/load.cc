@@ -9,7 +9,7 @@ namespace dossier::memory {
 namespace {
 
 // Lines that share a transaction: enough that its cost is small, few enough that others get a turn.
-constexpr std::size_t kLinesTogether = 1000;
+constexpr std::size_t kLinesTogether = 5000;
 
 Result<Record> RecordOf(const Json& value, Tier tier) {
   std::vector<Notice> warnings;
