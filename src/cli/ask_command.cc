@@ -225,6 +225,19 @@ Result<std::shared_ptr<const store::Memo>> OpenReplies(store::Journal& journal) 
   return std::shared_ptr<const store::Memo>(std::move(memo));
 }
 
+Result<recursion::AskMemory> MemoryOf(const AskArguments& arguments, const config::Config& config,
+                                      const std::function<void(std::string_view)>& say) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const PromptMemory memory,
+      OpenPromptMemory(arguments.memory, config,
+                       arguments.dry_run ? MemoryNeed::kLookedAt : MemoryNeed::kWritten));
+  recursion::AskMemory out{.store = memory.store, .consolidate_from = memory.consolidate_from};
+  if (!memory.branch.empty()) out.branch = memory.branch;
+  if (!memory.store) return out;
+  for (const std::string& warning : memory.store->warnings()) say("warning: " + warning);
+  return out;
+}
+
 Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
                 std::ostream& out, std::ostream& err) {
   const Terminal terminal = Terminal::Detect(ParseColorWish(flags.color));
@@ -256,6 +269,7 @@ Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const C
   request.temperature = model_flags.temperature;
   DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments, flags, cancel, err));
   request.context = context;
+  DOSSIER_ASSIGN_OR_RETURN(request.memory, MemoryOf(arguments, config, say));
 
   recursion::EngineOptions options{.root = model.root, .sub = model.sub};
   options.pool_options = sandbox.pool;
@@ -352,6 +366,7 @@ void AddAskCommand(CLI::App& ask, AskArguments* arguments) {
   ask.add_flag("--json", arguments->json, "one object with the answer and what it took");
   ask.add_option("-o,--output", arguments->output, "write the answer to a file");
   ask.add_flag("--dry-run", arguments->dry_run, "print the first messages, call nothing");
+  AddMemoryFlags(ask, "Memory", &arguments->memory);
   AddModelFlags(ask, &arguments->model);
   AddSandboxFlags(ask, &arguments->sandbox);
 }

@@ -10,6 +10,7 @@
 
 #include "base/cancel.h"
 #include "cli/global_flags.h"
+#include "cli/memory_flags.h"
 #include "cli/model_flags.h"
 #include "cli/sandbox_flags.h"
 
@@ -40,6 +41,7 @@ struct AskArguments {
   bool json = false, dry_run = false;
   std::string output;  // -o
   std::string layouts_dir;
+  MemoryFlags memory;
   ModelFlags model;
   SandboxFlags sandbox;
   std::vector<std::string> argv;  // for the journal

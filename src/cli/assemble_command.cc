@@ -13,6 +13,7 @@
 #include "cli/asset_folders.h"
 #include "cli/counter_choice.h"
 #include "cli/failure.h"
+#include "cli/memory_section.h"
 #include "cli/model_flags.h"
 #include "cli/section_sources.h"
 #include "cli/terminal.h"
@@ -125,7 +126,11 @@ class Command {
                              CounterOf(arguments_.tokenizer, entry_, &warnings));
     for (const std::string& warning : warnings) PrintWarning(err_, warning);
     SectionReader reader(layout, std::move(sources), counter, cancel_);
-    reader.set_header([this](const Json& with) { return MakeHeader(with); });
+    reader.set_maker("header", [this](const Json& with) { return MakeHeader(with); });
+    reader.set_maker("memory", [&](const Json& with) -> Result<std::optional<std::string>> {
+      DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags_, {}, err_));
+      return MemorySection(with, variables, config);
+    });
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections, reader.Read(in_));
     for (const std::string& warning : reader.warnings()) PrintWarning(err_, warning);
     assembly::AssembleOptions options{.variables = std::move(variables),
@@ -149,7 +154,7 @@ class Command {
   }
 
   // Of a section `{source: header, with: {task: ID, mode: review, window: 3m, with: [dirty]}}`.
-  Result<std::string> MakeHeader(const Json& with) {
+  Result<std::optional<std::string>> MakeHeader(const Json& with) {
     DOSSIER_ASSIGN_OR_RETURN(const auto now, ParseTime(WithTime(now_)));
     DOSSIER_ASSIGN_OR_RETURN(sources::AgentsConfig agents, LoadAgents(flags_, err_));
     DOSSIER_ASSIGN_OR_RETURN(const auto request, sources::ReadHeaderRequest(with, now));

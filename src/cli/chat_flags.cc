@@ -51,11 +51,7 @@ void AddConversationGroup(CLI::App& chat, ChatArguments* arguments) {
       ->group(group);
   chat.add_flag("--compact", arguments->compact, "compact the history now")->group(group);
   chat.add_flag("--no-compact", arguments->no_compact, "do not compact the history")->group(group);
-  chat.add_option("--memory", arguments->memory, "memory in the prompt")
-      ->expected(0, 1)
-      ->group(group);
-  chat.add_option("--memory-branch", arguments->memory_branch, "branch of the memory")
-      ->group(group);
+  AddMemoryFlags(chat, group, &arguments->memory);
 }
 
 void AddContextGroup(CLI::App& chat, ChatArguments* arguments) {
@@ -165,9 +161,6 @@ Status CheckChatFlags(const ChatArguments& arguments) {
   }
   if (arguments.resume_turn && !named && !arguments.last) {
     return MakeError(ErrorCode::kUsage, "--resume-turn requires --conversation or --continue");
-  }
-  if (arguments.memory || !arguments.memory_branch.empty()) {
-    return MakeError(ErrorCode::kUsage, "--memory: this version has no memory in conversations");
   }
   return {};
 }

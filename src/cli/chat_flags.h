@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "cli/context_setup.h"
+#include "cli/memory_flags.h"
 #include "cli/model_flags.h"
 
 namespace dossier::cli {
@@ -45,8 +46,7 @@ struct ChatArguments {
   std::optional<bool> allow_commands, confirm_commands;
   std::vector<std::string> command_allow, command_deny;
 
-  std::optional<std::string> memory;
-  std::string memory_branch;
+  MemoryFlags memory;
 
   std::optional<std::int64_t> history_budget;  // tokens
   bool compact = false, no_compact = false;

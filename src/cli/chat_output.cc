@@ -86,6 +86,7 @@ Json OutcomeJson(const TurnOutcome& outcome) {
   out["context"] = outcome.context;
   out["compaction"] = outcome.compaction;
   if (!outcome.tools.empty()) out["tools"] = outcome.tools;
+  if (!outcome.memory.is_null()) out["memory"] = outcome.memory;
   out["timings_ms"] = TimesJson(outcome.times);
   out["warnings"] = TextsJson(outcome.warnings);
   if (outcome.error) {

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "cli/asset_folders.h"
 #include "cli/confirm_command.h"
+#include "cli/memory_model.h"
 #include "cli/open_chat_model.h"
 #include "cli/schema_choice.h"
 #include "conversation/folder.h"
@@ -46,6 +47,7 @@ Result<std::unique_ptr<ChatSetup>> ChatSetup::Make(const ChatArguments& argument
   DOSSIER_RETURN_IF_ERROR(setup->ReadSystemText());
   DOSSIER_RETURN_IF_ERROR(setup->FindSchema());
   DOSSIER_RETURN_IF_ERROR(setup->MakeTool());
+  DOSSIER_RETURN_IF_ERROR(setup->MakeMemory());
   DOSSIER_RETURN_IF_ERROR(setup->MakeChat());
   return setup;
 }
@@ -176,6 +178,34 @@ Status ChatSetup::MakeTool() {
   return {};
 }
 
+// A session that keeps nothing looks at memory and leaves it as it is.
+Status ChatSetup::MakeMemory() {
+  const bool sends = !arguments_.dry_run && !arguments_.explain_context;
+  const bool writes = sends && !arguments_.no_save && !arguments_.read_only;
+  DOSSIER_ASSIGN_OR_RETURN(memory_,
+                           OpenPromptMemory(arguments_.memory, config_,
+                                            writes ? MemoryNeed::kWritten : MemoryNeed::kLookedAt));
+  if (!memory_.store) return {};
+  for (const std::string& warning : memory_.store->warnings()) say_("warning: " + warning);
+  if (!writes) return {};
+  ModelFlags flags = arguments_.model;
+  flags.model.clear();  // not the conversation's: the one that memory.model names
+  DOSSIER_ASSIGN_OR_RETURN(summarizer_, OpenSummarizer(std::move(flags), memory_.config, config_,
+                                                       global_, say_, cancel_));
+  return {};
+}
+
+conversation::ChatMemory ChatSetup::ChatMemory() const {
+  conversation::ChatMemory memory{.store = memory_.store,
+                                  .branch = memory_.branch,
+                                  .consolidate_from = memory_.consolidate_from,
+                                  .summarizer = summarizer_};
+  if (arguments_.no_save || arguments_.read_only) {
+    memory.writes = conversation::ChatMemory::Writes::kNo;
+  }
+  return memory;
+}
+
 Status ChatSetup::MakeChat() {
   DOSSIER_ASSIGN_OR_RETURN(prepared_, PrepareContext(arguments_.context, config_));
   context_ = std::make_unique<conversation::CommandContext>(prepared_.setup);
@@ -183,7 +213,8 @@ Status ChatSetup::MakeChat() {
       .store = &store_,
       .open_model = [this](const std::string& name) { return OpenChatModel(name); },
       .context = context_.get(),
-      .tool = tool_.get()};
+      .tool = tool_.get(),
+      .memory = ChatMemory()};
   if (asks()) {
     DOSSIER_ASSIGN_OR_RETURN(parts.confirm, ConfirmOnTerminal());
   }

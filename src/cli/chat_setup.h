@@ -85,7 +85,9 @@ class ChatSetup {
   Status ReadSystemText();
   Status FindSchema();
   Status MakeTool();
+  Status MakeMemory();
   Status MakeChat();
+  conversation::ChatMemory ChatMemory() const;
 
   ChatArguments arguments_;
   const GlobalFlags& global_;
@@ -100,6 +102,8 @@ class ChatSetup {
   std::unique_ptr<conversation::CommandContext> context_;
   std::unique_ptr<conversation::CommandTool> tool_;
   std::optional<model::FoundSchema> schema_;
+  PromptMemory memory_;
+  memory::Summarizer summarizer_;
   std::shared_ptr<store::Journal> journal_;
   std::map<std::string, conversation::ChatModel> models_;  // by the name they were asked for
   std::optional<TempFolder> scratch_;

@@ -175,6 +175,13 @@ bool MayMiss(const LayoutSection& rule) {
          rule.need == LayoutSection::Need::kOptional;
 }
 
+tl::unexpected<Error> CannotFill(const LayoutSection& rule) {
+  return MakeError(ErrorCode::kNotFound,
+                   "section {0}: `assemble` cannot fill the source {1} itself; give --source "
+                   "{0}=@FILE, or mark the section optional",
+                   rule.name, rule.source);
+}
+
 // Whose content assembly has in the layout itself.
 bool NeedsNothing(const LayoutSection& rule) {
   return rule.source == "text" || rule.source == "var" || rule.source == "template";
@@ -261,6 +268,23 @@ Status SectionReader::ReadFiles(const LayoutSection& rule, const std::vector<std
   return {};
 }
 
+Status SectionReader::ReadMade(const LayoutSection& rule, const Maker& maker,
+                               std::vector<Section>* out) {
+  Result<std::optional<std::string>> made = maker(rule.with);
+  if (!made) {
+    return tl::unexpected(
+        Error{made.error().code, fmt::format("section {}: {}", rule.name, made.error().message)});
+  }
+  if (*made) {
+    Json provenance = Provenance(rule.source, "", **made);
+    out->push_back(
+        {.name = rule.name, .content = *std::move(*made), .provenance = std::move(provenance)});
+    return {};
+  }
+  if (MayMiss(rule)) return {};
+  return CannotFill(rule);
+}
+
 Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Section>* out) {
   constexpr std::array<std::string_view, 4> kByPath = {"file", "data", "history", "tools"};
   const std::string path = WithPath(rule, "path");
@@ -272,12 +296,8 @@ Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Sectio
         {.name = rule.name, .content = hint, .provenance = Provenance("inspect", path, content)});
     return {};
   }
-  if (rule.source == "header" && header_) {
-    DOSSIER_ASSIGN_OR_RETURN(std::string text, header_(rule.with));
-    Json provenance = Provenance("header", "", text);
-    out->push_back(
-        {.name = rule.name, .content = std::move(text), .provenance = std::move(provenance)});
-    return {};
+  if (const auto maker = makers_.find(rule.source); maker != makers_.end()) {
+    return ReadMade(rule, maker->second, out);
   }
   if (rule.source == "files") {
     std::vector<std::string> paths;
@@ -311,10 +331,7 @@ Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Sectio
                      "{0}=@FILE",
                      rule.name);
   }
-  return MakeError(ErrorCode::kNotFound,
-                   "section {0}: `assemble` cannot fill the source {1} itself; give --source "
-                   "{0}=@FILE, or mark the section optional",
-                   rule.name, rule.source);
+  return CannotFill(rule);
 }
 
 Result<std::vector<Section>> SectionReader::Read(std::istream& in) {

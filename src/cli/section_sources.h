@@ -13,6 +13,7 @@
 #include <istream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,9 +36,10 @@ class SectionReader {
         counter_(std::move(counter)),
         cancel_(std::move(cancel)) {}
 
-  // Who makes the content of sections of source header, from what `with` says.
-  using HeaderMaker = std::function<Result<std::string>(const Json& with)>;
-  void set_header(HeaderMaker header) { header_ = std::move(header); }
+  // Who makes the content of sections of a source (header, memory) from what `with` says; none:
+  // there is nothing to make it from.
+  using Maker = std::function<Result<std::optional<std::string>>(const Json& with)>;
+  void set_maker(const std::string& source, Maker maker) { makers_[source] = std::move(maker); }
 
   // The sections for which there is content; those of source text, var and template need none.
   // Errors: kUsage (a bad --source), kNotFound ("section files: src/x.cc not found; …"), kConfig
@@ -52,6 +54,8 @@ class SectionReader {
                    std::istream& in, std::vector<assembly::Section>* out);
   Status ReadFiles(const assembly::LayoutSection& rule, const std::vector<std::string>& paths,
                    std::vector<assembly::Section>* out);
+  Status ReadMade(const assembly::LayoutSection& rule, const Maker& maker,
+                  std::vector<assembly::Section>* out);
   Status ReadDeclared(const assembly::LayoutSection& rule, std::vector<assembly::Section>* out);
   Result<std::string> ReadPath(const assembly::LayoutSection& rule, const std::string& path);
 
@@ -59,7 +63,7 @@ class SectionReader {
   std::map<std::string, std::string> given_;
   std::shared_ptr<const tokens::Counter> counter_;
   CancelToken cancel_;
-  HeaderMaker header_;
+  std::map<std::string, Maker> makers_;  // by source
   std::vector<std::string> warnings_;
   std::map<std::string, std::string> snapshot_;  // path to content
 };

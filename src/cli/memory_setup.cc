@@ -1,0 +1,70 @@
+#include "cli/memory_setup.h"
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/parse_time.h"
+#include "cli/model_flags.h"
+
+namespace dossier::cli {
+namespace {
+
+class FixedClock final : public Clock {
+ public:
+  explicit FixedClock(Wall now) : now_(now) {}
+  Steady Now() const override { return SystemClock()->Now(); }
+  Wall WallNow() const override { return now_; }
+
+ private:
+  Wall now_;
+};
+
+bool IsFolder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+}  // namespace
+
+std::string MemoryStorePath(const std::string& flag, const config::Config& config,
+                            memory::OpenMode mode) {
+  if (!flag.empty()) return flag;
+  if (const auto named = Environment("DOSSIER_MEMORY"); named && !named->empty()) return *named;
+  constexpr std::string_view kInFolder = "/memory/memory.sqlite";
+  for (const std::string& folder : config.project_folders) {
+    const std::string state = folder + "/.dossier";
+    const std::string path = fmt::format("{}{}", state, kInFolder);
+    const bool usable = mode == memory::OpenMode::kCreate ? IsFolder(state) : Exists(path);
+    if (usable) return path;
+  }
+  return fmt::format("{}{}", config.user.data, kInFolder);
+}
+
+memory::StoreOptions StoreOptionsOf(const MemoryConfig& config, std::string path) {
+  return {.path = std::move(path),
+          .limits = config.limits,
+          .use_fts = config.use_fts,
+          .durability = config.durability,
+          .redaction = config.redaction};
+}
+
+Result<std::shared_ptr<const Clock>> ClockOf(const std::string& now) {
+  if (now.empty()) return SystemClock();
+  const auto time = ParseTime(now);
+  if (!time) return MakeError(ErrorCode::kUsage, "--now: {}", time.error().message);
+  return std::make_shared<FixedClock>(*time);
+}
+
+Result<memory::Micros> ReadMoment(std::string_view flag, const std::string& text, DayEdge edge) {
+  constexpr std::size_t kDay = 10;  // bytes of "2026-03-01"
+  const std::string_view rest = edge == DayEdge::kBegin ? "T00:00:00Z" : "T23:59:59.999999Z";
+  const auto time = ParseTime(text.size() == kDay ? fmt::format("{}{}", text, rest) : text);
+  if (!time) {
+    return MakeError(ErrorCode::kUsage,
+                     "{} \"{}\" is no time: write 2026-03-01T10:00:00Z, or a day alone", flag,
+                     text);
+  }
+  return std::chrono::floor<std::chrono::microseconds>(time->time_since_epoch()).count();
+}
+
+}  // namespace dossier::cli
