@@ -237,6 +237,7 @@ TEST(ChatMemoryTest, ATurnThatIsSavedAgainIsKeptOnce) {
   EXPECT_NE(failed.exit, 0);
   const std::vector<std::string> events = rig.Events();
   EXPECT_EQ(events.size(), 3U);
+  const memory::Seq written = rig.memories.View().at();
   std::filesystem::remove_all(file);
   rig.answers.clear();
   TurnRequest again = rig.Request("");
@@ -245,6 +246,7 @@ TEST(ChatMemoryTest, ATurnThatIsSavedAgainIsKeptOnce) {
   ASSERT_FALSE(saved.error) << saved.error->message;
   EXPECT_THAT(rig.Saved(), ElementsAre("system: S", "user: hi", "assistant: Hello."));
   EXPECT_EQ(rig.Events(), events);
+  EXPECT_EQ(rig.memories.View().at(), written);  // not even the same once more
 }
 
 // A turn that the save lost is in memory until the next one takes its place.
