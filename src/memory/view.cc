@@ -59,29 +59,39 @@ Result<std::vector<Record>> View::Window(int max_events) const {
 }
 
 Result<std::vector<Record>> View::Records(const RecordFilter& filter) const {
-  static const std::string kSql = VisibleRecords(
-      RecordColumns(),
+  constexpr std::string_view kMatches =
       "AND (?2 = '[]' OR r.tier IN (SELECT value FROM json_each(?2))) "
       "AND (?3 IS NULL OR r.kind = ?3) AND (?4 IS NULL OR r.thread = ?4) "
       "AND (?5 IS NULL OR r.at >= ?5) AND (?6 IS NULL OR r.at <= ?6) "
       "AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS wanted WHERE NOT EXISTS "
       "(SELECT 1 FROM tags WHERE tags.tag = wanted.value AND tags.record_id = r.id)) "
-      "ORDER BY r.at DESC, r.id DESC LIMIT ?8");
+      "ORDER BY r.at DESC, r.id DESC LIMIT ?8";
+  static const std::string kAnySql = VisibleRecords(RecordColumns(), kMatches);
+  // By way of the records that have the first tag.
+  static const std::string kTaggedSql = VisibleRecords(
+      RecordColumns(),
+      fmt::format("AND r.id IN (SELECT record_id FROM tags WHERE tag = ?7 ->> '$[0]') {}",
+                  kMatches));
+  const std::string& sql = filter.tags.empty() ? kAnySql : kTaggedSql;
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
   const std::string tiers = TierList(filter.tiers);
   const std::string tags = TagList(filter.tags);
-  return LoadRecords(lease.connection(), *state_, kSql, tiers, filter.kind, filter.thread,
+  return LoadRecords(lease.connection(), *state_, sql, tiers, filter.kind, filter.thread,
                      filter.since, filter.until, tags, filter.limit.value_or(-1));
 }
 
 Result<ViewCounts> View::Counts() const {
-  static const std::string kSql = VisibleRecords(
-      fmt::format("SUM(r.tier = 'recall' AND chain.depth = 0 AND {0} IS NULL), "
-                  "SUM(r.tier = 'recall' AND {0} IS NULL), "
-                  "SUM(r.tier <> 'recall' AND chain.depth = 0), SUM(r.tier <> 'recall'), "
-                  "SUM(CASE WHEN r.tier = 'recall' THEN 0 ELSE length(r.text) END)",
-                  HiddenBy()),
-      "");
+  // The limit keeps the inner query whole: why a record is hidden is looked up once, not in each
+  // sum.
+  static const std::string kSql = fmt::format(
+      "{}SELECT SUM(tier = 'recall' AND depth = 0 AND reason IS NULL), "
+      "SUM(tier = 'recall' AND reason IS NULL), SUM(tier <> 'recall' AND depth = 0), "
+      "SUM(tier <> 'recall'), SUM(chars) FROM (SELECT r.tier, chain.depth, {} AS reason, "
+      "CASE WHEN r.tier = 'recall' THEN 0 ELSE length(r.text) END AS chars "
+      "FROM chain CROSS JOIN records AS r "
+      "ON r.branch_id = chain.branch_id AND r.seq <= chain.last LIMIT -1) "
+      "WHERE coalesce(reason, 'consolidated') = 'consolidated'",
+      WithChain(), HiddenBy());
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
   ViewCounts counts;
   DOSSIER_RETURN_IF_ERROR(ForEachRow(
