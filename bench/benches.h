@@ -57,11 +57,14 @@ Status RunRepositoryBench(const std::string& folder);
 // for that one, memory.peak. The `ref`s found are in FOLDER/hits.jsonl, a list a query.
 Status RunMemoryBench(const std::string& folder);
 
-// A memory store beside a bare FTS5 table in the same journal mode. CPU seconds of 100,000 texts of 74
-// bytes: memory.load, memory.fts5_load. Wall seconds of 8 processes that write 250 texts each, one a
-// transaction: memory.single, memory.fts5_single. CPU seconds of a fork and a look at it:
+// A memory store beside a bare FTS5 table in the same journal mode. CPU seconds of 100,000 texts of
+// 74 bytes: memory.load, memory.fts5_load. Wall seconds of 8 processes that write 250 texts each,
+// one a transaction: memory.single, memory.fts5_single. CPU seconds of a fork and a look at it:
 // memory.fork_empty, memory.fork_full (under 100,000 events).
 Status RunMemoryStoreBench();
+
+// CPU seconds of a new view of 10,000 rows, rendered into 24,000 code points: memory.render.
+Status RunRenderBench();
 
 // That server for others: prints its port, and ends with its stdin.
 Status RunInstantServer();

@@ -635,6 +635,8 @@ def memory_search(setting: Setting) -> list[Figure]:
     rows += [_guarded(what, beside_tantivy),
              _at_most("memory for one search", ours["memory.peak"], "FTS5's index", fts5["size"], 1,
                       _megabytes)]
+    rows += [_at_most("a view of 10,000 rows rendered into 24,000 characters, CPU",
+                      _bench_program(setting, "render")["memory.render"], "goal", 0.02, 1, _seconds)]
     talk = _memory_folder(setting, "talk", lambda folder: memory_inputs.dialogues(folder, seed=7))
     _bench_program(setting, "memory", str(talk))
     for peer, title, goals in (("fts5", "FTS5, OR", {5: 1, 10: 1.05, 20: 1, 50: 1}),

@@ -30,6 +30,10 @@ struct Lines {
 std::string Text(const Json& line, std::string_view name) {
   return std::string(FindString(line, name).value_or(""));
 }
+// "2026-03-01 10:00:00" of "2026-03-01T10:00:00.000000Z".
+std::string ShortTime(std::string_view time) {
+  return ReplaceAll(time.substr(0, std::min(time.find('.'), time.size())), "T", " ");
+}
 Seq SeqOf(const Json& line) { return FindInt(line, "seq").value_or(0); }
 
 class ViewerGathering {
@@ -65,7 +69,7 @@ class ViewerGathering {
       branches_.push_back({.name = Text(line, "name"),
                            .parent = Text(line, "parent"),
                            .node = Text(line, "node"),
-                           .time = Text(line, "time"),
+                           .time = ShortTime(Text(line, "time")),
                            .fork_seq = FindInt(line, "fork_seq").value_or(0),
                            .seq = SeqOf(line)});
     } else if (type == "core") {
@@ -86,7 +90,7 @@ class ViewerGathering {
     std::string note = fmt::format("importance {}", FindInt(line, "importance").value_or(0));
     if (FindBool(line, "pinned").value_or(false)) note += ", pinned";
     const std::string expires = Text(line, "expires");
-    if (!expires.empty()) note += ", expires " + expires;
+    if (!expires.empty()) note += ", expires " + ShortTime(expires);
     return note;
   }
 
@@ -103,7 +107,7 @@ class ViewerGathering {
                         "JOIN branches AS b ON b.id = o.branch_id ORDER BY o.seq",
                         [this](const store::Statement& row) {
                           ViewerWrite write{.seq = row.Int(0),
-                                            .time = FormatMicrosTime(row.Int(1)),
+                                            .time = ShortTime(FormatMicrosTime(row.Int(1))),
                                             .branch = row.Text(2),
                                             .op = row.Text(3)};
                           ViewerPhase& phase = PhaseOf(row.Text(4));
@@ -215,7 +219,7 @@ class ViewerGathering {
         .label = fmt::format("#{}{}{}", FindInt(record, "id").value_or(0), kind.empty() ? "" : " ",
                              kind),
         .text = Text(record, "text"),
-        .note = Text(record, "time"),
+        .note = ShortTime(Text(record, "time")),
         .spans = SpansOf(SeqOf(record), hidden == lines.hidden.end() ? std::vector<HiddenLine>{}
                                                                      : hidden->second)};
     if (const Json* tags = Find(record, "tags"); tags && tags->is_array()) {
