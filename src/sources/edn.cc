@@ -242,7 +242,7 @@ class EdnReader {
     std::string value;
     if (name.size() == next - start - 1) {
       utf8::Append(first, &value);
-      return Json(std::move(value));
+      return Json(value);
     }
     for (const auto& [word, code] : kNamedCharacters) {
       if (name == word) return Json(std::string(1, static_cast<char>(code)));
@@ -251,7 +251,7 @@ class EdnReader {
     if (!code || IsSurrogate(*code))
       return Fail(start, fmt::format("unknown character \\{}", name));
     utf8::Append(*code, &value);
-    return Json(std::move(value));
+    return Json(value);
   }
 
   Result<Json> ReadDispatch(int depth) {

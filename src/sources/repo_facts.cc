@@ -64,7 +64,7 @@ std::string RootOf(const std::string& folder, const std::optional<GitFolders>& g
 
 std::string RepoRoot(const std::string& folder) { return RootOf(folder, FindGitFolders(folder)); }
 
-RepoWatch::RepoWatch(std::string folder, CancelToken cancel, Millis timeout)
+RepoWatch::RepoWatch(const std::string& folder, CancelToken cancel, Millis timeout)
     : git_(FindGitFolders(folder)), cancel_(std::move(cancel)), timeout_(timeout) {
   root_ = RootOf(folder, git_);
 }

@@ -60,7 +60,8 @@ std::string RepoRoot(const std::string& folder);
 class RepoWatch {
  public:
   // `folder` may be anywhere in the work tree.
-  explicit RepoWatch(std::string folder, CancelToken cancel = {}, Millis timeout = Millis(10'000));
+  explicit RepoWatch(const std::string& folder, CancelToken cancel = {},
+                     Millis timeout = Millis(10'000));
 
   RepoFacts Get(const RepoQuery& query = {});
 
