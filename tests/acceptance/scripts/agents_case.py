@@ -110,7 +110,9 @@ class AgentsCase(harness.Case):
         return sorted(begun, key=begun.get)
 
     def log(self, which=-1) -> list[dict]:
-        return [json.loads(line) for line in self.logs()[which].read_text().splitlines()]
+        """`which`: a place in logs(), or one of its paths, which spares to look at all of them."""
+        path = which if isinstance(which, pathlib.Path) else self.logs()[which]
+        return [json.loads(line) for line in path.read_text().splitlines()]
 
     def results(self, which=-1) -> dict:
         """The last result line of every task."""
@@ -137,12 +139,12 @@ class AgentsCase(harness.Case):
         merges = [s for s in self.subjects() if s.startswith("agent:")]
         self.assertEqual(sorted(merges), sorted(set(merges)))
         self.assertEqual(len(merges), tasks)
-        self.assertEqual(sum(self.approved_merges(which) for which in range(len(self.logs()))), tasks)
+        self.assertEqual(sum(map(self.approved_merges, self.logs())), tasks)
         ids = [re.search(r"\| APPROVED \| (\S+) \|", line).group(1) for line in self.ledger()]
         self.assertEqual(sorted(ids), sorted(s.removeprefix("agent:").removesuffix(" merge")
                                              for s in merges))
 
-    def approved_merges(self, which: int) -> int:
+    def approved_merges(self, which) -> int:
         """The merges of a log. Each uses up one approval of its own patch, each approval one review."""
         reviews, approvals, intents = {}, {}, {}
         merges = 0

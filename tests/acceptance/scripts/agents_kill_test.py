@@ -55,9 +55,11 @@ class Kills(agents_case.AgentsCase):
         for number in range(KILLS):
             met[self.one_round(chance.uniform(0.02, whole), number)] += 1
             self.assert_consistent(1 + TASKS * (number + 1))
-            merged = {task for which in range(len(self.logs()))
-                      for task, line in self.results(which).items() if line["status"] == "merged"}
+            merged = {task for log in self.logs()
+                      for task, line in self.results(log).items() if line["status"] == "merged"}
             self.assertEqual(len(merged), 1 + TASKS * (number + 1))
+            if number % 20 == 19:
+                print(number + 1, dict(met), flush=True)
         print(dict(met))
 
 
