@@ -151,7 +151,7 @@ class LiveView final : public recursion::EventSink {
  private:
   static constexpr std::string_view kDim = "\x1b[2m", kRed = "\x1b[31m", kGreen = "\x1b[32m";
 
-  std::string Fit(std::string text) const {
+  std::string Fit(std::string_view text) const {
     const std::string_view cut = utf8::Prefix(text, static_cast<std::uint64_t>(columns_ - 1));
     return std::string(cut);
   }

@@ -167,7 +167,7 @@ Status ApproveFolder(const GlobalFlags& flags, Command& command) {
       "it is looked for");
 }
 
-Status Run(const TrustArguments& arguments, GlobalFlags flags, std::ostream& out) {
+Status Run(const TrustArguments& arguments, const GlobalFlags& flags, std::ostream& out) {
   DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
   Command command(arguments, config::TrustStore(user.state, SystemClock()), out);
   if (arguments.list) return command.List();

@@ -265,8 +265,8 @@ class Merger {
     }
     DOSSIER_RETURN_IF_ERROR(SyncAll(git_.folders().common));
     DOSSIER_RETURN_IF_ERROR(intents_.Open(intent));
-    if (hooks_.intent_written) DOSSIER_RETURN_IF_ERROR(hooks_.intent_written(intent));
     TestFault("after-intent");
+    if (hooks_.intent_written) DOSSIER_RETURN_IF_ERROR(hooks_.intent_written(intent));
     if (request_.guard) request_.guard->Expect(intent.ref, intent.new_commit);
     DOSSIER_ASSIGN_OR_RETURN(Published published, Publish(publication));
     if (!published.refusal) {

@@ -21,16 +21,38 @@ JsonObject MergedEvent(const Intent& intent) {
   return {{"ref", intent.ref}, {"old", intent.old_commit}, {"commit", intent.new_commit}};
 }
 
-// In the log of the run that began the merge, unless it stands there. A run whose journal has gone
-// has nobody who would go on with it.
+JsonObject IntentEvent(const Intent& intent, std::string_view patch_sha256) {
+  return {{"ref", intent.ref},
+          {"old", intent.old_commit},
+          {"new", intent.new_commit},
+          {"patch_sha256", patch_sha256}};
+}
+
+// As the ledger will have it: the intent has no field for it.
+std::string_view PatchHashOf(const Intent& intent) {
+  constexpr std::string_view kField = "patch_sha256=";
+  const std::string_view line = intent.ledger_line;
+  const std::size_t at = line.rfind(kField);
+  return at == std::string_view::npos ? "" : TrimSpace(line.substr(at + kField.size()));
+}
+
+// In the log of the run that began the merge, unless it stands there; the intent too, if the run
+// was killed before it could log it. A run whose journal has gone has nobody who would go on with
+// it.
 Status RecordElsewhere(const RunLogPlaces& places, const Intent& intent) {
   std::vector<store::Event> events;
   const auto log = RunLog::Reopen(places, intent.run, &events);
   if (!log)
     return log.error().code == ErrorCode::kNotFound ? Status() : tl::unexpected(log.error());
+  bool intended = false;
   for (const store::Event& event : events) {
     const Json data(event.data);
     if (event.type == "merge.done" && FindString(data, "commit") == intent.new_commit) return {};
+    intended |= event.type == "merge.intent" && FindString(data, "new") == intent.new_commit;
+  }
+  if (!intended) {
+    DOSSIER_RETURN_IF_ERROR(
+        (*log)->Add("merge.intent", intent.task, IntentEvent(intent, PatchHashOf(intent))));
   }
   return (*log)->Add("merge.done", intent.task, MergedEvent(intent));
 }
@@ -80,10 +102,7 @@ class Merging {
   MergeHooks Hooks() {
     return {.intent_written = [this](const Intent& intent) -> Status {
               return work_.log.Add("merge.intent", intent.task,
-                                   {{"ref", intent.ref},
-                                    {"old", intent.old_commit},
-                                    {"new", intent.new_commit},
-                                    {"patch_sha256", end_.patch->sha256}});
+                                   IntentEvent(intent, end_.patch->sha256));
             },
             .merged = [this](const Intent& intent) -> Status {
               if (intent.run != work_.run()) {

@@ -23,7 +23,7 @@ std::string Export(TestStore& store, ExportOptions options = {}) {
   return out;
 }
 
-constexpr ExportOptions kAll{.scope = ExportScope::kAll};
+const ExportOptions kAll{.scope = ExportScope::kAll};
 
 TEST(LoadTest, LinesBecomeRecordsAndBadOnesAreNamedByPlace) {
   const std::string lines =
