@@ -198,6 +198,7 @@ TEST(ConsolidateTest, AnOperationOfABlockSummarises) {  // MEM-20, MEM-48
   EXPECT_EQ(ToJson(*Find(some->results, "recall_summarize")),
             R"({"status":"ok","events_consolidated":2})");
   EXPECT_EQ(FindString(*Find(some->results, "consolidate"), "status"), "unchanged");
+  EXPECT_EQ(Archival(store).at(0).tags.at(0), "RECALL_CONSOLIDATED");
 }
 
 TEST(ConsolidateTest, BelowTheTriggerNothingHappens) {  // MEM-49

@@ -47,6 +47,11 @@ Status CheckText(const Record& record) {
   return {};
 }
 
+// Written by a consolidation that a model asked for: no insight of its own.
+bool IsConsolidated(const Record& record) {
+  return std::ranges::find(record.tags, "AUTO_CONSOLIDATE") != record.tags.end();
+}
+
 Error NotVisible(std::int64_t id, std::string_view branch) {
   return {ErrorCode::kNotFound,
           fmt::format("not_visible: record #{} is not visible from branch \"{}\"", id, branch)};
@@ -88,7 +93,8 @@ Status SessionImpl::Prepare(Record* record, std::int64_t* redacted) const {
   if (record->tier == Tier::kRecall) {
     if (record->kind.empty()) record->kind = kDefaultKind;
     if (record->thread.empty()) record->thread = "branch:" + branch();
-  } else if (record->tier == Tier::kArchival && setup_.context.actor == Actor::kModel) {
+  } else if (record->tier == Tier::kArchival && setup_.context.actor == Actor::kModel &&
+             !IsConsolidated(*record)) {
     record->tags.insert(record->tags.begin(), std::string(kModelTag));
   }
   if (record->phase.empty()) record->phase = setup_.context.phase;
