@@ -89,6 +89,7 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
          }
          return RunContextCommand(arguments.context, arguments.global, cancel, out, err);
        }},
+      {"memory", [&] { return RunMemory(arguments.memory, arguments.global, cancel, out, err); }},
       {"agents",
        [&] { return RunAgents(arguments.agents, arguments.global, cancel, std::cin, out, err); }},
       {"doctor",

@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
     {"--record", "PATH"},  {"--replay", "PATH"},        {"--output", "PATH"},
     {"--out", "PATH"},     {"--key-env", "NAME"},       {"--base-url", "URL"},
     {"--timeout", "TIME"}, {"--idle-timeout", "TIME"},  {"--max-time", "TIME"},
-    {"path", "PATH"},      {"paths", "PATH"},
+    {"path", "PATH"},      {"paths", "PATH"},           {"file", "PATH"},
 };
 
 std::string TwinOf(const std::string& name) {

@@ -52,6 +52,8 @@ constexpr Command kCommands[] = {
        AddContextRun(command, &to->context_run);
        AddContextRefresh(command, &to->context_refresh);
      }},
+    {"memory", "what was learned, kept for the next prompt: facts, events, ranked search",
+     [](CLI::App& command, Arguments* to) { AddMemoryCommand(command, &to->memory); }},
     {"agents", "work through tasks: an engineer changes, a reviewer approves, policy holds",
      [](CLI::App& command, Arguments* to) { AddAgentsCommand(command, &to->agents); }},
     {"config", "what is configured here, and changing it",

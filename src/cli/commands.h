@@ -27,6 +27,7 @@
 #include "cli/global_flags.h"
 #include "cli/header_command.h"
 #include "cli/inspect_flags.h"
+#include "cli/memory_command.h"
 #include "cli/models_command.h"
 #include "cli/pack_command.h"
 #include "cli/prompts_command.h"
@@ -46,6 +47,7 @@ struct Arguments {
   InspectArguments inspect;
   PackArguments pack;
   HeaderArguments header;
+  MemoryArguments memory;
   RunsArguments runs;
   ModelsArguments models;
   SandboxArguments sandbox;

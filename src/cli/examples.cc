@@ -65,6 +65,58 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"sandbox",
      "dossier sandbox test\n"
      "    what code of a model can and can not do here"},
+    {"memory",
+     "dossier memory init\n"
+     "    makes the store\n"
+     "dossier memory set compiler \"icpx, in /opt/intel\" --importance 5\n"
+     "    a fact that every prompt shows\n"
+     "dossier memory search \"why did the linker fail\"\n"
+     "    what was kept about it, best first"},
+    {"memory show",
+     "dossier memory show --query \"why did the linker fail\" --budget 4000\n"
+     "    memory as a prompt would hold it"},
+    {"memory get",
+     "dossier memory get compiler --at 12\n"
+     "    what it was after write 12"},
+    {"memory set",
+     "dossier memory set queue short --ttl 2h\n"
+     "    a fact that holds for two hours\n"
+     "make -n | dossier memory set build -\n"
+     "    from stdin"},
+    {"memory add",
+     "dossier memory add \"The linker needs -lfftw3 after -lm\" --tier archival --tag build\n"
+     "    a text that is found by search\n"
+     "dossier memory add \"Run 12 converged\" --kind result --ref run-12\n"
+     "    an event"},
+    {"memory load",
+     "dossier memory load turns.jsonl\n"
+     "    one {\"text\", \"kind\", \"thread\", \"ref\", \"time\", \"tags\"} a line; only text is "
+     "needed"},
+    {"memory search",
+     "dossier memory search \"Where did Ann move?\" --k 5 --explain\n"
+     "    with what each score is made of\n"
+     "dossier memory search --queries questions.jsonl > hits.jsonl\n"
+     "    many at once: {\"id\": \"q1\", \"query\": \"Where did Ann move?\", \"k\": 10} a line"},
+    {"memory apply",
+     "dossier memory apply reply.txt --payload answer.txt\n"
+     "    the <memory_update> block of a model's reply; the rest goes to answer.txt"},
+    {"memory fork",
+     "dossier memory fork n1 --from root\n"
+     "    sees what root knows now, and nothing that is written there later"},
+    {"memory history",
+     "dossier memory history --key compiler\n"
+     "    what the fact was, and who changed it"},
+    {"memory revert",
+     "dossier memory revert --to 12\n"
+     "    back to what stood after write 12; `revert` again undoes it"},
+    {"memory export",
+     "dossier memory export --all --out memory.jsonl\n"
+     "    everything, to be read by `dossier memory import`\n"
+     "dossier memory export --format md\n"
+     "    one branch, for people"},
+    {"memory prune",
+     "dossier memory prune --before 5000 -y\n"
+     "    what was replaced before write 5000 and is seen by no branch"},
     {"doctor",
      "dossier doctor\n"
      "    what works on this machine, and what would help"},

@@ -116,6 +116,7 @@ std::string EnvironmentText() {
       {"DOSSIER_CONFIG_DIR", "read configuration from there only, as --config-dir"},
       {"DOSSIER_TRUST_ROOTS", "folders, parted by colons, whose project files are trusted"},
       {"DOSSIER_LAYOUTS_DIR", "folder with layouts/ and prompts/"},
+      {"DOSSIER_MEMORY", "the store of `dossier memory`"},
       {"XDG_CONFIG_HOME", "and XDG_DATA_HOME, XDG_CACHE_HOME, XDG_STATE_HOME: see `dossier paths`"},
       {"NO_COLOR", "not empty: no colour"},
       {"CLICOLOR_FORCE", "not empty: colour, also in a pipe"},

@@ -4,9 +4,11 @@
 
 #include "assembly/lookup.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/asset_folders.h"
 #include "cli/command_tree.h"
 #include "cli/help_text.h"
+#include "cli/memory_setup.h"
 #include "cli/model_flags.h"
 #include "config/keys.h"
 #include "harness/run.h"
@@ -122,6 +124,40 @@ std::vector<Completion> AgentRuns(const GlobalFlags& flags) {
   return found;
 }
 
+// The store that the environment, the project or the user's folder has; nobody waits for a lock.
+std::unique_ptr<memory::Store> OpenMemoryQuietly(const GlobalFlags& flags) {
+  const auto config = LoadQuietly(flags);
+  if (!config) return nullptr;
+  const auto mode = memory::OpenMode::kExisting;
+  auto store = memory::Store::Open(
+      {.path = MemoryStorePath("", *config, mode), .mode = mode, .busy_wait = Millis(0)});
+  return store ? std::move(*store) : nullptr;
+}
+
+std::vector<Completion> MemoryBranches(const GlobalFlags& flags) {
+  std::vector<Completion> found;
+  const auto store = OpenMemoryQuietly(flags);
+  const auto branches = store ? store->Branches() : std::vector<memory::Branch>();
+  if (!branches) return found;
+  for (const memory::Branch& branch : *branches) found.push_back({branch.name, branch.parent});
+  return found;
+}
+
+std::vector<Completion> MemoryKeys(const GlobalFlags& flags) {
+  std::vector<Completion> found;
+  const auto store = OpenMemoryQuietly(flags);
+  if (!store) return found;
+  const auto view = store->Snapshot(memory::kRootBranch);
+  if (!view) return found;
+  for (const memory::CoreEntry& entry : view->AllCore()) {
+    constexpr std::uint64_t kShown = 40;  // code points
+    const std::string_view value = entry.value;
+    found.push_back(
+        {entry.key, std::string(utf8::Prefix(value.substr(0, value.find('\n')), kShown))});
+  }
+  return found;
+}
+
 std::vector<Completion> CommandNames(const CLI::App& app) {
   std::vector<Completion> found;
   for (const CLI::App* command : Commands(app)) {
@@ -140,6 +176,8 @@ std::vector<Completion> Offer(const CLI::App& app, std::string_view kind,
   if (kind == "LAYOUT") return Layouts();
   if (kind == "TASK") return Tasks(flags);
   if (kind == "AGENT_RUN") return AgentRuns(flags);
+  if (kind == "MEMORY_BRANCH") return MemoryBranches(flags);
+  if (kind == "MEMORY_KEY") return MemoryKeys(flags);
   if (kind == "PAGE") return CommandNames(app);
   if (kind == "TOPIC") {
     found = CommandNames(app);

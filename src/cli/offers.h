@@ -2,9 +2,9 @@
 //
 //   Offer(app, "CONVERSATION", flags)     // {{"bug-12", ""}, …}
 //
-// No network, no database, no program is run, and a project's file that is not trusted does not
-// count. What can't be read offers nothing: completion is no place for messages.
-// Thread-safety: reads files and the environment.
+// No network, no database but the store of memory, no program is run, and a project's file that is
+// not trusted does not count. What can't be read offers nothing: completion is no place for
+// messages. Thread-safety: reads files and the environment.
 
 #ifndef DOSSIER_CLI_OFFERS_H_
 #define DOSSIER_CLI_OFFERS_H_
