@@ -12,7 +12,7 @@ using memory::Seq;
 using memory::Store;
 
 void AddBranches(CLI::App& command, MemoryArguments* arguments) {
-  AddMemoryFlags(command, MemoryFlags::kNone, arguments);
+  AddStoreFlags(command, StoreFlags::kNone, arguments);
 }
 
 Result<int> RunBranches(const MemoryCall& call) {
@@ -38,7 +38,7 @@ void AddFork(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("--at", arguments->at, "what the parent knew after this write (its newest)")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--node", arguments->node, "id of the node of a search tree it stands for");
-  AddMemoryFlags(command, MemoryFlags::kNone, arguments);
+  AddStoreFlags(command, StoreFlags::kNone, arguments);
 }
 
 Result<memory::Branch> Fork(const MemoryArguments& arguments, Store& store) {
@@ -79,7 +79,7 @@ void AddHistory(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("--limit", arguments->limit, "how many")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  AddMemoryFlags(command, MemoryFlags::kBranch, arguments);
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
 }
 
 Result<int> RunHistory(const MemoryCall& call) {
@@ -103,7 +103,7 @@ void AddRevert(CLI::App& command, MemoryArguments* arguments) {
       ->required()
       ->check(CLI::NonNegativeNumber);
   command.add_option("--key", arguments->key, "only this core fact")->type_name("MEMORY_KEY");
-  AddMemoryFlags(command, MemoryFlags::kBranch, arguments);
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
 }
 
 Result<int> RunRevert(const MemoryCall& call) {
@@ -118,7 +118,7 @@ Result<int> RunRevert(const MemoryCall& call) {
 
 void AddCheck(CLI::App& command, MemoryArguments* arguments) {
   command.add_flag("--rebuild-index", arguments->rebuild_index, "make the index of searches anew");
-  AddMemoryFlags(command, MemoryFlags::kNone, arguments);
+  AddStoreFlags(command, StoreFlags::kNone, arguments);
 }
 
 Result<int> RunCheck(const MemoryCall& call) {
@@ -139,7 +139,7 @@ void AddPrune(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("--before", arguments->before, "rows of writes before this one (seq)")
       ->required()
       ->check(CLI::NonNegativeNumber);
-  AddMemoryFlags(command, MemoryFlags::kNone, arguments);
+  AddStoreFlags(command, StoreFlags::kNone, arguments);
 }
 
 std::string CountsText(const memory::PruneCounts& counts) {

@@ -101,8 +101,8 @@ struct MemoryCommand {
   void (*add_flags)(CLI::App& command, MemoryArguments* arguments);
   Result<int> (*run)(const MemoryCall& call);
 };
-enum class MemoryFlags : std::uint8_t { kBranch, kView, kNone };  // kView: --branch and --at
-void AddMemoryFlags(CLI::App& command, MemoryFlags flags, MemoryArguments* arguments);
+enum class StoreFlags : std::uint8_t { kBranch, kView, kNone };  // kView: --branch and --at
+void AddStoreFlags(CLI::App& command, StoreFlags flags, MemoryArguments* arguments);
 
 std::span<const MemoryCommand> MemoryEntryCommands();
 std::span<const MemoryCommand> MemorySearchCommands();

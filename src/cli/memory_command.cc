@@ -34,14 +34,14 @@ Error AsMemoryError(Error error) {
 
 }  // namespace
 
-void AddMemoryFlags(CLI::App& command, MemoryFlags flags, MemoryArguments* arguments) {
+void AddStoreFlags(CLI::App& command, StoreFlags flags, MemoryArguments* arguments) {
   const std::string group = "Store";
-  if (flags != MemoryFlags::kNone) {
+  if (flags != StoreFlags::kNone) {
     command.add_option("--branch", arguments->branch, "line of memory")
         ->type_name("MEMORY_BRANCH")
         ->capture_default_str();
   }
-  if (flags == MemoryFlags::kView) {
+  if (flags == StoreFlags::kView) {
     command.add_option("--at", arguments->at, "the state after this write (seq)")
         ->check(CLI::NonNegativeNumber);
   }

@@ -18,7 +18,7 @@ using memory::Session;
 using memory::View;
 
 void AddInit(CLI::App& command, MemoryArguments* arguments) {
-  AddMemoryFlags(command, MemoryFlags::kNone, arguments);
+  AddStoreFlags(command, StoreFlags::kNone, arguments);
 }
 
 Result<int> RunInit(const MemoryCall& call) {
@@ -35,7 +35,7 @@ void AddGet(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("key", arguments->key, "name of a core fact")
       ->required()
       ->type_name("MEMORY_KEY");
-  AddMemoryFlags(command, MemoryFlags::kView, arguments);
+  AddStoreFlags(command, StoreFlags::kView, arguments);
 }
 
 Error NoKey(const View& view, const std::string& key) {
@@ -72,7 +72,7 @@ void AddSet(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("--ttl", arguments->ttl, "how long it holds: 30s 10m 2h 7d 4w, or a time")
       ->type_name("TIME");
   command.add_flag("--pin", arguments->pin, "never make room with it");
-  AddMemoryFlags(command, MemoryFlags::kBranch, arguments);
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
 }
 
 // What cannot be read is left out, as in a block of a model (MEM-10).
@@ -148,7 +148,7 @@ void AddDel(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("key", arguments->key, "name of a core fact")
       ->required()
       ->type_name("MEMORY_KEY");
-  AddMemoryFlags(command, MemoryFlags::kBranch, arguments);
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
 }
 
 Result<int> RunDel(const MemoryCall& call) {
@@ -175,7 +175,7 @@ void AddAdd(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("--time", arguments->time, "when it happened (now)")->type_name("TIME");
   command.add_option("--supersedes", arguments->supersedes, "id of the record it replaces")
       ->check(CLI::PositiveNumber);
-  AddMemoryFlags(command, MemoryFlags::kBranch, arguments);
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
 }
 
 Result<memory::Record> RecordOf(const MemoryCall& call) {

@@ -41,7 +41,7 @@ void AddShow(CLI::App& command, MemoryArguments* arguments) {
       ->excludes(tokens);
   command.add_flag("--report", arguments->report,
                    "what is shown and what was left out, on stderr or in the JSON");
-  AddMemoryFlags(command, MemoryFlags::kView, arguments);
+  AddStoreFlags(command, StoreFlags::kView, arguments);
 }
 
 Result<memory::RenderBudget> BudgetOf(const MemoryCall& call) {
@@ -83,7 +83,7 @@ Result<int> RunShow(const MemoryCall& call) {
 }
 
 void AddPressure(CLI::App& command, MemoryArguments* arguments) {
-  AddMemoryFlags(command, MemoryFlags::kView, arguments);
+  AddStoreFlags(command, StoreFlags::kView, arguments);
 }
 
 std::string PressureText(const memory::Pressure& pressure) {
@@ -116,7 +116,7 @@ void AddConsolidate(CLI::App& command, MemoryArguments* arguments) {
   command
       .add_option("--level", arguments->level, "do what this pressure asks for (the branch's own)")
       ->check(CLI::IsMember({"low", "medium", "high", "critical"}));
-  AddMemoryFlags(command, MemoryFlags::kBranch, arguments);
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
   AddModelFlags(command, &arguments->model);
 }
 
@@ -163,7 +163,7 @@ void AddApply(CLI::App& command, MemoryArguments* arguments) {
       ->type_name("PATH");
   command.add_option("--node", arguments->node, "id of the node of a search tree it is about");
   command.add_option("--phase", arguments->phase, "of the run");
-  AddMemoryFlags(command, MemoryFlags::kBranch, arguments);
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
   AddModelFlags(command, &arguments->model);
 }
 
@@ -227,7 +227,7 @@ Result<int> RunApply(const MemoryCall& call) {
 
 void AddView(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("-o,--out", arguments->out_file, "the file to write")->required();
-  AddMemoryFlags(command, MemoryFlags::kNone, arguments);
+  AddStoreFlags(command, StoreFlags::kNone, arguments);
 }
 
 Result<int> RunView(const MemoryCall& call) {

@@ -37,7 +37,7 @@ void AddSearch(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("--since", arguments->since, "not older: a day, or a time")->type_name("TIME");
   command.add_option("--until", arguments->until, "not newer: a day, or a time")->type_name("TIME");
   command.add_flag("--explain", arguments->explain, "how each score came about");
-  AddMemoryFlags(command, MemoryFlags::kView, arguments);
+  AddStoreFlags(command, StoreFlags::kView, arguments);
 }
 
 Result<std::vector<SearchTier>> ReadTiers(const std::string& list) {

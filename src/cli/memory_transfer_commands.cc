@@ -17,7 +17,7 @@ void AddLoad(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("file", arguments->file, "a line of JSON each, - for stdin")->required();
   command.add_option("--tier", arguments->tier, "events, or texts found by search (recall)")
       ->check(CLI::IsMember({"recall", "archival"}));
-  AddMemoryFlags(command, MemoryFlags::kBranch, arguments);
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
 }
 
 // Of lines that were not taken; the first ones in words.
@@ -79,7 +79,7 @@ void AddExport(CLI::App& command, MemoryArguments* arguments) {
   command.add_flag("--all", arguments->all,
                    "every row of every branch, with what was replaced or hidden");
   command.add_option("-o,--out", arguments->out_file, "write to this file");
-  AddMemoryFlags(command, MemoryFlags::kView, arguments);
+  AddStoreFlags(command, StoreFlags::kView, arguments);
 }
 
 Result<int> RunExport(const MemoryCall& call) {
@@ -110,7 +110,7 @@ Result<int> RunExport(const MemoryCall& call) {
 
 void AddImport(CLI::App& command, MemoryArguments* arguments) {
   command.add_option("file", arguments->file, "what `export` wrote, - for stdin")->required();
-  AddMemoryFlags(command, MemoryFlags::kNone, arguments);
+  AddStoreFlags(command, StoreFlags::kNone, arguments);
 }
 
 Result<int> RunImport(const MemoryCall& call) {
