@@ -159,7 +159,7 @@ class Planner {
     if (fresh_) {
       Frozen frozen = Freeze(input_.system_text, input_.commands, FrozenBlocks(), NewMode(),
                              input_.now, counter_);
-      return Take(std::move(frozen));
+      return Take(frozen);
     }
     if (refresh_) {
       Refreshed fresh = Refresh(*stored_, input_.commands, FrozenBlocks(), input_.now, counter_);
@@ -168,7 +168,7 @@ class Planner {
         plan_.warnings.push_back("the context was refreshed: the provider's cached prefix is lost");
       }
       plan_.save.replaced = std::move(fresh.replaced);
-      return Take(std::move(fresh.frozen));
+      return Take(fresh.frozen);
     }
     if (!stored_ || !stored_->System()) return {.text = input_.system_text};  // B4, B16
     SystemParts parts = SplitSystem(*stored_);
@@ -176,7 +176,7 @@ class Planner {
     return parts;
   }
 
-  SystemParts Take(Frozen frozen) {
+  SystemParts Take(const Frozen& frozen) {
     plan_.save.system = frozen.system;
     plan_.save.context = frozen.record;
     plan_.frozen_tokens = frozen.record.tokens;
