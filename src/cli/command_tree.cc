@@ -179,7 +179,7 @@ std::vector<std::string> FlagNames(const CLI::App& command) {
 namespace {
 
 // What is wrong with the first word that nobody wants.
-std::string Unwanted(const CLI::App& command, const std::string& given) {
+std::string Unwanted(const CLI::App& command, const std::string& path, const std::string& given) {
   std::string word = utf8::CleanForTerminal(utf8::Sanitize(given));
   std::vector<std::string> known;
   std::string message, otherwise;
@@ -187,6 +187,9 @@ std::string Unwanted(const CLI::App& command, const std::string& given) {
     word = word.substr(0, word.find('='));
     message = fmt::format("unknown flag {}", word);
     known = FlagNames(command);
+    if (std::binary_search(known.begin(), known.end(), word)) {  // given before the command's name
+      return fmt::format("{0} belongs behind the command: {1} {0}", word, path);
+    }
   } else if (!Commands(command).empty()) {
     message = fmt::format("there is no command {}", word);
     for (const CLI::App* app : Commands(command)) known.push_back(app->get_name());
@@ -206,7 +209,7 @@ std::string UsageMessage(const CLI::App& root, const CLI::ParseError& error) {
   std::string message = Sentence(error);
   const std::vector<std::string> left = root.remaining(/*recurse=*/true);
   if (!left.empty()) {
-    message = Unwanted(command, left.front());
+    message = Unwanted(command, path, left.front());
   } else if (command.get_require_subcommand_min() > 0) {
     std::vector<std::string> names;
     for (const CLI::App* app : Commands(command)) names.push_back(app->get_name());

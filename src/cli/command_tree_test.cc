@@ -113,6 +113,7 @@ TEST(CommandTreeTest, MistakesNameTheNearest) {  // CON-3
       {{"ask", "--notes", "x"}, "unknown flag --notes; did you mean --note?; see `dossier ask"},
       {{"ask", "--mod", "auto"}, "unknown flag --mod"},
       {{"ask", "--trust-confg"}, "did you mean --trust-config?"},
+      {{"--note", "x", "ask"}, "--note belongs behind the command: dossier ask --note; see"},
       {{"askk"}, "there is no command askk; did you mean ask?"},
       {{"ask", "--mode", "fast"}, "--mode"},
       {{"ask", "--depth", "x"}, "--depth x: not a number"},

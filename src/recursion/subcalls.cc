@@ -120,7 +120,7 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
        });
 }
 
-void Subcalls::Batch(const sandbox::BridgeCall& call, std::shared_ptr<BridgeReply> reply) {
+void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
   const Json* list = Find(call.args, "prompts");
   const JsonArray* prompts = list ? list->if_array() : nullptr;
   if (!prompts) return reply->Fail("bad_argument", "prompts must be a list");
@@ -145,6 +145,7 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
   if (prompts->empty()) return state->Finish();
   // Each is sent as soon as it is made: the first are answered while the last are assembled.
   for (std::size_t i = 0; i < prompts->size(); ++i) {
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the analyzer loses sight of it
     Done done = [this, state, i](Result<model::Reply> result) {
       if (!result) CountFailure(result.error());
       state->Take(i, std::move(result));

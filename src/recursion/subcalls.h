@@ -37,7 +37,7 @@ class Subcalls {
   ~Subcalls();  // waits for what is in flight
 
   void Query(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
-  void Batch(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
+  void Batch(const sandbox::BridgeCall& call, const std::shared_ptr<sandbox::BridgeReply>& reply);
 
   using Done = std::function<void(Result<model::Reply>)>;
   // Sends an assembled prompt to the sub-model; `done` runs once, on another thread. A reply that

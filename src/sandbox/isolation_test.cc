@@ -144,8 +144,9 @@ TEST(IsolationTest, TmpIsPrivateAndBounded) {  // SBX-E2
   SKIP_WITHOUT_NAMESPACES();
   IsolationOptions options = Options();
   options.limits.tmp = 1 << 20;
-  const Locked locked = RunLocked(options, Identity::kUser, [](int) -> std::string {
-    const int fd = open("/tmp/x", O_WRONLY | O_CREAT, 0600);
+  const std::string path = "/tmp/dossier-private-" + RandomHex(16);
+  const Locked locked = RunLocked(options, Identity::kUser, [&](int) -> std::string {
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT, 0600);
     if (fd < 0) return "not writable";
     const std::string block(64 << 10, 'x');
     for (int i = 0; i < 64; ++i) {
@@ -154,7 +155,7 @@ TEST(IsolationTest, TmpIsPrivateAndBounded) {  // SBX-E2
     return "no limit";
   });
   EXPECT_EQ(locked.text, fmt::format("{} after 16", ENOSPC));
-  EXPECT_FALSE(Exists("/tmp/x"));
+  EXPECT_FALSE(Exists(path));
 }
 
 TEST(IsolationTest, OnlyTheNamedDescriptorsStayOpen) {  // SBX-E4, layer process
