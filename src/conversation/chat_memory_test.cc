@@ -39,7 +39,9 @@ struct MemoryRig : ChatRig {
   // "kind thread ref text" of each event that the branch shows, oldest first.
   std::vector<std::string> Events(std::string_view branch = memory::kRootBranch) {
     std::vector<std::string> lines;
-    for (const memory::Record& event : *memories.View(branch).Window(100)) {
+    const auto window = memories.View(branch).Window(100);
+    EXPECT_TRUE(window);
+    for (const memory::Record& event : *window) {
       lines.push_back(fmt::format("{} {} {} {}", event.kind, event.thread, event.ref, event.text));
     }
     return lines;
