@@ -36,9 +36,9 @@ struct RunRecord {
   std::map<std::string, TaskRecord, std::less<>> tasks;  // by id
   // By id: what is merged, also if the run was killed before it could say its last word.
   std::map<std::string, TaskRecord, std::less<>> merges;
-  std::map<std::string, std::int64_t> counts;            // tasks by status
-  std::size_t skipped_lines = 0;                         // that could not be read
-  bool finished = false;                                 // run.finished is there
+  std::map<std::string, std::int64_t> counts;  // tasks by status
+  std::size_t skipped_lines = 0;               // that could not be read
+  bool finished = false;                       // run.finished is there
 };
 
 // Reads a log of ours or of the AgentNet form. Errors: kNotFound, kIo.
