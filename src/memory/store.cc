@@ -94,34 +94,30 @@ Status StoreImpl::Start() {
 
 Result<Branch> StoreImpl::Fork(std::string_view parent, std::string_view name,
                                const ForkOptions& options) {
-  Branch branch;
-  DOSSIER_RETURN_IF_ERROR(writer_.Run([&](Connection& connection) -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(branch, ForkBranch(connection, {.parent = parent,
-                                                             .name = name,
-                                                             .at = options.at,
-                                                             .node = options.node,
-                                                             .now = Now()}));
-    return {};
-  }));
-  return branch;
+  return ForkBelow(parent, {}, name, options);
 }
 
 Result<Branch> StoreImpl::ForkChain(const std::vector<std::string>& chain, std::string_view name,
                                     const ForkOptions& options) {
+  return ForkBelow(kRootBranch, chain, name, options);
+}
+
+Result<Branch> StoreImpl::ForkBelow(std::string_view parent, const std::vector<std::string>& chain,
+                                    std::string_view name, const ForkOptions& options) {
   Branch branch;
   DOSSIER_RETURN_IF_ERROR(writer_.Run([&](Connection& connection) -> Status {
-    std::string_view parent = kRootBranch;
+    std::string_view last = parent;
     for (const std::string& ancestor : chain) {
-      if (ancestor == kRootBranch && parent == kRootBranch) continue;
+      if (ancestor == kRootBranch && last == kRootBranch) continue;
       DOSSIER_RETURN_IF_ERROR(
-          ForkBranch(connection, {.parent = parent, .name = ancestor, .now = Now()}));
-      parent = ancestor;
+          ForkBranch(connection, {.parent = last, .name = ancestor, .now = Now()}));
+      last = ancestor;
     }
-    DOSSIER_ASSIGN_OR_RETURN(branch, ForkBranch(connection, {.parent = parent,
-                                                             .name = name,
-                                                             .at = options.at,
-                                                             .node = options.node,
-                                                             .now = Now()}));
+    DOSSIER_ASSIGN_OR_RETURN(
+        branch,
+        ForkBranch(
+            connection,
+            {.parent = last, .name = name, .at = options.at, .node = options.node, .now = Now()}));
     return {};
   }));
   return branch;

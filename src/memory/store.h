@@ -3,9 +3,12 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto store, Store::Open({.path = "memory.sqlite"}));
 //   DOSSIER_ASSIGN_OR_RETURN(Branch branch, store->Fork("root", "n1", {}));
-//   DOSSIER_RETURN_IF_ERROR(store->Transact("n1", {.actor = Actor::kUser}, [](Session& session) {
-//     return ToStatus(session.Add({.tier = Tier::kArchival, .text = "icpx is in /opt/intel"}));
-//   }));
+//   const Record record{.tier = Tier::kArchival, .text = "icpx is in /opt/intel"};
+//   DOSSIER_RETURN_IF_ERROR(
+//       store->Transact("n1", {.actor = Actor::kUser}, [&](Session& session) -> Status {
+//         DOSSIER_RETURN_IF_ERROR(session.Add(record));
+//         return {};
+//       }));
 //   DOSSIER_ASSIGN_OR_RETURN(View view, store->Snapshot("n1"));
 //
 // Reading never writes (MEM-2). Writes of this process that come together share a commit; each has

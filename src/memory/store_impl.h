@@ -67,6 +67,9 @@ class StoreImpl final : public Store {
 
  private:
   Micros Now() const;
+  // `name` below the last of `chain`, whose missing ones are made below `parent`.
+  Result<Branch> ForkBelow(std::string_view parent, const std::vector<std::string>& chain,
+                           std::string_view name, const ForkOptions& options);
   Status FindIndex(Connection& connection);
 
   const StoreOptions options_;
