@@ -1,0 +1,89 @@
+// Phases 0 to 4 of one node: the plan, the installation, the files, the compiler, the program
+// (4.6).
+//
+//   NodeWork work{.node = &node, .workspace = folder, .prefix = prefix, …};
+//   DOSSIER_ASSIGN_OR_RETURN(const PhasesOutcome outcome, RunPhases(services, work, cancel));
+//   node.term_out = outcome.term_out, node.exc_type = outcome.exc_type;
+//
+// A command that fails, a reply without an answer, a missing output are outcomes of the node; an
+// error ends the run. Every finished step is journalled, so that a resumed run does not do it again
+// (RSP-48). Thread-safety: one thread a node; several nodes at the same time.
+
+#ifndef DOSSIER_RESEARCH_PHASES_H_
+#define DOSSIER_RESEARCH_PHASES_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "memory/store.h"
+#include "research/caller.h"
+#include "research/config.h"
+#include "research/exec_backend.h"
+#include "research/node.h"
+#include "research/run_log.h"
+
+namespace dossier::research {
+
+// What every part of a run works with. All of it outlives the parts.
+struct Services {
+  const Config* config = nullptr;
+  RunLog* log = nullptr;
+  Caller* caller = nullptr;
+  memory::Store* memory = nullptr;  // null: --no-memory
+  std::shared_ptr<const Clock> clock;
+  BackendFactory backend;
+  std::string run_folder;
+  std::string run_name;                            // for the output's name (RSP-28)
+  std::vector<std::string> compilers;              // that the probe found
+  std::vector<Bind> binds;                         // resources, data
+  std::vector<std::string> environment;            // of commands (RSP-15)
+  std::function<void(std::string_view)> progress;  // one line for a person; may be empty
+};
+
+// The program of one node, before it ran.
+struct NodeWork {
+  std::string node_id, worker;  // "worker-0"
+  CallScope scope;
+  PrefixSections prefix;  // without the plan: phase 0 makes it
+  Json history;           // of phase 0 (RSP-25); null: none
+  // The call that yields the artefacts: site, own sections, query. Its prefix and check are set
+  // here. With `code_only` (single mode) its reply is plan and code (RSP-12).
+  CallRequest coding;
+  std::string workspace;                 // absolute
+  std::vector<std::string> environment;  // added: "DOSSIER_SEED=1"
+};
+
+struct PhasesOutcome {
+  Json phase0_plan;        // null if phase 0 failed
+  Json artifacts;          // as 5.2, checked; null if there are none
+  std::string plan, code;  // code: files as prompts show them (RSP-13)
+  Json history;            // for phase 0 of a child (RSP-25)
+  std::string term_out;    // of the last command list, cut by RSP-21
+  std::string exc_type;    // "": all went well
+  std::string exc_info;
+  double exec_time = 0;              // seconds, of phase 4
+  std::vector<std::string> outputs;  // expected outputs that are there, relative to the workspace
+  std::string worker_image;
+  NodeUsage usage;
+  std::optional<CallFailure> failure;
+};
+
+Result<PhasesOutcome> RunPhases(const Services& services, const NodeWork& work,
+                                const CancelToken& cancel);
+
+// Runs phases 2 to 4 of `artifacts` again, in a workspace of its own, with `environment` added: for
+// reruns with other seeds (RSP-36). No model is asked.
+Result<PhasesOutcome> RerunArtifacts(const Services& services, const NodeWork& work,
+                                     const Json& artifacts, const CancelToken& cancel);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_PHASES_H_

@@ -1,0 +1,75 @@
+// A run: an idea goes in, programs, figures, a report and a paper come out (4.8, 4.9).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const RunOutcome outcome, Run(order, cancel));
+//   if (outcome.end == RunEnd::kFailed) Say(outcome.reason);
+//
+// Thread-safety: blocks its caller; one process at a time works on a run folder (its lock).
+
+#ifndef DOSSIER_RESEARCH_RUN_H_
+#define DOSSIER_RESEARCH_RUN_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "research/caller.h"
+#include "research/config.h"
+#include "research/exec_backend.h"
+
+namespace dossier::research {
+
+enum class Step : std::uint8_t {
+  kPhase0,
+  kPhase1,
+  kStage1,
+  kStage2,
+  kStage3,
+  kStage4,
+  kPlots,
+  kPaper,
+  kReview
+};
+
+struct RunOrder {
+  std::string folder;  // of the run, absolute; made by the caller
+  std::string idea;    // text of the file; of a resume: that of the folder
+  Config config;
+  std::string resources;  // text of the file; "": none
+  enum class Mode : std::uint8_t { kStart, kResume } mode = Mode::kStart;
+  enum class Retry : std::uint8_t { kNo, kFailed } retry = Retry::kNo;  // --retry-failed
+  std::vector<int> stages = {1, 2, 3, 4};
+  std::optional<Step> until;
+  enum class Skip : std::uint8_t { kPlots, kCitations, kWriteup, kReview };
+  std::vector<Skip> skip;
+
+  OpenRoleModel open_model;
+  BackendFactory backend;
+  assembly::AssetFolders assets;
+  std::shared_ptr<const Clock> clock;
+  std::string memory_store;  // --memory; "": memory/memory.sqlite of the folder
+  std::function<void(const store::Event&)> watch;  // may be empty
+};
+
+enum class RunEnd : std::uint8_t { kDone, kFailed, kLimited };
+
+struct RunOutcome {
+  RunEnd end = RunEnd::kDone;
+  std::string reason;       // "no_working_implementation", "phase1: …", the limit
+  std::string best_node;    // id; "": none
+  std::string report_path;  // "": none
+  std::vector<std::string> warnings;
+};
+
+// Errors: those of Caller::Call but kLimit; kLocked (another process, named); kConfig (a changed
+// key on resume); kInvalidArgument (idea, resources: all faults in one message).
+Result<RunOutcome> Run(const RunOrder& order, const CancelToken& cancel);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_RUN_H_

@@ -1,0 +1,72 @@
+// The journal of a run: its record, its checkpoint, its resume (RSP-47).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(folder, {{"idea", title}}, clock));
+//   DOSSIER_RETURN_IF_ERROR(log->Add("node.created", {{"node", id}}));
+//   if (const store::Event* done = log->Recorded("phase1.step", id + "/3")) Use(done->data);
+//
+// A run is a deterministic program whose effects are journalled under a key. Going on with a run
+// runs the program again: an effect that the journal has is not repeated, its result is taken from
+// there. So `resume` needs no state of its own, and a reply is never asked or paid for again. A key
+// names the effect by its place ("NODE/draft/a1/r2"), never by time or a counter of the process.
+//
+// Thread-safety: all methods from any thread. Events that Recorded gives live as long as the log.
+
+#ifndef DOSSIER_RESEARCH_RUN_LOG_H_
+#define DOSSIER_RESEARCH_RUN_LOG_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "store/journal.h"
+
+namespace dossier::research {
+
+// run.started probe.done resources.done round.selected node.created call.sent call.replied
+// block.applied phase1.step phase.finished node.finished stage.ended artefact.written limit.reached
+// run.finished warning
+class RunLog {
+ public:
+  // Sees each new event once it is recorded; for a view. May be empty.
+  using Watch = std::function<void(const store::Event&)>;
+
+  // journal.sqlite and objects/ of the run folder. Errors: those of Journal::Open.
+  static Result<std::unique_ptr<RunLog>> Start(const std::string& folder, JsonObject started,
+                                               std::shared_ptr<const Clock> clock, Watch watch);
+  // Errors: also kNotFound (no run there).
+  static Result<std::unique_ptr<RunLog>> Reopen(const std::string& folder,
+                                                std::shared_ptr<const Clock> clock, Watch watch);
+
+  // The first event of `type` with this `key` that was there when the log was opened or that this
+  // process added; null: none.
+  const store::Event* Recorded(std::string_view type, std::string_view key) const;
+
+  // `key` may be empty: an event that is only told. Errors: those of Journal::Append.
+  Status Add(std::string_view type, std::string_view key, JsonObject data);
+
+  const std::string& run() const { return run_; }
+  const std::string& folder() const { return folder_; }
+  store::Journal& journal() { return *journal_; }
+  std::vector<store::Event> Events() const;
+
+ private:
+  RunLog() = default;
+
+  std::string folder_, run_;
+  Watch watch_;
+  std::unique_ptr<store::Journal> journal_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<store::Event>> events_;
+  std::map<std::string, const store::Event*, std::less<>> by_key_;  // "TYPE KEY"
+};
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_RUN_LOG_H_
