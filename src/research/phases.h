@@ -41,10 +41,14 @@ struct Services {
   std::shared_ptr<const Clock> clock;
   BackendFactory backend;
   std::string run_folder;
-  std::string run_name;                            // for the output's name (RSP-28)
-  std::vector<std::string> compilers;              // that the probe found
-  std::vector<Bind> binds;                         // resources, data
-  std::vector<std::string> environment;            // of commands (RSP-15)
+  std::string run_name;                  // for the output's name (RSP-28)
+  std::vector<std::string> compilers;    // that the probe found
+  std::vector<Bind> binds;               // resources, data
+  std::vector<std::string> environment;  // of commands (RSP-15)
+  // Whether the model of role `vlm` takes images (assembly::Capability::image_tokens).
+  enum class Vision : std::uint8_t { kNo, kYes } vision = Vision::kNo;
+  // One GET of a search for literature; empty: there is no network (RSP-42).
+  std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> fetch;
   std::function<void(std::string_view)> progress;  // one line for a person; may be empty
 };
 

@@ -1,0 +1,46 @@
+// The paper: LaTeX by a model, checked, compiled in the sandbox, looked at again (RSP-43).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Paper paper, MakePaper(services, results, {.figures = figures,
+//                            .aggregator = script, .final_memory = text, .citations = found},
+//                            cancel));
+//   if (paper.pdf.empty()) Say(paper.message);     // paper.tex is there
+//
+// The last version that compiled is kept; without LaTeX, the last one that passed the checks, else
+// the template. Errors: those of Caller::Call and of the sandbox; kIo.
+
+#ifndef DOSSIER_RESEARCH_WRITEUP_H_
+#define DOSSIER_RESEARCH_WRITEUP_H_
+
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "research/bibtex.h"
+#include "research/phases.h"
+#include "research/results.h"
+
+namespace dossier::research {
+
+struct PaperParts {
+  std::vector<std::string> figures;  // names in figures/
+  std::string aggregator;            // script; "": none
+  std::string final_memory;
+  std::vector<BibEntry> citations;
+};
+
+struct Paper {
+  std::string tex;      // relative to the run folder: "paper/paper.tex"
+  std::string pdf;      // "": none
+  std::string message;  // why there is none
+  int pages = 0;        // of the PDF
+  std::vector<std::string> warnings;
+};
+
+// Writes paper/: paper.tex, references.bib, the figures, paper.pdf.
+Result<Paper> MakePaper(const Services& services, const RunResults& results,
+                        const PaperParts& parts, const CancelToken& cancel);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_WRITEUP_H_
