@@ -12,6 +12,7 @@
 #ifndef DOSSIER_RESEARCH_PHASES_H_
 #define DOSSIER_RESEARCH_PHASES_H_
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -45,6 +46,7 @@ struct Services {
   std::vector<std::string> compilers;    // that the probe found
   std::vector<Bind> binds;               // resources, data
   std::vector<std::string> environment;  // of commands (RSP-15)
+  std::array<Json, kPhases> resources;   // section `Resources`, by phase (RSP-17)
   // Whether the model of role `vlm` takes images (assembly::Capability::image_tokens).
   enum class Vision : std::uint8_t { kNo, kYes } vision = Vision::kNo;
   // One GET of a search for literature; empty: there is no network (RSP-42).
@@ -56,13 +58,15 @@ struct Services {
 struct NodeWork {
   std::string node_id, worker;  // "worker-0"
   CallScope scope;
-  PrefixSections prefix;  // without the plan: phase 0 makes it
-  Json history;           // of phase 0 (RSP-25); null: none
+  // Without the plan, which phase 0 makes, and without resources, which services.resources holds.
+  PrefixSections prefix;
+  Json history;  // of phase 0 (RSP-25); null: none
   // The call that yields the artefacts: site, own sections, query. Its prefix and check are set
   // here. With `code_only` (single mode) its reply is plan and code (RSP-12).
   CallRequest coding;
   std::string workspace;                 // absolute
   std::vector<std::string> environment;  // added: "DOSSIER_SEED=1"
+  Phase last = Phase::kRun;              // --until: what comes after it is left out
 };
 
 struct PhasesOutcome {

@@ -1,0 +1,27 @@
+#include "research/workspace_command.h"
+
+#include <utility>
+
+namespace dossier::research {
+
+Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,
+                                     const Command& command, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend,
+                           services.backend(place.worker));
+  SandboxSpec spec{
+      .workspace = place.workspace,
+      .mount = services.config->exec.workspace_mount,
+      .binds = services.binds,
+      .environment = services.environment,
+      .network = services.config->exec.network,
+      .image = place.image,
+      .gpu = services.config->exec.use_gpu ? SandboxSpec::Gpu::kYes : SandboxSpec::Gpu::kNo};
+  spec.environment.insert(spec.environment.end(), place.environment.begin(),
+                          place.environment.end());
+  DOSSIER_RETURN_IF_ERROR(backend->Start(spec));
+  Result<CommandResult> result = backend->Run(command, cancel);
+  backend->Stop();
+  return result;
+}
+
+}  // namespace dossier::research
