@@ -63,6 +63,7 @@ struct OwnSection {
   std::string name;                    // as the layout names it
   Json value;                          // RSP-3
   std::vector<assembly::Block> parts;  // instead: text and images
+  std::vector<assembly::Turn> turns;   // instead: of a section of earlier replies ("history")
 };
 
 struct CallRequest {
@@ -102,9 +103,10 @@ struct CallerOptions {
   std::string run_folder;
   std::string persona = "AI researcher";                          // agent.role_description
   std::map<std::string, std::int64_t, std::less<>> budget_chars;  // memory.NAME_budget_chars
-  std::map<std::string, double, std::less<>> temperatures;        // by role
-  std::uint64_t boundary_seed = 0;                                // from the run's id
-  Millis max_wait{3'600'000};                                     // limits.max_wait_seconds
+  enum class PromptLogs : std::uint8_t { kOff, kOn } prompt_logs = PromptLogs::kOn;
+  std::map<std::string, double, std::less<>> temperatures;  // by role
+  std::uint64_t boundary_seed = 0;                          // from the run's id
+  Millis max_wait{3'600'000};                               // limits.max_wait_seconds
   // Why a call waits, and for how long yet; for `status`. May be empty.
   std::function<void(std::string_view reason, Millis left)> on_wait;
 };

@@ -9,17 +9,24 @@
 // there. So `resume` needs no state of its own, and a reply is never asked or paid for again. A key
 // names the effect by its place ("NODE/draft/a1/r2"), never by time or a counter of the process.
 //
-// Thread-safety: all methods from any thread. Events that Recorded gives live as long as the log.
+// In `data` a text above Journal::kInlineLimit is kept as a body; Recorded and Whole give it back
+// as text. Secrets are redacted before anything is kept, here and in the file, so that a resumed
+// run reads what the first one did.
+//
+// Thread-safety: all methods from any thread. Events that Recorded gives live as long as the log
+// and do not change.
 
 #ifndef DOSSIER_RESEARCH_RUN_LOG_H_
 #define DOSSIER_RESEARCH_RUN_LOG_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -31,40 +38,54 @@ namespace dossier::research {
 
 // run.started probe.done resources.done round.selected node.created call.sent call.replied
 // block.applied phase1.step phase.finished node.finished stage.ended artefact.written limit.reached
-// run.finished warning
+// run.resumed run.finished warning
 class RunLog {
  public:
-  // Sees each new event once it is recorded; for a view. May be empty.
+  // Sees each new event once it is recorded, on the thread that adds it; for a view. May be empty.
   using Watch = std::function<void(const store::Event&)>;
 
-  // journal.sqlite and objects/ of the run folder. Errors: those of Journal::Open.
+  static constexpr std::string_view kFile = "journal.sqlite";  // in the run folder, with objects/
+
+  // Errors: those of Journal::Open; kInvalidArgument (there is a run in this folder).
   static Result<std::unique_ptr<RunLog>> Start(const std::string& folder, JsonObject started,
                                                std::shared_ptr<const Clock> clock, Watch watch);
-  // Errors: also kNotFound (no run there).
+  // Errors: also kNotFound (no run there). Writes nothing.
   static Result<std::unique_ptr<RunLog>> Reopen(const std::string& folder,
                                                 std::shared_ptr<const Clock> clock, Watch watch);
 
   // The first event of `type` with this `key` that was there when the log was opened or that this
-  // process added; null: none.
+  // process added, its texts whole; null: none.
   const store::Event* Recorded(std::string_view type, std::string_view key) const;
 
-  // `key` may be empty: an event that is only told. Errors: those of Journal::Append.
+  // `key` may be empty: an event that is only told. It stands in `data` as "place", which `data`
+  // must not have. Errors: those of Journal::Append.
   Status Add(std::string_view type, std::string_view key, JsonObject data);
 
   const std::string& run() const { return run_; }
   const std::string& folder() const { return folder_; }
   store::Journal& journal() { return *journal_; }
+  // All events so far, in order; texts above the limit as bodies: Whole reads them.
   std::vector<store::Event> Events() const;
+  JsonObject Whole(const JsonObject& data) const;
 
  private:
-  RunLog() = default;
+  struct Kept {
+    store::Event event;
+    enum class Texts : std::uint8_t { kBodies, kWhole } texts = Texts::kBodies;
+  };
 
-  std::string folder_, run_;
-  Watch watch_;
-  std::unique_ptr<store::Journal> journal_;
-  mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<store::Event>> events_;
-  std::map<std::string, const store::Event*, std::less<>> by_key_;  // "TYPE KEY"
+  RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
+         std::shared_ptr<const Clock> clock, Watch watch);
+  void Keep(store::Event event);
+
+  const std::string folder_;
+  const std::unique_ptr<store::Journal> journal_;
+  const std::shared_ptr<const Clock> clock_;
+  const Watch watch_;
+  std::string run_;
+  mutable std::mutex mutex_;  // guards what follows, and the order of appends
+  std::vector<std::unique_ptr<Kept>> events_;
+  std::map<std::string, Kept*, std::less<>> by_key_;  // "TYPE KEY"
 };
 
 }  // namespace dossier::research

@@ -420,7 +420,7 @@ Result<std::unique_ptr<Journal>> Journal::Open(const std::string& folder, Journa
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
   DOSSIER_RETURN_IF_ERROR(RefuseNetworkFileSystem(folder));
   DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<ContentStore> content, ContentStore::Open(folder));
-  const std::string path = folder + "/journal.db";
+  const std::string path = folder + "/" + options.file;
   DOSSIER_ASSIGN_OR_RETURN(Database writer, OpenJournalDatabase(path));
   DOSSIER_ASSIGN_OR_RETURN(LiveRuns live, LiveRuns::Open(path + kLiveSuffix));
   auto journal = std::make_unique<SqliteJournal>(path, std::move(options), std::move(content),

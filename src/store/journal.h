@@ -50,6 +50,7 @@ struct RunSummary {
 struct JournalOptions {
   std::shared_ptr<const Clock> clock;    // unset: the system's
   std::function<std::string()> make_id;  // unset: time and random digits
+  std::string file = "journal.db";       // its name in the folder
 };
 
 class Journal {
