@@ -1,0 +1,55 @@
+// What a prompt or an event shows of a long text (RSP-21). Each cut says how much went; the whole
+// text stays in the log.
+//
+//   node.term_out = CutNodeOutput(output);            // head, " ... [100 characters truncated] ...
+//   " Json summary = CutTail(result.err, kCommandSummary);      // its last lines const std::string
+//   errors = ErrorLines(result.err);
+//
+// Characters are code points; no cut halves one. Thread-safety: pure functions.
+
+#ifndef DOSSIER_RESEARCH_CUTS_H_
+#define DOSSIER_RESEARCH_CUTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dossier::research {
+
+struct CutLimits {
+  std::size_t lines;
+  std::uint64_t characters;
+};
+
+inline constexpr CutLimits kCommandSummary{20, 2'000};
+inline constexpr CutLimits kEarlierFile{40, 3'000};
+inline constexpr std::size_t kTreeEntries = 20;
+inline constexpr std::size_t kErrorLines = 12;
+// Of texts in memory's events, in characters.
+inline constexpr std::uint64_t kPlanInEvent = 1'200;
+inline constexpr std::uint64_t kFailureInEvent = 500;
+inline constexpr std::uint64_t kManagerInEvent = 2'000;
+
+// Over 5,100 characters: the first 2,500, " ... [N characters truncated] ... ", the last 2,500.
+std::string CutNodeOutput(std::string_view text);
+
+// The last lines, then of these the last characters. A line above them says what went: "[30 lines
+// above not shown]", "[512 characters above not shown]".
+std::string CutTail(std::string_view text, CutLimits limits);
+// The first lines, then of these the first characters; what went is said below them.
+std::string CutHead(std::string_view text, CutLimits limits);
+// The first `characters`, then " ... [N characters truncated]".
+std::string CutText(std::string_view text, std::uint64_t characters);
+
+// The last lines that hold "error", "failed", "undefined reference" or "not found", in any case of
+// letters, each ended by a line end; "" if there are none.
+std::string ErrorLines(std::string_view text, std::size_t lines = kErrorLines);
+
+// One entry a line, ended by "[N more entries]" where there are more.
+std::string CutTree(std::span<const std::string> entries, std::size_t count = kTreeEntries);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_CUTS_H_
