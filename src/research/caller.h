@@ -62,8 +62,8 @@ struct CallScope {
 struct OwnSection {
   std::string name;                    // as the layout names it
   Json value;                          // RSP-3
-  std::vector<assembly::Block> parts;  // instead: text and images
-  std::vector<assembly::Turn> turns;   // instead: of a section of earlier replies ("history")
+  std::vector<assembly::Block> parts = {};  // instead: text and images
+  std::vector<assembly::Turn> turns = {};   // instead, of section "history": earlier replies
 };
 
 struct CallRequest {
