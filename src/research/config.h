@@ -3,7 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(Config config, ReadConfig(yaml, "my.yml", {"agent.num_workers=2"}));
 //   DOSSIER_RETURN_IF_ERROR(WriteFile(folder + "/config.yaml", ConfigYaml(config)));
 //
-// Plain data. Errors: kConfig, "FILE:LINE:COL: reason", for an unknown key with the nearest name.
+// Plain data. Errors: kConfig, "FILE:LINE:COL: reason", for an unknown key with the nearest name;
+// kUsage for a setting that is not KEY=VALUE.
 
 #ifndef DOSSIER_RESEARCH_CONFIG_H_
 #define DOSSIER_RESEARCH_CONFIG_H_
@@ -87,6 +88,7 @@ struct Config {
   std::string paper_section_mode = "idea_then_memory";
   int paper_section_count = 12;
   bool final_memory_enabled = true;
+  std::string final_memory_filename = "final_memory_for_paper.md";
 
   int max_figures = 12;
   int page_limit = 8, writeup_reflections = 3, citation_rounds = 20;
@@ -106,9 +108,11 @@ struct Config {
   }
 };
 
-// `settings` are KEY=VALUE of --set, the later one holds; they win over the file.
+// `settings` are KEY=VALUE of --set, the later one holds; they win over the file. Relative paths
+// start at the file's folder, those of settings at `folder`.
 Result<Config> ReadConfig(std::string_view yaml, std::string_view file,
-                          std::span<const std::string> settings);
+                          std::span<const std::string> settings, std::string_view folder = {});
+// As YAML that ReadConfig reads back, every key with its value.
 std::string ConfigYaml(const Config& config);
 // The keys in which `now` differs from `before`, but for those that a resume may change (RSP-48):
 // limits, models, max_parallel.

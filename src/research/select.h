@@ -1,8 +1,7 @@
 // Which nodes a round makes (RSP-32 to RSP-34): pure, and the same for the same seed.
 //
-//   for (const Pick& pick : Select(tree, SearchOf(config), {.stage = 1, .name = stage, .round =
-//   3}))
-//     Make(pick);
+//   const StageState state{.stage = 1, .name = stage, .round = 3, .nodes_left = 12};
+//   for (const Pick& pick : Select(tree, SearchOf(config), state)) Make(pick);
 //
 // Thread-safety: pure functions.
 
@@ -16,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "research/config.h"
 #include "research/node.h"
 
@@ -28,12 +28,14 @@ struct SearchConfig {
   std::string primary_metric;
 };
 
+SearchConfig SearchOf(const Config& config);
+
 struct StageState {
   int stage = 1;     // 1 to 4
   std::string name;  // "2_baseline_tuning_1_first_attempt"
   std::int64_t round = 0;
   std::string base;  // stages 2 and 4: the id of the best node of the stage before, in this tree
-  std::int64_t nodes_left = 0;  // until the stage's cap
+  std::int64_t nodes_left = 0;  // until the stage's cap; no more are picked
 };
 
 struct Pick {
@@ -54,7 +56,7 @@ class SlotRandom {
   std::size_t Index(std::size_t n);
 
  private:
-  std::uint64_t state_ = 0;
+  Random random_;
 };
 
 // Better is greater (RSP-30). `datasets`: those that all good nodes of the stage report; empty:
