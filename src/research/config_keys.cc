@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "research/call_sites.h"
+
 namespace dossier::research {
 namespace {
 
@@ -188,30 +190,10 @@ std::vector<std::string> MakeMemoryKeys() {
                                    "redact_secrets",
                                    "durability",
                                    "embed_model"};
-  // The memory hints of the table of call sites (4.2).
-  for (const std::string_view hint : {"phase0",
-                                      "phase1_iterative",
-                                      "draft",
-                                      "debug",
-                                      "improve",
-                                      "hyperparam_node",
-                                      "ablation_node",
-                                      "execution_review",
-                                      "parse_metrics",
-                                      "metrics_extraction",
-                                      "plotting_code",
-                                      "plot_selection",
-                                      "vlm_analysis",
-                                      "datasets_successfully_tested",
-                                      "node_summary",
-                                      "best_node_selection",
-                                      "stage_summary",
-                                      "stage_completion",
-                                      "stage2_completion",
-                                      "stage4_completion",
-                                      "substage_goal",
-                                      "stage_progression"}) {
-    keys.push_back(fmt::format("{}_budget_chars", hint));
+  for (const CallSite& site : CallSites()) {
+    const std::string key = fmt::format("{}_budget_chars", site.memory_hint);
+    const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
+    if (!site.memory_hint.empty() && !known) keys.push_back(key);
   }
   return keys;
 }
