@@ -26,6 +26,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>
                       $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>
                       $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-pointer>)
+  # The compiler's own garbage collection takes a sixth of its time and saves 100 MB of 700.
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-expand=1000>"
+                      "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=1000000>")
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # libstdc++ 12 marks what its own std::stable_sort uses as deprecated.

@@ -21,10 +21,17 @@ namespace {
 
 constexpr int kMaxRounds = 5;  // how often the tip may move under a merge
 
-// Everything that was written to the repository's file system is on the disk.
-Status SyncAll(const std::string& folder) {
+// What `commit` has and `base` has not is on the disk afterwards: in a pack, which git syncs.
+// Single objects would take a sync each, and the whole file system holds what others write, too.
+Status SyncCommit(const Git& git, const std::string& commit, const std::string& base) {
+  const std::string folder = git.folders().common + "/objects/pack";
+  const auto packed =
+      git.Ask(git.Objects(), {.arguments = {"-c", "core.fsync=pack,pack-metadata", "pack-objects",
+                                            "--revs", "-q", folder + "/pack"},
+                              .input = fmt::format("{}\n^{}\n", commit, base)});
+  if (!packed) return tl::unexpected(packed.error());
   const UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid() || syncfs(fd.get()) != 0) return MakeErrnoError(errno, folder);
+  if (!fd.valid() || fsync(fd.get()) != 0) return MakeErrnoError(errno, folder);
   return {};
 }
 
@@ -263,7 +270,7 @@ class Merger {
     if (refusal) {
       return End(MergeStatus::kApplyFailed, std::move(refusal.reason), std::move(refusal.paths));
     }
-    DOSSIER_RETURN_IF_ERROR(SyncAll(git_.folders().common));
+    DOSSIER_RETURN_IF_ERROR(SyncCommit(git_, outcome_.commit, outcome_.tip));
     DOSSIER_RETURN_IF_ERROR(intents_.Open(intent));
     TestFault("after-intent");
     if (hooks_.intent_written) DOSSIER_RETURN_IF_ERROR(hooks_.intent_written(intent));
