@@ -60,8 +60,8 @@ TEST_F(PromptLogTest, WithoutSecretsTheMessagesRebuildTheBytesSent) {  // ASM-10
   const Assembled prompt = PromptOf("Count the lines.");
   const std::string name = *log_.Write(call_, prompt);
   const Json json = ReadJson(name + ".json");
-  const std::string messages = ToJson(*Find(json, "messages"));
-  EXPECT_EQ(messages, ToJson(ToCanonicalJson(prompt.messages)));
+  const std::string messages = dossier::ToJson(*Find(json, "messages"));
+  EXPECT_EQ(messages, dossier::ToJson(ToCanonicalJson(prompt.messages)));
   EXPECT_EQ(Sha256Hex(messages), FindString(*Find(json, "report"), "messages_sha256"));
   EXPECT_TRUE(Find(json, "redactions")->get_array().empty());
   const Json& meta = *Find(json, "meta");
@@ -88,7 +88,7 @@ TEST_F(PromptLogTest, SecretsAreInNoFileAndEachIsTold) {  // ASM-103, ASM-T15
   EXPECT_EQ(FindInt(redactions[0], "length"), static_cast<std::int64_t>(kSecret.size()));
   // The hash is of what was sent, not of what is kept.
   EXPECT_EQ(FindString(*Find(json, "report"), "messages_sha256"),
-            Sha256Hex(ToJson(ToCanonicalJson(prompt.messages))));
+            Sha256Hex(dossier::ToJson(ToCanonicalJson(prompt.messages))));
   ASSERT_THAT(log_.WriteReply(name, JsonObject{{"text", kSecret}}, kSecret), Succeeds());
   EXPECT_EQ(Read(name + "_response.json").find(kSecret), std::string::npos);
   EXPECT_EQ(Read(name + "_response.txt").find(kSecret), std::string::npos);
