@@ -48,6 +48,7 @@ struct ExecConfig {
   // Of slurm: what is asked for, as sbatch's flags say it ("time": "01:00:00").
   std::map<std::string, std::string> slurm;
   std::string slurm_phases = "phase4";  // or "phase3,phase4"
+  std::vector<std::string> degraded;    // layers of isolation that may be missing (RSP-23)
   // Limits of one command beside its time (RSP-23).
   std::int64_t cpu_seconds = 3600, memory_bytes = 4ll << 30, processes = 256,
                output_bytes = 64 << 20;

@@ -54,6 +54,7 @@ std::vector<Key> ExecKeys() {
       {.name = "exec.slurm_phases",
        .at = DOSSIER_AT(exec.slurm_phases),
        .words = {"phase4", "phase3,phase4"}},
+      {.name = "exec.degraded", .at = DOSSIER_AT(exec.degraded)},
       {.name = "exec.cpu_seconds", .at = DOSSIER_AT(exec.cpu_seconds), .low = 1},
       {.name = "exec.memory_bytes",
        .at = DOSSIER_AT(exec.memory_bytes),

@@ -22,7 +22,7 @@ namespace dossier::research {
 inline constexpr std::size_t kMaxNpyHeader = 64 << 10;  // bytes
 
 struct NpyHeader {
-  std::string descr;  // as NumPy writes it: "<f8"; of a record: the whole list
+  std::string descr;  // as NumPy writes it: "<f8"; of a record: the list, as JSON
   enum class Order : std::uint8_t { kC, kFortran } order = Order::kC;
   std::vector<std::uint64_t> shape;  // empty: one value
   // Objects that only Python can read, by running what they say.

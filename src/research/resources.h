@@ -7,8 +7,8 @@
 //     services.resources[phase] = ResourcesSection(ready.index, static_cast<Phase>(phase));
 //   DOSSIER_RETURN_IF_ERROR(RememberResources(ready.index, *store));
 //
-// Reading is pure; preparing fetches, copies and hashes. Thread-safety: functions over their
-// arguments and files; one call a run folder at a time.
+// Reading looks whether local paths are there; preparing fetches, copies and hashes.
+// Thread-safety: functions over their arguments and files; one call a run folder at a time.
 
 #ifndef DOSSIER_RESEARCH_RESOURCES_H_
 #define DOSSIER_RESEARCH_RESOURCES_H_
@@ -116,6 +116,7 @@ struct IndexedItem {
 struct ResourceIndex {
   std::string file, file_sha256, digest;  // digest: over everything (RSP-18)
   std::string created_at;                 // RFC 3339
+  std::string phase_mode;                 // exec.phase_mode
   Json normalised;                        // the file, without absolute paths
   std::vector<ResourceOrigin> origins;
   std::vector<IndexedItem> items;  // by class, name, source, resource, path
@@ -126,6 +127,7 @@ struct ResourceIndex {
 struct ResourcePlace {
   std::string run_folder;  // absolute; "": nothing is fetched or copied (`resources check`)
   std::shared_ptr<const Clock> clock;
+  std::string phase_mode = "split";  // exec.phase_mode, for the snapshot
   // Whether resources may be fetched from other machines.
   enum class Network : std::uint8_t { kNo, kYes } network = Network::kYes;
   std::function<void(std::string_view)> progress;  // may be empty

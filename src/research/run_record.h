@@ -1,0 +1,49 @@
+// run.json of a run folder: which run this is, and what it was asked to do, so that a resume does
+// the same (5.1).
+//
+//   DOSSIER_RETURN_IF_ERROR(WriteRunRecord(folder, RecordOf(order, run_id, title)));
+//   DOSSIER_ASSIGN_OR_RETURN(const RunRecord record, ReadRunRecord(folder));
+//
+// Thread-safety: functions over files.
+
+#ifndef DOSSIER_RESEARCH_RUN_RECORD_H_
+#define DOSSIER_RESEARCH_RUN_RECORD_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "research/run.h"
+
+namespace dossier::research {
+
+inline constexpr std::string_view kRunSchema = "dossier.research.run/1";
+
+struct RunRecord {
+  std::string run;    // id of the journal
+  std::string title;  // of the idea
+  std::vector<int> stages = {1, 2, 3, 4};
+  std::optional<Step> until;
+  std::vector<RunOrder::Skip> skip;
+  std::string memory_store;  // absolute; "": that of the folder
+};
+
+RunRecord RecordOf(const RunOrder& order, std::string_view run, std::string_view title);
+Status WriteRunRecord(const std::string& folder, const RunRecord& record);
+// Errors: kNotFound (no run there), kDamaged naming the field.
+Result<RunRecord> ReadRunRecord(const std::string& folder);
+
+// "phase0", …, "review": the words of --until, in the order of a run.
+std::span<const std::string_view> StepNames();
+std::string_view StepName(Step step);
+std::optional<Step> FindStep(std::string_view name);
+std::string_view SkipName(RunOrder::Skip skip);  // "plots"
+// "1-4", "2", "1,3": in ascending order, each once. Errors: kUsage.
+Result<std::vector<int>> ParseStages(std::string_view text);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_RUN_RECORD_H_
