@@ -52,11 +52,19 @@ struct RunOrder {
   BackendFactory backend;
   assembly::AssetFolders assets;
   std::shared_ptr<const Clock> clock;
-  std::string memory_store;  // --memory; "": memory/memory.sqlite of the folder
+  std::string memory_store;              // --memory; "": memory/memory.sqlite of the folder
+  std::string resources_path;            // of the file, for messages and relative paths
+  std::vector<std::string> environment;  // of this process, "NAME=value"; filtered by RSP-15
+  std::string probe_cache;               // folder that keeps probes for a day; "": none
+  // One GET of a search for literature; empty: there is none (RSP-42).
+  std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> fetch;
+  std::function<void(std::string_view)> progress;  // one line for a person; may be empty
   std::function<void(const store::Event&)> watch;  // may be empty
 };
 
-enum class RunEnd : std::uint8_t { kDone, kFailed, kLimited };
+// kStopped: --until; a resume goes on.
+enum class RunEnd : std::uint8_t { kDone, kFailed, kLimited, kStopped };
+std::string_view RunEndName(RunEnd end);  // "done"
 
 struct RunOutcome {
   RunEnd end = RunEnd::kDone;
@@ -65,6 +73,9 @@ struct RunOutcome {
   std::string report_path;  // "": none
   std::vector<std::string> warnings;
 };
+
+// The first prompt of the run with its report, nothing asked or written in the journal: --dry-run.
+Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel);
 
 // Errors: those of Caller::Call but kLimit; kLocked (another process, named); kConfig (a changed
 // key on resume); kInvalidArgument (idea, resources: all faults in one message).

@@ -1,0 +1,75 @@
+#include "research/driver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/file.h"
+#include "base/hash.h"
+
+namespace dossier::research {
+
+bool Skips(const RunOrder& order, RunOrder::Skip what) {
+  return std::find(order.skip.begin(), order.skip.end(), what) != order.skip.end();
+}
+
+PrefixSections CallPrefix(const Driver& driver, int stage) {
+  PrefixSections prefix = driver.prefix(stage);
+  prefix.resources = driver.services.resources[static_cast<std::size_t>(Phase::kRun)];
+  return prefix;
+}
+
+std::string RelativeWorkspace(std::string_view node) {
+  return fmt::format("nodes/{}/workspace", node);
+}
+
+std::string WorkspaceOf(const Driver& driver, std::string_view node) {
+  return driver.services.run_folder + "/" + RelativeWorkspace(node);
+}
+
+Status KeepWarning(const Driver& driver, std::string_view place, std::string warning) {
+  const std::string key = fmt::format("{}/{}", place, Sha256Hex(warning).substr(0, 16));
+  if (driver.log().Recorded("warning", key)) return {};
+  return driver.log().Add("warning", key, {{"node", place}, {"text", std::move(warning)}});
+}
+
+Status KeepWarnings(const Driver& driver, std::string_view place,
+                    std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) {
+    DOSSIER_RETURN_IF_ERROR(KeepWarning(driver, place, warning));
+  }
+  return {};
+}
+
+std::string FailureText(const CallFailure& failure) {
+  std::string text = failure.reason;
+  if (!failure.detail.empty()) text += ": " + failure.detail;
+  if (!failure.reply_path.empty()) text += " (" + failure.reply_path + ")";
+  return text;
+}
+
+void AddUsage(const NodeUsage& more, NodeUsage* sum) {
+  // Without a call there is nothing whose price could be unknown.
+  if (sum->calls == 0) {
+    sum->cost_nano_usd = more.cost_nano_usd;
+  } else if (more.calls > 0) {
+    sum->cost_nano_usd = sum->cost_nano_usd && more.cost_nano_usd
+                             ? std::optional(*sum->cost_nano_usd + *more.cost_nano_usd)
+                             : std::nullopt;
+  }
+  sum->calls += more.calls;
+  sum->input_tokens += more.input_tokens;
+  sum->output_tokens += more.output_tokens;
+}
+
+Status WriteArtefact(const Services& services, const std::string& path, std::string_view content) {
+  const std::string whole = services.run_folder + "/" + path;
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(whole.substr(0, whole.rfind('/'))));
+  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(whole, content));
+  const std::string digest = Sha256Hex(content);
+  const store::Event* before = services.log->Recorded("artefact.written", path);
+  if (before && FindString(before->data, "sha256") == digest) return {};
+  return services.log->Add("artefact.written", path,
+                           {{"path", path}, {"sha256", digest}, {"bytes", content.size()}});
+}
+
+}  // namespace dossier::research

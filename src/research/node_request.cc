@@ -1,0 +1,104 @@
+#include "research/node_request.h"
+
+#include <utility>
+
+#include "research/cuts.h"
+
+namespace dossier::research {
+namespace {
+
+// Sections of the two feedbacks that a program carries to its children.
+void AddFeedback(const Node& parent, CallRequest* request) {
+  request->sections.push_back({"plot_feedback", Json(parent.vlm_feedback_summary)});
+  request->sections.push_back({"time_feedback", Json(parent.exec_time_feedback)});
+}
+
+void ForDraft(const Driver& driver, const NodeOrder& order, CallRequest* request) {
+  request->sections.push_back({"data_overview", Json(driver.data_overview)});
+  request->sections.push_back({"evaluation_metrics", Json(order.evaluation_metrics)});
+}
+
+void ForDebug(const NodeOrder& order, CallRequest* request) {
+  const Node& parent = *order.parent;
+  request->sections.push_back({"previous_implementation", Json(parent.code)});
+  request->sections.push_back({"execution_output", Json(ExecutionOutput(parent))});
+  AddFeedback(parent, request);
+  const std::string errors = ErrorLines(parent.exc_info + "\n" + parent.term_out);
+  if (!errors.empty()) request->memory_query += "\n" + errors;
+}
+
+void ForImprove(const NodeOrder& order, CallRequest* request) {
+  request->sections.push_back({"previous_solution", Json(order.parent->code)});
+  AddFeedback(*order.parent, request);
+}
+
+void ForTrial(const NodeOrder& order, std::string_view section, CallRequest* request) {
+  request->sections.push_back({"base_code", Json(order.parent->code)});
+  request->sections.push_back(
+      {std::string(section),
+       JsonObject{{"name", order.idea.name}, {"description", order.idea.description}}});
+  request->memory_query += "\n" + order.idea.name + " " + order.idea.description;
+}
+
+}  // namespace
+
+std::string_view CodingSite(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kDraft:
+      return "draft";
+    case NodeKind::kDebug:
+      return "debug";
+    case NodeKind::kImprove:
+      return "improve";
+    case NodeKind::kTuning:
+      return "tuning_node";
+    case NodeKind::kAblation:
+      return "ablation_node";
+    case NodeKind::kSeed:
+    case NodeKind::kCopy:
+      break;
+  }
+  return "";
+}
+
+CallScope ScopeOf(const Node& node, std::string_view phase) {
+  return {
+      .node = node.id, .branch = node.branch_id, .stage = node.stage, .phase = std::string(phase)};
+}
+
+std::string ExecutionOutput(const Node& node) {
+  if (node.exc_type.empty()) return node.term_out;
+  return fmt::format("{}: {}\n\n{}", node.exc_type, node.exc_info, node.term_out);
+}
+
+CallRequest CodingRequest(const Driver& driver, const NodeOrder& order) {
+  const std::string_view site = CodingSite(order.node.kind);
+  CallRequest request{.site = std::string(site),
+                      .scope = ScopeOf(order.node, PhaseName(Phase::kCoding)),
+                      .alias = fmt::format("stage{}_{}_prompt", order.stage, site),
+                      .prefix = driver.prefix(order.stage),
+                      .memory_query = driver.query};
+  switch (order.node.kind) {
+    case NodeKind::kDraft:
+      ForDraft(driver, order, &request);
+      break;
+    case NodeKind::kDebug:
+      ForDebug(order, &request);
+      break;
+    case NodeKind::kImprove:
+      ForImprove(order, &request);
+      break;
+    case NodeKind::kTuning:
+      ForTrial(order, "tuning_idea", &request);
+      break;
+    case NodeKind::kAblation:
+      ForTrial(order, "ablation_idea", &request);
+      break;
+    case NodeKind::kSeed:
+    case NodeKind::kCopy:
+      break;
+  }
+  return request;
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,191 @@
+#include "research/run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/file.h"
+#include "research/closing.h"
+#include "research/node_request.h"
+#include "research/run_setup.h"
+#include "research/select.h"
+#include "research/stage_end.h"
+#include "research/stage_loop.h"
+#include "research/stage_questions.h"
+#include "research/stage_rules.h"
+#include "research/summaries.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr std::string_view kNoWorkingProgram = "no_working_implementation";
+
+// The step of --until that a stage is.
+Step StepOf(int stage) { return static_cast<Step>(static_cast<int>(Step::kStage1) + stage - 1); }
+
+struct Explored {
+  RunEnd end = RunEnd::kDone;
+  std::string reason;
+};
+
+// The stages of a run, and what comes of them.
+class Research {
+ public:
+  Research(const RunOrder& order, RunSetup& setup, const CancelToken& cancel)
+      : order_(order), setup_(setup), user_(cancel), source_(cancel), results_(setup.Results()) {}
+
+  Result<RunOutcome> Work();
+
+ private:
+  Result<Explored> Explore(const CancelToken& cancel);
+  Result<RunOutcome> Close(const Explored& explored, const CancelToken& cancel);
+  Result<RunOutcome> Limited(std::string reason);
+  Result<RunOutcome> StillLimited(std::string reason);
+  Status WriteUnfinishedStage();
+  Result<RunOutcome> Finish(const Explored& explored, std::string report);
+  std::int64_t CapOf(int stage) const;
+  bool IsLimit(const Error& error, const Deadline& deadline) const;
+
+  const RunOrder& order_;
+  RunSetup& setup_;
+  const CancelToken& user_;
+  CancelSource source_;
+  RunResults results_;
+};
+
+// A run that failed and is tried again may make as many nodes as before once more.
+std::int64_t Research::CapOf(int stage) const {
+  const std::int64_t cap = setup_.config.stage_cap(stage);
+  if (stage != 1) return cap;
+  std::int64_t tries = 1;
+  for (const store::Event& event : setup_.log->Events()) {
+    if (event.type == "run.resumed" && FindBool(Json(event.data), "retry_failed").value_or(false)) {
+      ++tries;
+    }
+  }
+  return cap * tries;
+}
+
+Result<Explored> Research::Explore(const CancelToken& cancel) {
+  std::string metrics = setup_.driver.evaluation;
+  const bool cut = order_.until && *order_.until < Step::kStage1;
+  if (!cut) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string asked, AskMetrics(setup_.driver, cancel));
+    if (!asked.empty()) metrics = asked;
+  }
+  for (const int stage : order_.stages) {
+    const StageWork work{.stage = stage, .cap = CapOf(stage), .evaluation_metrics = metrics};
+    DOSSIER_ASSIGN_OR_RETURN(const StageEnd end, RunStage(setup_.driver, work, &results_, cancel));
+    if (end == StageEnd::kNoWorkingProgram) {
+      return Explored{.end = RunEnd::kFailed, .reason = std::string(kNoWorkingProgram)};
+    }
+    if (end == StageEnd::kCut || order_.until == StepOf(stage)) {
+      return Explored{.end = RunEnd::kStopped, .reason = "--until"};
+    }
+  }
+  return Explored{};
+}
+
+Result<RunOutcome> Research::Finish(const Explored& explored, std::string report) {
+  RunOutcome outcome{.end = explored.end,
+                     .reason = explored.reason,
+                     .best_node = results_.best_node,
+                     .report_path = std::move(report)};
+  for (const store::Event& event : setup_.log->Events()) {
+    if (event.type != "warning") continue;
+    const Json data(setup_.log->Whole(event.data));
+    outcome.warnings.emplace_back(FindString(data, "text").value_or(""));
+  }
+  DOSSIER_RETURN_IF_ERROR(setup_.log->Add("run.finished", "",
+                                          {{"status", RunEndName(outcome.end)},
+                                           {"reason", outcome.reason},
+                                           {"best_node", outcome.best_node},
+                                           {"report", outcome.report_path}}));
+  return outcome;
+}
+
+Result<RunOutcome> Research::Close(const Explored& explored, const CancelToken& cancel) {
+  if (explored.end == RunEnd::kStopped) return Finish(explored, "");
+  const ReportFacts facts{.end = explored.end, .reason = explored.reason};
+  if (explored.end == RunEnd::kFailed) results_.models = Models::kNone;
+  DOSSIER_ASSIGN_OR_RETURN(const Closed closed, CloseRun(setup_.driver, results_, facts, cancel));
+  Explored end = explored;
+  if (closed.state == Closed::State::kStopped) end = {.end = RunEnd::kStopped, .reason = "--until"};
+  return Finish(end, closed.report_path);
+}
+
+// The stage that the limit interrupted: its best by metric, its summary, its files.
+Status Research::WriteUnfinishedStage() {
+  if (results_.stages.empty()) return {};
+  StageResults& stage = results_.stages.back();
+  if (setup_.log->Recorded("stage.ended", stage.name)) return {};
+  if (const Node* best = BestNode(stage.tree, setup_.config.primary_metric)) {
+    stage.best_node = best->id;
+    results_.best_node = OriginalOf(results_, best->id);
+  }
+  DOSSIER_RETURN_IF_ERROR(WriteStageFiles(setup_.driver, stage));
+  const CancelToken never;
+  DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Json summary,
+                           SummarizeStage(setup_.driver.services, results_, stage, never));
+  return {};
+}
+
+// Whatever was found is written, without a model (RSP-46).
+Result<RunOutcome> Research::Limited(std::string reason) {
+  DOSSIER_RETURN_IF_ERROR(setup_.log->Add("limit.reached", "", {{"reason", reason}}));
+  results_.models = Models::kNone;
+  DOSSIER_RETURN_IF_ERROR(WriteUnfinishedStage());
+  return Close({.end = RunEnd::kLimited, .reason = std::move(reason)}, CancelToken());
+}
+
+// A resume that raises nothing finds what the limit left, and writes nothing anew.
+Result<RunOutcome> Research::StillLimited(std::string reason) {
+  const std::string report(run_files::kReport);
+  const std::string path = fmt::format("{}/{}", order_.folder, report);
+  return Finish({.end = RunEnd::kLimited, .reason = std::move(reason)}, Exists(path) ? report : "");
+}
+
+bool Research::IsLimit(const Error& error, const Deadline& deadline) const {
+  if (error.code == ErrorCode::kLimit) return true;
+  return error.code == ErrorCode::kCancelled && !user_.cancelled() && deadline.passed();
+}
+
+Result<RunOutcome> Research::Work() {
+  std::string reason = ReachedLimit(setup_.config, setup_.spent);
+  if (!reason.empty()) return StillLimited(std::move(reason));
+  Result<RunOutcome> outcome = MakeError(ErrorCode::kInternal, "no outcome");
+  {
+    const Deadline deadline(*setup_.ledger, &source_);
+    Result<Explored> explored = Explore(source_.token());
+    outcome = explored ? Close(*explored, source_.token())
+                       : Result<RunOutcome>(tl::unexpected(explored.error()));
+    if (outcome || !IsLimit(outcome.error(), deadline)) return outcome;
+    reason = ReachedLimit(setup_.config, SpendOf(setup_.log->Events()));
+    if (reason.empty() && deadline.passed()) {
+      reason = fmt::format("seconds: {0} of {0}", *setup_.config.max_seconds);
+    }
+  }
+  return Limited(reason.empty() ? outcome.error().message : std::move(reason));
+}
+
+}  // namespace
+
+std::string_view RunEndName(RunEnd end) {
+  switch (end) {
+    case RunEnd::kDone:
+      return "done";
+    case RunEnd::kFailed:
+      return "failed";
+    case RunEnd::kLimited:
+      return "limited";
+    case RunEnd::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
+Result<RunOutcome> Run(const RunOrder& order, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
+  return Research(order, *setup, cancel).Work();
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,123 @@
+#include "research/run_budget.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/parse_time.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr Millis kLook{50};  // how late a run's time may end
+constexpr double kNano = 1e9;
+
+// Seconds from the start of each process that worked on the run to its last event.
+class WorkingTime {
+ public:
+  void See(const store::Event& event) {
+    const Result<Clock::Wall> time = ParseTime(event.time);
+    if (!time) return;
+    if (event.type == "run.started" || event.type == "run.resumed") {
+      Close();
+      begun_ = *time;
+    }
+    last_ = *time;
+  }
+  double Seconds() {
+    Close();
+    return sum_;
+  }
+
+ private:
+  void Close() {
+    if (begun_) sum_ += std::chrono::duration<double>(last_ - *begun_).count();
+    begun_.reset();
+  }
+
+  std::optional<Clock::Wall> begun_;
+  Clock::Wall last_{};
+  double sum_ = 0;
+};
+
+void AddCall(const JsonObject& data, RunSpend* spend) {
+  const Json whole(data);
+  const Json* usage = Find(whole, "usage");
+  const Json& at = usage ? *usage : whole;
+  ++spend->calls;
+  spend->tokens +=
+      FindInt(at, "input_tokens").value_or(0) + FindInt(at, "output_tokens").value_or(0);
+  const auto cost = FindInt(at, "cost_nano_usd");
+  if (cost && spend->nano_usd) *spend->nano_usd += *cost;
+  if (!cost) spend->nano_usd.reset();
+}
+
+}  // namespace
+
+RunSpend SpendOf(std::span<const store::Event> events) {
+  RunSpend spend;
+  WorkingTime time;
+  for (const store::Event& event : events) {
+    time.See(event);
+    if (event.type == "call.replied") AddCall(event.data, &spend);
+  }
+  spend.seconds = time.Seconds();
+  return spend;
+}
+
+model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, const Clock& clock) {
+  model::LedgerLimits limits;
+  if (config.max_tokens) {
+    limits.tokens = std::max<std::int64_t>(*config.max_tokens - spent.tokens, 0);
+  }
+  if (config.max_cost_usd) {
+    const auto most = static_cast<std::int64_t>(*config.max_cost_usd * kNano);
+    limits.nano_usd = std::max<std::int64_t>(most - spent.nano_usd.value_or(0), 0);
+  }
+  if (config.max_seconds) {
+    const std::chrono::duration<double> left(
+        std::max(static_cast<double>(*config.max_seconds) - spent.seconds, 0.0));
+    limits.deadline = clock.Now() + std::chrono::duration_cast<Clock::Steady::duration>(left);
+  }
+  return limits;
+}
+
+std::string ReachedLimit(const Config& config, const RunSpend& spent) {
+  const double usd = static_cast<double>(spent.nano_usd.value_or(0)) / kNano;
+  if (config.max_cost_usd && usd >= *config.max_cost_usd) {
+    return fmt::format("cost: {:.4f} of {:.4f} USD", usd, *config.max_cost_usd);
+  }
+  if (config.max_tokens && spent.tokens >= *config.max_tokens) {
+    return fmt::format("tokens: {} of {}", spent.tokens, *config.max_tokens);
+  }
+  if (config.max_seconds && spent.seconds >= static_cast<double>(*config.max_seconds)) {
+    return fmt::format("seconds: {:.0f} of {}", spent.seconds, *config.max_seconds);
+  }
+  return "";
+}
+
+Deadline::Deadline(const model::Ledger& ledger, CancelSource* source)
+    : ledger_(ledger), source_(source) {
+  if (!ledger.limits().deadline) return;
+  thread_ = std::thread([this] {
+    std::unique_lock lock(mutex_);
+    while (!stop_ && !passed()) stopped_.wait_for(lock, kLook);
+    if (!stop_) source_->Cancel("the run's time is over");
+  });
+}
+
+Deadline::~Deadline() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  stopped_.notify_all();
+  thread_.join();
+}
+
+bool Deadline::passed() const {
+  const std::optional<Millis> left = ledger_.time_left(model::Stage::kNormal);
+  return left && left->count() <= 0;
+}
+
+}  // namespace dossier::research

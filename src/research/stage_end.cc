@@ -1,0 +1,110 @@
+#include "research/stage_end.h"
+
+#include <utility>
+
+#include "research/artifacts.h"
+#include "research/run_folder.h"
+#include "research/seeds.h"
+#include "research/summaries.h"
+#include "research/tree_page.h"
+
+namespace dossier::research {
+namespace {
+
+std::int64_t CountGood(const Tree& tree) {
+  std::int64_t good = 0;
+  for (const Node& node : tree.nodes) {
+    good += IsGood(node) && node.kind != NodeKind::kCopy && !node.is_seed_node ? 1 : 0;
+  }
+  return good;
+}
+
+Status KeepEnd(const Driver& driver, const StageResults& stage) {
+  if (driver.log().Recorded("stage.ended", stage.name)) return {};
+  return driver.log().Add("stage.ended", stage.name,
+                          {{"stage", stage.name},
+                           {"number", stage.stage},
+                           {"best", stage.best_node},
+                           {"nodes", stage.tree.nodes.size()},
+                           {"good", CountGood(stage.tree)},
+                           {"notes", stage.notes},
+                           {"seed_statistics", stage.seed_statistics}});
+}
+
+Status KeepTexts(const Driver& driver, const StageTexts& texts, StageResults* stage) {
+  stage->notes = texts.summary;
+  if (!texts.notes.empty()) {
+    if (!stage->notes.empty()) stage->notes += "\n\n";
+    stage->notes += texts.notes;
+  }
+  const std::string folder = run_files::StageLogs(stage->name) + "/notes/";
+  if (!texts.summary.empty()) {
+    DOSSIER_RETURN_IF_ERROR(
+        WriteArtefact(driver.services, folder + "journal_summary.md", texts.summary + "\n"));
+  }
+  if (texts.notes.empty()) return {};
+  return WriteArtefact(driver.services, folder + "stage_notes.md", texts.notes + "\n");
+}
+
+// The program of the best node, as files.
+Status WriteBest(const Driver& driver, const StageResults& stage, const Node& best) {
+  const std::string folder = run_files::StageBest(stage.name);
+  DOSSIER_RETURN_IF_ERROR(
+      WriteArtefact(driver.services, folder + "/node.json", ToPrettyJson(NodeJson(best)) + "\n"));
+  for (const ArtifactFile& file : SplitSources(best.code)) {
+    DOSSIER_RETURN_IF_ERROR(
+        WriteArtefact(driver.services, folder + "/code/" + file.path, file.content));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string OriginalOf(const RunResults& results, std::string_view id) {
+  std::string original(id);
+  for (const Node* node = results.Find(original); node && !node->inherited_from_node_id.empty();
+       node = results.Find(original)) {
+    original = node->inherited_from_node_id;
+  }
+  return original;
+}
+
+Status WriteStageFiles(const Driver& driver, const StageResults& stage) {
+  const std::string folder = run_files::StageLogs(stage.name);
+  JsonArray nodes;
+  for (const Node& node : stage.tree.nodes) nodes.push_back(NodeJson(node));
+  const JsonObject journal{
+      {"stage", stage.name}, {"best_node", stage.best_node}, {"nodes", std::move(nodes)}};
+  DOSSIER_RETURN_IF_ERROR(
+      WriteArtefact(driver.services, folder + "/journal.json", ToPrettyJson(journal) + "\n"));
+  const Node* best = stage.tree.Find(stage.best_node);
+  if (!best) return {};
+  DOSSIER_RETURN_IF_ERROR(
+      WriteArtefact(driver.services, folder + "/best_node_id.txt", best->id + "\n"));
+  return WriteBest(driver, stage, *best);
+}
+
+Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* results,
+                   const CancelToken& cancel) {
+  StageResults& stage = results->stages.back();
+  DOSSIER_ASSIGN_OR_RETURN(stage.best_node, ChooseBest(driver, end.view, cancel));
+  const std::string best = OriginalOf(*results, stage.best_node);
+  if (!best.empty()) results->best_node = best;
+  if (const Node* node = results->Best()) results->memory_branch = node->branch_id;
+  if (end.seeds == SeedRuns::kYes) {
+    const SeedOrder order{
+        .stage = stage.stage, .name = stage.name, .round = end.view.round, .best = stage.best_node};
+    DOSSIER_ASSIGN_OR_RETURN(stage.seed_statistics, RunSeeds(driver, order, &stage.tree, cancel));
+  }
+  StageView view = end.view;
+  view.best = stage.tree.Find(stage.best_node);
+  DOSSIER_ASSIGN_OR_RETURN(const StageTexts texts, AskStageTexts(driver, view, cancel));
+  DOSSIER_RETURN_IF_ERROR(KeepTexts(driver, texts, &stage));
+  DOSSIER_RETURN_IF_ERROR(WriteStageFiles(driver, stage));
+  DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Json summary,
+                           SummarizeStage(driver.services, *results, stage, cancel));
+  DOSSIER_RETURN_IF_ERROR(KeepEnd(driver, stage));
+  return WriteTreePages(driver.services, *results);
+}
+
+}  // namespace dossier::research
