@@ -59,6 +59,11 @@ struct Command {
   std::vector<std::string> environment;  // added to that of the sandbox: "DOSSIER_SEED=1"
   // Where output goes while it comes; it is kept in the result too, up to the output limit.
   std::function<void(std::string_view)> on_output;
+  // Of a command that waits in a cluster's queue: called with the job's id once it has one, before
+  // the wait; an error ends the job. And the id that an earlier process was given: this job is
+  // asked for first (RSP-48).
+  std::function<Status(std::string_view job)> on_queued;
+  std::string queued_job;
 };
 
 struct CommandResult {

@@ -67,6 +67,9 @@ struct NodeWork {
   std::string workspace;                 // absolute
   std::vector<std::string> environment;  // added: "DOSSIER_SEED=1"
   Phase last = Phase::kRun;              // --until: what comes after it is left out
+  // Of RerunArtifacts: what the node had after phase 1 whose program it is. Its workspace is copied
+  // (absolute path; "": none), its image used ("": that of the configuration).
+  std::string base_workspace, base_image;
 };
 
 struct PhasesOutcome {
@@ -77,6 +80,7 @@ struct PhasesOutcome {
   std::string term_out;    // of the last command list, cut by RSP-21
   std::string exc_type;    // "": all went well
   std::string exc_info;
+  bool timed_out = false;            // a command of phase 3 or 4
   double exec_time = 0;              // seconds, of phase 4
   std::vector<std::string> outputs;  // expected outputs that are there, relative to the workspace
   std::string worker_image;

@@ -79,6 +79,10 @@ Status CheckSpec(const JailSpec& spec, std::span<const std::string> argv) {
   for (const std::string& path : spec.system) {
     DOSSIER_RETURN_IF_ERROR(CheckPath(path, "system folder"));
   }
+  for (const JailMount& mount : spec.mounts) {
+    DOSSIER_RETURN_IF_ERROR(CheckPath(mount.host, "mounted folder"));
+    DOSSIER_RETURN_IF_ERROR(CheckPath(mount.inside, "place of a mount"));
+  }
   DOSSIER_RETURN_IF_ERROR(CheckLimits(spec.limits));
   if (spec.folder.empty() || spec.folder == "/") return {};
   return CheckPath(spec.folder, "working folder");
@@ -88,9 +92,13 @@ Status CheckSpec(const JailSpec& spec, std::span<const std::string> argv) {
 // change them nor, where a folder is private, read them; and git trusts only its own user's.
 UserIds OwnerOf(const JailSpec& spec) {
   UserIds ids;
-  const std::string* root = !spec.write.empty()  ? &spec.write.front()
-                            : !spec.read.empty() ? &spec.read.front()
-                                                 : nullptr;
+  const auto written = std::find_if(
+      spec.mounts.begin(), spec.mounts.end(),
+      [](const JailMount& mount) { return mount.access == JailMount::Access::kWrite; });
+  const std::string* root = !spec.write.empty()            ? &spec.write.front()
+                            : written != spec.mounts.end() ? &written->host
+                            : !spec.read.empty()           ? &spec.read.front()
+                                                           : nullptr;
   struct stat info;
   if (root == nullptr || stat(root->c_str(), &info) != 0) return ids;
   return {info.st_uid, info.st_gid};
@@ -191,6 +199,7 @@ class JailRun {
     const KeeperReport kept = kept_.value_or(KeeperReport{.wait_status = SIGKILL});
     exit_.wall = std::chrono::duration_cast<Millis>(SteadyClock::now() - begin);
     exit_.cpu = Millis(kept.cpu_ms);
+    exit_.peak_bytes = kept.peak_bytes;
     if (exit_.stop == JailStop::kNothing) exit_.stop = kept.stop;
     const int status = kept.wait_status;
     if (WIFEXITED(status)) exit_.status = WEXITSTATUS(status);

@@ -58,13 +58,23 @@ enum class JailNetwork { kNone, kAny };
 struct NoInput {};
 using JailInput = std::variant<NoInput, std::string, int>;
 
+// A folder or file of the host that the program sees at another path.
+struct JailMount {
+  std::string host, inside;  // absolute paths
+  enum class Access { kRead, kWrite } access = Access::kRead;
+};
+
 struct JailSpec {
   // Absolute paths; folders or files. Those that do not exist are left out.
-  std::vector<std::string> read;         // read and execute below
-  std::vector<std::string> write;        // change everything below, too
+  std::vector<std::string> read;   // read and execute below
+  std::vector<std::string> write;  // change everything below, too
+  // As `read` and `write`, elsewhere. Without namespaces they are at their paths of the host, and
+  // so is a working folder below them: whoever needs the place requires that layer.
+  std::vector<JailMount> mounts = {};
   std::vector<std::string> system = {};  // empty: SystemFolders()
   JailNetwork network = JailNetwork::kNone;
-  std::string folder;  // working folder; empty: the first write or read root, else /
+  std::string folder;  // working folder, as the program sees it; empty: the first write or read
+                       // root, else /
   std::vector<std::string> environment;  // "NAME=value", the whole of it
   JailInput input;
   JailLimits limits;
@@ -94,6 +104,7 @@ struct Exit {
   std::uint64_t out_bytes = 0, err_bytes = 0;      // written
   std::uint64_t out_dropped = 0, err_dropped = 0;  // of these, not kept
   Millis wall{0}, cpu{0};                          // cpu: of all processes
+  std::uint64_t peak_bytes = 0;                    // resident memory of the largest process
   IsolationReport report;
 
   bool timed_out() const { return stop == JailStop::kTime; }

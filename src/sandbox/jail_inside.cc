@@ -121,6 +121,12 @@ class Inside {
     root.read = plan_.system;
     root.read.insert(root.read.end(), spec_.read.begin(), spec_.read.end());
     root.write = spec_.write;
+    for (const JailMount& mount : spec_.mounts) {
+      root.mounts.push_back({mount.host, mount.inside,
+                             mount.access == JailMount::Access::kWrite
+                                 ? RootSpec::Mount::Access::kWrite
+                                 : RootSpec::Mount::Access::kRead});
+    }
     root.devices.assign(std::begin(kDevices), std::end(kDevices));
     root.load = {"/proc"};  // replaced by the jail's own
     root.folders = {"/proc", "/dev/shm", "/tmp"};
@@ -209,6 +215,10 @@ class Inside {
     rules.programs = plan_.system;
     rules.programs.insert(rules.programs.end(), spec_.read.begin(), spec_.read.end());
     rules.owned = spec_.write;
+    for (const JailMount& mount : spec_.mounts) {
+      auto& folders = mount.access == JailMount::Access::kWrite ? rules.owned : rules.programs;
+      folders.push_back(Walled() ? mount.inside : mount.host);
+    }
     rules.devices.assign(std::begin(kDevices), std::end(kDevices));
     if (Walled()) {
       rules.owned.insert(rules.owned.end(), {"/tmp", "/dev/shm"});
@@ -243,9 +253,21 @@ class Inside {
     return {};
   }
 
+  // Where mounts are at their places of the host, a path below one is, too.
+  std::string WorkingFolder() const {
+    if (Walled()) return plan_.folder;
+    for (const JailMount& mount : spec_.mounts) {
+      if (plan_.folder == mount.inside) return mount.host;
+      if (plan_.folder.starts_with(mount.inside + "/")) {
+        return mount.host + plan_.folder.substr(mount.inside.size());
+      }
+    }
+    return plan_.folder;
+  }
+
   // In the child that becomes the program.
   [[noreturn]] void Start() {
-    if (chdir(plan_.folder.c_str()) != 0) {
+    if (chdir(WorkingFolder().c_str()) != 0) {
       Fail(ErrnoError(errno, fmt::format("the working folder {} in the jail", plan_.folder)));
     }
     ResetSignals();

@@ -51,6 +51,7 @@ class Keeper {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
     report_.cpu_ms = CpuOf(usage).count();
+    report_.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
     // RLIMIT_CPU of one process is as good an end. Its clock counts ticks, so the two differ.
     const int signal = WIFSIGNALED(report_.wait_status) ? WTERMSIG(report_.wait_status) : 0;
     const bool used_up = CpuOf(usage) * 2 >= spec_.limits.cpu;

@@ -39,6 +39,7 @@ struct KeeperReport {
   int wait_status = 0;  // of the program
   JailStop stop = JailStop::kNothing;
   std::int64_t cpu_ms = 0;
+  std::uint64_t peak_bytes = 0;
 };
 
 // The host's child after fork: never returns.

@@ -88,6 +88,29 @@ TEST_F(JailTest, InputIsNothingBytesOrADescriptor) {  // SBX-80: stdin
   EXPECT_NE(fcntl(file.get(), F_GETFD), -1);  // still the caller's
 }
 
+TEST_F(JailTest, AMountIsSeenAtThePathThatItNames) {  // RSP-22
+  ASSERT_THAT(MakeFolders(Place("work/sub")), Succeeds());
+  ASSERT_THAT(MakeFolders(Place("data")), Succeeds());
+  ASSERT_THAT(WriteFileAtomic(Place("data/x"), "kept"), Succeeds());
+  spec_.write = {};
+  spec_.mounts = {{Place("work"), "/workspace", JailMount::Access::kWrite},
+                  {Place("data"), "/workspace/data", JailMount::Access::kRead},
+                  {Place("absent"), "/workspace/absent"}};
+  spec_.folder = "/workspace/sub";
+  const bool walled = Shell("true").report.Applied("namespaces");
+  EXPECT_EQ(Shell("echo text > made; pwd").out,
+            walled ? "/workspace/sub\n" : Place("work/sub") + "\n");
+  EXPECT_EQ(ReadFile(Place("work/sub/made")).value_or(""), "text\n");
+  spec_.mounts[0].access = JailMount::Access::kRead;
+  EXPECT_NE(Shell("echo text > other").status, 0);
+  if (!walled) GTEST_SKIP() << "mounts have places of their own with namespaces only";
+  EXPECT_EQ(Shell("cat /workspace/data/x; ls /workspace").out, "keptdata\nsub\n");
+  EXPECT_NE(Shell("echo changed > /workspace/data/x").status, 0);
+  spec_.mounts[0].inside = "relative";
+  EXPECT_THAT(RunJailed(spec_, std::vector<std::string>{"true"}),
+              FailsWith(ErrorCode::kInvalidArgument, "place of a mount relative"));
+}
+
 TEST_F(JailTest, EnvironmentIsWhatTheSpecSays) {  // SBX-80, SBX-E4
   setenv("OPENAI_API_KEY", "sk-secret", 1);
   EXPECT_EQ(Run({"env"}).out, "PATH=/usr/bin:/bin\nLANG=C.UTF-8\n");

@@ -44,9 +44,9 @@ Status MapIds(int proc, IdPair inner, IdPair outer) {
   return WriteProc(proc, "self/gid_map", fmt::format("{} {} 1", inner.gid, outer.gid));
 }
 
-// A folder or file of the old root that appears in the new one at the same path.
+// A folder or file of the old root that appears in the new one.
 struct Bind {
-  std::string path;  // without symbolic links
+  std::string path;  // in the new root, without symbolic links
   UniqueFd source;
   enum class Access { kRead, kDevice, kWrite } access = Access::kRead;
   bool folder = true;
@@ -85,6 +85,20 @@ Status Resolve(std::string path, Bind::Access access, Layout& layout) {
     return {};
   }
   return MakeError(ErrorCode::kUnavailable, "{}: too many symbolic links", path);
+}
+
+// What `mount` leads to, at the path that it names. An absent source is skipped.
+Status AddMount(const RootSpec::Mount& mount, Layout& layout) {
+  const auto access =
+      mount.access == RootSpec::Mount::Access::kWrite ? Bind::Access::kWrite : Bind::Access::kRead;
+  Bind bind{mount.path, UniqueFd(open(mount.source.c_str(), O_PATH | O_CLOEXEC)), access};
+  while (bind.path.size() > 1 && bind.path.ends_with('/')) bind.path.pop_back();
+  if (!bind.source.valid()) return errno == ENOENT ? Status{} : MakeErrnoError(errno, mount.source);
+  struct stat info;
+  if (fstat(bind.source.get(), &info) != 0) return MakeErrnoError(errno, mount.source);
+  bind.folder = S_ISDIR(info.st_mode);
+  layout.binds.push_back(std::move(bind));
+  return {};
 }
 
 Status MakePlace(const std::string& root, const std::string& path, bool folder) {
@@ -242,6 +256,9 @@ Status Namespaces::Enter(const RootSpec& spec) {
     for (const std::string& path : paths) {
       DOSSIER_RETURN_IF_ERROR(Resolve(path, access, stays));
     }
+  }
+  for (const RootSpec::Mount& mount : spec.mounts) {
+    DOSSIER_RETURN_IF_ERROR(AddMount(mount, stays));
   }
   for (const std::string& path : spec.load) {
     DOSSIER_RETURN_IF_ERROR(Resolve(path, Bind::Access::kRead, load));

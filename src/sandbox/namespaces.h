@@ -36,6 +36,11 @@ struct RootSpec {
   std::vector<std::string> load;     // folders that go with CloseLoadFolders
   std::vector<std::string> write;    // folders that stay and may be changed
   std::vector<std::string> devices;  // device files: as they are
+  struct Mount {
+    std::string source, path;  // of the old root, of the new one
+    enum class Access : std::uint8_t { kRead, kWrite } access = Access::kRead;
+  };
+  std::vector<Mount> mounts;
   std::vector<std::string> folders;  // made empty: places for mounts
   struct Text {
     std::string path, content;

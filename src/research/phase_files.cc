@@ -1,0 +1,184 @@
+#include "research/phase_files.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "base/file.h"
+
+namespace dossier::research {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kResultsFolder = "working";
+constexpr std::size_t kMaxFieldName = 64;
+
+bool IsFieldName(std::string_view name) {
+  if (name.empty() || name.size() > kMaxFieldName) return false;
+  for (const char c : name) {
+    const bool word =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    if (!word) return false;
+  }
+  return true;
+}
+
+std::string FieldText(const Json& value) {
+  if (value.is_string()) return std::string(std::string_view(value.get_string()));
+  if (value.is_null()) return "";
+  const auto* list = value.if_array();
+  if (list == nullptr) return ToJson(value);
+  std::string text;
+  for (const Json& item : *list) text += (text.empty() ? "" : " ") + FieldText(item);
+  return text;
+}
+
+bool IsBelow(const fs::path& root, const fs::path& path) {
+  const fs::path inside = path.lexically_relative(root);
+  return !inside.empty() && *inside.begin() != "..";
+}
+
+// Where a path of the workspace really is; none if a link leads out.
+std::optional<fs::path> PlaceOf(const fs::path& root, const fs::path& relative) {
+  std::error_code error;
+  fs::path place = fs::weakly_canonical(root / relative, error);
+  if (error || !IsBelow(root, place)) return {};
+  return place;
+}
+
+Result<fs::path> RootOf(const std::string& workspace) {
+  std::error_code error;
+  fs::path root = fs::canonical(workspace, error);
+  if (error) return MakeError(ErrorCode::kIo, "{}: {}", workspace, error.message());
+  return root;
+}
+
+Status MakeFolderBelow(const fs::path& root, const fs::path& relative) {
+  const auto place = PlaceOf(root, relative);
+  return place ? MakeFolders(place->string()) : Status{};
+}
+
+// The name itself is removed, not what a link leads to; nor anything behind a folder that is one.
+Status RemoveBelow(const fs::path& root, const fs::path& relative) {
+  const auto folder = PlaceOf(root, relative.parent_path());
+  if (!folder && !relative.parent_path().empty()) return {};
+  return RemoveAll(((folder ? *folder : root) / relative.filename()).string());
+}
+
+struct LanguageFacts {
+  std::string_view language, ending;
+  std::array<std::string_view, 4> compilers;  // the first that is there; "": none
+};
+constexpr std::array<LanguageFacts, 5> kLanguages = {{
+    {"python", "py", {}},
+    {"c", "c", {"gcc", "clang", "cc", "icx"}},
+    {"cpp", "cpp", {"g++", "clang++", "c++", "icpx"}},
+    {"fortran", "f90", {"gfortran", "ifx", "ifort", "flang"}},
+    {"cuda", "cu", {"nvcc", "", "", ""}},
+}};
+
+const LanguageFacts& FactsOf(std::string_view language) {
+  for (const LanguageFacts& facts : kLanguages) {
+    if (facts.language == language) return facts;
+  }
+  return kLanguages[0];
+}
+
+std::string_view ChooseCompiler(const LanguageFacts& facts, const std::vector<std::string>& found) {
+  for (const std::string_view name : facts.compilers) {
+    for (const std::string& compiler : found) {
+      if (!name.empty() && compiler == name) return name;
+    }
+  }
+  return found.empty() ? facts.compilers[0] : std::string_view();
+}
+
+}  // namespace
+
+std::string FillCommand(std::string_view command, const BuildPlan& build) {
+  std::string filled;
+  while (!command.empty()) {
+    const std::size_t open = command.find('{');
+    filled.append(command.substr(0, open));
+    if (open == std::string_view::npos) break;
+    command.remove_prefix(open);
+    const std::size_t close = command.find('}');
+    const std::string_view name =
+        close == std::string_view::npos ? std::string_view() : command.substr(1, close - 1);
+    const Json* field = IsFieldName(name) ? Find(build.fields, name) : nullptr;
+    filled += field != nullptr ? FieldText(*field) : "{";
+    command.remove_prefix(field != nullptr ? close + 1 : 1);
+  }
+  return filled;
+}
+
+Status PrepareWorkspace(const Artifacts& artifacts, const std::string& workspace) {
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(workspace));
+  DOSSIER_ASSIGN_OR_RETURN(const fs::path root, RootOf(workspace));
+  for (const std::string& output : artifacts.expected_outputs) {
+    DOSSIER_RETURN_IF_ERROR(RemoveBelow(root, output));
+  }
+  DOSSIER_RETURN_IF_ERROR(WriteFiles(artifacts, workspace));
+  DOSSIER_RETURN_IF_ERROR(MakeFolderBelow(root, kResultsFolder));
+  for (const std::string& output : artifacts.expected_outputs) {
+    DOSSIER_RETURN_IF_ERROR(MakeFolderBelow(root, fs::path(output).parent_path()));
+  }
+  const fs::path binary(artifacts.build.output);
+  if (binary.is_absolute()) return {};
+  return MakeFolderBelow(root, binary.parent_path());
+}
+
+std::optional<std::string> MissingOutput(const std::string& workspace, const std::string& path) {
+  const auto root = RootOf(workspace);
+  const auto place = root ? PlaceOf(*root, path) : std::nullopt;
+  if (!place) return path + " is no file of the workspace";
+  std::error_code error;
+  const fs::file_status status = fs::status(*place, error);
+  if (status.type() == fs::file_type::not_found) return path + " was not written";
+  if (status.type() != fs::file_type::regular) return path + " is no file of the workspace";
+  const auto size = fs::file_size(*place, error);
+  if (error || size == 0) return path + " is empty";
+  return {};
+}
+
+Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& context) {
+  const LanguageFacts& facts = FactsOf(LanguageOf(context.language));
+  const std::string file = fmt::format("main.{}", facts.ending);
+  JsonObject plan{{"language", facts.language}};
+  JsonArray compile, run;
+  if (facts.compilers[0].empty()) {
+    run.emplace_back("python3 " + file);
+  } else {
+    const std::string_view compiler = ChooseCompiler(facts, context.compilers);
+    if (compiler.empty()) {
+      return MakeError(ErrorCode::kInvalidArgument, "there is no compiler for {} here",
+                       facts.language);
+    }
+    plan["compiler_selected"] = compiler;
+    plan["cflags"] = JsonArray{"-O2"};
+    compile.emplace_back("{compiler_selected} {cflags} " + file + " -o {output}");
+    run.emplace_back("./bin/a.out");
+    plan["output"] = "bin/a.out";
+  }
+  const JsonObject artifacts{
+      {"coding",
+       JsonObject{{"workspace", JsonObject{{"files", JsonArray{JsonObject{{"path", file},
+                                                                          {"content", code}}}}}}}},
+      {"compile", JsonObject{{"build_plan", std::move(plan)}, {"commands", std::move(compile)}}},
+      {"run", JsonObject{{"commands", std::move(run)}}}};
+  return ReadArtifacts(artifacts, context);
+}
+
+Status CopyWorkspace(const std::string& from, const std::string& to) {
+  DOSSIER_RETURN_IF_ERROR(RemoveAll(to));
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(to));
+  std::error_code error;
+  fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  if (error) return MakeError(ErrorCode::kIo, "copy {} to {}: {}", from, to, error.message());
+  return {};
+}
+
+}  // namespace dossier::research

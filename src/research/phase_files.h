@@ -1,0 +1,43 @@
+// Phase 2 and what the others take from it: files in the workspace, commands with the fields of the
+// build plan filled in, the outputs that must be there (RSP-27).
+//
+//   FillCommand("{compiler_selected} {cflags} -o {x}", build)     // "g++ -O3 -o {x}"
+//   const auto missing = MissingOutput(workspace, "working/x_data.npy");
+//
+// A path that a link leads out of the workspace is never followed. Thread-safety: functions over
+// files.
+
+#ifndef DOSSIER_RESEARCH_PHASE_FILES_H_
+#define DOSSIER_RESEARCH_PHASE_FILES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "research/artifacts.h"
+
+namespace dossier::research {
+
+// A known `{name}` becomes the field's text, a list its items with spaces between; an unknown one
+// stays. One pass: values are literal.
+std::string FillCommand(std::string_view command, const BuildPlan& build);
+
+// Writes the files, makes the folders that programs write to, removes earlier outputs.
+Status PrepareWorkspace(const Artifacts& artifacts, const std::string& workspace);
+
+// Why an expected output does not count: "working/x_data.npy was not written", "… is empty", "… is
+// no file of the workspace"; nothing if it does.
+std::optional<std::string> MissingOutput(const std::string& workspace, const std::string& path);
+
+// The artefacts of single mode (RSP-12): one file and how to build and run it. Errors:
+// kInvalidArgument (a compiled language without a compiler among `compilers`).
+Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& context);
+
+// Copies a workspace, links as links, into a folder that is made. Errors: kIo.
+Status CopyWorkspace(const std::string& from, const std::string& to);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_PHASE_FILES_H_

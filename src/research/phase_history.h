@@ -1,0 +1,31 @@
+// What a node tells the plan of its children: the history of RSP-25, a JSON object.
+//
+//   {"phase_summaries": {"phase1": "done: 3 steps", …},
+//    "phase1_steps_summary": {"total_steps", "failed_steps", "dependencies", "recent_commands"},
+//    "compile_log_summary", "compile_errors", "run_log_summary", "run_errors",
+//    "llm_output_summary": {"workspace_tree", "file_paths", "build_plan"}}
+//
+// Thread-safety: functions over their arguments.
+
+#ifndef DOSSIER_RESEARCH_PHASE_HISTORY_H_
+#define DOSSIER_RESEARCH_PHASE_HISTORY_H_
+
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "research/artifacts.h"
+#include "research/exec_backend.h"
+#include "research/phase1.h"
+
+namespace dossier::research {
+
+void SetPhaseSummary(Phase phase, std::string_view text, Json& history);
+void SetStepsSummary(const std::vector<InstallStep>& steps, const Json& plan, Json& history);
+void SetArtifactsSummary(const Artifacts& artifacts, Json& history);
+// `name`: "compile" or "run"; the output of the whole list of commands.
+void SetOutputSummary(std::string_view name, std::string_view output, Json& history);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_PHASE_HISTORY_H_
