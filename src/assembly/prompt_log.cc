@@ -1,6 +1,5 @@
 #include "assembly/prompt_log.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,8 +8,8 @@
 #include <map>
 
 #include "assembly/fence.h"
+#include "assembly/log_files.h"
 #include "base/file.h"
-#include "base/random.h"
 #include "base/redact.h"
 
 namespace dossier::assembly {
@@ -19,17 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxTries = 100;  // numbers that other processes may take meanwhile
-constexpr std::string_view kPartial = ".partial-";
-
-std::string SafeName(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 100)) {
-    const bool safe = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-' || (c == '.' && !out.empty());
-    out += safe ? c : '_';
-  }
-  return out.empty() ? "_" : out;
-}
 
 // The highest number that a file of `session` has in the folder; 0 if there is none.
 int HighestNumber(const std::string& folder, const std::string& session) {
@@ -47,48 +35,17 @@ int HighestNumber(const std::string& folder, const std::string& session) {
   return highest;
 }
 
-// Makes `path` with all of `content`, or not at all; kLocked if it exists. A link is exclusive and
-// atomic, also on network file systems.
-Status CreateWhole(const std::string& folder, const std::string& path, std::string_view content) {
-  const std::string partial = fmt::format("{}/{}{}", folder, kPartial, RandomHex(16));
-  UniqueFd fd(open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd.valid()) return MakeErrnoError(errno, partial);
-  Status written = WriteAll(fd.get(), content);
-  if (written && fsync(fd.get()) != 0) written = MakeErrnoError(errno, partial);
-  if (written && link(partial.c_str(), path.c_str()) != 0) {
-    written = errno == EEXIST ? MakeError(ErrorCode::kLocked, "{} exists", path)
-                              : MakeErrnoError(errno, path);
-  }
-  unlink(partial.c_str());
-  return written;
-}
-
 // Partial files of processes that were killed long ago.
 void RemoveOldPartials(const std::string& folder) {
   constexpr time_t kOldSeconds = 3600;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     struct stat info{};
-    const bool old = at->path().filename().string().starts_with(kPartial) &&
+    const bool old = at->path().filename().string().starts_with(kPartialFile) &&
                      lstat(at->path().c_str(), &info) == 0 &&
                      info.st_mtime + kOldSeconds < time(nullptr);
     if (old) unlink(at->path().c_str());
   }
-}
-
-// Points `alias` to `target`, which stands in the same folder. A file of that name is left alone.
-Status PointAlias(const std::string& folder, const std::string& alias, const std::string& target) {
-  const std::string path = folder + "/" + alias;
-  struct stat info{};
-  if (lstat(path.c_str(), &info) == 0 && !S_ISLNK(info.st_mode)) {
-    return MakeError(ErrorCode::kFailed, "{} is a file of its own: no link was made", path);
-  }
-  const std::string partial = fmt::format("{}/{}{}", folder, kPartial, RandomHex(16));
-  if (symlink(target.c_str(), partial.c_str()) != 0) return MakeErrnoError(errno, partial);
-  if (rename(partial.c_str(), path.c_str()) == 0) return {};
-  const Error error = ErrnoError(errno, path);
-  unlink(partial.c_str());
-  return tl::unexpected(error);
 }
 
 // Redacts a prompt as JSON, and keeps what was taken out of which section.
@@ -192,22 +149,22 @@ Result<std::string> PromptLog::Write(const PromptCall& call, const Assembled& pr
   redactor.Values(&report, "");  // references of sources; what they hold is in no section
   const std::vector<LoggedSection> sections = SectionsOf(messages);
 
-  const std::string session = SafeName(call.session);
+  const std::string session = SafeFileName(call.session);
   int number = HighestNumber(folder_, session);
   for (int tries = 0; tries < kMaxTries; ++tries) {
     ++number;
     const std::string name = fmt::format("{}_{:03}_{}_attempt{}_round{}", session, number,
-                                         SafeName(call.label), call.attempt, call.round);
+                                         SafeFileName(call.label), call.attempt, call.round);
     const std::string path = folder_ + "/" + name;
-    const Status markdown = CreateWhole(folder_, path + ".md", AsMarkdown(name, sections));
+    const Status markdown = CreateWhole(path + ".md", AsMarkdown(name, sections));
     if (!markdown && markdown.error().code == ErrorCode::kLocked) continue;
     DOSSIER_RETURN_IF_ERROR(markdown);
     DOSSIER_RETURN_IF_ERROR(CreateWhole(
-        folder_, path + ".json",
+        path + ".json",
         ToPrettyJson(AsJson(call, number, messages, report, sections, redactions)) + "\n"));
     if (call.alias.empty()) return name;
     for (const std::string_view ending : {".md", ".json"}) {
-      DOSSIER_RETURN_IF_ERROR(PointAlias(folder_, SafeName(call.alias) + std::string(ending),
+      DOSSIER_RETURN_IF_ERROR(PointAlias(folder_, SafeFileName(call.alias) + std::string(ending),
                                          name + std::string(ending)));
     }
     return name;
@@ -218,9 +175,9 @@ Result<std::string> PromptLog::Write(const PromptCall& call, const Assembled& pr
 Status PromptLog::WriteReply(std::string_view name, const Json& reply, std::string_view text) {
   Json redacted = reply;
   Redactor().Values(&redacted, "");
-  const std::string path = fmt::format("{}/{}_response", folder_, SafeName(name));
-  DOSSIER_RETURN_IF_ERROR(CreateWhole(folder_, path + ".txt", Redact(text)));
-  return CreateWhole(folder_, path + ".json", ToPrettyJson(redacted) + "\n");
+  const std::string path = fmt::format("{}/{}_response", folder_, SafeFileName(name));
+  DOSSIER_RETURN_IF_ERROR(CreateWhole(path + ".txt", Redact(text)));
+  return CreateWhole(path + ".json", ToPrettyJson(redacted) + "\n");
 }
 
 }  // namespace dossier::assembly

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "memory/block_run.h"
+#include "memory/connection.h"
 #include "memory/redaction.h"
 
 namespace dossier::memory {
@@ -78,6 +79,18 @@ Result<BlockResult> Apply(Store& store, std::string_view branch, const Block& bl
   result.end = context.clock->WallNow();
   result.duration = std::chrono::duration_cast<Millis>(context.clock->Now() - start);
   return result;
+}
+
+Result<bool> WasApplied(const Store& store, std::string_view block_id) {
+  bool found = false;
+  DOSSIER_RETURN_IF_ERROR(store.ReadRows([&](const RowAccess& rows) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(
+        const auto row,
+        ReadInt(rows.connection, "SELECT 1 FROM ops WHERE block_id = ? LIMIT 1", block_id));
+    found = row.has_value();
+    return {};
+  }));
+  return found;
 }
 
 JsonObject BlockResultJson(const BlockResult& result) {

@@ -54,6 +54,10 @@ struct BlockResult {
 Result<BlockResult> Apply(Store& store, std::string_view branch, const Block& block,
                           const ApplyContext& context);
 
+// Whether a write of a block with this id is in the store: what a driver asks after a kill between
+// the block and its own record of it.
+Result<bool> WasApplied(const Store& store, std::string_view block_id);
+
 // The result as MEM-20 orders it, without `schema`.
 JsonObject BlockResultJson(const BlockResult& result);
 

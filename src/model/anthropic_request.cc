@@ -85,6 +85,8 @@ class BodyBuilder {
     body_["tools"] = std::move(tools);
     if (request_.tool_use == Request::ToolUse::kNone) {
       body_["tool_choice"] = JsonObject{{"type", "none"}};
+    } else if (request_.tool_use == Request::ToolUse::kRequired) {
+      body_["tool_choice"] = JsonObject{{"type", "any"}};
     }
   }
 

@@ -43,7 +43,8 @@ struct Request {
   std::optional<Json> schema;  // JSON Schema for the reply (MOD-10)
   // Whether the tools of `messages` may be called. With kNone they are still sent: providers refuse
   // a history with calls of tools that they were not told of, and the cached prefix stays.
-  enum class ToolUse { kAllowed, kNone } tool_use = ToolUse::kAllowed;
+  // With kRequired the reply is a call of one of them.
+  enum class ToolUse { kAllowed, kNone, kRequired } tool_use = ToolUse::kAllowed;
   // kKept: the reply comes whole, not streamed, with the provider's own text.
   enum class Raw { kNo, kKept } raw = Raw::kNo;
   Purpose purpose = Purpose::kRoot;

@@ -112,8 +112,10 @@ class BodyBuilder {
     }
     if (functions.empty()) return;
     body_["tools"] = JsonArray{JsonObject{{"functionDeclarations", std::move(functions)}}};
-    if (request_.tool_use == Request::ToolUse::kNone) {
-      body_["toolConfig"] = JsonObject{{"functionCallingConfig", JsonObject{{"mode", "NONE"}}}};
+    if (request_.tool_use != Request::ToolUse::kAllowed) {
+      const bool required = request_.tool_use == Request::ToolUse::kRequired;
+      body_["toolConfig"] =
+          JsonObject{{"functionCallingConfig", JsonObject{{"mode", required ? "ANY" : "NONE"}}}};
     }
   }
 

@@ -218,6 +218,7 @@ WireRequest BuildOpenAiBody(const Request& request, const WireOptions& options) 
   if (!request.messages.tools.empty()) {
     body["tools"] = ToolsJson(request.messages.tools);
     if (request.tool_use == Request::ToolUse::kNone) body["tool_choice"] = "none";
+    if (request.tool_use == Request::ToolUse::kRequired) body["tool_choice"] = "required";
   }
   AddSampling(request, options, body, wire.warnings);
   AddSchema(request, options, body, wire.warnings);

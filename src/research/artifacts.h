@@ -31,7 +31,7 @@ struct ParseContext {
 };
 
 struct ArtifactFile {
-  std::string path;  // relative to the root, no "."  or ".." in it
+  std::string path;  // relative to the root, no "." or ".." in it
   std::string mode = "0644", encoding = "utf-8";
   std::string content;
 
@@ -39,7 +39,7 @@ struct ArtifactFile {
 };
 
 struct BuildPlan {
-  std::string language;  // "cpp", "c", "fortran", "cuda", "python", …: LanguageOf
+  std::string language;  // "cpp": LanguageOf (languages.h)
   std::string compiler;  // `compiler_selected`; "" only of languages that are not compiled
   std::vector<std::string> cflags, ldflags;
   std::string workdir, output;
@@ -80,12 +80,6 @@ Result<PlanAndCode> ParsePlanAndCode(std::string_view payload);
 // "// File: PATH". SplitSources gives the same files back: their paths and contents.
 std::string SourcesText(std::span<const ArtifactFile> files);
 std::vector<ArtifactFile> SplitSources(std::string_view text);
-
-// "cpp" for "C++" and "cxx"; "" for a name that is no known language.
-std::string LanguageOf(std::string_view name);
-// By the ending of a file: "cpp" for "src/main.cc"; "" if it tells of none.
-std::string LanguageOfFile(std::string_view path);
-bool IsCompiled(std::string_view language);
 
 }  // namespace dossier::research
 

@@ -11,6 +11,9 @@
 // the same bytes: a reply that the journal has is taken from there, and its block is not applied
 // again.
 //
+// Texts of sections are redacted before a prompt is made of them, so that what is sent, logged and
+// stored is the same, and holds no secret.
+//
 // Thread-safety: Call from any thread, for different nodes at the same time.
 
 #ifndef DOSSIER_RESEARCH_CALLER_H_
@@ -32,7 +35,9 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "conversation/chat_model.h"
+#include "memory/pressure.h"
 #include "memory/store.h"
+#include "memory/summarizer.h"
 #include "model/ledger.h"
 #include "research/node.h"
 #include "research/run_log.h"
@@ -60,8 +65,8 @@ struct CallScope {
 };
 
 struct OwnSection {
-  std::string name;                    // as the layout names it
-  Json value;                          // RSP-3
+  std::string name;                         // as the layout names it
+  Json value;                               // RSP-3
   std::vector<assembly::Block> parts = {};  // instead: text and images
   std::vector<assembly::Turn> turns = {};   // instead, of section "history": earlier replies
 };
@@ -75,8 +80,11 @@ struct CallRequest {
   std::vector<OwnSection> sections;
   std::string memory_query;                      // RSP-8; "": the first of `sections`
   std::map<std::string, std::string> variables;  // of templates
-  // An error refuses the payload; its message is told to the model. May be empty.
+  // An error refuses the payload; its message is told to the model. May be empty: what the table of
+  // call sites says of the reply is checked before.
   std::function<Status(std::string_view payload)> check;
+  // kNo: no round that asks for memory alone, also where the table has one (after a timeout).
+  enum class MemoryRound : std::uint8_t { kBySite, kNo } memory_round = MemoryRound::kBySite;
 };
 
 struct CallFailure {
@@ -87,8 +95,8 @@ struct CallFailure {
 
 struct CallOutcome {
   std::optional<CallFailure> failure;  // then there is no payload
-  std::string payload;                 // of a tool reply: its arguments as JSON
-  std::string log;                     // name of the accepted prompt's log
+  std::string payload;  // of a reply in JSON: that object, compact; else the text (replies.h)
+  std::string log;      // name of the accepted prompt's log
   std::vector<std::string> warnings;
   NodeUsage usage;
 };
@@ -101,7 +109,10 @@ struct CallerOptions {
   assembly::AssetFolders assets;
   std::shared_ptr<const Clock> clock;
   std::string run_folder;
-  std::string persona = "AI researcher";                          // agent.role_description
+  std::string persona = "AI researcher";  // agent.role_description
+  // Of templates, for all calls; those of a request win: mount, output_name, single (of single
+  // mode: "yes"), page_limit, max_figures.
+  std::map<std::string, std::string> variables;
   std::map<std::string, std::int64_t, std::less<>> budget_chars;  // memory.NAME_budget_chars
   enum class PromptLogs : std::uint8_t { kOff, kOn } prompt_logs = PromptLogs::kOn;
   std::map<std::string, double, std::less<>> temperatures;  // by role
@@ -109,6 +120,11 @@ struct CallerOptions {
   Millis max_wait{3'600'000};                               // limits.max_wait_seconds
   // Why a call waits, and for how long yet; for `status`. May be empty.
   std::function<void(std::string_view reason, Millis left)> on_wait;
+  // Of memory: who summarises, and from which pressure on room is made (MEM-49); unset: never.
+  memory::Summarizer summarizer;
+  std::optional<memory::PressureLevel> consolidate_from;
+  // How it waits between two tries; unset: until the time is over or `cancel` says so.
+  std::function<void(Millis time, const CancelToken& cancel)> wait;
 };
 
 class Caller {

@@ -1,0 +1,158 @@
+#include "research/prompt_logs.h"
+
+#include <fcntl.h>
+
+#include <map>
+
+#include "assembly/fence.h"
+#include "assembly/log_files.h"
+#include "base/file.h"
+#include "base/redact.h"
+
+namespace dossier::research {
+namespace {
+
+// All texts inside `value`, redacted.
+Json Redacted(Json value) {
+  if (const auto* text = value.if_string()) {
+    value = Redact({text->data(), text->size()});
+  } else if (auto* object = value.if_object()) {
+    for (auto&& member : *object) member.value() = Redacted(std::move(member.value()));
+  } else if (auto* array = value.if_array()) {
+    for (Json& element : *array) element = Redacted(std::move(element));
+  }
+  return value;
+}
+
+// The text of each section in the prompt, by name; images are named, not shown.
+std::map<std::string, std::string> TextsOf(const assembly::Messages& messages) {
+  std::map<std::string, std::string> texts;
+  const auto add = [&](const assembly::Block& block) {
+    std::string& text = texts[block.section];
+    if (!text.empty()) text += "\n\n";
+    text += block.type == assembly::Block::Type::kImage
+                ? fmt::format("[image {}{}]", block.media_type, block.url)
+                : block.text;
+  };
+  for (const assembly::Block& block : messages.system) add(block);
+  for (const assembly::Turn& turn : messages.turns) {
+    for (const assembly::Block& block : turn.blocks) add(block);
+  }
+  return texts;
+}
+
+// [{name, zone, text, report}], in the order of the report.
+JsonArray SectionsOf(const assembly::Assembled& prompt) {
+  JsonArray sections;
+  const std::map<std::string, std::string> texts = TextsOf(prompt.messages);
+  const Json* reported = Find(prompt.report, "sections");
+  if (!reported || !reported->is_array()) return sections;
+  for (const Json& report : reported->get_array()) {
+    const std::string name(FindString(report, "name").value_or(""));
+    const auto text = texts.find(name);
+    sections.push_back(JsonObject{{"name", name},
+                                  {"zone", FindString(report, "zone").value_or("")},
+                                  {"text", text == texts.end() ? "" : text->second},
+                                  {"report", report}});
+  }
+  return sections;
+}
+
+// The data of images is in the store, with the request.
+Json MessagesWithoutImages(const assembly::Messages& messages) {
+  assembly::Messages shown = messages;
+  for (assembly::Turn& turn : shown.turns) {
+    for (assembly::Block& block : turn.blocks) {
+      if (block.type == assembly::Block::Type::kImage && !block.text.empty()) {
+        block.text = fmt::format("({} bytes of base64)", block.text.size());
+      }
+    }
+  }
+  const Json all = ToCanonicalJson(shown);
+  return *Find(all, "turns");
+}
+
+std::string AsMarkdown(const std::string& name, const JsonArray& sections) {
+  std::string out = "# " + name + "\n";
+  for (const Json& section : sections) {
+    const std::string_view text = *FindString(section, "text");
+    if (text.empty()) continue;
+    const std::string fence(assembly::GrowingFenceLength(text), '`');
+    out += fmt::format("\n## {} ({})\n\n{}\n{}\n{}\n", *FindString(section, "name"),
+                       *FindString(section, "zone"), fence, text, fence);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string PromptLogs::NameOf(const PromptEntry& entry) {
+  return fmt::format("{:04}_{}_a{}_r{}", entry.counter, assembly::SafeFileName(entry.label),
+                     entry.attempt, entry.round);
+}
+
+std::string PromptLogs::FolderOf(std::string_view node) {
+  if (node.empty()) return "logs/prompt_logs";
+  return fmt::format("logs/phase_logs/node_{}/prompt_logs", assembly::SafeFileName(node));
+}
+
+Status PromptLogs::Create(const PromptEntry& entry, std::string_view ending,
+                          std::string_view content) {
+  const std::string folder = fmt::format("{}/{}", run_folder_, FolderOf(entry.node));
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
+  const Status made = assembly::CreateWhole(fmt::format("{}/{}_{}", folder, NameOf(entry), ending),
+                                            content, Durability::kOfThisSystem);
+  if (!made && made.error().code == ErrorCode::kLocked) return {};
+  return made;
+}
+
+Status PromptLogs::WritePrompt(const PromptEntry& entry, const assembly::Assembled& prompt,
+                               const JsonObject& parts) {
+  JsonObject meta = entry.meta;
+  meta["label"] = entry.label;
+  meta["counter"] = entry.counter;
+  meta["attempt"] = entry.attempt;
+  meta["round"] = entry.round;
+  meta["tokens"] = prompt.tokens;
+  const Json sections = Redacted(SectionsOf(prompt));
+  JsonObject file{{"meta", std::move(meta)},
+                  {"sections", sections},
+                  {"system", Redact(prompt.messages.SystemText())},
+                  {"messages", Redacted(MessagesWithoutImages(prompt.messages))}};
+  for (const auto& [key, value] : parts) file[key] = Redacted(value);
+  DOSSIER_RETURN_IF_ERROR(
+      Create(entry, "prompt.md", AsMarkdown(NameOf(entry), sections.get_array())));
+  return Create(entry, "prompt.json", ToPrettyJson(std::move(file)) + "\n");
+}
+
+Status PromptLogs::WriteReply(const PromptEntry& entry, const JsonObject& reply,
+                              std::string_view text) {
+  DOSSIER_RETURN_IF_ERROR(Create(entry, "response.txt", Redact(text)));
+  return Create(entry, "response.json", ToPrettyJson(Redacted(reply)) + "\n");
+}
+
+Status PromptLogs::WriteOperations(const PromptEntry& entry, const JsonObject& operations) {
+  return Create(entry, "memory_ops.json", ToPrettyJson(Redacted(operations)) + "\n");
+}
+
+Status PromptLogs::Alias(const PromptEntry& entry, std::string_view alias) {
+  const std::string folder = fmt::format("{}/{}", run_folder_, FolderOf(entry.node));
+  for (const std::string_view ending : {".json", ".md"}) {
+    DOSSIER_RETURN_IF_ERROR(
+        assembly::PointAlias(folder, assembly::SafeFileName(alias) + std::string(ending),
+                             fmt::format("{}_prompt{}", NameOf(entry), ending)));
+  }
+  return {};
+}
+
+Status PromptLogs::Append(std::string_view name, const JsonObject& line) {
+  const std::string folder = run_folder_ + "/logs/memory";
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
+  const std::string path = fmt::format("{}/{}", folder, name);
+  const std::lock_guard lock(append_);
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!fd.valid()) return MakeErrnoError(errno, path);
+  return WriteAll(fd.get(), ToJson(Redacted(line)) + "\n");
+}
+
+}  // namespace dossier::research
