@@ -51,9 +51,12 @@ Status KeepPhases(const Driver& driver, PhasesOutcome outcome, Node* node) {
   return KeepWarning(driver, node->id, node->failure);
 }
 
-// RSP-29's table: without an answer the node is buggy.
-Status Review(const Driver& driver, int stage, Node* node, const CancelToken& cancel) {
+enum class Ran : std::uint8_t { kToItsEnd, kTimedOut };
+
+// Without an answer the node is buggy.
+Status Review(const Driver& driver, int stage, Ran ran, Node* node, const CancelToken& cancel) {
   CallRequest request = Judging(driver, *node, stage, "execution_review");
+  if (ran == Ran::kTimedOut) request.memory_round = CallRequest::MemoryRound::kNo;
   request.sections = {{"implementation", Json(node->code)},
                       {"execution_output", Json(ExecutionOutput(*node))}};
   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
@@ -120,9 +123,10 @@ Result<PhasesOutcome> RunProgram(const Driver& driver, const NodeOrder& order,
 }
 
 // After the program ran; each step adds to the node.
-Status Judge(const Driver& driver, const NodeOrder& order, Node* node, const CancelToken& cancel) {
+Status Judge(const Driver& driver, const NodeOrder& order, Ran ran, Node* node,
+             const CancelToken& cancel) {
   if (!node->code.empty()) {
-    DOSSIER_RETURN_IF_ERROR(Review(driver, order.stage, node, cancel));
+    DOSSIER_RETURN_IF_ERROR(Review(driver, order.stage, ran, node, cancel));
   }
   if (!node->is_buggy) {
     DOSSIER_RETURN_IF_ERROR(MeasureInto(driver, order.stage, order.worker, node, cancel));
@@ -171,12 +175,13 @@ Result<NodeMade> MakeNode(const Driver& driver, const NodeOrder& order, const Ca
   Node& node = made.node;
   node.workspace_path = RelativeWorkspace(node.id);
   DOSSIER_ASSIGN_OR_RETURN(PhasesOutcome outcome, RunProgram(driver, order, cancel));
+  const Ran ran = outcome.timed_out ? Ran::kTimedOut : Ran::kToItsEnd;
   DOSSIER_RETURN_IF_ERROR(KeepPhases(driver, std::move(outcome), &node));
   if (LastPhase(*driver.order) != Phase::kRun) {
     made.state = NodeMade::State::kCut;
     return made;
   }
-  DOSSIER_RETURN_IF_ERROR(Judge(driver, order, &node, cancel));
+  DOSSIER_RETURN_IF_ERROR(Judge(driver, order, ran, &node, cancel));
   DOSSIER_RETURN_IF_ERROR(KeepNode(driver, node));
   return made;
 }

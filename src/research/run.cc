@@ -93,7 +93,7 @@ Result<RunOutcome> Research::Finish(const Explored& explored, std::string report
   for (const store::Event& event : setup_.log->Events()) {
     if (event.type != "warning") continue;
     const Json data(setup_.log->Whole(event.data));
-    outcome.warnings.emplace_back(FindString(data, "text").value_or(""));
+    if (const auto text = FindString(data, "text")) outcome.warnings.emplace_back(*text);
   }
   DOSSIER_RETURN_IF_ERROR(setup_.log->Add("run.finished", "",
                                           {{"status", RunEndName(outcome.end)},

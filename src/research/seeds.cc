@@ -83,8 +83,8 @@ Result<Json> SeededArtifacts(const Driver& driver, const SeedOrder& order, const
   return WithFiles(std::move(artifacts), *Find(reply, "files"));
 }
 
-Status Rerun(const Driver& driver, const SeedOrder& order, const Json& artifacts, int slot,
-             Node* node, const CancelToken& cancel) {
+Status Rerun(const Driver& driver, const SeedOrder& order, const Node& best, const Json& artifacts,
+             int slot, Node* node, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(std::optional<Node> recorded, RecordedNode(driver, node->id));
   if (recorded) {
     *node = *std::move(recorded);
@@ -96,7 +96,11 @@ Status Rerun(const Driver& driver, const SeedOrder& order, const Json& artifacts
                       .scope = ScopeOf(*node, PhaseName(Phase::kRun)),
                       .prefix = driver.prefix(order.stage),
                       .workspace = WorkspaceOf(driver, node->id),
-                      .environment = {fmt::format("{}={}", kSeedVariable, *node->seed_value)}};
+                      .environment = {fmt::format("{}={}", kSeedVariable, *node->seed_value)},
+                      .base_workspace = best.workspace_path.empty() ? std::string()
+                                                                    : driver.services.run_folder +
+                                                                          "/" + best.workspace_path,
+                      .base_image = best.worker_image};
   DOSSIER_ASSIGN_OR_RETURN(PhasesOutcome outcome,
                            RerunArtifacts(driver.services, work, artifacts, cancel));
   node->phase_artifacts = artifacts;
@@ -185,7 +189,7 @@ Result<Json> RunSeeds(const Driver& driver, const SeedOrder& order, Tree* tree,
   DOSSIER_RETURN_IF_ERROR(RunSlots(
       {.count = static_cast<std::size_t>(count), .parallel = driver.config().parallel()},
       [&](std::size_t slot, const CancelToken& token) {
-        return Rerun(driver, order, artifacts, static_cast<int>(slot), &runs[slot], token);
+        return Rerun(driver, order, best, artifacts, static_cast<int>(slot), &runs[slot], token);
       },
       cancel));
   std::vector<Metric> metrics;

@@ -1,0 +1,272 @@
+#include "research/run_setup.h"
+
+#include <utility>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "research/memory_options.h"
+#include "research/probe.h"
+#include "research/resources.h"
+#include "research/run_record.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr std::string_view kProbeWorker = "worker-0";
+
+std::string InFolder(const RunOrder& order, std::string_view name) {
+  return fmt::format("{}/{}", order.folder, name);
+}
+
+// RSP-48: a resume may change limits, models, max_parallel and --until, nothing else.
+Status RefuseChanges(const RunOrder& order) {
+  const std::string path = InFolder(order, run_files::kConfig);
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  DOSSIER_ASSIGN_OR_RETURN(const Config before, ReadConfig(text, path, {}));
+  const std::vector<std::string> changed = FrozenDifferences(before, order.config);
+  if (changed.empty()) return {};
+  return MakeError(ErrorCode::kConfig,
+                   "{} cannot change while a run goes on; a resume may change limits, models and "
+                   "agent.max_parallel, for anything else start a new run",
+                   Join(changed, ", "));
+}
+
+Status WriteOrder(const RunOrder& order, const Idea& idea) {
+  const std::pair<std::string_view, std::string> files[] = {
+      {run_files::kIdea, order.idea},
+      {run_files::kIdeaJson, ToPrettyJson(IdeaJson(idea)) + "\n"},
+      {run_files::kConfig, ConfigYaml(order.config)},
+      {run_files::kResourceFile, order.resources}};
+  for (const auto& [name, text] : files) {
+    if (text.empty()) continue;
+    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(InFolder(order, name), text));
+  }
+  return {};
+}
+
+Status OpenLog(const RunOrder& order, RunSetup* setup) {
+  if (order.mode == RunOrder::Mode::kStart) {
+    JsonObject started{{"question", setup->idea.title},
+                       {"idea_sha256", Sha256Hex(order.idea)},
+                       {"seed", order.config.seed},
+                       {"backend", order.config.exec.backend}};
+    DOSSIER_ASSIGN_OR_RETURN(
+        setup->log, RunLog::Start(order.folder, std::move(started), order.clock, order.watch));
+    return {};
+  }
+  DOSSIER_ASSIGN_OR_RETURN(setup->log, RunLog::Reopen(order.folder, order.clock, order.watch));
+  setup->spent = SpendOf(setup->log->Events());
+  return setup->log->Add("run.resumed", "",
+                         {{"retry_failed", order.retry == RunOrder::Retry::kFailed}});
+}
+
+Status OpenMemory(const RunOrder& order, const MemoryOptions& options, RunSetup* setup) {
+  if (!order.config.memory_enabled) return {};
+  const std::string path =
+      order.memory_store.empty() ? InFolder(order, run_files::kMemory) : order.memory_store;
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(path.substr(0, path.rfind('/'))));
+  DOSSIER_ASSIGN_OR_RETURN(
+      setup->memory,
+      memory::Store::Open({.path = path,
+                           .mode = memory::OpenMode::kCreate,
+                           .limits = options.limits,
+                           .redaction = options.redaction,
+                           .clock = order.clock,
+                           .new_store_id = Sha256Hex(setup->log->run()).substr(0, 32)}));
+  return {};
+}
+
+// Tells `status` why a call waits; without this file nothing waits.
+std::function<void(std::string_view, Millis)> WaitTeller(const RunOrder& order) {
+  return [path = InFolder(order, run_files::kWaiting), clock = order.clock](std::string_view reason,
+                                                                            Millis left) {
+    const JsonObject waiting{{"reason", reason},
+                             {"seconds", left.count() / 1000},
+                             {"since", FormatTime(clock->WallNow())}};
+    static_cast<void>(MakeFolders(path.substr(0, path.rfind('/'))));
+    static_cast<void>(WriteFileAtomic(path, ToJson(waiting)));  // a display; the call goes on
+  };
+}
+
+Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* setup) {
+  setup->ledger = std::make_unique<model::Ledger>(
+      LimitsLeft(order.config, setup->spent, *order.clock), order.clock);
+  CallerOptions options{
+      .log = setup->log.get(),
+      .memory = setup->memory.get(),
+      .ledger = setup->ledger.get(),
+      .open = order.open_model,
+      .assets = order.assets,
+      .clock = order.clock,
+      .run_folder = order.folder,
+      .persona = order.config.role_description,
+      .budget_chars = memory.budget_chars,
+      .prompt_logs = order.config.exec.log_prompts ? CallerOptions::PromptLogs::kOn
+                                                   : CallerOptions::PromptLogs::kOff,
+      .boundary_seed = std::stoull(Sha256Hex(setup->log->run()).substr(0, 16), nullptr, 16),
+      .max_wait = Millis(order.config.max_wait_seconds * 1000),
+      .on_wait = WaitTeller(order)};
+  for (const auto& [role, config] : order.config.roles) {
+    options.temperatures[role] = config.temperature;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(setup->caller, Caller::Open(std::move(options)));
+  return {};
+}
+
+ProbeConfig ProbeOf(const RunOrder& order, const std::vector<std::string>& allowed) {
+  const ExecConfig& exec = order.config.exec;
+  return {.environment = allowed,
+          .variables_not_shown = order.environment.size() - allowed.size(),
+          .network = exec.network,
+          .network_probe_host = exec.network_probe_host,
+          .gpu = exec.use_gpu ? ProbeConfig::Gpu::kYes : ProbeConfig::Gpu::kNo,
+          .container_runtime = exec.backend == "local" ? "" : exec.backend,
+          .singularity_image = exec.singularity_image,
+          .workspace_mount = exec.workspace_mount,
+          .timeout_seconds = exec.timeout};
+}
+
+Result<Environment> ProbeNow(const RunOrder& order, const ProbeConfig& config,
+                             const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend, order.backend(kProbeWorker));
+  const std::string workspace = InFolder(order, run_files::Worker(kProbeWorker)) + "/probe";
+  DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = workspace,
+                                          .mount = config.workspace_mount,
+                                          .environment = config.environment,
+                                          .network = config.network}));
+  const std::string day = FormatTime(order.clock->WallNow()).substr(0, 10);
+  const Environment found = order.probe_cache.empty()
+                                ? Probe(*backend, config, cancel)
+                                : CachedProbe(*backend, config, {order.probe_cache, day}, cancel);
+  backend->Stop();
+  if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
+  return found;
+}
+
+Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& cancel) {
+  Services& services = setup->driver.services;
+  services.environment = AllowedEnvironment(order.environment);
+  Environment found;
+  if (const store::Event* event = setup->log->Recorded("probe.done", "probe")) {
+    const Json* recorded = Find(event->data, "environment");
+    DOSSIER_ASSIGN_OR_RETURN(found, ReadEnvironment(recorded ? *recorded : Json()));
+  } else {
+    DOSSIER_ASSIGN_OR_RETURN(found, ProbeNow(order, ProbeOf(order, services.environment), cancel));
+    DOSSIER_RETURN_IF_ERROR(
+        setup->log->Add("probe.done", "probe", {{"environment", EnvironmentJson(found)}}));
+  }
+  setup->driver.environment = EnvironmentText(found);
+  services.compilers = CompilerNames(found);
+  return {};
+}
+
+Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& cancel) {
+  if (order.resources.empty()) return {};
+  const std::size_t slash = order.resources_path.rfind('/');
+  const ResourceFilePlace place{
+      .file = order.resources_path.empty() ? "resources.yaml" : order.resources_path,
+      .folder = slash == std::string::npos ? "" : order.resources_path.substr(0, slash),
+      .workspace_mount = order.config.exec.workspace_mount};
+  DOSSIER_ASSIGN_OR_RETURN(const ResourceFile file, ReadResourceFile(order.resources, place));
+  Services& services = setup->driver.services;
+  const ResourcePlace at{
+      .run_folder = order.folder, .clock = order.clock, .progress = services.progress};
+  DOSSIER_ASSIGN_OR_RETURN(PreparedResources ready, PrepareResources(file, at, cancel));
+  services.binds = std::move(ready.binds);
+  for (int phase = 0; phase < kPhases; ++phase) {
+    services.resources[static_cast<std::size_t>(phase)] =
+        ResourcesSection(ready.index, static_cast<Phase>(phase));
+  }
+  setup->driver.resources = ResourceIndexText(ready.index);
+  if (setup->log->Recorded("resources.done", "resources")) return {};
+  if (setup->memory) DOSSIER_RETURN_IF_ERROR(RememberResources(ready.index, *setup->memory));
+  return setup->log->Add("resources.done", "resources",
+                         {{"digest", ready.index.digest}, {"items", ready.index.items.size()}});
+}
+
+// A vision model that cannot be opened is none: plots are then not looked at (RSP-38).
+Services::Vision VisionOf(const RunOrder& order) {
+  const auto model =
+      order.open_model ? order.open_model("vlm")
+                       : Result<conversation::ChatModel>(MakeError(ErrorCode::kConfig, "no model"));
+  return model && model->entry.capability.image_tokens > 0 ? Services::Vision::kYes
+                                                           : Services::Vision::kNo;
+}
+
+JsonObject Domain(const Config& config) {
+  JsonObject domain{
+      {"language", config.exec.language},
+      {"phase_mode", config.exec.phase_mode == PhaseMode::kSplit ? "split" : "single"},
+      {"seconds_of_one_command", config.exec.timeout},
+      {"synthetic_datasets", config.num_syn_datasets},
+      {"dataset_source", config.dataset_source}};
+  if (!config.primary_metric.empty()) domain["primary_metric"] = config.primary_metric;
+  return domain;
+}
+
+Status FillDriver(const RunOrder& order, RunSetup* setup) {
+  Driver& driver = setup->driver;
+  driver.order = &order;
+  driver.ledger = setup->ledger.get();
+  driver.title = setup->idea.title;
+  driver.query = setup->idea.title + "\n" + setup->idea.Text("Task goal");
+  driver.evaluation = setup->idea.Text("Evaluation");
+  for (int stage = 1; stage <= 4; ++stage) {
+    driver.prefixes[static_cast<std::size_t>(stage - 1)] = {
+        .domain = Domain(setup->config),
+        .idea = IdeaSection(setup->idea, stage),
+        .environment = Json(driver.environment)};
+  }
+  if (setup->config.data_overview.empty()) return {};
+  DOSSIER_ASSIGN_OR_RETURN(driver.data_overview, ReadFile(setup->config.data_overview, 1 << 20));
+  return {};
+}
+
+void FillServices(const RunOrder& order, RunSetup* setup) {
+  Services& services = setup->driver.services;
+  services.config = &setup->config;
+  services.log = setup->log.get();
+  services.memory = setup->memory.get();
+  services.clock = order.clock;
+  services.backend = order.backend;
+  services.run_folder = order.folder;
+  services.run_name = order.folder.substr(order.folder.rfind('/') + 1);
+  services.vision = VisionOf(order);
+  services.fetch = order.fetch;
+  services.progress = order.progress;
+}
+
+}  // namespace
+
+RunResults RunSetup::Results() const {
+  return {.title = driver.title,
+          .prefix = CallPrefix(driver, 1),
+          .environment = driver.environment,
+          .resources = driver.resources};
+}
+
+Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelToken& cancel) {
+  auto setup = std::make_unique<RunSetup>();
+  setup->config = order.config;
+  DOSSIER_ASSIGN_OR_RETURN(setup->idea, ReadIdea(order.idea, std::string(run_files::kIdea)));
+  DOSSIER_ASSIGN_OR_RETURN(setup->lock, RunLock::Take(order.folder, *order.clock));
+  if (order.mode == RunOrder::Mode::kResume) DOSSIER_RETURN_IF_ERROR(RefuseChanges(order));
+  DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
+  DOSSIER_RETURN_IF_ERROR(OpenLog(order, setup.get()));
+  if (order.mode == RunOrder::Mode::kStart) {
+    DOSSIER_RETURN_IF_ERROR(
+        WriteRunRecord(order.folder, RecordOf(order, setup->log->run(), setup->idea.title)));
+  }
+  const MemoryOptions memory = ReadMemoryOptions(order.config.memory);
+  DOSSIER_RETURN_IF_ERROR(OpenMemory(order, memory, setup.get()));
+  FillServices(order, setup.get());
+  DOSSIER_RETURN_IF_ERROR(FindMachine(order, setup.get(), cancel));
+  DOSSIER_RETURN_IF_ERROR(FindResources(order, setup.get(), cancel));
+  DOSSIER_RETURN_IF_ERROR(OpenCaller(order, memory, setup.get()));
+  setup->driver.services.caller = setup->caller.get();
+  DOSSIER_RETURN_IF_ERROR(FillDriver(order, setup.get()));
+  return setup;
+}
+
+}  // namespace dossier::research
