@@ -65,10 +65,11 @@ Status WriteArtefact(const Services& services, const std::string& path, std::str
   const std::string whole = services.run_folder + "/" + path;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(whole.substr(0, whole.rfind('/'))));
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(whole, content));
+  // A file that is written again with another content is another event; a resume repeats none.
   const std::string digest = Sha256Hex(content);
-  const store::Event* before = services.log->Recorded("artefact.written", path);
-  if (before && FindString(before->data, "sha256") == digest) return {};
-  return services.log->Add("artefact.written", path,
+  const std::string key = fmt::format("{}@{}", path, digest.substr(0, 16));
+  if (services.log->Recorded("artefact.written", key)) return {};
+  return services.log->Add("artefact.written", key,
                            {{"path", path}, {"sha256", digest}, {"bytes", content.size()}});
 }
 

@@ -183,6 +183,17 @@ std::string_view RunEndName(RunEnd end) {
   return "";
 }
 
+Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
+  const Driver& driver = setup->driver;
+  CallRequest request{.site = "phase0_plan",
+                      .scope = {.phase = std::string(PhaseName(Phase::kPlan))},
+                      .prefix = driver.prefix(1),
+                      .memory_query = driver.query};
+  request.prefix.resources = driver.services.resources[static_cast<std::size_t>(Phase::kPlan)];
+  return driver.caller().Preview(request);
+}
+
 Result<RunOutcome> Run(const RunOrder& order, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
   return Research(order, *setup, cancel).Work();

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "research/memory_options.h"
+#include "research/output_name.h"
 #include "research/probe.h"
 #include "research/resources.h"
 #include "research/run_record.h"
@@ -77,6 +78,18 @@ Status OpenMemory(const RunOrder& order, const MemoryOptions& options, RunSetup*
   return {};
 }
 
+// What templates say of the run (CallerOptions::variables).
+std::map<std::string, std::string> Variables(const RunOrder& order) {
+  const Config& config = order.config;
+  std::map<std::string, std::string> variables = {
+      {"mount", config.exec.workspace_mount},
+      {"output_name", OutputName(order.folder.substr(order.folder.rfind('/') + 1))},
+      {"page_limit", std::to_string(config.page_limit)},
+      {"max_figures", std::to_string(config.max_figures)}};
+  if (config.exec.phase_mode == PhaseMode::kSingle) variables["single"] = "yes";
+  return variables;
+}
+
 // Tells `status` why a call waits; without this file nothing waits.
 std::function<void(std::string_view, Millis)> WaitTeller(const RunOrder& order) {
   return [path = InFolder(order, run_files::kWaiting), clock = order.clock](std::string_view reason,
@@ -101,6 +114,7 @@ Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* 
       .clock = order.clock,
       .run_folder = order.folder,
       .persona = order.config.role_description,
+      .variables = Variables(order),
       .budget_chars = memory.budget_chars,
       .prompt_logs = order.config.exec.log_prompts ? CallerOptions::PromptLogs::kOn
                                                    : CallerOptions::PromptLogs::kOff,
@@ -254,7 +268,7 @@ Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelTo
   if (order.mode == RunOrder::Mode::kResume) DOSSIER_RETURN_IF_ERROR(RefuseChanges(order));
   DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
   DOSSIER_RETURN_IF_ERROR(OpenLog(order, setup.get()));
-  if (order.mode == RunOrder::Mode::kStart) {
+  if (!Exists(InFolder(order, run_files::kRun))) {
     DOSSIER_RETURN_IF_ERROR(
         WriteRunRecord(order.folder, RecordOf(order, setup->log->run(), setup->idea.title)));
   }

@@ -20,7 +20,6 @@ std::int64_t CountGood(const Tree& tree) {
 }
 
 Status KeepEnd(const Driver& driver, const StageResults& stage) {
-  if (driver.log().Recorded("stage.ended", stage.name)) return {};
   return driver.log().Add("stage.ended", stage.name,
                           {{"stage", stage.name},
                            {"number", stage.stage},
@@ -96,6 +95,11 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
         .stage = stage.stage, .name = stage.name, .round = end.view.round, .best = stage.best_node};
     DOSSIER_ASSIGN_OR_RETURN(stage.seed_statistics, RunSeeds(driver, order, &stage.tree, cancel));
   }
+  // An ended stage has its files: a resume takes the rest from the journal.
+  if (const store::Event* ended = driver.log().Recorded("stage.ended", stage.name)) {
+    stage.notes = std::string(FindString(Json(ended->data), "notes").value_or(""));
+    return {};
+  }
   StageView view = end.view;
   view.best = stage.tree.Find(stage.best_node);
   DOSSIER_ASSIGN_OR_RETURN(const StageTexts texts, AskStageTexts(driver, view, cancel));
@@ -103,8 +107,8 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
   DOSSIER_RETURN_IF_ERROR(WriteStageFiles(driver, stage));
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Json summary,
                            SummarizeStage(driver.services, *results, stage, cancel));
-  DOSSIER_RETURN_IF_ERROR(KeepEnd(driver, stage));
-  return WriteTreePages(driver.services, *results);
+  DOSSIER_RETURN_IF_ERROR(WriteTreePages(driver.services, *results));
+  return KeepEnd(driver, stage);
 }
 
 }  // namespace dossier::research
