@@ -33,6 +33,10 @@ enum class Phase : std::uint8_t { kPlan, kInstall, kCoding, kCompile, kRun };
 inline constexpr int kPhases = 5;
 std::string_view PhaseName(Phase phase);  // "phase0" … "phase4"
 
+// A file below the workspace that says which step of phase 1 the sandbox has behind it. A backend
+// whose sandbox is more than the workspace removes it with that sandbox.
+inline constexpr std::string_view kInstallMark = ".dossier/phase1_step";
+
 struct Bind {
   std::string host, mount;  // absolute paths
   enum class Access : std::uint8_t { kRead, kWrite } access = Access::kRead;

@@ -111,12 +111,17 @@ class Installer {
       end_ = record.end;
       ++recorded_;
     }
-    const std::string mark = ReadFile(MarkPath(), 64).value_or("");
-    const bool is_there = mark == std::to_string(recorded_);
-    if (!is_there) DOSSIER_RETURN_IF_ERROR(RemoveAll(context_.work.workspace));
+    if (recorded_ == 0) DOSSIER_RETURN_IF_ERROR(RemoveAll(context_.work.workspace));
     DOSSIER_RETURN_IF_ERROR(context_.StartSandbox(""));
+    const std::string mark = ReadFile(MarkPath(), 64).value_or("");
+    const bool is_there = recorded_ == 0 || mark == std::to_string(recorded_);
+    if (!is_there) {
+      context_.StopSandbox();
+      DOSSIER_RETURN_IF_ERROR(RemoveAll(context_.work.workspace));
+      DOSSIER_RETURN_IF_ERROR(context_.StartSandbox(""));
+    }
     steps_ = known;
-    if (!is_there && recorded_ > 0) DOSSIER_RETURN_IF_ERROR(Replay(known));
+    if (!is_there) DOSSIER_RETURN_IF_ERROR(Replay(known));
     return Mark();
   }
 

@@ -40,9 +40,6 @@ Result<InstallReply> ParseInstallReply(std::string_view payload);
 // Leaves `phase1_steps_summary` of the history in the outcome (RSP-25). A failure is the node's.
 Status Install(PhaseContext& context);
 
-// Relative to the workspace.
-inline constexpr std::string_view kInstallMark = ".dossier/phase1_step";
-
 }  // namespace dossier::research
 
 #endif  // DOSSIER_RESEARCH_PHASE1_H_
