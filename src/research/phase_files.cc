@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "research/languages.h"
 
 namespace dossier::research {
 namespace {

@@ -8,6 +8,7 @@
 #include "base/redact.h"
 #include "base/text.h"
 #include "research/cuts.h"
+#include "research/languages.h"
 #include "research/phase_files.h"
 #include "research/phase_history.h"
 
