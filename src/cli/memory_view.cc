@@ -1,6 +1,8 @@
 #include "cli/memory_view.h"
 
 #include <algorithm>
+#include <ranges>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -86,16 +88,11 @@ void AddPlaces(const Hit& hit, Explain explain, JsonObject* out) {
   (*out)["lists"] = std::move(lists);
 }
 
-void PrintBelow(const std::vector<Branch>& branches, std::string_view parent, std::size_t depth,
-                std::ostream& out) {
-  for (const Branch& branch : branches) {
-    if (branch.parent != parent) continue;
-    out << std::string(2 * depth, ' ') << branch.name;
-    if (depth > 0) out << "  from write " << branch.fork_seq;
-    if (!branch.node.empty()) out << "  node " << OneLine(branch.node);
-    out << "\n";
-    PrintBelow(branches, branch.name, depth + 1, out);
-  }
+void PrintBranch(const Branch& branch, std::size_t depth, std::ostream& out) {
+  out << std::string(2 * depth, ' ') << branch.name;
+  if (depth > 0) out << "  from write " << branch.fork_seq;
+  if (!branch.node.empty()) out << "  node " << OneLine(branch.node);
+  out << "\n";
 }
 
 std::string What(const Change& change) {
@@ -157,7 +154,21 @@ JsonObject AnswerJson(const Json& id, std::span<const Hit> hits, Explain explain
 }
 
 void PrintBranches(const std::vector<Branch>& branches, std::ostream& out) {
-  PrintBelow(branches, "", 0, out);
+  std::unordered_map<std::string_view, std::vector<const Branch*>> children;
+  for (const Branch& branch : std::views::reverse(branches)) {
+    children[branch.parent].push_back(&branch);
+  }
+  // A stack of its own: a run may fork from fork to fork without end.
+  std::vector<std::pair<const Branch*, std::size_t>> open;  // and its depth; the next one last
+  const auto add = [&](std::string_view parent, std::size_t depth) {
+    for (const Branch* branch : children[parent]) open.emplace_back(branch, depth);
+  };
+  for (add("", 0); !open.empty();) {
+    const auto [branch, depth] = open.back();
+    open.pop_back();
+    PrintBranch(*branch, depth, out);
+    add(branch->name, depth + 1);
+  }
 }
 
 JsonArray BranchesJson(const std::vector<Branch>& branches) {

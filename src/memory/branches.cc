@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace dossier::memory {
 namespace {
@@ -104,6 +105,8 @@ CoreRow ReadCoreRow(const store::Statement& row, const ChainLink& link) {
           .updated_at = row.Int(6)};
 }
 
+bool IsControl(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
+
 }  // namespace
 
 std::string ChainJson(const std::vector<ChainLink>& chain) {
@@ -118,6 +121,25 @@ Status CheckBranchName(std::string_view name) {
   if (name.empty() || name.size() > 128 || !std::ranges::all_of(name, IsNameByte)) {
     return MakeError(ErrorCode::kInvalidArgument,
                      "\"{}\" is no branch name: 1 to 128 of A-Z a-z 0-9 _ . : -", name);
+  }
+  return {};
+}
+
+Status CheckCoreKey(std::string_view key) {
+  constexpr std::uint64_t kMaxKey = 128;  // code points
+  const std::uint64_t length = utf8::CodePoints(key);
+  if (length < 1 || length > kMaxKey) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "bad_key: a key has 1 to {} characters, this one {}", kMaxKey, length);
+  }
+  for (std::size_t at = 0; at < key.size();) {
+    if (IsControl(utf8::Next(key, &at))) {
+      return MakeError(ErrorCode::kInvalidArgument, "bad_key: \"{}\" holds a control character",
+                       utf8::CleanForTerminal(key));
+    }
+  }
+  if (!utf8::IsValid(key)) {
+    return MakeError(ErrorCode::kInvalidArgument, "bad_key: a key is UTF-8");
   }
   return {};
 }
@@ -221,6 +243,7 @@ Result<View> LoadView(std::shared_ptr<Connections> connections, Connection& conn
   }
   std::ranges::sort(state.core, {}, &CoreEntry::key);
   state.connections = std::move(connections);
+  state.embedder = request.embedder;
   return View(std::make_shared<const View::State>(std::move(state)));
 }
 

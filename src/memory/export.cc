@@ -140,7 +140,7 @@ class Exporting {
     line["tier"] = TierName(record.tier);
     line["kind"] = record.kind;
     line["text"] = Clean(record.text);
-    line["thread"] = record.thread;
+    line["thread"] = Clean(record.thread);
     line["ref"] = Clean(record.ref);
     line["time"] = FormatMicrosTime(record.at);
     line["phase"] = record.phase;
@@ -226,7 +226,7 @@ Status WriteObject(Exported exported, const ExportSink& sink) {
 
 // Text stands as written, its further lines indented, so that it stays within its item.
 std::string Item(std::string_view label, std::string_view text) {
-  return fmt::format("- {}{}\n", label, ReplaceAll(text, "\n", "\n  "));
+  return ReplaceAll(fmt::format("- {}{}", label, text), "\n", "\n  ") + "\n";
 }
 
 Status WriteMarkdown(const View& view, Redaction redaction, const ExportSink& sink) {

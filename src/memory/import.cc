@@ -4,7 +4,6 @@
 
 #include "base/parse_time.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "memory/branches.h"
 #include "memory/lines.h"
 #include "memory/redaction.h"
@@ -238,11 +237,7 @@ class Importing {
 
   Status TakeRecord(const Row& row, std::int64_t branch, JsonObject* details) {
     DOSSIER_ASSIGN_OR_RETURN(Record record, ReadRecord(row.value));
-    if (redacts_) {
-      result_.redacted +=
-          RedactSecrets(&record.text) + RedactSecrets(&record.ref) + RedactJson(&record.meta);
-      for (std::string& tag : record.tags) result_.redacted += RedactSecrets(&tag);
-    }
+    if (redacts_) result_.redacted += RedactRecord(&record);
     DOSSIER_ASSIGN_OR_RETURN(const std::int64_t id, writer_.AddRecord(branch, record));
     (*details)["record"] = id;
     return {};
@@ -251,8 +246,7 @@ class Importing {
   Status TakeCore(const Row& row, std::int64_t branch, JsonObject* details) {
     CoreRow core{.key = TextField(row.value, "key"),
                  .pinned = FindBool(row.value, "pinned") == true};
-    const std::uint64_t length = utf8::CodePoints(core.key);
-    if (length < 1 || length > 128) return tl::unexpected(Bad("key"));
+    DOSSIER_RETURN_IF_ERROR(CheckCoreKey(core.key));
     if (const auto value = FindString(row.value, "value")) core.value = *value;
     if (core.value && core.value->size() > kMaxTextBytes) return tl::unexpected(Bad("value"));
     if (core.value && redacts_) result_.redacted += RedactNamed(core.key, &*core.value);
@@ -271,6 +265,15 @@ class Importing {
     const auto id = FindId(row.value, "record");
     if (!reason) return tl::unexpected(Bad("reason"));
     if (!id) return tl::unexpected(Bad("record"));
+    // A branch hides what it sees, nothing else.
+    DOSSIER_ASSIGN_OR_RETURN(
+        const auto seen,
+        ReadInt(connection_,
+                "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT b.parent_id FROM up JOIN "
+                "branches AS b ON b.id = up.id WHERE b.parent_id IS NOT NULL) "
+                "SELECT 1 FROM records WHERE id = ?2 AND branch_id IN (SELECT id FROM up)",
+                branch, *id));
+    if (!seen) return tl::unexpected(Bad("record"));
     Json& hides = (*details)["hides"];
     if (!hides.is_array()) hides = JsonArray();
     hides.as_array().emplace_back(*id);
@@ -351,7 +354,8 @@ Result<ImportResult> ImportLines(Store& store, std::string_view text, const Writ
   }
   ImportResult result;
   DOSSIER_RETURN_IF_ERROR(store.WriteRows([&](const RowAccess& access) -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(const RowWriter writer, RowWriter::Make(access.connection));
+    DOSSIER_ASSIGN_OR_RETURN(const RowWriter writer,
+                             RowWriter::Make(access.connection, access.embedder));
     Importing importing(access, store.store_id(), from, context, writer);
     DOSSIER_ASSIGN_OR_RETURN(result, importing.Take(std::move(rows)));
     return {};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "memory/branches.h"
 #include "memory/store_impl.h"
@@ -42,13 +43,15 @@ class Pruning {
       }
       chains_.push_back(std::move(state.chain_json));
     }
+    for (auto& [branch, snapshots] : snapshots_) std::ranges::sort(snapshots);
     return {};
   }
 
   bool IsSeenByAFork(std::int64_t branch, Seq from, Seq to) const {
     const auto at = snapshots_.find(branch);
-    return at != snapshots_.end() &&
-           std::ranges::any_of(at->second, [&](Seq last) { return last >= from && last < to; });
+    if (at == snapshots_.end()) return false;
+    const auto last = std::ranges::lower_bound(at->second, from);
+    return last != at->second.end() && *last < to;
   }
 
   // A row of core is seen from its write until the next of its key.
@@ -66,10 +69,10 @@ class Pruning {
   // Only what some branch hides can be out of everybody's sight.
   Status PlanRecords(PlannedPrune* plan) {
     static const std::string kVisible = fmt::format(
-        "{}SELECT 1 FROM records AS r CROSS JOIN chain ON r.branch_id = chain.branch_id "
-        "AND r.seq <= chain.last WHERE r.id = ?2 AND {}",
+        "{}SELECT r.id FROM json_each(?2) AS wanted CROSS JOIN records AS r ON r.id = wanted.value "
+        "CROSS JOIN chain ON r.branch_id = chain.branch_id AND r.seq <= chain.last WHERE {}",
         WithChain(), IsShown());
-    std::vector<std::int64_t> candidates;
+    std::set<std::int64_t> unseen;
     DOSSIER_RETURN_IF_ERROR(ForEachRow(
         connection_,
         "SELECT DISTINCT record_id FROM hidden AS h WHERE seq <= ?1 "
@@ -77,15 +80,15 @@ class Pruning {
         "AND NOT EXISTS (SELECT 1 FROM summary_sources AS s WHERE s.record_id = h.record_id) "
         "AND NOT EXISTS (SELECT 1 FROM hidden AS l WHERE l.record_id = h.record_id "
         "AND l.seq > ?1 AND l.reason IN ('consolidated', 'restored')) ORDER BY 1",
-        [&](const store::Statement& row) { candidates.push_back(row.Int(0)); }, before_));
-    for (const std::int64_t id : candidates) {
-      bool visible = false;
-      for (std::size_t i = 0; i < chains_.size() && !visible; ++i) {
-        DOSSIER_ASSIGN_OR_RETURN(const auto row, ReadInt(connection_, kVisible, chains_[i], id));
-        visible = row.has_value();
-      }
-      if (!visible) plan->records.push_back(id);
+        [&](const store::Statement& row) { unseen.insert(row.Int(0)); }, before_));
+    for (const std::string& chain : chains_) {
+      if (unseen.empty()) break;
+      const std::string wanted = ToJson(JsonArray(unseen.begin(), unseen.end()));
+      DOSSIER_RETURN_IF_ERROR(ForEachRow(
+          connection_, kVisible, [&](const store::Statement& row) { unseen.erase(row.Int(0)); },
+          chain, wanted));
     }
+    plan->records.assign(unseen.begin(), unseen.end());
     return {};
   }
 

@@ -235,4 +235,11 @@ std::int64_t RedactJson(JsonObject* object) {
   return count;
 }
 
+std::int64_t RedactRecord(Record* record) {
+  std::int64_t redacted = RedactSecrets(&record->text) + RedactSecrets(&record->ref) +
+                          RedactSecrets(&record->thread) + RedactJson(&record->meta);
+  for (std::string& tag : record->tags) redacted += RedactSecrets(&tag);
+  return redacted;
+}
+
 }  // namespace dossier::memory

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "memory/types.h"
 
 namespace dossier::memory {
 
@@ -22,6 +23,8 @@ namespace dossier::memory {
 std::int64_t RedactSecrets(std::string* text);
 // The value of something that has a name: a core entry, a field.
 std::int64_t RedactNamed(std::string_view name, std::string* value);
+// All of it that is a text of the writer's own.
+std::int64_t RedactRecord(Record* record);
 // All strings in it, at any depth.
 std::int64_t RedactJson(JsonObject* object);
 

@@ -12,27 +12,6 @@ namespace {
 constexpr int kDefaultImportance = 3;
 constexpr int kModelImportance = 4;
 
-bool IsControl(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
-
-Status CheckKey(std::string_view key) {
-  constexpr std::uint64_t kMaxKey = 128;  // code points
-  const std::uint64_t length = utf8::CodePoints(key);
-  if (length < 1 || length > kMaxKey) {
-    return MakeError(ErrorCode::kInvalidArgument,
-                     "bad_key: a key has 1 to {} characters, this one {}", kMaxKey, length);
-  }
-  for (std::size_t at = 0; at < key.size();) {
-    if (IsControl(utf8::Next(key, &at))) {
-      return MakeError(ErrorCode::kInvalidArgument, "bad_key: \"{}\" holds a control character",
-                       utf8::CleanForTerminal(key));
-    }
-  }
-  if (!utf8::IsValid(key)) {
-    return MakeError(ErrorCode::kInvalidArgument, "bad_key: a key is UTF-8");
-  }
-  return {};
-}
-
 Status CheckValue(std::string_view key, std::string_view value) {
   if (value.size() > kMaxTextBytes) {
     return MakeError(ErrorCode::kInvalidArgument,
@@ -62,6 +41,23 @@ std::int64_t Chars(const std::vector<CoreRow>& rows, const Counts& counts) {
     ++lines;
   }
   return chars + std::max<std::int64_t>(lines - 1, 0);
+}
+
+// The least room for a digest: "… [#N]", whatever N is.
+constexpr std::int64_t kLeastDigest = 24;
+constexpr std::int64_t kLongestBeginning = 400;
+
+struct DigestSize {
+  std::int64_t chars = 0;  // of the whole value
+  std::int64_t room = 0;   // of the digest, at most
+  std::int64_t keep = 0;   // of the value's beginning, at most
+};
+std::string Digest(std::string_view value, std::int64_t record, const DigestSize& size) {
+  std::string tail = fmt::format(" … [#{}: {} characters in archival memory]", record, size.chars);
+  if (std::cmp_greater(utf8::CodePoints(tail), size.room)) tail = fmt::format("… [#{}]", record);
+  const std::int64_t left = size.room - static_cast<std::int64_t>(utf8::CodePoints(tail));
+  const std::int64_t keep = std::min({kLongestBeginning, size.keep, left});
+  return fmt::format("{}{}", utf8::Prefix(value, static_cast<std::uint64_t>(keep)), tail);
 }
 
 bool SameValue(const CoreRow& a, const CoreRow& b) {
@@ -98,24 +94,30 @@ Status SessionImpl::CheckProtectedRoom(const std::vector<CoreRow>& own,
                    added.key, chars, limits().core_protected_max_chars);
 }
 
-// Core keeps the beginning, and says where the rest is.
+// Core keeps the beginning, and says where the rest is: at most what a core of this size holds
+// beside the key.
 Result<CoreWrite> SessionImpl::ArchiveWhole(CoreRow* row) {
-  constexpr std::int64_t kLongestDigest = 400;
-  const std::int64_t chars = static_cast<std::int64_t>(utf8::CodePoints(*row->value));
+  const auto chars = static_cast<std::int64_t>(utf8::CodePoints(*row->value));
+  const std::int64_t room =
+      limits().core_max_chars - static_cast<std::int64_t>(utf8::CodePoints(row->key)) - 2;
+  if (room < kLeastDigest) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "too_large: the value of {} has {} characters, and a core of {} "
+                     "(core_max_chars) has no room to say where it would be kept",
+                     row->key, chars, limits().core_max_chars);
+  }
   Record record{.tier = Tier::kArchival,
                 .text = *row->value,
                 .at = now(),
                 .tags = {"CORE_DIGEST", "core_key:" + row->key}};
   DOSSIER_ASSIGN_OR_RETURN(const RecordWrite written, Store("core_archive", record, {}));
-  const std::int64_t keep = std::min(kLongestDigest, limits().core_max_chars / 4);
-  row->value =
-      fmt::format("{} … [#{}: {} characters in archival memory]",
-                  utf8::Prefix(*row->value, static_cast<std::uint64_t>(keep)), written.id, chars);
+  row->value = Digest(*row->value, written.id,
+                      {.chars = chars, .room = room, .keep = limits().core_max_chars / 4});
   return CoreWrite{.archived_whole = written.id};
 }
 
 Result<CoreWrite> SessionImpl::SetCore(std::string_view key, CoreValue value) {
-  DOSSIER_RETURN_IF_ERROR(CheckKey(key));
+  DOSSIER_RETURN_IF_ERROR(CheckCoreKey(key));
   DOSSIER_RETURN_IF_ERROR(CheckValue(key, value.value));
   const std::int64_t redacted = redacts() ? RedactNamed(key, &value.value) : 0;
   const int importance =
@@ -138,7 +140,8 @@ Result<CoreWrite> SessionImpl::SetCore(std::string_view key, CoreValue value) {
     DOSSIER_ASSIGN_OR_RETURN(written, ArchiveWhole(&row));
   }
   DOSSIER_ASSIGN_OR_RETURN(written.seq, WriteCore("core_set", row));
-  DOSSIER_ASSIGN_OR_RETURN(written.evicted, EnforceCoreBudget());
+  const bool is_digest = written.archived_whole.has_value();
+  DOSSIER_ASSIGN_OR_RETURN(written.evicted, EvictSurplus(is_digest ? row.key : ""));
   written.redacted = redacted;
   return written;
 }
@@ -164,14 +167,18 @@ Status SessionImpl::RateCore(std::string_view key, int importance) {
   return {};
 }
 
-Result<std::vector<std::string>> SessionImpl::EnforceCoreBudget() {
+Result<std::vector<std::string>> SessionImpl::EnforceCoreBudget() { return EvictSurplus(""); }
+
+Result<std::vector<std::string>> SessionImpl::EvictSurplus(std::string_view kept_key) {
   DOSSIER_ASSIGN_OR_RETURN(std::vector<CoreRow> own, OwnLiveCore());
   std::erase_if(own, IsProtected);
-  const auto all = [](const CoreRow&) { return true; };
+  std::int64_t chars = Chars(own, [](const CoreRow&) { return true; });
   std::ranges::stable_sort(own, {}, &CoreRow::importance);  // rows come by key
   std::vector<std::string> evicted;
-  while (Chars(own, all) > limits().core_max_chars) {
-    const CoreRow& row = own.front();
+  for (const CoreRow& row : own) {
+    if (chars <= limits().core_max_chars) break;
+    if (row.key == kept_key) continue;
+    chars -= LineChars(row) + 1;  // and the newline
     const Record record{.tier = Tier::kArchival,
                         .text = fmt::format("Core evicted: {}\n{}", row.key, *row.value),
                         .at = now(),
@@ -180,7 +187,6 @@ Result<std::vector<std::string>> SessionImpl::EnforceCoreBudget() {
     DOSSIER_RETURN_IF_ERROR(WriteCore("core_evict", {.key = row.key, .updated_at = now()},
                                       {{"archived", archived.id}}));
     evicted.push_back(row.key);
-    own.erase(own.begin());
   }
   return evicted;
 }

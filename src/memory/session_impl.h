@@ -74,6 +74,8 @@ class SessionImpl final : public Session {
   Result<std::vector<CoreRow>> OwnLiveCore();
   Status CheckProtectedRoom(const std::vector<CoreRow>& own, const CoreRow& added) const;
   Result<CoreWrite> ArchiveWhole(CoreRow* row);
+  // As EnforceCoreBudget; the entry of `kept_key` stays, "" is none.
+  Result<std::vector<std::string>> EvictSurplus(std::string_view kept_key);
 
   // Redacts, checks and completes.
   Status Prepare(Record* record, std::int64_t* redacted) const;

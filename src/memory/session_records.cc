@@ -84,11 +84,7 @@ Record ArchivedEvent(const Record& event, Micros now) {
 
 Status SessionImpl::Prepare(Record* record, std::int64_t* redacted) const {
   DOSSIER_RETURN_IF_ERROR(CheckText(*record));
-  if (redacts()) {
-    *redacted = RedactSecrets(&record->text) + RedactSecrets(&record->ref) +
-                RedactSecrets(&record->thread) + RedactJson(&record->meta);
-    for (std::string& tag : record->tags) *redacted += RedactSecrets(&tag);
-  }
+  if (redacts()) *redacted = RedactRecord(record);
   if (record->at == 0) record->at = now();
   if (record->tier == Tier::kRecall) {
     if (record->kind.empty()) record->kind = kDefaultKind;

@@ -109,6 +109,34 @@ TEST(SessionTest, OneLargeValueLeavesTheOthersAndIsKeptWhole) {  // MEM-T7, MEM-
   EXPECT_THAT((*record)->tags, ElementsAre("CORE_DIGEST", "core_key:large"));
 }
 
+TEST(SessionTest, ATinyCoreStillSaysWhereALargeValueIs) {  // MEM-12
+  const std::pair<std::int64_t, std::string> kCases[] = {
+      {200, std::string(50, 'x') + " … [#1: 300 characters in archival memory]"},
+      {50, "xxxxx … [#1: 300 characters in archival memory]"},  // "k: " and 47 more
+      {40, "xxxxxxxxxx… [#1]"},
+      {27, "xxxxxx… [#1]"},
+  };
+  for (const auto& [max_chars, digest] : kCases) {
+    TestStore store({.limits = {.core_max_chars = max_chars}});
+    const auto written = store.Set("k", std::string(300, 'x'));
+    ASSERT_THAT(written, Succeeds()) << max_chars;
+    EXPECT_THAT(written->evicted, ElementsAre()) << max_chars;
+    EXPECT_EQ(store.Core("k"), digest) << max_chars;
+  }
+  TestStore store({.limits = {.core_max_chars = 26}});
+  EXPECT_THAT(store.Set("k", std::string(300, 'x')),
+              FailsWith(ErrorCode::kInvalidArgument, "too_large: the value of k has 300"));
+  EXPECT_EQ(store.View().at(), 0);
+}
+
+TEST(SessionTest, ADigestIsNotWhatMakesRoomForItself) {  // MEM-11, MEM-12
+  TestStore store({.limits = {.core_max_chars = 100}});
+  ASSERT_THAT(SetWith(store, "a", {.value = std::string(60, 'a'), .importance = 5}), Succeeds());
+  const auto written = SetWith(store, "b", {.value = std::string(101, 'b'), .importance = 1});
+  EXPECT_THAT(written->evicted, ElementsAre("a"));
+  EXPECT_TRUE(store.Core("b").starts_with("bbb"));
+}
+
 TEST(SessionTest, ProtectedKeysStayAndHaveALimitOfTheirOwn) {  // MEM-T7, MEM-13
   TestStore store;
   ASSERT_THAT(store.Set("CoreDigest", std::string(3000, 'd')), Succeeds());

@@ -1,5 +1,6 @@
 #include "memory/transfer.h"
 
+#include "memory/connection.h"
 #include "memory/store_for_test.h"
 #include "testing/result_matchers.h"
 
@@ -160,6 +161,29 @@ TEST(TransferTest, AViewIsExportedAloneAndForPeople) {
   EXPECT_EQ(FindString(*json, "schema"), kExportSchema);
 }
 
+TEST(TransferTest, AnExportIsOneStateOfTheStore) {
+  TestStore store;
+  Fill(store);
+  ASSERT_THAT(store->ReadRows([&](const RowAccess& rows) -> Status {
+    const auto count = [&] {
+      return ReadInt(rows.connection, "SELECT COUNT(*) FROM records").value_or(std::nullopt);
+    };
+    const auto before = count();
+    EXPECT_THAT(store.Add({.text = "meanwhile"}), Succeeds());
+    EXPECT_EQ(count(), before);
+    return {};
+  }),
+              Succeeds());
+}
+
+TEST(TransferTest, AKindIsNoHeadingInAnExportForPeople) {
+  TestStore store;
+  ASSERT_THAT(store.Add({.tier = Tier::kRecall, .kind = "k\n# Forged", .text = "t\n# Forged"}),
+              Succeeds());
+  const std::string text = Export(store, {.format = ExportFormat::kMarkdown});
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("\n# Forged")));
+}
+
 TEST(TransferTest, WhatIsNoExportIsRefusedAndBadLinesFailAlone) {
   TestStore store;
   for (const std::string_view text : {"", "{}", "x", "{\"schema\":\"other/1\"}"}) {
@@ -176,6 +200,36 @@ TEST(TransferTest, WhatIsNoExportIsRefusedAndBadLinesFailAlone) {
   ASSERT_THAT(imported, Succeeds());
   EXPECT_EQ(imported->faults.size(), 4u);
   EXPECT_EQ(Shown(store), Shown(from));
+}
+
+TEST(TransferTest, ImportedRowsKeepTheRulesOfWrites) {  // MEM-5, MEM-9, MEM-52
+  TestStore from({.new_store_id = std::string(32, 'c')});
+  Fill(from);
+  const auto uid_of = [&](std::string_view text) {
+    const std::string exported = Export(from, kAll);
+    const std::size_t end = exported.find(text);
+    const std::size_t line = exported.rfind('\n', end) + 1;
+    return std::string(
+        *FindString(*ParseJson(exported.substr(line, exported.find('\n', end) - line)), "uid"));
+  };
+  ASSERT_THAT(from.Add({.text = "of n1 alone"}, "n1"), Succeeds());
+  const std::string time = R"("time": "2026-03-01T10:00:00Z")";
+  const std::string exported =
+      Export(from, kAll) +
+      R"({"type": "core", "uid": "u1", "seq": 90, "branch": "root", "key": "a\nb", "value": "v", )" +
+      time + "}\n" +  // a key with a line break
+      R"({"type": "hidden", "uid": "u2", "seq": 91, "branch": "root", "reason": "deleted", "record": ")" +
+      uid_of("of n1 alone") + "\"}\n" +  // root does not see it
+      R"({"type": "record", "uid": "u3", "seq": 92, "branch": "root", "tier": "archival", "text": "t", )" +
+      R"("thread": "api_key=1234567890abcdef", )" + time + "}\n";
+  TestStore store;
+  const auto imported = ImportLines(*store, exported, {});
+  ASSERT_THAT(imported, Succeeds());
+  ASSERT_EQ(imported->faults.size(), 2u);
+  EXPECT_THAT(imported->faults[0].message, HasSubstr("bad_key"));
+  EXPECT_THAT(imported->faults[1].message, HasSubstr("record"));
+  EXPECT_EQ(imported->redacted, 1);
+  EXPECT_EQ(store->Check(CheckMode::kLook), std::vector<std::string>{});
 }
 
 }  // namespace

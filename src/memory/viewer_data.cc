@@ -1,7 +1,9 @@
 #include "memory/viewer_data.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "memory/branches.h"
@@ -95,9 +97,9 @@ class ViewerGathering {
   }
 
   ViewerPhase& PhaseOf(std::string_view phase) {
-    const auto found = std::ranges::find(data_.phases, phase, &ViewerPhase::phase);
-    if (found != data_.phases.end()) return *found;
-    return data_.phases.emplace_back(ViewerPhase{.phase = std::string(phase)});
+    const auto [found, is_new] = phases_.try_emplace(std::string(phase), data_.phases.size());
+    if (is_new) data_.phases.push_back({.phase = found->first});
+    return data_.phases[found->second];
   }
 
   Status ReadWrites(const Store& store) {
@@ -120,26 +122,33 @@ class ViewerGathering {
 
   // Each under its parent; those whose parent is not there, or that lie in a circle, at the end.
   void PlaceBranches() {
-    std::map<std::string, std::vector<const ViewerBranch*>> children;
-    std::set<std::string> names;
-    for (const ViewerBranch& branch : branches_) names.insert(branch.name);
-    for (const ViewerBranch& branch : branches_) children[branch.parent].push_back(&branch);
-    std::set<std::string> placed;
-    const auto place = [&](const auto& self, const std::string& parent, int depth) -> void {
-      for (const ViewerBranch* branch : children[parent]) {
-        if (!placed.insert(branch->name).second) continue;
-        data_.branches.push_back(*branch);
-        data_.branches.back().depth = depth;
-        self(self, branch->name, depth + 1);
-      }
-    };
-    place(place, "", 0);
-    if (placed.size() == branches_.size()) return;
+    for (const ViewerBranch& branch : branches_) by_name_.emplace(branch.name, &branch);
+    for (const ViewerBranch& branch : std::views::reverse(branches_)) {
+      children_[branch.parent].push_back(&branch);
+    }
+    PlaceBelow("", 0);
+    if (placed_.size() == branches_.size()) return;
     data_.branches.push_back({.name = std::string(kVirtualRoot)});
     for (const ViewerBranch& branch : branches_) {
-      if (!names.contains(branch.parent)) place(place, branch.parent, 1);
+      if (!by_name_.contains(branch.parent)) PlaceBelow(branch.parent, 1);
     }
-    for (const ViewerBranch& branch : branches_) place(place, branch.parent, 1);
+    for (const ViewerBranch& branch : branches_) PlaceBelow(branch.parent, 1);
+  }
+
+  // With a stack of its own: a run may fork from fork to fork without end.
+  void PlaceBelow(const std::string& parent, int depth) {
+    std::vector<std::pair<const ViewerBranch*, int>> open;  // and its depth; the next one last
+    const auto add = [&](const std::string& name, int below) {
+      for (const ViewerBranch* branch : children_[name]) open.emplace_back(branch, below);
+    };
+    for (add(parent, depth); !open.empty();) {
+      const auto [branch, at] = open.back();
+      open.pop_back();
+      if (!placed_.insert(branch->name).second) continue;
+      data_.branches.push_back(*branch);
+      data_.branches.back().depth = at;
+      add(branch->name, at + 1);
+    }
   }
 
   void FillBranch(ViewerBranch& branch) {
@@ -172,8 +181,8 @@ class ViewerGathering {
   }
 
   const ViewerBranch* FindBranch(const std::string& name) const {
-    const auto found = std::ranges::find(branches_, name, &ViewerBranch::name);
-    return found == branches_.end() ? nullptr : &*found;
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
   }
 
   // What the ancestors had at the fork, until the branch writes that key itself (MEM-3, MEM-8).
@@ -238,8 +247,13 @@ class ViewerGathering {
 
   ViewerData data_;
   std::vector<ViewerBranch> branches_;
-  std::map<std::string, Lines> lines_;       // by branch
-  std::map<std::string, std::int64_t> ids_;  // of records, by uid
+  std::map<std::string, Lines> lines_;         // by branch
+  std::map<std::string, std::int64_t> ids_;    // of records, by uid
+  std::map<std::string, std::size_t> phases_;  // places in data_.phases
+  std::unordered_map<std::string, const ViewerBranch*> by_name_;
+  std::unordered_map<std::string, std::vector<const ViewerBranch*>>
+      children_;  // the last one first
+  std::set<std::string> placed_;
 };
 
 }  // namespace
