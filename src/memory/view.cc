@@ -91,7 +91,7 @@ Result<ViewCounts> View::Counts() const {
       "FROM chain CROSS JOIN records AS r "
       "ON r.branch_id = chain.branch_id AND r.seq <= chain.last LIMIT -1) "
       "WHERE coalesce(reason, 'consolidated') = 'consolidated'",
-      WithChain(), HiddenBy());
+      WithChain(), HiddenByInScan());
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
   ViewCounts counts;
   DOSSIER_RETURN_IF_ERROR(ForEachRow(

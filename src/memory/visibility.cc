@@ -17,6 +17,12 @@ constexpr std::string_view kHiddenBy =
     "ON h.branch_id = c.branch_id AND h.record_id = r.id AND h.seq <= c.last "
     "ORDER BY c.depth, h.seq DESC LIMIT 1)";
 
+// The ids of all records that a branch of the chain hides, or hid once: a list that SQLite makes
+// once a query. Nearly all records of most stores are not in it, and need not be looked up one by
+// one.
+constexpr std::string_view kMayBeHidden =
+    "r.id IN (SELECT record_id FROM hidden WHERE branch_id IN (SELECT branch_id FROM chain))";
+
 constexpr std::string_view kRecordColumns =
     "r.id, r.seq, (SELECT name FROM branches WHERE branches.id = r.branch_id), r.tier, r.kind, "
     "r.text, r.thread, r.ref, r.at, r.phase, r.supersedes, r.meta";
@@ -32,11 +38,15 @@ std::string_view IsShown() {
   return kShown;
 }
 
+std::string HiddenByInScan() {
+  return fmt::format("CASE WHEN {} THEN {} END", kMayBeHidden, kHiddenBy);
+}
+
 std::string VisibleRecords(std::string_view columns, std::string_view more) {
   return fmt::format(
       "{}SELECT {} FROM chain CROSS JOIN records AS r "
-      "ON r.branch_id = chain.branch_id AND r.seq <= chain.last WHERE {} {}",
-      kWithChain, columns, IsShown(), more);
+      "ON r.branch_id = chain.branch_id AND r.seq <= chain.last WHERE (NOT {} OR {}) {}",
+      kWithChain, columns, kMayBeHidden, IsShown(), more);
 }
 
 std::string_view RecordColumns() { return kRecordColumns; }
