@@ -198,6 +198,7 @@ Status ChatSetup::MakeMemory() {
 conversation::ChatMemory ChatSetup::ChatMemory() const {
   conversation::ChatMemory memory{.store = memory_.store,
                                   .branch = memory_.branch,
+                                  .calls = memory_.calls,
                                   .consolidate_from = memory_.consolidate_from,
                                   .summarizer = summarizer_};
   if (arguments_.no_save || arguments_.read_only) {

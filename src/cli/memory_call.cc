@@ -34,7 +34,7 @@ Result<std::unique_ptr<Store>> MemoryCall::Open(OpenMode mode) const {
     const std::string folder = std::filesystem::path(path).parent_path();
     if (!folder.empty()) DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
   }
-  memory::StoreOptions options = StoreOptionsOf(settings_, path);
+  DOSSIER_ASSIGN_OR_RETURN(memory::StoreOptions options, StoreOptionsOf(settings_, config_, path));
   options.mode = mode;
   options.clock = clock_;
   DOSSIER_ASSIGN_OR_RETURN(auto store, Store::Open(std::move(options)));
@@ -81,32 +81,30 @@ void MemoryCall::WarnOfSecrets(std::int64_t redacted) const {
 }
 
 void MemoryCall::Log(std::string_view op, std::string_view memory_type, JsonObject details) const {
-  Append({.op = std::string(op),
-          .layer = "command",
-          .memory_type = std::string(memory_type),
-          .details = std::move(details)});
+  AppendWith([&](const memory::CallLog& log, memory::LoggedCall call) {
+    call.op = op;
+    call.layer = "command";
+    call.memory_type = memory_type;
+    call.details = std::move(details);
+    return log.Append(std::move(call));
+  });
 }
 
-void MemoryCall::LogOperation(std::string_view op, JsonObject details) const {
-  const std::string_view part = op.substr(0, op.find('_'));
-  const bool of_part = part == "core" || part == "recall" || part == "archival";
-  Append({.op = std::string(op),
-          .layer = "block",
-          .memory_type = std::string(of_part ? part : "store"),
-          .details = std::move(details)});
+void MemoryCall::LogOperations(const memory::BlockResult& result) const {
+  AppendWith([&](const memory::CallLog& log, const memory::LoggedCall& call) {
+    return memory::AppendOperations(log, call, result.operations_log);
+  });
 }
 
-void MemoryCall::Append(memory::LoggedCall call) const {
+void MemoryCall::AppendWith(
+    const std::function<Status(const memory::CallLog& log, memory::LoggedCall call)>& append)
+    const {
   if (!settings_.log_enabled) return;
-  call.branch = arguments_.branch;
-  call.node = arguments_.node;
-  call.phase = arguments_.phase;
   const std::string path = MemoryStorePath(arguments_.store, config_, OpenMode::kExisting);
-  const memory::CallLog log({.path = memory::CallLogPath(path),
-                             .max_chars = settings_.log_max_chars,
-                             .redaction = settings_.redaction,
-                             .clock = clock_});
-  const Status logged = log.Append(std::move(call));
+  const Status logged = append(CallLogOf(settings_, path, clock_),
+                               {.branch = arguments_.branch,
+                                .node = arguments_.node,
+                                .phase = arguments_.phase});
   if (!logged && !global_.quiet) {
     PrintWarning(err_, fmt::format("not logged: {}", logged.error().message));
   }

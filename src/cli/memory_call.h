@@ -13,6 +13,7 @@
 #ifndef DOSSIER_CLI_MEMORY_CALL_H_
 #define DOSSIER_CLI_MEMORY_CALL_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -23,6 +24,7 @@
 
 #include "cli/memory_command.h"
 #include "cli/memory_config.h"
+#include "memory/apply.h"
 #include "memory/call_log.h"
 #include "memory/notice.h"
 #include "memory/store.h"
@@ -63,8 +65,8 @@ class MemoryCall {
   void WarnOfSecrets(std::int64_t redacted) const;
   // Appends to memory_calls.jsonl; that it cannot is a warning.
   void Log(std::string_view op, std::string_view memory_type, JsonObject details) const;
-  // An operation of a block, of what its name begins with: "recall_append" is of recall.
-  void LogOperation(std::string_view op, JsonObject details) const;
+  // Those of a block that was applied.
+  void LogOperations(const memory::BlockResult& result) const;
 
   // A file, or stdin for "-". Errors: kNotFound, kIo with the path.
   Result<std::string> ReadInput(const std::string& name) const;
@@ -82,7 +84,9 @@ class MemoryCall {
         out_(out),
         err_(err) {}
 
-  void Append(memory::LoggedCall call) const;
+  // What `append` adds to the log, unless there is none.
+  void AppendWith(
+      const std::function<Status(const memory::CallLog& log, memory::LoggedCall call)>& append) const;
 
   const MemoryArguments& arguments_;
   const GlobalFlags& global_;

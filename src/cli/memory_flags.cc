@@ -43,11 +43,15 @@ Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Co
   const std::string path =
       MemoryStorePath(flags.store == kAnyStore ? "" : flags.store, config, mode);
   if (need == MemoryNeed::kLookedAt && !Exists(path)) return memory;
-  memory::StoreOptions options = StoreOptionsOf(memory.config, path);
+  DOSSIER_ASSIGN_OR_RETURN(memory::StoreOptions options,
+                           StoreOptionsOf(memory.config, config, path));
   options.mode = mode;
   DOSSIER_ASSIGN_OR_RETURN(memory.store, memory::Store::Open(std::move(options)));
   if (memory.config.auto_consolidate) {
     memory.consolidate_from = memory.config.consolidation_trigger;
+  }
+  if (memory.config.log_enabled && need == MemoryNeed::kWritten) {
+    memory.calls = std::make_shared<const memory::CallLog>(CallLogOf(memory.config, path));
   }
   return memory;
 }

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "cli/memory_config.h"
 #include "config/config.h"
+#include "memory/call_log.h"
 #include "memory/pressure.h"
 #include "memory/store.h"
 
@@ -40,6 +41,7 @@ struct PromptMemory {
   std::shared_ptr<memory::Store> store;  // null: off
   std::string branch;                    // of the flag
   std::optional<memory::PressureLevel> consolidate_from;
+  std::shared_ptr<const memory::CallLog> calls;  // null: off, or only looked at
   MemoryConfig config;
 };
 

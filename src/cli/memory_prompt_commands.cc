@@ -181,12 +181,6 @@ Result<int> RunWithoutMemory(const MemoryCall& call, std::string_view text) {
   return 0;
 }
 
-void LogOperations(const MemoryCall& call, const memory::BlockResult& result) {
-  for (const Json& entry : result.operations_log) {
-    call.LogOperation(FindString(entry, "type").value_or(""), entry.as_object());
-  }
-}
-
 // What did not go as it was written; the rest of the block did.
 void TellErrors(const MemoryCall& call, const memory::BlockResult& result) {
   for (const Json& entry : result.operations_log) {
@@ -217,7 +211,7 @@ Result<int> RunApply(const MemoryCall& call) {
   DOSSIER_ASSIGN_OR_RETURN(context.summarizer, SummarizerOf(call));
   DOSSIER_ASSIGN_OR_RETURN(const memory::BlockResult result,
                            memory::Apply(*store, arguments.branch, *reply.block, context));
-  LogOperations(call, result);
+  call.LogOperations(result);
   call.WarnOfSecrets(result.redacted);
   call.Warn(result.warnings);
   TellErrors(call, result);

@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "base/parse_time.h"
 #include "cli/model_flags.h"
+#include "memory/token_embedder.h"
+#include "model/embedding_files.h"
 
 namespace dossier::cli {
 namespace {
@@ -40,12 +42,30 @@ std::string MemoryStorePath(const std::string& flag, const config::Config& confi
   return fmt::format("{}{}", config.user.data, kInFolder);
 }
 
-memory::StoreOptions StoreOptionsOf(const MemoryConfig& config, std::string path) {
-  return {.path = std::move(path),
-          .limits = config.limits,
-          .use_fts = config.use_fts,
-          .durability = config.durability,
-          .redaction = config.redaction};
+Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
+                                            const config::Config& config, std::string path) {
+  memory::StoreOptions options{.path = std::move(path),
+                               .limits = memory.limits,
+                               .use_fts = memory.use_fts,
+                               .durability = memory.durability,
+                               .redaction = memory.redaction};
+  if (memory.embed_model == kNoEmbedModel) return options;
+  DOSSIER_ASSIGN_OR_RETURN(const model::EmbeddingSource* const source,
+                           model::FindEmbeddingSource(memory.embed_model));
+  DOSSIER_ASSIGN_OR_RETURN(model::EmbeddingFiles files,
+                           model::FindEmbedding(*source, config.user.data));
+  options.embedder = memory::MakeTokenEmbedder({.name = memory.embed_model,
+                                                .weights = std::move(files.weights),
+                                                .tokenizer = std::move(files.tokenizer)});
+  return options;
+}
+
+memory::CallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
+                          std::shared_ptr<const Clock> clock) {
+  return memory::CallLog({.path = memory::CallLogPath(store),
+                          .max_chars = memory.log_max_chars,
+                          .redaction = memory.redaction,
+                          .clock = std::move(clock)});
 }
 
 Result<std::shared_ptr<const Clock>> ClockOf(const std::string& now) {

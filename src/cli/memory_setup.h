@@ -1,7 +1,8 @@
 // What flags and configuration say of memory: which store, opened how, which time.
 //
 //   const std::string path = MemoryStorePath(flag, config, memory::OpenMode::kExisting);
-//   Store::Open(StoreOptionsOf(memory_config, path));
+//   DOSSIER_ASSIGN_OR_RETURN(auto options, StoreOptionsOf(memory_config, config, path));
+//   Store::Open(std::move(options));
 //
 // The same for `memory` and for those that read it into prompts. Thread-safety: functions over
 // files and the environment.
@@ -17,6 +18,7 @@
 #include "base/result.h"
 #include "cli/memory_config.h"
 #include "config/config.h"
+#include "memory/call_log.h"
 #include "memory/store.h"
 
 namespace dossier::cli {
@@ -27,7 +29,13 @@ namespace dossier::cli {
 std::string MemoryStorePath(const std::string& flag, const config::Config& config,
                             memory::OpenMode mode);
 
-memory::StoreOptions StoreOptionsOf(const MemoryConfig& config, std::string path);
+// Errors: as model::FindEmbedding, where `embed_model` names one.
+Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
+                                            const config::Config& config, std::string path);
+
+// memory_calls.jsonl beside `store`.
+memory::CallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
+                          std::shared_ptr<const Clock> clock = SystemClock());
 
 // A clock that always says `now`, for --now; "": the machine's. Errors: kUsage with the flag.
 Result<std::shared_ptr<const Clock>> ClockOf(const std::string& now);

@@ -69,6 +69,31 @@ TEST(ChatMemoryTest, WhatIsSharedInOneConversationIsKnownInTheNext) {
   EXPECT_THAT(rig.SentText(), HasSubstr("[user_turn] We compile with icpx"));
 }
 
+// 5.2
+TEST(ChatMemoryTest, UsesOfMemoryAreLoggedWithTheirRun) {
+  MemoryRig rig;
+  const std::string path = rig.memories.folder() + "/memory_calls.jsonl";
+  rig.memory.calls =
+      std::make_shared<const memory::CallLog>(memory::CallLogOptions{.path = path});
+  rig.SayAll("We compile with icpx",
+             {R"(<memory_update>{"core_get": "compiler"}</memory_update>)",
+              fmt::format("{}Noted.", kSetCompiler)});
+  std::vector<std::string> calls;
+  const std::string text = *ReadFile(path);
+  for (const std::string_view one : Split(text, '\n')) {
+    if (one.empty()) continue;
+    const auto call = ParseJson(one);
+    ASSERT_TRUE(call) << one;
+    calls.push_back(fmt::format("{} {} {}", *FindString(*call, "layer"), *FindString(*call, "op"),
+                                *FindString(*call, "memory_type")));
+    EXPECT_EQ(FindString(*call, "phase"), "chat");
+    EXPECT_EQ(FindString(*call, "branch_id"), "root");
+    EXPECT_FALSE(FindString(*call, "run_id")->empty()) << one;
+  }
+  EXPECT_THAT(calls, ElementsAre("prompt show store", "block core_get core",
+                                 "turn recall_append recall", "block core_set core"));
+}
+
 // MEM-58: each turn is two events of the conversation's thread.
 TEST(ChatMemoryTest, EachTurnIsTwoEvents) {
   MemoryRig rig;

@@ -56,9 +56,10 @@ class TurnDriver {
   Result<model::Reply> NextReply();
   Result<model::Reply> ReplyInRounds();
   Result<std::string> AskInRound(const memory::Ask& ask, model::Reply* reply);
-  std::string WithoutBlocks(std::string_view reply);
   Json Remember(std::string_view conversation, std::int64_t number);
   void RememberStateless();
+  void LogOperations(const JsonArray& operations_log);
+  void WarnUnlogged(const Status& logged);
   Status MakeRoom();
   void MakeRoomAfterBlock();
 

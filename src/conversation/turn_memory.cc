@@ -9,11 +9,11 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "conversation/store.h"
-#include "memory/results_text.h"
 
 namespace dossier::conversation {
 namespace {
 
+constexpr std::string_view kPhase = "chat";
 constexpr std::string_view kUserTurn = "user_turn";
 constexpr std::string_view kAssistantTurn = "assistant_turn";
 constexpr std::string_view kOtherMethod = "outputs";  // a compaction that keeps the turns
@@ -229,10 +229,24 @@ Result<memory::Injection> TurnMemory::Render(const memory::RenderRequest& reques
   return memory::Inject(view, memory_->store->limits(), injection);
 }
 
-Result<std::string> TurnMemory::Read(const memory::Block& block) const {
-  DOSSIER_ASSIGN_OR_RETURN(const memory::BlockResult result,
-                           memory::Apply(*memory_->store, branch_, block, {}));
-  return memory::ResultsText(result.reads);
+Result<memory::BlockResult> TurnMemory::Read(const memory::Block& block) const {
+  return memory::Apply(*memory_->store, branch_, block, {});
+}
+
+Status TurnMemory::Log(memory::LoggedCall call) const {
+  if (!logs()) return {};
+  call.branch = branch_;
+  call.phase = kPhase;
+  return memory_->calls->Append(std::move(call));
+}
+
+Status TurnMemory::LogOperations(const memory::LoggedCall& as,
+                                 const JsonArray& operations_log) const {
+  if (!logs()) return {};
+  memory::LoggedCall call = as;
+  call.branch = branch_;
+  call.phase = kPhase;
+  return memory::AppendOperations(*memory_->calls, call, operations_log);
 }
 
 Result<TurnMemory::Kept> TurnMemory::Keep(const KeptTurn& turn) const {
@@ -243,7 +257,7 @@ Result<TurnMemory::Kept> TurnMemory::Keep(const KeptTurn& turn) const {
   const bool has_block = turn.block && !turn.block->operations.empty();
   const memory::ApplyContext context{
       .block_id = turn.run,
-      .phase = "chat",
+      .phase = std::string(kPhase),
       .actor = has_block ? memory::Actor::kModel : memory::Actor::kSystem,
       .summarizer = memory_->summarizer,
       .also = [&events](memory::Session& session) { return events.Write(session); }};

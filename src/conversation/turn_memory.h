@@ -53,8 +53,13 @@ class TurnMemory {
   Result<memory::Injection> Render(const memory::RenderRequest& request, const Stored* stored,
                                    std::span<const CompactionRecord> added) const;
 
-  // A block that only reads; what the model is told.
-  Result<std::string> Read(const memory::Block& block) const;
+  // A block that only reads.
+  Result<memory::BlockResult> Read(const memory::Block& block) const;
+
+  // Lines of memory_calls.jsonl, if there is one: of a call, of each operation of a block. Errors:
+  // those of CallLog.
+  Status Log(memory::LoggedCall call) const;
+  Status LogOperations(const memory::LoggedCall& as, const JsonArray& operations_log) const;
 
   struct KeptTurn {
     std::string conversation;  // "": stateless
@@ -76,6 +81,7 @@ class TurnMemory {
   TurnMemory(const ChatMemory& memory, Use use) : memory_(&memory), use_(use) {}
 
   bool writes() const { return use_ == Use::kTurn && memory_->writes == ChatMemory::Writes::kYes; }
+  bool logs() const { return use_ == Use::kTurn && memory_->calls; }
   Status ForkFrom(const Json& record, std::string_view id);
   Result<memory::View> Snapshot() const { return memory_->store->Snapshot(branch_, at_); }
 

@@ -4,6 +4,7 @@
 #include "conversation/turn_driver.h"
 #include "memory/operations.h"
 #include "memory/reply_scanner.h"
+#include "memory/results_text.h"
 #include "memory/rounds.h"
 
 namespace dossier::conversation {
@@ -66,6 +67,11 @@ Status TurnDriver::RenderMemory() {
   input_.memory.rest = std::move(shown.rest);
   shown_memory_ = memory::AccountingJson(shown.accounting);
   outcome_.memory.as_object()["shown"] = shown_memory_;
+  WarnUnlogged(memory_->Log({.op = "show",
+                             .layer = "prompt",
+                             .memory_type = "store",
+                             .run = log_.run(),
+                             .details = shown_memory_}));
   return {};
 }
 
@@ -100,7 +106,9 @@ Result<model::Reply> TurnDriver::ReplyInRounds() {
       return std::string();
     }
     log_.Add("memory.read", {{"input", parsed.block->input}});
-    return memory_->Read(*parsed.block);
+    DOSSIER_ASSIGN_OR_RETURN(const memory::BlockResult result, memory_->Read(*parsed.block));
+    LogOperations(result.operations_log);
+    return memory::ResultsText(result.reads);
   };
   Result<memory::RoundsOutcome> done = memory::RunRounds(limits, ask, accept, apply);
   input_.memory.results.clear();
@@ -163,11 +171,28 @@ Json TurnDriver::Remember(std::string_view conversation, std::int64_t number) {
     return nullptr;
   }
   for (const std::string& warning : kept->warnings) Warn(warning);
+  if (!kept->record.is_null()) {
+    WarnUnlogged(memory_->Log({.op = "recall_append",
+                               .layer = "turn",
+                               .memory_type = "recall",
+                               .run = log_.run(),
+                               .details = {{"thread", turn.conversation}, {"turn", number}}}));
+  }
   if (!kept->applied.empty()) {
+    const Json* operations = kept->applied.if_contains("operations_log");
+    if (operations && operations->is_array()) LogOperations(operations->as_array());
     outcome_.memory.as_object()["block"] = kept->applied;
     log_.Add("memory.applied", std::move(kept->applied));
   }
   return std::move(kept->record);
+}
+
+void TurnDriver::LogOperations(const JsonArray& operations_log) {
+  WarnUnlogged(memory_->LogOperations({.run = log_.run()}, operations_log));
+}
+
+void TurnDriver::WarnUnlogged(const Status& logged) {
+  if (!logged) Warn("the use of memory is not logged: " + logged.error().message);
 }
 
 void TurnDriver::RememberStateless() {

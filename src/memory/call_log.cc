@@ -29,7 +29,8 @@ void CutTexts(Json* value, std::int64_t max_chars) {
 }
 
 bool IsRead(std::string_view op) {
-  constexpr std::string_view kReads[] = {"search", "show", "history"};  // of commands
+  constexpr std::string_view kReads[] = {"search",        "show",      "history",  // of commands
+                                         "memory_search", "memory_get"};           // of code
   if (std::ranges::find(kReads, op) != std::end(kReads)) return true;
   const Operation* operation = FindOperation(op);
   return operation && operation->access == Access::kRead;
@@ -59,6 +60,21 @@ Status CallLog::Append(LoggedCall call) const {
   if (!fd.valid()) return MakeErrnoError(errno, options_.path);
   if (const Status written = WriteAll(fd.get(), line); !written) {
     return MakeError(written.error().code, "{}: {}", options_.path, written.error().message);
+  }
+  return {};
+}
+
+Status AppendOperations(const CallLog& log, const LoggedCall& as,
+                        const JsonArray& operations_log) {
+  for (const Json& entry : operations_log) {
+    LoggedCall call = as;
+    call.op = FindString(entry, "type").value_or("");
+    const std::string part = call.op.substr(0, call.op.find('_'));
+    const bool of_part = part == "core" || part == "recall" || part == "archival";
+    call.layer = "block";
+    call.memory_type = of_part ? part : "store";
+    call.details = entry.as_object();
+    DOSSIER_RETURN_IF_ERROR(log.Append(std::move(call)));
   }
   return {};
 }

@@ -27,7 +27,7 @@ namespace dossier::memory {
 
 struct LoggedCall {
   std::string op;           // "core_set", "search"
-  std::string layer;        // who asked: "command", "block", "prompt", "bridge"
+  std::string layer;        // who asked: "command", "block", "prompt", "bridge", "turn"
   std::string memory_type;  // "core", "recall", "archival", "branch", "store"
   std::string branch, node, phase, run;
   JsonObject details;
@@ -49,6 +49,9 @@ class CallLog {
  private:
   CallLogOptions options_;
 };
+
+// Those of a block that was applied, as BlockResult has them, a line each. `as` gives the rest.
+Status AppendOperations(const CallLog& log, const LoggedCall& as, const JsonArray& operations_log);
 
 // memory_calls.jsonl beside the store.
 std::string CallLogPath(const std::string& store_path);

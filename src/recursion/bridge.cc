@@ -53,6 +53,12 @@ void Bridge::Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   run_.log.Add(0, "bridge.call", {{"id", call.id}, {"method", call.method}});
   tasks_.Run([this, call = std::move(call), reply = std::move(reply)] {
     auto value = run_.memory->Handle(call.method, call.args);
+    JsonObject details = call.args;
+    if (!value) details["error"] = value.error().message;
+    run_.LogMemory({.op = call.method,
+                    .layer = "bridge",
+                    .memory_type = call.method == "memory_write" ? "archival" : "store",
+                    .details = std::move(details)});
     if (value) return reply->Ok(std::move(*value));
     reply->Fail(FailureOf(value.error()).code, value.error().message);
   });

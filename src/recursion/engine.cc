@@ -204,7 +204,9 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
     }
   }
   if (!run.memory) return;
-  run.log.Add(0, "memory.shown", memory::AccountingJson(run.shown_memory.accounting));
+  JsonObject shown = memory::AccountingJson(run.shown_memory.accounting);
+  run.LogMemory({.op = "show", .layer = "prompt", .memory_type = "store", .details = shown});
+  run.log.Add(0, "memory.shown", std::move(shown));
   for (const std::string& said : run.shown_memory.said) run.log.Warn(0, "memory", Json(said));
 }
 
@@ -236,8 +238,12 @@ void Engine::Impl::KeepAnswer(RunState& run, const CallResult& result) const {
     answer.sources.push_back(std::move(source));
   }
   if (const Status kept = run.memory->Keep(answer); !kept) {
-    run.log.Warn(0, "not_in_memory", Json(kept.error().message));
+    return run.log.Warn(0, "not_in_memory", Json(kept.error().message));
   }
+  run.LogMemory({.op = "recall_append",
+                 .layer = "turn",
+                 .memory_type = "recall",
+                 .details = {{"kind", "answer"}, {"ref", answer.run}}});
 }
 
 Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& cancel,

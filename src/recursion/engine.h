@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "memory/call_log.h"
 #include "memory/pressure.h"
 #include "memory/store.h"
 #include "memory/summarizer.h"
@@ -84,6 +85,7 @@ struct Limits {
 struct AskMemory {
   std::shared_ptr<memory::Store> store;  // null: off
   std::string branch = std::string(memory::kRootBranch);
+  std::shared_ptr<const memory::CallLog> calls;           // null: not logged
   std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself (MEM-49)
   memory::Summarizer summarizer;                          // of consolidation
 };

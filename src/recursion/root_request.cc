@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "memory/reply.h"
 #include "recursion/reply_text.h"
 
 namespace dossier::recursion {
@@ -56,9 +57,13 @@ Result<model::Reply> Complete(RunState& run, model::Request request, model::Stag
   CancelSource stop(run.cancel);
   std::string so_far;
   bool stuck = false;
+  memory::BlockFilter filter;
+  const auto show = [&](const std::string& text) {
+    if (!text.empty()) run.log.Delta(text);
+  };
   auto reply = run.options.root.gate->Complete(
       std::move(request), run.ledger, stage, stop.token(), [&](std::string_view delta) {
-        run.log.Delta(delta);
+        show(filter.Push(delta));
         so_far += delta;
         if (run.small() && !stuck && delta.find('\n') != std::string_view::npos &&
             RepeatsLine(so_far)) {
@@ -66,6 +71,7 @@ Result<model::Reply> Complete(RunState& run, model::Request request, model::Stag
           stop.Cancel("the reply repeats itself");
         }
       });
+  show(filter.Finish());
   if (!reply && stuck && !run.cancel.cancelled()) {
     return model::Reply{.text = so_far, .finish = model::Finish::kLength};
   }
@@ -86,6 +92,17 @@ void LogReply(RunState& run, const RootRequest& about, const model::Reply& reply
   for (const std::string& warning : reply.warnings) run.log.Warn(0, "model", Json(warning));
 }
 
+// Nothing here asks for a block: code writes to memory by memory_write (MEM-54, MEM-59). The journal
+// has the reply as it came.
+void RemoveMemoryBlocks(RunState& run, model::Reply* reply) {
+  memory::ParsedReply parsed = memory::RemoveBlocks(reply->text);
+  if (!parsed.warnings.empty()) {
+    run.log.Warn(0, "memory_block_removed",
+                 Json("a memory block was removed from the reply, not applied"));
+  }
+  reply->text = std::move(parsed.payload);
+}
+
 }  // namespace
 
 Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
@@ -102,6 +119,7 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
       std::chrono::duration_cast<Millis>(run.options.clock->Now() - started).count();
   if (reply) {
     LogReply(run, about, *reply, ms);
+    RemoveMemoryBlocks(run, &*reply);
   } else {
     run.log.Add(0, "request.failed",
                 {{"turn", about.turn},

@@ -152,6 +152,13 @@ Result<Json> RunMemory::Write(const JsonObject& args) const {
   return JsonObject{{"id", written.id}, {"unchanged", written.unchanged}};
 }
 
+Status RunMemory::Log(memory::LoggedCall call) const {
+  if (!memory_.calls) return {};
+  call.branch = memory_.branch;
+  call.phase = kPhase;
+  return memory_.calls->Append(std::move(call));
+}
+
 Status RunMemory::Keep(const Answer& answer) const {
   std::vector<std::string> names;
   for (const Json& source : answer.sources) {

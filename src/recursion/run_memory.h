@@ -55,6 +55,9 @@ class RunMemory {
   // Errors: kInvalidArgument naming the argument, or with the store's reason; those of the store.
   Result<Json> Handle(std::string_view method, const JsonObject& args) const;
 
+  // A line of memory_calls.jsonl, if there is one. Errors: those of CallLog.
+  Status Log(memory::LoggedCall call) const;
+
   struct Answer {
     std::string run, question, text, status;
     JsonArray sources;  // {name, sha256}

@@ -129,6 +129,29 @@ TEST_F(RunMemoryTest, TheAnswerIsKeptWithItsSources) {
             R"({"status":"final","sources":[{"name":"packages.csv","sha256":"ab"}]})");
 }
 
+// 5.2
+TEST_F(RunMemoryTest, CallsAreLoggedWithTheirRun) {
+  const std::string path = store_.folder() + "/memory_calls.jsonl";
+  const auto memory = RunMemory::Open(
+      {.store = std::shared_ptr<memory::Store>(&*store_, [](memory::Store*) {}),
+       .calls = std::make_shared<const memory::CallLog>(memory::CallLogOptions{.path = path})});
+  ASSERT_THAT(memory, testing::Succeeds());
+  ASSERT_THAT(memory->Log({.op = "memory_search",
+                           .layer = "bridge",
+                           .memory_type = "store",
+                           .run = "run-1",
+                           .details = {{"query", "linker"}}}),
+              testing::Succeeds());
+  const auto line = ParseJson(*ReadFile(path));
+  ASSERT_TRUE(line);
+  EXPECT_EQ(FindString(*line, "op"), "memory_search");
+  EXPECT_EQ(FindString(*line, "branch_id"), "root");
+  EXPECT_EQ(FindString(*line, "phase"), "ask");
+  EXPECT_EQ(FindString(*line, "run_id"), "run-1");
+  EXPECT_EQ((*memory::ReadsByPhase(path))["ask"], 1);
+  EXPECT_THAT(Open().Log({.op = "show"}), testing::Succeeds());  // without a log: nothing
+}
+
 TEST_F(RunMemoryTest, ABranchThatIsNotThereIsSaidAtOnce) {
   const auto opened = RunMemory::Open(
       {.store = std::shared_ptr<memory::Store>(&*store_, [](memory::Store*) {}), .branch = "n9"});

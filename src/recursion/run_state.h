@@ -58,6 +58,14 @@ struct RunState {
     return request.limits.output_chars.value_or(small() ? 4000 : 20000);
   }
   std::int64_t reserve_output() const { return ReserveOutput(profile, options.root); }
+
+  // Into memory_calls.jsonl; that it cannot be written is a warning.
+  void LogMemory(memory::LoggedCall call) const {
+    if (!memory) return;
+    call.run = log.run();
+    const Status logged = memory->Log(std::move(call));
+    if (!logged) log.Warn(0, "memory_not_logged", Json(logged.error().message));
+  }
 };
 
 }  // namespace dossier::recursion
