@@ -55,7 +55,9 @@ Status RunRepositoryBench(const std::string& folder);
 // store: CPU seconds memory.load. Later ones: CPU seconds of a query, the 50 best, in a batch of
 // all, memory.search, and of the first search of a view, memory.first; bytes by which memory grows
 // for that one, memory.peak. The `ref`s found are in FOLDER/hits.jsonl, a list a query.
-Status RunMemoryBench(const std::string& folder);
+// `embedding`, unless it is "", is a folder with weights.safetensors and tokenizer.json of a model
+// for vectors.
+Status RunMemoryBench(const std::string& folder, const std::string& embedding);
 
 // A memory store beside a bare FTS5 table in the same journal mode. CPU seconds of 100,000 texts of
 // 74 bytes: memory.load, memory.fts5_load. Wall seconds of 8 processes that write 250 texts each,

@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import zipfile
 
 _FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-venv"))
 _PACKAGES = ["rlms==0.1.3", "droste==0.26.0", "files-to-prompt==0.6", "tiktoken==0.14.0", "tantivy==0.27.0",
@@ -12,6 +13,7 @@ _DONE = _FOLDER / "dossier-bench-packages"
 _LLM_FOLDER = _FOLDER.with_name("bench-llm")  # apart: its many plug-in points slow nothing else
 _LLM_PACKAGE = "llm==0.36"
 LLM = str(_LLM_FOLDER / "bin/llm")
+_WORDLLAMA_PACKAGE = "wordllama==0.4.0.post1"
 _NPM_FOLDER = pathlib.Path(os.path.expanduser("~/.cache/dossier/bench-npm"))
 _REPOMIX_PACKAGE = "repomix@1.14.0"
 REPOMIX = str(_NPM_FOLDER / "node_modules/.bin/repomix")
@@ -66,6 +68,24 @@ def prepare() -> str:
         return problem
     _DONE.write_text(wanted)
     return ""
+
+
+def prepare_wordllama() -> tuple[str, str]:
+    """(folder of weights.safetensors and tokenizer.json, what went wrong or ""), from PyPI."""
+    folder = _FOLDER.with_name("bench-wordllama")
+    weights, tokenizer = folder / "weights.safetensors", folder / "tokenizer.json"
+    if weights.exists() and tokenizer.exists():
+        return str(folder), ""
+    print(f"fetching {_WORDLLAMA_PACKAGE} from PyPI into {folder}", file=sys.stderr)
+    problem = _install([["/usr/bin/python3", "-m", "pip", "download", "--quiet", "--no-deps",
+                         "--only-binary", ":all:", "-d", str(folder), _WORDLLAMA_PACKAGE]])
+    if problem:
+        return "", problem
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as package:
+        weights.write_bytes(package.read("wordllama/weights/l2_supercat_256.safetensors"))
+        tokenizer.write_bytes(package.read("wordllama/tokenizers/l2_supercat_tokenizer_config.json"))
+    return str(folder), ""
 
 
 def prepare_llm() -> str:

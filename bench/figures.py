@@ -17,6 +17,7 @@ import conversations
 import environment
 import inputs
 import memory_inputs
+import memory_novel
 import packing
 import repository
 import timing
@@ -637,15 +638,41 @@ def memory_search(setting: Setting) -> list[Figure]:
                       _megabytes)]
     rows += [_at_most("a view of 10,000 rows rendered into 24,000 characters, CPU",
                       _bench_program(setting, "render")["memory.render"], "goal", 0.02, 1, _seconds)]
-    talk = _memory_folder(setting, "talk", lambda folder: memory_inputs.dialogues(folder, seed=7))
-    _bench_program(setting, "memory", str(talk))
+    for name, what, make in _MEMORY_QUESTIONS:
+        rows += _memory_recall(setting, name, what, make)
+    return rows
+
+
+_MEMORY_QUESTIONS = (
+    ("talk", "dialogues", lambda folder: memory_inputs.dialogues(folder, seed=7)),
+    ("novel", "a novel", memory_novel.paragraphs_and_questions))
+
+
+def _memory_recall(setting: Setting, name: str, what: str,
+                   make: Callable[[pathlib.Path], None]) -> list[Figure]:
+    """Where the evidence of questions stands: by default, with vectors, in FTS5."""
+    try:
+        folder = _memory_folder(setting, name, make)
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:  # a package that is not there
+        return [Figure(f"{what}: evidence of questions", problem=str(error))]
+    _bench_program(setting, "memory", str(folder))
+    rows = []
     for peer, title, goals in (("fts5", "FTS5, OR", {5: 1, 10: 1.05, 20: 1, 50: 1}),
                                ("fts5-as-given", "FTS5, all words", {10: 1.25})):
-        _memory_peer(peer, talk)
-        rows += [_at_least(f"evidence among the first {places}", _recall(talk, "hits", places),
-                           title, _recall(talk, peer, places), goal)
+        _memory_peer(peer, folder)
+        rows += [_at_least(f"{what}: evidence among the first {places}",
+                           _recall(folder, "hits", places), title, _recall(folder, peer, places),
+                           goal)
                  for places, goal in goals.items()]
-    return rows
+    (folder / "hits.jsonl").rename(folder / "default.jsonl")
+    embedding, problem = environment.prepare_wordllama()
+    if problem:
+        return [*rows, Figure(f"{what}: evidence, with vectors", problem=problem)]
+    _bench_program(setting, "memory", str(folder), embedding)
+    return rows + [_at_least(f"{what}: evidence among the first {places}, with vectors",
+                             _recall(folder, "hits", places), "without",
+                             _recall(folder, "default", places), 1)
+                   for places in (5, 10, 20)]
 
 
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {

@@ -1,6 +1,6 @@
 // dossier_bench sandbox | jail | commands | conversation FOLDER | engine FOLDER completions|batch |
-// tokens FILE | assembly FILE | repository FOLDER | model | memory FOLDER | memory-store |
-// render: figures as lines of JSON, for bench/run; instant-server: a port.
+// tokens FILE | assembly FILE | repository FOLDER | model | memory FOLDER [EMBEDDING] |
+// memory-store | render: figures as lines of JSON, for bench/run; instant-server: a port.
 
 #include <fmt/format.h>
 
@@ -31,8 +31,8 @@ int main(int argc, char** argv) {
     done = bench::RunRepositoryBench(argv[2]);
   } else if (group == "model" && argc == 2) {
     done = bench::RunModelBench();
-  } else if (group == "memory" && argc == 3) {
-    done = bench::RunMemoryBench(argv[2]);
+  } else if (group == "memory" && (argc == 3 || argc == 4)) {
+    done = bench::RunMemoryBench(argv[2], argc == 4 ? argv[3] : "");
   } else if (group == "memory-store" && argc == 2) {
     done = bench::RunMemoryStoreBench();
   } else if (group == "render" && argc == 2) {
@@ -40,11 +40,11 @@ int main(int argc, char** argv) {
   } else if (group == "instant-server" && argc == 2) {
     done = bench::RunInstantServer();
   } else {
-    fmt::print(
-        stderr,
-        "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
-        "engine FOLDER completions|batch | tokens FILE | assembly FILE | "
-        "repository FOLDER | model | memory FOLDER | memory-store | render | instant-server\n");
+    fmt::print(stderr,
+               "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
+               "engine FOLDER completions|batch | tokens FILE | assembly FILE | "
+               "repository FOLDER | model | memory FOLDER [EMBEDDING] | memory-store | render | "
+               "instant-server\n");
     return 2;
   }
   if (done) return 0;

@@ -1,11 +1,14 @@
 #include "measure.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <string>
 
 namespace dossier::bench {
 
@@ -28,6 +31,29 @@ std::int64_t PeakBytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss * 1024;
+}
+
+namespace {
+
+// "VmHWM:     1234 kB" of /proc/self/status.
+std::int64_t StatusBytes(std::string_view name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name)) return std::stoll(line.substr(name.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
+}  // namespace
+
+MemoryGrowth::MemoryGrowth() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak is what is resident now
+  before_ = StatusBytes("VmRSS");
+}
+
+std::int64_t MemoryGrowth::Grown() const {
+  return std::max<std::int64_t>(StatusBytes("VmHWM") - before_, 0);
 }
 
 void Report(std::string_view name, const Samples& samples) {

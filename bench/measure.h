@@ -41,6 +41,17 @@ double CpuSeconds();
 // The most memory that this process ever had resident.
 std::int64_t PeakBytes();
 
+// How much memory this process has resident now, and the most since then: Grown() is 0 where what
+// was free inside the process was enough. Gives free memory back first, so that it is not.
+class MemoryGrowth {
+ public:
+  MemoryGrowth();
+  std::int64_t Grown() const;  // bytes
+
+ private:
+  std::int64_t before_;
+};
+
 // Prints one line on stdout.
 void Report(std::string_view name, const Samples& samples);
 

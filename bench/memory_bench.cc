@@ -9,6 +9,7 @@
 #include "benches.h"
 #include "measure.h"
 #include "memory/store.h"
+#include "memory/token_embedder.h"
 
 namespace dossier::bench {
 namespace {
@@ -71,11 +72,16 @@ Result<std::string> SearchAll(const memory::View& view, const std::vector<Line>&
 
 }  // namespace
 
-Status RunMemoryBench(const std::string& folder) {
+Status RunMemoryBench(const std::string& folder, const std::string& embedding) {
   const std::string path = folder + "/memory.sqlite";
   const bool is_new = !Exists(path);
-  DOSSIER_ASSIGN_OR_RETURN(const auto store,
-                           memory::Store::Open({.path = path, .mode = memory::OpenMode::kCreate}));
+  memory::StoreOptions options{.path = path, .mode = memory::OpenMode::kCreate};
+  if (!embedding.empty()) {
+    options.embedder = memory::MakeTokenEmbedder({.name = "embedding",
+                                                  .weights = embedding + "/weights.safetensors",
+                                                  .tokenizer = embedding + "/tokenizer.json"});
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, memory::Store::Open(std::move(options)));
   if (is_new) {
     DOSSIER_ASSIGN_OR_RETURN(const auto texts, ReadLines(folder + "/texts.jsonl", "text"));
     Samples load;
@@ -88,13 +94,13 @@ Status RunMemoryBench(const std::string& folder) {
   DOSSIER_ASSIGN_OR_RETURN(const auto queries, ReadLines(folder + "/queries.jsonl", "query"));
   const std::vector<Line> first(queries.begin(), queries.begin() + 1);
   Samples peak, one, all;
-  const std::int64_t memory_before = PeakBytes();
   for (int round = 0; round < kRounds; ++round) {
     DOSSIER_ASSIGN_OR_RETURN(const memory::View view, store->Snapshot(memory::kRootBranch));
+    const MemoryGrowth memory;
     const double start = CpuSeconds();
     DOSSIER_ASSIGN_OR_RETURN(std::string refs, SearchAll(view, first));
     one.Add(CpuSeconds() - start);
-    if (round == 0) peak.Add(static_cast<double>(PeakBytes() - memory_before));
+    if (round == 0) peak.Add(static_cast<double>(memory.Grown()));
   }
   for (int round = 0; round < kRounds; ++round) {
     // What is kept between queries is made in each round.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "assembly/yaml_fields.h"
+#include "model/embedding_files.h"
 
 namespace dossier::cli {
 namespace {
@@ -143,10 +144,10 @@ Result<MemoryConfig> ReadMemoryConfig(const config::Config& config) {
   });
   DOSSIER_RETURN_IF_ERROR(
       assembly::ReadFields<MemoryConfig>(node, section->second.file, kFields, &memory));
-  if (memory.embed_model != "none") {
-    return MakeError(ErrorCode::kConfig,
-                     "{}: memory.embed_model is \"{}\": this version has none; leave it out",
-                     section->second.file, memory.embed_model);
+  if (memory.embed_model == kNoEmbedModel) return memory;
+  if (const auto known = model::FindEmbeddingSource(memory.embed_model); !known) {
+    return MakeError(ErrorCode::kConfig, "{}: memory.embed_model: {}, {}", section->second.file,
+                     known.error().message, kNoEmbedModel);
   }
   return memory;
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "config/config.h"
@@ -18,6 +19,8 @@
 #include "memory/store.h"
 
 namespace dossier::cli {
+
+inline constexpr std::string_view kNoEmbedModel = "none";
 
 struct MemoryConfig {
   std::optional<bool> enabled;  // unset: where a store is named
@@ -31,7 +34,7 @@ struct MemoryConfig {
   memory::PressureLevel consolidation_trigger = memory::PressureLevel::kHigh;
   bool log_enabled = true;            // memory_log_enabled
   std::int64_t log_max_chars = 1000;  // memory_log_max_chars; code points of one text
-  std::string embed_model = "none";
+  std::string embed_model = std::string(kNoEmbedModel);  // of model/embedding_files.h
 };
 
 // Errors: kConfig with FILE:LINE:COL and the key, for unknown keys too, with the nearest.

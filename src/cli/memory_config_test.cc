@@ -95,7 +95,7 @@ TEST(MemoryConfigTest, WhatCannotBeIsToldByItsPlace) {
       {"pressure_thresholds: {high: 0.99}", "must ascend"},
       {"pressure_thresholds: {low: 0}", "low"},
       {"recall_consolidation_threshold: 0.5", "1"},
-      {"embed_model: mine", "this version has none"},
+      {"embed_model: mine", "no embedding model \"mine\"; known: wordllama, none"},
       {"[]", "must be a map"},
   };
   for (const Case& c : kCases) {

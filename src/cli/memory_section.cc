@@ -119,7 +119,8 @@ Result<std::optional<std::string>> MemorySection(
                            WishReader(with, variables).Read(limits.memory_budget_chars));
   const std::string path = MemoryStorePath(wish.store, config, memory::OpenMode::kExisting);
   if (!Exists(path)) return std::nullopt;
-  DOSSIER_ASSIGN_OR_RETURN(const auto store, memory::Store::Open(StoreOptionsOf(settings, path)));
+  DOSSIER_ASSIGN_OR_RETURN(memory::StoreOptions options, StoreOptionsOf(settings, config, path));
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, memory::Store::Open(std::move(options)));
   DOSSIER_ASSIGN_OR_RETURN(const memory::View view, store->Snapshot(wish.branch, wish.at));
   if (wish.show == "all") {
     DOSSIER_ASSIGN_OR_RETURN(memory::Rendered rendered, memory::Render(view, limits, wish.render));

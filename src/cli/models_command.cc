@@ -43,9 +43,11 @@ void AddModelsCommand(CLI::App& models, ModelsArguments* arguments) {
   CLI::App& prices = add("prices", "dollars for a million tokens");
   prices.add_option("--provider", arguments->provider, "only of this provider");
   prices.add_flag("--json", arguments->json, "one object");
-  CLI::App& pull = add("pull", "fetch the local model (1.1 GB), or add a GGUF file");
+  CLI::App& pull =
+      add("pull", "fetch the local model (1.1 GB) or one for memory, or add a GGUF file");
   pull.add_option("name", arguments->name,
-                  "a .gguf file, which is linked, not copied; or the https address of one");
+                  "a .gguf file, which is linked, not copied; the https address of one; or "
+                  "wordllama, which memory can search with (19 MB)");
   pull.add_option("--sha256", arguments->sha256, "what the file at the address must have")
       ->type_name("HEX");
   CLI::App& start = add("start", "start the local server now");

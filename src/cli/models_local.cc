@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "cli/pull_view.h"
 #include "cli/terminal.h"
+#include "model/embedding_files.h"
 #include "model/local_fetch.h"
 #include "model/local_pull.h"
 #include "model/local_server.h"
@@ -69,6 +70,16 @@ Status PullAddress(const ModelsArguments& arguments, const std::string& data,
   return {};
 }
 
+Status PullEmbeddingModel(const model::EmbeddingSource& source, const std::string& data,
+                          const CancelToken& cancel, std::ostream& out) {
+  DOSSIER_ASSIGN_OR_RETURN(const model::EmbeddingFiles files,
+                           model::PullEmbedding(source, data, /*fetch=*/nullptr, cancel));
+  out << fmt::format(
+      "{} is here, checked: {}\n`memory: {{embed_model: {}}}` in dossier.yml uses it\n",
+      source.name, Safe(files.weights), source.name);
+  return {};
+}
+
 Status ShowStopped(const std::string& data, const ModelsArguments& arguments,
                    const CancelToken& cancel, std::ostream& out) {
   const auto weights = model::FindWeights(data, model::DefaultWeights().name);
@@ -106,6 +117,9 @@ Status PullModel(const ModelsArguments& arguments, const CancelToken& cancel, st
   if (!arguments.sha256.empty()) {
     return MakeError(ErrorCode::kUsage,
                      "--sha256 is for a file that is fetched from an https address");
+  }
+  if (const auto source = model::FindEmbeddingSource(name)) {
+    return PullEmbeddingModel(**source, data, cancel, out);
   }
   if (name.empty() || LocalName(name) == model::DefaultWeights().name) {
     return PullDefault(data, cancel, out, err);

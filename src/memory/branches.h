@@ -23,6 +23,9 @@ namespace dossier::memory {
 // [A-Za-z0-9_.:-]{1,128} (MEM-3). Errors: kInvalidArgument with the name.
 Status CheckBranchName(std::string_view name);
 
+// 1 to 128 code points, no control characters (MEM-9). Errors: kInvalidArgument "bad_key: …".
+Status CheckCoreKey(std::string_view key);
+
 Result<std::vector<Branch>> LoadBranches(Connection& connection);  // by id
 Result<std::optional<Branch>> LookUpBranch(Connection& connection, std::string_view name);
 // Errors: kNotFound `no branch "n9"; known: root, n1`.
@@ -38,6 +41,7 @@ struct ViewRequest {
   std::optional<Seq> at;  // unset: the newest
   Micros now = 0;
   IndexUse index = IndexUse::kIndex;
+  std::shared_ptr<const Embedder> embedder = nullptr;
 };
 // `connection` reads what is loaded at once, `connections` gives those for later. Errors also:
 // kNotFound (a write that is not there), kInvalidArgument (one that was pruned).

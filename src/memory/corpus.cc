@@ -35,6 +35,11 @@ Result<std::vector<TextRow>> ReadRows(Connection& connection, const View::State&
   static const std::string kSql = VisibleRecords(
       "r.id, r.at, r.thread, r.tokens", "AND CASE r.tier WHEN 'recall' THEN ?2 ELSE ?3 END");
   std::vector<TextRow> rows;
+  // Room for all rows at once, as far as ids tell: what is not used costs no memory.
+  constexpr std::int64_t kMostReserved = 1 << 20;
+  DOSSIER_ASSIGN_OR_RETURN(const auto newest, ReadInt(connection, "SELECT max(id) FROM records"));
+  rows.reserve(
+      static_cast<std::size_t>(std::clamp<std::int64_t>(newest.value_or(0), 0, kMostReserved)));
   std::unordered_map<std::string, std::uint32_t> threads = {{"", 0}};
   DOSSIER_RETURN_IF_ERROR(ForEachRow(
       connection, kSql,
@@ -195,6 +200,21 @@ Result<std::shared_ptr<const std::vector<bool>>> Corpus::Allowed(Connection& con
       },
       query.kind, query.thread, query.since, query.until, tags));
   return allowed;
+}
+
+Result<std::shared_ptr<const VectorTable>> Corpus::Vectors(Connection& connection,
+                                                           const View::State& state,
+                                                           std::size_t dimensions) {
+  const std::lock_guard lock(mutex_);
+  if (!vectors_) {
+    std::vector<std::string> core;
+    for (std::size_t place = 0; place < core_terms_.size(); ++place) {
+      core.push_back(CoreText(state.core[place]));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(
+        vectors_, VectorTable::Load(connection, *state.embedder, {table_, core, dimensions}));
+  }
+  return vectors_;
 }
 
 Result<std::shared_ptr<Corpus>> Corpora::Get(Connection& connection, const View::State& state,

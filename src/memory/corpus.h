@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "memory/search.h"
 #include "memory/text_table.h"
+#include "memory/vectors.h"
 #include "memory/view_state.h"
 
 namespace dossier::memory {
@@ -59,6 +60,11 @@ class Corpus {
                                                            const View::State& state,
                                                            const Query& query);
 
+  // For a view with an embedder, whose vectors have `dimensions`; made when first asked for.
+  Result<std::shared_ptr<const VectorTable>> Vectors(Connection& connection,
+                                                     const View::State& state,
+                                                     std::size_t dimensions);
+
  private:
   using Found = std::map<std::string, std::shared_ptr<const TermPostings>, std::less<>>;
   using Builders = std::map<std::string, PostingsBuilder, std::less<>>;
@@ -74,6 +80,7 @@ class Corpus {
   std::mutex mutex_;
   Found kept_;
   std::size_t kept_bytes_ = 0;
+  std::shared_ptr<const VectorTable> vectors_;
 };
 
 // The corpora of one view, each loaded when first asked for.

@@ -56,9 +56,12 @@ class Selection {
  public:
   Selection(const TextTable& table, std::size_t limit) : table_(table), limit_(limit) {}
 
+  // What is not above it cannot be kept, whatever rounding does.
+  double Floor() const {
+    return best_.size() == limit_ ? std::max(best_.front().score - 1 / kRoundTo, 0.0) : 0.0;
+  }
+
   void Take(TextNumber text, double score) {
-    // Cheap for the many that are too low, whatever rounding does.
-    if (best_.size() == limit_ && score < best_.front().score - 1 / kRoundTo) return;
     const RankedText candidate{text, RoundScore(score)};
     const auto is_better = [&](const RankedText& a, const RankedText& b) { return IsBetter(a, b); };
     if (best_.size() == limit_) {
@@ -108,10 +111,24 @@ std::vector<RankedText> BestTexts(const TextTable& table, Unit unit,
       scores[text] += weight * saturation.Of(text, f);
     });
   }
+  return TakeBest(table, scores, allowed, limit);
+}
+
+std::vector<RankedText> TakeBest(const TextTable& table, std::span<const double> scores,
+                                 const std::vector<bool>* allowed, std::size_t limit) {
+  if (limit == 0) return {};
   Selection best(table, limit);
-  for (TextNumber text = 0; text < table.size(); ++text) {
-    if (scores[text] > 0 && (allowed == nullptr || (*allowed)[text])) {
+  constexpr TextNumber kBlock = 64;  // texts that are passed over together: most are too low
+  double floor = 0;
+  for (TextNumber start = 0; start < table.size(); start += kBlock) {
+    const TextNumber end = std::min(start + kBlock, table.size());
+    bool any = false;
+    for (TextNumber text = start; text < end; ++text) any |= scores[text] > floor;
+    if (!any) continue;
+    for (TextNumber text = start; text < end; ++text) {
+      if (!(scores[text] > floor) || (allowed != nullptr && !(*allowed)[text])) continue;
       best.Take(text, scores[text]);
+      floor = best.Floor();
     }
   }
   return std::move(best).Finish();

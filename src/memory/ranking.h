@@ -24,6 +24,7 @@ namespace dossier::memory {
 inline constexpr std::size_t kListLimit = 200;  // texts of a list that fusion looks at (MEM-41)
 inline constexpr double kRecordsWeight = 1.5;
 inline constexpr double kWindowsWeight = 1.0;
+inline constexpr double kVectorsWeight = 1.0;  // MEM-45
 
 // To 1e-9: scores that differ by less are equal (MEM-42).
 double RoundScore(double score);
@@ -41,6 +42,10 @@ struct RankedText {
 std::vector<RankedText> BestTexts(const TextTable& table, Unit unit,
                                   std::span<const TermPostings* const> terms,
                                   const std::vector<bool>* allowed, std::size_t limit = kListLimit);
+
+// The best `limit` of the texts by `scores`, one each: those above 0. `allowed` as above.
+std::vector<RankedText> TakeBest(const TextTable& table, std::span<const double> scores,
+                                 const std::vector<bool>* allowed, std::size_t limit);
 
 // One term's part in the score of one text, with the numbers it was made of.
 struct ScorePart {

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "memory/terms.h"
+#include "memory/vectors.h"
 
 namespace dossier::memory {
 namespace {
@@ -27,12 +28,12 @@ Result<IndexWrite> FindIndexWrite(Connection& connection) {
   return HasFts5() ? IndexWrite::kWrite : IndexWrite::kMarkStale;
 }
 
-Result<RowWriter> RowWriter::Make(Connection& connection) {
+Result<RowWriter> RowWriter::Make(Connection& connection, const Embedder* embedder) {
   // Numbers of rows that are gone are not given again.
   DOSSIER_ASSIGN_OR_RETURN(
       const auto last, ReadInt(connection, "SELECT seq FROM sqlite_sequence WHERE name = 'ops'"));
   DOSSIER_ASSIGN_OR_RETURN(const IndexWrite index, FindIndexWrite(connection));
-  return RowWriter(connection, last.value_or(0) + 1, index);
+  return RowWriter(connection, last.value_or(0) + 1, index, embedder);
 }
 
 Result<Seq> RowWriter::AddOp(const OpRow& op) {
@@ -71,6 +72,10 @@ Result<std::int64_t> RowWriter::AddRecord(std::int64_t branch_id, const Record& 
         Run(*connection_, "INSERT INTO tags VALUES(?, ?, ?)", id, i, record.tags[i]));
   }
   DOSSIER_RETURN_IF_ERROR(AddToIndex(id, record.text));
+  if (embedder_) {
+    DOSSIER_RETURN_IF_ERROR(
+        KeepVector(*connection_, *embedder_, {.hash = hash, .text = record.text}));
+  }
   return id;
 }
 

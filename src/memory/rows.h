@@ -16,6 +16,7 @@
 
 #include "memory/branches.h"
 #include "memory/connection.h"
+#include "memory/embedder.h"
 #include "memory/types.h"
 
 namespace dossier::memory {
@@ -36,7 +37,8 @@ std::string TextHash(std::string_view text);  // SHA-256, 32 bytes
 
 class RowWriter {
  public:
-  static Result<RowWriter> Make(Connection& connection);
+  // `embedder`, which outlives it, makes the vectors of records; null: they get none.
+  static Result<RowWriter> Make(Connection& connection, const Embedder* embedder = nullptr);
 
   // The number of the write that is being put together.
   Seq next_seq() const { return next_seq_; }
@@ -49,13 +51,14 @@ class RowWriter {
   Status AddHidden(std::int64_t branch_id, std::int64_t record_id, HideReason reason);
 
  private:
-  RowWriter(Connection& connection, Seq next_seq, IndexWrite index)
-      : connection_(&connection), next_seq_(next_seq), index_(index) {}
+  RowWriter(Connection& connection, Seq next_seq, IndexWrite index, const Embedder* embedder)
+      : connection_(&connection), next_seq_(next_seq), index_(index), embedder_(embedder) {}
   Status AddToIndex(std::int64_t id, std::string_view text);
 
   Connection* connection_;
   Seq next_seq_;
   IndexWrite index_;
+  const Embedder* embedder_;
 };
 
 }  // namespace dossier::memory

@@ -56,20 +56,6 @@ struct List {
   WeightedList places;
 };
 
-// The texts of a further list that the table has and the filters let through.
-Result<List> ReadFurtherList(const FurtherList& further, const Query& query, const Corpus& corpus,
-                             const std::vector<bool>* allowed) {
-  DOSSIER_ASSIGN_OR_RETURN(const std::vector<ScoredRecord> records, further.best(query));
-  List list{.name = further.name, .unit = std::nullopt, .places = {.weight = further.weight}};
-  for (const ScoredRecord& record : records) {
-    const auto text = record.id > 0 ? corpus.table().Find(record.id) : std::nullopt;
-    if (!text || (allowed != nullptr && !(*allowed)[*text])) continue;
-    list.places.texts.push_back({.text = *text, .score = RoundScore(record.score)});
-    if (list.places.texts.size() == kListLimit) break;
-  }
-  return list;
-}
-
 // A query at work: what it found, and what its hits are made of.
 class SearchRun {
  public:
@@ -116,10 +102,16 @@ class SearchRun {
     };
     add("records", Unit::kRecord, kRecordsWeight);
     add("windows", Unit::kWindow, kWindowsWeight);
-    for (const FurtherList& further : query_.further_lists) {
-      DOSSIER_ASSIGN_OR_RETURN(List list, ReadFurtherList(further, query_, corpus_, allowed.get()));
-      lists_.push_back(std::move(list));
-    }
+    return state_.embedder ? AddNearest(*state_.embedder, allowed.get()) : Status();
+  }
+
+  Status AddNearest(const Embedder& embedder, const std::vector<bool>* allowed) {
+    DOSSIER_ASSIGN_OR_RETURN(const Vector query, embedder.Embed(query_.text));
+    if (query.empty()) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const auto vectors,
+                             corpus_.Vectors(connection_, state_, query.size()));
+    lists_.push_back(
+        {embedder.name(), std::nullopt, {kVectorsWeight, vectors->Best(query, allowed)}});
     return {};
   }
 
@@ -199,7 +191,7 @@ class SearchRun {
 Result<std::vector<Hit>> View::Search(const Query& query) const {
   if (TrimSpace(query.text).empty()) return MakeError(ErrorCode::kUsage, "query is empty");
   const std::vector<std::string> terms = QueryTerms(query.text);
-  if (terms.empty() && query.further_lists.empty()) return std::vector<Hit>();
+  if (terms.empty() && !state_->embedder) return std::vector<Hit>();
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
   DOSSIER_ASSIGN_OR_RETURN(
       const std::shared_ptr<Corpus> corpus,

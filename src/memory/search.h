@@ -1,5 +1,6 @@
 // Ranked search over the records of a view: BM25 over records and over windows of neighbours, fused
-// (MEM-37 to MEM-45).
+// (MEM-37 to MEM-45). Where the store has an embedder, the nearest windows by their vectors are a
+// third list.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<Hit> hits,
 //                            view.Search({.text = "Why did the linker fail?", .k = 5}));
@@ -11,7 +12,6 @@
 #ifndef DOSSIER_MEMORY_SEARCH_H_
 #define DOSSIER_MEMORY_SEARCH_H_
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,20 +24,6 @@ namespace dossier::memory {
 // What a query may look through. Summaries are searched with archival records.
 enum class SearchTier : std::uint8_t { kRecall, kArchival, kCore };
 
-// A list that is made in another way, for the fusion (MEM-45): by the likeness of embeddings, say.
-struct Query;
-struct ScoredRecord {
-  std::int64_t id = 0;
-  double score = 0;
-};
-struct FurtherList {
-  std::string name;     // a model's
-  double weight = 1.0;  // a place in the list counts weight / (20 + rank)
-  // Records, best first, any of the store: those that the view does not show, or that the query's
-  // filters leave out, are passed over. Its error is that of the search.
-  std::function<Result<std::vector<ScoredRecord>>(const Query& query)> best;
-};
-
 struct Query {
   std::string text;
   int k = 10;  // hits, at most; 1 to 200 from a model, any from a person
@@ -45,9 +31,8 @@ struct Query {
   std::vector<std::string> tags;  // a hit has all of them
   std::optional<std::string> kind;
   std::optional<std::string> thread;
-  std::optional<Micros> since;             // inclusive
-  std::optional<Micros> until;             // inclusive
-  std::vector<FurtherList> further_lists;  // none: no network, no model
+  std::optional<Micros> since;  // inclusive
+  std::optional<Micros> until;  // inclusive
 };
 
 // One term's part in a score.

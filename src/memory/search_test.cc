@@ -325,27 +325,6 @@ TEST(SearchTest, OfALongQueryTheRarestTermsCount) {  // MEM-38
   EXPECT_EQ(terms.front().term, "common");                         // in all texts, but the first
 }
 
-TEST(SearchTest, FurtherListsJoinTheFusion) {  // MEM-45
-  TestStore store;
-  AddExample(store);
-  const std::int64_t other = AddText(store, "no word in common");
-  Query query{.text = "linker"};
-  query.further_lists.push_back(
-      {.name = "model", .best = [&](const Query&) -> Result<std::vector<ScoredRecord>> {
-         return std::vector<ScoredRecord>{{999, 0.9}, {other, 0.5}};
-       }});
-  const std::vector<Hit> hits = Search(store.View(), query);
-  const auto found = std::ranges::find(hits, other, [](const Hit& hit) { return hit.record.id; });
-  ASSERT_NE(found, hits.end());
-  EXPECT_EQ(found->score, 0.05);
-  EXPECT_EQ(found->places[0].list, "model");
-  EXPECT_EQ(found->places[0].score, 0.5);
-  query.further_lists[0].best = [](const Query&) -> Result<std::vector<ScoredRecord>> {
-    return MakeError(ErrorCode::kUnavailable, "no model");
-  };
-  EXPECT_THAT(store.View().Search(query), FailsWith(ErrorCode::kUnavailable, "no model"));
-}
-
 TEST(SearchTest, TenThousandQueriesGiveTheSameBytesTwice) {  // MEM-T30
   TestStore store;
   Random random(/*seed=*/4102);

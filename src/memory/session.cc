@@ -43,13 +43,17 @@ Result<std::unique_ptr<SessionImpl>> SessionImpl::Begin(Connection& connection,
       LoadChain(connection, {.branch = setup.branch, .now = setup.now, .index = setup.index}));
   state.chain.front().last = std::numeric_limits<Seq>::max();  // its own writes are seen too
   state.chain_json = ChainJson(state.chain);
-  DOSSIER_ASSIGN_OR_RETURN(const RowWriter rows, RowWriter::Make(connection));
+  DOSSIER_ASSIGN_OR_RETURN(const RowWriter rows,
+                           RowWriter::Make(connection, setup.options.embedder.get()));
   return std::make_unique<SessionImpl>(connection, setup, std::move(state), rows);
 }
 
 Result<View> SessionImpl::Snapshot() {
   return LoadView(connections_, connection_,
-                  {.branch = branch(), .now = setup_.now, .index = setup_.index});
+                  {.branch = branch(),
+                   .now = setup_.now,
+                   .index = setup_.index,
+                   .embedder = setup_.options.embedder});
 }
 
 Result<Seq> SessionImpl::AddOp(std::string_view op, JsonObject details) {

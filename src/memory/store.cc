@@ -3,6 +3,7 @@
 #include "memory/fork.h"
 #include "memory/session_impl.h"
 #include "memory/store_impl.h"
+#include "memory/vectors.h"
 
 namespace dossier::memory {
 namespace {
@@ -130,8 +131,9 @@ Result<std::vector<Branch>> StoreImpl::Branches() const {
 
 Result<View> StoreImpl::Snapshot(std::string_view branch, std::optional<Seq> at) const {
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
-  return LoadView(readers_, lease.connection(),
-                  {.branch = branch, .at = at, .now = Now(), .index = index_});
+  return LoadView(
+      readers_, lease.connection(),
+      {.branch = branch, .at = at, .now = Now(), .index = index_, .embedder = options_.embedder});
 }
 
 Status StoreImpl::Transact(std::string_view branch, const WriteContext& context, const Work& work) {
@@ -176,7 +178,12 @@ Result<PruneCounts> StoreImpl::Prune(Seq before, PruneMode mode) {
 }
 
 Result<std::vector<std::string>> StoreImpl::Check(CheckMode mode) {
-  if (mode == CheckMode::kRebuildIndex) DOSSIER_RETURN_IF_ERROR(writer_.Run(RebuildIndex));
+  if (mode == CheckMode::kRebuildIndex) {
+    DOSSIER_RETURN_IF_ERROR(writer_.Run([&](Connection& connection) -> Status {
+      DOSSIER_RETURN_IF_ERROR(RebuildIndex(connection));
+      return options_.embedder ? KeepMissingVectors(connection, *options_.embedder) : Status();
+    }));
+  }
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
   if (mode == CheckMode::kRebuildIndex) DOSSIER_RETURN_IF_ERROR(FindIndex(lease.connection()));
   return CheckRows(lease.connection());
@@ -196,12 +203,22 @@ Status StoreImpl::Remember(std::string_view key, std::string_view text) {
 
 Status StoreImpl::ReadRows(const RowWork& work) const {
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
-  return work({.connection = lease.connection(), .now = Now(), .redaction = options_.redaction});
+  // One state of the file, whatever is written meanwhile.
+  DOSSIER_ASSIGN_OR_RETURN(store::Savepoint state,
+                           store::Savepoint::Begin(lease.connection().db()));
+  DOSSIER_RETURN_IF_ERROR(work({.connection = lease.connection(),
+                                .now = Now(),
+                                .redaction = options_.redaction,
+                                .embedder = options_.embedder.get()}));
+  return state.Release();
 }
 
 Status StoreImpl::WriteRows(const RowWork& work) {
   return writer_.Run([&](Connection& connection) {
-    return work({.connection = connection, .now = Now(), .redaction = options_.redaction});
+    return work({.connection = connection,
+                 .now = Now(),
+                 .redaction = options_.redaction,
+                 .embedder = options_.embedder.get()});
   });
 }
 

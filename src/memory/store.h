@@ -28,6 +28,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "memory/embedder.h"
 #include "memory/schema.h"
 #include "memory/session.h"
 #include "memory/types.h"
@@ -45,6 +46,7 @@ struct StoreOptions {
   Durability durability = Durability::kNormal;
   Redaction redaction = Redaction::kOn;
   std::shared_ptr<const Clock> clock = SystemClock();
+  std::shared_ptr<const Embedder> embedder;  // null: search goes by words alone (MEM-45)
   std::string new_store_id;                  // tests: 32 hex digits
   Millis busy_wait{60'000};                  // for another process
   Placement placement = Placement::kDetect;  // tests say which
@@ -87,6 +89,7 @@ struct RowAccess {
   Connection& connection;
   Micros now = 0;
   Redaction redaction = Redaction::kOn;
+  const Embedder* embedder = nullptr;
 };
 
 class Store {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "memory/connection.h"
+#include "memory/embedder.h"
 #include "memory/types.h"
 #include "memory/view.h"
 
@@ -45,6 +46,7 @@ struct View::State {
   std::vector<CoreEntry> core;   // live, by key
   IndexUse index = IndexUse::kIndex;
   std::shared_ptr<Connections> connections;
+  std::shared_ptr<const Embedder> embedder;          // null: none
   std::shared_ptr<Corpora> corpora = MakeCorpora();  // what searches keep for the next one
 };
 
@@ -52,6 +54,8 @@ struct View::State {
 std::string_view WithChain();
 // Of `records AS r` joined with `chain`: why the view does not show it, or NULL.
 std::string_view HiddenBy();
+// The same, for queries that look at many records.
+std::string HiddenByInScan();
 // Whether it is shown: neither hidden nor anything but consolidated.
 std::string_view IsShown();
 
