@@ -96,15 +96,13 @@ void MemoryCall::LogOperations(const memory::BlockResult& result) const {
   });
 }
 
-void MemoryCall::AppendWith(
-    const std::function<Status(const memory::CallLog& log, memory::LoggedCall call)>& append)
-    const {
+void MemoryCall::AppendWith(const std::function<Status(const memory::CallLog& log,
+                                                       memory::LoggedCall call)>& append) const {
   if (!settings_.log_enabled) return;
   const std::string path = MemoryStorePath(arguments_.store, config_, OpenMode::kExisting);
-  const Status logged = append(CallLogOf(settings_, path, clock_),
-                               {.branch = arguments_.branch,
-                                .node = arguments_.node,
-                                .phase = arguments_.phase});
+  const Status logged =
+      append(CallLogOf(settings_, path, clock_),
+             {.branch = arguments_.branch, .node = arguments_.node, .phase = arguments_.phase});
   if (!logged && !global_.quiet) {
     PrintWarning(err_, fmt::format("not logged: {}", logged.error().message));
   }

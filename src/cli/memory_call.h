@@ -85,8 +85,8 @@ class MemoryCall {
         err_(err) {}
 
   // What `append` adds to the log, unless there is none.
-  void AppendWith(
-      const std::function<Status(const memory::CallLog& log, memory::LoggedCall call)>& append) const;
+  void AppendWith(const std::function<Status(const memory::CallLog& log, memory::LoggedCall call)>&
+                      append) const;
 
   const MemoryArguments& arguments_;
   const GlobalFlags& global_;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/text.h"
 #include "conversation/chat_rig_for_test.h"
 #include "memory/store_for_test.h"
 #include "testing/result_matchers.h"
@@ -73,11 +74,9 @@ TEST(ChatMemoryTest, WhatIsSharedInOneConversationIsKnownInTheNext) {
 TEST(ChatMemoryTest, UsesOfMemoryAreLoggedWithTheirRun) {
   MemoryRig rig;
   const std::string path = rig.memories.folder() + "/memory_calls.jsonl";
-  rig.memory.calls =
-      std::make_shared<const memory::CallLog>(memory::CallLogOptions{.path = path});
-  rig.SayAll("We compile with icpx",
-             {R"(<memory_update>{"core_get": "compiler"}</memory_update>)",
-              fmt::format("{}Noted.", kSetCompiler)});
+  rig.memory.calls = std::make_shared<const memory::CallLog>(memory::CallLogOptions{.path = path});
+  rig.SayAll("We compile with icpx", {R"(<memory_update>{"core_get": "compiler"}</memory_update>)",
+                                      fmt::format("{}Noted.", kSetCompiler)});
   std::vector<std::string> calls;
   const std::string text = *ReadFile(path);
   for (const std::string_view one : Split(text, '\n')) {

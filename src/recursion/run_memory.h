@@ -37,6 +37,7 @@ class RunMemory {
   static Result<RunMemory> Open(const AskMemory& memory);
   // For a session below this one: a fork of the branch as it is now, named after the run and the
   // session's path in its tree. It sees what was known then; what it writes stays its own.
+  // Nothing calls it yet: sub-calls of this version are plain questions, without code or memory.
   Result<RunMemory> ForSubSession(std::string_view run, std::string_view path) const;
 
   const std::string& branch() const { return memory_.branch; }
