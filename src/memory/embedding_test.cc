@@ -214,8 +214,8 @@ TEST(VectorTest, OnlyTheDirectionIsKept) {
 }
 
 TEST(VectorTest, LongVectorsDoNotOverflow) {
-  const Vector longest(200'000, 127);
-  EXPECT_EQ(Dot(longest, longest), 200'000LL * 127 * 127);
+  const Vector longest(200'001, 127);
+  EXPECT_EQ(Dot(longest, longest), 200'001LL * 127 * 127);
   EXPECT_EQ(Cosine(longest, longest), 1);
 }
 

@@ -20,6 +20,14 @@ TextTable::TextTable(std::vector<TextRow> rows) {
     first_.push_back(row.thread == 0 || i == 0 || rows[i - 1].thread != row.thread);
     total_length_ += row.length;
   }
+  by_id_.resize(count);
+  std::iota(by_id_.begin(), by_id_.end(), 0U);
+  std::ranges::sort(by_id_, {},
+                    [&](TextNumber text) { return std::tuple(rows[text].at, rows[text].id); });
+  ages_.resize(count);
+  for (std::uint32_t age = 0; age < count; ++age) ages_[by_id_[age]] = age;
+  std::ranges::sort(by_id_, {}, [&](TextNumber text) { return ids_[text]; });
+  std::vector<TextRow>().swap(rows);  // half of the memory that a search needs at its most
   window_lengths_.reserve(count);
   for (TextNumber text = 0; text < count; ++text) {
     std::uint32_t length = lengths_[text];
@@ -28,13 +36,6 @@ TextTable::TextTable(std::vector<TextRow> rows) {
     window_lengths_.push_back(length);
     total_window_length_ += length;
   }
-  by_id_.resize(count);
-  std::iota(by_id_.begin(), by_id_.end(), 0U);
-  std::ranges::sort(by_id_, {},
-                    [&](TextNumber text) { return std::tuple(rows[text].at, rows[text].id); });
-  ages_.resize(count);
-  for (std::uint32_t age = 0; age < count; ++age) ages_[by_id_[age]] = age;
-  std::ranges::sort(by_id_, {}, [&](TextNumber text) { return ids_[text]; });
 }
 
 double TextTable::average_length(Unit unit) const {
