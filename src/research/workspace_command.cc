@@ -13,11 +13,12 @@ Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePl
       .mount = services.config->exec.workspace_mount,
       .binds = services.binds,
       .environment = services.environment,
-      .network = services.config->exec.network,
+      .network = place.network.value_or(services.config->exec.network),
       .image = place.image,
       .gpu = services.config->exec.use_gpu ? SandboxSpec::Gpu::kYes : SandboxSpec::Gpu::kNo};
   spec.environment.insert(spec.environment.end(), place.environment.begin(),
                           place.environment.end());
+  spec.binds.insert(spec.binds.end(), place.binds.begin(), place.binds.end());
   DOSSIER_RETURN_IF_ERROR(backend->Start(spec));
   Result<CommandResult> result = backend->Run(command, cancel);
   backend->Stop();

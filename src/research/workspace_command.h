@@ -13,6 +13,7 @@
 #ifndef DOSSIER_RESEARCH_WORKSPACE_COMMAND_H_
 #define DOSSIER_RESEARCH_WORKSPACE_COMMAND_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct WorkspacePlace {
   std::string workspace;  // absolute path on the host
   std::string image;      // Node::worker_image; "": that of the configuration
   std::vector<std::string> environment;
+  std::vector<Bind> binds;               // beside those of the services
+  std::optional<NetworkPolicy> network;  // unset: exec.network
 };
 
 Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,

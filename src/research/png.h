@@ -1,0 +1,42 @@
+// PNG images, read and written, so that a plot is known to decode before a model is shown it.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const std::string small, FitPng(bytes, kMaxImageSide));
+//
+// Reads every form of the standard (ISO/IEC 15948:2004): 1 to 16 bits, gray, colours, palette,
+// alpha, interlaced. A transparent colour that is no palette entry is shown as it is.
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_RESEARCH_PNG_H_
+#define DOSSIER_RESEARCH_PNG_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace dossier::research {
+
+inline constexpr std::uint32_t kMaxImageSide = 2048;      // pixels, of what a model gets (RSP-38)
+inline constexpr std::uint64_t kMaxPngPixels = 64 << 20;  // above it an image is refused
+
+struct Image {
+  std::uint32_t width = 0, height = 0;
+  std::string rgba;  // four bytes a pixel, line by line
+};
+
+// Errors: kDamaged naming what is wrong; kTooLong (kMaxPngPixels).
+Result<Image> DecodePng(std::string_view bytes);
+std::string EncodePng(const Image& image);
+// The mean of the pixels that fall on each; as it is if no side is longer. `max_side` > 0.
+Image ScaledDown(Image image, std::uint32_t max_side);
+
+// `bytes` as they are if they decode and no side is longer, else a smaller image. Errors: as
+// DecodePng.
+Result<std::string> FitPng(std::string_view bytes, std::uint32_t max_side);
+
+std::string Base64(std::string_view bytes);  // RFC 4648, padded
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_PNG_H_
