@@ -150,6 +150,7 @@ Status ForEachField(SomeNode& node, const Visit& visit) {
   one("is_buggy_plots", node.is_buggy_plots);
   one("plots", node.plots);
   one("plot_code", node.plot_code);
+  one("plot_plan", node.plot_plan);
   one("plot_analyses", node.plot_analyses);
   one("vlm_feedback_summary", node.vlm_feedback_summary);
   one("datasets_successfully_tested", node.datasets_successfully_tested);

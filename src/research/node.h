@@ -59,7 +59,7 @@ struct Node {
   std::optional<Metric> metric;
   bool is_buggy = false, is_buggy_plots = false;
   std::vector<std::string> plots;  // relative to the run folder
-  std::string plot_code;
+  std::string plot_code, plot_plan;
   std::vector<std::string> plot_analyses;
   std::string vlm_feedback_summary;
   std::vector<std::string> datasets_successfully_tested;

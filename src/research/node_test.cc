@@ -32,6 +32,7 @@ Node FullNode() {
   node.is_buggy = node.is_buggy_plots = node.is_seed_node = node.is_seed_agg_node = true;
   node.plots = {"nodes/a/plots/p.png"};
   node.plot_code = "plt";
+  node.plot_plan = "one curve";
   node.plot_analyses = {"a line"};
   node.vlm_feedback_summary = "good";
   node.datasets_successfully_tested = {"large"};

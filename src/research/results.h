@@ -18,11 +18,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "research/caller.h"
 #include "research/node.h"
+#include "research/phases.h"
+#include "research/workspace_command.h"
 
 namespace dossier::research {
 
@@ -53,6 +56,12 @@ struct RunResults {
   const Node* Best() const { return Find(best_node); }                 // null: none
   std::vector<const Node*> GoodNodes(std::string_view primary) const;  // best first, no reruns
 };
+
+// Expected outputs of a node that end in .npy, relative to the run folder.
+std::vector<std::string> ResultFiles(const Node& node);
+// Lets a script in this workspace read what the nodes of the run wrote, at the paths of
+// ResultFiles. Makes the workspace, a link `nodes` in it, and the folder `working`. Errors: kIo.
+Status ShowNodes(const Services& services, WorkspacePlace* place);
 
 }  // namespace dossier::research
 
