@@ -4,7 +4,7 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const Citations found, GatherCitations(services, results, cancel));
 //   // paper/references.bib holds found.entries
 //
-// Sources: writeup.citations.bibtex and .search_url of the configuration. Without one, or when none
+// Sources: citations.bibtex and .search_url of the configuration. Without one, or when none
 // answers, there are no citations and a warning says so. Errors: those of Caller::Call; kIo.
 
 #ifndef DOSSIER_RESEARCH_CITATIONS_H_

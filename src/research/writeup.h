@@ -12,6 +12,7 @@
 #define DOSSIER_RESEARCH_WRITEUP_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
@@ -40,6 +41,10 @@ struct Paper {
 // Writes paper/: paper.tex, references.bib, the figures, paper.pdf.
 Result<Paper> MakePaper(const Services& services, const RunResults& results,
                         const PaperParts& parts, const CancelToken& cancel);
+
+// Puts one version of the paper into paper/; without a PDF none is left there. Errors: kIo.
+Status KeepPaper(const Services& services, std::string_view tex, std::string_view pdf,
+                 const std::vector<std::string>& figures);
 
 }  // namespace dossier::research
 

@@ -1,0 +1,118 @@
+#include "research/citations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "research/literature.h"
+#include "research/research_rig_for_test.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::research {
+namespace {
+
+using ::dossier::testing::Succeeds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kBib = R"(
+@article{hoare62, title={Quicksort}, author={C. A. R. Hoare}, year=1962}
+@article{noyear, title={Quicksort again}}
+@article{other, title={Fast Fourier transforms}, year=1965}
+)";
+
+class CitationsTest : public ::testing::Test {
+ protected:
+  CitationsTest() { rig_.Write("mine.bib", kBib); }
+  Citations Make() {
+    auto found = GatherCitations(rig_.services, rig_.results, {});
+    EXPECT_THAT(found, Succeeds());
+    return found ? *found : Citations();
+  }
+  static std::vector<std::string> Keys(const Citations& found) {
+    std::vector<std::string> keys;
+    for (const BibEntry& entry : found.entries) keys.push_back(entry.key);
+    return keys;
+  }
+  ResearchRig rig_;
+};
+
+TEST_F(CitationsTest, WithoutASourceTheyAreSkippedAndTheFileIsEmpty) {  // RSP-42
+  const Citations found = Make();
+  EXPECT_THAT(found.entries, IsEmpty());
+  EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("citations.bibtex")));
+  EXPECT_EQ(rig_.Read("paper/references.bib"), "");
+  EXPECT_THAT(rig_.caller.requests, IsEmpty());
+}
+
+TEST_F(CitationsTest, WhatIsChosenOfAFileIsAddedOnlyWithTitleYearAndKey) {  // RSP-42
+  rig_.config.citation_bibtex = rig_.folder() + "/mine.bib";
+  rig_.caller.Reply("citations", R"({"Query":"quicksort"})");
+  rig_.caller.Reply("citation_choice",
+                    R"({"Selected":[0,1,7,"hoare62",-1],"Description":"the method"})");
+  rig_.caller.Reply("citations", R"({"Query":""})");
+  const Citations found = Make();
+  EXPECT_THAT(Keys(found), ElementsAre("hoare62"));
+  EXPECT_THAT(rig_.Read("paper/references.bib"), HasSubstr("@article{hoare62,"));
+  const OwnSection* results = rig_.caller.Section("citation_choice", "results");
+  ASSERT_NE(results, nullptr);
+  EXPECT_EQ(results->value.as_array().size(), 1U);  // the entry without a year is no result
+}
+
+TEST_F(CitationsTest, AQueryThatWasAskedBeforeAndTheLimitOfRoundsAreTheEnd) {  // RSP-42
+  rig_.config.citation_bibtex = rig_.folder() + "/mine.bib";
+  rig_.config.citation_rounds = 3;
+  for (int i = 0; i < 9; ++i)
+    rig_.caller.Reply("citations", fmt::format(R"({{"Query":"q{}"}})", i));
+  Make();
+  EXPECT_EQ(rig_.caller.Count("citations"), 3U);
+  rig_.caller.requests.clear();
+  for (int i = 0; i < 9; ++i) rig_.caller.Reply("citations_2", R"({"Query":"Q3"})");
+  Make();
+  EXPECT_EQ(rig_.caller.Count("citations"), 2U);
+}
+
+TEST_F(CitationsTest, OfflineIsSaidAndIsNoError) {  // RSP-42
+  rig_.config.citation_search_url = "https://example.org/search?q={query}";
+  rig_.caller.Reply("citations", R"({"Query":"sorting"})");
+  EXPECT_THAT(Make().warnings, ElementsAre(HasSubstr("there is no network")));
+}
+
+TEST_F(CitationsTest, AnAnswerOfASearchIsKeptSoThatAResumedRunSeesTheSame) {  // RSP-42, RSP-48
+  rig_.config.citation_search_url = "https://example.org/search?q={query}";
+  std::vector<std::string> urls;
+  rig_.services.fetch = [&](const std::string& url, const CancelToken&) -> Result<std::string> {
+    urls.push_back(url);
+    return std::string(R"({"data":[{"title":"Sorting in C","year":2001,"venue":"J. Sort",
+        "authors":[{"name":"Ann Mei"}],"abstract":"Fast."},{"title":"No year"}]})");
+  };
+  for (int run = 0; run < 2; ++run) {
+    rig_.caller.Reply("citations", R"({"Query":"sort ä"})");
+    rig_.caller.Reply("citation_choice", R"({"Selected":[0]})");
+    rig_.caller.Reply("citations", R"({"Query":""})");
+    EXPECT_THAT(Keys(Make()), ElementsAre("mei2001sorting"));
+  }
+  EXPECT_THAT(urls, ElementsAre("https://example.org/search?q=sort%20%C3%A4"));
+}
+
+TEST(LiteratureTest, EntriesThatShareMostWordsComeFirst) {
+  const auto best = BestMatches(ParseBibtex(kBib), "fast quicksort transforms");
+  ASSERT_EQ(best.size(), 3U);
+  EXPECT_EQ(best[0].key, "other");
+  EXPECT_THAT(BestMatches(ParseBibtex(kBib), "zebra"), IsEmpty());
+}
+
+TEST(LiteratureTest, ASearchMayAnswerInBibtexInJsonOrInNothingKnown) {
+  EXPECT_EQ(ReadSearchReply(kBib).size(), 3U);
+  EXPECT_EQ(ReadSearchReply(R"({"data":[{"title":"T","citationStyles":
+      {"bibtex":"@misc{k, title={T}, year={1999}}"}}]})")[0]
+                .key,
+            "k");
+  for (const std::string_view reply : {"", "<html>", "[1]", R"({"data":7})", R"({"data":[3]})"}) {
+    for (const BibEntry& entry : ReadSearchReply(reply)) EXPECT_FALSE(IsCitable(entry)) << reply;
+  }
+}
+
+}  // namespace
+}  // namespace dossier::research

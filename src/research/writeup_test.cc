@@ -1,0 +1,184 @@
+#include "research/writeup.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/assets.h"
+#include "research/exec_local.h"
+#include "research/latex.h"
+#include "research/latex_build.h"
+#include "research/research_rig_for_test.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::research {
+namespace {
+
+using ::dossier::testing::Succeeds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string Document(std::string_view body) {
+  return fmt::format(
+      "\\documentclass{{article}}\n\\usepackage{{graphicx}}\n\\begin{{document}}\n"
+      "{}\n\\end{{document}}\n",
+      body);
+}
+std::string Fenced(std::string_view tex) { return fmt::format("```latex\n{}```\n", tex); }
+
+class WriteupTest : public ::testing::Test {
+ protected:
+  WriteupTest() { rig_.config.writeup_reflections = 0; }
+  Paper Make(PaperParts parts = {}) {
+    for (const std::string& figure : parts.figures) rig_.Write("figures/" + figure, TinyPng());
+    auto paper = MakePaper(rig_.services, rig_.results, parts, {});
+    EXPECT_THAT(paper, Succeeds());
+    return paper ? *paper : Paper();
+  }
+  void WithoutLatex() { rig_.script->On("command -v *"); }
+  // A LaTeX that fails for documents that hold `\bad`.
+  void WithLatex() {
+    rig_.script->On("command -v *").Says("latexmk\npdflatex\n");
+    rig_.script->On("latexmk *")
+        .Does([](const Command&, const std::string& folder,
+                 const CancelToken&) -> Result<CommandResult> {
+          const std::string tex = *ReadFile(folder + "/paper.tex");
+          if (tex.find("\\bad") != std::string::npos) {
+            static_cast<void>(
+                WriteFileAtomic(folder + "/paper.log", "! Undefined control sequence.\nl.4 \\bad"));
+            return CommandResult{.status = 12};
+          }
+          static_cast<void>(WriteFileAtomic(folder + "/paper.pdf", "%PDF-1.5 " + tex));
+          static_cast<void>(WriteFileAtomic(folder + "/paper.log",
+                                            "Output written on paper.pdf (9 pages, 12 bytes).\n"));
+          return CommandResult{.status = 0};
+        });
+  }
+
+  ResearchRig rig_;
+};
+
+TEST_F(WriteupTest, WithoutLatexThereIsASourceAndAMessage) {  // RSP-43, RSP-T17
+  WithoutLatex();
+  rig_.caller.Reply("writeup", Fenced(Document("Text.")));
+  const Paper paper = Make({.figures = {"a.png"}});
+  EXPECT_EQ(paper.tex, "paper/paper.tex");
+  EXPECT_EQ(paper.pdf, "");
+  EXPECT_THAT(paper.message, HasSubstr("none of latexmk, pdflatex and tectonic"));
+  EXPECT_EQ(rig_.Read("paper/paper.tex"), Document("Text."));
+  EXPECT_EQ(rig_.Read("paper/figures/a.png"), TinyPng());
+}
+
+TEST_F(WriteupTest, AFaultyPaperIsRefusedAndAfterThreeTheTemplateStays) {  // RSP-43, RSP-T17
+  WithoutLatex();
+  const std::pair<std::string_view, std::string_view> kFaults[] = {
+      {"\\includegraphics{gone.png}", "there is no figure gone.png"},
+      {"\\cite{gone}", "there is no reference gone"},
+      {"\\write18{ls}", "\\write18 runs a program"}};
+  for (const auto& [body, fault] : kFaults) rig_.caller.Reply("writeup", Fenced(Document(body)));
+  const Paper paper = Make();
+  ASSERT_EQ(rig_.caller.refusals.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_THAT(rig_.caller.refusals[i], HasSubstr(std::string(kFaults[i].second)));
+  }
+  EXPECT_THAT(paper.warnings, Contains("writeup: the template is kept"));
+  EXPECT_THAT(rig_.Read("paper/paper.tex"), HasSubstr("\\title{Sorting \\& <speed>}"));
+}
+
+TEST_F(WriteupTest, TheLastVersionThatCompiledIsKept) {  // RSP-43
+  WithLatex();
+  rig_.config.writeup_reflections = 3;
+  rig_.caller.Reply("writeup", Fenced(Document("one \\bad")));
+  rig_.caller.Reply("writeup_reflection", Fenced(Document("two")));
+  rig_.caller.Reply("writeup_reflection", Fenced(Document("three \\bad")));
+  rig_.caller.Reply("writeup_reflection", Fenced(Document("four \\input{/etc/x}")));
+  const Paper paper = Make();
+  EXPECT_EQ(rig_.Read("paper/paper.tex"), Document("two"));
+  EXPECT_EQ(rig_.Read("paper/paper.pdf"), "%PDF-1.5 " + Document("two"));
+  EXPECT_EQ(paper.pages, 9);
+  EXPECT_EQ(paper.message, "");
+  EXPECT_THAT(paper.warnings, ElementsAre(HasSubstr("9 pages; the limit is 8")));
+  const OwnSection* checker = rig_.caller.Section("writeup_reflection", "checker");
+  ASSERT_NE(checker, nullptr);
+  EXPECT_THAT(ToJson(checker->value), HasSubstr("Undefined control sequence"));
+}
+
+TEST_F(WriteupTest, AReflectionSeesUnusedFiguresAndEndsWhenTheModelIsDone) {  // RSP-43
+  WithLatex();
+  rig_.config.writeup_reflections = 3;
+  rig_.caller.Reply("writeup", Fenced(Document("\\includegraphics{a}")));
+  rig_.caller.Reply("writeup_reflection", "I am done");
+  Make({.figures = {"a.png", "b.png"}});
+  EXPECT_EQ(rig_.caller.Count("writeup_reflection"), 1U);
+  const OwnSection* unused = rig_.caller.Section("writeup_reflection", "unused_figures");
+  ASSERT_NE(unused, nullptr);
+  EXPECT_EQ(ToJson(unused->value), R"(["b.png"])");
+}
+
+TEST_F(WriteupTest, WithNoModelTheTemplateIsThePaper) {  // RSP-46
+  WithoutLatex();
+  rig_.results.models = Models::kNone;
+  Make();
+  EXPECT_THAT(rig_.caller.requests, IsEmpty());
+  EXPECT_TRUE(rig_.Has("paper/paper.tex"));
+}
+
+TEST(LatexBuildTest, PagesAndErrorsAreReadFromTheLog) {
+  EXPECT_EQ(LatexPages("x\nOutput written on paper.pdf (12 pages,\n 3456 bytes).\n"), 12);
+  EXPECT_EQ(LatexPages("Output written on pap\ner.pdf (1 page, 3 bytes)."), 1);
+  EXPECT_EQ(LatexPages("No pages of output."), 0);
+  EXPECT_EQ(LatexErrors("a\n! LaTeX Error: File `x' not found.\nb\nl.3 \\x\n", 9),
+            "! LaTeX Error: File `x' not found.\nl.3 \\x\n");
+}
+
+TEST(PaperTemplateTest, TheBuiltInTemplatePassesTheChecks) {  // RSP-43
+  const auto tex = BuiltInAsset("data/research/paper.tex");
+  ASSERT_TRUE(tex);
+  EXPECT_THAT(CheckLatex(*tex, {}), IsEmpty());
+}
+
+// The real thing, where LaTeX and the sandbox are.
+class RealLatexTest : public WriteupTest {
+ protected:
+  void SetUp() override {
+    rig_.services.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
+    rig_.services.backend = [](std::string_view) { return MakeLocalBackend({}); };
+    const auto built = BuildLatex(rig_.services, {.tex = Document("Hello.")}, {});
+    if (!built) GTEST_SKIP() << "the sandbox is not available here: " << built.error().message;
+    if (built->state == LatexBuild::State::kNoLatex) GTEST_SKIP() << "no LaTeX is installed here";
+    ASSERT_EQ(built->state, LatexBuild::State::kBuilt) << built->message;
+    EXPECT_EQ(built->pages, 1);
+  }
+};
+
+TEST_F(RealLatexTest, TheTemplateCompilesWithFiguresAndCitations) {  // RSP-43, RSP-T17
+  const auto entries = ParseBibtex(
+      "@article{hoare62, title={Quicksort}, author={C. Hoare}, "
+      "journal={Comp. J.}, year=1962}");
+  std::string tex(*BuiltInAsset("data/research/paper.tex"));
+  const std::size_t at = tex.find("\\section{Results}");
+  tex.insert(at, "\\includegraphics{a.png} \\cite{hoare62}\n");
+  rig_.caller.Reply("writeup", Fenced(tex));
+  const Paper paper = Make({.figures = {"a.png"}, .citations = entries});
+  EXPECT_EQ(paper.pdf, "paper/paper.pdf") << paper.message;
+  EXPECT_EQ(paper.pages, 1);
+}
+
+TEST_F(RealLatexTest, NoProgramIsRunAndNoFileOutsideIsRead) {  // RSP-43
+  const std::string secret = rig_.folder() + "/secret.tex";
+  ASSERT_TRUE(WriteFileAtomic(secret, "SECRET"));
+  for (const std::string& body :
+       {fmt::format("\\input{{{}}}", secret), std::string("\\input{/etc/passwd}")}) {
+    const auto built = BuildLatex(rig_.services, {.tex = Document(body)}, {});
+    ASSERT_THAT(built, Succeeds());
+    EXPECT_EQ(built->state, LatexBuild::State::kFailed) << body;
+  }
+  const auto built =
+      BuildLatex(rig_.services, {.tex = Document("\\immediate\\write18{touch written}x")}, {});
+  ASSERT_THAT(built, Succeeds());
+  EXPECT_FALSE(rig_.Has("workers/paper/latex/written"));
+}
+
+}  // namespace
+}  // namespace dossier::research
