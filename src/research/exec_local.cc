@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <utility>
 
 #include "base/file.h"
@@ -14,6 +15,8 @@
 
 namespace dossier::research {
 namespace {
+
+namespace fs = std::filesystem;
 
 using sandbox::JailMount;
 
@@ -143,10 +146,29 @@ class LocalBackend final : public ExecBackend {
     return jail;
   }
 
+  // A link that a command left where a bind goes would lead the host's own mkdir out of the
+  // workspace.
+  Status ClearPlaces() const {
+    for (const Bind& bind : spec_.binds) {
+      const fs::path inside = fs::path(bind.mount).lexically_relative(spec_.mount);
+      if (inside.empty() || *inside.begin() == "..") continue;
+      fs::path place = spec_.workspace;
+      for (const fs::path& name : inside) {
+        place /= name;
+        std::error_code error;
+        if (!fs::is_symlink(place, error)) continue;
+        DOSSIER_RETURN_IF_ERROR(RemoveAll(place.string()));
+        break;
+      }
+    }
+    return {};
+  }
+
   Result<CommandResult> RunInJail(const Command& command, const CancelToken& cancel) const {
     const std::vector<std::string> argv =
         command.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", command.command}
                              : command.argv;
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces());
     CommandResult result;
     Outputs outputs(command, options_.output_bytes, result);
     sandbox::Io io{.cancel = cancel};

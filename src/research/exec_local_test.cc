@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <thread>
+#include <filesystem>
 
 #include "base/file.h"
 #include "research/exec_backends.h"
@@ -151,6 +151,17 @@ TEST_F(ExecLocalTest, BindsAreReadOnlyUnlessSaid) {  // RSP-22
   spec_.binds[0].access = Bind::Access::kWrite;
   ASSERT_THAT(Start(), Succeeds());
   EXPECT_EQ(Shell("echo x > data/x").status, 0);
+}
+
+TEST_F(ExecLocalTest, ALinkWhereABindGoesLeadsNowhere) {  // RSP-23
+  ASSERT_THAT(MakeFolders(folder_->path() + "/data"), Succeeds());
+  ASSERT_THAT(MakeFolders(folder_->path() + "/elsewhere"), Succeeds());
+  ASSERT_THAT(MakeFolders(spec_.workspace), Succeeds());
+  std::filesystem::create_symlink(folder_->path() + "/elsewhere", spec_.workspace + "/link");
+  spec_.binds = {{folder_->path() + "/data", "/workspace/link/data"}};
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  EXPECT_FALSE(Exists(folder_->path() + "/elsewhere/data"));
+  EXPECT_EQ(Shell("test -d link/data").status, 0);
 }
 
 TEST_F(ExecLocalTest, RootIsRefusedAndAStopForgetsTheWorkspace) {  // RSP-24

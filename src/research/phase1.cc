@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "research/cuts.h"
 #include "research/phase0.h"
+#include "research/phase_files.h"
 #include "research/phase_history.h"
 #include "research/relaxed_json.h"
 
@@ -142,9 +143,9 @@ class Installer {
   }
 
   Status Mark() const {
-    const std::string path = MarkPath();
-    DOSSIER_RETURN_IF_ERROR(MakeFolders(path.substr(0, path.rfind('/'))));
-    return WriteFileAtomic(path, std::to_string(recorded_));
+    constexpr std::string_view kFolder = kInstallMark.substr(0, kInstallMark.find('/'));
+    DOSSIER_RETURN_IF_ERROR(MakeOwnFolder(context_.work.workspace, kFolder));
+    return WriteFileAtomic(MarkPath(), std::to_string(recorded_));
   }
 
   Json Progress(int step) const {

@@ -176,10 +176,31 @@ Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& c
 Status CopyWorkspace(const std::string& from, const std::string& to) {
   DOSSIER_RETURN_IF_ERROR(RemoveAll(to));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(to));
+  const fs::path source(from), target(to);
   std::error_code error;
-  fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  fs::recursive_directory_iterator entry(source, error), end;
+  while (!error && entry != end) {
+    const fs::path place = target / entry->path().lexically_relative(source);
+    const fs::file_type type = entry->symlink_status(error).type();
+    if (type == fs::file_type::symlink) {
+      fs::copy_symlink(entry->path(), place, error);
+    } else if (type == fs::file_type::directory) {
+      fs::create_directory(place, entry->path(), error);
+    } else if (type == fs::file_type::regular) {
+      fs::copy_file(entry->path(), place, error);
+    }
+    if (!error) entry.increment(error);
+  }
   if (error) return MakeError(ErrorCode::kIo, "copy {} to {}: {}", from, to, error.message());
   return {};
+}
+
+Status MakeOwnFolder(const std::string& workspace, std::string_view name) {
+  const std::string path = fmt::format("{}/{}", workspace, name);
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type != fs::file_type::directory) DOSSIER_RETURN_IF_ERROR(RemoveAll(path));
+  return MakeFolders(path);
 }
 
 }  // namespace dossier::research

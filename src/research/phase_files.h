@@ -35,8 +35,13 @@ std::optional<std::string> MissingOutput(const std::string& workspace, const std
 // kInvalidArgument (a compiled language without a compiler among `compilers`).
 Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& context);
 
-// Copies a workspace, links as links, into a folder that is made. Errors: kIo.
+// Copies a workspace, links as links, into a folder that is made. What is no file, folder or link
+// is left out. Errors: kIo.
 Status CopyWorkspace(const std::string& from, const std::string& to);
+
+// A folder of ours in the workspace; whatever else a program put in its place, such as a link,
+// goes.
+Status MakeOwnFolder(const std::string& workspace, std::string_view name);
 
 }  // namespace dossier::research
 

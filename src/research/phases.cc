@@ -211,7 +211,8 @@ class PhaseRunner {
         DOSSIER_RETURN_IF_ERROR(log.Line(
             fmt::format("{} {} bytes, mode {}", file.path, file.content.size(), file.mode)));
       }
-    } else if (written.error().code == ErrorCode::kInvalidArgument) {
+    } else if (written.error().code == ErrorCode::kInvalidArgument ||
+               written.error().code == ErrorCode::kPermission) {
       context_.Fail("CodingError", written.error().message);
       DOSSIER_RETURN_IF_ERROR(log.Line(written.error().message));
     } else {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 
@@ -510,6 +511,43 @@ TEST_F(PhasesTest, ARerunHasTheSeedAndAWorkspaceOfItsOwn) {  // RSP-36
   OpenLog();
   ASSERT_THAT(RerunArtifacts(Parts(), again, first.artifacts, {}), Succeeds());
   EXPECT_EQ(script_->commands().size(), commands);
+}
+
+TEST_F(PhasesTest, APlantedSecretIsNowhereUnderTheRunFolder) {  // RSP-15, RSP-T6
+  if (auto backend = MakeLocalBackend({}); !(*backend)->Start({.workspace = Path("try")})) {
+    GTEST_SKIP() << "no sandbox here";
+  }
+  setenv("MY_API_KEY", "planted-4711", 1);
+  caller_.Next("phase0_plan", R"({"goal_summary": "x"})");
+  caller_.Next("phase1_step0", R"({"command": "env", "done": true})");
+  caller_.Next("draft", R"({"coding": {"workspace": {"files": {"a.sh": "env"}}},
+      "compile": {"build_plan": {"language": "python"}},
+      "run": {"commands": ["env; cat /proc/*/environ; printenv > working/sort_data.npy"]}})");
+  Services parts = Parts();
+  parts.environment = {"PATH=/usr/bin:/bin"};
+  parts.backend = [](std::string_view) { return MakeLocalBackend({}); };
+  EXPECT_THAT(RunPhases(parts, work_, {}), Succeeds());
+  unsetenv("MY_API_KEY");
+  log_.reset();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_->path())) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_THAT(ReadFile(entry.path().string()).value_or(""), Not(HasSubstr("planted-4711")))
+        << entry.path();
+  }
+}
+
+TEST_F(PhasesTest, ALinkInPlaceOfTheMarkLeadsNowhere) {  // RSP-23
+  script_->On("evil").Does([&](const Command&, const std::string& workspace, const CancelToken&) {
+    (void)RemoveAll(workspace + "/.dossier");
+    std::filesystem::create_directory_symlink(folder_->path(), workspace + "/.dossier");
+    return Result<CommandResult>(CommandResult{.status = 0});
+  });
+  caller_.Next("phase0_plan", R"({"goal_summary": "x"})");
+  caller_.Next("phase1_step0", R"({"command": "evil", "done": true})");
+  work_.last = Phase::kInstall;
+  EXPECT_EQ(Run().exc_type, "");
+  EXPECT_FALSE(Exists(Path("phase1_step")));
+  EXPECT_EQ(ReadFile(fmt::format("{}/{}", work_.workspace, kInstallMark)).value_or(""), "1");
 }
 
 TEST_F(PhasesTest, AProgramRunsInTheLocalSandbox) {  // RSP-T9, RSP-T10, RSP-T26
