@@ -272,11 +272,14 @@ Result<std::unique_ptr<ContainerBackend>> MakeContainerBackend(ContainerOptions 
   return std::make_unique<Container>(std::move(options), std::move(*program));
 }
 
-Status CheckSameImage(const ImageRef& before, const ImageRef& now) {
-  if (before.digest.empty() || before.digest == now.digest) return {};
-  return MakeError(ErrorCode::kUnavailable,
-                   "the image {} has the digest {}, but the run began with {}", now.path,
-                   now.digest.empty() ? "of no file" : now.digest, before.digest);
+Status CheckSameImage(std::string_view before, const ImageRef& now) {
+  const std::string digest = now.digest.empty() ? "no digest" : "sha256:" + now.digest;
+  if (before == digest) return {};
+  return MakeError(
+      ErrorCode::kUnavailable,
+      "the image {} has {}, but the run began with {}: give it the image back, or start "
+      "a new run",
+      now.path, digest, before);
 }
 
 }  // namespace dossier::research

@@ -65,9 +65,9 @@ class ContainerBackend : public ExecBackend {
 // (no image).
 Result<std::unique_ptr<ContainerBackend>> MakeContainerBackend(ContainerOptions options);
 
-// On a resume: the image must be the one that the run began with. Errors: kUnavailable with both
-// digests.
-Status CheckSameImage(const ImageRef& before, const ImageRef& now);
+// On a resume: the image must be the one that the run began with, as Environment::container_digest
+// says ("sha256:…"). Errors: kUnavailable with both digests.
+Status CheckSameImage(std::string_view before, const ImageRef& now);
 
 }  // namespace dossier::research
 

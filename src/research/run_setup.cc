@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "research/exec_container.h"
 #include "research/memory_options.h"
 #include "research/output_name.h"
 #include "research/probe.h"
@@ -158,6 +159,17 @@ Result<Environment> ProbeNow(const RunOrder& order, const ProbeConfig& config,
   return found;
 }
 
+// A resumed run goes on in the image that it began with.
+Status CheckImage(const RunOrder& order, const Environment& before) {
+  if (before.container_digest == "NA") return {};
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend, order.backend(kProbeWorker));
+  const std::string workspace = InFolder(order, run_files::Worker(kProbeWorker)) + "/probe";
+  DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = workspace}));
+  const ImageRef now = backend->Facts().image;
+  backend->Stop();
+  return CheckSameImage(before.container_digest, now);
+}
+
 Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& cancel) {
   Services& services = setup->driver.services;
   services.environment = AllowedEnvironment(order.environment);
@@ -165,6 +177,7 @@ Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& ca
   if (const store::Event* event = setup->log->Recorded("probe.done", "probe")) {
     const Json* recorded = Find(event->data, "environment");
     DOSSIER_ASSIGN_OR_RETURN(found, ReadEnvironment(recorded ? *recorded : Json()));
+    DOSSIER_RETURN_IF_ERROR(CheckImage(order, found));
   } else {
     DOSSIER_ASSIGN_OR_RETURN(found, ProbeNow(order, ProbeOf(order, services.environment), cancel));
     DOSSIER_RETURN_IF_ERROR(
