@@ -7,7 +7,9 @@
 namespace dossier::memory {
 namespace {
 
-std::string TierList(const std::vector<Tier>& tiers) {
+// None stands for all.
+std::string TierList(std::vector<Tier> tiers) {
+  if (tiers.empty()) tiers = {Tier::kRecall, Tier::kArchival, Tier::kSummary};
   JsonArray names;
   for (const Tier tier : tiers) names.emplace_back(TierName(tier));
   return ToJson(names);
@@ -60,19 +62,21 @@ Result<std::vector<Record>> View::Window(int max_events) const {
 
 Result<std::vector<Record>> View::Records(const RecordFilter& filter) const {
   constexpr std::string_view kMatches =
-      "AND (?2 = '[]' OR r.tier IN (SELECT value FROM json_each(?2))) "
       "AND (?3 IS NULL OR r.kind = ?3) AND (?4 IS NULL OR r.thread = ?4) "
       "AND (?5 IS NULL OR r.at >= ?5) AND (?6 IS NULL OR r.at <= ?6) "
       "AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS wanted WHERE NOT EXISTS "
       "(SELECT 1 FROM tags WHERE tags.tag = wanted.value AND tags.record_id = r.id)) "
       "ORDER BY r.at DESC, r.id DESC LIMIT ?8";
-  static const std::string kAnySql = VisibleRecords(RecordColumns(), kMatches);
-  // By way of the records that have the first tag.
+  // By way of the index of branch and tier: few records of many may be of a tier.
+  static const std::string kTieredSql = VisibleRecords(
+      RecordColumns(), fmt::format("AND r.tier IN (SELECT value FROM json_each(?2)) {}", kMatches));
+  // By way of the records that have the first tag: the sign keeps that index out.
   static const std::string kTaggedSql = VisibleRecords(
       RecordColumns(),
-      fmt::format("AND r.id IN (SELECT record_id FROM tags WHERE tag = ?7 ->> '$[0]') {}",
+      fmt::format("AND r.id IN (SELECT record_id FROM tags WHERE tag = ?7 ->> '$[0]') "
+                  "AND +r.tier IN (SELECT value FROM json_each(?2)) {}",
                   kMatches));
-  const std::string& sql = filter.tags.empty() ? kAnySql : kTaggedSql;
+  const std::string& sql = filter.tags.empty() ? kTieredSql : kTaggedSql;
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
   const std::string tiers = TierList(filter.tiers);
   const std::string tags = TagList(filter.tags);
@@ -81,29 +85,23 @@ Result<std::vector<Record>> View::Records(const RecordFilter& filter) const {
 }
 
 Result<ViewCounts> View::Counts() const {
-  // The limit keeps the inner query whole: why a record is hidden is looked up once, not in each
-  // sum.
   static const std::string kSql = fmt::format(
-      "{}SELECT SUM(tier = 'recall' AND depth = 0 AND reason IS NULL), "
-      "SUM(tier = 'recall' AND reason IS NULL), SUM(tier <> 'recall' AND depth = 0), "
-      "SUM(tier <> 'recall'), SUM(chars) FROM (SELECT r.tier, chain.depth, {} AS reason, "
-      "CASE WHEN r.tier = 'recall' THEN 0 ELSE length(r.text) END AS chars "
-      "FROM chain CROSS JOIN records AS r "
-      "ON r.branch_id = chain.branch_id AND r.seq <= chain.last LIMIT -1) "
-      "WHERE coalesce(reason, 'consolidated') = 'consolidated'",
+      "{}SELECT chain.depth, r.tier, {} AS reason, COUNT(*), SUM(length(r.text)) "
+      "FROM chain CROSS JOIN records AS r ON r.branch_id = chain.branch_id "
+      "AND r.seq <= chain.last GROUP BY chain.depth, r.tier, reason",
       WithChain(), HiddenByInScan());
   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state_->connections->Borrow());
   ViewCounts counts;
-  DOSSIER_RETURN_IF_ERROR(ForEachRow(
-      lease.connection(), kSql,
-      [&](const store::Statement& row) {
-        counts = {.own_events = row.Int(0),
-                  .events = row.Int(1),
-                  .own_archival = row.Int(2),
-                  .archival = row.Int(3),
-                  .archival_code_points = row.Int(4)};
-      },
-      state_->chain_json));
+  const auto add = [&](const store::Statement& row) {
+    const bool own = row.Int(0) == 0, event = row.Text(1) == TierName(Tier::kRecall);
+    const auto reason = row.OptionalText(2);
+    if (reason && (event || reason != HideReasonName(HideReason::kConsolidated))) return;
+    const std::int64_t count = row.Int(3);
+    (event ? counts.events : counts.archival) += count;
+    if (own) (event ? counts.own_events : counts.own_archival) += count;
+    if (!event) counts.archival_code_points += row.Int(4);
+  };
+  DOSSIER_RETURN_IF_ERROR(ForEachRow(lease.connection(), kSql, add, state_->chain_json));
   return counts;
 }
 
