@@ -98,6 +98,7 @@ UserIds OwnerOf(const JailSpec& spec) {
   const std::string* root = !spec.write.empty()            ? &spec.write.front()
                             : written != spec.mounts.end() ? &written->host
                             : !spec.read.empty()           ? &spec.read.front()
+                            : !spec.mounts.empty()         ? &spec.mounts.front().host
                                                            : nullptr;
   struct stat info;
   if (root == nullptr || stat(root->c_str(), &info) != 0) return ids;

@@ -11,7 +11,8 @@
 //
 // The program sees the folders of the system (SystemFolders), those of the spec at their own paths,
 // a private /tmp, and nothing else. It runs as the user who asks. Root becomes the owner of the
-// first write root, else of the first read root, else nobody; in each case without any capability.
+// first write root, else of the first read root, a mount counting behind the roots of its kind,
+// else nobody; in each case without any capability.
 //
 // Layers are those of the Python worker (isolation.h) with another list of system calls; the report
 // has the same form. `flags`, `rlimits`, `seccomp` and one of `landlock` and `namespaces` must be
