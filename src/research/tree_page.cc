@@ -117,9 +117,10 @@ class PageWriter {
         "<title>{}</title>\n<style>{}</style>\n</head>\n<body data-first=\"{}\">\n",
         HashSource(TreePageScript()), HashSource(TreePageStyle()), EscapeHtml(title_),
         TreePageStyle(), First());
-    Add("<header><h1>{}</h1><small>{} stages, {} nodes, {} good; {} calls, {} tokens in, {} out; "
-        "cost {}</small></header>\n",
-        EscapeHtml(title_), stages_.size(), all_.size(), good, GroupDigits(Unsigned(sum.calls)),
+    Add("<header><h1>{}</h1><small>nodes: {}, good: {}, stages: {}; calls: {}, tokens in: {}, out: "
+        "{}; "
+        "cost: {}</small></header>\n",
+        EscapeHtml(title_), all_.size(), good, stages_.size(), GroupDigits(Unsigned(sum.calls)),
         GroupDigits(Unsigned(sum.input_tokens)), GroupDigits(Unsigned(sum.output_tokens)),
         CostText(sum));
   }

@@ -19,8 +19,8 @@ header small, .dim { color: var(--dim); }
 main { display: grid; grid-template-columns: minmax(17rem, 26rem) minmax(0, 1fr); gap: 1.2rem;
   padding: 1.2rem; max-width: 96rem; margin: 0 auto; align-items: start; }
 nav { position: sticky; top: 1.2rem; max-height: calc(100vh - 2.4rem); overflow: auto; }
-h2 { font-size: .75rem; text-transform: uppercase; letter-spacing: .06em; color: var(--dim);
-  margin: .8rem 0 .3rem; font-weight: 600; overflow-wrap: anywhere; }
+h2 { font-size: .82rem; color: var(--dim); margin: .8rem 0 .3rem; font-weight: 600;
+  overflow-wrap: anywhere; }
 nav h2:first-child { margin-top: 0; }
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav ul ul { border-left: 1px solid var(--line); margin-left: .7rem; padding-left: .4rem; }
@@ -81,8 +81,10 @@ std::string_view TreePageScript() {
     const found = articles.find((article) => article.id === wanted) || articles[0];
     for (const article of articles) article.hidden = article !== found;
     for (const link of links) {
-      if (found && link.hash === `#${found.id}`) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+      if (found && link.hash === `#${found.id}`) {
+        link.setAttribute("aria-current", "true");
+        link.scrollIntoView({ block: "nearest" });
+      } else link.removeAttribute("aria-current");
     }
   };
   addEventListener("hashchange", show);
