@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "research/research_rig_for_test.h"
 #include "testing/result_matchers.h"
 
@@ -64,6 +66,21 @@ TEST_F(AggregationTest, AVersionThatDrawsNothingTakesNoFigureAway) {  // RSP-41
   const Aggregation made = Make();
   EXPECT_THAT(made.figures, ElementsAre("a.png"));
   EXPECT_EQ(made.script, "good\n");
+}
+
+TEST_F(AggregationTest, AFolderOfFiguresThatIsALinkIsNotRead) {  // RSP-41
+  rig_.Write("elsewhere/secret.png", TinyPng());
+  rig_.script->On("python3 aggregate.py")
+      .Does([&](const Command&, const std::string& workspace,
+                const CancelToken&) -> Result<CommandResult> {
+        std::filesystem::remove(workspace + "/figures");
+        std::filesystem::create_symlink(rig_.folder() + "/elsewhere", workspace + "/figures");
+        return CommandResult{.status = 0};
+      });
+  rig_.caller.Reply("plot_aggregation", Script("1"));
+  const Aggregation made = Make();
+  EXPECT_THAT(made.figures, ElementsAre());
+  EXPECT_THAT(made.warnings, Contains(HasSubstr("is a link")));
 }
 
 TEST_F(AggregationTest, DoneWithoutAFigureIsNoEnd) {  // 4.2: plot_aggregation

@@ -1,6 +1,7 @@
 #include "research/image_files.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "base/file.h"
@@ -32,6 +33,11 @@ std::string_view ShortPath(std::string_view path) {
 Result<FoundImages> FindImages(const std::string& folder) {
   FoundImages found;
   if (!Exists(folder)) return found;
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(folder, ignored)) {  // a script may have put it there
+    found.warnings.push_back(fmt::format("{} is a link; what it leads to was not read", folder));
+    return found;
+  }
   DOSSIER_ASSIGN_OR_RETURN(
       const WalkResult walked,
       WalkFolder(folder, {.ignore = IgnoreRules::kDisregard, .max_files = 100'000}));
