@@ -7,6 +7,13 @@
 #include "base/hash.h"
 
 namespace dossier::research {
+namespace {
+
+std::string ArtefactKey(std::string_view path, std::string_view content) {
+  return fmt::format("{}@{}", path, Sha256Hex(content).substr(0, 16));
+}
+
+}  // namespace
 
 bool Skips(const RunOrder& order, RunOrder::Skip what) {
   return std::find(order.skip.begin(), order.skip.end(), what) != order.skip.end();
@@ -61,16 +68,19 @@ void AddUsage(const NodeUsage& more, NodeUsage* sum) {
   sum->output_tokens += more.output_tokens;
 }
 
+bool IsArtefact(const Services& services, std::string_view path, std::string_view content) {
+  return services.log->Recorded("artefact.written", ArtefactKey(path, content)) != nullptr;
+}
+
 Status WriteArtefact(const Services& services, const std::string& path, std::string_view content) {
   const std::string whole = services.run_folder + "/" + path;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(whole.substr(0, whole.rfind('/'))));
   DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(whole, content));
   // A file that is written again with another content is another event; a resume repeats none.
-  const std::string digest = Sha256Hex(content);
-  const std::string key = fmt::format("{}@{}", path, digest.substr(0, 16));
-  if (services.log->Recorded("artefact.written", key)) return {};
-  return services.log->Add("artefact.written", key,
-                           {{"path", path}, {"sha256", digest}, {"bytes", content.size()}});
+  if (IsArtefact(services, path, content)) return {};
+  return services.log->Add(
+      "artefact.written", ArtefactKey(path, content),
+      {{"path", path}, {"sha256", Sha256Hex(content)}, {"bytes", content.size()}});
 }
 
 }  // namespace dossier::research

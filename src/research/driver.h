@@ -63,6 +63,8 @@ void AddUsage(const NodeUsage& more, NodeUsage* sum);
 
 // Writes a file of the run folder: to a temporary name, renamed, then journalled (RSP-47).
 Status WriteArtefact(const Services& services, const std::string& path, std::string_view content);
+// Whether the journal knows this file with this content.
+bool IsArtefact(const Services& services, std::string_view path, std::string_view content);
 
 }  // namespace dossier::research
 

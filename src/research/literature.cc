@@ -112,9 +112,9 @@ Result<std::vector<BibEntry>> Literature::Search(std::string_view query, int rou
                                                  const CancelToken& cancel) const {
   const std::string kept = FileOf(round);
   const std::string path = services_.run_folder + "/" + kept;
-  if (services_.log->Recorded("artefact.written", kept) != nullptr && Exists(path)) {
+  if (Exists(path)) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFile));
-    return ParseBibtex(text);
+    if (IsArtefact(services_, kept, text)) return ParseBibtex(text);
   }
   std::vector<BibEntry> entries;
   if (!services_.config->citation_bibtex.empty()) {
