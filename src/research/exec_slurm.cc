@@ -60,10 +60,7 @@ class SlurmBackend final : public ExecBackend {
   }
 
   Result<CommandResult> Run(const Command& command, const CancelToken& cancel) override {
-    const auto& phases = options_.phases;
-    if (std::find(phases.begin(), phases.end(), command.phase) == phases.end()) {
-      return inner_->Run(command, cancel);
-    }
+    if (!IsQueued(command)) return inner_->Run(command, cancel);
     if (inner_->spec().workspace.empty()) return NotStarted();
     RuledCommand ruled = ApplyCommandRules(command, Facts().root);
     if (ruled.refusal) return std::move(*ruled.refusal);
@@ -73,6 +70,12 @@ class SlurmBackend final : public ExecBackend {
   }
 
  private:
+  bool IsQueued(const Command& command) const {
+    const auto& phases = options_.phases;
+    return command.on_queued &&
+           std::find(phases.begin(), phases.end(), command.phase) != phases.end();
+  }
+
   // The same for the same command of the same workspace: a resumed run finds it.
   std::string JobFolder(const Command& command) const {
     const std::string key =
@@ -95,11 +98,9 @@ class SlurmBackend final : public ExecBackend {
     DOSSIER_RETURN_IF_ERROR(Prepare(command, folder));
     DOSSIER_ASSIGN_OR_RETURN(const std::string job,
                              SubmitJob(programs_, folder, Flags(command), cancel));
-    if (command.on_queued) {
-      if (Status kept = command.on_queued(job); !kept) {
-        CancelJob(programs_, job);
-        return tl::unexpected(std::move(kept).error());
-      }
+    if (Status kept = command.on_queued(job); !kept) {
+      CancelJob(programs_, job);
+      return tl::unexpected(std::move(kept).error());
     }
     DOSSIER_ASSIGN_OR_RETURN(CommandResult result, Collect(command, folder, job, cancel));
     result.note = std::move(note);

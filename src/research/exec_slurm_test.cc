@@ -78,6 +78,7 @@ class ExecSlurmTest : public ::testing::Test {
 TEST_F(ExecSlurmTest, APhaseFourCommandIsAJobAndOthersAreNot) {  // RSP-22, RSP-T24
   Make({.flags = {{"partition", "gpu"}, {"mem", "8G"}}});
   EXPECT_EQ(Run({.command = "echo here", .phase = Phase::kCompile}).out, "here\n");
+  EXPECT_EQ(Run({.command = "echo a script", .phase = Phase::kRun}).out, "a script\n");
   EXPECT_THAT(fakes_.Calls("sbatch"), IsEmpty());
   Command command = Queued("echo 'it''s out'; echo err >&2; exit 3");
   command.time_limit = Millis(90'000);
@@ -91,8 +92,8 @@ TEST_F(ExecSlurmTest, APhaseFourCommandIsAJobAndOthersAreNot) {  // RSP-22, RSP-
   EXPECT_THAT(call, ::testing::StartsWith("--parsable --export=NONE --job-name=dossier --output="));
   EXPECT_THAT(call, HasSubstr("--mem=8G --partition=gpu --time=2 "));
   EXPECT_EQ(backend_->Facts().kind, "slurm");
-  EXPECT_EQ(Run({.command = "sudo true"}).status, 0);  // fake root: dropped
-  EXPECT_EQ(Run({.command = "docker ps"}).status, 126);
+  EXPECT_EQ(Run(Queued("sudo true")).status, 0);  // fake root: dropped
+  EXPECT_EQ(Run(Queued("docker ps")).status, 126);
 }
 
 TEST_F(ExecSlurmTest, ARunningJobIsWaitedForOnResume) {  // RSP-48, RSP-T24

@@ -149,7 +149,8 @@ Result<Environment> ProbeNow(const RunOrder& order, const ProbeConfig& config,
   DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = workspace,
                                           .mount = config.workspace_mount,
                                           .environment = config.environment,
-                                          .network = config.network}));
+                                          .network = config.network,
+                                          .image = order.config.exec.singularity_image}));
   const std::string day = FormatTime(order.clock->WallNow()).substr(0, 10);
   const Environment found = order.probe_cache.empty()
                                 ? Probe(*backend, config, cancel)
