@@ -197,6 +197,7 @@ std::array<Amount, kMemorySections> Grants(const std::vector<Part>& parts, Amoun
   std::int64_t shares = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) shares += parts[i].present() ? kShares.at(i) : 0;
   std::array<Amount, kMemorySections> grants{};
+  if (shares == 0) return grants;
   Amount rest = budget;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i].present()) continue;
