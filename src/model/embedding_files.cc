@@ -81,7 +81,7 @@ Status MoveChecked(const std::string& folder, const PackagedFile& file, const st
   const std::string found = Sha256Hex(content);
   if (found != file.sha256) {
     return MakeError(ErrorCode::kDamaged,
-                     "{} arrived with SHA-256 {}, expected {}; nothing was kept, pull again",
+                     "{} arrived with SHA-256 {}, expected {}; it was not kept, pull again",
                      file.path, found, file.sha256);
   }
   return WriteFileAtomic(to, content, 0600);

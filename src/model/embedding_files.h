@@ -55,7 +55,7 @@ using PackageFetcher =
 
 // Fetches what is not here, or not what it should be. `fetch` unset: pip of the private
 // environment. Errors: kUnavailable (no python), kNetwork, kDamaged (size or hash: expected and
-// got; nothing is left), kLocked, kIo, kCancelled.
+// got; nothing of that file is left), kLocked, kIo, kCancelled.
 Result<EmbeddingFiles> PullEmbedding(const EmbeddingSource& source, const std::string& data_folder,
                                      const PackageFetcher& fetch, const CancelToken& cancel);
 
