@@ -92,6 +92,8 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
       {"memory", [&] { return RunMemory(arguments.memory, arguments.global, cancel, out, err); }},
       {"agents",
        [&] { return RunAgents(arguments.agents, arguments.global, cancel, std::cin, out, err); }},
+      {"research",
+       [&] { return RunResearch(arguments.research, arguments.global, cancel, out, err); }},
       {"doctor",
        [&] {
          arguments.doctor.extra = ModelChecks();

@@ -56,6 +56,8 @@ constexpr Command kCommands[] = {
      [](CLI::App& command, Arguments* to) { AddMemoryCommand(command, &to->memory); }},
     {"agents", "work through tasks: an engineer changes, a reviewer approves, policy holds",
      [](CLI::App& command, Arguments* to) { AddAgentsCommand(command, &to->agents); }},
+    {"research", "work on an idea without a person: programs, measurements, plots, a paper",
+     [](CLI::App& command, Arguments* to) { AddResearchCommand(command, &to->research); }},
     {"config", "what is configured here, and changing it",
      [](CLI::App& command, Arguments* to) { AddConfigCommand(command, &to->config); }},
     {"trust", "approve a project's configuration, which can run code or redirect data",

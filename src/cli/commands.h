@@ -31,6 +31,7 @@
 #include "cli/models_command.h"
 #include "cli/pack_command.h"
 #include "cli/prompts_command.h"
+#include "cli/research_command.h"
 #include "cli/runs_command.h"
 #include "cli/sandbox_command.h"
 #include "cli/tokens_command.h"
@@ -48,6 +49,7 @@ struct Arguments {
   PackArguments pack;
   HeaderArguments header;
   MemoryArguments memory;
+  ResearchArguments research;
   RunsArguments runs;
   ModelsArguments models;
   SandboxArguments sandbox;

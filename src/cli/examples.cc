@@ -34,6 +34,41 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
      "    one change: patch and verdict, nothing is merged\n"
      "dossier agents resume\n"
      "    go on after Ctrl-C or a power cut"},
+    {"research",
+     "dossier research run idea.md --max-cost 5\n"
+     "    a folder with programs, measurements, figures and a report\n"
+     "dossier research status --watch\n"
+     "    where it stands, and what it waits for\n"
+     "dossier research resume\n"
+     "    go on after Ctrl-C or a power cut: no reply is paid for twice"},
+    {"research run",
+     "dossier research run idea.md --stages 1 --set agent.stages.stage1_max_iters=6\n"
+     "    the first stage alone, six programs at most\n"
+     "dossier research run idea.md --model code=openai/gpt-5 --model feedback=local\n"
+     "    a model for each role\n"
+     "dossier research run idea.md --dry-run\n"
+     "    the first prompt, and where its tokens went"},
+    {"research status",
+     "dossier research status 2026-01-28\n"
+     "    of the run whose folder begins so"},
+    {"research resume",
+     "dossier research resume --max-cost 10\n"
+     "    with a higher limit"},
+    {"research tree",
+     "dossier research tree --format html > tree.html\n"
+     "    nodes, prompts and figures as one page"},
+    {"research report",
+     "dossier research report --format json\n"
+     "    for a script"},
+    {"research probe",
+     "dossier research probe --backend apptainer --image tools.sif\n"
+     "    what is in the image"},
+    {"research resources",
+     "dossier research resources check resources.yaml\n"
+     "    all faults at once; exit 15 if there are any"},
+    {"research prompts",
+     "dossier research prompts 2026-01-28 3f9a --show 0003_draft_a1_r1_prompt\n"
+     "    one prompt of one node"},
     {"inspect",
      "dossier inspect data.csv\n"
      "    format, size, fields, a sample\n"

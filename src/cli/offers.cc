@@ -12,6 +12,7 @@
 #include "cli/model_flags.h"
 #include "config/keys.h"
 #include "harness/run.h"
+#include "research/run_folder.h"
 #include "sources/agents_config.h"
 #include "sources/repo_facts.h"
 #include "sources/task.h"
@@ -158,6 +159,15 @@ std::vector<Completion> MemoryKeys(const GlobalFlags& flags) {
   return found;
 }
 
+// Of the usual folder: the line's own --out is not known here.
+std::vector<Completion> ResearchRuns() {
+  std::vector<Completion> found;
+  for (const std::string& run : research::ListRuns("experiments")) {
+    found.push_back({run.substr(run.rfind('/') + 1), ""});
+  }
+  return found;
+}
+
 std::vector<Completion> CommandNames(const CLI::App& app) {
   std::vector<Completion> found;
   for (const CLI::App* command : Commands(app)) {
@@ -176,6 +186,7 @@ std::vector<Completion> Offer(const CLI::App& app, std::string_view kind,
   if (kind == "LAYOUT") return Layouts();
   if (kind == "TASK") return Tasks(flags);
   if (kind == "AGENT_RUN") return AgentRuns(flags);
+  if (kind == "RESEARCH_RUN") return ResearchRuns();
   if (kind == "MEMORY_BRANCH") return MemoryBranches(flags);
   if (kind == "MEMORY_KEY") return MemoryKeys(flags);
   if (kind == "PAGE") return CommandNames(app);

@@ -1,6 +1,7 @@
 #include "research/config.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <type_traits>
 #include <utility>
@@ -165,6 +166,58 @@ bool IsOptional(const Target& target) {
       target);
 }
 
+Status CheckFlag(const Setting& setting) {
+  bool flag = false;
+  return config::ReadFlag(setting, &flag);
+}
+
+Status CheckNumber(const Setting& setting) {
+  constexpr double kMost = 100;
+  double number = 0;
+  return config::ReadNumber(setting, 0, kMost, &number);
+}
+
+Status CheckThresholds(const Setting& setting) {
+  if (!setting.value.is_map()) return setting.Wrong("a map of medium, high, critical to numbers");
+  for (const config::Entry& entry : setting.value.entries) {
+    if (entry.key != "medium" && entry.key != "high" && entry.key != "critical") {
+      return setting.Wrong("a map of medium, high, critical to numbers");
+    }
+    DOSSIER_RETURN_IF_ERROR(CheckNumber({setting.key, entry.value, "", ""}));
+  }
+  return {};
+}
+
+template <std::size_t kCount>
+Status CheckWord(const Setting& setting, const std::array<std::string_view, kCount>& words) {
+  if (std::find(words.begin(), words.end(), setting.value.node.scalar) != words.end()) return {};
+  return setting.Wrong(Join(std::vector<std::string>(words.begin(), words.end()), " or "));
+}
+
+// Of section `memory`, whose users take what is here as it is: the keys that are no whole number.
+Status CheckMemoryValue(std::string_view key, const Setting& setting) {
+  constexpr std::array<std::string_view, 4> kFlags = {"use_llm_compression", "auto_consolidate",
+                                                      "memory_log_enabled", "redact_secrets"};
+  if (std::find(kFlags.begin(), kFlags.end(), key) != kFlags.end()) return CheckFlag(setting);
+  if (key == "pressure_thresholds") return CheckThresholds(setting);
+  if (key == "recall_consolidation_threshold") return CheckNumber(setting);
+  if (key == "use_fts") {
+    return CheckWord(setting, std::array<std::string_view, 3>{"auto", "on", "off"});
+  }
+  if (key == "durability") {
+    return CheckWord(setting, std::array<std::string_view, 2>{"normal", "full"});
+  }
+  if (key == "consolidation_trigger") {
+    return CheckWord(setting, std::array<std::string_view, 4>{"low", "medium", "high", "critical"});
+  }
+  if (key == "embed_model") {
+    std::string name;
+    return config::ReadText(setting, &name);
+  }
+  std::int64_t number = 0;
+  return config::ReadWhole(setting, 0, &number);
+}
+
 // Where a path in the file starts.
 std::string FolderOf(const Origin& origin) {
   if (origin.kind != Origin::Kind::kFile) return "";
@@ -182,7 +235,9 @@ class TreeReader {
     if (below == "memory." && value.is_null()) return {};
     if (!path.empty() && !IsSection(below)) {
       if (path.starts_with("memory.") && IsMemoryKey(path.substr(7))) {
-        if (!value.is_null()) out_->memory[path.substr(7)] = config::ToJsonValue(value);
+        if (value.is_null()) return {};
+        DOSSIER_RETURN_IF_ERROR(CheckMemoryValue(path.substr(7), {path, value, "", ""}));
+        out_->memory[path.substr(7)] = config::ToJsonValue(value);
         return {};
       }
       return Unknown(value, path);

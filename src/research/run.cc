@@ -169,20 +169,6 @@ Result<RunOutcome> Research::Work() {
 
 }  // namespace
 
-std::string_view RunEndName(RunEnd end) {
-  switch (end) {
-    case RunEnd::kDone:
-      return "done";
-    case RunEnd::kFailed:
-      return "failed";
-    case RunEnd::kLimited:
-      return "limited";
-    case RunEnd::kStopped:
-      return "stopped";
-  }
-  return "";
-}
-
 Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
   const Driver& driver = setup->driver;

@@ -16,6 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 9> kSteps = {
     "phase0", "phase1", "stage1", "stage2", "stage3", "stage4", "plots", "paper", "review"};
 constexpr std::array<std::string_view, 4> kSkips = {"plots", "citations", "writeup", "review"};
+constexpr std::array<std::string_view, 4> kEnds = {"done", "failed", "limited", "stopped"};
 constexpr std::size_t kMaxRecordBytes = 1 << 20;
 
 template <typename Names>
@@ -61,6 +62,8 @@ Result<RunRecord> ReadRecord(const Json& json, const std::string& path) {
 }
 
 }  // namespace
+
+std::string_view RunEndName(RunEnd end) { return kEnds[static_cast<std::size_t>(end)]; }
 
 std::span<const std::string_view> StepNames() { return kSteps; }
 std::string_view StepName(Step step) { return kSteps[static_cast<std::size_t>(step)]; }

@@ -53,6 +53,9 @@ context migrate --all --json
 agents status --json
 agents context --json
 agents lint-notes --json
+research resources check --json resources.yml
+research resources digest --json resources.yml
+research resources show --json resources.yml
 config show --json
 config get --json model
 paths --json
@@ -89,6 +92,13 @@ conversations delete talk --json
 context show talk --json --at 7
 context run --json -D 1=2
 agents run --json --tasks missing
+research run --json missing
+research status --json
+research tree --json missing
+research report --json missing
+research prompts --json missing
+research resume --json missing
+research resources check --json missing
 config get --json nothing
 paths --json --config missing
 trust --json --show missing
@@ -102,6 +112,7 @@ class JsonOutput(harness.Case):
         (self.home / "talks").mkdir()
         self.write("talks/talk.json", TALK)
         self.write("data.csv", "a,b\n1,2\n")
+        self.write("resources.yml", "local: [{name: d, host_path: ., mount_path: d}]\n")
         self.write("replies.json", json.dumps([{"reply": "ok", "times": "always"}]))
         self.write("dossier.yml", "model: scripted\ncompaction: {keep_turns: 1}\n"
                                   "context_commands: [{name: a, command: echo one}]\n")
