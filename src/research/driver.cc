@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "research/run_folder.h"
 
 namespace dossier::research {
 namespace {
@@ -25,12 +26,8 @@ PrefixSections CallPrefix(const Driver& driver, int stage) {
   return prefix;
 }
 
-std::string RelativeWorkspace(std::string_view node) {
-  return fmt::format("nodes/{}/workspace", node);
-}
-
 std::string WorkspaceOf(const Driver& driver, std::string_view node) {
-  return driver.services.run_folder + "/" + RelativeWorkspace(node);
+  return driver.services.run_folder + "/" + run_files::Workspace(node);
 }
 
 Status KeepWarning(const Driver& driver, std::string_view place, std::string warning) {

@@ -46,9 +46,8 @@ bool Skips(const RunOrder& order, RunOrder::Skip what);
 // The prefix of calls that are no phase of a node: with the resources of the run's last phase.
 PrefixSections CallPrefix(const Driver& driver, int stage);
 
-// Where the workspace of a node lies: absolute, and relative to the run folder.
+// Where the workspace of a node lies: absolute.
 std::string WorkspaceOf(const Driver& driver, std::string_view node);
-std::string RelativeWorkspace(std::string_view node);
 
 // Journals each warning once, also over several resumes. `place`: a node's id, or "run".
 Status KeepWarnings(const Driver& driver, std::string_view place,

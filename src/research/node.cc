@@ -21,7 +21,10 @@ tl::unexpected<Error> Wrong(std::string_view field, std::string_view wanted) {
 }
 
 // Absent and null are the default: a field that an older version did not write.
-const Json* Value(const Json& json, std::string_view field) { return Find(json, field); }
+const Json* Value(const Json& json, std::string_view field) {
+  const Json* value = Find(json, field);
+  return value && !value->is_null() ? value : nullptr;
+}
 
 Status Read(const Json& json, std::string_view field, std::string* out) {
   const Json* value = Value(json, field);

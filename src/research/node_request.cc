@@ -20,7 +20,9 @@ void ForDraft(const Driver& driver, const NodeOrder& order, CallRequest* request
 
 void ForDebug(const NodeOrder& order, CallRequest* request) {
   const Node& parent = *order.parent;
-  request->sections.push_back({"previous_implementation", Json(parent.code)});
+  // A node that failed before it had a program has its reason alone.
+  const std::string code = parent.code.empty() ? "There is none. " + parent.failure : parent.code;
+  request->sections.push_back({"previous_implementation", Json(code)});
   request->sections.push_back({"execution_output", Json(ExecutionOutput(parent))});
   AddFeedback(parent, request);
   const std::string errors = ErrorLines(parent.exc_info + "\n" + parent.term_out);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "research/measure.h"
 #include "research/plots.h"
+#include "research/run_folder.h"
 
 namespace dossier::research {
 namespace {
@@ -154,8 +155,8 @@ Status MeasureInto(const Driver& driver, int stage, std::string_view worker, Nod
 
 Status KeepNode(const Driver& driver, const Node& node) {
   const JsonObject json = NodeJson(node);
-  DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, fmt::format("nodes/{}/node.json", node.id),
-                                        ToPrettyJson(json) + "\n"));
+  DOSSIER_RETURN_IF_ERROR(
+      WriteArtefact(driver.services, run_files::NodeJson(node.id), ToPrettyJson(json) + "\n"));
   return driver.log().Add("node.finished", node.id, {{"node", json}});
 }
 
@@ -173,7 +174,7 @@ Result<NodeMade> MakeNode(const Driver& driver, const NodeOrder& order, const Ca
   if (recorded) return NodeMade{.node = *std::move(recorded)};
   NodeMade made{.node = order.node};
   Node& node = made.node;
-  node.workspace_path = RelativeWorkspace(node.id);
+  node.workspace_path = run_files::Workspace(node.id);
   DOSSIER_ASSIGN_OR_RETURN(PhasesOutcome outcome, RunProgram(driver, order, cancel));
   const Ran ran = outcome.timed_out ? Ran::kTimedOut : Ran::kToItsEnd;
   DOSSIER_RETURN_IF_ERROR(KeepPhases(driver, std::move(outcome), &node));

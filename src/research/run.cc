@@ -42,7 +42,7 @@ class Research {
   Result<RunOutcome> StillLimited(std::string reason);
   Status WriteUnfinishedStage();
   Result<RunOutcome> Finish(const Explored& explored, std::string report);
-  std::int64_t CapOf(int stage) const;
+  int Retries() const;
   bool IsLimit(const Error& error, const Deadline& deadline) const;
 
   const RunOrder& order_;
@@ -52,17 +52,14 @@ class Research {
   RunResults results_;
 };
 
-// A run that failed and is tried again may make as many nodes as before once more.
-std::int64_t Research::CapOf(int stage) const {
-  const std::int64_t cap = setup_.config.stage_cap(stage);
-  if (stage != 1) return cap;
-  std::int64_t tries = 1;
+// How often a run that failed was told to try again.
+int Research::Retries() const {
+  int retries = 0;
   for (const store::Event& event : setup_.log->Events()) {
-    if (event.type == "run.resumed" && FindBool(Json(event.data), "retry_failed").value_or(false)) {
-      ++tries;
-    }
+    if (event.type != "run.resumed") continue;
+    retries += FindBool(Json(event.data), "retry_failed").value_or(false) ? 1 : 0;
   }
-  return cap * tries;
+  return retries;
 }
 
 Result<Explored> Research::Explore(const CancelToken& cancel) {
@@ -73,7 +70,10 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
     if (!asked.empty()) metrics = asked;
   }
   for (const int stage : order_.stages) {
-    const StageWork work{.stage = stage, .cap = CapOf(stage), .evaluation_metrics = metrics};
+    const StageWork work{.stage = stage,
+                         .cap = setup_.config.stage_cap(stage),
+                         .retries = stage == 1 ? Retries() : 0,
+                         .evaluation_metrics = metrics};
     DOSSIER_ASSIGN_OR_RETURN(const StageEnd end, RunStage(setup_.driver, work, &results_, cancel));
     if (end == StageEnd::kNoWorkingProgram) {
       return Explored{.end = RunEnd::kFailed, .reason = std::string(kNoWorkingProgram)};
@@ -90,7 +90,11 @@ Result<RunOutcome> Research::Finish(const Explored& explored, std::string report
                      .reason = explored.reason,
                      .best_node = results_.best_node,
                      .report_path = std::move(report)};
-  for (const store::Event& event : setup_.log->Events()) {
+  const std::vector<store::Event> events = setup_.log->Events();
+  DOSSIER_RETURN_IF_ERROR(WriteArtefact(setup_.driver.services,
+                                        std::string(run_files::kTokenTracker),
+                                        ToPrettyJson(TokenTracker(events)) + "\n"));
+  for (const store::Event& event : events) {
     if (event.type != "warning") continue;
     const Json data(setup_.log->Whole(event.data));
     if (const auto text = FindString(data, "text")) outcome.warnings.emplace_back(*text);
@@ -117,7 +121,10 @@ Result<RunOutcome> Research::Close(const Explored& explored, const CancelToken& 
 Status Research::WriteUnfinishedStage() {
   if (results_.stages.empty()) return {};
   StageResults& stage = results_.stages.back();
-  if (setup_.log->Recorded("stage.ended", stage.name)) return {};
+  for (const store::Event& event : setup_.log->Events()) {
+    if (event.type == "stage.ended" && FindString(Json(event.data), "stage") == stage.name)
+      return {};
+  }
   if (const Node* best = BestNode(stage.tree, setup_.config.primary_metric)) {
     stage.best_node = best->id;
     results_.best_node = OriginalOf(results_, best->id);

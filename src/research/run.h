@@ -74,8 +74,8 @@ struct RunOutcome {
   std::vector<std::string> warnings;
 };
 
-// The first prompt of the run with its report; nothing is asked. `order.folder` is a folder for this
-// alone: what a run writes before its first question is in it afterwards.
+// The first prompt of the run with its report; nothing is asked. `order.folder` is a folder for
+// this alone: what a run writes before its first question is in it afterwards.
 Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel);
 
 // Errors: those of Caller::Call but kLimit; kLocked (another process, named); kConfig (a changed

@@ -1,8 +1,9 @@
 #include "research/run_budget.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
-#include "base/json.h"
 #include "base/parse_time.h"
 
 namespace dossier::research {
@@ -51,6 +52,12 @@ void AddCall(const JsonObject& data, RunSpend* spend) {
   if (!cost) spend->nano_usd.reset();
 }
 
+JsonObject SpendJson(const RunSpend& spend) {
+  return {{"calls", spend.calls},
+          {"tokens", spend.tokens},
+          {"cost_nano_usd", spend.nano_usd ? Json(*spend.nano_usd) : Json(nullptr)}};
+}
+
 }  // namespace
 
 RunSpend SpendOf(std::span<const store::Event> events) {
@@ -62,6 +69,21 @@ RunSpend SpendOf(std::span<const store::Event> events) {
   }
   spend.seconds = time.Seconds();
   return spend;
+}
+
+JsonObject TokenTracker(std::span<const store::Event> events) {
+  RunSpend sum;
+  std::map<std::string, RunSpend> roles;
+  for (const store::Event& event : events) {
+    if (event.type != "call.replied") continue;
+    AddCall(event.data, &sum);
+    AddCall(event.data, &roles[std::string(FindString(Json(event.data), "role").value_or(""))]);
+  }
+  JsonObject by_role;
+  for (const auto& [role, spend] : roles) by_role[role] = SpendJson(spend);
+  return {{"schema", "dossier.research.tokens/1"},
+          {"total", SpendJson(sum)},
+          {"roles", std::move(by_role)}};
 }
 
 model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, const Clock& clock) {

@@ -21,6 +21,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "model/ledger.h"
 #include "research/config.h"
 #include "store/journal.h"
@@ -34,6 +35,9 @@ struct RunSpend {
 };
 
 RunSpend SpendOf(std::span<const store::Event> events);
+// token_tracker.json: the same by role, and their sum.
+JsonObject TokenTracker(std::span<const store::Event> events);
+
 model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, const Clock& clock);
 
 // The limit that the run has reached, for a person: "cost: 1.0200 of 1.00 USD"; "": none.

@@ -7,6 +7,7 @@
 #include "research/node_work.h"
 #include "research/plots.h"
 #include "research/round.h"
+#include "research/run_folder.h"
 #include "research/slots.h"
 
 namespace dossier::research {
@@ -43,7 +44,7 @@ Node SeedNode(const Driver& driver, const SeedOrder& order, const Node& best, in
             .plan = best.plan,
             .code = best.code,
             .is_seed_node = true};
-  node.workspace_path = RelativeWorkspace(node.id);
+  node.workspace_path = run_files::Workspace(node.id);
   return node;
 }
 

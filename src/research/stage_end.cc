@@ -19,8 +19,13 @@ std::int64_t CountGood(const Tree& tree) {
   return good;
 }
 
-Status KeepEnd(const Driver& driver, const StageResults& stage) {
-  return driver.log().Add("stage.ended", stage.name,
+// A stage that failed ends again when a retry made more rounds of it.
+std::string EndKey(const SubstageEnd& end) {
+  return fmt::format("{}/{}", end.view.name, end.view.round);
+}
+
+Status KeepEnd(const Driver& driver, const SubstageEnd& end, const StageResults& stage) {
+  return driver.log().Add("stage.ended", EndKey(end),
                           {{"stage", stage.name},
                            {"number", stage.stage},
                            {"best", stage.best_node},
@@ -71,7 +76,12 @@ std::string OriginalOf(const RunResults& results, std::string_view id) {
 Status WriteStageFiles(const Driver& driver, const StageResults& stage) {
   const std::string folder = run_files::StageLogs(stage.name);
   JsonArray nodes;
-  for (const Node& node : stage.tree.nodes) nodes.push_back(NodeJson(node));
+  for (const Node& node : stage.tree.nodes) {
+    nodes.push_back(NodeJson(node));
+    // Its file was written before it had children.
+    DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node.id),
+                                          ToPrettyJson(nodes.back()) + "\n"));
+  }
   const JsonObject journal{
       {"stage", stage.name}, {"best_node", stage.best_node}, {"nodes", std::move(nodes)}};
   DOSSIER_RETURN_IF_ERROR(
@@ -96,7 +106,7 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
     DOSSIER_ASSIGN_OR_RETURN(stage.seed_statistics, RunSeeds(driver, order, &stage.tree, cancel));
   }
   // An ended stage has its files: a resume takes the rest from the journal.
-  if (const store::Event* ended = driver.log().Recorded("stage.ended", stage.name)) {
+  if (const store::Event* ended = driver.log().Recorded("stage.ended", EndKey(end))) {
     stage.notes = std::string(FindString(Json(ended->data), "notes").value_or(""));
     return {};
   }
@@ -108,7 +118,7 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Json summary,
                            SummarizeStage(driver.services, *results, stage, cancel));
   DOSSIER_RETURN_IF_ERROR(WriteTreePages(driver.services, *results));
-  return KeepEnd(driver, stage);
+  return KeepEnd(driver, end, stage);
 }
 
 }  // namespace dossier::research

@@ -30,7 +30,12 @@ enum class SubstageStep : std::uint8_t {
 class Substage {
  public:
   Substage(const Driver& driver, const StageWork& work, SubstageGoal goal, RunResults* results)
-      : driver_(driver), work_(work), goal_(std::move(goal)), results_(results) {}
+      : driver_(driver),
+        work_(work),
+        goal_(std::move(goal)),
+        results_(results),
+        cap_(work.cap),
+        retries_left_(work.retries) {}
 
   // The tree starts with a copy of the best node so far (RSP-31).
   Status Begin(std::string name);
@@ -52,6 +57,8 @@ class Substage {
   const StageWork& work_;
   const SubstageGoal goal_;
   RunResults* const results_;
+  std::int64_t cap_;
+  int retries_left_;
   std::string start_;  // id of the copy; "": the tree began empty
   std::int64_t round_ = 0, made_here_ = 0;
 };
@@ -85,7 +92,7 @@ RoundState Substage::Round(std::int64_t made) const {
                              .name = stage().name,
                              .round = round_,
                              .base = start_,
-                             .nodes_left = std::min(work_.cap - made, LeftHere())},
+                             .nodes_left = std::min(cap_ - made, LeftHere())},
                    .evaluation_metrics = work_.evaluation_metrics};
   if (const Node* best = Best(); best && work_.stage >= 3) round.base_plot_code = best->plot_code;
   return round;
@@ -94,7 +101,7 @@ RoundState Substage::Round(std::int64_t made) const {
 StageFacts Substage::Facts(std::int64_t made) const {
   return {.stage = work_.stage,
           .made = made,
-          .cap = work_.cap,
+          .cap = cap_,
           .tree = &stage().tree,
           .start = start_,
           .primary = driver_.config().primary_metric};
@@ -129,7 +136,11 @@ Result<SubstageStep> Substage::Decide(std::int64_t made, const CancelToken& canc
   const StageFacts facts = Facts(made);
   GiveTimeFeedback(facts);
   const StageStep step = NextStep(facts);
-  if (step == StageStep::kNoWorkingProgram) return SubstageStep::kNoWorkingProgram;
+  if (step == StageStep::kNoWorkingProgram) {
+    if (retries_left_-- <= 0) return SubstageStep::kNoWorkingProgram;
+    cap_ += work_.cap;
+    return SubstageStep::kGoOn;
+  }
   if (step == StageStep::kDone) return SubstageStep::kStageDone;
   if (step == StageStep::kAsk) {
     DOSSIER_ASSIGN_OR_RETURN(const Completion answer, AskCompletion(driver_, View(), cancel));
@@ -159,11 +170,19 @@ Result<SubstageStep> Substage::Work(std::int64_t* made, const CancelToken& cance
   }
 }
 
+// Stages 2 and 4 are looked at again when half of the nodes that they have left are made, a round
+// at least; stage 1 ends by itself, stage 3 at its cap.
+std::optional<std::int64_t> SubstageNodes(const Driver& driver, int stage, std::int64_t left) {
+  if (stage == 1 || stage == 3) return std::nullopt;
+  return std::max<std::int64_t>(driver.config().num_workers, (left + 1) / 2);
+}
+
 }  // namespace
 
 Result<StageEnd> RunStage(const Driver& driver, const StageWork& work, RunResults* results,
                           const CancelToken& cancel) {
-  SubstageGoal goal{.goals = std::string(MainGoals(work.stage))};
+  SubstageGoal goal{.goals = std::string(MainGoals(work.stage)),
+                    .max_iterations = SubstageNodes(driver, work.stage, work.cap)};
   std::string name = FirstSubstage(work.stage);
   std::int64_t made = 0;
   for (int number = 2;; ++number) {
@@ -177,6 +196,9 @@ Result<StageEnd> RunStage(const Driver& driver, const StageWork& work, RunResult
     if (step == SubstageStep::kNoWorkingProgram) return StageEnd::kNoWorkingProgram;
     if (step == SubstageStep::kStageDone) return StageEnd::kDone;
     DOSSIER_ASSIGN_OR_RETURN(goal, AskSubstageGoal(driver, substage.View(), cancel));
+    if (!goal.max_iterations) {
+      goal.max_iterations = SubstageNodes(driver, work.stage, work.cap - made);
+    }
     name = SubstageName(work.stage, number, goal.name);
   }
 }

@@ -26,6 +26,7 @@ enum class StageEnd : std::uint8_t { kDone, kNoWorkingProgram, kCut };
 struct StageWork {
   int stage = 1;                   // 1 to 4
   std::int64_t cap = 0;            // nodes that it may make
+  int retries = 0;                 // of a stage 1 that failed: as many nodes again, each time
   std::string evaluation_metrics;  // of define_metrics
 };
 

@@ -1,0 +1,280 @@
+#include "research/run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "research/run_rig_for_test.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::research {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using Skip = RunOrder::Skip;
+
+// Kinds of the nodes that were made, in order: "draft draft debug …".
+std::string Kinds(const std::vector<Node>& nodes) {
+  std::string kinds;
+  for (const Node& node : nodes) {
+    kinds += (kinds.empty() ? "" : " ") + std::string(NodeKindName(node.kind));
+  }
+  return kinds;
+}
+
+// What does not depend on the run's id, which names the nodes.
+std::string Shape(const std::vector<Node>& nodes) {
+  std::map<std::string, std::size_t> numbers;
+  std::string shape;
+  for (const Node& node : nodes) {
+    const std::size_t number = numbers.emplace(node.id, numbers.size()).first->second;
+    shape += fmt::format("{} {} {} parent {} {} {}\n", number, node.stage, NodeKindName(node.kind),
+                         node.parent_id.empty() ? "-" : std::to_string(numbers[node.parent_id]),
+                         IsGood(node) ? "good" : "buggy",
+                         node.metric ? MetricText(*node.metric) : "N/A");
+  }
+  return shape;
+}
+
+TEST(RunTest, FourStagesFromAnIdeaToAReport) {  // RSP-31, RSP-32, RSP-35, RSP-T15
+  RunRig rig;
+  const auto outcome = rig.Start();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, RunEnd::kDone) << outcome->reason;
+  const std::vector<Node> nodes = rig.Nodes();
+  // Each stage ends with one rerun and the node that stands for all reruns.
+  EXPECT_EQ(Kinds(nodes),
+            "draft draft debug debug seed seed "
+            "copy tuning tuning seed seed "
+            "copy improve improve seed seed "
+            "copy ablation ablation seed seed");
+  EXPECT_THAT(
+      rig.EventsOf("stage.ended", "stage"),
+      ElementsAre("1_initial_implementation_1_preliminary", "2_baseline_tuning_1_first_attempt",
+                  "3_creative_research_1_first_attempt", "4_ablation_studies_1_first_attempt"));
+  EXPECT_EQ(rig.File("report.md"), "# Sorting\n\nBlocks help.\n");
+  for (const Node& node : nodes) {
+    if (node.id != outcome->best_node) continue;
+    EXPECT_EQ(MetricText(*node.metric), "speedup↑[large:30.0000]");
+  }
+}
+
+TEST(RunTest, ABrokenProgramKeepsItsErrorAndItsChildIsShownIt) {  // RSP-27, RSP-T15
+  RunRig rig;
+  ASSERT_TRUE(rig.Start());
+  const std::vector<Node> nodes = rig.Nodes();
+  EXPECT_EQ(nodes[0].exc_type, "RuntimeError");
+  EXPECT_TRUE(nodes[0].is_buggy);
+  EXPECT_EQ(nodes[2].parent_id, nodes[0].id);
+  const auto calls = rig.model().Calls("debug");
+  ASSERT_FALSE(calls.empty());
+  EXPECT_THAT(calls.front().prompt, HasSubstr("index out of range"));
+}
+
+TEST(RunTest, TheBestIsRunAgainWithOtherSeeds) {  // RSP-36, RSP-T15
+  RunRig rig;
+  rig.config.num_seeds = 2;
+  ASSERT_TRUE(rig.Start());
+  std::vector<std::int64_t> seeds;
+  const Node* sum = nullptr;
+  const std::vector<Node> nodes = rig.Nodes();
+  for (const Node& node : nodes) {
+    if (!node.stage.starts_with("1_") || !node.is_seed_node) continue;
+    if (node.is_seed_agg_node) sum = &node;
+    if (node.seed_value) seeds.push_back(*node.seed_value);
+  }
+  EXPECT_THAT(seeds, ElementsAre(0, 1));
+  ASSERT_NE(sum, nullptr);
+  EXPECT_THAT(ToJson(sum->summary), HasSubstr("\"mean\":31"));
+  EXPECT_THAT(rig.File("logs/baseline_summary.json"), HasSubstr("\"mean\": 31"));
+}
+
+TEST(RunTest, AnUnknownChoiceOfTheBestNodeGivesTheBestByMetric) {  // RSP-37
+  RunRig rig;
+  const auto outcome = rig.Start();
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->warnings, Contains(HasSubstr("named nobody, which is no candidate")));
+  const auto calls = rig.model().Calls();
+  const auto asked = std::find_if(calls.begin(), calls.end(), [](const ScriptedCall& call) {
+    return call.label.starts_with("best_node") && call.attempt == 1;
+  });
+  ASSERT_NE(asked, calls.end());
+  EXPECT_THAT(asked->prompt, HasSubstr("Metric: speedup"));
+}
+
+TEST(RunTest, WithoutAGoodNodeTheRunFailsAndSaysWhatWentWrong) {  // RSP-35, section 6
+  RunRig rig;
+  rig.replies["debug"] = "not a program";
+  rig.config.stages[0].max_iters = 3;
+  const auto outcome = rig.Start();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, RunEnd::kFailed);
+  EXPECT_EQ(outcome->reason, "no_working_implementation");
+  EXPECT_THAT(rig.File(outcome->report_path), HasSubstr("RuntimeError 2"));
+  EXPECT_THAT(rig.File(outcome->report_path), HasSubstr("PhasePlanError 1"));
+  EXPECT_EQ(rig.Nodes().size(), 3u);
+
+  rig.replies.clear();
+  RunOrder again = rig.Order(RunOrder::Mode::kResume);
+  again.retry = RunOrder::Retry::kFailed;
+  const auto retried = research::Run(again, CancelToken());
+  ASSERT_TRUE(retried) << retried.error().message;
+  EXPECT_EQ(retried->end, RunEnd::kDone);
+}
+
+TEST(RunTest, AStageWhoseGoalsAreNotMetGoesOnWithNewOnes) {  // RSP-31, RSP-35, RSP-T15
+  RunRig rig;
+  rig.config.stages = {StageCap{6}, {8}, {2}, {2}};
+  rig.replies["stage_completion_2"] =
+      R"({"is_complete": false, "reasoning": "one input", "missing_criteria": ["inputs"]})";
+  rig.replies["stage_progression"] =
+      R"({"ready_for_next_stage": false, "reasoning": "no", "recommendations": "inputs"})";
+  rig.replies["substage_goal"] =
+      R"({"name": "More inputs", "description": "", "goals": "three inputs", "max_iterations": 2})";
+  const auto outcome = rig.Start();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const std::vector<std::string> stages = rig.EventsOf("stage.ended", "stage");
+  ASSERT_GE(stages.size(), 5u);
+  EXPECT_EQ(stages[1], "2_baseline_tuning_1_first_attempt");
+  EXPECT_EQ(stages[2], "2_baseline_tuning_2_More_inputs");
+  // Its tree begins with a copy of the best so far, and only the last part is run again.
+  std::string first_of_substage;
+  for (const Node& node : rig.Nodes()) {
+    EXPECT_FALSE(node.stage == stages[1] && node.is_seed_node);
+    if (node.stage == stages[2] && first_of_substage.empty()) {
+      first_of_substage = node.inherited_from_node_id;
+      EXPECT_EQ(node.kind, NodeKind::kCopy);
+      EXPECT_EQ(node.parent_id, "");
+    }
+  }
+  EXPECT_NE(first_of_substage, "");
+}
+
+TEST(RunTest, AShortRunIsToldToItsChildrenInTheSecondHalfOfStage3) {  // RSP-35, RSP-T15
+  RunRig rig;
+  rig.config.stages = {StageCap{6}, {2}, {4}, {2}};
+  ASSERT_TRUE(rig.Start());
+  const auto calls = rig.model().Calls("improve");
+  ASSERT_GE(calls.size(), 4u);
+  EXPECT_THAT(calls.front().prompt, ::testing::Not(HasSubstr("less than half of the 3600 s")));
+  EXPECT_THAT(calls.back().prompt, HasSubstr("less than half of the 3600 s"));
+}
+
+TEST(RunTest, AnIdeaThatDoesNotComeLeavesItsSlotEmpty) {  // RSP-6, 4.2
+  RunRig rig;
+  rig.replies["tuning_idea"] = "I have none.";
+  const auto outcome = rig.Start();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, RunEnd::kDone);
+  EXPECT_THAT(outcome->warnings, Contains(HasSubstr("no idea for this slot, it stays empty")));
+  for (const Node& node : rig.Nodes()) EXPECT_NE(node.kind, NodeKind::kTuning);
+}
+
+TEST(RunTest, SlotsOneOrFourAtATimeGiveTheSameTree) {  // RSP-34, RSP-T21
+  std::string one;
+  for (const int parallel : {1, 4}) {
+    RunRig rig;
+    rig.config.num_workers = 4;
+    rig.config.num_drafts = 4;
+    rig.config.max_parallel = parallel;
+    rig.config.stages = {StageCap{8}, {4}, {4}, {4}};
+    ASSERT_TRUE(rig.Start());
+    std::vector<Node> nodes;
+    for (const std::string& stage : rig.EventsOf("stage.ended", "stage")) {
+      const auto journal = ParseJson(rig.File("logs/stage_" + stage + "/journal.json"));
+      ASSERT_TRUE(journal);
+      for (const Json& node : Find(*journal, "nodes")->as_array()) {
+        nodes.push_back(ReadNode(node).value());
+      }
+    }
+    if (one.empty()) one = Shape(nodes);
+    EXPECT_EQ(Shape(nodes), one) << parallel;
+  }
+}
+
+TEST(RunTest, APhaseOrStageThatUntilNamesIsTheLast) {  // 3.1
+  RunRig rig;
+  RunOrder order = rig.Order(RunOrder::Mode::kStart);
+  order.until = Step::kPhase0;
+  auto outcome = research::Run(order, CancelToken());
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, RunEnd::kStopped);
+  EXPECT_TRUE(rig.Nodes().empty());
+  EXPECT_TRUE(rig.model().Calls("draft").empty());
+  EXPECT_EQ(rig.model().Calls("phase0_plan").size(), 2u);
+
+  order = rig.Order(RunOrder::Mode::kResume);
+  order.until = Step::kStage1;
+  outcome = research::Run(order, CancelToken());
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(Kinds(rig.Nodes()), "draft draft debug debug seed seed");
+  EXPECT_EQ(rig.model().Calls("phase0_plan").size(),
+            4u);  // those of the drafts are not asked again
+}
+
+TEST(RunTest, ALimitEndsTheRunWithItsResultsWritten) {  // RSP-46, RSP-T22
+  for (const std::string_view limit : {"cost", "tokens"}) {
+    RunRig rig;
+    rig.config.max_cost_usd = limit == "cost" ? std::optional(30e-6) : std::nullopt;
+    if (limit == "tokens") rig.config.max_tokens = 60'000;
+    auto outcome = rig.Start();
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->end, RunEnd::kLimited);
+    EXPECT_THAT(outcome->reason, HasSubstr(limit));
+    EXPECT_THAT(rig.File(outcome->report_path), HasSubstr("The run ended: limited"));
+    EXPECT_THAT(rig.EventsOf("limit.reached", "reason"), ElementsAre(HasSubstr(limit)));
+    const std::size_t asked = rig.model().Calls().size();
+
+    outcome = rig.Resume();  // nothing was raised
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->end, RunEnd::kLimited);
+    EXPECT_EQ(rig.model().Calls().size(), asked);
+
+    rig.config.max_cost_usd.reset();
+    rig.config.max_tokens.reset();
+    outcome = rig.Resume();
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->end, RunEnd::kDone);
+  }
+}
+
+TEST(RunTest, TheTimeOfARunEndsCallsInFlight) {  // RSP-46, RSP-T22
+  RunRig rig;
+  rig.config.max_seconds = 0;
+  const auto outcome = rig.Start();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, RunEnd::kLimited);
+  EXPECT_THAT(outcome->reason, HasSubstr("seconds"));
+}
+
+TEST(RunTest, AResumeTakesNoOtherConfiguration) {  // RSP-48
+  RunRig rig;
+  RunOrder order = rig.Order(RunOrder::Mode::kStart);
+  order.until = Step::kPhase0;
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  rig.config.num_drafts = 7;
+  EXPECT_THAT(rig.Resume(), FailsWith(ErrorCode::kConfig, "search.num_drafts"));
+}
+
+TEST(RunTest, ACancelledRunGoesOnWhereItWas) {  // RSP-47
+  RunRig rig;
+  CancelSource source;
+  rig.watch = [&](const store::Event& event) {
+    if (event.type == "node.finished") source.Cancel("interrupted");
+  };
+  EXPECT_THAT(research::Run(rig.Order(RunOrder::Mode::kStart), source.token()),
+              FailsWith(ErrorCode::kCancelled, "interrupted"));
+  rig.watch = {};
+  const auto outcome = rig.Resume();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, RunEnd::kDone);
+  std::map<std::string, int> asked;
+  for (const ScriptedCall& call : rig.model().Calls()) ++asked[call.request.path];
+  for (const auto& [place, times] : asked) EXPECT_EQ(times, 1) << place;
+}
+
+}  // namespace
+}  // namespace dossier::research
