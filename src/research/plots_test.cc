@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "research/exec_local.h"
 #include "research/python_script.h"
 #include "research/research_rig_for_test.h"
 #include "testing/result_matchers.h"
@@ -198,6 +199,41 @@ TEST_F(PlotsTest, ScriptsHaveNoNetworkWhateverTheConfigurationSays) {  // RSP-38
       Succeeds());
   EXPECT_EQ(spec.network, NetworkPolicy::kNever);
   EXPECT_THAT(spec.environment, ::testing::Contains("MPLBACKEND=Agg"));
+}
+
+// The real thing, where Python's numpy and matplotlib and the sandbox are.
+TEST_F(PlotsTest, MatplotlibDrawsInTheSandboxOnAMachineThatHasIt) {  // RSP-38, RSP-T26
+  rig_.services.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
+  rig_.services.backend = [](std::string_view) { return MakeLocalBackend({}); };
+  rig_.services.vision = Services::Vision::kNo;
+  const auto there =
+      RunScript(rig_.services, {.worker = "w", .workspace = rig_.folder() + "/nodes/n/workspace"},
+                "probe.py", "import numpy, matplotlib", {});
+  if (!there) GTEST_SKIP() << "the sandbox is not available here: " << there.error().message;
+  if (!there->failure.empty()) GTEST_SKIP() << "matplotlib is not installed here";
+  Reply("plotting_code", R"(A line.
+```python
+import socket
+import numpy as np
+import matplotlib.pyplot as plt
+values = np.arange(10) ** 2
+plt.plot(values)
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=0.2)
+    plt.savefig("working/network.png")
+except OSError:
+    pass
+import os
+os.makedirs("working", exist_ok=True)
+plt.savefig("working/squares.png", dpi=300)
+```
+)");
+  const PlotOutcome outcome = Make();
+  EXPECT_EQ(outcome.state, PlotOutcome::Plots::kValid);
+  ASSERT_THAT(outcome.plots, ElementsAre("nodes/" + node_.id + "/plots/squares.png"));
+  const auto image = DecodePng(rig_.Read(outcome.plots[0]));
+  ASSERT_THAT(image, Succeeds());
+  EXPECT_EQ(image->width, 1920U);
 }
 
 }  // namespace
