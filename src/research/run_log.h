@@ -38,7 +38,7 @@ namespace dossier::research {
 
 // run.started probe.done resources.done round.selected node.created call.sent call.replied
 // block.applied phase1.step phase.finished node.finished stage.ended artefact.written limit.reached
-// run.resumed run.finished warning
+// run.resumed run.finished job.queued warning
 class RunLog {
  public:
   // Sees each new event once it is recorded, on the thread that adds it; for a view. May be empty.
