@@ -49,6 +49,15 @@ TEST(ApplyTest, WritesRunBeforeReadsAndTheReadsSeeThem) {  // MEM-20, MEM-T8
   EXPECT_EQ(result.errors, 0);
 }
 
+TEST(ApplyTest, TheStoreKnowsWhichBlocksWroteToIt) {  // MEM-27
+  TestStore store;
+  const Block block =
+      *ParseReply(R"(<memory_update>{"core_set": {"a": "1"}}</memory_update>)").block;
+  ASSERT_TRUE(Apply(*store, "root", block, {.block_id = "n1/draft/a1/r1"}));
+  EXPECT_TRUE(*WasApplied(*store, "n1/draft/a1/r1"));
+  EXPECT_FALSE(*WasApplied(*store, "n1/draft/a1/r2"));
+}
+
 TEST(ApplyTest, TheResultHasTheSpecifiedParts) {  // MEM-20
   TestStore store;
   const BlockResult result = Applied(store, R"({"core_set": {"a": "1"}})");

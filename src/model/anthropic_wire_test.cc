@@ -187,5 +187,13 @@ TEST(AnthropicReplyTest, NoBytesCrashTheReaders) {  // MOD-A11
   MutateStream("anthropic", kAnthropicEvents, kAnthropicReply);
 }
 
+TEST(AnthropicRequestTest, WhetherToolsMustBeCalledIsSaid) {  // MOD-10, RSP 4.2
+  Request request = ToolRequest();
+  request.tool_use = Request::ToolUse::kRequired;
+  EXPECT_EQ(ToJson(*Find(Body(request), "tool_choice")), R"({"type":"any"})");
+  request.tool_use = Request::ToolUse::kNone;
+  EXPECT_EQ(ToJson(*Find(Body(request), "tool_choice")), R"({"type":"none"})");
+}
+
 }  // namespace
 }  // namespace dossier::model

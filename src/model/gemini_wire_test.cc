@@ -165,5 +165,14 @@ TEST(GeminiReplyTest, NoBytesCrashTheReaders) {  // MOD-A11
   MutateStream("gemini", kGeminiEvents, kGeminiReply);
 }
 
+TEST(GeminiRequestTest, WhetherToolsMustBeCalledIsSaid) {  // MOD-10, RSP 4.2
+  Request request = UserRequest("a");
+  request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
+  request.tool_use = Request::ToolUse::kRequired;
+  const Entry entry;
+  EXPECT_THAT(BuildGeminiBody(request, {.entry = entry}).body,
+              ::testing::HasSubstr(R"({"functionCallingConfig":{"mode":"ANY"}})"));
+}
+
 }  // namespace
 }  // namespace dossier::model

@@ -270,5 +270,17 @@ TEST(OpenAiReplyTest, NoBytesCrashTheReaders) {  // MOD-A11
   }
 }
 
+TEST(OpenAiRequestTest, WhetherToolsMayOrMustBeCalledIsSaid) {  // MOD-10, RSP 4.2
+  Request request = UserRequest("a");
+  request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
+  const Entry entry = FullEntry();
+  const WireOptions options{.entry = entry};
+  EXPECT_EQ(Find(Body(request, options), "tool_choice"), nullptr);
+  request.tool_use = Request::ToolUse::kNone;
+  EXPECT_EQ(FindString(Body(request, options), "tool_choice"), "none");
+  request.tool_use = Request::ToolUse::kRequired;
+  EXPECT_EQ(FindString(Body(request, options), "tool_choice"), "required");
+}
+
 }  // namespace
 }  // namespace dossier::model

@@ -285,17 +285,19 @@ Result<CallOutcome> CallRun::Fail(const memory::RoundsFailure& failure) {
       .detail = failure.detail,
       .reply_path = fmt::format("{}/{}_response.txt", PromptLogs::FolderOf(request_.scope.node),
                                 PromptLogs::NameOf(entry_))};
+  const std::string text =
+      fmt::format("{}: no answer: {}: {}", base_, failed.reason, failed.detail);
   if (!parts_.journal().Recorded("warning", base_)) {
     DOSSIER_RETURN_IF_ERROR(parts_.journal().Add("warning", base_,
                                                  {{"code", "call_failed"},
+                                                  {"text", text},
                                                   {"node", request_.scope.node},
                                                   {"site", site_.name},
                                                   {"reason", failed.reason},
                                                   {"detail", failed.detail},
                                                   {"reply_path", failed.reply_path}}));
   }
-  outcome_.warnings.push_back(
-      fmt::format("{}: no answer: {}: {}", base_, failed.reason, failed.detail));
+  outcome_.warnings.push_back(text);
   outcome_.failure = std::move(failed);
   return std::move(outcome_);
 }

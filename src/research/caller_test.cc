@@ -37,8 +37,8 @@ class CallerTest : public ::testing::Test {
     caller_.reset();
     log_.reset();
     auto log = std::filesystem::exists(temp_.path() + "/journal.sqlite")
-                   ? RunLog::Reopen(temp_.path(), clock_, {})
-                   : RunLog::Start(temp_.path(), {}, clock_, {});
+                   ? RunLog::Reopen(temp_.path(), clock_, watch_)
+                   : RunLog::Start(temp_.path(), {}, clock_, watch_);
     ASSERT_TRUE(log) << log.error().message;
     log_ = *std::move(log);
     CallerOptions options{
@@ -85,6 +85,7 @@ class CallerTest : public ::testing::Test {
   model::Ledger ledger_{{}, clock_};
   Millis max_wait_{0};
   std::vector<Millis> waits_;
+  RunLog::Watch watch_;
   std::unique_ptr<memory::Store> store_;
   std::unique_ptr<RunLog> log_;
   std::unique_ptr<Caller> caller_;
@@ -193,7 +194,7 @@ TEST_F(CallerTest, TheCodeRoleMustBeginWithABlock) {  // RSP-4, MEM-26
 
 TEST_F(CallerTest, AReplyInTheJournalIsNotAskedForAgain) {  // RSP-47, RSP-T20
   Start();
-  model_.Next("phase1_step", R"(<memory_update>{"recall_append": "linked"}</memory_update>
+  model_.Next("phase1_step", R"(<memory_update>{"recall_append": {"text": "linked"}}</memory_update>
 {"command": "make"})");
   const CallOutcome first = Call(Request("phase1_step"));
   const auto changes = store_->History("root", {})->size();
@@ -204,6 +205,84 @@ TEST_F(CallerTest, AReplyInTheJournalIsNotAskedForAgain) {  // RSP-47, RSP-T20
   EXPECT_EQ(again.log, first.log);
   EXPECT_EQ(model_.Calls().size(), 1u);
   EXPECT_EQ(store_->History("root", {})->size(), changes);
+}
+
+TEST_F(CallerTest, ReadsWithoutAnAnswerEndAtTheirCeiling) {  // RSP-T4, MEM-25
+  Start();
+  const std::string read = R"(<memory_update>{"core_get": "a"}</memory_update>)";
+  model_.When("draft", [&](const ScriptedCall& call) {
+    return call.attempt == 1 ? read : read + "\n{\"coding\": {}}";
+  });
+  EXPECT_EQ(Call(Request("draft")).payload, R"({"coding": {}})");
+  const auto calls = model_.Calls();
+  ASSERT_EQ(calls.size(), 7u);  // five reads, one too many, the answer
+  EXPECT_THAT(calls.back().prompt, HasSubstr("reads_used_up"));
+}
+
+TEST_F(CallerTest, AnEndAtAnyEventLeavesACallThatGoesOn) {  // RSP-47, RSP-T20
+  const auto answer = [](const ScriptedCall& call) -> std::string {
+    if (call.attempt == 1) return "no JSON";
+    return R"(<memory_update>{"core_set": {"n": "7"}}</memory_update>)" + std::string(kReview);
+  };
+  const std::string saved = temp_.path() + ".saved";
+  std::vector<std::string> copies;
+  watch_ = [&](const store::Event& event) {
+    copies.push_back(fmt::format("{}/{}", saved, event.seq));
+    std::filesystem::create_directories(copies.back());
+    std::filesystem::copy(
+        temp_.path(), copies.back(),
+        std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
+  };
+  Start();
+  model_.When("execution_review", answer);
+  model_.When("execution_review/memory", [](const ScriptedCall& call) -> std::string {
+    if (call.round > 1) return "<memory_update>{}</memory_update>";
+    return R"(<memory_update>{"recall_append": {"text": "seen"}, "core_get": "n"}</memory_update>)";
+  });
+  const CallOutcome whole = Call(Review());
+  const auto prompts = model_.Calls();
+  const std::string last_log = File(Logs() + whole.log + "_prompt.md");
+  watch_ = {};
+  caller_.reset(), log_.reset(), store_.reset();
+  ASSERT_GT(copies.size(), 10u);
+  for (const std::string& copy : copies) {
+    std::filesystem::remove_all(temp_.path());
+    std::filesystem::copy(
+        copy, temp_.path(),
+        std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
+    const std::size_t before = model_.Calls().size();
+    Start();
+    std::size_t replied = 0;
+    for (const store::Event& event : log_->Events()) replied += event.type == "call.replied";
+    const CallOutcome again = Call(Review());
+    EXPECT_EQ(again.payload, whole.payload) << copy;
+    EXPECT_EQ(again.log, whole.log) << copy;
+    EXPECT_EQ(model_.Calls().size() - before + replied, prompts.size()) << copy;
+    EXPECT_EQ(model_.Calls().back().prompt, prompts.back().prompt) << copy;
+    EXPECT_EQ(File(Logs() + whole.log + "_prompt.md"), last_log) << copy;
+    EXPECT_EQ(store_->Snapshot("root")->Core("n")->value, "7") << copy;
+    EXPECT_EQ(store_->Snapshot("root")->Counts()->events, 1) << copy;
+    caller_.reset(), log_.reset(), store_.reset();
+  }
+  std::filesystem::remove_all(saved);
+}
+
+TEST_F(CallerTest, MemoryIsSearchedByTheQueryElseByTheFirstSection) {  // RSP-8
+  Start();
+  model_.Always("", "{}");
+  CallRequest request = Request("improve");
+  request.sections = {{"previous_solution", "int quick_sort();"}};
+  Call(request);
+  request.label = "asked";
+  request.memory_query = "Sorting. fastest?";
+  Call(request);
+  const auto query = [&](std::string_view label) {
+    const store::Event* sent =
+        log_->Recorded("call.sent", fmt::format("{}/{}/a1/r1", kNode, label));
+    return std::string(*FindString(*Find(sent->data, "memory"), "archival_query"));
+  };
+  EXPECT_EQ(query("improve"), "int quick_sort();");
+  EXPECT_EQ(query("asked"), "Sorting. fastest?");
 }
 
 TEST_F(CallerTest, ABlockThatTheStoreHasIsNotAppliedAgain) {  // RSP-48, MEM-27
@@ -237,7 +316,7 @@ TEST_F(CallerTest, PromptsRepliesAndOperationsAreLogged) {  // RSP-45, RSP-T19
   for (const std::string_view key : {"system", "messages", "response_format", "memory"}) {
     EXPECT_NE(Find(*prompt, key), nullptr) << key;
   }
-  EXPECT_THAT(File(start + "prompt.md"), HasSubstr("You are geologist."));
+  EXPECT_THAT(File(start + "prompt.md"), HasSubstr("Your role: geologist."));
   EXPECT_THAT(File(start + "response.txt"), HasSubstr("goal_summary"));
   EXPECT_THAT(File(start + "memory_ops.json"), HasSubstr("core_set"));
   EXPECT_THAT(File("logs/memory/memory_operations.jsonl"), HasSubstr("phase0_plan/a1/r1"));
@@ -304,7 +383,7 @@ TEST_F(CallerTest, ThePersonaIsReplacedInTemplatesAndNeverInData) {  // RSP-T3, 
   request.sections[1].value = "the {persona} ran";
   Call(request);
   const std::string prompt = model_.Calls()[0].prompt;
-  EXPECT_THAT(prompt, HasSubstr("You are geologist."));
+  EXPECT_THAT(prompt, HasSubstr("Your role: geologist."));
   EXPECT_THAT(prompt, HasSubstr("the {persona} ran"));
 }
 

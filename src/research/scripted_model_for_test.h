@@ -9,9 +9,9 @@
 //   EXPECT_EQ(model.Calls("draft").size(), 3);
 //
 // A reply without a `<memory_update>` block gets an empty one in front where the prompt asks for
-// one, and rounds that ask for a block alone are answered with an empty block, so that a script
-// need not speak of memory. A call that nothing answers fails with kFailed, naming the label.
-// Thread-safety: all methods from any thread.
+// one, and rounds that ask for a block alone are answered with an empty block (or by the label
+// "LABEL/memory"), so that a script need not speak of memory. A call that nothing answers fails
+// with kFailed, naming the label. Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_RESEARCH_SCRIPTED_MODEL_FOR_TEST_H_
 #define DOSSIER_RESEARCH_SCRIPTED_MODEL_FOR_TEST_H_
@@ -165,8 +165,9 @@ class ScriptedModel {
         failures.pop_front();
         return tl::unexpected(std::move(error));
       }
-      if (call.attempt == 0) return std::string();  // memory alone: the client's empty block
-      for (const std::string& label : {call.label, std::string()}) {
+      const bool for_memory = call.attempt == 0;
+      for (const std::string& label :
+           {call.label + (for_memory ? "/memory" : ""), std::string(for_memory ? "/memory" : "")}) {
         if (auto& next = state.next[label]; !next.empty()) {
           std::string text = std::move(next.front());
           next.pop_front();
@@ -178,6 +179,7 @@ class ScriptedModel {
         }
       }
     }
+    if (!answer && call.attempt == 0) return std::string();  // the client's empty block
     if (!answer) {
       return MakeError(ErrorCode::kFailed, "the script has no reply for {}/{}", call.node,
                        call.label);
