@@ -198,8 +198,13 @@ Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& 
       .workspace_mount = order.config.exec.workspace_mount};
   DOSSIER_ASSIGN_OR_RETURN(const ResourceFile file, ReadResourceFile(order.resources, place));
   Services& services = setup->driver.services;
+  // Without a way to fetch literature there is no network for resources either (--offline).
   const ResourcePlace at{
-      .run_folder = order.folder, .clock = order.clock, .progress = services.progress};
+      .run_folder = order.folder,
+      .clock = order.clock,
+      .phase_mode = order.config.exec.phase_mode == PhaseMode::kSplit ? "split" : "single",
+      .network = order.fetch ? ResourcePlace::Network::kYes : ResourcePlace::Network::kNo,
+      .progress = services.progress};
   DOSSIER_ASSIGN_OR_RETURN(PreparedResources ready, PrepareResources(file, at, cancel));
   services.binds = std::move(ready.binds);
   for (int phase = 0; phase < kPhases; ++phase) {
