@@ -68,6 +68,11 @@ Status RunMemoryStoreBench();
 // CPU seconds of a new view of 10,000 rows, rendered into 24,000 code points: memory.render.
 Status RunRenderBench();
 
+// A staged run. CPU seconds: research.prompt of the longest prompt over a memory of 10,000 rows,
+// research.memory of that memory alone, research.run of a run of at least 50 nodes whose calls and
+// commands take no time; research.calls: how many calls to models it made.
+Status RunResearchBench();
+
 // That server for others: prints its port, and ends with its stdin.
 Status RunInstantServer();
 

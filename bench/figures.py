@@ -675,13 +675,24 @@ def _memory_recall(setting: Setting, name: str, what: str,
                    for places in (5, 10, 20)]
 
 
+def research(setting: Setting) -> list[Figure]:
+    ours = _bench_program(setting, "research")
+    waits = ours["research.calls"] * 0.05
+    return [_at_most("longest prompt of a run over 10,000 rows of memory, CPU",
+                     ours["research.prompt"], "goal", 0.02, 1, _seconds),
+            _at_most("the same", ours["research.prompt"], "its memory alone",
+                     ours["research.memory"], 3, _seconds),
+            _at_most("a run of 50 nodes, scripted, CPU", ours["research.run"],
+                     f"{ours['research.calls']:.0f} calls of 50 ms", waits, 0.05, _seconds)]
+
+
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {
     "inspect": inspect_text, "ndjson": inspect_ndjson, "csv": inspect_csv,
     "context": large_context, "sandbox": sandbox, "jail": jail, "engine": engine, "batch": batch,
     "start": start, "pack": pack, "tokens": tokens, "assemble": assemble,
     "agents": agents, "chat": chat, "conversations": conversation_list, "commands": commands, "model": model,
     "repository": repository_header, "memory": memory_search,
-    "memory-store": memory_store}
+    "memory-store": memory_store, "research": research}
 
 
 def measure(name: str, setting: Setting) -> list[Figure]:

@@ -1,6 +1,7 @@
 // dossier_bench sandbox | jail | commands | conversation FOLDER | engine FOLDER completions|batch |
 // tokens FILE | assembly FILE | repository FOLDER | model | memory FOLDER [EMBEDDING] |
-// memory-store | render: figures as lines of JSON, for bench/run; instant-server: a port.
+// memory-store | render | research: figures as lines of JSON, for bench/run; instant-server: a
+// port.
 
 #include <fmt/format.h>
 
@@ -37,6 +38,8 @@ int main(int argc, char** argv) {
     done = bench::RunMemoryStoreBench();
   } else if (group == "render" && argc == 2) {
     done = bench::RunRenderBench();
+  } else if (group == "research" && argc == 2) {
+    done = bench::RunResearchBench();
   } else if (group == "instant-server" && argc == 2) {
     done = bench::RunInstantServer();
   } else {
@@ -44,7 +47,7 @@ int main(int argc, char** argv) {
                "usage: dossier_bench sandbox | jail | commands | conversation FOLDER | "
                "engine FOLDER completions|batch | tokens FILE | assembly FILE | "
                "repository FOLDER | model | memory FOLDER [EMBEDDING] | memory-store | render | "
-               "instant-server\n");
+               "research | instant-server\n");
     return 2;
   }
   if (done) return 0;

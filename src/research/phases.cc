@@ -114,7 +114,9 @@ class PhaseRunner {
     return {};
   }
 
+  // A phase that is done anew after a kill has its event already.
   Status Finish(Phase phase) {
+    if (context_.services.log->Recorded(kPhaseEvent, EventKey(phase)) != nullptr) return {};
     return context_.services.log->Add(kPhaseEvent, EventKey(phase), OutcomeJson(context_.outcome));
   }
 

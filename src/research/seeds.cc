@@ -1,11 +1,13 @@
 #include "research/seeds.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "research/metric.h"
 #include "research/node_work.h"
 #include "research/plots.h"
+#include "research/results.h"
 #include "research/round.h"
 #include "research/run_folder.h"
 #include "research/slots.h"
@@ -129,7 +131,9 @@ Status AddAggregate(const Driver& driver, const SeedOrder& order, const Node& be
   node->is_seed_agg_node = true;
   node->summary = JsonObject{{"seed_statistics", statistics}};
   node->is_buggy = good.empty();
-  if (!good.empty() && !Skips(*driver.order, RunOrder::Skip::kPlots)) {
+  const bool has_data = std::any_of(good.begin(), good.end(),
+                                    [](const Node* run) { return !ResultFiles(*run).empty(); });
+  if (has_data && !Skips(*driver.order, RunOrder::Skip::kPlots)) {
     const SeedPlotWork work{.best = &best,
                             .reruns = good,
                             .node_id = node->id,

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""`dossier research` for real: the local sandbox, a C compiler, the shipped example, a scripted model.
+
+research_test.py --dossier PATH [unittest arguments]
+"""
+
+import json
+import pathlib
+import shutil
+import signal
+import unittest
+
+import harness
+
+EXAMPLE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "examples" / "sorting"
+BLOCK = "<memory_update>{}</memory_update>\n"
+
+
+def fenced(value) -> str:
+    return f"```json\n{json.dumps(value)}\n```"
+
+
+def program(code: str) -> str:
+    return fenced({"phase_artifacts": {
+        "coding": {"workspace": {"files": [{"path": "src/sort.c", "content": code}]}},
+        "compile": {"build_plan": {"language": "c", "compiler_selected": "gcc", "cflags": ["-O2"],
+                                   "output": "bin/sort"},
+                    "commands": ["mkdir -p bin working",
+                                 "{compiler_selected} {cflags} src/sort.c -o {output}"]},
+        "run": {"commands": ["./bin/sort"], "expected_outputs": ["working/metrics.json"]}}})
+
+
+SORT = (EXAMPLE / "sort.c").read_text("utf-8")
+PLOT = "Bars for each input.\n```python\n" + (EXAMPLE / "plot.py").read_text("utf-8") + "```"
+BROKEN = "int main(void) { return 3; }\n"
+
+# What the request says, and the reply; the first that fits.
+REPLIES = [
+    ("block and nothing else", ""),
+    ("Say how the results of all programs", "- quick_ns, heap_ns, shell_ns: lower is better"),
+    ("Plan the work on this idea", fenced({"plan": {
+        "goal_summary": "time three sorts", "implementation_strategy": ["write", "measure"]}})),
+    ("Install what the program will need", fenced({"command": "", "done": True})),
+    ("Write the first program", program(BROKEN)),
+    ("The previous program has a fault", program(SORT)),
+    ("A program ran. Decide", None),
+    ("Sum up what was learned", fenced({"findings": "quick sort wins", "significance": "order"})),
+    ("Write a Python script that draws the results", PLOT),
+    ("Change this program so that its randomness", fenced({"files": [
+        {"path": "src/sort.c", "content": SORT}]})),
+    ("ran several times with different random seeds", PLOT),
+    ("Summarise the experiments of this stage", "Quick sort wins."),
+    ("Write the notes that the next stage", "Try a larger cutoff."),
+    ("Write the report of this run", "# Sorting\n\nQuick sort is the fastest."),
+]
+
+
+def rules() -> list:
+    found = []
+    for said, reply in REPLIES:
+        if reply is None:  # the program that returns 3 has a fault
+            found.append({"when": r"return 3;[\s\S]*" + said,
+                          "reply": BLOCK + fenced({"is_bug": True, "summary": "it returns 3"})})
+            reply = fenced({"is_bug": False, "summary": "it sorts"})
+        found.append({"when": said, "reply": BLOCK + reply})
+    return [*found, {"when": "", "reply": BLOCK + "nothing to say"}]
+
+
+@unittest.skipUnless(shutil.which("gcc"), "needs gcc")
+class ResearchTest(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.model = ["--script", self.write("script.json", json.dumps(rules()))]
+
+    def words(self, *more: str) -> list[str]:
+        return ["research", "run", str(EXAMPLE / "idea.md"), "--config",
+                str(EXAMPLE / "config.yaml"), "--model", "code=scripted", *self.model,
+                "--set", "exec.network=never", "--set", "search.debug_prob=1",
+                "--stages", "1", "--skip-writeup", *more]
+
+    def ok(self, *words: str) -> str:
+        code, out, err = self.run_to_end(*words, limit=300)
+        self.assertEqual(code, 0, err)
+        return out
+
+    def check_results(self, folder: pathlib.Path) -> None:
+        status = json.loads(self.ok("research", "status", str(folder), "--json"))
+        self.assertEqual(status["schema"], "dossier.research.status/1")
+        self.assertEqual(status["state"], "done")
+        best = status["best"]["id"]
+        node = json.loads((folder / "nodes" / best / "node.json").read_text("utf-8"))
+        self.assertEqual(node["kind"], "debug")
+        names = [series["metric_name"] for series in node["metric"]]
+        self.assertEqual(names, ["quick_ns", "heap_ns", "shell_ns"])
+        self.assertTrue(all(entry["value"] > 0 for series in node["metric"]
+                            for entry in series["data"]))
+        self.assertEqual([pathlib.Path(plot).suffix for plot in node["plots"]], [".png"])
+        self.assertTrue((folder / node["plots"][0]).read_bytes().startswith(b"\x89PNG"))
+        self.assertIn("Quick sort is the fastest", (folder / "report.md").read_text("utf-8"))
+        tree = self.ok("research", "tree", str(folder))
+        self.assertIn("debug", tree)
+        self.assertEqual(tree.count(" seed"), 3)  # two reruns and the node that stands for them
+
+    def test_the_example_runs_from_its_idea_to_a_report(self):  # RSP-29, RSP-36, RSP-T26
+        out = self.ok(*self.words())
+        self.check_results(pathlib.Path(out.strip().splitlines()[-1]))
+
+    def test_a_killed_run_goes_on(self):  # RSP-47, RSP-48, RSP-T20
+        process = self.start(*self.words())
+        for line in process.stderr:
+            if "phase.finished" in line or "compil" in line:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        folder = next((self.home / "experiments").iterdir())
+        status = json.loads(self.ok("research", "status", str(folder), "--json"))
+        self.assertEqual(status["state"], "killed")
+        self.ok("research", "resume", str(folder), *self.model)
+        self.check_results(folder)
+
+    def test_a_limit_ends_with_10_and_a_report(self):  # RSP-46, RSP-T22
+        code, out, err = self.run_to_end(*self.words("--max-tokens", "20000"), limit=300)
+        self.assertEqual(code, 10, err)
+        self.assertIn("tokens", err)
+        folder = pathlib.Path(out.strip().splitlines()[-1])
+        self.assertIn("limited", (folder / "report.md").read_text("utf-8"))
+
+
+if __name__ == "__main__":
+    harness.main()
