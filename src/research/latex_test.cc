@@ -65,7 +65,7 @@ TEST(LatexCheckTest, EachFaultIsToldWithItsLine) {  // RSP-43, RSP-T17
     ASSERT_FALSE(faults.empty()) << c.body;
     bool told = false;
     for (const std::string& fault : faults) told |= fault.find(c.fault) != std::string::npos;
-    EXPECT_TRUE(told) << c.body << ": " << testing::PrintToString(faults);
+    EXPECT_TRUE(told) << c.body << ": " << ::testing::PrintToString(faults);
   }
   EXPECT_THAT(CheckLatex("\\section{x}", kInputs), ElementsAre("there is no \\begin{document}"));
 }
