@@ -51,20 +51,6 @@ std::string FailureText(const CallFailure& failure) {
   return text;
 }
 
-void AddUsage(const NodeUsage& more, NodeUsage* sum) {
-  // Without a call there is nothing whose price could be unknown.
-  if (sum->calls == 0) {
-    sum->cost_nano_usd = more.cost_nano_usd;
-  } else if (more.calls > 0) {
-    sum->cost_nano_usd = sum->cost_nano_usd && more.cost_nano_usd
-                             ? std::optional(*sum->cost_nano_usd + *more.cost_nano_usd)
-                             : std::nullopt;
-  }
-  sum->calls += more.calls;
-  sum->input_tokens += more.input_tokens;
-  sum->output_tokens += more.output_tokens;
-}
-
 bool IsArtefact(const Services& services, std::string_view path, std::string_view content) {
   return services.log->Recorded("artefact.written", ArtefactKey(path, content)) != nullptr;
 }

@@ -57,9 +57,6 @@ Status KeepWarning(const Driver& driver, std::string_view place, std::string war
 // "missing_payload: … (logs/phase_logs/…)": for a person, and for node.failure.
 std::string FailureText(const CallFailure& failure);
 
-// Adds what a part took; a price that is not known once is not known for all.
-void AddUsage(const NodeUsage& more, NodeUsage* sum);
-
 // Writes a file of the run folder: to a temporary name, renamed, then journalled (RSP-47).
 Status WriteArtefact(const Services& services, const std::string& path, std::string_view content);
 // Whether the journal knows this file with this content.

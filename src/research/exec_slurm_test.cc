@@ -111,11 +111,13 @@ TEST_F(ExecSlurmTest, ARunningJobIsWaitedForOnResume) {  // RSP-48, RSP-T24
 }
 
 TEST_F(ExecSlurmTest, ADoneJobIsCollectedOnResume) {  // RSP-48, RSP-T24
-  Command command = Queued("echo done >> count; echo out");
+  const std::string count = fakes_.folder() + "/count";
+  Command command = Queued(fmt::format("echo done >> {}; echo out", count));
   EXPECT_EQ(Run(command).out, "out\n");
   command.queued_job = "4711";
   EXPECT_EQ(Run(command).out, "out\n");
   EXPECT_EQ(fakes_.Calls("sbatch").size(), 1u);
+  EXPECT_EQ(ReadFile(count), "done\n");  // it ran once
 }
 
 TEST_F(ExecSlurmTest, AnUnknownJobIsSubmittedAgain) {  // RSP-48, RSP-T24

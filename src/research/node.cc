@@ -99,11 +99,10 @@ Status Read(const Json& json, std::string_view field, std::optional<Metric>* out
 Status Read(const Json& json, std::string_view field, NodeUsage* out) {
   const Json* value = Value(json, field);
   if (!value) return {};
-  if (!value->is_object()) return Wrong(field, "an object");
-  DOSSIER_RETURN_IF_ERROR(Read(*value, "calls", &out->calls));
-  DOSSIER_RETURN_IF_ERROR(Read(*value, "input_tokens", &out->input_tokens));
-  DOSSIER_RETURN_IF_ERROR(Read(*value, "output_tokens", &out->output_tokens));
-  return Read(*value, "cost_nano_usd", &out->cost_nano_usd);
+  auto usage = ReadUsage(*value);
+  if (!usage) return Wrong(field, usage.error().message);
+  *out = *usage;
+  return {};
 }
 
 template <typename T>
@@ -118,12 +117,7 @@ Json Written(const std::optional<std::int64_t>& value) {
 Json Written(const std::optional<Metric>& value) {
   return value ? Json(MetricJson(*value)) : Json(nullptr);
 }
-Json Written(const NodeUsage& value) {
-  return JsonObject{{"calls", value.calls},
-                    {"input_tokens", value.input_tokens},
-                    {"output_tokens", value.output_tokens},
-                    {"cost_nano_usd", Written(value.cost_nano_usd)}};
-}
+Json Written(const NodeUsage& value) { return UsageJson(value); }
 
 // Calls `visit(name, field)` for every field, in the order of node.json, until one fails.
 template <typename SomeNode, typename Visit>
@@ -175,6 +169,37 @@ Status ForEachField(SomeNode& node, const Visit& visit) {
 }
 
 }  // namespace
+
+void AddUsage(const NodeUsage& more, NodeUsage* sum) {
+  // Without a call there is nothing whose price could be unknown.
+  if (sum->calls == 0) {
+    sum->cost_nano_usd = more.cost_nano_usd;
+  } else if (more.calls > 0) {
+    sum->cost_nano_usd = sum->cost_nano_usd && more.cost_nano_usd
+                             ? std::optional(*sum->cost_nano_usd + *more.cost_nano_usd)
+                             : std::nullopt;
+  }
+  sum->calls += more.calls;
+  sum->input_tokens += more.input_tokens;
+  sum->output_tokens += more.output_tokens;
+}
+
+JsonObject UsageJson(const NodeUsage& usage) {
+  return {{"calls", usage.calls},
+          {"input_tokens", usage.input_tokens},
+          {"output_tokens", usage.output_tokens},
+          {"cost_nano_usd", usage.cost_nano_usd ? Json(*usage.cost_nano_usd) : Json(nullptr)}};
+}
+
+Result<NodeUsage> ReadUsage(const Json& json) {
+  if (!json.is_object()) return Wrong("usage", "an object");
+  NodeUsage usage;
+  DOSSIER_RETURN_IF_ERROR(Read(json, "calls", &usage.calls));
+  DOSSIER_RETURN_IF_ERROR(Read(json, "input_tokens", &usage.input_tokens));
+  DOSSIER_RETURN_IF_ERROR(Read(json, "output_tokens", &usage.output_tokens));
+  DOSSIER_RETURN_IF_ERROR(Read(json, "cost_nano_usd", &usage.cost_nano_usd));
+  return usage;
+}
 
 std::string_view NodeKindName(NodeKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 

@@ -41,6 +41,11 @@ struct NodeUsage {
   std::int64_t calls = 0, input_tokens = 0, output_tokens = 0;
   std::optional<std::int64_t> cost_nano_usd;  // unset: a price is not known
 };
+// Adds what a part took; a price that is not known once is not known for all.
+void AddUsage(const NodeUsage& more, NodeUsage* sum);
+JsonObject UsageJson(const NodeUsage& usage);
+// Errors: kDamaged naming the field.
+Result<NodeUsage> ReadUsage(const Json& json);
 
 // Fields as in node.json (5.1).
 struct Node {

@@ -22,20 +22,6 @@ void AddLocalPackages(std::string_view mount, EnvironmentList& environment) {
                                       : fmt::format("{}/.pydeps", mount));
 }
 
-void AddUsage(const NodeUsage& more, NodeUsage& usage) {
-  const bool first = usage.calls == 0;
-  usage.calls += more.calls;
-  usage.input_tokens += more.input_tokens;
-  usage.output_tokens += more.output_tokens;
-  if (first) {
-    usage.cost_nano_usd = more.cost_nano_usd;
-  } else if (more.calls > 0) {
-    usage.cost_nano_usd = usage.cost_nano_usd && more.cost_nano_usd
-                              ? std::optional(*usage.cost_nano_usd + *more.cost_nano_usd)
-                              : std::nullopt;
-  }
-}
-
 }  // namespace
 
 Result<CallOutcome> PhaseContext::Ask(Phase phase, CallRequest request) {
@@ -43,7 +29,7 @@ Result<CallOutcome> PhaseContext::Ask(Phase phase, CallRequest request) {
   request.scope.phase = PhaseName(phase);
   request.prefix.resources = services.resources[static_cast<std::size_t>(phase)];
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome answer, services.caller->Call(request, cancel));
-  AddUsage(answer.usage, outcome.usage);
+  AddUsage(answer.usage, &outcome.usage);
   return answer;
 }
 

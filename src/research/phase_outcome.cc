@@ -30,24 +30,6 @@ tl::unexpected<Error> Wrong(std::string_view field) {
                    field);
 }
 
-JsonObject UsageJson(const NodeUsage& usage) {
-  JsonObject json{{"calls", usage.calls},
-                  {"input_tokens", usage.input_tokens},
-                  {"output_tokens", usage.output_tokens}};
-  if (usage.cost_nano_usd) json["cost_nano_usd"] = *usage.cost_nano_usd;
-  return json;
-}
-
-Result<NodeUsage> ReadUsage(const Json& json) {
-  const auto calls = FindInt(json, "calls"), input = FindInt(json, "input_tokens"),
-             output = FindInt(json, "output_tokens");
-  if (!calls || !input || !output) return Wrong("usage");
-  return NodeUsage{.calls = *calls,
-                   .input_tokens = *input,
-                   .output_tokens = *output,
-                   .cost_nano_usd = FindInt(json, "cost_nano_usd")};
-}
-
 }  // namespace
 
 JsonObject OutcomeJson(const PhasesOutcome& outcome) {
