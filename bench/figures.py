@@ -453,15 +453,18 @@ def agents(setting: Setting) -> list[Figure]:
     def whole(root: pathlib.Path, *flags: str) -> timing.Run:
         return agent_runs.run(setting.dossier, root, env, *flags)
 
+    folder = setting.folder / "agents"
+    shutil.rmtree(folder, ignore_errors=True)
     ours, alone = [], []
-    for _ in range(5):
-        root = agent_runs.repository(setting.folder, 1, agent_runs.CHANGE)
-        alone.append(agent_runs.git_alone(root))
-        ours.append(whole(root))
-    sleepy = agent_runs.repository(setting.folder, 16, "sleep 1; echo x > src/$1.txt", files=50,
+    for number in range(5):
+        place = folder / f"alone-{number}"
+        alone.append(agent_runs.git_alone(agent_runs.repository(place, 1, agent_runs.CHANGE)))
+        place = folder / f"ours-{number}"
+        ours.append(whole(agent_runs.repository(place, 1, agent_runs.CHANGE)))
+    sleepy = agent_runs.repository(folder / "sleepy", 16, "sleep 1; echo x > src/$1.txt", files=50,
                                    reviewer="sleep 1; ")
     sixteen = whole(sleepy, "--workers", "8").wall
-    loud = agent_runs.repository(setting.folder, 1, "head -c 300000000 /dev/zero; echo x > src/x",
+    loud = agent_runs.repository(folder / "loud", 1, "head -c 300000000 /dev/zero; echo x > src/x",
                                  files=50)
     one_task = "agents run, one task of 300 changes in 2,000 files, engines that only do it"
     git_does = "two git worktree add + add -A + diff"

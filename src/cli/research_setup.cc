@@ -44,8 +44,10 @@ Status AddModels(const std::vector<std::string>& models, Settings* settings) {
   for (const std::string& model : models) {
     const auto equals = model.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      return MakeError(ErrorCode::kUsage, "--model {}: write it as ROLE=NAME, as in {}", model,
-                       "code=openai/gpt-5-mini");
+      return MakeError(ErrorCode::kUsage,
+                       "--model {}: write it as ROLE=NAME, as in code=local; `dossier models list` "
+                       "shows the names",
+                       model);
     }
     settings->Text(fmt::format("agent.{}.model", model.substr(0, equals)),
                    model.substr(equals + 1));
