@@ -231,8 +231,8 @@ Result<recursion::AskMemory> MemoryOf(const AskArguments& arguments, const confi
       const PromptMemory memory,
       OpenPromptMemory(arguments.memory, config,
                        arguments.dry_run ? MemoryNeed::kLookedAt : MemoryNeed::kWritten));
-  recursion::AskMemory out{.store = memory.store, .calls = memory.calls,
-                           .consolidate_from = memory.consolidate_from};
+  recursion::AskMemory out{
+      .store = memory.store, .calls = memory.calls, .consolidate_from = memory.consolidate_from};
   if (!memory.branch.empty()) out.branch = memory.branch;
   if (!memory.store) return out;
   for (const std::string& warning : memory.store->warnings()) say("warning: " + warning);

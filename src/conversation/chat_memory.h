@@ -19,8 +19,8 @@
 namespace dossier::conversation {
 
 struct ChatMemory {
-  std::shared_ptr<memory::Store> store;  // null: off
-  std::string branch;                    // "": the conversation's own, of a new one `root`
+  std::shared_ptr<memory::Store> store;          // null: off
+  std::string branch;                            // "": the conversation's own, of a new one `root`
   std::shared_ptr<const memory::CallLog> calls;  // null: not logged
   enum class Writes { kNo, kYes } writes = Writes::kYes;  // kNo: a session that saves nothing
   std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself (MEM-49)

@@ -29,8 +29,8 @@ void CutTexts(Json* value, std::int64_t max_chars) {
 }
 
 bool IsRead(std::string_view op) {
-  constexpr std::string_view kReads[] = {"search",        "show",      "history",  // of commands
-                                         "memory_search", "memory_get"};           // of code
+  constexpr std::string_view kReads[] = {"search", "show", "history",     // of commands
+                                         "memory_search", "memory_get"};  // of code
   if (std::ranges::find(kReads, op) != std::end(kReads)) return true;
   const Operation* operation = FindOperation(op);
   return operation && operation->access == Access::kRead;
@@ -64,8 +64,7 @@ Status CallLog::Append(LoggedCall call) const {
   return {};
 }
 
-Status AppendOperations(const CallLog& log, const LoggedCall& as,
-                        const JsonArray& operations_log) {
+Status AppendOperations(const CallLog& log, const LoggedCall& as, const JsonArray& operations_log) {
   for (const Json& entry : operations_log) {
     LoggedCall call = as;
     call.op = FindString(entry, "type").value_or("");

@@ -16,8 +16,8 @@ using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class ProbeTest : public ::testing::Test {
