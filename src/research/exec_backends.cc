@@ -55,7 +55,7 @@ using Wrap =
     std::function<Result<std::unique_ptr<ExecBackend>>(std::unique_ptr<ContainerBackend> inner)>;
 
 Result<BackendFactory> ContainerBackends(const BackendSetup& setup, std::string_view engine,
-                                         Wrap wrap) {
+                                         const Wrap& wrap) {
   DOSSIER_ASSIGN_OR_RETURN(ContainerOptions options, ContainerOf(setup, engine));
   BackendFactory factory = [options, wrap, folder = setup.folder](
                                std::string_view worker) -> Result<std::unique_ptr<ExecBackend>> {

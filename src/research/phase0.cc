@@ -106,7 +106,7 @@ Status SavePlan(const PhaseContext& context, std::string_view payload) {
 Result<Json> ParsePlan(std::string_view payload) {
   DOSSIER_ASSIGN_OR_RETURN(RelaxedJson read, ParseRelaxedJson(payload));
   const Json* inner = Find(read.value, "plan");
-  Json plan = inner != nullptr && inner->is_object() ? *inner : std::move(read.value);
+  Json plan = inner != nullptr && inner->is_object() ? Json(*inner) : std::move(read.value);
   if (!plan.is_object()) return MakeError(ErrorCode::kInvalidArgument, "the plan is no object");
   const Json shape = EmptyPlan();
   const JsonObject& known = shape.get_object();

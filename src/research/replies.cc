@@ -87,8 +87,9 @@ std::vector<CodeFence> CodeFences(std::string_view text) {
       open.reset();
     } else if (open) {
       fences.back().code += std::string(line.text) + "\n";
-    } else if ((open = recursion::OpeningFence(line.text))) {
-      fences.push_back({.tag = recursion::FenceTag(open->info), .begin = line.begin});
+    } else {
+      open = recursion::OpeningFence(line.text);
+      if (open) fences.push_back({.tag = recursion::FenceTag(open->info), .begin = line.begin});
     }
   }
   return fences;

@@ -138,7 +138,7 @@ class EntryReader {
 
 class FileReader {
  public:
-  FileReader(const ResourceFilePlace& place) : place_(place) {}
+  explicit FileReader(const ResourceFilePlace& place) : place_(place) {}
 
   Result<ResourceFile> Read(std::string_view text) {
     if (text.size() > kMaxResourceFileBytes) {

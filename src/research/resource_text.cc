@@ -160,7 +160,7 @@ Json ResourcesSection(const ResourceIndex& index, Phase phase) {
   std::string text = Guidance(index) + "\nMounts:\n" + Mounts(index);
   if (!index.items.empty()) text += "\nItems:\n";
   for (const IndexedItem& item : index.items) text += ItemText(index, item, phase);
-  return Json(std::move(text));
+  return Json(text);
 }
 
 std::string ResourceIndexText(const ResourceIndex& index) {
