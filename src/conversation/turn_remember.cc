@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "conversation/turn_driver.h"
 #include "memory/operations.h"
-#include "memory/reply_scanner.h"
+#include "memory/reply.h"
 #include "memory/results_text.h"
 #include "memory/rounds.h"
 
@@ -12,17 +12,6 @@ namespace {
 
 // Of the window, at most, beside memory.memory_budget_chars: a small model keeps room to talk.
 constexpr std::int64_t kMemoryShare = 4;
-
-// The first block of a reply, as it stands there; "" without one.
-std::string FirstBlock(std::string_view reply) {
-  std::optional<memory::ByteRange> found;
-  memory::ReplyScanner scanner([&](const memory::ReplyPiece& piece) {
-    if (!found && piece.kind == memory::ReplyPiece::Kind::kBlock) found = piece.whole;
-  });
-  scanner.Push(reply);
-  scanner.Finish();
-  return found ? std::string(reply.substr(found->begin, found->end - found->begin)) : "";
-}
 
 }  // namespace
 
@@ -145,7 +134,7 @@ Result<std::string> TurnDriver::AskInRound(const memory::Ask& ask, model::Reply*
                                              model_.entry.capability, *model_.counter));
   }
   DOSSIER_ASSIGN_OR_RETURN(*reply, FinalReply());
-  if (!shown_text_.empty()) return FirstBlock(reply->text) + "\n\n" + shown_text_;
+  if (!shown_text_.empty()) return memory::FirstBlock(reply->text) + "\n\n" + shown_text_;
   const memory::ParsedReply parsed = memory::ParseReply(reply->text);
   if (parsed.fault && !TrimSpace(parsed.payload).empty()) shown_text_ = parsed.payload;
   return reply->text;

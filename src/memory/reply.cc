@@ -140,6 +140,16 @@ ParsedReply ParseReply(std::string_view reply) {
   return parsed;
 }
 
+std::string FirstBlock(std::string_view reply) {
+  std::optional<ByteRange> found;
+  ReplyScanner scanner([&](const ReplyPiece& piece) {
+    if (!found && piece.kind == ReplyPiece::Kind::kBlock) found = piece.whole;
+  });
+  scanner.Push(reply);
+  scanner.Finish();
+  return found ? std::string(reply.substr(found->begin, found->end - found->begin)) : "";
+}
+
 ParsedReply RemoveBlocks(std::string_view reply) {
   ParsedReply parsed;
   Parted parted = PartReply(reply);

@@ -47,6 +47,9 @@ ParsedReply ParseReply(std::string_view reply);
 // With memory off: the payload, and a notice `memory_off` if a block was removed (MEM-54).
 ParsedReply RemoveBlocks(std::string_view reply);
 
+// The first block as it stands in the reply, tags included; "" without one.
+std::string FirstBlock(std::string_view reply);
+
 class BlockFilter {
  public:
   BlockFilter();

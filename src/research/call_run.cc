@@ -3,7 +3,7 @@
 #include "assembly/log_files.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "memory/reply_scanner.h"
+#include "memory/reply.h"
 #include "research/call_prompt.h"
 #include "research/provider_patience.h"
 
@@ -22,21 +22,10 @@ std::string TextOf(const JsonObject& data, std::string_view key) {
   return std::string(value && value->is_string() ? value->get_string() : "");
 }
 
-// The first memory block of a reply, as it stands there; "" without one.
-std::string FirstBlock(std::string_view reply) {
-  std::optional<memory::ByteRange> found;
-  memory::ReplyScanner scanner([&](const memory::ReplyPiece& piece) {
-    if (!found && piece.kind == memory::ReplyPiece::Kind::kBlock) found = piece.whole;
-  });
-  scanner.Push(reply);
-  scanner.Finish();
-  return found ? std::string(reply.substr(found->begin, found->end - found->begin)) : "";
-}
-
 // A reply as text: of a call of a tool, its arguments behind the memory block that came with it.
 std::string TextOfReply(const model::Reply& reply) {
   if (reply.tool_calls.empty()) return reply.text;
-  const std::string block = FirstBlock(reply.text);
+  const std::string block = memory::FirstBlock(reply.text);
   return fmt::format("{}{}{}", block, block.empty() ? "" : "\n",
                      ToJson(reply.tool_calls.front().arguments));
 }

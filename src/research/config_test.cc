@@ -11,7 +11,7 @@ namespace {
 using ::dossier::testing::FailsWith;
 
 Config Read(std::string_view yaml, const std::vector<std::string>& settings = {}) {
-  auto config = ReadConfig(yaml, "/home/ann/my.yml", settings, "/work");
+  auto config = ReadConfig(yaml, "/home/ann/my.yml", settings, "/home/ann/here");
   EXPECT_TRUE(config) << config.error().message;
   return config ? *config : Config{};
 }
@@ -45,7 +45,7 @@ TEST(ConfigTest, TheFileAndThenSettingsAreReadEachPathFromItsOwnFolder) {
   EXPECT_EQ(config.exec.phase_mode, PhaseMode::kSingle);
   EXPECT_EQ(config.exec.network, NetworkPolicy::kNever);
   EXPECT_EQ(config.exec.resources, "/home/ann/res.yml");
-  EXPECT_EQ(config.writeup_template, "/work/t.tex");
+  EXPECT_EQ(config.writeup_template, "/home/ann/here/t.tex");
   EXPECT_EQ(config.exec.container_extra_args, std::vector<std::string>{"--cleanenv"});
   EXPECT_EQ(config.exec.slurm.at("time"), "01:00:00");
   EXPECT_EQ(config.exec.memory_bytes, 2ll << 30);

@@ -102,13 +102,7 @@ class PageWriter {
     for (const auto& [stage, page] : all_) {
       const Node& node = *page->node;
       if (IsGood(node)) ++good;
-      sum.calls += node.usage.calls;
-      sum.input_tokens += node.usage.input_tokens;
-      sum.output_tokens += node.usage.output_tokens;
-      if (node.usage.calls == 0) continue;
-      sum.cost_nano_usd = sum.cost_nano_usd && node.usage.cost_nano_usd
-                              ? std::optional(*sum.cost_nano_usd + *node.usage.cost_nano_usd)
-                              : std::nullopt;
+      AddUsage(node.usage, &sum);
     }
     Add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
