@@ -189,7 +189,7 @@ def _bench_program(setting: Setting, *arguments: str) -> dict[str, float]:
 def sandbox(setting: Setting) -> list[Figure]:
     found = _bench_program(setting, "sandbox")
     ping = found["socketpair.round_trip"]
-    rate = " ({:,.0f} a second)"
+    rate = ", all on one core ({:,.0f} a second)"
     return [
         _at_most("fork to first cell done, isolated", found["cell.first"],
                  "python3 -I -S -c pass", found["python.start"], 0.5, _seconds),

@@ -23,8 +23,14 @@ int AddPiece(iovec* out, std::string_view piece, std::uint64_t at, std::uint64_t
 }  // namespace
 
 void MessageWriter::Push(Message message, Urgency urgency) {
+  std::string json;
+  if (!message.json.empty()) json = boost::json::serialize(message.json);
+  PushSerialized(std::move(message), std::move(json), urgency);
+}
+
+void MessageWriter::PushSerialized(Message message, std::string json, Urgency urgency) {
   Item item;
-  if (!message.json.empty()) item.json = boost::json::serialize(message.json);
+  item.json = std::move(json);
   item.message = std::move(message);
   pending_bytes_ += item.total();
   item.urgent = urgency == Urgency::kUrgent;

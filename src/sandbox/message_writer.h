@@ -26,6 +26,8 @@ enum class Urgency { kNormal, kUrgent };
 class MessageWriter {
  public:
   void Push(Message message, Urgency urgency = Urgency::kNormal);
+  // The same for a message whose JSON the caller has serialized, to know its size.
+  void PushSerialized(Message message, std::string json, Urgency urgency = Urgency::kNormal);
   bool empty() const { return queue_.empty(); }
   std::uint64_t pending_bytes() const { return pending_bytes_; }
   // Errors: kDied if the other side has closed.

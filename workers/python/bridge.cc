@@ -340,7 +340,7 @@ CallOutcome Bridge::Call(std::string method, JsonObject args, std::string raw, s
   Message message{.type = MessageType::kCall};
   message.json = {{"method", std::move(method)}, {"args", std::move(args)}, {"thread", thread}};
   message.raw = std::move(raw);
-  const std::string json = boost::json::serialize(message.json);
+  std::string json = boost::json::serialize(message.json);
   const std::uint64_t bytes = json.size() + message.raw.size();
   if (json.size() > sandbox::kMaxJson || bytes > sandbox::kMaxToHost) {
     const bool raw_fits = json.size() > sandbox::kMaxJson;
@@ -371,7 +371,7 @@ CallOutcome Bridge::Call(std::string method, JsonObject args, std::string raw, s
   message.block = block;
   const std::uint64_t id = message.id;
   waiting_.emplace(id, waiting);
-  writer_.Push(std::move(message));
+  writer_.PushSerialized(std::move(message), std::move(json));
   lock.unlock();
   Wake();
   lock.lock();
