@@ -643,12 +643,26 @@ def memory_search(setting: Setting) -> list[Figure]:
                       _bench_program(setting, "render")["memory.render"], "goal", 0.02, 1, _seconds)]
     for name, what, make in _MEMORY_QUESTIONS:
         rows += _memory_recall(setting, name, what, make)
-    return rows
+    return [*rows, _guarded(_EVIDENCE_OF_ALL, lambda: _recall_of_all(setting))]
+
+
+_EVIDENCE_OF_ALL = "dialogues and a novel, mean of both: evidence among the first 10"
 
 
 _MEMORY_QUESTIONS = (
     ("talk", "dialogues", lambda folder: memory_inputs.dialogues(folder, seed=7)),
     ("novel", "a novel", memory_novel.paragraphs_and_questions))
+
+
+def _recall_of_all(setting: Setting) -> Figure:
+    """Each set of questions has the same weight; its own rows stand above."""
+    folders = [setting.folder / f"memory-{name}" for name, _, _ in _MEMORY_QUESTIONS]
+    try:
+        ours, peer = (sum(_recall(folder, name, 10) for folder in folders) / len(folders)
+                      for name in ("default", "fts5-as-given"))
+    except OSError as error:  # a set could not be made: its own row says why
+        raise Failed(str(error)) from error
+    return _at_least(_EVIDENCE_OF_ALL, ours, "FTS5, all words", peer, 1.25)
 
 
 def _memory_recall(setting: Setting, name: str, what: str,
