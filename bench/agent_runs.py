@@ -5,6 +5,7 @@ import pathlib
 import resource
 import subprocess
 import time
+from collections.abc import Callable
 
 import timing
 
@@ -16,6 +17,11 @@ _CHANGED = 300
 def _git(folder: pathlib.Path, *words: str) -> None:
     subprocess.run(["git", "-c", "user.name=B", "-c", "user.email=b@example.org", *words], cwd=folder,
                    check=True, capture_output=True)
+
+
+def _said(folder: pathlib.Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True,
+                          text=True).stdout.strip()
 
 
 def repository(folder: pathlib.Path, tasks: int, engineer: str, files: int = FILES,
@@ -52,22 +58,48 @@ def run(dossier: str, root: pathlib.Path, env: dict[str, str], *flags: str) -> t
 CHANGE = (f"for n in $(seq 0 {_CHANGED - 1}); do echo changed >> src/d$((n % 40))/f$n.txt; done")
 
 
-def git_alone(root: pathlib.Path) -> tuple[float, float]:
-    """Two worktrees, the same change, and the patch of it: seconds of wall time and of CPU.
-
-    They stay: where thousands of files were deleted in the last seconds, ext4 takes several times as
-    long to make new ones, and whoever is measured next would pay for it.
-    """
-    first, second = root.parent / "agent-w1", root.parent / "agent-w2"
-
+def _timed(work: Callable[[], None]) -> tuple[float, float]:
+    """Seconds of wall time and of CPU, children included."""
     def cpu() -> float:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return used.ru_utime + used.ru_stime
 
     start, before = time.monotonic(), cpu()
+    work()
+    return time.monotonic() - start, cpu() - before
+
+
+def git_alone(root: pathlib.Path) -> tuple[float, float]:
+    """Two worktrees, the same change, and the patch of it.
+
+    They stay: where thousands of files were deleted in the last seconds, ext4 takes several times as
+    long to make new ones, and whoever is measured next would pay for it.
+    """
+    return _timed(lambda: _propose(root))
+
+
+def git_by_hand(root: pathlib.Path) -> tuple[float, float]:
+    """All git commands of one task, up to the merged checkout: what a script would run for it.
+
+    A tree of the candidate for the reviewer, a commit, a merge that moves branch and checkout, both
+    worktrees removed.
+    """
+    def work() -> None:
+        first, second = _propose(root)
+        _git(first, "commit", "-qm", "agent:t0 merge")
+        _git(second, "checkout", "-q", "--detach", _said(first, "rev-parse", "HEAD"))
+        _git(root, "merge", "-q", "--ff-only", _said(first, "rev-parse", "HEAD"))
+        for place in (first, second):
+            _git(root, "worktree", "remove", "--force", str(place))
+
+    return _timed(work)
+
+
+def _propose(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
+    first, second = root.parent / "agent-w1", root.parent / "agent-w2"
     for place in (first, second):
         _git(root, "worktree", "add", "-q", "--detach", str(place))
     subprocess.run(["sh", "-c", CHANGE], cwd=first, check=True)
     _git(first, "add", "-A")
     _git(first, "diff", "--cached", "--binary")
-    return time.monotonic() - start, cpu() - before
+    return first, second

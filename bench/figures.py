@@ -455,12 +455,13 @@ def agents(setting: Setting) -> list[Figure]:
 
     folder = setting.folder / "agents"
     shutil.rmtree(folder, ignore_errors=True)
-    ours, alone = [], []
+    measured = {"alone": agent_runs.git_alone, "ours": whole, "by-hand": agent_runs.git_by_hand}
+    found: dict[str, list] = {name: [] for name in measured}
     for number in range(5):
-        place = folder / f"alone-{number}"
-        alone.append(agent_runs.git_alone(agent_runs.repository(place, 1, agent_runs.CHANGE)))
-        place = folder / f"ours-{number}"
-        ours.append(whole(agent_runs.repository(place, 1, agent_runs.CHANGE)))
+        for name, measure in measured.items():
+            place = folder / f"{name}-{number}"
+            found[name].append(measure(agent_runs.repository(place, 1, agent_runs.CHANGE)))
+    alone, ours, by_hand = found.values()
     sleepy = agent_runs.repository(folder / "sleepy", 16, "sleep 1; echo x > src/$1.txt", files=50,
                                    reviewer="sleep 1; ")
     sixteen = whole(sleepy, "--workers", "8").wall
@@ -468,11 +469,16 @@ def agents(setting: Setting) -> list[Figure]:
                                  files=50)
     one_task = "agents run, one task of 300 changes in 2,000 files, engines that only do it"
     git_does = "two git worktree add + add -A + diff"
+    all_of_git = "these, commit, checkout, merge, both removed"
     return [
         _at_most(one_task, statistics.median(run.wall for run in ours), git_does,
                  statistics.median(wall for wall, _ in alone), 1.5, _seconds),
         _at_most(f"the same, CPU, least of {len(ours)}", min(run.cpu for run in ours), git_does,
                  min(cpu for _, cpu in alone), 1.5, _seconds),
+        _at_most("the same, wall", statistics.median(run.wall for run in ours), all_of_git,
+                 statistics.median(wall for wall, _ in by_hand), 1.5, _seconds),
+        _at_most(f"the same, CPU, least of {len(ours)}", min(run.cpu for run in ours), all_of_git,
+                 min(cpu for _, cpu in by_hand), 1.5, _seconds),
         _at_most("agents run, 16 tasks, engines that sleep 1 s, 8 workers", sixteen, "4 s", 4, 1.3,
                  _seconds),
         _at_most("memory of agents run, an engine that prints 300 MB", whole(loud).peak,
