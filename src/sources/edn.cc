@@ -17,21 +17,36 @@ constexpr bool IsBlank(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ',' || c == '\f' || c == '\v';
 }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool EndsToken(char c) {
-  return IsBlank(c) || std::string_view("()[]{}\";\\").find(c) != std::string_view::npos;
+constexpr bool IsOneOf(char c, std::string_view set) {
+  return set.find(c) != std::string_view::npos;
 }
 
-constexpr std::array<bool, 256> MakeSymbolBytes() {
-  std::array<bool, 256> table{};
+// A table a question: each byte of a file of megabytes is asked.
+using ByteTable = std::array<bool, 256>;
+
+constexpr ByteTable MakeTable(bool (*holds)(char)) {
+  ByteTable table{};
   for (int byte = 0; byte < 256; ++byte) {
-    const char c = static_cast<char>(byte);
-    table[static_cast<std::size_t>(byte)] =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || byte >= 0x80 ||
-        std::string_view(".*+!-_?$%&=<>/:#'|").find(c) != std::string_view::npos;
+    table[static_cast<std::size_t>(byte)] = holds(static_cast<char>(byte));
   }
   return table;
 }
-constexpr std::array<bool, 256> kSymbolBytes = MakeSymbolBytes();
+constexpr bool Holds(const ByteTable& table, char c) {
+  return table[static_cast<unsigned char>(c)];
+}
+constexpr ByteTable kSymbolBytes = MakeTable([](char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) ||
+         static_cast<unsigned char>(c) >= 0x80 || IsOneOf(c, ".*+!-_?$%&=<>/:#'|");
+});
+constexpr ByteTable kEndsToken =
+    MakeTable([](char c) { return IsBlank(c) || IsOneOf(c, "()[]{}\";\\"); });
+constexpr ByteTable kEndsRun = MakeTable([](char c) { return c == '"' || c == '\\'; });
+
+// The first byte from `at` on that `table` holds, or the end.
+std::size_t FindByte(std::string_view text, std::size_t at, const ByteTable& table) {
+  while (at < text.size() && !Holds(table, text[at])) ++at;
+  return at;
+}
 
 constexpr std::pair<std::string_view, char32_t> kNamedCharacters[] = {
     {"newline", '\n'}, {"return", '\r'},   {"space", ' '},
@@ -190,8 +205,8 @@ class EdnReader {
     const std::size_t open = at_++;
     std::string value;
     while (true) {
-      const std::size_t stop = text_.find_first_of("\"\\", at_);
-      if (stop == std::string_view::npos) return Fail(open, "\" is never closed");
+      const std::size_t stop = FindByte(text_, at_, kEndsRun);
+      if (stop == text_.size()) return Fail(open, "\" is never closed");
       value.append(text_.substr(at_, stop - at_));
       at_ = stop + 1;
       if (text_[stop] == '"') return Json(std::move(value));
@@ -227,7 +242,7 @@ class EdnReader {
 
   std::string_view TakeToken() {
     const std::size_t start = at_;
-    while (at_ < text_.size() && !EndsToken(text_[at_])) ++at_;
+    at_ = FindByte(text_, at_, kEndsToken);
     return text_.substr(start, at_ - start);
   }
 
@@ -270,8 +285,7 @@ class EdnReader {
 
   static bool IsSymbol(std::string_view token) {
     return !IsDigit(token.front()) && token.front() != ':' && token.front() != '#' &&
-           std::all_of(token.begin(), token.end(),
-                       [](char c) { return kSymbolBytes[static_cast<unsigned char>(c)]; });
+           std::all_of(token.begin(), token.end(), [](char c) { return Holds(kSymbolBytes, c); });
   }
 
   Result<Json> ReadToken() {
