@@ -54,10 +54,11 @@ struct View::State {
 std::string_view WithChain();
 // Of `records AS r` joined with `chain`: why the view does not show it, or NULL.
 std::string_view HiddenBy();
-// The same, for queries that look at many records.
-std::string HiddenByInScan();
 // Whether it is shown: neither hidden nor anything but consolidated.
 std::string_view IsShown();
+// False of records that no branch of the chain ever hid: queries that look at many records ask the
+// two above only behind it.
+std::string_view MayBeHidden();
 
 // A whole query over the records that the view shows, consolidated ones too. `more` follows the
 // WHERE: "AND r.at >= ?2 ORDER BY r.id". In it, `r` is the record, `chain` the link it came by.

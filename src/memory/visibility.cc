@@ -38,9 +38,7 @@ std::string_view IsShown() {
   return kShown;
 }
 
-std::string HiddenByInScan() {
-  return fmt::format("CASE WHEN {} THEN {} END", kMayBeHidden, kHiddenBy);
-}
+std::string_view MayBeHidden() { return kMayBeHidden; }
 
 std::string VisibleRecords(std::string_view columns, std::string_view more) {
   return fmt::format(
