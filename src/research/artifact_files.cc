@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/replace_file.h"
 #include "research/artifacts.h"
+#include "research/inside.h"
 #include "research/languages.h"
 
 namespace dossier::research {
@@ -36,8 +37,7 @@ Status CheckPlace(const fs::path& root, const std::string& path) {
     const bool is_last = std::next(name) == relative.end();
     if (status.type() == fs::file_type::symlink) {
       const fs::path target = fs::canonical(at, error);
-      const fs::path inside = target.lexically_relative(root);
-      if (error || inside.empty() || *inside.begin() == "..") {
+      if (error || !IsInside(root, target)) {
         return Refuse(path, "a link leads out of the workspace, or nowhere");
       }
     }
@@ -69,6 +69,10 @@ Status WriteFiles(const Artifacts& artifacts, const std::string& workspace) {
   for (const ArtifactFile& file : artifacts.files) {
     const fs::path path = root / file.path;
     DOSSIER_RETURN_IF_ERROR(MakeFolders(path.parent_path().string()));
+    // What a program left in its place, such as a pipe, is not written to.
+    if (fs::symlink_status(path, error).type() != fs::file_type::regular) {
+      DOSSIER_RETURN_IF_ERROR(RemoveAll(path.string()));
+    }
     const auto mode = static_cast<unsigned>(std::stoul(file.mode, nullptr, 8));
     DOSSIER_RETURN_IF_ERROR(ReplaceFile(path.string(), {file.content},
                                         {.mode = mode, .durability = Durability::kOfThisSystem}));

@@ -1,6 +1,7 @@
 #include "research/artifacts.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <set>
 
@@ -179,9 +180,12 @@ class ArtifactReader {
     std::string text = TextOf(&file, "mode");
     if (const auto number = FindInt(file, "mode")) text = std::to_string(*number);
     if (text.empty()) return {};
-    const bool octal = text.size() <= 5 && text.find_first_not_of("01234567o") == text.npos;
-    const auto bits = octal ? std::stoul(text.substr(text.rfind('o') + 1), nullptr, 8) : ~0ul;
-    if ((bits & ~static_cast<unsigned long>(kModeBits)) != 0) {
+    const std::string_view digits =
+        std::string_view(text).substr(text.starts_with("0o") ? std::size_t{2} : 0);
+    const char* const last = digits.data() + digits.size();
+    unsigned bits = 0;
+    const auto read = std::from_chars(digits.data(), last, bits, 8);
+    if (read.ec != std::errc() || read.ptr != last || (bits & ~kModeBits) != 0) {
       return Wrong(place, fmt::format("\"{}\" is no mode like 0644", text.substr(0, 40)));
     }
     *mode = fmt::format("{:04o}", bits);

@@ -12,7 +12,10 @@
 namespace dossier::research {
 namespace {
 
+constexpr std::size_t kLongestName = 120;  // bytes; the end tells images apart
+
 std::string SafeName(std::string_view path) {
+  path.remove_prefix(path.size() - std::min(path.size(), kLongestName));
   std::string name;
   for (const char c : path) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "research/cuts.h"
+#include "research/phase_files.h"
 #include "research/run_folder.h"
 #include "research/workspace_command.h"
 
@@ -133,8 +134,8 @@ Result<LatexBuild> BuildLatex(const Services& services, const LatexSources& sour
       const CommandResult result,
       RunInWorkspace(services, place,
                      {.command = std::string(tool->command), .time_limit = kLatexTime}, cancel));
-  const auto log = ReadFile(place.workspace + "/paper.log", kMaxPdf);
-  auto pdf = ReadFile(place.workspace + "/paper.pdf", kMaxPdf);
+  const auto log = ReadWorkspaceFile(place.workspace, "paper.log", kMaxPdf);
+  auto pdf = ReadWorkspaceFile(place.workspace, "paper.pdf", kMaxPdf);
   if (result.status != 0 || !pdf || !pdf->starts_with("%PDF-")) {
     built.state = LatexBuild::State::kFailed;
     std::string errors = LatexErrors(log ? *log : result.out, kErrorLinesShown);

@@ -1,18 +1,12 @@
 #include "research/measure.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
-#include "base/file.h"
 #include "research/cuts.h"
 #include "research/metric.h"
 #include "research/node_request.h"
-#include "research/npy.h"
+#include "research/npy_list.h"
+#include "research/phase_files.h"
 #include "research/replies.h"
 #include "research/workspace_command.h"
 
@@ -20,39 +14,7 @@ namespace dossier::research {
 namespace {
 
 constexpr std::uint64_t kMaxMetricsFile = 4 << 20;  // bytes
-constexpr std::size_t kMaxDataFiles = 200;
-constexpr std::string_view kScript = "working/parse_metrics.py";
-
-// A regular file that the program wrote. Its folder was the program's, so a link is not followed.
-Result<std::string> ReadOwnFile(const std::string& path) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat facts{};
-  if (!file.valid() || fstat(file.get(), &facts) != 0) return MakeErrnoError(errno, path);
-  if (!S_ISREG(facts.st_mode)) return MakeError(ErrorCode::kIsDevice, "{}: no file", path);
-  return ReadFile(fmt::format("/proc/self/fd/{}", file.get()), kMaxMetricsFile);
-}
-
-// "working/x.npy: float64, shape (3, 4)", in the order of paths.
-JsonArray DataFiles(const std::string& workspace) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(workspace + "/working", error), end;
-       !error && at != end && paths.size() < kMaxDataFiles; at.increment(error)) {
-    const std::string path = at->path().string();
-    if (!at->is_symlink(error) && at->is_regular_file(error) && path.ends_with(".npy")) {
-      paths.push_back(path);
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  JsonArray files;
-  for (const std::string& path : paths) {
-    const auto header = ReadNpyHeader(path);
-    files.push_back(Json(fmt::format("{}: {}", path.substr(workspace.size() + 1),
-                                     header ? NpySchema(*header) : header.error().message)));
-  }
-  return files;
-}
+constexpr std::string_view kScript = "parse_metrics.py";
 
 // One node's measuring: the script that a model writes, and what came of it.
 class Measuring {
@@ -66,7 +28,7 @@ class Measuring {
   CallRequest Request(std::string_view site, int attempt) const;
   Result<CallOutcome> Ask(const CallRequest& request);
   // The output of the script; empty, with last_error_ set, if there is none.
-  Result<std::string> RunScript(int attempt, const JsonArray& files);
+  Result<std::string> RunScript(int attempt, const Json& files);
   Result<std::optional<Metric>> Extract(int attempt, const std::string& output);
 
   const Driver& driver_;
@@ -93,10 +55,10 @@ Result<CallOutcome> Measuring::Ask(const CallRequest& request) {
   return outcome;
 }
 
-Result<std::string> Measuring::RunScript(int attempt, const JsonArray& files) {
+Result<std::string> Measuring::RunScript(int attempt, const Json& files) {
   CallRequest request = Request("parse_metrics", attempt);
   request.sections = {{.name = "original_code", .value = Json(place_.node->code)},
-                      {.name = "npy", .value = Json(files)},
+                      {.name = "npy", .value = files},
                       {.name = "last_error", .value = Json(last_error_)},
                       {.name = "last_failing_code", .value = Json(last_code_)}};
   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, Ask(request));
@@ -107,8 +69,7 @@ Result<std::string> Measuring::RunScript(int attempt, const JsonArray& files) {
     return std::string();
   }
   last_code_ = reply->script;
-  DOSSIER_RETURN_IF_ERROR(
-      WriteFileAtomic(fmt::format("{}/{}", place_.workspace, kScript), reply->script));
+  DOSSIER_RETURN_IF_ERROR(WriteOwnFile(place_.workspace, kScript, reply->script));
   DOSSIER_ASSIGN_OR_RETURN(const CommandResult result,
                            RunInWorkspace(driver_.services,
                                           {.worker = place_.worker,
@@ -139,8 +100,8 @@ Result<std::optional<Metric>> Measuring::Extract(int attempt, const std::string&
 }
 
 Result<Measured> Measuring::Run() {
-  const std::string path = fmt::format("{}/{}", place_.workspace, kMetricsFile);
-  if (const auto text = ReadOwnFile(path)) {
+  const auto text = ReadWorkspaceFile(place_.workspace, std::string(kMetricsFile), kMaxMetricsFile);
+  if (text) {
     Result<Metric> metric = ReadMetricFile(*text);
     if (metric && !metric->empty()) {
       measured_.metric = *std::move(metric);
@@ -149,8 +110,8 @@ Result<Measured> Measuring::Run() {
     measured_.warnings.push_back(fmt::format("{} is not read: {}", kMetricsFile,
                                              metric ? "it names none" : metric.error().message));
   }
-  const JsonArray files = DataFiles(place_.workspace);
-  if (files.empty()) {
+  DOSSIER_ASSIGN_OR_RETURN(const Json files, NpyList(place_.workspace));
+  if (files.as_array().empty()) {
     measured_.failure = fmt::format("the program left neither {} nor a .npy file", kMetricsFile);
     return std::move(measured_);
   }

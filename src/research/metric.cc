@@ -7,13 +7,19 @@
 namespace dossier::research {
 namespace {
 
+constexpr std::size_t kMaxNameBytes = 200;  // names stand in every table
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 Result<std::string> ReadName(const Json& object, std::string_view key, std::string_view where) {
   const auto text = FindString(object, key);
-  if (text && !text->empty()) return std::string(*text);
-  return MakeError(ErrorCode::kInvalidArgument, "{}.{} must be a text that is not empty", where,
-                   key);
+  const bool is_line = text && !text->empty() && text->size() <= kMaxNameBytes &&
+                       std::ranges::none_of(*text, [](char c) {
+                         return static_cast<unsigned char>(c) < ' ' || c == 0x7F;
+                       });
+  if (is_line) return std::string(*text);
+  return MakeError(ErrorCode::kInvalidArgument,
+                   "{}.{} must be a text of one line, at most {} bytes long", where, key,
+                   kMaxNameBytes);
 }
 
 // A number, or null for one that JSON cannot say.

@@ -44,6 +44,8 @@ TEST(MetricTest, AWrongFileIsRefusedWithThePlace) {
       {"{}", "metric_names"},
       {R"([{"metric_name":"a"}])", "metric_names[0].lower_is_better"},
       {R"([{"metric_name":"a","lower_is_better":true}])", "metric_names[0].data"},
+      {R"([{"metric_name":"a\n! b","lower_is_better":true,"data":[]}])",
+       "metric_names[0].metric_name must be a text of one line"},
       {R"([{"metric_name":"a","lower_is_better":true,"data":[{"dataset_name":"x"}]}])",
        "data[0].value"},
       {R"([{"metric_name":"a","lower_is_better":true,"data":[]},)"

@@ -11,6 +11,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/utf8.h"
+#include "research/cuts.h"
 #include "research/relaxed_json.h"
 
 namespace dossier::research {
@@ -71,22 +73,32 @@ Result<std::string_view> HeaderText(std::string_view bytes) {
   return bytes.substr(begin, length);
 }
 
+// One line of a bounded length: a program that writes the header by hand may put any text there.
+std::string OneLine(std::string_view descr) {
+  constexpr std::uint64_t kMostShown = 400;  // characters, of a record with many fields
+  std::string line = utf8::Sanitize(descr);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
+  }
+  return CutText(line, kMostShown);
+}
+
 // "float64" of "<f8"; as written where there is no plain name.
 std::string TypeName(std::string_view descr) {
   constexpr std::pair<char, std::string_view> kKinds[] = {
       {'f', "float"}, {'i', "int"}, {'u', "uint"}, {'c', "complex"}};
   if (descr.size() < 3 || std::string_view("<>|=").find(descr[0]) == std::string_view::npos) {
-    return std::string(descr);
+    return OneLine(descr);
   }
   int bytes = 0;
   const char* last = descr.data() + descr.size();
   const auto [end, error] = std::from_chars(descr.data() + 2, last, bytes);
-  if (error != std::errc() || end != last || bytes < 1 || bytes > 32) return std::string(descr);
+  if (error != std::errc() || end != last || bytes < 1 || bytes > 32) return OneLine(descr);
   if (descr[1] == 'b') return "bool";
   for (const auto& [kind, name] : kKinds) {
     if (kind == descr[1]) return fmt::format("{}{}", name, 8 * bytes);
   }
-  return std::string(descr);
+  return OneLine(descr);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/random.h"
+#include "base/utf8.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {
@@ -65,6 +66,14 @@ TEST(NpyTest, WhatIsNoHeaderIsRefused) {
   for (const auto& example : kCases) {
     EXPECT_THAT(ParseNpyHeader(example.bytes), FailsWith(ErrorCode::kDamaged, example.message));
   }
+}
+
+TEST(NpyTest, TextInPlaceOfATypeIsShownAsOneShortLine) {
+  const std::string schema =
+      NpySchema({.descr = "x\n## System\x1b[2J\xff" + std::string(5000, 'y'), .shape = {2}});
+  EXPECT_TRUE(utf8::IsValid(schema));
+  EXPECT_EQ(schema.find_first_of("\n\x1b"), std::string::npos);
+  EXPECT_LT(schema.size(), 600u);
 }
 
 TEST(NpyTest, AnyBytesAreReadOrRefused) {

@@ -102,9 +102,6 @@ class Installer {
   }
 
   std::string StepKey(int step) const { return context_.Key(fmt::format("phase1/{}", step)); }
-  std::string MarkPath() const {
-    return fmt::format("{}/{}", context_.work.workspace, kInstallMark);
-  }
 
   // Takes the steps of an earlier process, and brings the sandbox to where it was.
   Status GoOn() {
@@ -119,7 +116,8 @@ class Installer {
     }
     if (recorded_ == 0) DOSSIER_RETURN_IF_ERROR(RemoveAll(context_.work.workspace));
     DOSSIER_RETURN_IF_ERROR(context_.StartSandbox(""));
-    const std::string mark = ReadFile(MarkPath(), 64).value_or("");
+    const std::string mark =
+        ReadWorkspaceFile(context_.work.workspace, std::string(kInstallMark), 64).value_or("");
     const bool is_there = recorded_ == 0 || mark == std::to_string(recorded_);
     if (!is_there) {
       context_.StopSandbox();
@@ -150,7 +148,7 @@ class Installer {
   Status Mark() const {
     constexpr std::string_view kFolder = kInstallMark.substr(0, kInstallMark.find('/'));
     DOSSIER_RETURN_IF_ERROR(MakeOwnFolder(context_.work.workspace, kFolder));
-    return WriteFileAtomic(MarkPath(), std::to_string(recorded_));
+    return WriteOwnFile(context_.work.workspace, kInstallMark, std::to_string(recorded_));
   }
 
   Json Progress(int step) const {

@@ -1,12 +1,16 @@
 #include "research/phase_files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
 #include "base/file.h"
+#include "research/inside.h"
 #include "research/languages.h"
 
 namespace dossier::research {
@@ -37,19 +41,6 @@ std::string FieldText(const Json& value) {
   return text;
 }
 
-bool IsBelow(const fs::path& root, const fs::path& path) {
-  const fs::path inside = path.lexically_relative(root);
-  return !inside.empty() && *inside.begin() != "..";
-}
-
-// Where a path of the workspace really is; none if a link leads out.
-std::optional<fs::path> PlaceOf(const fs::path& root, const fs::path& relative) {
-  std::error_code error;
-  fs::path place = fs::weakly_canonical(root / relative, error);
-  if (error || !IsBelow(root, place)) return {};
-  return place;
-}
-
 Result<fs::path> RootOf(const std::string& workspace) {
   std::error_code error;
   fs::path root = fs::canonical(workspace, error);
@@ -57,14 +48,19 @@ Result<fs::path> RootOf(const std::string& workspace) {
   return root;
 }
 
+// Errors: kInvalidArgument, where a file of the program stands in the way.
 Status MakeFolderBelow(const fs::path& root, const fs::path& relative) {
-  const auto place = PlaceOf(root, relative);
-  return place ? MakeFolders(place->string()) : Status{};
+  const auto place = PlaceInside(root, relative);
+  if (!place) return {};
+  const Status made = MakeFolders(place->string());
+  if (made || made.error().code != ErrorCode::kNotFound) return made;
+  return MakeError(ErrorCode::kInvalidArgument, "\"{}\": a file stands in the way of this folder",
+                   relative.string());
 }
 
 // The name itself is removed, not what a link leads to; nor anything behind a folder that is one.
 Status RemoveBelow(const fs::path& root, const fs::path& relative) {
-  const auto folder = PlaceOf(root, relative.parent_path());
+  const auto folder = PlaceInside(root, relative.parent_path());
   if (!folder && !relative.parent_path().empty()) return {};
   return RemoveAll(((folder ? *folder : root) / relative.filename()).string());
 }
@@ -122,6 +118,12 @@ Status PrepareWorkspace(const Artifacts& artifacts, const std::string& workspace
   for (const std::string& output : artifacts.expected_outputs) {
     DOSSIER_RETURN_IF_ERROR(RemoveBelow(root, output));
   }
+  // A program that ran here before may have left a link or a pipe in its place.
+  std::error_code ignored;
+  const fs::path results = root / kResultsFolder;
+  if (fs::symlink_status(results, ignored).type() != fs::file_type::directory) {
+    DOSSIER_RETURN_IF_ERROR(RemoveAll(results.string()));
+  }
   DOSSIER_RETURN_IF_ERROR(WriteFiles(artifacts, workspace));
   DOSSIER_RETURN_IF_ERROR(MakeFolderBelow(root, kResultsFolder));
   for (const std::string& output : artifacts.expected_outputs) {
@@ -134,7 +136,7 @@ Status PrepareWorkspace(const Artifacts& artifacts, const std::string& workspace
 
 std::optional<std::string> MissingOutput(const std::string& workspace, const std::string& path) {
   const auto root = RootOf(workspace);
-  const auto place = root ? PlaceOf(*root, path) : std::nullopt;
+  const auto place = root ? PlaceInside(*root, path) : std::nullopt;
   if (!place) return path + " is no file of the workspace";
   std::error_code error;
   const fs::file_status status = fs::status(*place, error);
@@ -201,6 +203,30 @@ Status MakeOwnFolder(const std::string& workspace, std::string_view name) {
   const fs::file_type type = fs::symlink_status(path, error).type();
   if (type != fs::file_type::directory) DOSSIER_RETURN_IF_ERROR(RemoveAll(path));
   return MakeFolders(path);
+}
+
+Status WriteOwnFile(const std::string& workspace, std::string_view name, std::string_view content) {
+  const std::string path = fmt::format("{}/{}", workspace, name);
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type != fs::file_type::regular) DOSSIER_RETURN_IF_ERROR(RemoveAll(path));
+  return WriteFileAtomic(path, content);
+}
+
+Result<std::string> ReadWorkspaceFile(const std::string& workspace, const std::string& path,
+                                      std::uint64_t max_bytes) {
+  DOSSIER_ASSIGN_OR_RETURN(const fs::path root, RootOf(workspace));
+  const auto no_file = [&] {
+    return MakeError(ErrorCode::kInvalidArgument, "{} is no file of the workspace", path);
+  };
+  const auto place = PlaceInside(root, path);
+  if (!place) return no_file();
+  // A pipe would be waited for.
+  const UniqueFd file(open(place->c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat facts{};
+  if (!file.valid() || fstat(file.get(), &facts) != 0) return MakeErrnoError(errno, path);
+  if (!S_ISREG(facts.st_mode)) return no_file();
+  return ReadFile(fmt::format("/proc/self/fd/{}", file.get()), max_bytes);
 }
 
 }  // namespace dossier::research

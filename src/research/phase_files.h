@@ -10,6 +10,7 @@
 #ifndef DOSSIER_RESEARCH_PHASE_FILES_H_
 #define DOSSIER_RESEARCH_PHASE_FILES_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,15 @@ Status CopyWorkspace(const std::string& from, const std::string& to);
 // A folder of ours in the workspace; whatever else a program put in its place, such as a link,
 // goes.
 Status MakeOwnFolder(const std::string& workspace, std::string_view name);
+
+// A file of ours in the workspace or in a folder of MakeOwnFolder; a link, a pipe or a folder that
+// a program put in its place goes.
+Status WriteOwnFile(const std::string& workspace, std::string_view name, std::string_view content);
+
+// A regular file that a program wrote. Errors: kInvalidArgument, where it is none or a link leads
+// out of the workspace; kNotFound; kTooLong; kIo.
+Result<std::string> ReadWorkspaceFile(const std::string& workspace, const std::string& path,
+                                      std::uint64_t max_bytes);
 
 }  // namespace dossier::research
 

@@ -88,9 +88,7 @@ class PhaseRunner {
       context_.outcome = std::move(outcome);
       if (failed || phase < Phase::kCoding || phase == Phase::kRun) return i + 1;
       DOSSIER_RETURN_IF_ERROR(TakeArtifacts());
-      if (phase == Phase::kCoding) {
-        DOSSIER_RETURN_IF_ERROR(PrepareWorkspace(*artifacts_, context_.work.workspace));
-      }
+      if (phase == Phase::kCoding) DOSSIER_RETURN_IF_ERROR(WriteAll());
       return i + 1;
     }
     return 0;
@@ -207,20 +205,26 @@ class PhaseRunner {
     SetArtifactsSummary(*artifacts_, context_.outcome.history);
     PhaseLog log = context_.Log("coding.log");
     DOSSIER_RETURN_IF_ERROR(log.Begin());
-    const Status written = PrepareWorkspace(*artifacts_, context_.work.workspace);
-    if (written) {
-      for (const ArtifactFile& file : artifacts_->files) {
-        DOSSIER_RETURN_IF_ERROR(log.Line(
-            fmt::format("{} {} bytes, mode {}", file.path, file.content.size(), file.mode)));
-      }
-    } else if (written.error().code == ErrorCode::kInvalidArgument ||
-               written.error().code == ErrorCode::kPermission) {
-      context_.Fail("CodingError", written.error().message);
-      DOSSIER_RETURN_IF_ERROR(log.Line(written.error().message));
-    } else {
-      return written;
+    DOSSIER_RETURN_IF_ERROR(WriteAll());
+    if (context_.failed()) {
+      DOSSIER_RETURN_IF_ERROR(log.Line(context_.outcome.exc_info));
+      return RememberCoding();
+    }
+    for (const ArtifactFile& file : artifacts_->files) {
+      DOSSIER_RETURN_IF_ERROR(
+          log.Line(fmt::format("{} {} bytes, mode {}", file.path, file.content.size(), file.mode)));
     }
     return RememberCoding();
+  }
+
+  // Files that have no place, also because of what a program left there, fail the node alone.
+  Status WriteAll() {
+    Status written = PrepareWorkspace(*artifacts_, context_.work.workspace);
+    if (written) return {};
+    const ErrorCode code = written.error().code;
+    if (code != ErrorCode::kInvalidArgument && code != ErrorCode::kPermission) return written;
+    context_.Fail("CodingError", written.error().message);
+    return {};
   }
 
   Status RememberCoding() {

@@ -87,6 +87,18 @@ TEST_F(PlotsTest, AnImageThatDoesNotDecodeDoesNotCount) {  // RSP-38
   EXPECT_THAT(rig_.caller.refusals, ElementsAre(HasSubstr("no PNG file that decodes")));
 }
 
+TEST_F(PlotsTest, AnImageWithALongPathGetsAShortName) {  // RSP-38
+  const std::string deep(200, 'd');
+  rig_.script->On("python3 plot.py").Writes(deep + "/" + deep + "/loss.png", TinyPng());
+  Reply("plotting_code", kScript);
+  Reply("vlm_analysis", kAnalysis);
+  Reply("datasets_tested", "REASONING: x\nSUCCESSFULLY_TESTED_DATASETS: small");
+  const PlotOutcome outcome = Make();
+  EXPECT_EQ(outcome.state, PlotOutcome::Plots::kValid);
+  ASSERT_EQ(outcome.plots.size(), 1U);
+  EXPECT_THAT(outcome.plots[0], ::testing::EndsWith("_loss.png"));
+}
+
 TEST_F(PlotsTest, WithoutAVisionModelOneImageThatDecodesIsValid) {  // RSP-38
   rig_.services.vision = Services::Vision::kNo;
   rig_.script->On("python3 plot.py").Writes("working/loss.png", TinyPng());

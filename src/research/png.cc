@@ -13,6 +13,9 @@ namespace {
 
 namespace zlib = boost::beast::zlib;
 
+// No byte of deflate stands for more: https://www.zlib.net/zlib_tech.html
+constexpr std::size_t kMostDeflated = 1032;
+
 enum ColourType : std::uint8_t { kGray = 0, kRgb = 2, kPalette = 3, kGrayAlpha = 4, kRgba = 6 };
 
 std::uint32_t ReadBig(std::string_view bytes, std::size_t offset) {
@@ -139,6 +142,8 @@ Result<std::string> Inflate(const Chunks& chunks) {
     if (columns > 0) size += pass.Lines(chunks.header) * (1 + chunks.header.LineBytes(columns));
   }
   if (chunks.data.size() < 6 || (Byte(chunks.data, 0) & 15) != 8) return Damaged("no pixels");
+  // Before room is made for them: a few bytes may claim any size.
+  if (size / kMostDeflated > chunks.data.size()) return Damaged("its pixels do not unpack");
   std::string lines(size, '\0');
   zlib::inflate_stream stream;
   zlib::z_params params;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/random.h"
+#include "research/png_bytes.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {
@@ -68,6 +69,16 @@ TEST(PngTest, EveryDamageIsToldAndNoneIsRead) {
     bad[at] = static_cast<char>(bad[at] ^ 0x40);
     EXPECT_FALSE(DecodePng(bad)) << at;
   }
+}
+
+TEST(PngTest, AFewBytesThatClaimManyPixelsAreRefusedBeforeThereIsRoomForThem) {
+  std::string bytes = EncodePng({.width = 1, .height = 1, .rgba = std::string(4, 'x')});
+  for (const std::size_t side : {std::size_t{16}, std::size_t{20}}) {  // 8192 x 8192 pixels
+    bytes.replace(side, 4, std::string("\0\0\x20\0", 4));
+  }
+  const std::uint32_t crc = PngCrc(std::string_view(bytes).substr(12, 17));
+  for (int i = 0; i < 4; ++i) bytes[29 + i] = static_cast<char>(crc >> (24 - 8 * i));
+  EXPECT_THAT(DecodePng(bytes), FailsWith(ErrorCode::kDamaged, "do not unpack"));
 }
 
 TEST(PngTest, AHugeImageIsRefusedBeforeItIsUnpacked) {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "recursion/code_repair.h"
 #include "research/cuts.h"
+#include "research/phase_files.h"
 
 namespace dossier::research {
 namespace {
@@ -55,7 +56,7 @@ Result<ScriptRun> RunScript(const Services& services, const WorkspacePlace& plac
   ScriptRun run{.code = std::string(code)};
   while (true) {
     DOSSIER_RETURN_IF_ERROR(MakeFolders(place.workspace));
-    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(fmt::format("{}/{}", place.workspace, file), run.code));
+    DOSSIER_RETURN_IF_ERROR(WriteOwnFile(place.workspace, file, run.code));
     DOSSIER_ASSIGN_OR_RETURN(const CommandResult result,
                              RunInWorkspace(services, closed, command, cancel));
     run.failure = FailureOf(result);
