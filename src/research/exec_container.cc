@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "base/file.h"
@@ -11,6 +13,7 @@
 #include "research/command_rules.h"
 #include "research/cuts.h"
 #include "research/environment_list.h"
+#include "research/probe.h"
 
 namespace dossier::research {
 namespace {
@@ -30,6 +33,22 @@ constexpr std::string_view kOfTheHost[] = {
 constexpr int kEngineFailed = 255;  // the engine's own status when no container came up
 constexpr Millis kBuildTime{3'600'000};
 constexpr CutLimits kErrorText{20, 2'000};
+
+// What an engine itself may see of the host: nothing that would put other variables or folders of
+// the host into the container, and no secrets (RSP-15).
+bool IsOfEngine(std::string_view name) {
+  constexpr std::string_view kSession[] = {"USER", "LOGNAME", "XDG_RUNTIME_DIR",
+                                           "DBUS_SESSION_BUS_ADDRESS"};
+  constexpr std::string_view kOpening[] = {"ENV_", "_BIND", "_MOUNT", "_OVERLAY", "_HOME"};
+  for (const std::string_view engine : {"APPTAINER", "SINGULARITY"}) {
+    if (!name.starts_with(engine)) continue;
+    const std::string_view rest = name.substr(engine.size());
+    return std::none_of(std::begin(kOpening), std::end(kOpening),
+                        [&](std::string_view opening) { return rest.starts_with(opening); });
+  }
+  return IsAllowedVariable(name) ||
+         std::find(std::begin(kSession), std::end(kSession), name) != std::end(kSession);
+}
 
 bool IsUrl(std::string_view image) { return image.find("://") != std::string_view::npos; }
 
@@ -53,6 +72,7 @@ class Container final : public ContainerBackend {
       }
       DOSSIER_ASSIGN_OR_RETURN(image_.digest, options_.digests->Of(image));
     }
+    DOSSIER_RETURN_IF_ERROR(CheckBinds(spec));
     DOSSIER_RETURN_IF_ERROR(MakeFolders(spec.workspace));
     spec_ = spec;
     if (UsesSandbox()) DOSSIER_RETURN_IF_ERROR(TakeSandbox());
@@ -133,6 +153,19 @@ class Container final : public ContainerBackend {
   }
 
  private:
+  // The engine takes a colon as the end of a path and a comma as that of a bind.
+  Status CheckBinds(const SandboxSpec& spec) const {
+    std::vector<std::string_view> paths = {spec.workspace};
+    for (const Bind& bind : spec.binds) paths.push_back(bind.host);
+    for (const std::string_view path : paths) {
+      if (path.find_first_of(":,") == std::string_view::npos) continue;
+      return MakeError(ErrorCode::kUnavailable,
+                       "{}: {} cannot bind a path with a colon or a comma; give it another name",
+                       path, options_.engine);
+    }
+    return {};
+  }
+
   bool IsFakeRoot() const { return options_.root == ContainerOptions::Root::kFake; }
   bool HasNetwork(Phase phase) const {
     return spec_.network == NetworkPolicy::kAlways ||
@@ -209,6 +242,8 @@ class Container final : public ContainerBackend {
     const std::string_view prefix =
         options_.engine == "singularity" ? "SINGULARITYENV_" : "APPTAINERENV_";
     Argv variables = options_.host_environment;
+    std::erase_if(variables,
+                  [](const std::string& entry) { return !IsOfEngine(VariableName(entry)); });
     for (const std::string& entry : list.Take())
       variables.push_back(fmt::format("{}{}", prefix, entry));
     return variables;
@@ -258,15 +293,15 @@ Result<WritableMode> FindWritableMode(std::string_view name) {
 }
 
 Result<std::unique_ptr<ContainerBackend>> MakeContainerBackend(ContainerOptions options) {
-  if (options.image.empty()) {
-    return MakeError(ErrorCode::kInvalidArgument,
-                     "the backend {} needs an image: --image FILE or exec.singularity_image",
-                     options.engine);
-  }
   auto program = FindProgram(options.engine);
   if (!program) {
     return MakeError(ErrorCode::kUnavailable,
                      "{} was looked for on PATH and not found; `--backend local` works without it",
+                     options.engine);
+  }
+  if (options.image.empty()) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "the backend {} needs an image: --image FILE or exec.singularity_image",
                      options.engine);
   }
   return std::make_unique<Container>(std::move(options), std::move(*program));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "base/hash.h"
 #include "research/engine_fakes_for_test.h"
 #include "research/exec_backends.h"
@@ -21,7 +23,7 @@ using ::testing::StartsWith;
 
 // Runs what stands behind the image; `build` makes the folder or file.
 constexpr std::string_view kEngine = R"(
-env | grep -E '^(APPTAINERENV|SINGULARITYENV|MY)_' >> "$HERE/environment"
+env | grep -E '^(APPTAINER|SINGULARITY|MY_)' >> "$HERE/environment"
 if [ "$1" = build ]; then
   [ -n "$FAIL_BUILD" ] && { echo 'no space' >&2; exit 1; }
   case "$*" in
@@ -88,14 +90,19 @@ TEST_F(ExecContainerTest, APhaseFourCommandIsOneExecWithoutNetwork) {  // RSP-22
 }
 
 TEST_F(ExecContainerTest, VariablesComeByPrefixWithoutPlacesOfTheHost) {  // RSP-15, RSP-22
-  setenv("MY_API_KEY", "planted", 1);
+  for (const std::string_view name :
+       {"MY_API_KEY", "APPTAINERENV_MY_API_KEY", "SINGULARITYENV_MY_API_KEY", "APPTAINER_BIND",
+        "SINGULARITY_BINDPATH", "APPTAINER_OVERLAY"}) {
+    options_.host_environment.push_back(fmt::format("{}=planted", name));
+  }
+  options_.host_environment.push_back("APPTAINER_CACHEDIR=/cache");
   ASSERT_THAT(Start(), Succeeds());
   Run({.command = "true", .environment = {"DOSSIER_SEED=1"}});
-  unsetenv("MY_API_KEY");
   const std::string seen = ReadFile(fakes_.folder() + "/environment").value_or("");
   EXPECT_THAT(seen, HasSubstr("APPTAINERENV_OMP_NUM_THREADS=4\n"));
   EXPECT_THAT(seen, HasSubstr("APPTAINERENV_LDFLAGS=-Wl,-rpath,/x\n"));
   EXPECT_THAT(seen, HasSubstr("APPTAINERENV_DOSSIER_SEED=1\n"));
+  EXPECT_THAT(seen, HasSubstr("APPTAINER_CACHEDIR=/cache\n"));
   EXPECT_THAT(seen, AllOf(Not(HasSubstr("/host/bin")), Not(HasSubstr("/home/ann")),
                           Not(HasSubstr("planted"))));
 }
@@ -167,12 +174,16 @@ TEST_F(ExecContainerTest, WhatIsMissingIsNamed) {  // section 6, RSP-T24
               FailsWith(ErrorCode::kUnavailable,
                         "singularity was looked for on PATH and not "
                         "found; `--backend local` works without it"));
+  const std::string image = std::exchange(options_.image, "");  // the program is missing first
+  EXPECT_THAT(MakeContainerBackend(options_), FailsWith(ErrorCode::kUnavailable, "not found"));
   options_.engine = "apptainer";
-  options_.image = "";
   EXPECT_THAT(MakeContainerBackend(options_),
               FailsWith(ErrorCode::kInvalidArgument, "exec.singularity_image"));
   options_.image = "/no/such.sif";
   EXPECT_THAT(Start(), FailsWith(ErrorCode::kNotFound, "the image /no/such.sif is not there"));
+  options_.image = image;
+  spec_.binds = {{"/data/a,/etc", "/workspace/a"}};
+  EXPECT_THAT(Start(), FailsWith(ErrorCode::kUnavailable, "cannot bind"));
   const std::string a(64, 'a'), b(64, 'b');
   EXPECT_THAT(CheckSameImage("sha256:" + a, {"x.sif", a}), Succeeds());
   for (const std::string& digest : {a, b}) {

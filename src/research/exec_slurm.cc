@@ -12,6 +12,8 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "research/command_rules.h"
+#include "research/environment_list.h"
+#include "research/probe.h"
 #include "research/slurm_job.h"
 
 namespace dossier::research {
@@ -110,7 +112,14 @@ class SlurmBackend final : public ExecBackend {
   Status Prepare(const Command& command, const std::string& folder) const {
     DOSSIER_RETURN_IF_ERROR(RemoveAll(folder));
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
-    return WriteFileAtomic(folder + "/script", JobScript(inner_->HostLine(command), folder), 0700);
+    // A file of the run folder: what the engine itself might read has no place in it (RSP-15).
+    HostCommand line = inner_->HostLine(command);
+    std::erase_if(line.environment, [](const std::string& entry) {
+      const std::string_view name = VariableName(entry);
+      return !IsAllowedVariable(name) && !name.starts_with("APPTAINERENV_") &&
+             !name.starts_with("SINGULARITYENV_");
+    });
+    return WriteFileAtomic(folder + "/script", JobScript(line, folder), 0700);
   }
 
   // Without a time of the configuration the job has that of the command, in minutes.
@@ -148,7 +157,8 @@ class SlurmBackend final : public ExecBackend {
     CommandResult result{.layers = Facts().layers};
     TakeOutput(folder + "/out", result.out, result.out_bytes);
     TakeOutput(folder + "/err", result.err, result.err_bytes);
-    result.layers.emplace_back("network");
+    const NetworkPolicy network = inner_->spec().network;
+    if (network != NetworkPolicy::kAlways) result.layers.emplace_back("network");
     if (const auto end = ReadJobEnd(folder)) {
       result.status = end->status;
       result.seconds = end->seconds;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "research/engine_fakes_for_test.h"
 #include "research/slurm_job.h"
 #include "testing/result_matchers.h"
@@ -44,10 +46,11 @@ class ExecSlurmTest : public ::testing::Test {
 
   void Make(SlurmOptions options = {}) {
     options.poll = Millis(1);
-    auto inner =
-        MakeContainerBackend({.image = fakes_.folder() + "/hpc.sif",
-                              .folder = fakes_.folder() + "/run/workers/worker-0",
-                              .host_environment = {"PATH=" + fakes_.folder() + ":/usr/bin:/bin"}});
+    auto inner = MakeContainerBackend(
+        {.image = fakes_.folder() + "/hpc.sif",
+         .folder = fakes_.folder() + "/run/workers/worker-0",
+         .host_environment = {"PATH=" + fakes_.folder() + ":/usr/bin:/bin", "MY_API_KEY=planted",
+                              "APPTAINER_DOCKER_PASSWORD=planted"}});
     ASSERT_THAT(inner, Succeeds());
     auto backend = MakeSlurmBackend(std::move(*inner), std::move(options));
     ASSERT_THAT(backend, Succeeds());
@@ -94,6 +97,14 @@ TEST_F(ExecSlurmTest, APhaseFourCommandIsAJobAndOthersAreNot) {  // RSP-22, RSP-
   EXPECT_EQ(backend_->Facts().kind, "slurm");
   EXPECT_EQ(Run(Queued("sudo true")).status, 0);  // fake root: dropped
   EXPECT_EQ(Run(Queued("docker ps")).status, 126);
+}
+
+TEST_F(ExecSlurmTest, AScriptOfTheQueueHoldsNoSecretOfTheHost) {  // RSP-15, RSP-T6
+  Run(Queued("true"));
+  const std::string path(TrimSpace(ReadFile(fakes_.folder() + "/script").value_or("")));
+  const std::string script = ReadFile(path).value_or("");
+  EXPECT_THAT(script, HasSubstr("export PATH="));
+  EXPECT_THAT(script, ::testing::Not(HasSubstr("planted")));
 }
 
 TEST_F(ExecSlurmTest, ARunningJobIsWaitedForOnResume) {  // RSP-48, RSP-T24
