@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "base/walk.h"
+#include "research/inside.h"
 
 namespace dossier::research {
 namespace {
@@ -134,11 +136,15 @@ std::vector<std::string> Shown(const Listing& listing, const ContentOptions& opt
 std::vector<ResourceText> TextsOf(const Listing& listing, const ContentOptions& options) {
   std::vector<ResourceText> out;
   std::int64_t left = options.limits.total_chars;
+  std::error_code error;
+  const std::filesystem::path root = std::filesystem::canonical(listing.folder, error);
+  if (error) return out;
   for (const std::string& path : Shown(listing, options)) {
     const std::int64_t files = options.limits.files;
     if (files >= 0 && static_cast<std::int64_t>(out.size()) >= files) break;
     if (left == 0) break;
-    const auto text = TextOf(listing.folder + "/" + path);
+    const auto place = PlaceInside(root, path);
+    const auto text = place ? TextOf(place->string()) : std::nullopt;
     if (!text) continue;
     std::int64_t most = options.limits.chars;
     if (left >= 0) most = most < 0 ? left : std::min(most, left);

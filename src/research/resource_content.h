@@ -43,7 +43,8 @@ struct Content {
   std::vector<std::string> warnings;
 };
 
-// Of a file or a folder; links are not followed. Errors: kNotFound, kPermission, kIo, kCancelled.
+// Of a file or a folder; links in it are not followed, nor is a text read that one leads out to.
+// Errors: kNotFound, kPermission, kIo, kCancelled.
 Result<Content> ReadContent(const std::string& path, const ContentOptions& options,
                             const CancelToken& cancel);
 

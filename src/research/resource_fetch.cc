@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "base/redact.h"
 #include "base/text.h"
+#include "sources/git_call.h"
 
 namespace dossier::research {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::size_t kCommitLength = 40;
 
 bool IsCommit(std::string_view ref) {
   return ref.size() == kCommitLength && std::all_of(ref.begin(), ref.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
          });
 }
 
@@ -49,7 +50,7 @@ class Repository {
     std::vector<std::string> arguments = {"clone", "-q", "--depth", "1"};
     if (!origin.ref.empty()) arguments.insert(arguments.end(), {"--branch", origin.ref});
     arguments.insert(arguments.end(), {"--", address, folder_});
-    return Git(std::move(arguments));
+    return Git(arguments);
   }
 
   Result<std::string> Head() {
@@ -58,13 +59,13 @@ class Repository {
   }
 
  private:
-  Status Git(std::vector<std::string> arguments) {
-    ProcessSpec spec{.argv = {"env", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1",
-                              "GIT_LFS_SKIP_SMUDGE=1", "git", "-c", "core.hooksPath=/dev/null",
-                              "-c", "protocol.ext.allow=never", "-c", "credential.helper="},
-                     .timeout = kTimeout};
-    spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
-    DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, RunProcess(spec, cancel_));
+  Status Git(const std::vector<std::string>& arguments) {
+    sources::GitCall call{
+        .arguments = {"-c", "protocol.ext.allow=never", "-c", "credential.helper="},
+        .environment = {"GIT_CONFIG_NOSYSTEM=1", "GIT_LFS_SKIP_SMUDGE=1"},
+        .timeout = kTimeout};
+    call.arguments.insert(call.arguments.end(), arguments.begin(), arguments.end());
+    DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, sources::CallGit(call, cancel_));
     if (result.timed_out) {
       return MakeError(ErrorCode::kTimeout, "git took longer than {} s", kTimeout.count() / 1000);
     }

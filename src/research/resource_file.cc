@@ -271,10 +271,16 @@ class FileReader {
   std::string Mount(const EntryReader& entry, std::string_view key, const std::string& path) const {
     if (path.empty()) return "";
     const std::string& mount = place_.workspace_mount;
-    std::string whole = path.starts_with('/') ? path : mount + "/" + path;
+    std::string whole =
+        std::filesystem::path(path.starts_with('/') ? path : mount + "/" + path).lexically_normal();
     while (whole.ends_with('/')) whole.pop_back();
-    if (HasParentStep(whole) || !whole.starts_with(mount + "/")) {
+    if (HasParentStep(path) || !whole.starts_with(mount + "/")) {
       entry.Fault(key, fmt::format("\"{}\" is not under {}", path, mount));
+      return "";
+    }
+    // They part the two sides of a bind.
+    if (whole.find_first_of(":,\n") != std::string::npos) {
+      entry.Fault(key, fmt::format("\"{}\" holds a colon, a comma or a line end", path));
       return "";
     }
     return whole;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "research/inside.h"
 #include "research/resource_content.h"
 #include "research/resource_fetch.h"
 #include "research/resource_policy.h"
@@ -189,14 +190,26 @@ class Builder {
                                                                  : Availability::kMissing;
     std::string content;
     if (!located.path.empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(content, ReadInto(Below(located.path, item.path), &out));
+      DOSSIER_ASSIGN_OR_RETURN(content, ReadInto(PlaceOf(item), &out));
     }
     out.digest = Sha256Hex(ToJson(NormalisedItem(item)) + "\n" + content);
     return out;
   }
 
+  // On this machine; "" if a link, which may be one of a repository, leads out of the resource.
+  std::string PlaceOf(const ResourceItem& item) {
+    std::error_code error;
+    const fs::path root = fs::canonical(located_[item.resource].path, error);
+    const auto place = error ? std::nullopt : PlaceInside(root, item.path);
+    return place ? place->string() : std::string();
+  }
+
   // The digest of what is there; "" if nothing is.
   Result<std::string> ReadInto(const std::string& path, IndexedItem* out) {
+    if (path.empty()) {
+      out->reason = fmt::format("a link leads {} out of {}", out->item.path, out->item.resource);
+      return std::string();
+    }
     auto content = ReadContent(path,
                                {.limits = LimitsOf(out->item),
                                 .tree = EverShowsTree(out->item) ? Wanted::kYes : Wanted::kNo,
@@ -238,7 +251,7 @@ class Builder {
   Status Stage(const IndexedItem& item) {
     const bool wanted = IsStaged(item.item.kind) && item.availability == Availability::kAvailable;
     if (!wanted) return {};
-    const fs::path from = Below(located_[item.item.resource].path, item.item.path);
+    const fs::path from = PlaceOf(item.item);
     const std::string to = fmt::format("{}/{}/{}/{}", place_.run_folder, run_files::kResources,
                                        ResourceClassName(item.item.kind), item.item.name);
     if (Exists(to)) return {};

@@ -94,6 +94,16 @@ TEST_F(ResourcesTest, AllFaultsAreToldTogether) {  // RSP-16
   }
 }
 
+TEST_F(ResourcesTest, AMountIsAPlaceOfItsOwnBelowTheWorkspace) {  // RSP-16
+  for (const std::string_view mount :
+       {".", "/workspace", "/workspace/.", "/workspace//", "a/..", "/workspace/a:b", "a,/etc"}) {
+    EXPECT_THAT(
+        Read(fmt::format("local: [{{name: mesh, host_path: mesh, mount_path: \"{}\"}}]", mount)),
+        FailsWith(ErrorCode::kDamaged, "local[0].mount_path:"))
+        << mount;
+  }
+}
+
 TEST_F(ResourcesTest, AnEmptyFileIsFineAndAMissingRefIsWarnedOf) {
   ASSERT_TRUE(Read(""));
   const auto file = Read("github: [{name: g, repo: a/b, dest: g}]\n");
@@ -208,6 +218,31 @@ TEST_F(ResourcesTest, WhatIsMissingIsSaidAndStopsARunOnlyIfRequired) {  // RSP-1
   ASSERT_TRUE(file);
   EXPECT_THAT(PrepareResources(*file, {}, {}),
               FailsWith(ErrorCode::kNotFound, "document:d:local:mesh:no.md is required"));
+}
+
+TEST_F(ResourcesTest, ALinkOfAResourceLeadsToNoFileOutsideOfIt) {  // RSP-16, RSP-23
+  Write("secret/key.txt", "SECRET\n");
+  std::filesystem::create_directory_symlink("../secret", temp_.path() + "/mesh/docs");
+  std::filesystem::create_symlink("../secret/key.txt", temp_.path() + "/mesh/key.txt");
+  std::filesystem::create_symlink("README.md", temp_.path() + "/mesh/inner.md");
+  constexpr std::string_view kItems[] = {
+      "name: d, class: template, source: local, resource: mesh, path: docs",
+      "name: d, class: document, source: local, resource: mesh, path: key.txt",
+      "name: d, class: document, source: local, resource: mesh, path: ., include_files: [key.txt]",
+      "name: d, class: document, source: local, resource: mesh, path: ., include_files: "
+      "[docs/key.txt]"};
+  for (const std::string_view item : kItems) {
+    const std::string run = temp_.path() + "/run";
+    const ResourceIndex index = Prepared(item, run).index;
+    EXPECT_THAT(ToJson(ResourcesSection(index, Phase::kPlan)), Not(HasSubstr("SECRET"))) << item;
+    EXPECT_FALSE(Exists(run + "/resources/template/d/key.txt"));
+    EXPECT_FALSE(Exists(run + "/resources/document/d/key.txt"));
+    ASSERT_TRUE(RemoveAll(run));
+  }
+  EXPECT_THAT(IndexOf(kItems[0]).items[0].reason, HasSubstr("a link leads docs out of mesh"));
+  const ResourceIndex inner =
+      IndexOf("name: d, class: document, source: local, resource: mesh, path: inner.md");
+  EXPECT_THAT(ToJson(ResourcesSection(inner, Phase::kPlan)), HasSubstr("Read me."));
 }
 
 TEST_F(ResourcesTest, TemplatesAreCopiedAndTheSnapshotIsWritten) {  // RSP-19, RSP-20
@@ -342,6 +377,15 @@ TEST_F(FetchTest, ACommitATagAndTheDefaultBranchAreFetched) {  // RSP-20
     EXPECT_EQ(FetchRepository(origin, folder, {}).head, fetched.head);
     EXPECT_EQ(ReadFile(folder + "/a.txt"), "mine\n");
   }
+}
+
+TEST_F(FetchTest, VariablesOfTheCallersOwnRepositoryDoNotCount) {  // as in a hook of git
+  setenv("GIT_DIR", "/nowhere", 1);
+  const Fetched fetched = FetchRepository(
+      {.source = ResourceSource::kGithub, .name = "r", .repo = repo_}, temp_.path() + "/out", {});
+  unsetenv("GIT_DIR");
+  EXPECT_EQ(fetched.status, FetchStatus::kAvailable) << fetched.reason;
+  EXPECT_EQ(fetched.head.size(), 40u);
 }
 
 TEST_F(FetchTest, AFailedFetchLeavesItsReasonAndNothingElse) {  // RSP-20
