@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "research/latex.h"
 
 namespace dossier::research {
 namespace {
@@ -144,11 +145,12 @@ class Reader {
   std::map<std::string, std::string, std::less<>> strings_;
 };
 
-// Braces that balance, so that a value cannot end its entry; a backslash at the end would, too.
+// Braces that balance, so that a value cannot end its entry; a backslash at the end would, too. No
+// command that a paper may not have: a value goes into one as it is.
 std::string SafeValue(std::string_view value) {
   const std::string clean = Collapsed(utf8::Sanitize(value));
   int depth = 0;
-  bool balanced = true;
+  bool balanced = !ReachesOut(clean);
   for (std::size_t i = 0; i < clean.size(); ++i) {
     if (clean[i] == '\\') {
       balanced = balanced && ++i < clean.size();
@@ -160,7 +162,9 @@ std::string SafeValue(std::string_view value) {
   }
   if (balanced && depth == 0) return clean;
   std::string plain;
-  for (const char c : clean) plain += c == '{' || c == '}' || c == '\\' ? "" : std::string(1, c);
+  for (const char c : clean) {
+    if (std::string_view("{}\\^").find(c) == std::string_view::npos) plain += c;
+  }
   return plain;
 }
 

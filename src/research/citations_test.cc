@@ -85,15 +85,40 @@ TEST_F(CitationsTest, AnAnswerOfASearchIsKeptSoThatAResumedRunSeesTheSame) {  //
   rig_.services.fetch = [&](const std::string& url, const CancelToken&) -> Result<std::string> {
     urls.push_back(url);
     return std::string(R"({"data":[{"title":"Sorting in C","year":2001,"venue":"J. Sort",
-        "authors":[{"name":"Ann Mei"}],"abstract":"Fast."},{"title":"No year"}]})");
+        "authors":[{"name":"Ann Mei"}],"abstract":"50%\\n of } C#  & more."},{"title":"No year"}]})");
   };
+  std::vector<std::string> shown;
   for (int run = 0; run < 2; ++run) {
     rig_.caller.Reply("citations", R"({"Query":"sort ä"})");
     rig_.caller.Reply("citation_choice", R"({"Selected":[0]})");
     rig_.caller.Reply("citations", R"({"Query":""})");
     EXPECT_THAT(Keys(Make()), ElementsAre("mei2001sorting"));
+    shown.push_back(ToJson(rig_.caller.Section("citation_choice", "results")->value));
   }
+  EXPECT_EQ(shown[0], shown[1]);  // byte for byte
   EXPECT_THAT(urls, ElementsAre("https://example.org/search?q=sort%20%C3%A4"));
+}
+
+TEST(LiteratureTest, TextOfASearchBecomesLatexThatMeansTheSame) {  // RSP-42
+  const auto entries = ReadSearchReply(
+      R"({"data":[{"title":"C# & 50% of_all","year":2001,"authors":[{"name":"A. B"}]}]})");
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_THAT(BibtexText(entries), HasSubstr(R"(title = {C\# \& 50\% of\_all})"));
+}
+
+TEST(LiteratureTest, AnEntryBringsNoCommandThatAPaperMayNotHave) {  // RSP-42, RSP-43
+  for (const std::string_view title :
+       {R"(\input{/etc/passwd})", R"(\immediate\write18{id})", R"(\csname input\endcsname x)",
+        R"(^^5cinput x)", R"(\openin5=x)"}) {
+    const std::string bibtex =
+        BibtexText(ParseBibtex(fmt::format("@misc{{k, title={{A {} b}}, year={{1999}}}}", title)));
+    EXPECT_THAT(bibtex, ::testing::Not(HasSubstr("\\"))) << title;
+    EXPECT_THAT(bibtex, ::testing::Not(HasSubstr("^^"))) << title;
+  }
+  // Accents and mathematics stay.
+  const std::string kept = R"(P\'olya {\"u} $O(n \log n)$ \& \emph{more})";
+  EXPECT_THAT(BibtexText(ParseBibtex("@misc{k, title={" + kept + "}, year={1999}}")),
+              HasSubstr(kept));
 }
 
 TEST(LiteratureTest, EntriesThatShareMostWordsComeFirst) {

@@ -250,6 +250,14 @@ std::vector<std::string> CheckLatex(std::string_view tex, const LatexInputs& inp
   return Checker(tex, inputs).Check();
 }
 
+bool ReachesOut(std::string_view tex) {
+  return tex.find("^^") != std::string_view::npos ||
+         std::ranges::any_of(ScanLatex(tex), [](const LatexUse& use) {
+           return IsOneOf(kForbidden, use.command) || IsOneOf(kReadsFile, use.command) ||
+                  use.command == "write" || use.command == "def" || use.command == "let";
+         });
+}
+
 std::string FigureOf(std::string_view argument, std::span<const std::string> figures) {
   std::string_view name = argument;
   for (const std::string_view prefix : {"./", "figures/"}) {

@@ -40,6 +40,9 @@ struct LatexInputs {
 // paper's folder, no \begin{document}.
 std::vector<std::string> CheckLatex(std::string_view tex, const LatexInputs& inputs);
 
+// Whether a piece of LaTeX runs a program, reads or writes a file, or hides that it does.
+bool ReachesOut(std::string_view tex);
+
 // The name in `figures` that \includegraphics{argument} means: with or without "figures/" and the
 // ending. "": none.
 std::string FigureOf(std::string_view argument, std::span<const std::string> figures);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/http_download.h"
 #include "research/driver.h"
+#include "research/latex.h"
 #include "research/run_folder.h"
 
 namespace dossier::research {
@@ -54,8 +55,9 @@ std::string MadeKey(std::string_view author, std::string_view year, std::string_
 
 BibEntry EntryOfPaper(const Json& paper) {
   BibEntry entry{.type = "article"};
-  const auto add = [&](std::string_view name, std::string value) {
-    if (!value.empty()) entry.fields.emplace_back(name, std::move(value));
+  const auto add = [&](std::string_view name, std::string_view value) {
+    // It is text, and becomes LaTeX: `C# & co.` would end the paper's build.
+    if (!value.empty()) entry.fields.emplace_back(name, EscapeLatex(value));
   };
   const std::string title(FindString(paper, "title").value_or(""));
   const auto year = FindInt(paper, "year");
@@ -74,8 +76,8 @@ BibEntry EntryOfPaper(const Json& paper) {
   add("title", title);
   add("author", authors);
   add("year", year ? std::to_string(*year) : "");
-  add("journal", std::string(FindString(paper, "venue").value_or("")));
-  add("abstract", std::string(FindString(paper, "abstract").value_or("")));
+  add("journal", FindString(paper, "venue").value_or(""));
+  add("abstract", FindString(paper, "abstract").value_or(""));
   entry.key = MadeKey(first, entry.Field("year"), title);
   return entry;
 }
@@ -89,7 +91,7 @@ BibEntry EntryOf(const Json& paper) {
     if (entries.size() == 1 && IsCitable(entries[0])) {
       const auto abstract = FindString(paper, "abstract");
       if (abstract && entries[0].Field("abstract").empty()) {
-        entries[0].fields.emplace_back("abstract", *abstract);
+        entries[0].fields.emplace_back("abstract", EscapeLatex(*abstract));
       }
       return std::move(entries[0]);
     }
@@ -126,8 +128,10 @@ Result<std::vector<BibEntry>> Literature::Search(std::string_view query, int rou
   }
   std::erase_if(entries, [](const BibEntry& entry) { return !IsCitable(entry); });
   if (entries.size() > kMaxSearchResults) entries.resize(kMaxSearchResults);
-  DOSSIER_RETURN_IF_ERROR(WriteArtefact(services_, kept, BibtexText(entries)));
-  return entries;
+  // As a resumed run will read them, so that it asks the same.
+  const std::string text = BibtexText(entries);
+  DOSSIER_RETURN_IF_ERROR(WriteArtefact(services_, kept, text));
+  return ParseBibtex(text);
 }
 
 Result<std::vector<BibEntry>> Literature::FromFile(std::string_view query) const {
