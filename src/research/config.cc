@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "assembly/template_scan.h"
 #include "assembly/yaml_reader.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "config/edit.h"
 #include "config/keys.h"
@@ -54,8 +57,10 @@ struct Reader {
   }
 
   Status operator()(int* out) const {
+    constexpr int kMost = std::numeric_limits<int>::max();
     std::int64_t number = 0;
     DOSSIER_RETURN_IF_ERROR(Whole(&number));
+    if (number > kMost) return setting.Wrong(fmt::format("a whole number up to {}", kMost));
     *out = static_cast<int>(number);
     return {};
   }
@@ -312,11 +317,21 @@ Status Override(std::string_view setting, Value* root) {
 // Beyond what each key can check alone.
 Status CheckTogether(const Config& config, std::string_view file) {
   const std::string& mount = config.exec.workspace_mount;
-  if (!mount.starts_with('/') || mount == "/" || mount.find("..") != std::string::npos) {
+  const bool plain = mount == std::filesystem::path(mount).lexically_normal() &&
+                     mount.find_first_of(":,\n") == std::string::npos;
+  if (!mount.starts_with('/') || mount.ends_with('/') || !plain) {
     return MakeError(ErrorCode::kConfig,
                      "{}: exec.workspace_mount is \"{}\"; it must be an absolute folder such as "
                      "/workspace",
                      file, mount);
+  }
+  const std::string& name = config.final_memory_filename;
+  if (name.find('/') != std::string::npos || name.starts_with('.')) {
+    return MakeError(
+        ErrorCode::kConfig,
+        "{}: memory.final_memory_filename_md is \"{}\"; it must be the name of a file, "
+        "without folders",
+        file, name);
   }
   return {};
 }
@@ -376,19 +391,37 @@ std::string ConfigYaml(const Config& config) {
   return out;
 }
 
-std::vector<std::string> FrozenDifferences(const Config& before, const Config& now) {
-  std::vector<std::string> out;
+JsonObject FrozenDigests(const Config& config) {
+  constexpr std::size_t kDigits = 16;
+  JsonObject out;
+  const auto add = [&](const std::string& name, const Json& value) {
+    out[name] = Sha256Hex(ToJson(value)).substr(0, kDigits);
+  };
   for (const Key& key : Keys()) {
-    if (key.resume == Key::Resume::kMayChange) continue;
-    if (ValueOf(key, before) != ValueOf(key, now)) out.push_back(key.name);
+    if (key.resume == Key::Resume::kFrozen) add(key.name, ValueOf(key, config));
   }
   for (const std::string& key : MemoryKeys()) {
-    const Json* old_value = Find(before.memory, key);
-    const Json* new_value = Find(now.memory, key);
-    const bool same = old_value && new_value ? *old_value == *new_value : old_value == new_value;
-    if (!same) out.push_back("memory." + key);
+    if (const Json* value = Find(config.memory, key)) add("memory." + key, *value);
   }
   return out;
+}
+
+std::vector<std::string> FrozenDifferences(const JsonObject& before, const Config& now) {
+  std::vector<std::string> out;
+  const JsonObject after = FrozenDigests(now);
+  for (const auto& [name, digest] : after) {
+    const Json* one = before.if_contains(name);
+    // A key that this version of the program has and the one before had not is no change.
+    if (one ? *one != digest : !FindKey(name)) out.emplace_back(name);
+  }
+  for (const auto& [name, digest] : before) {
+    if (!after.contains(name)) out.emplace_back(name);
+  }
+  return out;
+}
+
+std::vector<std::string> FrozenDifferences(const Config& before, const Config& now) {
+  return FrozenDifferences(FrozenDigests(before), now);
 }
 
 }  // namespace dossier::research

@@ -12,12 +12,14 @@ namespace {
 using Form = Key::Form;
 using Resume = Key::Resume;
 
+constexpr double kMostSeconds = 1e9;  // 31 years
+
 // A row's place: AT(exec.timeout).
 #define DOSSIER_AT(field) [](Config& config) -> Target { return &config.field; }
 
 std::vector<Key> ExecKeys() {
   return {
-      {.name = "exec.timeout", .at = DOSSIER_AT(exec.timeout), .low = 1},
+      {.name = "exec.timeout", .at = DOSSIER_AT(exec.timeout), .low = 1, .high = kMostSeconds},
       {.name = "exec.language", .at = DOSSIER_AT(exec.language)},
       {.name = "exec.phase_mode", .at = DOSSIER_AT(exec.phase_mode), .words = {"split", "single"}},
       {.name = "exec.backend",
@@ -55,12 +57,15 @@ std::vector<Key> ExecKeys() {
        .at = DOSSIER_AT(exec.slurm_phases),
        .words = {"phase4", "phase3,phase4"}},
       {.name = "exec.degraded", .at = DOSSIER_AT(exec.degraded)},
-      {.name = "exec.cpu_seconds", .at = DOSSIER_AT(exec.cpu_seconds), .low = 1},
+      {.name = "exec.cpu_seconds",
+       .at = DOSSIER_AT(exec.cpu_seconds),
+       .low = 1,
+       .high = kMostSeconds},
       {.name = "exec.memory_bytes",
        .at = DOSSIER_AT(exec.memory_bytes),
        .low = 1 << 20,
        .form = Form::kSize},
-      {.name = "exec.processes", .at = DOSSIER_AT(exec.processes), .low = 1},
+      {.name = "exec.processes", .at = DOSSIER_AT(exec.processes), .low = 1, .high = 1'000'000},
       {.name = "exec.output_bytes",
        .at = DOSSIER_AT(exec.output_bytes),
        .low = 1,
@@ -143,7 +148,10 @@ std::vector<Key> OutputKeys() {
       {.name = "review.bias",
        .at = DOSSIER_AT(review_bias),
        .words = {"neutral", "strict", "lenient"}},
-      {.name = "limits.max_cost_usd", .at = DOSSIER_AT(max_cost_usd), .resume = Resume::kMayChange},
+      {.name = "limits.max_cost_usd",
+       .at = DOSSIER_AT(max_cost_usd),
+       .high = 1e9,  // of which a count in 1e-9 USD has room
+       .resume = Resume::kMayChange},
       {.name = "limits.max_tokens",
        .at = DOSSIER_AT(max_tokens),
        .low = 1,
@@ -151,9 +159,11 @@ std::vector<Key> OutputKeys() {
       {.name = "limits.max_seconds",
        .at = DOSSIER_AT(max_seconds),
        .low = 1,
+       .high = kMostSeconds,
        .resume = Resume::kMayChange},
       {.name = "limits.max_wait_seconds",
        .at = DOSSIER_AT(max_wait_seconds),
+       .high = kMostSeconds,
        .resume = Resume::kMayChange},
       {.name = "copy_data", .at = DOSSIER_AT(copy_data)},
       {.name = "generate_report", .at = DOSSIER_AT(generate_report)},

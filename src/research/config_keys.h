@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/json.h"
 #include "research/config.h"
 
 namespace dossier::research {
@@ -41,6 +42,11 @@ struct Key {
 
 std::span<const Key> Keys();
 const Key* FindKey(std::string_view name);
+
+// What a resume may not change, as {"exec.timeout": "HASH"}: for the journal, which the run
+// folder's files are compared with.
+JsonObject FrozenDigests(const Config& config);
+std::vector<std::string> FrozenDifferences(const JsonObject& before, const Config& now);
 
 // "code", "feedback", …: those of the vocabulary (2).
 std::span<const std::string_view> Roles();

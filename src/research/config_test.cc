@@ -96,6 +96,22 @@ TEST(ConfigTest, WhatIsWrongIsNamedWithItsPlaceAndTheWayOut) {
   }
 }
 
+TEST(ConfigTest, APlaceThatNoProgramCouldUseIsRefused) {
+  for (const std::string_view mount :
+       {"workspace", "/", "/workspace/", "/a/../b", "/a:b", "/a,b"}) {
+    const std::string setting = fmt::format("exec.workspace_mount={}", mount);
+    EXPECT_THAT(ReadConfig("", "c.yml", std::span(&setting, 1)),
+                FailsWith(ErrorCode::kConfig, "an absolute folder such as /workspace"))
+        << mount;
+  }
+  for (const std::string_view name : {"../../x.md", "a/b.md", ".hidden"}) {
+    const std::string setting = fmt::format("memory.final_memory_filename_md={}", name);
+    EXPECT_THAT(ReadConfig("", "c.yml", std::span(&setting, 1)),
+                FailsWith(ErrorCode::kConfig, "the name of a file"))
+        << name;
+  }
+}
+
 TEST(ConfigTest, WhatIsWrittenReadsBackTheSame) {
   const Config config = Read(
       "exec: {language: \"c: # 1\", singularity_image: a.sif, slurm: {time: '1'}}\n"
@@ -108,6 +124,16 @@ TEST(ConfigTest, WhatIsWrittenReadsBackTheSame) {
   EXPECT_TRUE(FrozenDifferences(config, again).empty());
   EXPECT_EQ(again.exec.language, "c: # 1");
   EXPECT_EQ(again.stage_cap(2), 7);
+}
+
+TEST(ConfigTest, ANumberThatDoesNotFitIsRefused) {
+  for (const std::string_view setting :
+       {"exec.processes=4294967297", "exec.timeout=9000000000000000000",
+        "limits.max_seconds=9000000000000000000", "limits.max_cost_usd=1e300"}) {
+    const std::string one(setting);
+    EXPECT_THAT(ReadConfig("", "c.yml", std::span(&one, 1)), FailsWith(ErrorCode::kConfig, ""))
+        << setting;
+  }
 }
 
 // RSP-48: limits, models and max_parallel only.

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "research/config_keys.h"
 #include "research/exec_container.h"
 #include "research/memory_options.h"
 #include "research/output_name.h"
@@ -21,12 +22,18 @@ std::string InFolder(const RunOrder& order, std::string_view name) {
   return fmt::format("{}/{}", order.folder, name);
 }
 
-// RSP-48: a resume may change limits, models, max_parallel and --until, nothing else.
-Status RefuseChanges(const RunOrder& order) {
-  const std::string path = InFolder(order, run_files::kConfig);
-  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  DOSSIER_ASSIGN_OR_RETURN(const Config before, ReadConfig(text, path, {}));
-  const std::vector<std::string> changed = FrozenDifferences(before, order.config);
+// RSP-48: a resume may change limits, models, max_parallel and --until, nothing else. What the run
+// began with is in its journal: its files may have been edited since.
+Status RefuseChanges(const RunOrder& order, const JsonObject& started) {
+  if (FindString(Json(started), "idea_sha256") != Sha256Hex(order.idea)) {
+    return MakeError(
+        ErrorCode::kConfig,
+        "{} has changed since the run began; give it its text back, or start a new run",
+        InFolder(order, run_files::kIdea));
+  }
+  const Json* config = Find(started, "config");
+  const std::vector<std::string> changed = FrozenDifferences(
+      config && config->is_object() ? config->as_object() : JsonObject(), order.config);
   if (changed.empty()) return {};
   return MakeError(ErrorCode::kConfig,
                    "{} cannot change while a run goes on; a resume may change limits, models and "
@@ -52,13 +59,17 @@ Status OpenLog(const RunOrder& order, RunSetup* setup) {
     JsonObject started{{"question", setup->idea.title},
                        {"idea_sha256", Sha256Hex(order.idea)},
                        {"seed", order.config.seed},
-                       {"backend", order.config.exec.backend}};
+                       {"backend", order.config.exec.backend},
+                       {"config", FrozenDigests(order.config)}};
     DOSSIER_ASSIGN_OR_RETURN(
         setup->log, RunLog::Start(order.folder, std::move(started), order.clock, order.watch));
     return {};
   }
   DOSSIER_ASSIGN_OR_RETURN(setup->log, RunLog::Reopen(order.folder, order.clock, order.watch));
-  setup->spent = SpendOf(setup->log->Events());
+  const std::vector<store::Event> events = setup->log->Events();
+  DOSSIER_RETURN_IF_ERROR(
+      RefuseChanges(order, events.empty() ? JsonObject() : events.front().data));
+  setup->spent = SpendOf(events);
   return setup->log->Add("run.resumed", "",
                          {{"retry_failed", order.retry == RunOrder::Retry::kFailed}});
 }
@@ -189,6 +200,17 @@ Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& ca
   return {};
 }
 
+// Prompts from here on show what the resources are now.
+Status TellOfChange(std::string_view before, std::string_view now, RunLog& log) {
+  const std::string key = fmt::format("resources/{}", now);
+  if (before == now || log.Recorded("warning", key)) return {};
+  return log.Add("warning", key,
+                 {{"node", "run"},
+                  {"text",
+                   "what the resources hold has changed since the run began; the next "
+                   "prompts show it as it is now"}});
+}
+
 Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& cancel) {
   if (order.resources.empty()) return {};
   const std::size_t slash = order.resources_path.rfind('/');
@@ -212,7 +234,10 @@ Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& 
         ResourcesSection(ready.index, static_cast<Phase>(phase));
   }
   setup->driver.resources = ResourceIndexText(ready.index);
-  if (setup->log->Recorded("resources.done", "resources")) return {};
+  if (const store::Event* done = setup->log->Recorded("resources.done", "resources")) {
+    return TellOfChange(FindString(Json(done->data), "digest").value_or(""), ready.index.digest,
+                        *setup->log);
+  }
   if (setup->memory) DOSSIER_RETURN_IF_ERROR(RememberResources(ready.index, *setup->memory));
   return setup->log->Add("resources.done", "resources",
                          {{"digest", ready.index.digest}, {"items", ready.index.items.size()}});
@@ -284,9 +309,8 @@ Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelTo
   setup->config = order.config;
   DOSSIER_ASSIGN_OR_RETURN(setup->idea, ReadIdea(order.idea, std::string(run_files::kIdea)));
   DOSSIER_ASSIGN_OR_RETURN(setup->lock, RunLock::Take(order.folder, *order.clock));
-  if (order.mode == RunOrder::Mode::kResume) DOSSIER_RETURN_IF_ERROR(RefuseChanges(order));
-  DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
   DOSSIER_RETURN_IF_ERROR(OpenLog(order, setup.get()));
+  DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
   if (!Exists(InFolder(order, run_files::kRun))) {
     DOSSIER_RETURN_IF_ERROR(
         WriteRunRecord(order.folder, RecordOf(order, setup->log->run(), setup->idea.title)));

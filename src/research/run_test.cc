@@ -257,6 +257,22 @@ TEST(RunTest, AResumeTakesNoOtherConfiguration) {  // RSP-48
   ASSERT_TRUE(research::Run(order, CancelToken()));
   rig.config.num_drafts = 7;
   EXPECT_THAT(rig.Resume(), FailsWith(ErrorCode::kConfig, "search.num_drafts"));
+  // Nor does an edited file of the run folder.
+  ASSERT_TRUE(WriteFileAtomic(rig.folder() + "/config.yaml", ConfigYaml(rig.config)));
+  EXPECT_THAT(rig.Resume(), FailsWith(ErrorCode::kConfig, "search.num_drafts"));
+}
+
+TEST(RunTest, AResumeTakesNoOtherIdea) {  // RSP-48
+  RunRig rig;
+  RunOrder order = rig.Order(RunOrder::Mode::kStart);
+  order.until = Step::kPhase0;
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  const std::string before = rig.File("idea.md");
+  order = rig.Order(RunOrder::Mode::kResume);
+  order.idea += "\nmore\n";
+  EXPECT_THAT(research::Run(order, CancelToken()),
+              FailsWith(ErrorCode::kConfig, "idea.md has changed since the run began"));
+  EXPECT_EQ(rig.File("idea.md"), before);
 }
 
 TEST(RunTest, ACancelledRunGoesOnWhereItWas) {  // RSP-47
