@@ -2,16 +2,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/open_chat_model.h"
 #include "cli/terminal.h"
 #include "config/edit.h"
 #include "config/variables.h"
+#include "research/config_keys.h"
 #include "research/run_folder.h"
 
 namespace dossier::cli {
@@ -49,8 +52,13 @@ Status AddModels(const std::vector<std::string>& models, Settings* settings) {
                        "shows the names",
                        model);
     }
-    settings->Text(fmt::format("agent.{}.model", model.substr(0, equals)),
-                   model.substr(equals + 1));
+    const std::string role = model.substr(0, equals);
+    const auto roles = research::Roles();
+    if (std::find(roles.begin(), roles.end(), role) == roles.end()) {
+      return MakeError(ErrorCode::kConfig, "--model {}: there is no role {}; roles are {}", model,
+                       role, Join(std::vector<std::string>(roles.begin(), roles.end()), " "));
+    }
+    settings->Text(fmt::format("agent.{}.model", role), model.substr(equals + 1));
   }
   return {};
 }

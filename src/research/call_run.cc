@@ -286,7 +286,6 @@ Result<CallOutcome> CallRun::Fail(const memory::RoundsFailure& failure) {
                                                   {"detail", failed.detail},
                                                   {"reply_path", failed.reply_path}}));
   }
-  outcome_.warnings.push_back(text);
   outcome_.failure = std::move(failed);
   return std::move(outcome_);
 }

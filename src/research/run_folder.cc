@@ -168,7 +168,9 @@ std::string PreviousAttempt(const std::string& folder) {
 Result<std::string> FindRun(const std::string& out, std::string_view word) {
   if (!word.empty() && IsRunFolder(std::string(word))) return Absolute(std::string(word));
   const std::vector<std::string> runs = ListRuns(out);
-  if (runs.empty()) {
+  std::error_code error;
+  const bool is_folder = !word.empty() && std::filesystem::is_directory(word, error);
+  if (runs.empty() && !is_folder) {
     return MakeError(ErrorCode::kNotFound,
                      "{}: no run{} there; `dossier research run IDEA` starts one, --out names "
                      "another folder",
@@ -180,6 +182,12 @@ Result<std::string> FindRun(const std::string& out, std::string_view word) {
     if (BaseName(run).starts_with(word) || IdOf(run).starts_with(word)) found.push_back(run);
   }
   if (found.size() == 1) return found.front();
+  if (found.empty() && is_folder) {
+    return MakeError(ErrorCode::kNotFound,
+                     "{}: no run is in this folder, which has no {}; `dossier research run IDEA` "
+                     "starts one",
+                     word, run_files::kRun);
+  }
   std::vector<std::string> names;
   for (const std::string& run : found.empty() ? runs : found) names.push_back(BaseName(run));
   return MakeError(ErrorCode::kNotFound, "{}: {} run begins with \"{}\"; there {}: {}", out,

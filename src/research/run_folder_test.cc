@@ -73,6 +73,8 @@ TEST_F(RunFolderTest, ARunIsFoundByFolderByBeginningAndAsTheLatest) {
   EXPECT_EQ(FindRun(out(), "1970-01-01_00-03"), second);
   EXPECT_THAT(FindRun(out(), "r1"), FailsWith(ErrorCode::kNotFound, "more than one"));
   EXPECT_THAT(FindRun(out(), "zz"), FailsWith(ErrorCode::kNotFound, "a_attempt_0"));
+  EXPECT_THAT(FindRun(out(), temp_.path()),
+              FailsWith(ErrorCode::kNotFound, temp_.path() + ": no run is in this folder"));
 }
 
 TEST_F(RunFolderTest, ALockedRunNamesItsHolder) {  // section 6: run locked

@@ -305,6 +305,8 @@ std::string EventLine(const store::Event& event) {
   if (event.type == "stage.ended") {
     return fmt::format("{} ended; best {}", text("stage"), text("best").substr(0, kShortId));
   }
+  // A call that failed is told again by whoever asked, with what comes of it.
+  if (event.type == "warning" && text("code") == "call_failed") return "";
   if (event.type == "warning") return "warning: " + text("text");
   if (event.type == "limit.reached") return "limit reached: " + text("reason");
   if (event.type == "probe.done") return "the machine was looked at";

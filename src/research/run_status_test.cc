@@ -195,6 +195,7 @@ TEST_F(RunStatusTest, AnEventIsALineForAPerson) {
   EXPECT_EQ(EventLine({.type = "node.finished", .data = {{"node", json}}}),
             "  bbbbbbbb draft  speedup↑[large:3.1200]  41.2 s");
   EXPECT_EQ(EventLine({.type = "warning", .data = {{"text", "no plot"}}}), "warning: no plot");
+  EXPECT_EQ(EventLine({.type = "warning", .data = {{"code", "call_failed"}, {"text", "x"}}}), "");
   EXPECT_EQ(EventLine({.type = "call.sent"}), "");
   EXPECT_EQ(EventLine({.type = "node.finished"}), "");
 }
