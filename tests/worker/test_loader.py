@@ -53,6 +53,25 @@ class LoaderTest(unittest.TestCase):
                   "print(statistics is not stand_in, statistics.fmean is stand_in.fmean)")
         self.assertEqual(out, "2.0 5\nTrue True\n")
 
+    def test_a_block_loads_no_linecache_and_a_traceback_finds_its_lines(self) -> None:
+        out = run("loader.load(codes, sources, [])\n"
+                  "fake.features, fake.context_count = dict, int\n"
+                  "fake.dict_version, fake.write = id, lambda *_: None\n"
+                  "runtime = sys.modules['dossier_runtime']\n"
+                  "shown = sys.stdout\nruntime.start_session()\n"
+                  "print(runtime.run_block('x = 1\\ny = 2', 1)['status'], 'linecache' in sys.modules,"
+                  " runtime.run_block('z = (\\n  x / 0)', 2)['error']['source'],"
+                  " 'linecache' in sys.modules, file=shown, flush=True)")
+        self.assertEqual(out, "ok False x / 0) True\n")
+
+    def test_a_rehearsal_leaves_nothing_behind(self) -> None:
+        out = run("loader.load(codes, sources, [])\n"
+                  "import builtins\n"
+                  "before = set(sys.modules), dict(vars(builtins)), list(sys.meta_path)\n"
+                  "sys.modules['dossier_runtime'].rehearse()\n"
+                  "print(before == (set(sys.modules), dict(vars(builtins)), list(sys.meta_path)))")
+        self.assertEqual(out, "True\n")
+
     def test_the_rest_is_imported_a_module_a_step(self) -> None:
         out = run("rest = loader.load(codes, sources, ['json', 'colorsys', 'no_such', 'sched'])\n"
                   "print(next(rest), 'colorsys' in sys.modules, 'sched' in sys.modules)\n"

@@ -199,6 +199,7 @@ void Bridge::Handle(Message message) {
     case MessageType::kCancel:
       return;
     case MessageType::kClose:
+      socket_.Reset();  // the host need not wait until all memory is given back
       _exit(0);
     default:
       _exit(sandbox::kBrokenBridgeExit);

@@ -31,7 +31,7 @@ from dossier_empty import existing_values, is_empty_output
 from dossier_files import Files
 from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
-from dossier_loader import seed_random
+from dossier_loader import seed_random, when_imported
 from dossier_records import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
 from dossier_show import assigned_text, clean, out_text, plain_out_text
@@ -67,6 +67,8 @@ class Session:
         self._loop: asyncio.Runner | None = None
         self._running = False
         self._previous_main = sys.modules.get("__main__")
+        self._lines_of_blocks: dict[str, tuple[int, None, list[str], str]] = {}
+        self._linecache: Any = None
         self._install(features)
         self._builtins = vars(builtins)
         self._snapshot = dict(self._builtins)
@@ -93,7 +95,9 @@ class Session:
         self._streams.begin()
         self._restore_builtins()
         filename = f"<block {block}>"
-        linecache.cache[filename] = (len(code), None, _lines(code), filename)
+        self._lines_of_blocks[filename] = (len(code), None, _lines(code), filename)
+        if self._linecache is not None:
+            self._linecache.cache[filename] = self._lines_of_blocks[filename]
         try:
             parsed = Parsed(code)
             result["assigned"] = parsed.assigned
@@ -143,9 +147,15 @@ class Session:
         sys.modules["pandas"], sys.modules["numpy"] = pandas_module(), numpy_module()
         self._features = features
         self._seed_random()
+        when_imported("linecache", self._hand_over_lines)
         threading.excepthook = _thread_failed
         with contextlib.suppress(ValueError, OSError):
             signal.signal(signal.SIGINT, self.on_interrupt)
+
+    def _hand_over_lines(self, module: Any) -> None:
+        """Only tracebacks need `linecache`, and it takes as long to load as a short block to run."""
+        self._linecache = module
+        module.cache.update(self._lines_of_blocks)
 
     def _seed_random(self) -> None:
         if self._features.get("seed") is not None:
@@ -356,7 +366,29 @@ def _nothing_printed(parsed: Parsed, assigned: list[str]) -> str:
     return f"No output: nothing was printed.{shown} Use print(...) to see a value."
 
 
+_REHEARSAL = """import json
+rows = [r for r in records if r["a"] == 1]
+print(f"{len(rows)} rows", sum(r["b"] for r in rows))
+answer["content"] = sorted({"a": 1}.items(), key=lambda pair: -pair[1])[0]
+FINAL(answer)"""
+
 _session: Session | None = None
+
+
+def rehearse() -> None:
+    """Does once what every session and block begins with, on a block that never runs.
+
+    For a process that waits for its session: memory shared with its parent is copied where it is
+    written to, now and not in the session's first block. Nothing of it is kept.
+    """
+    make_module(tolerant_builtins(Skipped()))
+    pandas_module(), numpy_module()
+    parsed = Parsed(_REHEARSAL)
+    sets_answer_items(parsed)
+    last_assigned(parsed)
+    tree = tolerant(parsed)
+    drop_imports(parsed, lambda _name: False)
+    compile(tree, "<rehearsal>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
 def start_session() -> None:
