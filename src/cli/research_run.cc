@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "base/user_folders.h"
 #include "base/utf8.h"
 #include "cli/asset_folders.h"
@@ -11,7 +12,9 @@
 #include "research/exec_backends.h"
 #include "research/idea.h"
 #include "research/literature.h"
+#include "research/report.h"
 #include "research/run_folder.h"
+#include "research/run_history.h"
 #include "research/run_record.h"
 #include "research/run_status.h"
 
@@ -98,13 +101,30 @@ Result<RunOrder> OrderOf(const ResearchCall& call) {
   return order;
 }
 
-std::string WaysOut(const RunOutcome& outcome, const std::string& folder) {
-  std::string text;
-  if (!outcome.reason.empty()) text = outcome.reason;
-  if (!outcome.report_path.empty()) {
-    text += fmt::format("{}report: {}/{}", text.empty() ? "" : "; ", folder, outcome.report_path);
+// "CompilationError 3, RuntimeError 1": what the programs of a run failed with.
+std::string FailedWith(const std::string& folder) {
+  const auto history = research::ReadRunHistory(folder);
+  const std::string counts = history ? research::ErrorCounts(history->results) : "";
+  return counts.empty() ? "" : "nodes that failed: " + counts;
+}
+
+// How the run ended, why, where its report is, and how it could go on.
+std::string EndLine(const RunOutcome& outcome, const std::string& folder) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::string part) {
+    if (!part.empty()) parts.push_back(std::move(part));
+  };
+  add(outcome.reason);
+  if (outcome.end == RunEnd::kFailed) add(FailedWith(folder));
+  if (!outcome.report_path.empty()) add(fmt::format("report: {}/{}", folder, outcome.report_path));
+  if (outcome.end == RunEnd::kFailed) {
+    add("`dossier research resume --retry-failed` makes more nodes");
+  } else if (outcome.end == RunEnd::kLimited) {
+    add("`dossier research resume` with a higher limit goes on");
   }
-  return text;
+  constexpr std::string_view kEnds[] = {"is done", "failed", "reached a limit", "stopped"};
+  return fmt::format("dossier: the run {}{}{}", kEnds[static_cast<std::size_t>(outcome.end)],
+                     parts.empty() ? "" : ": ", Join(parts, "; "));
 }
 
 int ExitOf(RunEnd end) {
@@ -121,11 +141,8 @@ int ExitOf(RunEnd end) {
 }
 
 int Finish(const ResearchCall& call, const std::string& folder, const RunOutcome& outcome) {
-  const std::string ways = WaysOut(outcome, folder);
   if (outcome.end != RunEnd::kDone || !call.flags.quiet) {
-    call.err << Safe(fmt::format("dossier: the run is {}{}{}", research::RunEndName(outcome.end),
-                                 ways.empty() ? "" : ": ", ways))
-             << "\n";
+    call.err << Safe(EndLine(outcome, folder)) << "\n";
   }
   if (call.arguments.json) {
     call.out << ToJson(JsonObject{

@@ -46,7 +46,7 @@ void AddStage(const StageResults& stage, std::string* out) {
     *out += fmt::format("| {}{} | {} | {}{} | {} | {:.1f} |\n", node.id.substr(0, 8),
                         node.id == stage.best_node ? " *" : "", NodeKindName(node.kind),
                         StateOf(node), node.exc_type.empty() ? "" : ": " + node.exc_type,
-                        MetricOf(node), node.exec_time);
+                        ReplaceAll(MetricOf(node), "|", "\\|"), node.exec_time);
   }
   AddSeeds(stage, out);
   if (!stage.notes.empty()) *out += fmt::format("\n{}\n", TrimSpace(stage.notes));
@@ -88,7 +88,9 @@ std::string ErrorCounts(const RunResults& results) {
 }
 
 std::string PlainReport(const RunResults& results, const ReportFacts& facts) {
-  std::string out = fmt::format("# {}\n\nThe run ended: {}", results.title, RunEndName(facts.end));
+  std::string out = fmt::format("# {}\n\n", results.title);
+  out += facts.end ? fmt::format("The run ended: {}", RunEndName(*facts.end))
+                   : std::string("The run has not ended yet");
   if (!facts.reason.empty()) out += fmt::format(" ({})", facts.reason);
   out += ".\n";
   if (const std::string counts = ErrorCounts(results); !counts.empty()) {

@@ -9,6 +9,7 @@
 #ifndef DOSSIER_RESEARCH_REPORT_H_
 #define DOSSIER_RESEARCH_REPORT_H_
 
+#include <optional>
 #include <string>
 
 #include "research/driver.h"
@@ -18,8 +19,8 @@
 namespace dossier::research {
 
 struct ReportFacts {
-  RunEnd end = RunEnd::kDone;
-  std::string reason;  // of another end than kDone
+  std::optional<RunEnd> end = RunEnd::kDone;  // unset: the run has none yet
+  std::string reason;                         // of another end than kDone
 };
 
 // Writes report.md and returns its path, relative to the run folder.

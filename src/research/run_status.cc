@@ -69,6 +69,7 @@ char MarkOf(const Node& node, std::string_view best) {
 
 // What a line of a node ends in: how it went.
 std::string Outcome(const Node& node) {
+  if (node.is_seed_agg_node) return "mean and plot of the reruns";
   if (node.metric) return MetricText(*node.metric);
   if (!node.exc_type.empty()) return node.exc_type;
   if (!node.failure.empty()) return node.failure.substr(0, node.failure.find('\n'));
@@ -303,7 +304,9 @@ std::string EventLine(const store::Event& event) {
                        NodeKindName(node->kind), Outcome(*node), node->exec_time);
   }
   if (event.type == "stage.ended") {
-    return fmt::format("{} ended; best {}", text("stage"), text("best").substr(0, kShortId));
+    const std::string best = text("best");
+    return fmt::format("{} ended; {}", text("stage"),
+                       best.empty() ? "no program is good" : "best " + best.substr(0, kShortId));
   }
   // A call that failed is told again by whoever asked, with what comes of it.
   if (event.type == "warning" && text("code") == "call_failed") return "";

@@ -196,6 +196,8 @@ TEST_F(RunStatusTest, AnEventIsALineForAPerson) {
             "  bbbbbbbb draft  speedup↑[large:3.1200]  41.2 s");
   EXPECT_EQ(EventLine({.type = "warning", .data = {{"text", "no plot"}}}), "warning: no plot");
   EXPECT_EQ(EventLine({.type = "warning", .data = {{"code", "call_failed"}, {"text", "x"}}}), "");
+  EXPECT_EQ(EventLine({.type = "stage.ended", .data = {{"stage", "1_a"}, {"best", ""}}}),
+            "1_a ended; no program is good");
   EXPECT_EQ(EventLine({.type = "call.sent"}), "");
   EXPECT_EQ(EventLine({.type = "node.finished"}), "");
 }
