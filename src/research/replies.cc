@@ -19,7 +19,7 @@ std::string_view BetweenBraces(std::string_view text) {
 }
 
 Result<JsonReply> ReadObject(std::string_view json) {
-  if (TrimSpace(json).empty()) {
+  if (json.find_first_of("{[") == kNone) {
     return MakeError(ErrorCode::kInvalidArgument, "the reply holds no JSON object");
   }
   auto read = ParseRelaxedJson(json);

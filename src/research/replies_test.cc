@@ -43,9 +43,11 @@ TEST(JsonReplyTest, AnObjectStandsAloneOrInAFence) {  // RSP-9
     EXPECT_TRUE(reply->warnings.empty());
   }
   EXPECT_THAT(ReadJsonReply("{'a': 1}")->warnings, ElementsAre(HasSubstr("payload_repaired")));
-  EXPECT_THAT(ReadJsonReply("I cannot."), FailsWith(ErrorCode::kInvalidArgument, "wrong at"));
+  EXPECT_THAT(ReadJsonReply("{a: 1}"), FailsWith(ErrorCode::kInvalidArgument, "wrong at"));
   EXPECT_THAT(ReadJsonReply("[1]"), FailsWith(ErrorCode::kInvalidArgument, "no object"));
   EXPECT_THAT(ReadJsonReply("```\nnone\n```"),
+              FailsWith(ErrorCode::kInvalidArgument, "holds no JSON object"));
+  EXPECT_THAT(ReadJsonReply("I would rather talk."),
               FailsWith(ErrorCode::kInvalidArgument, "holds no JSON object"));
 }
 
@@ -88,7 +90,7 @@ TEST(ReplyFormsTest, EachFormTakesAGoodReplyAndRefusesABadOne) {  // RSP-T2
     std::string message;
   };
   const Case cases[] = {
-      {"phase0_plan", R"({"plan": {}})", "a plan", "the JSON of the reply is wrong"},
+      {"phase0_plan", R"({"plan": {}})", "a plan", "holds no JSON object"},
       {"phase1_step", R"({"done": true})", R"({"notes": "x"})", "the JSON has not the fields"},
       {"tuning_idea", "HYPERPARAM NAME: a\nDESCRIPTION: b", "DESCRIPTION: b",
        "no line begins with \"HYPERPARAM NAME:\""},
