@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "research/run_rig_for_test.h"
 #include "testing/result_matchers.h"
 
@@ -90,6 +92,45 @@ TEST(RunTest, TheBestIsRunAgainWithOtherSeeds) {  // RSP-36, RSP-T15
   ASSERT_NE(sum, nullptr);
   EXPECT_THAT(ToJson(sum->summary), HasSubstr("\"mean\":31"));
   EXPECT_THAT(rig.File("logs/baseline_summary.json"), HasSubstr("\"mean\": 31"));
+}
+
+// Tells with which seeds sandboxes were started.
+class SeedWatcher final : public ExecBackend {
+ public:
+  SeedWatcher(std::unique_ptr<ExecBackend> inner, std::set<std::string>* seeds)
+      : inner_(std::move(inner)), seeds_(seeds) {}
+
+  Status Start(const SandboxSpec& spec) override {
+    for (const std::string& entry : spec.environment) {
+      if (entry.starts_with("DOSSIER_SEED=")) seeds_->insert(entry);
+    }
+    return inner_->Start(spec);
+  }
+  Result<CommandResult> Run(const Command& command, const CancelToken& cancel) override {
+    return inner_->Run(command, cancel);
+  }
+  Result<ImageRef> Snapshot(std::string_view name) override { return inner_->Snapshot(name); }
+  SandboxFacts Facts() const override { return inner_->Facts(); }
+  void Stop() noexcept override { inner_->Stop(); }
+
+ private:
+  const std::unique_ptr<ExecBackend> inner_;
+  std::set<std::string>* const seeds_;
+};
+
+TEST(RunTest, EachRerunHasItsSeedInItsEnvironment) {  // RSP-36, RSP-T15
+  RunRig rig;
+  rig.config.num_seeds = 2;
+  RunOrder order = rig.Order(RunOrder::Mode::kStart);
+  order.stages = {1};
+  std::set<std::string> seeds;
+  order.backend = [&seeds, scripted = order.backend](
+                      std::string_view worker) -> Result<std::unique_ptr<ExecBackend>> {
+    DOSSIER_ASSIGN_OR_RETURN(auto inner, scripted(worker));
+    return std::make_unique<SeedWatcher>(std::move(inner), &seeds);
+  };
+  ASSERT_TRUE(research::Run(order, CancelToken()));
+  EXPECT_THAT(seeds, ElementsAre("DOSSIER_SEED=0", "DOSSIER_SEED=1"));
 }
 
 TEST(RunTest, AnUnknownChoiceOfTheBestNodeGivesTheBestByMetric) {  // RSP-37
