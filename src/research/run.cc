@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "research/closing.h"
 #include "research/node_request.h"
 #include "research/run_setup.h"
@@ -21,6 +22,20 @@ constexpr std::string_view kNoWorkingProgram = "no_working_implementation";
 
 // The step of --until that a stage is.
 Step StepOf(int stage) { return static_cast<Step>(static_cast<int>(Step::kStage1) + stage - 1); }
+
+// What the ledger said of a request that does not fit: it knows only of what this process may use.
+std::string OfWholeRun(const Config& config, const RunSpend& spent, const std::string& message) {
+  constexpr std::string_view kNotFitting = "used, and the next request needs more";
+  if (config.max_tokens && message.starts_with("tokens:")) {
+    return fmt::format("tokens: {} of {} {}", GroupDigits(static_cast<std::uint64_t>(spent.tokens)),
+                       GroupDigits(static_cast<std::uint64_t>(*config.max_tokens)), kNotFitting);
+  }
+  if (config.max_cost_usd && spent.nano_usd && message.starts_with("cost:")) {
+    return fmt::format("cost: {:.4f} of {:.4f} USD {}", static_cast<double>(*spent.nano_usd) / 1e9,
+                       *config.max_cost_usd, kNotFitting);
+  }
+  return message;
+}
 
 struct Explored {
   RunEnd end = RunEnd::kDone;
@@ -166,12 +181,14 @@ Result<RunOutcome> Research::Work() {
     outcome = explored ? Close(*explored, source_.token())
                        : Result<RunOutcome>(tl::unexpected(explored.error()));
     if (outcome || !IsLimit(outcome.error(), deadline)) return outcome;
-    reason = ReachedLimit(setup_.config, SpendOf(setup_.log->Events()));
+    const RunSpend spent = SpendOf(setup_.log->Events());
+    reason = ReachedLimit(setup_.config, spent);
     if (reason.empty() && deadline.passed()) {
       reason = fmt::format("seconds: {0} of {0}", *setup_.config.max_seconds);
     }
+    if (reason.empty()) reason = OfWholeRun(setup_.config, spent, outcome.error().message);
   }
-  return Limited(reason.empty() ? outcome.error().message : std::move(reason));
+  return Limited(std::move(reason));
 }
 
 }  // namespace

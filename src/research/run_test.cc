@@ -273,6 +273,10 @@ TEST(RunTest, ALimitEndsTheRunWithItsResultsWritten) {  // RSP-46, RSP-T22
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->end, RunEnd::kLimited);
     EXPECT_EQ(rig.model().Calls().size(), asked);
+    // Numbers are those of the whole run, not of what this process had left.
+    if (limit == "tokens") {
+      EXPECT_THAT(outcome->reason, HasSubstr("of 60,000 used"));
+    }
 
     rig.config.max_cost_usd.reset();
     rig.config.max_tokens.reset();
