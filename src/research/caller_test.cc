@@ -342,6 +342,21 @@ TEST_F(CallerTest, NoPromptLogIsOverwritten) {  // RSP-T19
   EXPECT_NE(File("logs/prompt_logs/0002_define_metrics_2_a1_r1_prompt.json"), "(no file)");
 }
 
+// Of a process that was ended between the file and its event.
+TEST_F(CallerTest, ALogThatIsThereStaysAndTheCallGoesOn) {  // RSP-45, RSP-47, 8.8
+  Start(Memory::kOff);
+  model_.Always("", "run time");
+  const std::string left = Logs() + "0001_define_metrics_a1_r1_";
+  ASSERT_TRUE(MakeFolders(temp_.path() + "/" + Logs()));
+  for (const std::string_view name : {"prompt.json", "response.txt"}) {
+    ASSERT_TRUE(WriteFileAtomic(fmt::format("{}/{}{}", temp_.path(), left, name), "left"));
+  }
+  EXPECT_EQ(Call(Request("define_metrics")).payload, "run time");
+  EXPECT_EQ(File(left + "prompt.json"), "left");
+  EXPECT_EQ(File(left + "response.txt"), "left");
+  EXPECT_THAT(File(left + "prompt.md"), HasSubstr("Sorting"));
+}
+
 TEST_F(CallerTest, AnInterruptedCallIsSentAgainWithTheSameBytes) {  // RSP-48
   Start(Memory::kOff);
   model_.FailNext("define_metrics", {ErrorCode::kAuth, "no key"});

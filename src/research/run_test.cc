@@ -144,6 +144,16 @@ TEST(RunTest, AnUnknownChoiceOfTheBestNodeGivesTheBestByMetric) {  // RSP-37
   });
   ASSERT_NE(asked, calls.end());
   EXPECT_THAT(asked->prompt, HasSubstr("Metric: speedup"));
+  // Every candidate keeps its id (8.6), and reruns are none.
+  std::size_t candidates = 0;
+  for (const Node& node : rig.Nodes()) {
+    if (asked->label.find(node.stage) == std::string::npos || !IsGood(node)) continue;
+    const bool shown =
+        asked->prompt.find(fmt::format("\"id\":\"{}\"", node.id)) != std::string::npos;
+    EXPECT_EQ(shown, !node.is_seed_node) << node.id;
+    candidates += shown ? 1 : 0;
+  }
+  EXPECT_GE(candidates, 2u);
 }
 
 TEST(RunTest, WithoutAGoodNodeTheRunFailsAndSaysWhatWentWrong) {  // RSP-35, section 6
