@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -41,6 +42,13 @@ OwnSection Example(const std::string& name) {
   return {name, Json(fmt::format("value of {}", name))};
 }
 
+// What the code of the call must supply.
+bool IsOfCall(const assembly::LayoutSection& section) {
+  const bool own =
+      section.zone == assembly::Zone::kVolatile || section.zone == assembly::Zone::kHistory;
+  return own && section.source != "template" && !kShared.contains(section.name);
+}
+
 CallRequest ExampleRequest(const CallSite& site, const assembly::Layout& layout) {
   CallRequest request{.site = std::string(site.name), .scope = {.stage = "1_a_1_b"}};
   request.prefix = {.domain = "Language: cpp.",
@@ -49,9 +57,7 @@ CallRequest ExampleRequest(const CallSite& site, const assembly::Layout& layout)
                     .resources = "none",
                     .plan = JsonObject{{"goal_summary", "sort fast"}}};
   for (const assembly::LayoutSection& section : layout.sections) {
-    const bool own =
-        section.zone == assembly::Zone::kVolatile || section.zone == assembly::Zone::kHistory;
-    if (own && !kShared.contains(section.name)) request.sections.push_back(Example(section.name));
+    if (IsOfCall(section)) request.sections.push_back(Example(section.name));
   }
   return request;
 }
@@ -152,6 +158,27 @@ TEST_F(GoldenPrompts, ARoundForMemoryAloneDoesNotAskTheTask) {  // MEM-29
     EXPECT_THAT(AsText(*preview), HasSubstr("=== memory_only")) << site.name;
     EXPECT_THAT(AsText(*preview), Not(HasSubstr("=== task"))) << site.name;
     EXPECT_THAT(AsText(*preview), Not(HasSubstr("image"))) << site.name;
+  }
+}
+
+// A section that no code fills in would be in the golden prompts alone.
+TEST(CallSitesTest, EverySectionOfACallIsSuppliedByTheCode) {  // RSP-1, 4.2
+  std::string code;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(DOSSIER_SOURCE_DIR "/src/research")) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".cc") && !name.ends_with("_test.cc")) {
+      code += ReadFile(entry.path().string()).value_or("");
+    }
+  }
+  for (const CallSite& site : CallSites()) {
+    const auto layout = assembly::FindLayout(site.layout, {});
+    ASSERT_TRUE(layout) << layout.error().message;
+    for (const assembly::LayoutSection& section : layout->sections) {
+      if (!IsOfCall(section)) continue;
+      const std::string quoted = fmt::format("\"{}\"", section.name);
+      EXPECT_TRUE(code.find(quoted) != std::string::npos) << site.layout << ": " << section.name;
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 // journal (4.2, 4.10).
 //
 //   CallRequest request{.site = "draft", .scope = {.node = id, .branch = id, .stage = stage}};
-//   request.sections = {{"design_guideline", guideline}, {"evaluation_metrics", metrics}};
+//   request.sections = {{"data_overview", overview}, {"evaluation_metrics", metrics}};
 //   request.check = [&](std::string_view payload) { return CheckArtifacts(payload); };
 //   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, caller.Call(request, cancel));
 //   if (outcome.failure) return NodeFails(*outcome.failure);
