@@ -37,6 +37,13 @@ std::optional<int> StageOf(std::string_view text) {
 }
 
 Result<RunRecord> ReadRecord(const Json& json, const std::string& path) {
+  const auto schema = FindString(json, "schema");
+  if (schema && *schema != kRunSchema) {
+    return MakeError(ErrorCode::kDamaged,
+                     "{}: its format is {}, and this version of dossier reads {}; go on with the "
+                     "version that made the run",
+                     path, *schema, kRunSchema);
+  }
   RunRecord record;
   const auto run = FindString(json, "run");
   if (!run || run->empty()) return Wrong(path, "run");

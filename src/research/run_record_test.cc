@@ -36,6 +36,8 @@ TEST(RunRecordTest, ADamagedOneNamesTheField) {
   } kCases[] = {
       {"{", "run.json"},
       {"{}", "run is missing"},
+      {R"({"schema":"dossier.research.run/2","run":"r","stages":"1","skip":[]})",
+       "go on with the version that made the run"},
       {R"({"run":"r","stages":"9","skip":[]})", "stages"},
       {R"({"run":"r","stages":"1","skip":["x"]})", "skip"},
       {R"({"run":"r","stages":"1","skip":[],"until":"x"})", "until"},
