@@ -1,6 +1,7 @@
 #include "research/writeup.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assets.h"
 #include "base/file.h"
@@ -154,11 +155,20 @@ class Writer {
       if (called.failure || SaysDone(called.payload)) return {};
       DOSSIER_ASSIGN_OR_RETURN(std::string tex, ReadLatex(called.payload));
       if (tex == tex_) return {};
-      tex_ = std::move(tex);
+      Remember(std::exchange(tex_, std::move(tex)));
       // What must not be compiled is only told of.
       if (FaultsOf(tex_).empty()) DOSSIER_RETURN_IF_ERROR(Build(tex_));
     }
     return {};
+  }
+
+  // A version that is not the newest any more, as the turn of the model that it was.
+  void Remember(const std::string& version) {
+    const std::string_view asked =
+        history_.empty() ? "Write the paper." : "Write a better version.";
+    history_.push_back({assembly::Role::kUser, {{.text = std::string(asked)}}});
+    history_.push_back(
+        {assembly::Role::kAssistant, {{.text = fmt::format("```latex\n{}```\n", version)}}});
   }
 
   std::vector<OwnSection> ReflectionSections() const {
@@ -179,7 +189,8 @@ class Writer {
     }
     const JsonObject pages{{"pages", last_.pages == 0 ? Json("not known") : Json(last_.pages)},
                            {"limit", services_.config->page_limit}};
-    return {{.name = "latex", .value = Json(tex_)},
+    return {{.name = "history", .turns = history_},
+            {.name = "latex", .value = Json(tex_)},
             {.name = "unused_figures", .value = Names(unused)},
             {.name = "invalid_figures", .value = Names(invalid)},
             {.name = "pages", .value = pages},
@@ -203,7 +214,8 @@ class Writer {
   const CancelToken& cancel_;
   std::vector<std::string> keys_;
   Json summaries_;
-  std::string tex_;   // the newest version
+  std::string tex_;                      // the newest version
+  std::vector<assembly::Turn> history_;  // those before it
   std::string kept_;  // the last one that compiled; else the last one that passed the checks
   std::string pdf_;   // of kept_
   bool written_ = false;

@@ -102,6 +102,13 @@ TEST_F(WriteupTest, TheLastVersionThatCompiledIsKept) {  // RSP-43
   const OwnSection* checker = rig_.caller.Section("writeup_reflection", "checker");
   ASSERT_NE(checker, nullptr);
   EXPECT_THAT(ToJson(checker->value), HasSubstr("Undefined control sequence"));
+  // Of the third reflection: the versions before the newest, which it has as a section.
+  const OwnSection* history = rig_.caller.Section("writeup_reflection", "history");
+  ASSERT_NE(history, nullptr);
+  ASSERT_EQ(history->turns.size(), 4U);
+  EXPECT_EQ(history->turns[1].role, assembly::Role::kAssistant);
+  EXPECT_THAT(history->turns[1].Text(), HasSubstr("one"));
+  EXPECT_THAT(history->turns[3].Text(), HasSubstr("two"));
 }
 
 TEST_F(WriteupTest, AReflectionSeesUnusedFiguresAndEndsWhenTheModelIsDone) {  // RSP-43
