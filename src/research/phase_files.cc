@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "research/inside.h"
@@ -179,19 +181,32 @@ Status CopyWorkspace(const std::string& from, const std::string& to) {
   DOSSIER_RETURN_IF_ERROR(RemoveAll(to));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(to));
   const fs::path source(from), target(to);
+  std::vector<std::pair<fs::path, fs::perms>>
+      folders;  // whose modes come last: they may shut us out
   std::error_code error;
-  fs::recursive_directory_iterator entry(source, error), end;
+  const auto pass_over_shut = [&error] {
+    if (error == std::errc::permission_denied) error.clear();
+  };
+  fs::recursive_directory_iterator entry(source, fs::directory_options::skip_permission_denied,
+                                         error),
+      end;
   while (!error && entry != end) {
     const fs::path place = target / entry->path().lexically_relative(source);
-    const fs::file_type type = entry->symlink_status(error).type();
-    if (type == fs::file_type::symlink) {
+    const fs::file_status status = entry->symlink_status(error);
+    if (status.type() == fs::file_type::symlink) {
       fs::copy_symlink(entry->path(), place, error);
-    } else if (type == fs::file_type::directory) {
-      fs::create_directory(place, entry->path(), error);
-    } else if (type == fs::file_type::regular) {
+    } else if (status.type() == fs::file_type::directory) {
+      fs::create_directory(place, error);
+      folders.emplace_back(place, status.permissions());
+    } else if (status.type() == fs::file_type::regular) {
       fs::copy_file(entry->path(), place, error);
     }
+    pass_over_shut();
     if (!error) entry.increment(error);
+    pass_over_shut();
+  }
+  for (auto folder = folders.rbegin(); !error && folder != folders.rend(); ++folder) {
+    fs::permissions(folder->first, folder->second, error);
   }
   if (error) return MakeError(ErrorCode::kIo, "copy {} to {}: {}", from, to, error.message());
   return {};

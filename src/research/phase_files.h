@@ -37,7 +37,7 @@ std::optional<std::string> MissingOutput(const std::string& workspace, const std
 Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& context);
 
 // Copies a workspace, links as links, into a folder that is made. What is no file, folder or link
-// is left out. Errors: kIo.
+// is left out, and what its owner may not read. Errors: kIo.
 Status CopyWorkspace(const std::string& from, const std::string& to);
 
 // A folder of ours in the workspace; whatever else a program put in its place, such as a link,

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -96,6 +97,30 @@ TEST_F(WorkspaceTest, APipeInPlaceOfAFileIsNotWaitedFor) {
   mkfifo((workspace_ + "/a.c").c_str(), 0600);
   ASSERT_THAT(PrepareWorkspace(OneFile("a.c"), workspace_), Succeeds());
   EXPECT_EQ(ReadFile(workspace_ + "/a.c").value_or(""), "text");
+}
+
+TEST_F(WorkspaceTest, FoldersThatShutTheirOwnerOutAreCopiedAsFarAsTheyCanBe) {
+  if (geteuid() == 0) GTEST_SKIP() << "root is never shut out";
+  for (const std::string_view name : {"read_only", "shut", "listed"}) {
+    ASSERT_THAT(MakeFolders(fmt::format("{}/{}/in", workspace_, name)), Succeeds());
+    ASSERT_THAT(WriteFileAtomic(fmt::format("{}/{}/in/file", workspace_, name), "x"), Succeeds());
+  }
+  ASSERT_THAT(WriteFileAtomic(workspace_ + "/secret", "x"), Succeeds());
+  chmod((workspace_ + "/secret").c_str(), 0);
+  chmod((workspace_ + "/read_only/in").c_str(), 0500);
+  chmod((workspace_ + "/read_only").c_str(), 0500);
+  chmod((workspace_ + "/shut").c_str(), 0);
+  chmod((workspace_ + "/listed").c_str(), 0400);
+  const std::string copy = temp_.path() + "/copy";
+  EXPECT_THAT(CopyWorkspace(workspace_, copy), Succeeds());
+  EXPECT_EQ(ReadFile(copy + "/read_only/in/file").value_or(""), "x");
+  EXPECT_EQ(fs::status(copy + "/read_only").permissions(), fs::perms(0500));
+  EXPECT_FALSE(Exists(copy + "/secret"));
+  for (const std::string& folder : {workspace_, copy}) {  // so that they can be removed
+    for (const std::string_view name : {"read_only", "read_only/in", "shut", "listed"}) {
+      chmod(fmt::format("{}/{}", folder, name).c_str(), 0700);
+    }
+  }
 }
 
 TEST_F(WorkspaceTest, AFileInPlaceOfAFolderThatIsNeededIsAFaultOfTheProgram) {  // RSP-27
