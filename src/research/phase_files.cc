@@ -177,7 +177,7 @@ Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& c
   return ReadArtifacts(artifacts, context);
 }
 
-Status CopyWorkspace(const std::string& from, const std::string& to) {
+Status CopyWorkspace(const std::string& from, const std::string& to, CopiedLinks links) {
   DOSSIER_RETURN_IF_ERROR(RemoveAll(to));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(to));
   const fs::path source(from), target(to);
@@ -194,7 +194,7 @@ Status CopyWorkspace(const std::string& from, const std::string& to) {
     const fs::path place = target / entry->path().lexically_relative(source);
     const fs::file_status status = entry->symlink_status(error);
     if (status.type() == fs::file_type::symlink) {
-      fs::copy_symlink(entry->path(), place, error);
+      if (links == CopiedLinks::kAsLinks) fs::copy_symlink(entry->path(), place, error);
     } else if (status.type() == fs::file_type::directory) {
       fs::create_directory(place, error);
       folders.emplace_back(place, status.permissions());

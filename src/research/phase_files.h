@@ -36,9 +36,11 @@ std::optional<std::string> MissingOutput(const std::string& workspace, const std
 // kInvalidArgument (a compiled language without a compiler among `compilers`).
 Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& context);
 
-// Copies a workspace, links as links, into a folder that is made. What is no file, folder or link
-// is left out, and what its owner may not read. Errors: kIo.
-Status CopyWorkspace(const std::string& from, const std::string& to);
+// Copies a workspace, or another folder, into a folder that is made. What is no file, folder or
+// link is left out, and what its owner may not read. Errors: kIo.
+enum class CopiedLinks : std::uint8_t { kAsLinks, kNone };
+Status CopyWorkspace(const std::string& from, const std::string& to,
+                     CopiedLinks links = CopiedLinks::kAsLinks);
 
 // A folder of ours in the workspace; whatever else a program put in its place, such as a link,
 // goes.

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "research/inside.h"
+#include "research/phase_files.h"
 #include "research/resource_content.h"
 #include "research/resource_fetch.h"
 #include "research/resource_policy.h"
@@ -256,13 +257,17 @@ class Builder {
                                        ResourceClassName(item.item.kind), item.item.name);
     if (Exists(to)) return {};
     const std::string part = to + ".part";
-    DOSSIER_RETURN_IF_ERROR(RemoveAll(part));
-    DOSSIER_RETURN_IF_ERROR(MakeFolders(part));
     std::error_code error;
-    const bool folder = fs::is_directory(from, error);
-    // Links are left out: they may lead anywhere.
-    fs::copy(from, folder ? fs::path(part) : fs::path(part) / from.filename(),
-             fs::copy_options::recursive | fs::copy_options::skip_symlinks, error);
+    if (fs::is_directory(from, error)) {
+      // Links are left out: they may lead anywhere.
+      DOSSIER_RETURN_IF_ERROR(CopyWorkspace(from.string(), part, CopiedLinks::kNone));
+    } else {
+      DOSSIER_RETURN_IF_ERROR(RemoveAll(part));
+      DOSSIER_RETURN_IF_ERROR(MakeFolders(part));
+      if (fs::is_regular_file(from, error)) {
+        fs::copy_file(from, fs::path(part) / from.filename(), error);
+      }
+    }
     if (!error) fs::rename(part, to, error);
     if (error) return MakeError(ErrorCode::kIo, "{}: {}", to, error.message());
     return {};

@@ -245,6 +245,19 @@ TEST_F(ResourcesTest, ALinkOfAResourceLeadsToNoFileOutsideOfIt) {  // RSP-16, RS
   EXPECT_THAT(ToJson(ResourcesSection(inner, Phase::kPlan)), HasSubstr("Read me."));
 }
 
+TEST_F(ResourcesTest, WhatIsNoFileIsNotCopiedAndEndsNoRun) {  // RSP-20
+  ASSERT_EQ(mkfifo((temp_.path() + "/mesh/pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("README.md", temp_.path() + "/mesh/link.md");
+  const std::string run = temp_.path() + "/run";
+  Prepared(kTemplate, run);
+  const std::string copy = run + "/resources/template/t";
+  EXPECT_TRUE(Exists(copy + "/src/main.c"));
+  EXPECT_FALSE(Exists(copy + "/pipe"));
+  EXPECT_FALSE(Exists(copy + "/link.md"));
+  Prepared("name: p, class: document, source: local, resource: mesh, path: pipe", run);
+  EXPECT_FALSE(Exists(run + "/resources/document/p/pipe"));
+}
+
 TEST_F(ResourcesTest, TemplatesAreCopiedAndTheSnapshotIsWritten) {  // RSP-19, RSP-20
   const std::string run = temp_.path() + "/run";
   const PreparedResources ready = Prepared(kTemplate, run);
