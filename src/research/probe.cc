@@ -57,12 +57,15 @@ class Prober {
     return fmt::format("{}", fmt::join(names, " "));
   }
 
-  // What the command printed; none if it failed and printed nothing, or could not be run.
+  // What the command printed; none if it printed nothing or could not be run.
   std::optional<std::string> Ask(Command command) {
     command.time_limit = kFieldTime;
     const auto result = backend_.Run(command, cancel_);
-    if (!result || result->status == 126 || result->status == 127 || result->timed_out) return {};
-    std::string text = Clean(result->out);
+    if (!result || result->status == 126 || result->status == 127) return {};
+    // Of a command that did not end, the lines that are whole.
+    std::string_view out = result->out;
+    if (result->timed_out) out = out.substr(0, out.rfind('\n') + 1);
+    std::string text = Clean(out);
     if (text.empty()) return {};
     return text;
   }
@@ -121,7 +124,8 @@ class Prober {
   std::vector<ProbedTool> Tools(const std::string& names) {
     const auto text =
         Ask({.command = fmt::format("for n in {}; do p=$(command -v \"$n\") || continue; "
-                                    "v=$(\"$p\" --version 2>/dev/null </dev/null | head -n 1); "
+                                    "v=$($(command -v timeout >/dev/null && echo timeout 2) "
+                                    "\"$p\" --version 2>/dev/null </dev/null | head -n 1); "
                                     "printf '%s\\t%s\\t%s\\n' \"$n\" \"$p\" \"$v\"; done",
                                     names)});
     std::vector<ProbedTool> tools;

@@ -102,6 +102,13 @@ TEST_F(ProbeTest, WithEveryToolThereItsFactsAreShownOnce) {  // RSP-14, RSP-T6
   EXPECT_THAT(text.substr(text.find("\nRules:")), HasSubstr("do not start a container"));
 }
 
+TEST_F(ProbeTest, OfACommandThatHangsWhatItSaidBeforeCounts) {  // 4.4: each field is guarded
+  script_->On("for n in mpicc*")
+      .Gives({.status = 137, .timed_out = true, .out = "gcc\t/usr/bin/gcc\tgcc 12\ng++\t/usr/b"});
+  Start();
+  EXPECT_THAT(CompilerNames(Probe(*backend_, {})), ElementsAre("gcc"));
+}
+
 TEST_F(ProbeTest, JsonGivesTheSameBack) {
   ScriptEverything();
   Start();
