@@ -89,9 +89,29 @@ Status MakeFolders(const std::string& path, unsigned mode) {
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
+namespace {
+
+// Folders that keep their owner out, as programs in a sandbox and the kernel's overlays leave them.
+void LetOwnerIn(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::symlink_status(folder, error).type() != fs::file_type::directory) return;
+  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, error);
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    LetOwnerIn(entry->path());
+  }
+}
+
+}  // namespace
+
 Status RemoveAll(const std::string& path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);
+  if (error == std::errc::permission_denied) {
+    LetOwnerIn(path);
+    std::filesystem::remove_all(path, error);
+  }
   if (error) return MakeErrnoError(error.value(), path);
   return {};
 }

@@ -66,6 +66,16 @@ Status CheckLimits(const JailLimits& limits) {
   return {};
 }
 
+Status CheckOverlay(const JailOverlay& overlay) {
+  DOSSIER_RETURN_IF_ERROR(CheckPath(overlay.place, "place of an overlay"));
+  for (const std::string& path : overlay.lower) {
+    DOSSIER_RETURN_IF_ERROR(CheckPath(path, "layer of an overlay"));
+  }
+  if (overlay.upper.empty() && overlay.work.empty()) return {};
+  DOSSIER_RETURN_IF_ERROR(CheckPath(overlay.upper, "upper layer of an overlay"));
+  return CheckPath(overlay.work, "work folder of an overlay");
+}
+
 Status CheckSpec(const JailSpec& spec, std::span<const std::string> argv) {
   if (argv.empty() || argv[0].empty()) {
     return MakeError(ErrorCode::kInvalidArgument, "a program needs argv");
@@ -82,6 +92,9 @@ Status CheckSpec(const JailSpec& spec, std::span<const std::string> argv) {
   for (const JailMount& mount : spec.mounts) {
     DOSSIER_RETURN_IF_ERROR(CheckPath(mount.host, "mounted folder"));
     DOSSIER_RETURN_IF_ERROR(CheckPath(mount.inside, "place of a mount"));
+  }
+  for (const JailOverlay& overlay : spec.overlays) {
+    DOSSIER_RETURN_IF_ERROR(CheckOverlay(overlay));
   }
   DOSSIER_RETURN_IF_ERROR(CheckLimits(spec.limits));
   if (spec.folder.empty() || spec.folder == "/") return {};

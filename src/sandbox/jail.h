@@ -65,6 +65,21 @@ struct JailMount {
   enum class Access { kRead, kWrite } access = Access::kRead;
 };
 
+// A folder of layers (overlayfs): what the program changes goes to `upper` and nowhere else.
+// Folders of the host below `place` that the spec lets it read are hidden by it.
+struct JailOverlay {
+  std::string place;               // in the jail: "/usr"
+  std::vector<std::string> lower;  // of the host, uppermost first; those that do not exist are left
+                                   // out, one must be there
+  std::string upper, work;         // of the host, on one file system; both "": read-only. `work` is
+                                   // an empty folder, made anew for each program
+};
+
+// kRoot: uid and gid are 0 inside. That is a name: the program has no capability and is the user
+// that it would be otherwise; what only root can do (to give files away, to become somebody else)
+// does nothing and says that it succeeded, as package managers expect.
+enum class JailUser { kOwn, kRoot };
+
 struct JailSpec {
   // Absolute paths; folders or files. Those that do not exist are left out.
   std::vector<std::string> read;   // read and execute below
@@ -73,6 +88,9 @@ struct JailSpec {
   // so is a working folder below them: whoever needs the place requires that layer.
   std::vector<JailMount> mounts = {};
   std::vector<std::string> system = {};  // empty: SystemFolders()
+  // Layer `overlay`; where it cannot be had, or without namespaces, nothing runs (kUnavailable).
+  std::vector<JailOverlay> overlays = {};
+  JailUser user = JailUser::kOwn;
   JailNetwork network = JailNetwork::kNone;
   std::string folder;  // working folder, as the program sees it; empty: the first write or read
                        // root, else /

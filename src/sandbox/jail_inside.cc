@@ -76,6 +76,7 @@ class Inside {
     Apply("process", [&] { return LeaveRoot(plan_.ids); });
     cgroup_reason_ = CgroupReason();
     Apply("namespaces", [&] { return EnterNamespaces(); });
+    if (!spec_.overlays.empty()) Must(CheckOverlays());
     if (Walled()) {
       const pid_t keeper = fork();
       if (keeper < 0) Fail(ErrnoError(errno, "sandbox: fork"));
@@ -127,6 +128,9 @@ class Inside {
                                  ? RootSpec::Mount::Access::kWrite
                                  : RootSpec::Mount::Access::kRead});
     }
+    for (const JailOverlay& overlay : spec_.overlays) {
+      root.overlays.push_back({overlay.place, overlay.lower, overlay.upper, overlay.work});
+    }
     root.devices.assign(std::begin(kDevices), std::end(kDevices));
     root.load = {"/proc"};  // replaced by the jail's own
     root.folders = {"/proc", "/dev/shm", "/tmp"};
@@ -139,6 +143,7 @@ class Inside {
     // Programs that find themselves root believe that they may do everything.
     if (geteuid() != 0) root.inner_uid = geteuid();
     if (getegid() != 0) root.inner_gid = getegid();
+    if (spec_.user == JailUser::kRoot) root.inner_uid = root.inner_gid = 0;
     const std::string name = UserName(spec_.environment);
     root.files = {{"/etc/passwd",
                    fmt::format("{}:x:{}:{}::/tmp:/bin/sh\n", name, root.inner_uid, root.inner_gid)},
@@ -150,6 +155,21 @@ class Inside {
     DOSSIER_RETURN_IF_ERROR(namespaces_.Enter(Root()));
     if (unshare(CLONE_NEWPID) != 0) Fail(ErrnoError(errno, "sandbox: pid namespace"));
     return std::string(spec_.network == JailNetwork::kAny ? "network shared" : "");
+  }
+
+  // Whoever asks for them has something in them, so there is no going on without.
+  Status CheckOverlays() {
+    const Layer* namespaces = report_.Find("namespaces");
+    if (!Walled()) {
+      return MakeError(ErrorCode::kUnavailable, "{}",
+                       namespaces->reason.starts_with("sandbox: no overlay")
+                           ? namespaces->reason
+                           : "sandbox: no overlay without namespaces: " + namespaces->reason);
+    }
+    std::vector<std::string_view> places;
+    for (const JailOverlay& overlay : spec_.overlays) places.push_back(overlay.place);
+    report_.Set("overlay", LayerState::kApplied, fmt::format("{}", fmt::join(places, ", ")));
+    return {};
   }
 
   [[noreturn]] void WaitFor(pid_t keeper) const {
@@ -219,6 +239,9 @@ class Inside {
       auto& folders = mount.access == JailMount::Access::kWrite ? rules.owned : rules.programs;
       folders.push_back(Walled() ? mount.inside : mount.host);
     }
+    for (const JailOverlay& overlay : spec_.overlays) {
+      (overlay.upper.empty() ? rules.programs : rules.owned).push_back(overlay.place);
+    }
     rules.devices.assign(std::begin(kDevices), std::end(kDevices));
     if (Walled()) {
       rules.owned.insert(rules.owned.end(), {"/tmp", "/dev/shm"});
@@ -237,6 +260,7 @@ class Inside {
     if (spec_.network == JailNetwork::kAny) policy.network = ProgramPolicy::Network::kAny;
     if (!Walled()) policy.local_sockets = ProgramPolicy::LocalSockets::kPairsOnly;
     if (!Walled() && !scoped_) policy.signals = ProgramPolicy::Signals::kNone;
+    if (spec_.user == JailUser::kRoot) policy.ids = ProgramPolicy::Ids::kPretended;
     DOSSIER_RETURN_IF_ERROR(ProbeSeccomp());
     DOSSIER_RETURN_IF_ERROR(LoadFilter(AssembleFilter(ProgramRules(policy), FilterAction::Allow()),
                                        FilterScope::kThisThread));

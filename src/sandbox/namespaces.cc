@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <tuple>
 
 namespace dossier::sandbox {
@@ -50,6 +51,7 @@ struct Bind {
   UniqueFd source;
   enum class Access { kRead, kDevice, kWrite } access = Access::kRead;
   bool folder = true;
+  std::optional<OpenedOverlay> overlay;  // instead of the source
 };
 
 struct Layout {
@@ -133,8 +135,12 @@ std::uint64_t MountFlags(Bind::Access access) {
 
 Status BindInto(const std::string& root, const Bind& bind) {
   DOSSIER_RETURN_IF_ERROR(MakePlace(root, bind.path, bind.folder));
-  const std::string source = fmt::format("/proc/self/fd/{}", bind.source.get());
   const std::string place = root + bind.path;
+  if (bind.overlay) {
+    DOSSIER_RETURN_IF_ERROR(MountOverlay(*bind.overlay, place));
+    return SetMountFlags(place, MountFlags(bind.access), AT_RECURSIVE);
+  }
+  const std::string source = fmt::format("/proc/self/fd/{}", bind.source.get());
   if (mount(source.c_str(), place.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
     return MakeErrnoError(errno, "mount " + bind.path);
   }
@@ -177,6 +183,21 @@ void DropOverlaps(const Layout& read, Layout& load) {
     }
   }
   load.binds = std::move(kept);
+}
+
+// Its place belongs to the overlay, with what else was to be read there.
+Status AddOverlay(const OverlayLayers& layers, Layout& layout) {
+  std::erase_if(layout.binds, [&](const Bind& bind) {
+    return !bind.overlay && bind.access == Bind::Access::kRead && Covers(layers.place, bind.path);
+  });
+  std::erase_if(layout.links, [&](const auto& link) { return Covers(layers.place, link.first); });
+  DOSSIER_ASSIGN_OR_RETURN(OpenedOverlay opened, OpenOverlay(layers));
+  Bind bind{.path = layers.place,
+            .source = {},
+            .access = layers.upper.empty() ? Bind::Access::kRead : Bind::Access::kWrite};
+  bind.overlay = std::move(opened);
+  layout.binds.push_back(std::move(bind));
+  return {};
 }
 
 Status MakePlaces(const std::string& root, const RootSpec& spec) {
@@ -256,6 +277,9 @@ Status Namespaces::Enter(const RootSpec& spec) {
     for (const std::string& path : paths) {
       DOSSIER_RETURN_IF_ERROR(Resolve(path, access, stays));
     }
+  }
+  for (const OverlayLayers& layers : spec.overlays) {
+    DOSSIER_RETURN_IF_ERROR(AddOverlay(layers, stays));
   }
   for (const RootSpec::Mount& mount : spec.mounts) {
     DOSSIER_RETURN_IF_ERROR(AddMount(mount, stays));

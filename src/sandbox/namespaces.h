@@ -21,6 +21,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "sandbox/overlay.h"
 
 namespace dossier::sandbox {
 
@@ -41,6 +42,7 @@ struct RootSpec {
     enum class Access : std::uint8_t { kRead, kWrite } access = Access::kRead;
   };
   std::vector<Mount> mounts;
+  std::vector<OverlayLayers> overlays;
   std::vector<std::string> folders;  // made empty: places for mounts
   struct Text {
     std::string path, content;

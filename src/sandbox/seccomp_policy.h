@@ -48,6 +48,9 @@ struct ProgramPolicy {
   enum class LocalSockets { kAny, kPairsOnly } local_sockets = LocalSockets::kAny;
   // Without a pid namespace or landlock's scope, signals reach every process of the user.
   enum class Signals { kAny, kNone } signals = Signals::kAny;
+  // Changes of owners and ids succeed and do nothing: package managers ask for ids that a user
+  // namespace of one id does not have.
+  enum class Ids { kReal, kPretended } ids = Ids::kReal;
 };
 
 // For programs: compilers, interpreters and their children work, what reaches into other processes,

@@ -92,6 +92,10 @@ constexpr int kSignals[] = {__NR_kill,
                             __NR_rt_tgsigqueueinfo,
                             __NR_pidfd_send_signal};
 
+constexpr int kIds[] = {__NR_chown,     __NR_fchown,    __NR_lchown,   __NR_fchownat,
+                        __NR_setuid,    __NR_setgid,    __NR_setreuid, __NR_setregid,
+                        __NR_setresuid, __NR_setresgid, __NR_setgroups};
+
 constexpr std::uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
                                          CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 constexpr std::uint32_t kTypeText = 0x5412;  // TIOCSTI: text into the terminal's input
@@ -132,6 +136,9 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
   for (int number : kRefused) rules.push_back({number, refuse});
   if (policy.signals == ProgramPolicy::Signals::kNone) {
     for (int number : kSignals) rules.push_back({number, refuse});
+  }
+  if (policy.ids == ProgramPolicy::Ids::kPretended) {
+    for (int number : kIds) rules.push_back({number, FilterAction::Errno(0)});
   }
   AppendSocketRules(policy, rules);
   rules.push_back({__NR_ioctl,
