@@ -82,6 +82,7 @@ struct Config {
   int num_syn_datasets = 1;  // experiment.*
   std::string dataset_source = "auto";
   std::string data_overview;  // file
+  std::string data_folder;    // commands see it as `input` in the workspace; see copy_data
   std::string primary_metric;
 
   JsonObject memory;  // section `memory` as written: limits and budgets, read by their users

@@ -119,6 +119,7 @@ std::vector<Key> SearchKeys() {
        .at = DOSSIER_AT(dataset_source),
        .words = {"auto", "local", "huggingface"}},
       {.name = "experiment.data_overview", .at = DOSSIER_AT(data_overview), .form = Form::kPath},
+      {.name = "experiment.data_folder", .at = DOSSIER_AT(data_folder), .form = Form::kPath},
       {.name = "metric.primary", .at = DOSSIER_AT(primary_metric)},
       {.name = "memory.enabled", .at = DOSSIER_AT(memory_enabled)},
       {.name = "memory.paper_section_mode",

@@ -52,6 +52,12 @@ struct SandboxSpec {
   NetworkPolicy network = NetworkPolicy::kPhase1;
   std::string image;  // of containers; empty: that of the configuration
   enum class Gpu : std::uint8_t { kNo, kYes } gpu = Gpu::kNo;
+  // Where what phase 1 installs into system folders is kept, on the host; never shown to commands.
+  // "": nowhere, so they cannot be changed. Backends with images need none.
+  std::string system;
+  // kInstall: phase 1 is next, and may change system folders. A mark (kInstallMark) that says more
+  // than `system` holds is removed.
+  enum class Use : std::uint8_t { kProgram, kInstall } use = Use::kProgram;
 };
 
 struct Command {
@@ -81,6 +87,8 @@ struct CommandResult {
   double seconds = 0;
   std::uint64_t peak_bytes = 0;     // 0: not known
   std::vector<std::string> layers;  // of isolation, in force while it ran
+  // Why there is no overlay of system folders, where a backend would have one; "" if there is.
+  std::string no_overlay;
 };
 
 struct ImageRef {
@@ -92,6 +100,8 @@ struct SandboxFacts {
   ImageRef image;
   std::vector<std::string> layers;                                // of isolation
   enum class Root : std::uint8_t { kNo, kYes } root = Root::kNo;  // package managers may work
+  std::string no_overlay;                                         // as in results
+  std::string warning;  // for a person: what commands will miss, and why
 };
 
 class ExecBackend {

@@ -13,14 +13,21 @@
 namespace dossier::research {
 namespace {
 
-LocalOptions LocalOf(const ExecConfig& config, std::vector<std::string> degraded) {
+LocalOptions LocalOf(const BackendSetup& setup) {
+  const ExecConfig& config = *setup.config;
   LocalOptions options;
   options.timeout = Millis(config.timeout * 1000);
   options.cpu = Millis(config.cpu_seconds * 1000);
   options.memory_bytes = static_cast<std::uint64_t>(config.memory_bytes);
   options.output_bytes = static_cast<std::uint64_t>(config.output_bytes);
   options.processes = static_cast<int>(config.processes);
-  options.degraded = std::move(degraded);
+  options.degraded = setup.degraded;
+  if (!config.use_fakeroot || config.writable_mode == "none") {
+    options.overlay = LocalOptions::Overlay::kNo;
+  }
+  if (!setup.folder.empty()) {
+    options.system = fmt::format("{}/{}", setup.folder, run_files::kSystem);
+  }
   return options;
 }
 
@@ -42,12 +49,6 @@ Result<ContainerOptions> ContainerOf(const BackendSetup& setup, std::string_view
   options.extra_args = config.container_extra_args;
   options.host_environment = setup.host_environment;
   return options;
-}
-
-Result<BackendFactory> LocalBackends(LocalOptions options) {
-  DOSSIER_ASSIGN_OR_RETURN(const auto tried, MakeLocalBackend(options));
-  return BackendFactory(
-      [options = std::move(options)](std::string_view) { return MakeLocalBackend(options); });
 }
 
 // Makes a container for a worker; what is missing is said before the run begins.
@@ -88,7 +89,7 @@ Result<BackendFactory> SlurmBackends(const BackendSetup& setup) {
 
 Result<BackendFactory> MakeBackends(const BackendSetup& setup) {
   const std::string& name = setup.config->backend;
-  if (name == "local") return LocalBackends(LocalOf(*setup.config, setup.degraded));
+  if (name == "local") return MakeLocalBackends(LocalOf(setup));
   if (name == "slurm") return SlurmBackends(setup);
   if (name == "apptainer" || name == "singularity") {
     return ContainerBackends(setup, name, [](std::unique_ptr<ContainerBackend> inner) {

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "research/command_rules.h"
 #include "research/environment_list.h"
+#include "research/system_layers.h"
 #include "sandbox/jail.h"
 
 namespace dossier::research {
@@ -70,28 +72,57 @@ class Outputs {
   CommandResult& result_;
 };
 
+// What the slots of a run share: options, and what was found out about the machine.
+class LocalMachine {
+ public:
+  explicit LocalMachine(LocalOptions options)
+      : options(std::move(options)), system(this->options.system) {}
+
+  const LocalOptions options;
+  SystemLayers system;
+
+  // What `find` finds, once: another start would find the same. A failure is not kept.
+  Result<std::vector<std::string>> Layers(
+      const std::function<Result<std::vector<std::string>>()>& find) {
+    const std::lock_guard lock(mutex_);
+    if (layers_) return *layers_;
+    DOSSIER_ASSIGN_OR_RETURN(layers_, find());
+    return *layers_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<std::vector<std::string>> layers_;
+};
+
 class LocalBackend final : public ExecBackend {
  public:
-  explicit LocalBackend(LocalOptions options) : options_(std::move(options)) {}
+  explicit LocalBackend(std::shared_ptr<LocalMachine> machine)
+      : machine_(std::move(machine)), options_(machine_->options) {}
 
   Status Start(const SandboxSpec& spec) override {
     Stop();
     DOSSIER_RETURN_IF_ERROR(MakeFolders(spec.workspace));
+    DOSSIER_ASSIGN_OR_RETURN(owner_, OwnerOf(spec.workspace));
     spec_ = spec;
-    const Command nothing{.argv = {"true"}, .phase = Phase::kCompile};
-    auto tried = RunInJail(nothing, {});
-    if (!tried) {
-      spec_ = {};
-      return MakeError(tried.error().code, "{}{}", tried.error().message, WayOut(tried.error()));
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces());
+    auto layers = machine_->Layers([&] { return LayersOf(Jail(Nothing())); });
+    if (!layers) {
+      Stop();
+      return MakeError(layers.error().code, "{}{}", layers.error().message, WayOut(layers.error()));
     }
-    layers_ = std::move(tried->layers);
-    return {};
+    layers_ = std::move(*layers);
+    const Status opened = OpenSystem();
+    if (opened || opened.error().code != ErrorCode::kUnavailable) return opened;
+    no_overlay_ = opened.error().message;
+    return ForgetInstalled();
   }
 
   Result<CommandResult> Run(const Command& command, const CancelToken& cancel) override {
     if (spec_.workspace.empty()) return NotStarted();
     if (cancel.cancelled()) return Cancelled(cancel);
-    RuledCommand ruled = ApplyCommandRules(command, SandboxFacts::Root::kNo);
+    RuledCommand ruled = ApplyCommandRules(
+        command, MayInstall(command) ? SandboxFacts::Root::kYes : SandboxFacts::Root::kNo);
     if (ruled.refusal) return std::move(*ruled.refusal);
     DOSSIER_ASSIGN_OR_RETURN(CommandResult result, RunInJail(ruled.command, cancel));
     result.note = std::move(ruled.note);
@@ -100,11 +131,90 @@ class LocalBackend final : public ExecBackend {
 
   Result<ImageRef> Snapshot(std::string_view) override { return ImageRef{}; }
 
-  SandboxFacts Facts() const override { return {.kind = "local", .layers = layers_}; }
+  SandboxFacts Facts() const override {
+    return {.kind = "local",
+            .layers = layers_,
+            .root = may_install_ ? SandboxFacts::Root::kYes : SandboxFacts::Root::kNo,
+            .no_overlay = no_overlay_,
+            .warning = may_install_ ? machine_->system.left_out() : ""};
+  }
 
-  void Stop() noexcept override { spec_.workspace.clear(); }
+  void Stop() noexcept override {
+    spec_ = {};
+    may_install_ = false;
+    no_overlay_.clear();
+  }
 
  private:
+  static Command Nothing() { return {.argv = {"true"}, .phase = Phase::kCompile}; }
+
+  bool MayInstall(const Command& command) const {
+    return may_install_ && command.phase == Phase::kInstall;
+  }
+
+  // Errors: kUnavailable: there is no overlay, for this reason.
+  Status OpenSystem() {
+    if (spec_.use != SandboxSpec::Use::kInstall) return {};
+    if (options_.overlay == LocalOptions::Overlay::kNo ||
+        Contains(options_.disabled_layers, "overlay")) {
+      return MakeError(ErrorCode::kUnavailable, "switched off");
+    }
+    if (spec_.system.empty()) {
+      return MakeError(ErrorCode::kUnavailable, "there is no folder for it");
+    }
+    if (!Contains(layers_, "namespaces")) {
+      return MakeError(ErrorCode::kUnavailable, "there are no namespaces");
+    }
+    DOSSIER_RETURN_IF_ERROR(machine_->system.Prepare(owner_));
+    DOSSIER_ASSIGN_OR_RETURN(const auto found, machine_->system.Open(spec_.system, owner_));
+    if (found == SystemLayers::Found::kFresh) DOSSIER_RETURN_IF_ERROR(ForgetMark());
+    sandbox::JailSpec jail = Jail(Nothing());
+    DOSSIER_RETURN_IF_ERROR(AddWritableSystem(jail));
+    // The kernel makes an overlay read-only, and says nothing, where it cannot write to its layer.
+    DOSSIER_ASSIGN_OR_RETURN(
+        layers_, LayersOf(jail, {"/bin/sh", "-c", ": > /usr/.written && rm /usr/.written"}));
+    may_install_ = true;
+    return {};
+  }
+
+  // A node that installed something elsewhere, and cannot go on with it here.
+  Status ForgetInstalled() const {
+    if (spec_.system.empty() || !Exists(spec_.system)) return {};
+    DOSSIER_RETURN_IF_ERROR(RemoveAll(spec_.system));
+    return ForgetMark();
+  }
+
+  // With its folder, which a command may have made a link.
+  Status ForgetMark() const {
+    constexpr std::string_view kFolder = kInstallMark.substr(0, kInstallMark.find('/'));
+    return RemoveAll(fmt::format("{}/{}", spec_.workspace, kFolder));
+  }
+
+  Status AddWritableSystem(sandbox::JailSpec& jail) const {
+    DOSSIER_ASSIGN_OR_RETURN(jail.overlays, machine_->system.Writable(spec_.system, owner_));
+    jail.user = sandbox::JailUser::kRoot;
+    EnvironmentList environment(jail.environment);
+    environment.Add(InstallEnvironment(environment.Find("PATH").value_or("")));
+    jail.environment = environment.Take();
+    return {};
+  }
+
+  static Result<std::vector<std::string>> LayersOf(const sandbox::JailSpec& jail,
+                                                   std::vector<std::string> argv = {"true"}) {
+    DOSSIER_ASSIGN_OR_RETURN(const sandbox::Exit exit, sandbox::RunJailed(jail, argv));
+    if (exit.status == 0) return Applied(exit.report);
+    return MakeError(ErrorCode::kUnavailable, "the sandbox's first command failed: {}",
+                     TrimSpace(exit.err));
+  }
+
+  static std::vector<std::string> Applied(const sandbox::IsolationReport& report) {
+    std::vector<std::string> names;
+    for (const sandbox::Layer& layer : report.layers) {
+      if (layer.state == sandbox::LayerState::kApplied) names.push_back(layer.name);
+    }
+    return names;
+  }
+
   static std::string WayOut(const Error& error) {
     if (error.code != ErrorCode::kUnavailable) return "";
     for (const std::string_view layer : kLayers) {
@@ -169,13 +279,20 @@ class LocalBackend final : public ExecBackend {
         command.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", command.command}
                              : command.argv;
     DOSSIER_RETURN_IF_ERROR(ClearPlaces());
+    sandbox::JailSpec jail = Jail(command);
+    if (MayInstall(command)) {
+      DOSSIER_RETURN_IF_ERROR(AddWritableSystem(jail));
+    } else {
+      jail.overlays = machine_->system.ReadOnly(spec_.system);
+    }
     CommandResult result;
+    result.no_overlay = no_overlay_;
     Outputs outputs(command, options_.output_bytes, result);
     sandbox::Io io{.cancel = cancel};
     io.on_output = [&](sandbox::Stream stream, std::string_view text) {
       outputs.Take(stream, text);
     };
-    auto exit = sandbox::RunJailed(Jail(command), argv, io);
+    auto exit = sandbox::RunJailed(jail, argv, io);
     if (!exit) return NotRun(command, exit.error());
     if (exit->cancelled()) return Cancelled(cancel);
     result.status = exit->shell_status();
@@ -185,9 +302,7 @@ class LocalBackend final : public ExecBackend {
     if (exit->stop != sandbox::JailStop::kNothing) result.err += StopText(*exit);
     result.seconds = std::chrono::duration<double>(exit->wall).count();
     result.peak_bytes = exit->peak_bytes;
-    for (const sandbox::Layer& layer : exit->report.layers) {
-      if (layer.state == sandbox::LayerState::kApplied) result.layers.push_back(layer.name);
-    }
+    result.layers = Applied(exit->report);
     return result;
   }
 
@@ -225,20 +340,32 @@ class LocalBackend final : public ExecBackend {
     return "";
   }
 
-  const LocalOptions options_;
+  const std::shared_ptr<LocalMachine> machine_;
+  const LocalOptions& options_;  // the machine's
   SandboxSpec spec_;
+  FileOwner owner_ = {};
   std::vector<std::string> layers_;
+  bool may_install_ = false;
+  std::string no_overlay_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ExecBackend>> MakeLocalBackend(LocalOptions options) {
+Result<BackendFactory> MakeLocalBackends(LocalOptions options) {
   for (const std::string& name : options.degraded) {
     if (std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end()) continue;
     return MakeError(ErrorCode::kUsage, "--degraded {}: no such layer; there are {}", name,
                      fmt::join(kLayers, ", "));
   }
-  return std::make_unique<LocalBackend>(std::move(options));
+  return BackendFactory([machine = std::make_shared<LocalMachine>(std::move(options))](
+                            std::string_view) -> Result<std::unique_ptr<ExecBackend>> {
+    return std::make_unique<LocalBackend>(machine);
+  });
+}
+
+Result<std::unique_ptr<ExecBackend>> MakeLocalBackend(LocalOptions options) {
+  DOSSIER_ASSIGN_OR_RETURN(const BackendFactory make, MakeLocalBackends(std::move(options)));
+  return make("");
 }
 
 }  // namespace dossier::research

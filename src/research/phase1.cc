@@ -114,20 +114,25 @@ class Installer {
       AddUsage(record.usage, &context_.outcome.usage);
       ++recorded_;
     }
-    if (recorded_ == 0) DOSSIER_RETURN_IF_ERROR(RemoveAll(context_.work.workspace));
-    DOSSIER_RETURN_IF_ERROR(context_.StartSandbox(""));
+    if (recorded_ == 0) DOSSIER_RETURN_IF_ERROR(context_.ClearSandbox());
+    DOSSIER_RETURN_IF_ERROR(StartSandbox());
+    if (recorded_ == 0) DOSSIER_RETURN_IF_ERROR(context_.CopyData());
     const std::string mark =
         ReadWorkspaceFile(context_.work.workspace, std::string(kInstallMark), 64).value_or("");
     const bool is_there = recorded_ == 0 || mark == std::to_string(recorded_);
     if (!is_there) {
-      context_.StopSandbox();
-      DOSSIER_RETURN_IF_ERROR(RemoveAll(context_.work.workspace));
-      DOSSIER_RETURN_IF_ERROR(context_.StartSandbox(""));
+      DOSSIER_RETURN_IF_ERROR(context_.ClearSandbox());
+      DOSSIER_RETURN_IF_ERROR(StartSandbox());
+      DOSSIER_RETURN_IF_ERROR(context_.CopyData());
     }
+    const SandboxFacts facts = context_.sandbox()->Facts();
+    if (!facts.warning.empty()) DOSSIER_RETURN_IF_ERROR(context_.Warn(facts.warning));
     steps_ = known;
     if (!is_there) DOSSIER_RETURN_IF_ERROR(Replay(known));
     return Mark();
   }
+
+  Status StartSandbox() { return context_.StartSandbox("", SandboxSpec::Use::kInstall); }
 
   // A command that now ends in another way is told to the model as a step of its own.
   Status Replay(const std::vector<InstallStep>& known) {
@@ -195,7 +200,10 @@ class Installer {
     return fmt::format(
         "- The workspace is {}; only what lies below it is kept{}.\n"
         "- {}\n- {}\n- One command may take {} seconds.\n",
-        exec_.workspace_mount, is_root ? ", and what is installed into the image" : "",
+        exec_.workspace_mount,
+        !is_root                ? ""
+        : facts.kind == "local" ? ", and what is installed into the system's folders"
+                                : ", and what is installed into the image",
         is_root ? "Commands are root: package managers work, sudo is not needed."
                 : "Commands are not root: no package managers, no sudo. Install Python packages "
                   "with `python3 -m pip install --target " +

@@ -4,10 +4,12 @@
 
 #include <utility>
 
+#include "base/file.h"
 #include "base/redact.h"
 #include "memory/session.h"
 #include "research/cuts.h"
 #include "research/environment_list.h"
+#include "research/phase_files.h"
 #include "research/run_folder.h"
 
 namespace dossier::research {
@@ -33,7 +35,7 @@ Result<CallOutcome> PhaseContext::Ask(Phase phase, CallRequest request) {
   return answer;
 }
 
-Status PhaseContext::StartSandbox(const std::string& image) {
+Status PhaseContext::StartSandbox(const std::string& image, SandboxSpec::Use use) {
   if (sandbox_ && image_ == image) return {};
   StopSandbox();
   DOSSIER_ASSIGN_OR_RETURN(sandbox_, services.backend(work.worker));
@@ -47,7 +49,9 @@ Status PhaseContext::StartSandbox(const std::string& image) {
                    .environment = environment.Take(),
                    .network = exec.network,
                    .image = image,
-                   .gpu = exec.use_gpu ? SandboxSpec::Gpu::kYes : SandboxSpec::Gpu::kNo};
+                   .gpu = exec.use_gpu ? SandboxSpec::Gpu::kYes : SandboxSpec::Gpu::kNo,
+                   .system = SystemBeside(work.workspace),
+                   .use = use};
   image_ = image;
   return sandbox_->Start(spec);
 }
@@ -55,6 +59,17 @@ Status PhaseContext::StartSandbox(const std::string& image) {
 void PhaseContext::StopSandbox() noexcept {
   if (sandbox_) sandbox_->Stop();
   sandbox_.reset();
+}
+
+Status PhaseContext::ClearSandbox() {
+  StopSandbox();
+  DOSSIER_RETURN_IF_ERROR(RemoveAll(SystemBeside(work.workspace)));
+  return RemoveAll(work.workspace);
+}
+
+Status PhaseContext::CopyData() const {
+  if (services.data.empty()) return {};
+  return CopyWorkspace(services.data, fmt::format("{}/{}", work.workspace, kInputFolder));
 }
 
 Result<CommandResult> PhaseContext::Run(Command command, PhaseLog& log, std::string_view job) {

@@ -33,8 +33,14 @@ class PhaseContext {
   Result<CallOutcome> Ask(Phase phase, CallRequest request);
 
   // Starts the node's sandbox, unless it runs with this image; "": that of the configuration.
-  Status StartSandbox(const std::string& image);
+  // Phase 1 says that it is next (SandboxSpec::Use).
+  Status StartSandbox(const std::string& image, SandboxSpec::Use use = SandboxSpec::Use::kProgram);
   void StopSandbox() noexcept;
+  // Stops it, and removes the workspace and what was installed.
+  Status ClearSandbox();
+  // Into a workspace that no command has worked in; nothing where data are bound, or there are
+  // none.
+  Status CopyData() const;
   ExecBackend* sandbox() { return sandbox_.get(); }
 
   // A refused or failed command is a result; it is written to `log`. `job` names the command for a

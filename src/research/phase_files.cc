@@ -212,6 +212,10 @@ Status CopyWorkspace(const std::string& from, const std::string& to, CopiedLinks
   return {};
 }
 
+std::string SystemBeside(const std::string& workspace) {
+  return workspace.substr(0, workspace.rfind('/')) + "/system";
+}
+
 Status MakeOwnFolder(const std::string& workspace, std::string_view name) {
   const std::string path = fmt::format("{}/{}", workspace, name);
   std::error_code error;

@@ -42,6 +42,13 @@ enum class CopiedLinks : std::uint8_t { kAsLinks, kNone };
 Status CopyWorkspace(const std::string& from, const std::string& to,
                      CopiedLinks links = CopiedLinks::kAsLinks);
 
+// Where programs find the data of the experiment (experiment.data_folder), below the workspace.
+inline constexpr std::string_view kInputFolder = "input";
+
+// Where what a node's phase 1 installs into system folders is kept (SandboxSpec::system): beside
+// its workspace.
+std::string SystemBeside(const std::string& workspace);
+
 // A folder of ours in the workspace; whatever else a program put in its place, such as a link,
 // goes.
 Status MakeOwnFolder(const std::string& workspace, std::string_view name);

@@ -54,8 +54,10 @@ Status PhaseLog::Add(const Command& command, const CommandResult& result) {
       result.out_bytes - std::min<std::uint64_t>(result.out_bytes, result.out.size());
   if (dropped > 0)
     text += fmt::format("[{} above the output limit not kept]\n", FormatSize(dropped));
-  text += fmt::format("[exit status {}, {:.1f} s; isolation: {}]\n\n", result.status,
-                      result.seconds, Join(result.layers, ", "));
+  text += fmt::format(
+      "[exit status {}, {:.1f} s; isolation: {}{}]\n\n", result.status, result.seconds,
+      Join(result.layers, ", "),
+      result.no_overlay.empty() ? "" : fmt::format("; no overlay: {}", result.no_overlay));
   return Append(text);
 }
 

@@ -14,6 +14,7 @@
 #include "research/phase_history.h"
 #include "research/phase_outcome.h"
 #include "research/phase_run.h"
+#include "research/system_layers.h"
 
 namespace dossier::research {
 namespace {
@@ -61,6 +62,8 @@ class PhaseRunner {
     context_.outcome.worker_image = context_.work.base_image;
     if (!context_.work.base_workspace.empty()) {
       DOSSIER_RETURN_IF_ERROR(CopyWorkspace(context_.work.base_workspace, context_.work.workspace));
+      DOSSIER_RETURN_IF_ERROR(LinkSystem(SystemBeside(context_.work.base_workspace),
+                                         SystemBeside(context_.work.workspace)));
     }
     DOSSIER_RETURN_IF_ERROR(TakeArtifacts());
     for (const Phase phase : {Phase::kCoding, Phase::kCompile, Phase::kRun}) {

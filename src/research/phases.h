@@ -45,6 +45,7 @@ struct Services {
   std::string run_name;                  // for the output's name (RSP-28)
   std::vector<std::string> compilers;    // that the probe found
   std::vector<Bind> binds;               // resources, data
+  std::string data;                      // folder that each workspace gets a copy of; "": none
   std::vector<std::string> environment;  // of commands (RSP-15)
   std::array<Json, kPhases> resources;   // section `Resources`, by phase (RSP-17)
   // Whether the model of role `vlm` takes images (assembly::Capability::image_tokens).

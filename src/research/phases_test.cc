@@ -411,6 +411,42 @@ TEST_F(PhasesTest, ANewSandboxReplaysTheRecordedCommands) {  // RSP-48
   EXPECT_THAT(std::string(*FindString(history[1], "notes")), HasSubstr("its exit code was 0"));
 }
 
+TEST_F(PhasesTest, EachWorkspaceHasDataOfItsOwn) {  // 5.3: copy_data
+  ASSERT_THAT(MakeFolders(Path("given/sub")), Succeeds());
+  ASSERT_THAT(WriteFileAtomic(Path("given/sub/x.csv"), "1,2\n"), Succeeds());
+  script_->On("spoil").Writes("input/sub/x.csv", "spoilt");
+  caller_.Next("phase0_plan", R"({"goal_summary": "x"})");
+  caller_.Next("phase1_step0", R"({"command": "spoil"})");
+  work_.last = Phase::kInstall;
+  Services parts = Parts();
+  parts.data = Path("given");
+  EXPECT_THAT(RunPhases(parts, work_, {}), FailsWith(ErrorCode::kFailed, "phase1_step1"));
+  const std::string copy = work_.workspace + "/input/sub/x.csv";
+  EXPECT_EQ(ReadFile(copy).value_or(""), "spoilt");
+  EXPECT_EQ(ReadFile(Path("given/sub/x.csv")).value_or(""), "1,2\n");
+  // A resumed node keeps what it made of them; a new sandbox begins with fresh ones.
+  for (const bool same_sandbox : {true, false}) {
+    if (!same_sandbox) {
+      EXPECT_THAT(RemoveAll(work_.workspace), Succeeds());
+    }
+    OpenLog();
+    parts.log = log_.get();
+    ASSERT_THAT(WriteFileAtomic(Path("given/sub/new.csv"), "3\n"), Succeeds());
+    EXPECT_THAT(RunPhases(parts, work_, {}), FailsWith(ErrorCode::kFailed, "phase1_step1"));
+    EXPECT_EQ(Exists(work_.workspace + "/input/sub/new.csv"), !same_sandbox);
+  }
+}
+
+TEST_F(PhasesTest, ANewStartHasNothingOfTheOldSystem) {  // RSP-22
+  const std::string system = SystemBeside(work_.workspace);
+  ASSERT_THAT(MakeFolders(system + "/upper/usr"), Succeeds());
+  caller_.Next("phase0_plan", R"({"goal_summary": "x"})");
+  caller_.Next("phase1_step0", kDone);
+  work_.last = Phase::kInstall;
+  EXPECT_EQ(Run().exc_type, "");
+  EXPECT_FALSE(Exists(system));
+}
+
 TEST_F(PhasesTest, AFailedCompilerSkipsTheRun) {  // RSP-27, RSP-T9
   caller_.Next("phase0_plan", R"({"goal_summary": "x"})");
   caller_.Next("phase1_step0", kDone);
@@ -570,6 +606,43 @@ TEST_F(PhasesTest, AProgramRunsInTheLocalSandbox) {  // RSP-T9, RSP-T10, RSP-T26
   EXPECT_EQ(outcome->exc_type, "") << outcome->exc_info;
   EXPECT_EQ(ReadFile(work_.workspace + "/working/sort_data.npy").value_or(""), "7\n");
   EXPECT_THAT(outcome->term_out, HasSubstr("cannot create /outside"));
+}
+
+TEST_F(PhasesTest, WhatPhase1InstallsIntoTheSystemIsThereForTheProgramAndItsReruns) {  // RSP-22
+  LocalOptions options;
+  options.system = Path("workers/system");
+  auto make = MakeLocalBackends(options);
+  ASSERT_THAT(make, Succeeds());
+  auto backend = (*make)("worker-0");
+  const Status started = (*backend)->Start(
+      {.workspace = Path("try"), .system = Path("try-system"), .use = SandboxSpec::Use::kInstall});
+  if (!started) GTEST_SKIP() << started.error().message;
+  if (const std::string reason = (*backend)->Facts().no_overlay; !reason.empty()) {
+    GTEST_SKIP() << "no overlay here: " << reason;
+  }
+  caller_.Next("phase0_plan", R"({"goal_summary": "x"})");
+  caller_.Next("phase1_step0",
+               R"({"command": "echo 'echo 7' > /usr/local/bin/tool; chmod 755 /usr/local/bin/tool",
+                   "done": true})");
+  caller_.Next("draft", R"({"coding": {"workspace": {"files": {"run.sh":
+      "tool > working/sort_data.npy"}}},
+      "compile": {"build_plan": {"language": "python"}}, "run": {"commands": ["sh run.sh"]}})");
+  Services parts = Parts();
+  parts.backend = *make;
+  const auto outcome = RunPhases(parts, work_, {});
+  ASSERT_THAT(outcome, Succeeds());
+  EXPECT_EQ(outcome->exc_type, "") << outcome->exc_info;
+  EXPECT_EQ(ReadFile(work_.workspace + "/working/sort_data.npy").value_or(""), "7\n");
+  const Json constraints = SectionOf(caller_.Requests("phase1_step").front(), "constraints");
+  EXPECT_THAT(std::string(constraints.get_string()), HasSubstr("Commands are root"));
+
+  NodeWork again = work_;
+  again.node_id = std::string(32, '4');
+  again.base_workspace = work_.workspace;
+  again.workspace = Path("nodes/4/workspace");
+  const auto rerun = RerunArtifacts(parts, again, outcome->artifacts, {});
+  ASSERT_THAT(rerun, Succeeds());
+  EXPECT_EQ(rerun->exc_type, "") << rerun->exc_info;
 }
 
 TEST(ParsePlanTest, MissingKeysAreEmptyAndWrongOnesNamed) {  // RSP-25

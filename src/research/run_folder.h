@@ -43,6 +43,7 @@ inline constexpr std::string_view kMemoryLogs = "logs/memory";
 inline constexpr std::string_view kTreePage = "logs/unified_tree_viz.html";
 inline constexpr std::string_view kMemoryPage = "logs/memory_database.html";
 inline constexpr std::string_view kWaiting = "logs/waiting.json";
+inline constexpr std::string_view kSystem = "workers/system";  // system_layers.h
 inline constexpr std::string_view kFigures = "figures";
 inline constexpr std::string_view kAggregator = "auto_plot_aggregator.py";
 inline constexpr std::string_view kReport = "report.md";
@@ -52,7 +53,7 @@ inline constexpr std::string_view kPaper = "paper";
 // "workers/worker-0/plans"; below it, too, the sandbox and phase1_*.jsonl.
 std::string Worker(std::string_view worker);
 std::string Plans(std::string_view worker);
-// "nodes/ID", with node.json, workspace/ and plots/.
+// "nodes/ID", with node.json, workspace/, plots/ and, of the local sandbox, system/.
 std::string Node(std::string_view node);
 std::string NodeJson(std::string_view node);
 std::string Workspace(std::string_view node);

@@ -1,5 +1,6 @@
 #include "research/run_setup.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "base/file.h"
@@ -9,6 +10,7 @@
 #include "research/exec_container.h"
 #include "research/memory_options.h"
 #include "research/output_name.h"
+#include "research/phase_files.h"
 #include "research/probe.h"
 #include "research/resources.h"
 #include "research/run_record.h"
@@ -243,6 +245,30 @@ Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& 
                          {{"digest", ready.index.digest}, {"items", ready.index.items.size()}});
 }
 
+// 5.3, copy_data: every workspace has data of its own, or all read the same.
+Status FindData(const RunOrder& order, RunSetup* setup) {
+  const std::string& folder = order.config.data_folder;
+  if (folder.empty()) return {};
+  if (!std::filesystem::is_directory(folder)) {
+    return MakeError(ErrorCode::kConfig, "experiment.data_folder: there is no folder {}", folder);
+  }
+  Services& services = setup->driver.services;
+  const std::string place = fmt::format("{}/{}", order.config.exec.workspace_mount, kInputFolder);
+  for (const Bind& bind : services.binds) {
+    if (bind.mount != place && !bind.mount.starts_with(place + "/")) continue;
+    return MakeError(ErrorCode::kConfig,
+                     "experiment.data_folder is seen at {}, where the resource {} lies too; give "
+                     "that one another mount_path",
+                     place, bind.host);
+  }
+  if (order.config.copy_data) {
+    services.data = folder;
+  } else {
+    services.binds.push_back({folder, place});
+  }
+  return {};
+}
+
 // A vision model that cannot be opened is none: plots are then not looked at (RSP-38).
 Services::Vision VisionOf(const RunOrder& order) {
   const auto model =
@@ -260,6 +286,11 @@ JsonObject Domain(const Config& config) {
       {"synthetic_datasets", config.num_syn_datasets},
       {"dataset_source", config.dataset_source}};
   if (!config.primary_metric.empty()) domain["primary_metric"] = config.primary_metric;
+  if (!config.data_folder.empty()) {
+    domain["input_data"] =
+        fmt::format("{}/{}{}", config.exec.workspace_mount, kInputFolder,
+                    config.copy_data ? ", a copy that commands may change" : ", read-only");
+  }
   return domain;
 }
 
@@ -320,6 +351,7 @@ Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelTo
   FillServices(order, setup.get());
   DOSSIER_RETURN_IF_ERROR(FindMachine(order, setup.get(), cancel));
   DOSSIER_RETURN_IF_ERROR(FindResources(order, setup.get(), cancel));
+  DOSSIER_RETURN_IF_ERROR(FindData(order, setup.get()));
   DOSSIER_RETURN_IF_ERROR(OpenCaller(order, memory, setup.get()));
   setup->driver.services.caller = setup->caller.get();
   DOSSIER_RETURN_IF_ERROR(FillDriver(order, setup.get()));

@@ -5,7 +5,9 @@
 
 #include <set>
 
+#include "base/file.h"
 #include "research/run_rig_for_test.h"
+#include "research/run_setup.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {
@@ -74,6 +76,36 @@ TEST(RunTest, ABrokenProgramKeepsItsErrorAndItsChildIsShownIt) {  // RSP-27, RSP
   const auto calls = rig.model().Calls("debug");
   ASSERT_FALSE(calls.empty());
   EXPECT_THAT(calls.front().prompt, HasSubstr("index out of range"));
+}
+
+TEST(RunTest, DataAreCopiedIntoWorkspacesOrBound) {  // 5.3: copy_data
+  RunRig rig;
+  const auto given = TempFolder::Make();
+  ASSERT_TRUE(given);
+  const std::string& data = given->path();
+  ASSERT_TRUE(WriteFileAtomic(data + "/x.csv", "1,2\n"));
+  rig.config.data_folder = data;
+  rig.config.stages[0].max_iters = 1;
+  static_cast<void>(rig.Start());
+  ASSERT_FALSE(rig.Nodes().empty());
+  EXPECT_EQ(rig.File(rig.Nodes()[0].workspace_path + "/input/x.csv"), "1,2\n");
+  EXPECT_THAT(rig.model().Calls("draft").front().prompt, HasSubstr("/workspace/input, a copy"));
+
+  RunRig bound;
+  bound.config.data_folder = data;
+  bound.config.copy_data = false;
+  const auto setup = SetUpRun(bound.Order(RunOrder::Mode::kStart), CancelToken());
+  ASSERT_TRUE(setup) << setup.error().message;
+  const Services& services = (*setup)->driver.services;
+  EXPECT_EQ(services.data, "");
+  ASSERT_EQ(services.binds.size(), 1U);
+  EXPECT_EQ(services.binds[0].host, data);
+  EXPECT_EQ(services.binds[0].mount, "/workspace/input");
+  EXPECT_EQ(services.binds[0].access, Bind::Access::kRead);
+
+  RunRig absent;
+  absent.config.data_folder = data + "/absent";
+  EXPECT_THAT(absent.Start(), FailsWith(ErrorCode::kConfig, "experiment.data_folder"));
 }
 
 TEST(RunTest, TheBestIsRunAgainWithOtherSeeds) {  // RSP-36, RSP-T15

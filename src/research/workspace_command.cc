@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "research/phase_files.h"
+
 namespace dossier::research {
 
 Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,
@@ -15,7 +17,8 @@ Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePl
       .environment = services.environment,
       .network = place.network.value_or(services.config->exec.network),
       .image = place.image,
-      .gpu = services.config->exec.use_gpu ? SandboxSpec::Gpu::kYes : SandboxSpec::Gpu::kNo};
+      .gpu = services.config->exec.use_gpu ? SandboxSpec::Gpu::kYes : SandboxSpec::Gpu::kNo,
+      .system = SystemBeside(place.workspace)};
   spec.environment.insert(spec.environment.end(), place.environment.begin(),
                           place.environment.end());
   spec.binds.insert(spec.binds.end(), place.binds.begin(), place.binds.end());
