@@ -70,7 +70,8 @@ Status RunRenderBench();
 
 // A staged run. CPU seconds: research.prompt of the longest prompt over a memory of 10,000 rows,
 // research.memory of that memory alone, research.run of a run of at least 50 nodes whose calls and
-// commands take no time; research.calls: how many calls to models it made.
+// commands take no time; research.calls: how many calls to models it made. `true` in the local
+// sandbox, start to stop, and behind unshare: research.sandbox, research.unshare, and with _cpu.
 Status RunResearchBench();
 
 // That server for others: prints its port, and ends with its stdin.

@@ -1,12 +1,8 @@
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <vector>
 
 #include "benches.h"
 #include "measure.h"
+#include "processes.h"
 #include "sources/context_run.h"
 
 namespace dossier::bench {
@@ -32,27 +28,10 @@ Status RunAll(std::size_t count, const std::string& line) {
   return {};
 }
 
-// Seconds of CPU of this process and of its children that have been waited for.
-double CpuSeconds() {
-  double total = 0;
-  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
-    rusage usage{};
-    getrusage(who, &usage);
-    total += static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
-    total += static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-  }
-  return total;
-}
-
 // One after the other, nothing read: what starting them costs at least.
 Status SpawnPlainly(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    const char* argv[] = {"/bin/sh", "-c", ":", nullptr};
-    pid_t pid = 0;
-    const int failed =
-        posix_spawn(&pid, argv[0], nullptr, nullptr, const_cast<char**>(argv), environ);
-    if (failed != 0) return MakeErrnoError(failed, argv[0]);
-    waitpid(pid, nullptr, 0);
+    DOSSIER_RETURN_IF_ERROR(Spawn({"/bin/sh", "-c", ":"}));
   }
   return {};
 }
@@ -60,12 +39,12 @@ Status SpawnPlainly(std::size_t count) {
 Status MeasureStarts() {
   Samples ours, plain;
   for (int round = 0; round < kRounds; ++round) {
-    double before = CpuSeconds();
+    double before = CpuSecondsWithChildren();
     DOSSIER_RETURN_IF_ERROR(RunAll(kMany, ":"));
-    ours.Add(CpuSeconds() - before);
-    before = CpuSeconds();
+    ours.Add(CpuSecondsWithChildren() - before);
+    before = CpuSecondsWithChildren();
     DOSSIER_RETURN_IF_ERROR(SpawnPlainly(kMany));
-    plain.Add(CpuSeconds() - before);
+    plain.Add(CpuSecondsWithChildren() - before);
   }
   Report("commands.start_cpu", ours);
   Report("spawn.start_cpu", plain);

@@ -706,7 +706,11 @@ def research(setting: Setting) -> list[Figure]:
             _at_most("the same", ours["research.prompt"], "its memory alone",
                      ours["research.memory"], 3, _seconds),
             _at_most("a run of 50 nodes, scripted, CPU", ours["research.run"],
-                     f"{ours['research.calls']:.0f} calls of 50 ms", waits, 0.05, _seconds)]
+                     f"{ours['research.calls']:.0f} calls of 50 ms", waits, 0.05, _seconds),
+            _at_most("local sandbox, start to stop, CPU", ours["research.sandbox_cpu"],
+                     "unshare -Urmpn --fork true", ours["research.unshare_cpu"], 1.5, _seconds),
+            _at_most("the same, wall time", ours["research.sandbox"],
+                     "unshare -Urmpn --fork true", ours["research.unshare"], 1.5, _seconds)]
 
 
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {

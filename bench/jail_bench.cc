@@ -1,29 +1,16 @@
 // The cost of a jail: /bin/true behind all walls, bare, and behind bubblewrap.
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "benches.h"
 #include "measure.h"
+#include "processes.h"
 #include "sandbox/jail.h"
 
 namespace dossier::bench {
 namespace {
 
 constexpr int kStarts = 60;
-
-Status Spawn(std::vector<const char*> argv) {
-  argv.push_back(nullptr);
-  pid_t pid = 0;
-  const int failed =
-      posix_spawn(&pid, argv[0], nullptr, nullptr, const_cast<char**>(argv.data()), environ);
-  if (failed != 0) return MakeErrnoError(failed, argv[0]);
-  int status = 0;
-  waitpid(pid, &status, 0);
-  if (status != 0) return MakeError(ErrorCode::kFailed, "{} ended with {}", argv[0], status);
-  return {};
-}
 
 Status StartJailed(std::vector<std::string> disabled_layers) {
   sandbox::JailSpec spec;

@@ -1,5 +1,5 @@
 // A staged run in process, with a scripted model and scripted commands that take no time: what is
-// left is the engine's own.
+// left is the engine's own. And the start of the local sandbox, for real.
 
 #include <fmt/format.h>
 
@@ -8,6 +8,8 @@
 #include "benches.h"
 #include "measure.h"
 #include "memory/render.h"
+#include "processes.h"
+#include "research/exec_local.h"
 #include "research/run_rig_for_test.h"
 #include "research/run_setup.h"
 
@@ -18,6 +20,7 @@ using research::RunRig;
 
 constexpr int kRows = 10'000;
 constexpr int kRounds = 9;
+constexpr int kStarts = 100;
 constexpr std::int64_t kBudget = 24'000;  // code points: the default of memory_budget_chars
 constexpr std::string_view kQuery = "why could the linker not find library 7 on node 12";
 
@@ -48,6 +51,16 @@ research::CallRequest LargestRequest(const research::Driver& driver) {
   return request;
 }
 
+Status RunTrue(const research::BackendFactory& backends, const std::string& folder) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto backend, backends("worker-0"));
+  DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = folder, .system = folder + "/none"}));
+  DOSSIER_ASSIGN_OR_RETURN(const research::CommandResult result,
+                           backend->Run({.argv = {"/bin/true"}}, {}));
+  backend->Stop();
+  if (result.status == 0) return {};
+  return MakeError(ErrorCode::kFailed, "true ended with {}", result.status);
+}
+
 Status MeasurePrompt() {
   RunRig rig;
   const research::RunOrder order = rig.Order(research::RunOrder::Mode::kStart);
@@ -75,6 +88,30 @@ Status MeasurePrompt() {
   return {};
 }
 
+// `true` through a backend, from Start to Stop, beside what the kernel asks for namespaces alone.
+Status MeasureSandbox() {
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make());
+  DOSSIER_ASSIGN_OR_RETURN(const research::BackendFactory backends,
+                           research::MakeLocalBackends({}));
+  Samples wall, cpu, peer_wall, peer_cpu;
+  for (int i = 0; i < kStarts; ++i) {
+    Status status;
+    double before = CpuSecondsWithChildren();
+    wall.Time([&]() { status = RunTrue(backends, folder.path()); });
+    cpu.Add(CpuSecondsWithChildren() - before);
+    DOSSIER_RETURN_IF_ERROR(status);
+    before = CpuSecondsWithChildren();
+    peer_wall.Time([&]() { status = Spawn({"/usr/bin/unshare", "-Urmpn", "--fork", "true"}); });
+    peer_cpu.Add(CpuSecondsWithChildren() - before);
+    DOSSIER_RETURN_IF_ERROR(status);
+  }
+  Report("research.sandbox", wall);
+  Report("research.sandbox_cpu", cpu);
+  Report("research.unshare", peer_wall);
+  Report("research.unshare_cpu", peer_cpu);
+  return {};
+}
+
 Status MeasureRun() {
   RunRig rig;
   rig.config.num_workers = 4;
@@ -99,6 +136,7 @@ Status MeasureRun() {
 }  // namespace
 
 Status RunResearchBench() {
+  DOSSIER_RETURN_IF_ERROR(MeasureSandbox());
   DOSSIER_RETURN_IF_ERROR(MeasurePrompt());
   return MeasureRun();
 }
