@@ -1,6 +1,7 @@
 #include "sandbox/namespaces.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -59,8 +60,28 @@ struct Layout {
   std::vector<std::pair<std::string, std::string>> links;  // path, target
 };
 
+// Fails with ELOOP where a symbolic link is on the way; ENOSYS before Linux 5.6.
+UniqueFd OpenWithoutLinks(const std::string& path) {
+  open_how how = {};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return UniqueFd(
+      static_cast<int>(syscall(__NR_openat2, AT_FDCWD, path.c_str(), &how, sizeof(how))));
+}
+
+Status AddBind(Bind bind, Layout& layout) {
+  struct stat info;
+  if (fstat(bind.source.get(), &info) != 0) return MakeErrnoError(errno, bind.path);
+  bind.folder = S_ISDIR(info.st_mode);
+  layout.binds.push_back(std::move(bind));
+  return {};
+}
+
 // Walks `path`, notes the symbolic links on the way, and opens what it leads to.
 Status Resolve(std::string path, Bind::Access access, Layout& layout) {
+  if (UniqueFd plain = OpenWithoutLinks(path); plain.valid()) {
+    return AddBind({path, std::move(plain), access}, layout);
+  }
   for (int hops = 0; hops < kMaxLinks; ++hops) {
     bool followed = false;
     for (std::size_t end = path.find('/', 1); !followed; end = path.find('/', end + 1)) {
@@ -80,11 +101,7 @@ Status Resolve(std::string path, Bind::Access access, Layout& layout) {
     if (followed) continue;
     Bind bind{path, UniqueFd(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), access};
     if (!bind.source.valid()) return errno == ENOENT ? Status{} : MakeErrnoError(errno, path);
-    struct stat info;
-    if (fstat(bind.source.get(), &info) != 0) return MakeErrnoError(errno, path);
-    bind.folder = S_ISDIR(info.st_mode);
-    layout.binds.push_back(std::move(bind));
-    return {};
+    return AddBind(std::move(bind), layout);
   }
   return MakeError(ErrorCode::kUnavailable, "{}: too many symbolic links", path);
 }
@@ -96,20 +113,23 @@ Status AddMount(const RootSpec::Mount& mount, Layout& layout) {
   Bind bind{mount.path, UniqueFd(open(mount.source.c_str(), O_PATH | O_CLOEXEC)), access};
   while (bind.path.size() > 1 && bind.path.ends_with('/')) bind.path.pop_back();
   if (!bind.source.valid()) return errno == ENOENT ? Status{} : MakeErrnoError(errno, mount.source);
-  struct stat info;
-  if (fstat(bind.source.get(), &info) != 0) return MakeErrnoError(errno, mount.source);
-  bind.folder = S_ISDIR(info.st_mode);
-  layout.binds.push_back(std::move(bind));
-  return {};
+  return AddBind(std::move(bind), layout);
 }
 
+// It may be there: in a folder that is shown whole, perhaps read-only.
+bool MakeLast(const std::string& place, bool folder) {
+  if (folder) return mkdir(place.c_str(), 0755) == 0 || errno == EEXIST;
+  const UniqueFd file(open(place.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
+  return file.valid() || errno == EEXIST;
+}
+
+// Most have a parent already, and there are many.
 Status MakePlace(const std::string& root, const std::string& path, bool folder) {
   const std::string place = root + path;
-  if (Exists(place)) return {};  // in a folder that is shown whole, perhaps read-only
-  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder ? place : place.substr(0, place.rfind('/'))));
-  if (folder) return {};
-  const UniqueFd file(open(place.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444));
-  return file.valid() ? Status{} : MakeErrnoError(errno, place);
+  if (MakeLast(place, folder)) return {};
+  if (errno != ENOENT) return MakeErrnoError(errno, place);
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(place.substr(0, place.rfind('/'))));
+  return MakeLast(place, folder) ? Status{} : MakeErrnoError(errno, place);
 }
 
 Status SetMountFlags(const std::string& path, std::uint64_t set, unsigned flags) {
