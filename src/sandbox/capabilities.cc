@@ -38,9 +38,8 @@ Result<std::string> LeaveRoot(UserIds ids) {
 Status DropAllCapabilities() {
   // Ambient and bounding sets first: the latter needs CAP_SETPCAP, where there is any.
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
-    prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-  }
+  // Ends behind the last one that the kernel knows; at once where none may be dropped.
+  for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;) ++capability;
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
   if (syscall(__NR_capset, &header, none) != 0) return MakeErrnoError(errno, "capset");

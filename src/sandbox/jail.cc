@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/send_signal.h"
 #include "sandbox/jail_plan.h"
+#include "sandbox/process_layer.h"
 
 namespace dossier::sandbox {
 namespace {
@@ -184,6 +185,8 @@ class JailRun {
                    : !spec.read.empty()  ? spec.read.front()
                                          : "/";
     plan_.ids = OwnerOf(spec);
+    static const std::string cgroup = CgroupReason();  // a process stays in its group
+    plan_.cgroup = cgroup;
   }
   ~JailRun() {
     if (pid_ <= 0) return;

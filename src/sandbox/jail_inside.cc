@@ -74,7 +74,6 @@ class Inside {
     Must(TakeDescriptors());
     (void)namespaces_.OpenProc();
     Apply("process", [&] { return LeaveRoot(plan_.ids); });
-    cgroup_reason_ = CgroupReason();
     Apply("namespaces", [&] { return EnterNamespaces(); });
     if (!spec_.overlays.empty()) Must(CheckOverlays());
     if (Walled()) {
@@ -300,7 +299,7 @@ class Inside {
     Apply("landlock", [&] { return ApplyLandlock(); });
     Must(CheckRequired(report_));
     Apply("seccomp", [&] { return ApplySeccomp(); });
-    report_.Set("cgroup", LayerState::kUnavailable, cgroup_reason_);
+    report_.Set("cgroup", LayerState::kUnavailable, plan_.cgroup);
     Must(CheckRequired(report_));
     // Not needed by strict: without it the limits hold for each process alone.
     Apply("watchdog", [&]() -> Result<std::string> {
@@ -350,7 +349,6 @@ class Inside {
   const JailSpec& spec_;
   Namespaces namespaces_;
   IsolationReport report_;
-  std::string cgroup_reason_;
   std::string tmp_;  // where there is no private /tmp
   bool has_proc_ = false;
   bool scoped_ = false;   // landlock keeps signals inside

@@ -26,6 +26,7 @@ struct JailPlan {
   std::vector<std::string> system;  // folders
   std::string folder;               // where the program starts
   UserIds ids;                      // who root becomes
+  std::string cgroup;               // CgroupReason()
   int in = -1, out = -1, err = -1;  // all above 2
   int report = -1;                  // close-on-exec: lines of JSON, until the program runs
   int control = -1;                 // a socket: JailOrder to the keeper, KeeperReport from it
