@@ -142,6 +142,11 @@ Status CallRun::Send(const memory::Ask& ask) {
     request.tool_use = ask.kind == memory::Ask::Kind::kAnswer ? model::Request::ToolUse::kRequired
                                                               : model::Request::ToolUse::kNone;
   }
+  // MOD-35: one object and no memory block before it can be held to its shape by the server.
+  const bool object = site_.reply == ReplyForm::kJson || site_.reply == ReplyForm::kTool;
+  if (object && prompt.messages.tools.empty() && !memory_.on() && model_->entry.json_schema) {
+    request.schema = parts_.schemas().Of(site_)->json();
+  }
   DOSSIER_RETURN_IF_ERROR(LogSent(ask, prompt, request, memory));
   DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, AskPatiently(*model_, request,
                                                                   {.ledger = options.ledger,

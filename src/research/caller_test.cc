@@ -415,6 +415,29 @@ TEST_F(CallerTest, AModelWithToolsIsMadeToCallThem) {  // 4.2
   EXPECT_EQ(calls[1].request.messages.tools[0].name, "submit_review");
 }
 
+TEST_F(CallerTest, AReplyThatIsOneObjectIsHeldToItsSchemaWhereThatCanBe) {  // MOD-35
+  model_.Always("", "{}");
+  model_.Always("execution_review", std::string(kReview));
+  int asked = 0;
+  for (const bool able : {true, false}) {
+    model_.entry.json_schema = able;
+    for (const Memory memory : {Memory::kOff, Memory::kOn}) {
+      Start(memory);
+      const std::size_t before = model_.Calls().size();
+      CallRequest review = Review();
+      review.label = fmt::format("execution_review/{}", ++asked);
+      (void)caller_->Call(review, CancelToken());
+      ASSERT_GT(model_.Calls().size(), before);
+      // Beside memory a block may stand before the object.
+      EXPECT_EQ(model_.Calls().back().request.schema.has_value(), able && memory == Memory::kOff);
+    }
+  }
+  model_.entry.json_schema = true;
+  Start(Memory::kOff);
+  (void)caller_->Call(Request("define_metrics"), CancelToken());
+  EXPECT_FALSE(model_.Calls().back().request.schema) << "text has no schema";
+}
+
 TEST_F(CallerTest, ASecretInASectionReachesNobody) {  // Contract 2, RSP-T6
   Start();
   const std::string secret = "sk-abcdefghijklmnopqrstuvwxyz0123456789";
