@@ -1,7 +1,7 @@
 # Fills the working folder with the user's own layer of the local sandbox's system folders
 # (src/research/system_layers.h). Runs inside the sandbox, so it sees what a command may see, and the
-# sources of apt. Arguments, by threes: a folder, its name here, whether it is ours. Prints what it
-# left out.
+# sources of apt. Arguments, by threes: a folder, its name here, whether it is ours; then `--` and what
+# there is of /etc, which cannot be listed. Prints what it left out.
 umask 022
 
 # A folder of another owner cannot be changed, not even in an overlay; one of ours in front of it can.
@@ -20,7 +20,7 @@ repeat_files() {
   done
 }
 
-while [ $# -gt 2 ]; do
+while [ $# -gt 2 ] && [ "$1" != -- ]; do
   if [ -d "$1" ]; then repeat_folders "$1" "$2" "$3" || exit 1; fi
   shift 3
 done
@@ -29,7 +29,16 @@ mkdir -p usr/sbin etc var
 printf '#!/bin/sh\nexit 101\n' >usr/sbin/policy-rc.d # no service is started
 chmod 755 usr/sbin/policy-rc.d
 
-cp -RP --preserve=mode,timestamps /etc/. etc/ 2>/dev/null
+shift
+for path; do
+  if [ ! -e "$path" ]; then continue; fi
+  mkdir -p ".${path%/*}"
+  cp -RP --preserve=mode,timestamps "$path" ".${path%/*}/" 2>/dev/null
+done
+if [ -L etc/resolv.conf ]; then # its target is in the host's /run
+  rm -f etc/resolv.conf
+  cp -L /etc/resolv.conf etc/
+fi
 chmod -R u+rwX etc
 if [ -r /usr/share/base-passwd/passwd.master ]; then
   user="user:x:$(id -u):$(id -g)::/tmp:/bin/sh"
@@ -79,7 +88,7 @@ if [ -d var-lib-dpkg ]; then
   repeat_files /var/lib/dpkg/triggers var-lib-dpkg/triggers
 fi
 if [ -d var-lib-apt-lists ]; then
-  mkdir -p var-lib-apt-lists/partial
+  mkdir -p var-lib-apt-lists/partial var-lib-apt-lists/auxfiles
   : >var-lib-apt-lists/lock
   cp /var/lib/apt/lists/*Release var-lib-apt-lists/ 2>/dev/null # apt changes their modes
 fi

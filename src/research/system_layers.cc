@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 
 #include "base/assets.h"
 #include "base/file.h"
@@ -155,7 +156,13 @@ Status SystemLayers::Make(FileOwner owner) {
     argv.emplace_back(place.name);
     argv.emplace_back(theirs && theirs->uid == owner.uid ? "ours" : "theirs");
   }
-  DOSSIER_ASSIGN_OR_RETURN(const sandbox::Exit exit, sandbox::RunJailed(MakerJail(folder_), argv));
+  const sandbox::JailSpec jail = MakerJail(folder_);
+  argv.emplace_back("--");
+  for (const std::vector<std::string>* paths : {&jail.system, &jail.read}) {
+    std::copy_if(paths->begin(), paths->end(), std::back_inserter(argv),
+                 [](const std::string& path) { return path.starts_with("/etc/"); });
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const sandbox::Exit exit, sandbox::RunJailed(jail, argv));
   if (exit.shell_status() != 0) {
     return MakeError(ErrorCode::kUnavailable, "its skeleton could not be made: {}",
                      exit.timed_out() ? "it took too long" : TrimSpace(exit.err));
