@@ -70,18 +70,21 @@ Status WriteFileAtomic(const std::string& path, std::string_view content, unsign
 }
 
 Status MakeFolders(const std::string& path, unsigned mode) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) == 0) {  // as nearly always: one call, however deep it is
+    if (!S_ISDIR(info.st_mode)) return MakeErrnoError(ENOTDIR, path);
+    return {};
+  }
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     if (mkdir(part.c_str(), mode) != 0 && errno != EEXIST) {
       const int failure = errno;  // an existing folder may be on a read-only file system
-      struct stat info{};
       if (stat(part.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
         return MakeErrnoError(failure, part);
       }
     }
     if (end == std::string::npos) break;
   }
-  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return MakeErrnoError(errno, path);
   if (!S_ISDIR(info.st_mode)) return MakeErrnoError(ENOTDIR, path);
   return {};

@@ -37,6 +37,8 @@ class FullJournal final : public store::Journal {
   Result<std::vector<store::Event>> Events(std::string_view) override {
     return std::vector<store::Event>();
   }
+  Status ForEachEvent(std::string_view, const SeeEvent&) override { return {}; }
+  Result<store::Event> EventAt(std::string_view, std::int64_t) override { return store::Event(); }
   Result<std::vector<std::string>> RunsStartedWith(
       const std::map<std::string, std::string>&) override {
     return std::vector<std::string>();

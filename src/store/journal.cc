@@ -37,6 +37,11 @@ constexpr std::string_view kInsertEvent =
 constexpr std::string_view kInsertRun =
     "INSERT INTO runs(run, started, status, question, model, answer) "
     "VALUES(?, ?, 'running', ?, ?, '') ON CONFLICT(run) DO NOTHING";
+// ?2: one event; NULL: all.
+constexpr std::string_view kReadEvents =
+    "SELECT seq, time, call, type, data FROM events "
+    "WHERE run_id = (SELECT id FROM runs WHERE run = ?1) "
+    "AND seq BETWEEN coalesce(?2, 1) AND coalesce(?2, 9223372036854775807) ORDER BY seq";
 constexpr std::string_view kUpdateRun = "UPDATE runs SET status = ?, answer = ? WHERE run = ?";
 
 // "20261121-233643-7f3a2c": ids sort by the second in which their runs started.
@@ -219,26 +224,47 @@ class SqliteJournal final : public Journal {
   }
 
   Result<std::vector<Event>> Events(std::string_view run) override {
-    const std::lock_guard lock(read_mutex_);
-    DOSSIER_ASSIGN_OR_RETURN(
-        Statement query,
-        PrepareRead("SELECT seq, time, call, type, data FROM events "
-                    "WHERE run_id = (SELECT id FROM runs WHERE run = ?) ORDER BY seq"));
-    query.With(run);
     std::vector<Event> events;
-    while (true) {
+    DOSSIER_RETURN_IF_ERROR(ForEachEvent(run, [&](const StoredEvent& stored) -> Status {
+      DOSSIER_ASSIGN_OR_RETURN(Event event, Parse(run, stored));
+      events.push_back(std::move(event));
+      return {};
+    }));
+    return events;
+  }
+
+  Status ForEachEvent(std::string_view run, const SeeEvent& see) override {
+    const std::lock_guard lock(read_mutex_);
+    DOSSIER_ASSIGN_OR_RETURN(Statement query, PrepareRead(kReadEvents));
+    query.With(run, std::nullopt);
+    std::size_t seen = 0;
+    for (;; ++seen) {
       DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
       if (!row) break;
-      DOSSIER_ASSIGN_OR_RETURN(JsonObject data, ParseData(run, query.Int(0), query.Text(4)));
-      events.push_back({.run = std::string(run),
-                        .seq = query.Int(0),
-                        .time = query.Text(1),
-                        .call = query.Int(2),
-                        .type = query.Text(3),
-                        .data = std::move(data)});
+      DOSSIER_RETURN_IF_ERROR(See(query, see));
     }
-    if (events.empty()) return NoSuchRun(run);
-    return events;
+    if (seen == 0) return NoSuchRun(run);
+    return {};
+  }
+
+  Result<Event> EventAt(std::string_view run, std::int64_t seq) override {
+    const std::lock_guard lock(read_mutex_);
+    if (!event_at_) {
+      DOSSIER_ASSIGN_OR_RETURN(event_at_, PrepareRead(kReadEvents));
+    }
+    Event event;
+    DOSSIER_ASSIGN_OR_RETURN(const bool row, event_at_->With(run, seq).Step());
+    if (!row) {
+      event_at_->Reset();
+      return MakeError(ErrorCode::kNotFound, "no event {} of run '{}' in the journal", seq, run);
+    }
+    const Status seen = See(*event_at_, [&](const StoredEvent& stored) -> Status {
+      DOSSIER_ASSIGN_OR_RETURN(event, Parse(run, stored));
+      return {};
+    });
+    event_at_->Reset();  // else it would hold an old state of the file
+    if (!seen) return tl::unexpected(seen.error());
+    return event;
   }
 
   Result<std::size_t> EraseTexts(std::span<const std::string> runs) override {
@@ -392,7 +418,25 @@ class SqliteJournal final : public Journal {
     }
   }
 
-  Result<JsonObject> ParseData(std::string_view run, std::int64_t seq, const std::string& text) {
+  static Status See(const Statement& row, const SeeEvent& see) {
+    return see({.seq = row.Int(0),
+                .time = row.View(1),
+                .call = row.Int(2),
+                .type = row.View(3),
+                .data = row.View(4)});
+  }
+
+  Result<Event> Parse(std::string_view run, const StoredEvent& stored) {
+    DOSSIER_ASSIGN_OR_RETURN(JsonObject data, ParseData(run, stored.seq, stored.data));
+    return Event{.run = std::string(run),
+                 .seq = stored.seq,
+                 .time = std::string(stored.time),
+                 .call = stored.call,
+                 .type = std::string(stored.type),
+                 .data = std::move(data)};
+  }
+
+  Result<JsonObject> ParseData(std::string_view run, std::int64_t seq, std::string_view text) {
     auto value = ParseJson(text, kMaxEventDepth + 1);
     if (!value || !value->is_object()) {
       return MakeError(ErrorCode::kDamaged, "{}: event {} of run {} is not a JSON object", path_,
@@ -408,9 +452,10 @@ class SqliteJournal final : public Journal {
   std::mutex write_mutex_;  // guards writer_ and its statements
   Database writer_;
   std::optional<Statement> insert_event_, insert_run_, update_run_;
-  std::mutex read_mutex_;           // guards reader_: a long listing must not hold up a run
-  std::optional<Database> reader_;  // opened by the first read: a run needs none
-  std::optional<LiveRuns> others_;  // the same
+  std::mutex read_mutex_;              // guards reader_: a long listing must not hold up a run
+  std::optional<Database> reader_;     // opened by the first read: a run needs none
+  std::optional<Statement> event_at_;  // of reader_
+  std::optional<LiveRuns> others_;     // the same
 };
 
 }  // namespace

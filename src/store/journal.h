@@ -39,6 +39,15 @@ struct Event {
   JsonObject data;
 };
 
+// An event as it is stored: the texts live until the call that was given it returns.
+struct StoredEvent {
+  std::int64_t seq = 0;
+  std::string_view time;
+  std::int64_t call = 0;
+  std::string_view type;
+  std::string_view data;  // a JSON object
+};
+
 struct RunSummary {
   std::string run, started, question, model;
   // "running" until run.finished; "interrupted" if the process that was at it ended before.
@@ -85,6 +94,13 @@ class Journal {
   virtual Result<std::vector<std::string>> RunsStartedWith(
       const std::map<std::string, std::string>& fields) = 0;
   virtual Result<std::vector<Event>> Events(std::string_view run) = 0;
+  // Calls `see` with each event of the run, in order and unparsed: for readers that need few of
+  // many. A failure of `see`, which must not call this journal, ends the reading and is returned.
+  // Errors: kNotFound (no such run), kDamaged.
+  using SeeEvent = std::function<Status(const StoredEvent& event)>;
+  virtual Status ForEachEvent(std::string_view run, const SeeEvent& see) = 0;
+  // One event. Errors: kNotFound, kDamaged.
+  virtual Result<Event> EventAt(std::string_view run, std::int64_t seq) = 0;
 
   // Takes every text out of these runs: bodies, questions, answers, what tools were called with.
   // Ids, states, numbers and times stay, so that lists and sums still hold. A body in content()

@@ -259,6 +259,32 @@ TEST_F(JournalTest, AUniquePrefixStandsForItsRun) {
   EXPECT_EQ(*journal->Resolve("20260101"), "20260101") << "an exact id beats longer ones";
 }
 
+TEST_F(JournalTest, OneEventIsReadWithoutTheOthersAndAllAreReadUnparsed) {
+  auto journal = Open();
+  const std::string run = *journal->StartRun({});
+  ASSERT_THAT(journal->EventAt(run, 1), Succeeds());
+  for (const int turn : {1, 2}) {  // what is written after a read is seen by the next one
+    ASSERT_THAT(journal->Append(run, 4, "turn.started", {{"turn", turn}}), Succeeds());
+    const auto event = journal->EventAt(run, turn + 1);
+    ASSERT_THAT(event, Succeeds());
+    EXPECT_EQ(FindInt(Json(event->data), "turn"), turn);
+    EXPECT_EQ(event->seq, turn + 1);
+    EXPECT_EQ(event->call, 4);
+    EXPECT_EQ(event->run, run);
+  }
+  EXPECT_THAT(journal->EventAt(run, 4), FailsWith(ErrorCode::kNotFound, "no event 4"));
+  EXPECT_THAT(journal->EventAt("other", 1), FailsWith(ErrorCode::kNotFound, "no event 1"));
+  std::vector<std::string> seen;
+  const auto see = [&](const StoredEvent& event) -> Status {
+    seen.push_back(fmt::format("{} {} {}", event.seq, event.type, event.data));
+    if (seen.size() == 2) return MakeError(ErrorCode::kFailed, "enough");
+    return {};
+  };
+  EXPECT_THAT(journal->ForEachEvent(run, see), FailsWith(ErrorCode::kFailed, "enough"));
+  EXPECT_THAT(seen, ElementsAre("1 run.started {}", R"(2 turn.started {"turn":1})"));
+  EXPECT_THAT(journal->ForEachEvent("other", see), FailsWith(ErrorCode::kNotFound, "other"));
+}
+
 TEST_F(JournalTest, AnUnknownRunIsNamed) {
   auto journal = Open();
   EXPECT_THAT(journal->Append("nope", 0, "warning", {}), FailsWith(ErrorCode::kNotFound, "'nope'"));

@@ -105,12 +105,13 @@ std::int64_t Statement::Int(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
 
-std::string Statement::Text(int column) const {
-  const auto* text = sqlite3_column_text(statement_.get(), column);
+std::string_view Statement::View(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   if (!text) return {};
-  const int size = sqlite3_column_bytes(statement_.get(), column);
-  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(size)};
+  return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
+
+std::string Statement::Text(int column) const { return std::string(View(column)); }
 
 double Statement::Double(int column) const {
   return sqlite3_column_double(statement_.get(), column);

@@ -64,7 +64,8 @@ class Statement {
   std::int64_t Int(int column) const;
   double Double(int column) const;
   std::string Text(int column) const;
-  std::string Bytes(int column) const;  // of a blob
+  std::string_view View(int column) const;  // the same, until the row is left or another type read
+  std::string Bytes(int column) const;      // of a blob
   bool IsNull(int column) const;
   std::optional<std::int64_t> OptionalInt(int column) const;  // none for NULL
   std::optional<std::string> OptionalText(int column) const;  // none for NULL
