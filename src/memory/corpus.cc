@@ -35,9 +35,10 @@ Result<std::vector<TextRow>> ReadRows(Connection& connection, const View::State&
   static const std::string kSql = VisibleRecords(
       "r.id, r.at, r.thread, r.tokens", "AND CASE r.tier WHEN 'recall' THEN ?2 ELSE ?3 END");
   std::vector<TextRow> rows;
-  // Room for all rows at once, as far as ids tell: what is not used costs no memory.
+  // Room for all rows at once, as far as the number of writes tells: what is not used costs no
+  // memory.
   constexpr std::int64_t kMostReserved = 1 << 20;
-  DOSSIER_ASSIGN_OR_RETURN(const auto newest, ReadInt(connection, "SELECT max(id) FROM records"));
+  DOSSIER_ASSIGN_OR_RETURN(const auto newest, ReadInt(connection, "SELECT max(seq) FROM ops"));
   rows.reserve(
       static_cast<std::size_t>(std::clamp<std::int64_t>(newest.value_or(0), 0, kMostReserved)));
   std::unordered_map<std::string, std::uint32_t> threads = {{"", 0}};

@@ -28,12 +28,13 @@ Result<IndexWrite> FindIndexWrite(Connection& connection) {
   return HasFts5() ? IndexWrite::kWrite : IndexWrite::kMarkStale;
 }
 
-Result<RowWriter> RowWriter::Make(Connection& connection, const Embedder* embedder) {
+Result<RowWriter> RowWriter::Make(Connection& connection, const Embedder* embedder,
+                                  Numbering numbering) {
   // Numbers of rows that are gone are not given again.
   DOSSIER_ASSIGN_OR_RETURN(
       const auto last, ReadInt(connection, "SELECT seq FROM sqlite_sequence WHERE name = 'ops'"));
   DOSSIER_ASSIGN_OR_RETURN(const IndexWrite index, FindIndexWrite(connection));
-  return RowWriter(connection, last.value_or(0) + 1, index, embedder);
+  return RowWriter(connection, last.value_or(0) + 1, index, embedder, numbering);
 }
 
 Result<Seq> RowWriter::AddOp(const OpRow& op) {
@@ -58,13 +59,24 @@ Status RowWriter::AddToIndex(std::int64_t id, std::string_view text) {
   return Run(*connection_, "INSERT INTO search(rowid, text) VALUES(?, ?)", id, indexed);
 }
 
+Result<std::optional<std::int64_t>> RowWriter::NextId(std::int64_t branch_id) {
+  if (numbering_ == Numbering::kByStore) return std::nullopt;
+  const std::int64_t before = (branch_id - 1) * kBranchNumbers, last = before + kBranchNumbers;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const auto newest,
+      ReadInt(*connection_, "SELECT max(id) FROM records WHERE id > ? AND id <= ?", before, last));
+  const std::int64_t next = newest.value_or(before) + 1;
+  return next <= last ? std::optional(next) : std::nullopt;
+}
+
 Result<std::int64_t> RowWriter::AddRecord(std::int64_t branch_id, const Record& record) {
   const std::string meta = record.meta.empty() ? "" : ToJson(record.meta);
   const std::string hash = TextHash(record.text);
+  DOSSIER_ASSIGN_OR_RETURN(const auto next_id, NextId(branch_id));
   DOSSIER_RETURN_IF_ERROR(
-      Run(*connection_, "INSERT INTO records VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-          next_seq_, branch_id, TierName(record.tier), record.kind, record.text, store::Blob{hash},
-          record.thread, record.ref, record.at, record.phase, record.supersedes,
+      Run(*connection_, "INSERT INTO records VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          next_id, next_seq_, branch_id, TierName(record.tier), record.kind, record.text,
+          store::Blob{hash}, record.thread, record.ref, record.at, record.phase, record.supersedes,
           CountTerms(record.text), meta));
   const std::int64_t id = connection_->db().last_insert_id();
   for (std::size_t i = 0; i < record.tags.size(); ++i) {

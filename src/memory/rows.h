@@ -38,7 +38,8 @@ std::string TextHash(std::string_view text);  // SHA-256, 32 bytes
 class RowWriter {
  public:
   // `embedder`, which outlives it, makes the vectors of records; null: they get none.
-  static Result<RowWriter> Make(Connection& connection, const Embedder* embedder = nullptr);
+  static Result<RowWriter> Make(Connection& connection, const Embedder* embedder = nullptr,
+                                Numbering numbering = Numbering::kByStore);
 
   // The number of the write that is being put together.
   Seq next_seq() const { return next_seq_; }
@@ -51,14 +52,22 @@ class RowWriter {
   Status AddHidden(std::int64_t branch_id, std::int64_t record_id, HideReason reason);
 
  private:
-  RowWriter(Connection& connection, Seq next_seq, IndexWrite index, const Embedder* embedder)
-      : connection_(&connection), next_seq_(next_seq), index_(index), embedder_(embedder) {}
+  RowWriter(Connection& connection, Seq next_seq, IndexWrite index, const Embedder* embedder,
+            Numbering numbering)
+      : connection_(&connection),
+        next_seq_(next_seq),
+        index_(index),
+        embedder_(embedder),
+        numbering_(numbering) {}
+  // The id of the branch's next record; none: the next of the store.
+  Result<std::optional<std::int64_t>> NextId(std::int64_t branch_id);
   Status AddToIndex(std::int64_t id, std::string_view text);
 
   Connection* connection_;
   Seq next_seq_;
   IndexWrite index_;
   const Embedder* embedder_;
+  Numbering numbering_;
 };
 
 }  // namespace dossier::memory

@@ -43,8 +43,9 @@ Result<std::unique_ptr<SessionImpl>> SessionImpl::Begin(Connection& connection,
       LoadChain(connection, {.branch = setup.branch, .now = setup.now, .index = setup.index}));
   state.chain.front().last = std::numeric_limits<Seq>::max();  // its own writes are seen too
   state.chain_json = ChainJson(state.chain);
-  DOSSIER_ASSIGN_OR_RETURN(const RowWriter rows,
-                           RowWriter::Make(connection, setup.options.embedder.get()));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const RowWriter rows,
+      RowWriter::Make(connection, setup.options.embedder.get(), setup.options.numbering));
   return std::make_unique<SessionImpl>(connection, setup, std::move(state), rows);
 }
 

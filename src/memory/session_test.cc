@@ -25,6 +25,38 @@ Result<CoreWrite> SetWith(TestStore& store, std::string_view key, CoreValue valu
   return store.In("root", [&](Session& s) { return s.SetCore(key, value); }, actor);
 }
 
+// RSP-34
+TEST(SessionTest, NumberedByBranchARecordHasTheSameIdWhateverOtherBranchesWrite) {
+  for (const bool others : {false, true}) {
+    TestStore store({.numbering = Numbering::kByBranch});
+    EXPECT_EQ(store.Add({.text = "of root"})->id, 1);
+    for (const std::string_view name : {"n1", "n2"}) {
+      ASSERT_THAT(store->Fork("root", name, {}), Succeeds());
+    }
+    if (others) {
+      for (int i = 0; i < 5; ++i) ASSERT_TRUE(store.Add({.text = fmt::format("{}", i)}, "n1"));
+    }
+    EXPECT_EQ(store.Add({.text = "first"}, "n2")->id, 2 * kBranchNumbers + 1);
+    EXPECT_EQ(store.Add({.text = "second"}, "n2")->id, 2 * kBranchNumbers + 2);
+    EXPECT_EQ(store.Add({.text = "first"}, "n2")->id, 2 * kBranchNumbers + 1) << "stored once";
+    EXPECT_EQ(store.Add({.text = "of root, later"})->id, 2);
+    EXPECT_EQ(TextOf(store, 2), "of root, later");
+  }
+}
+
+TEST(SessionTest, ABranchWithoutNumbersOfItsOwnTakesThoseOfTheStore) {
+  TestStore store({.numbering = Numbering::kByBranch});
+  ASSERT_THAT(store->Fork("root", "n1", {}), Succeeds());
+  ASSERT_TRUE(store.In("root", [](Session& session) -> Status {
+    for (std::int64_t i = 0; i < kBranchNumbers; ++i) {
+      DOSSIER_RETURN_IF_ERROR(session.Add({.text = fmt::format("{}", i)}));
+    }
+    return {};
+  }));
+  EXPECT_EQ(store.Add({.text = "one more"})->id, kBranchNumbers + 1);
+  EXPECT_EQ(store.Add({.text = "of n1"}, "n1")->id, kBranchNumbers + 2);
+}
+
 TEST(SessionTest, ImportanceHasDefaultsAndBounds) {  // MEM-T6, MEM-10
   struct Case {
     std::optional<int> given;

@@ -45,6 +45,7 @@ struct StoreOptions {
   UseFts use_fts = UseFts::kAuto;
   Durability durability = Durability::kNormal;
   Redaction redaction = Redaction::kOn;
+  Numbering numbering = Numbering::kByStore;  // of what this process writes
   std::shared_ptr<const Clock> clock = SystemClock();
   std::shared_ptr<const Embedder> embedder;  // null: search goes by words alone (MEM-45)
   std::string new_store_id;                  // tests: 32 hex digits

@@ -43,6 +43,12 @@ enum class HideReason : std::uint8_t {
 std::string_view HideReasonName(HideReason reason);
 std::optional<HideReason> FindHideReason(std::string_view name);
 
+// What the ids of new records count. kByBranch: each branch has kBranchNumbers of its own, so that
+// a record gets the same id whatever is written to other branches at the same time; what is above
+// them is numbered with the store. Ids ascend along a chain in both.
+enum class Numbering : std::uint8_t { kByStore, kByBranch };
+inline constexpr std::int64_t kBranchNumbers = 10'000;  // #50034: record 34 of the branch of id 6
+
 struct CoreEntry {
   std::string key;  // 1 to 128 code points, no control characters
   std::string value;
