@@ -27,16 +27,7 @@ void AddWorkFlags(CLI::App& command, AgentsArguments* arguments) {
   command.add_option("--confine", arguments->confine, "walls around engines")
       ->check(CLI::IsMember({"landlock", "none"}))
       ->capture_default_str();
-  const std::string limits = "Limits";
-  command.add_option("--max-seconds", arguments->max_seconds, "of the whole run")
-      ->check(CLI::PositiveNumber)
-      ->group(limits);
-  command.add_option("--max-cost", arguments->max_cost, "of the whole run, in USD")
-      ->check(CLI::NonNegativeNumber)
-      ->group(limits);
-  command.add_option("--max-tokens", arguments->max_tokens, "of the whole run")
-      ->check(CLI::PositiveNumber)
-      ->group(limits);
+  AddLimitFlags(command, &arguments->limits);
   command.add_flag("--keep-worktrees", arguments->keep_worktrees, "leave the worktrees of engines");
   command.add_flag("--no-notes", arguments->no_notes, "write no notes about refusals");
   command.add_option("--script", arguments->script, "replies of the model `scripted`")

@@ -15,6 +15,7 @@
 
 #include "base/cancel.h"
 #include "cli/global_flags.h"
+#include "cli/limit_flags.h"
 
 namespace dossier::cli {
 
@@ -25,8 +26,7 @@ struct AgentsArguments {
   std::vector<std::string> tasks, only;
   std::string target, engineer, reviewer;
   std::string confine = "landlock";
-  std::optional<double> max_seconds, max_cost;
-  std::optional<std::int64_t> max_tokens;
+  LimitFlags limits;
   bool dry_run = false, plan = false, keep_worktrees = false, no_notes = false;
   std::string script;  // replies of the model `scripted`
   // Of prompt.

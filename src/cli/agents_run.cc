@@ -54,9 +54,9 @@ RunOptions OptionsOf(const AgentsArguments& arguments) {
                      .attempts = arguments.attempts};
   if (arguments.dry_run) options.merging = RunOptions::Merging::kDryRun;
   if (arguments.confine == "none") options.confinement = harness::Confinement::kNone;
-  options.max_seconds = arguments.max_seconds;
-  options.max_cost = arguments.max_cost;
-  options.max_tokens = arguments.max_tokens;
+  options.max_cost = arguments.limits.max_cost;
+  options.max_tokens = arguments.limits.max_tokens;
+  options.max_seconds = arguments.limits.max_seconds;
   if (arguments.keep_worktrees) options.worktrees = RunOptions::Worktrees::kKept;
   if (arguments.no_notes) options.notes = RunOptions::Notes::kNone;
   return options;

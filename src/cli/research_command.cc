@@ -25,7 +25,7 @@ void AddRunName(CLI::App& command, ResearchArguments* arguments) {
 }
 
 // What a resume may change, too.
-void AddLimitFlags(CLI::App& command, ResearchArguments* arguments) {
+void AddResumeFlags(CLI::App& command, ResearchArguments* arguments) {
   command
       .add_option("--until", arguments->until,
                   "stop behind: phase0 phase1 stage1 stage2 stage3 stage4 plots paper review")
@@ -40,16 +40,7 @@ void AddLimitFlags(CLI::App& command, ResearchArguments* arguments) {
   command.add_option("--set", arguments->settings, "KEY=VALUE of the run's configuration")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  const std::string limits = "Limits";
-  command.add_option("--max-cost", arguments->max_cost, "of the whole run, in USD")
-      ->check(CLI::NonNegativeNumber)
-      ->group(limits);
-  command.add_option("--max-tokens", arguments->max_tokens, "of the whole run")
-      ->check(CLI::PositiveNumber)
-      ->group(limits);
-  command.add_option("--max-seconds", arguments->max_seconds, "of the whole run")
-      ->check(CLI::PositiveNumber)
-      ->group(limits);
+  AddLimitFlags(command, &arguments->limits);
   AddConnectionFlags(command, &arguments->connection);
 }
 
@@ -92,7 +83,7 @@ void AddRun(CLI::App& research, ResearchArguments* arguments) {
   run.add_option("--review-bias", arguments->review_bias, "of the reviewer (neutral)")
       ->check(CLI::IsMember({"neutral", "strict", "lenient"}));
   run.add_flag("--dry-run", arguments->dry_run, "the first prompt and its report; ask nothing");
-  AddLimitFlags(run, arguments);
+  AddResumeFlags(run, arguments);
 }
 
 void AddResources(CLI::App& research, ResearchArguments* arguments) {
@@ -128,7 +119,8 @@ void AddReadingCommands(CLI::App& research, ResearchArguments* arguments) {
   AddRunName(report, arguments);
   report.add_option("--format", arguments->format, "md or json (md)")
       ->check(CLI::IsMember({"md", "json"}));
-  report.add_flag("--rewrite", arguments->rewrite, "write report.md anew, without a model");
+  report.add_flag("--rewrite", arguments->rewrite,
+                  "write report.md and the pages anew, without a model");
   CLI::App& prompts = *research.add_subcommand("prompts", "the prompts of a run, or of one node");
   AddRunName(prompts, arguments);
   prompts.add_option("node", arguments->node, "id, or the start of one")->type_name("NODE");
@@ -146,7 +138,7 @@ void AddResearchCommand(CLI::App& research, ResearchArguments* arguments) {
   CLI::App& resume = *research.add_subcommand("resume", "go on with a run");
   AddRunName(resume, arguments);
   resume.add_flag("--retry-failed", arguments->retry_failed, "a run that failed, once more");
-  AddLimitFlags(resume, arguments);
+  AddResumeFlags(resume, arguments);
   AddReadingCommands(research, arguments);
   CLI::App& probe =
       *research.add_subcommand("probe", "what a model is told about the machine, as JSON");

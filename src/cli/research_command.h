@@ -14,6 +14,7 @@
 
 #include "base/cancel.h"
 #include "cli/global_flags.h"
+#include "cli/limit_flags.h"
 #include "cli/model_flags.h"
 
 namespace dossier::cli {
@@ -25,8 +26,8 @@ struct ResearchArguments {
   std::string idea, config, name, resources, backend, image, stages = "1-4", until, memory;
   std::string review_bias;
   std::int64_t attempt = 0;
-  std::optional<std::int64_t> workers, seed, max_tokens, max_seconds;
-  std::optional<double> max_cost;
+  std::optional<std::int64_t> workers, seed;
+  LimitFlags limits;
   std::vector<std::string> degraded, models, settings;
   bool no_memory = false, dry_run = false;
   bool skip_plots = false, skip_citations = false, skip_writeup = false, skip_review = false;

@@ -65,9 +65,9 @@ Status AddModels(const std::vector<std::string>& models, Settings* settings) {
 
 // Those that a resume takes, too.
 Status AddLimits(const ResearchArguments& arguments, Settings* settings) {
-  settings->Number("limits.max_cost_usd", arguments.max_cost);
-  settings->Number("limits.max_tokens", arguments.max_tokens);
-  settings->Number("limits.max_seconds", arguments.max_seconds);
+  settings->Number("limits.max_cost_usd", arguments.limits.max_cost);
+  settings->Number("limits.max_tokens", arguments.limits.max_tokens);
+  settings->Number("limits.max_seconds", arguments.limits.max_seconds);
   return AddModels(arguments.models, settings);
 }
 
