@@ -91,6 +91,10 @@ def _seconds(value: float) -> str:
     return f"{value * 1e3:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} us"
 
 
+def _kilobytes(value: float) -> str:
+    return f"{value / 1e3:,.0f} kB"
+
+
 def _megabytes(value: float) -> str:
     return f"{value / 1e6:.0f} MB"
 
@@ -710,7 +714,17 @@ def research(setting: Setting) -> list[Figure]:
             _at_most("local sandbox, start to stop, CPU", ours["research.sandbox_cpu"],
                      "unshare -Urmpn --fork true", ours["research.unshare_cpu"], 1.5, _seconds),
             _at_most("the same, wall time", ours["research.sandbox"],
-                     "unshare -Urmpn --fork true", ours["research.unshare"], 1.5, _seconds)]
+                     "unshare -Urmpn --fork true", ours["research.unshare"], 1.5, _seconds),
+            _at_most("a run whose calls take 50 ms, one slot, wall time less calls",
+                     ours["research.slots_1"] - ours["research.slots_1_calls"] * 0.05,
+                     f"{ours['research.slots_1_calls']:.0f} calls of 50 ms",
+                     ours["research.slots_1_calls"] * 0.05, 0.05, _seconds),
+            _faster("the same, 4 slots at once, wall time", ours["research.slots_4"],
+                    "one slot", ours["research.slots_1"], 3.5, _seconds),
+            _at_most("resume of a run of 500 nodes, to its first new event, CPU",
+                     ours["research.resume"], "plain SQL", ours["research.plain"], 2, _seconds),
+            _at_most("memory that 100 more nodes take", ours["research.memory_of_100_nodes"],
+                     "goal", 1 << 20, 1, _kilobytes)]
 
 
 GROUPS: dict[str, Callable[[Setting], list[Figure]]] = {

@@ -1,8 +1,10 @@
 // A staged run in process, with a scripted model and scripted commands that take no time: what is
-// left is the engine's own. And the start of the local sandbox, for real.
+// left is the engine's own; only where slots are compared does a reply take 50 ms. And the start of
+// the local sandbox, for real.
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 #include "benches.h"
@@ -12,6 +14,7 @@
 #include "research/exec_local.h"
 #include "research/run_rig_for_test.h"
 #include "research/run_setup.h"
+#include "store/sqlite.h"
 
 namespace dossier::bench {
 namespace {
@@ -112,11 +115,17 @@ Status MeasureSandbox() {
   return {};
 }
 
-Status MeasureRun() {
-  RunRig rig;
+// Four slots, and `nodes` in stage 3 beside about 25 in the others.
+void Widen(RunRig& rig, std::int64_t nodes) {
   rig.config.num_workers = 4;
   rig.config.num_drafts = 4;
-  rig.config.stages = {research::StageCap{8}, {4}, {30}, {4}};
+  rig.config.stages = {research::StageCap{8}, {4}, {nodes}, {4}};
+}
+
+Status MeasureRun() {
+  RunRig rig;
+  Widen(rig, 30);
+  rig.model().ForgetCalls();
   int nodes = 0, waits = 0;
   rig.watch = [&](const store::Event& event) {
     nodes += event.type == "node.finished" ? 1 : 0;
@@ -133,12 +142,106 @@ Status MeasureRun() {
   return {};
 }
 
+// `run` up to its cancellation, which is no error here.
+Status UntilCancelled(const research::RunOrder& order, const CancelSource& source) {
+  const auto outcome = research::Run(order, source.token());
+  if (outcome) return MakeError(ErrorCode::kInternal, "the run came to its end");
+  if (outcome.error().code != ErrorCode::kCancelled) return tl::unexpected(outcome.error());
+  return {};
+}
+
+// A run that is ended at its 500th node; how memory grew for the last 400 of them.
+Status RunLong(RunRig& rig) {
+  constexpr int kFrom = 100, kTo = 500;
+  Widen(rig, kTo);
+  rig.model().ForgetCalls();
+  CancelSource source;
+  std::optional<MemoryGrowth> growth;
+  Samples grown;
+  rig.watch = [&, nodes = 0](const store::Event& event) mutable {
+    if (event.type != "node.finished") return;
+    ++nodes;
+    if (nodes == kFrom) growth.emplace();
+    if (nodes != kTo) return;
+    grown.Add(static_cast<double>(growth->Grown()) * 100 / (kTo - kFrom));
+    source.Cancel("enough");
+  };
+  DOSSIER_RETURN_IF_ERROR(UntilCancelled(rig.Order(research::RunOrder::Mode::kStart), source));
+  Report("research.memory_of_100_nodes", grown);
+  return {};
+}
+
+// Every row of the journal, as any program would read it.
+Status ReadPlainly(const std::string& folder) {
+  const std::string path = fmt::format("{}/{}", folder, research::RunLog::kFile);
+  DOSSIER_ASSIGN_OR_RETURN(store::Database db,
+                           store::Database::Open(path, {.file = store::FileMode::kExisting}));
+  DOSSIER_ASSIGN_OR_RETURN(
+      store::Statement query,
+      db.Prepare("SELECT seq, time, call, type, data FROM events ORDER BY run_id, seq"));
+  std::size_t bytes = 0;
+  for (;;) {
+    DOSSIER_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) break;
+    bytes += query.Text(1).size() + query.Text(3).size() + query.Text(4).size();
+  }
+  if (bytes < 1'000'000) return MakeError(ErrorCode::kInternal, "the journal is too short");
+  return {};
+}
+
+// From the start of a resume to the first event that it adds.
+Status MeasureLongRun() {
+  RunRig rig;
+  DOSSIER_RETURN_IF_ERROR(RunLong(rig));
+  Samples resume, plain;
+  for (int round = 0; round < kRounds; ++round) {
+    CancelSource source;
+    double start = CpuSeconds();
+    rig.watch = [&](const store::Event& event) {
+      if (event.type == "run.resumed" || source.token().cancelled()) return;
+      resume.Add(CpuSeconds() - start);
+      source.Cancel("resumed");
+    };
+    DOSSIER_RETURN_IF_ERROR(UntilCancelled(rig.Order(research::RunOrder::Mode::kResume), source));
+    start = CpuSeconds();
+    DOSSIER_RETURN_IF_ERROR(ReadPlainly(rig.folder()));
+    plain.Add(CpuSeconds() - start);
+  }
+  Report("research.resume", resume);
+  Report("research.plain", plain);
+  return {};
+}
+
+// Wall time of a run of stages 1 and 3 whose model takes 50 ms for each reply.
+Status MeasureSlots() {
+  for (const int parallel : {1, 4}) {
+    RunRig rig;
+    Widen(rig, 24);
+    rig.config.max_parallel = parallel;
+    rig.thinks = Millis(50);
+    int waits = 0;
+    rig.watch = [&](const store::Event& event) { waits += event.type == "call.replied" ? 1 : 0; };
+    research::RunOrder order = rig.Order(research::RunOrder::Mode::kStart);
+    order.stages = {1, 3};
+    Samples wall, calls;
+    Status done;
+    wall.Time([&] { done = research::Run(order, CancelToken()).map([](const auto&) {}); });
+    DOSSIER_RETURN_IF_ERROR(done);
+    calls.Add(waits);
+    Report(fmt::format("research.slots_{}", parallel), wall);
+    Report(fmt::format("research.slots_{}_calls", parallel), calls);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status RunResearchBench() {
   DOSSIER_RETURN_IF_ERROR(MeasureSandbox());
   DOSSIER_RETURN_IF_ERROR(MeasurePrompt());
-  return MeasureRun();
+  DOSSIER_RETURN_IF_ERROR(MeasureRun());
+  DOSSIER_RETURN_IF_ERROR(MeasureLongRun());
+  return MeasureSlots();
 }
 
 }  // namespace dossier::bench

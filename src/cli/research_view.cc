@@ -158,8 +158,10 @@ Result<int> ShowResearchTree(const ResearchCall& call) {
     std::erase_if(stages, [&](const research::StageResults& stage) {
       return call.arguments.stage != 0 && stage.stage != call.arguments.stage;
     });
+    const research::PageRun run = research::ReadPageRun(history.folder, history.usage);
     call.out << research::TreePage(history.results.title,
-                                   research::ReadPageStages(history.folder, stages));
+                                   research::ReadPageStages(history.folder, stages),
+                                   call.arguments.stage == 0 ? &run : nullptr);
   } else if (format == "json" || call.arguments.json) {
     call.out << ToJson(research::TreeJson(history, call.arguments.stage)) << "\n";
   } else {
@@ -185,6 +187,7 @@ Result<int> ShowResearchReport(const ResearchCall& call) {
     DOSSIER_ASSIGN_OR_RETURN(const research::RunLock lock,
                              research::RunLock::Take(history.folder, *SystemClock()));
     DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, text));
+    DOSSIER_RETURN_IF_ERROR(research::WritePagesOf(history));
   }
   if (call.arguments.format == "json" || call.arguments.json) {
     call.out << ToJson(ReportJson(history, status, text)) << "\n";

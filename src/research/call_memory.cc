@@ -97,7 +97,8 @@ Result<memory::BlockResult> CallMemory::RunBlock(const memory::Block& block,
 Result<std::string> CallMemory::Apply(const memory::ParsedReply& reply, std::string_view place,
                                       const PromptEntry& entry) {
   if (!on() || !reply.block || reply.block->operations.empty()) return std::string();
-  if (const store::Event* done = parts_.journal().Recorded(kApplied, place)) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto done, parts_.journal().Recorded(kApplied, place));
+  if (done) {
     const Json* results = Find(done->data, "results");
     return std::string(results && results->is_string() ? results->get_string() : "");
   }

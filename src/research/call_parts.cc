@@ -1,7 +1,5 @@
 #include "research/call_parts.h"
 
-#include <algorithm>
-
 #include "assembly/lookup.h"
 
 namespace dossier::research {
@@ -16,14 +14,6 @@ Result<std::unique_ptr<CallParts>> CallParts::Load(CallerOptions options) {
     DOSSIER_ASSIGN_OR_RETURN(assembly::Layout layout,
                              assembly::FindLayout(site.layout, parts->options_.assets));
     parts->layouts_.emplace(site.name, std::move(layout));
-  }
-  for (const store::Event& event : parts->journal().Events()) {
-    if (event.type != "call.sent") continue;
-    const Json* node = Find(event.data, "node");
-    const Json* counter = Find(event.data, "counter");
-    if (!node || !node->is_string() || !counter || !counter->is_int64()) continue;
-    std::int64_t& highest = parts->counters_[std::string(node->get_string())];
-    highest = std::max(highest, counter->get_int64());
   }
   return parts;
 }
@@ -43,7 +33,10 @@ Result<const conversation::ChatModel*> CallParts::Model(std::string_view role) {
 
 std::int64_t CallParts::NextCounter(std::string_view node) {
   const std::lock_guard lock(mutex_);
-  return ++counters_[std::string(node)];
+  // Prompts are numbered as they are sent, so how many were sent is the last number.
+  const auto counter = counters_.find(node);
+  if (counter != counters_.end()) return ++counter->second;
+  return counters_.emplace(node, journal().PromptsSent(node) + 1).first->second;
 }
 
 }  // namespace dossier::research

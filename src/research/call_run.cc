@@ -103,12 +103,10 @@ Result<CallOutcome> CallRun::Run() && {
 Result<std::string> CallRun::Ask(const memory::Ask& ask) {
   if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
   CountRound(ask);
-  const store::Event* replied = parts_.journal().Recorded(kReplied, Place());
-  if (!replied) {
-    DOSSIER_RETURN_IF_ERROR(Send(ask));
-    replied = parts_.journal().Recorded(kReplied, Place());
-  }
+  if (!parts_.journal().Has(kReplied, Place())) DOSSIER_RETURN_IF_ERROR(Send(ask));
   // From the journal in any case: what this process reads is what a resumed one will.
+  DOSSIER_ASSIGN_OR_RETURN(const auto replied, parts_.journal().Recorded(kReplied, Place()));
+  if (!replied) return MakeError(ErrorCode::kDamaged, "journal: no reply at {}", Place());
   entry_.counter = IntOf(replied->data, "counter");
   TakeUsage(replied->data);
   std::string text = TextOf(replied->data, "reply");
@@ -162,7 +160,8 @@ Status CallRun::Send(const memory::Ask& ask) {
 // files that stay as they are.
 Status CallRun::LogSent(const memory::Ask& ask, const assembly::Assembled& prompt,
                         const model::Request& request, const std::optional<MemoryText>& memory) {
-  if (const store::Event* sent = parts_.journal().Recorded(kSent, Place())) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto sent, parts_.journal().Recorded(kSent, Place()));
+  if (sent) {
     entry_.counter = IntOf(sent->data, "counter");
     return {};
   }
@@ -179,10 +178,11 @@ Status CallRun::LogSent(const memory::Ask& ask, const assembly::Assembled& promp
                    {"cost", CostOfPrompt(model_->entry, prompt.tokens)}};
     if (memory) entry_.meta["memory_injected"] = memory->accounting;
     const model::JsonSchema* schema = parts_.schemas().Of(site_);
-    const JsonObject parts{{"response_format", schema ? schema->json() : Json(nullptr)},
-                           {"memory", memory ? Json(memory->text) : Json(nullptr)},
-                           {"resources", request_.prefix.resources}};
-    DOSSIER_RETURN_IF_ERROR(parts_.logs().WritePrompt(entry_, prompt, parts));
+    JsonObject parts;
+    parts["response_format"] = schema ? schema->json() : Json(nullptr);
+    parts["memory"] = memory ? Json(memory->text) : Json(nullptr);
+    parts["resources"] = request_.prefix.resources;
+    DOSSIER_RETURN_IF_ERROR(parts_.logs().WritePrompt(entry_, prompt, std::move(parts)));
     if (memory) {
       DOSSIER_RETURN_IF_ERROR(parts_.logs().Append(
           "memory_injections.jsonl",
@@ -281,7 +281,7 @@ Result<CallOutcome> CallRun::Fail(const memory::RoundsFailure& failure) {
                                 PromptLogs::NameOf(entry_))};
   const std::string text =
       fmt::format("{}: no answer: {}: {}", base_, failed.reason, failed.detail);
-  if (!parts_.journal().Recorded("warning", base_)) {
+  if (!parts_.journal().Has("warning", base_)) {
     DOSSIER_RETURN_IF_ERROR(parts_.journal().Add("warning", base_,
                                                  {{"code", "call_failed"},
                                                   {"text", text},

@@ -148,9 +148,8 @@ TEST_F(CallerTest, ABadReplyIsExplainedAndAfterThreeTheCallFails) {  // RSP-T2, 
   EXPECT_THAT(calls[1].prompt, HasSubstr("Parsing Feedback"));
   EXPECT_THAT(calls[1].prompt, HasSubstr("It looks fine to me."));
   EXPECT_THAT(calls[2].prompt, HasSubstr("/is_bug"));
-  const store::Event* warning =
-      log_->Recorded("warning", fmt::format("{}/execution_review", kNode));
-  ASSERT_NE(warning, nullptr);
+  const auto warning = log_->Recorded("warning", fmt::format("{}/execution_review", kNode)).value();
+  ASSERT_TRUE(warning);
   EXPECT_EQ(FindString(Json(warning->data), "code"), "call_failed");
 }
 
@@ -252,8 +251,7 @@ TEST_F(CallerTest, AnEndAtAnyEventLeavesACallThatGoesOn) {  // RSP-47, RSP-T20
         std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
     const std::size_t before = model_.Calls().size();
     Start();
-    std::size_t replied = 0;
-    for (const store::Event& event : log_->Events()) replied += event.type == "call.replied";
+    const std::size_t replied = log_->EventsOf("call.replied")->size();
     const CallOutcome again = Call(Review());
     EXPECT_EQ(again.payload, whole.payload) << copy;
     EXPECT_EQ(again.log, whole.log) << copy;
@@ -277,8 +275,7 @@ TEST_F(CallerTest, MemoryIsSearchedByTheQueryElseByTheFirstSection) {  // RSP-8
   request.memory_query = "Sorting. fastest?";
   Call(request);
   const auto query = [&](std::string_view label) {
-    const store::Event* sent =
-        log_->Recorded("call.sent", fmt::format("{}/{}/a1/r1", kNode, label));
+    const auto sent = log_->Recorded("call.sent", fmt::format("{}/{}/a1/r1", kNode, label)).value();
     return std::string(*FindString(*Find(sent->data, "memory"), "archival_query"));
   };
   EXPECT_EQ(query("improve"), "int quick_sort();");
@@ -297,7 +294,7 @@ TEST_F(CallerTest, ABlockThatTheStoreHasIsNotAppliedAgain) {  // RSP-48, MEM-27
   }));
   EXPECT_EQ(Call(Request("phase1_step")).payload, R"({"command":"make"})");
   EXPECT_EQ(store_->Snapshot("root")->Core("n")->value, "new");
-  EXPECT_NE(log_->Recorded("block.applied", place), nullptr);
+  EXPECT_TRUE(log_->Has("block.applied", place));
 }
 
 TEST_F(CallerTest, PromptsRepliesAndOperationsAreLogged) {  // RSP-45, RSP-T19
@@ -481,7 +478,7 @@ TEST_F(CallerTest, APreviewSendsAndWritesNothing) {
   ASSERT_TRUE(preview) << preview.error().message;
   EXPECT_THAT(ToJson(*preview), HasSubstr("Plan the work on this idea"));
   EXPECT_TRUE(model_.Calls().empty());
-  EXPECT_EQ(log_->Events().size(), 1u);
+  EXPECT_EQ(log_->Events().value().size(), 1u);
   EXPECT_FALSE(Exists(temp_.path() + "/logs"));
 }
 

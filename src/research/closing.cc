@@ -6,7 +6,6 @@
 #include "research/citations.h"
 #include "research/final_memory.h"
 #include "research/review.h"
-#include "research/tree_page.h"
 #include "research/writeup.h"
 
 namespace dossier::research {
@@ -101,7 +100,6 @@ class Closing {
 
 Result<Closed> CloseRun(const Driver& driver, const RunResults& results, const ReportFacts& facts,
                         const CancelToken& cancel) {
-  DOSSIER_RETURN_IF_ERROR(WriteTreePages(driver.services, results));
   return Closing(driver, results, facts, cancel).Run();
 }
 

@@ -32,7 +32,7 @@ std::string WorkspaceOf(const Driver& driver, std::string_view node) {
 
 Status KeepWarning(const Driver& driver, std::string_view place, std::string warning) {
   const std::string key = fmt::format("{}/{}", place, Sha256Hex(warning).substr(0, 16));
-  if (driver.log().Recorded("warning", key)) return {};
+  if (driver.log().Has("warning", key)) return {};
   return driver.log().Add("warning", key, {{"node", place}, {"text", std::move(warning)}});
 }
 
@@ -52,13 +52,14 @@ std::string FailureText(const CallFailure& failure) {
 }
 
 bool IsArtefact(const Services& services, std::string_view path, std::string_view content) {
-  return services.log->Recorded("artefact.written", ArtefactKey(path, content)) != nullptr;
+  return services.log->Has("artefact.written", ArtefactKey(path, content));
 }
 
-Status WriteArtefact(const Services& services, const std::string& path, std::string_view content) {
+Status WriteArtefact(const Services& services, const std::string& path, std::string_view content,
+                     Durability durability) {
   const std::string whole = services.run_folder + "/" + path;
   DOSSIER_RETURN_IF_ERROR(MakeFolders(whole.substr(0, whole.rfind('/'))));
-  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(whole, content));
+  DOSSIER_RETURN_IF_ERROR(ReplaceFile(whole, {content}, {.durability = durability}));
   // A file that is written again with another content is another event; a resume repeats none.
   if (IsArtefact(services, path, content)) return {};
   return services.log->Add(

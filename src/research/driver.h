@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/replace_file.h"
 #include "model/ledger.h"
 #include "research/phases.h"
 #include "research/run.h"
@@ -58,7 +59,9 @@ Status KeepWarning(const Driver& driver, std::string_view place, std::string war
 std::string FailureText(const CallFailure& failure);
 
 // Writes a file of the run folder: to a temporary name, renamed, then journalled (RSP-47).
-Status WriteArtefact(const Services& services, const std::string& path, std::string_view content);
+// kOfThisSystem: for what is written again, or can be made again from the journal.
+Status WriteArtefact(const Services& services, const std::string& path, std::string_view content,
+                     Durability durability = Durability::kOfTheDisk);
 // Whether the journal knows this file with this content.
 bool IsArtefact(const Services& services, std::string_view path, std::string_view content);
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "research/command_rules.h"
+#include "research/run_folder.h"
 
 namespace dossier::research {
 namespace {
@@ -130,7 +131,7 @@ Result<CommandResult> CommandScript::Answer(const Command& command, const std::s
   for (const auto& [path, content] : found->files_) {
     const std::filesystem::path place = std::filesystem::path(workspace) / path;
     DOSSIER_RETURN_IF_ERROR(MakeFolders(place.parent_path().string()));
-    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(place.string(), content));
+    DOSSIER_RETURN_IF_ERROR(WriteRunFile(place.string(), content));
   }
   result.out_bytes = std::max<std::uint64_t>(result.out_bytes, result.out.size());
   result.err_bytes = std::max<std::uint64_t>(result.err_bytes, result.err.size());

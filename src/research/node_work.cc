@@ -155,13 +155,13 @@ Status MeasureInto(const Driver& driver, int stage, std::string_view worker, Nod
 
 Status KeepNode(const Driver& driver, const Node& node) {
   const JsonObject json = NodeJson(node);
-  DOSSIER_RETURN_IF_ERROR(
-      WriteArtefact(driver.services, run_files::NodeJson(node.id), ToPrettyJson(json) + "\n"));
+  DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node.id),
+                                        ToPrettyJson(json) + "\n", Durability::kOfThisSystem));
   return driver.log().Add("node.finished", node.id, {{"node", json}});
 }
 
 Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view id) {
-  const store::Event* event = driver.log().Recorded("node.finished", id);
+  DOSSIER_ASSIGN_OR_RETURN(const auto event, driver.log().Recorded("node.finished", id));
   if (!event) return std::optional<Node>();
   const Json* json = Find(event->data, "node");
   if (!json) return MakeError(ErrorCode::kDamaged, "journal: node.finished of {} has no node", id);

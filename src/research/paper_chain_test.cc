@@ -160,8 +160,13 @@ TEST_F(PaperChainTest, FromANodeToAReviewedPaper) {  // RSP-38 to RSP-44
   EXPECT_EQ(reviewed->figures.size(), 1U);
   EXPECT_EQ(model_.Calls("meta_review").size(), 1U);
 
-  ASSERT_THAT(WriteTreePages(rig_.services, rig_.results), Succeeds());
-  EXPECT_THAT(rig_.Read("logs/unified_tree_viz.html"), HasSubstr("plotting_code_a1_r"));
+  ASSERT_THAT(WriteRunPages({.run_folder = rig_.services.run_folder, .results = &rig_.results}),
+              Succeeds());
+  const std::string page = rig_.Read("logs/unified_tree_viz.html");
+  for (const std::string_view label :
+       {"plotting_code", "plot_aggregation", "citations", "writeup", "review", "meta_review"}) {
+    EXPECT_THAT(page, HasSubstr(std::string(label)));
+  }
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ CallRequest PlanRequest(const PhaseContext& context) {
 
 Status SavePlan(const PhaseContext& context, std::string_view payload) {
   const auto write = [&](std::string_view name, const std::string& text) {
-    return WriteFileAtomic(context.WorkerFile(name), Redact(text));
+    return WriteRunFile(context.WorkerFile(name), Redact(text));
   };
   DOSSIER_RETURN_IF_ERROR(MakeFolders(context.WorkerFile("plans")));
   DOSSIER_RETURN_IF_ERROR(write("plans/phase0_llm_output.txt", std::string(payload)));

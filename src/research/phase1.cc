@@ -106,8 +106,10 @@ class Installer {
   // Takes the steps of an earlier process, and brings the sandbox to where it was.
   Status GoOn() {
     std::vector<InstallStep> known;
-    while (const store::Event* event =
-               context_.services.log->Recorded(kStepEvent, StepKey(recorded_))) {
+    for (;;) {
+      DOSSIER_ASSIGN_OR_RETURN(const auto event,
+                               context_.services.log->Recorded(kStepEvent, StepKey(recorded_)));
+      if (!event) break;
       DOSSIER_ASSIGN_OR_RETURN(StepRecord record, ReadRecord(Json(event->data)));
       known.insert(known.end(), record.results.begin(), record.results.end());
       end_ = record.end;

@@ -76,7 +76,8 @@ Result<CommandResult> PhaseContext::Run(Command command, PhaseLog& log, std::str
   if (!command.time_limit) command.time_limit = Millis(services.config->exec.timeout * 1000);
   if (!job.empty()) {
     const std::string key = Key(job);
-    if (const store::Event* queued = services.log->Recorded(kJobQueued, key)) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto queued, services.log->Recorded(kJobQueued, key));
+    if (queued) {
       command.queued_job = FindString(Json(queued->data), "job").value_or("");
     }
     command.on_queued = [this, key](std::string_view id) {
@@ -89,7 +90,7 @@ Result<CommandResult> PhaseContext::Run(Command command, PhaseLog& log, std::str
 }
 
 bool PhaseContext::HasJob(std::string_view job) const {
-  return services.log->Recorded(kJobQueued, Key(job)) != nullptr;
+  return services.log->Has(kJobQueued, Key(job));
 }
 
 Status PhaseContext::Remember(Phase phase, std::string_view kind, std::string_view text) {

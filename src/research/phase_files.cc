@@ -229,7 +229,7 @@ Status WriteOwnFile(const std::string& workspace, std::string_view name, std::st
   std::error_code error;
   const fs::file_type type = fs::symlink_status(path, error).type();
   if (type != fs::file_type::regular) DOSSIER_RETURN_IF_ERROR(RemoveAll(path));
-  return WriteFileAtomic(path, content);
+  return WriteRunFile(path, content);
 }
 
 Result<std::string> ReadWorkspaceFile(const std::string& workspace, const std::string& path,

@@ -83,8 +83,9 @@ class PhaseRunner {
   Result<int> TakeFinished() {
     for (int i = kPhases - 1; i >= 0; --i) {
       const auto phase = static_cast<Phase>(i);
-      const store::Event* event = context_.services.log->Recorded(kPhaseEvent, EventKey(phase));
-      if (event == nullptr) continue;
+      DOSSIER_ASSIGN_OR_RETURN(const auto event,
+                               context_.services.log->Recorded(kPhaseEvent, EventKey(phase)));
+      if (!event) continue;
       DOSSIER_ASSIGN_OR_RETURN(PhasesOutcome outcome, ReadOutcome(Json(event->data)));
       const bool failed = !outcome.exc_type.empty() || outcome.failure.has_value();
       if (phase == Phase::kCompile && !failed && !context_.HasJob("phase4/c0")) continue;
@@ -117,7 +118,7 @@ class PhaseRunner {
 
   // A phase that is done anew after a kill has its event already.
   Status Finish(Phase phase) {
-    if (context_.services.log->Recorded(kPhaseEvent, EventKey(phase)) != nullptr) return {};
+    if (context_.services.log->Has(kPhaseEvent, EventKey(phase))) return {};
     return context_.services.log->Add(kPhaseEvent, EventKey(phase), OutcomeJson(context_.outcome));
   }
 

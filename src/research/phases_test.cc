@@ -277,7 +277,7 @@ TEST_F(PhasesTest, AnEstimateOverEightyPercentIsAWarning) {  // RSP-25
   caller_.Next("phase0_plan", R"({"time_budget_estimate": {"total_estimated_seconds": 81}})");
   work_.last = Phase::kPlan;
   Run();
-  const auto events = log_->Events();
+  const auto events = log_->Events().value();
   EXPECT_TRUE(std::any_of(events.begin(), events.end(), [](const store::Event& event) {
     return event.type == "warning" && ToJson(event.data).find("81 s") != std::string::npos;
   }));

@@ -12,16 +12,22 @@
 namespace dossier::research {
 namespace {
 
-// All texts inside `value`, redacted.
-Json Redacted(Json value) {
+// Takes the secrets out of all texts inside `value`; nearly none has any.
+void RedactAll(Json& value) {
   if (const auto* text = value.if_string()) {
-    value = Redact({text->data(), text->size()});
+    const std::string_view all(text->data(), text->size());
+    if (!FindSecrets(all).empty()) value = Redact(all);
   } else if (auto* object = value.if_object()) {
-    for (auto&& member : *object) member.value() = Redacted(std::move(member.value()));
+    for (auto&& member : *object) RedactAll(member.value());
   } else if (auto* array = value.if_array()) {
-    for (Json& element : *array) element = Redacted(std::move(element));
+    for (Json& element : *array) RedactAll(element);
   }
-  return value;
+}
+
+std::string RedactedJson(const JsonObject& object) {
+  Json value(object);
+  RedactAll(value);
+  return ToPrettyJson(value) + "\n";
 }
 
 // The text of each section in the prompt, by name; images are named, not shown.
@@ -50,17 +56,18 @@ JsonArray SectionsOf(const assembly::Assembled& prompt) {
   for (const Json& report : reported->get_array()) {
     const std::string name(FindString(report, "name").value_or(""));
     const auto text = texts.find(name);
-    sections.push_back(JsonObject{{"name", name},
-                                  {"zone", FindString(report, "zone").value_or("")},
-                                  {"text", text == texts.end() ? "" : text->second},
-                                  {"report", report}});
+    JsonObject& section = sections.emplace_back(JsonObject()).get_object();
+    section["name"] = name;
+    section["zone"] = FindString(report, "zone").value_or("");
+    section["text"] = text == texts.end() ? "" : std::string_view(text->second);
+    section["report"] = report;
   }
   return sections;
 }
 
 // The data of images is in the store, with the request.
-Json MessagesWithoutImages(const assembly::Messages& messages) {
-  assembly::Messages shown = messages;
+Json TurnsWithoutImages(const assembly::Messages& messages) {
+  assembly::Messages shown{.turns = messages.turns};
   for (assembly::Turn& turn : shown.turns) {
     for (assembly::Block& block : turn.blocks) {
       if (block.type == assembly::Block::Type::kImage && !block.text.empty()) {
@@ -68,8 +75,8 @@ Json MessagesWithoutImages(const assembly::Messages& messages) {
       }
     }
   }
-  const Json all = ToCanonicalJson(shown);
-  return *Find(all, "turns");
+  Json all = ToCanonicalJson(shown);
+  return std::move(all.get_object()["turns"]);
 }
 
 std::string AsMarkdown(const std::string& name, const JsonArray& sections) {
@@ -107,32 +114,34 @@ Status PromptLogs::Create(const PromptEntry& entry, std::string_view ending,
 }
 
 Status PromptLogs::WritePrompt(const PromptEntry& entry, const assembly::Assembled& prompt,
-                               const JsonObject& parts) {
+                               JsonObject parts) {
   JsonObject meta = entry.meta;
   meta["label"] = entry.label;
   meta["counter"] = entry.counter;
   meta["attempt"] = entry.attempt;
   meta["round"] = entry.round;
   meta["tokens"] = prompt.tokens;
-  const Json sections = Redacted(SectionsOf(prompt));
-  JsonObject file{{"meta", std::move(meta)},
-                  {"sections", sections},
-                  {"system", Redact(prompt.messages.SystemText())},
-                  {"messages", Redacted(MessagesWithoutImages(prompt.messages))}};
-  for (const auto& [key, value] : parts) file[key] = Redacted(value);
+  JsonObject file;
+  file["meta"] = std::move(meta);
+  file["sections"] = SectionsOf(prompt);
+  file["system"] = prompt.messages.SystemText();
+  file["messages"] = TurnsWithoutImages(prompt.messages);
+  for (auto& part : parts) file[part.key()] = std::move(part.value());
+  Json clean(std::move(file));
+  RedactAll(clean);
   DOSSIER_RETURN_IF_ERROR(
-      Create(entry, "prompt.md", AsMarkdown(NameOf(entry), sections.get_array())));
-  return Create(entry, "prompt.json", ToPrettyJson(std::move(file)) + "\n");
+      Create(entry, "prompt.md", AsMarkdown(NameOf(entry), Find(clean, "sections")->get_array())));
+  return Create(entry, "prompt.json", ToPrettyJson(clean) + "\n");
 }
 
 Status PromptLogs::WriteReply(const PromptEntry& entry, const JsonObject& reply,
                               std::string_view text) {
   DOSSIER_RETURN_IF_ERROR(Create(entry, "response.txt", Redact(text)));
-  return Create(entry, "response.json", ToPrettyJson(Redacted(reply)) + "\n");
+  return Create(entry, "response.json", RedactedJson(reply));
 }
 
 Status PromptLogs::WriteOperations(const PromptEntry& entry, const JsonObject& operations) {
-  return Create(entry, "memory_ops.json", ToPrettyJson(Redacted(operations)) + "\n");
+  return Create(entry, "memory_ops.json", RedactedJson(operations));
 }
 
 Status PromptLogs::Alias(const PromptEntry& entry, std::string_view alias) {
@@ -152,7 +161,9 @@ Status PromptLogs::Append(std::string_view name, const JsonObject& line) {
   const std::lock_guard lock(append_);
   const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!fd.valid()) return MakeErrnoError(errno, path);
-  return WriteAll(fd.get(), ToJson(Redacted(line)) + "\n");
+  Json clean(line);
+  RedactAll(clean);
+  return WriteAll(fd.get(), ToJson(clean) + "\n");
 }
 
 }  // namespace dossier::research

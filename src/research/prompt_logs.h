@@ -44,8 +44,7 @@ class PromptLogs {
 
   // NAME_prompt.json and .md. `parts`: what the file says beside the prompt: response_format,
   // memory, resources. Errors: kIo, kPermission.
-  Status WritePrompt(const PromptEntry& entry, const assembly::Assembled& prompt,
-                     const JsonObject& parts);
+  Status WritePrompt(const PromptEntry& entry, const assembly::Assembled& prompt, JsonObject parts);
   // NAME_response.json and .txt.
   Status WriteReply(const PromptEntry& entry, const JsonObject& reply, std::string_view text);
   // NAME_memory_ops.json.

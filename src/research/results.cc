@@ -18,6 +18,14 @@ const Node* RunResults::Find(std::string_view id) const {
   return nullptr;
 }
 
+std::set<std::string, std::less<>> RunResults::Ids() const {
+  std::set<std::string, std::less<>> ids;
+  for (const StageResults& stage : stages) {
+    for (const Node& node : stage.tree.nodes) ids.insert(node.id);
+  }
+  return ids;
+}
+
 std::vector<const Node*> RunResults::GoodNodes(std::string_view primary) const {
   std::vector<const Node*> good;
   for (const StageResults& stage : stages) {

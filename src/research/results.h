@@ -8,15 +8,16 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text, MakeFinalMemory(services, results, cancel));
 //
 // The parts, in the order in which a run makes them: per node MakeNodePlots (plots.h); per stage
-// MakeSeedPlot, SummarizeStage (summaries.h) and WriteTreePages (tree_page.h); at the end
-// MakeFinalMemory, AggregatePlots, GatherCitations, MakePaper, ReviewPaper. Each writes its own
-// files below Services::run_folder and journals them; a part that found nothing to do says so in
-// its warnings. Plain data.
+// MakeSeedPlot, SummarizeStage (summaries.h) and WriteStagePages (tree_page.h); at the end
+// MakeFinalMemory, AggregatePlots, GatherCitations, MakePaper, ReviewPaper, WriteRunPages. Each
+// writes its own files below Services::run_folder and journals them; a part that found nothing to
+// do says so in its warnings. Plain data.
 
 #ifndef DOSSIER_RESEARCH_RESULTS_H_
 #define DOSSIER_RESEARCH_RESULTS_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,7 @@ struct RunResults {
 
   const Node* Find(std::string_view id) const;                         // in any stage; null: none
   const Node* Best() const { return Find(best_node); }                 // null: none
+  std::set<std::string, std::less<>> Ids() const;                      // of the nodes of all stages
   std::vector<const Node*> GoodNodes(std::string_view primary) const;  // best first, no reruns
 };
 

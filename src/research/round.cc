@@ -26,7 +26,7 @@ Status KeepSelection(const Driver& driver, const StageState& stage,
                      const std::vector<Pick>& picks) {
   const std::string key = fmt::format("{}/{}", stage.name, stage.round);
   const Json chosen(PicksJson(picks));
-  const store::Event* before = driver.log().Recorded("round.selected", key);
+  DOSSIER_ASSIGN_OR_RETURN(const auto before, driver.log().Recorded("round.selected", key));
   if (!before) {
     return driver.log().Add("round.selected", key,
                             {{"stage", stage.name}, {"round", stage.round}, {"picks", chosen}});
@@ -111,7 +111,7 @@ std::string ResultText(const Node& node) {
 Status Remember(const Driver& driver, const Node& node) {
   if (!driver.services.memory || node.branch_id.empty()) return {};
   const std::string key = node.id + "/result";
-  if (driver.log().Recorded("block.applied", key)) return {};
+  if (driver.log().Has("block.applied", key)) return {};
   memory::Record record{.tier = memory::Tier::kRecall,
                         .kind = "node_result",
                         .text = ResultText(node),
@@ -148,6 +148,7 @@ Result<RoundEnd> Enter(const Driver& driver, std::vector<std::optional<NodeMade>
 Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_branch,
                                std::string_view node) {
   if (!driver.services.memory) return std::string();
+  if (driver.log().Has("node.created", node)) return std::string(node);  // it was forked before
   DOSSIER_ASSIGN_OR_RETURN(
       const memory::Branch branch,
       driver.services.memory->Fork(parent_branch.empty() ? memory::kRootBranch : parent_branch,
@@ -156,7 +157,8 @@ Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_bra
 }
 
 Status CreateNode(const Driver& driver, Node* node) {
-  if (const store::Event* event = driver.log().Recorded("node.created", node->id)) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto event, driver.log().Recorded("node.created", node->id));
+  if (event) {
     node->ctime = std::string(FindString(event->data, "ctime").value_or(""));
     return {};
   }

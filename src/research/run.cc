@@ -14,6 +14,7 @@
 #include "research/stage_questions.h"
 #include "research/stage_rules.h"
 #include "research/summaries.h"
+#include "research/tree_page.h"
 
 namespace dossier::research {
 namespace {
@@ -57,7 +58,8 @@ class Research {
   Result<RunOutcome> StillLimited(std::string reason);
   Status WriteUnfinishedStage();
   Result<RunOutcome> Finish(const Explored& explored, std::string report);
-  int Retries() const;
+  Result<int> Retries() const;
+  Status WritePages() const;
   bool IsLimit(const Error& error, const Deadline& deadline) const;
 
   const RunOrder& order_;
@@ -68,10 +70,10 @@ class Research {
 };
 
 // How often a run that failed was told to try again.
-int Research::Retries() const {
+Result<int> Research::Retries() const {
   int retries = 0;
-  for (const store::Event& event : setup_.log->Events()) {
-    if (event.type != "run.resumed") continue;
+  DOSSIER_ASSIGN_OR_RETURN(const auto resumed, setup_.log->EventsOf("run.resumed"));
+  for (const store::Event& event : resumed) {
     retries += FindBool(Json(event.data), "retry_failed").value_or(false) ? 1 : 0;
   }
   return retries;
@@ -84,10 +86,11 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string asked, AskMetrics(setup_.driver, cancel));
     if (!asked.empty()) metrics = asked;
   }
+  DOSSIER_ASSIGN_OR_RETURN(const int retries, Retries());
   for (const int stage : order_.stages) {
     const StageWork work{.stage = stage,
                          .cap = setup_.config.stage_cap(stage),
-                         .retries = stage == 1 ? Retries() : 0,
+                         .retries = stage == 1 ? retries : 0,
                          .evaluation_metrics = metrics};
     DOSSIER_ASSIGN_OR_RETURN(const StageEnd end, RunStage(setup_.driver, work, &results_, cancel));
     if (end == StageEnd::kNoWorkingProgram) {
@@ -100,17 +103,28 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
   return Explored{};
 }
 
+// At the very end, so that figures, citations, paper and review are on them.
+Status Research::WritePages() const {
+  DOSSIER_ASSIGN_OR_RETURN(const auto replies, setup_.log->EventsOf("call.replied"));
+  return WriteRunPages({.run_folder = order_.folder,
+                        .results = &results_,
+                        .usage = UsageOutside(replies, results_.Ids()),
+                        .memory = setup_.memory.get(),
+                        .primary_metric = setup_.config.primary_metric});
+}
+
 Result<RunOutcome> Research::Finish(const Explored& explored, std::string report) {
   RunOutcome outcome{.end = explored.end,
                      .reason = explored.reason,
                      .best_node = results_.best_node,
                      .report_path = std::move(report)};
-  const std::vector<store::Event> events = setup_.log->Events();
+  DOSSIER_ASSIGN_OR_RETURN(const auto replies, setup_.log->EventsOf("call.replied"));
   DOSSIER_RETURN_IF_ERROR(WriteArtefact(setup_.driver.services,
                                         std::string(run_files::kTokenTracker),
-                                        ToPrettyJson(TokenTracker(events)) + "\n"));
-  for (const store::Event& event : events) {
-    if (event.type != "warning") continue;
+                                        ToPrettyJson(TokenTracker(replies)) + "\n"));
+  DOSSIER_RETURN_IF_ERROR(WritePages());
+  DOSSIER_ASSIGN_OR_RETURN(const auto warnings, setup_.log->EventsOf("warning"));
+  for (const store::Event& event : warnings) {
     const Json data(setup_.log->Whole(event.data));
     if (const auto text = FindString(data, "text")) outcome.warnings.emplace_back(*text);
   }
@@ -136,15 +150,16 @@ Result<RunOutcome> Research::Close(const Explored& explored, const CancelToken& 
 Status Research::WriteUnfinishedStage() {
   if (results_.stages.empty()) return {};
   StageResults& stage = results_.stages.back();
-  for (const store::Event& event : setup_.log->Events()) {
-    if (event.type == "stage.ended" && FindString(Json(event.data), "stage") == stage.name)
-      return {};
+  DOSSIER_ASSIGN_OR_RETURN(const auto ended, setup_.log->EventsOf("stage.ended"));
+  for (const store::Event& event : ended) {
+    if (FindString(Json(event.data), "stage") == stage.name) return {};
   }
   if (const Node* best = BestNode(stage.tree, setup_.config.primary_metric)) {
     stage.best_node = best->id;
     results_.best_node = OriginalOf(results_, best->id);
   }
   DOSSIER_RETURN_IF_ERROR(WriteStageFiles(setup_.driver, stage));
+  DOSSIER_RETURN_IF_ERROR(WriteStagePages(order_.folder, results_.title, stage));
   const CancelToken never;
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Json summary,
                            SummarizeStage(setup_.driver.services, results_, stage, never));
@@ -180,8 +195,11 @@ Result<RunOutcome> Research::Work() {
     Result<Explored> explored = Explore(source_.token());
     outcome = explored ? Close(*explored, source_.token())
                        : Result<RunOutcome>(tl::unexpected(explored.error()));
-    if (outcome || !IsLimit(outcome.error(), deadline)) return outcome;
-    const RunSpend spent = SpendOf(setup_.log->Events());
+    if (outcome || !IsLimit(outcome.error(), deadline)) {
+      if (!outcome && !user_.cancelled()) static_cast<void>(WritePages());  // the error is told
+      return outcome;
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const RunSpend spent, SpendOf(*setup_.log));
     reason = ReachedLimit(setup_.config, spent);
     if (reason.empty() && deadline.passed()) {
       reason = fmt::format("seconds: {0} of {0}", *setup_.config.max_seconds);

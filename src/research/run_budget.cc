@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/parse_time.h"
+#include "store/event_data.h"
 
 namespace dossier::research {
 namespace {
@@ -12,33 +13,18 @@ namespace {
 constexpr Millis kLook{50};  // how late a run's time may end
 constexpr double kNano = 1e9;
 
-// Seconds from the start of each process that worked on the run to its last event.
-class WorkingTime {
- public:
-  void See(const store::Event& event) {
-    const Result<Clock::Wall> time = ParseTime(event.time);
-    if (!time) return;
-    if (event.type == "run.started" || event.type == "run.resumed") {
-      Close();
-      begun_ = *time;
-    }
-    last_ = *time;
-  }
-  double Seconds() {
-    Close();
-    return sum_;
-  }
-
- private:
-  void Close() {
-    if (begun_) sum_ += std::chrono::duration<double>(last_ - *begun_).count();
-    begun_.reset();
-  }
-
-  std::optional<Clock::Wall> begun_;
-  Clock::Wall last_{};
-  double sum_ = 0;
-};
+// The usage that a reply's data has, the rest unread: it is all numbers, so its first brace ends
+// it.
+Result<JsonObject> UsageIn(std::string_view data) {
+  constexpr std::string_view kStart = R"("usage":{)";
+  const std::size_t at = data.find(kStart);
+  const std::size_t begin = at + kStart.size() - 1;
+  const std::string_view usage =
+      at == std::string_view::npos ? data : data.substr(begin, data.find('}', begin) + 1 - begin);
+  DOSSIER_ASSIGN_OR_RETURN(Json read, ParseJson(usage, store::kMaxEventDepth + 1));
+  if (!read.is_object()) return MakeError(ErrorCode::kDamaged, "journal: a reply is no object");
+  return std::move(read.get_object());
+}
 
 void AddCall(const JsonObject& data, RunSpend* spend) {
   const Json whole(data);
@@ -60,15 +46,68 @@ JsonObject SpendJson(const RunSpend& spend) {
 
 }  // namespace
 
+void WorkingTime::See(std::string_view type, std::string_view time) {
+  if (type == "run.started" || type == "run.resumed") {
+    before_ = Seconds();
+    begun_ = time;
+  }
+  last_ = time;
+}
+
+double WorkingTime::Seconds() const {
+  const Result<Clock::Wall> begun = ParseTime(begun_), last = ParseTime(last_);
+  if (!begun || !last) return before_;
+  return before_ + std::chrono::duration<double>(*last - *begun).count();
+}
+
 RunSpend SpendOf(std::span<const store::Event> events) {
   RunSpend spend;
   WorkingTime time;
   for (const store::Event& event : events) {
-    time.See(event);
+    time.See(event.type, event.time);
     if (event.type == "call.replied") AddCall(event.data, &spend);
   }
   spend.seconds = time.Seconds();
   return spend;
+}
+
+Status SpendCounter::See(const store::StoredEvent& event) {
+  time_.See(event.type, event.time);
+  if (event.type != "call.replied") return {};
+  DOSSIER_ASSIGN_OR_RETURN(const JsonObject data, UsageIn(event.data));
+  AddCall(data, &spend_);
+  return {};
+}
+
+RunSpend SpendCounter::Sum() const {
+  RunSpend sum = spend_;
+  sum.seconds = time_.Seconds();
+  return sum;
+}
+
+Result<RunSpend> SpendOf(const RunLog& log) {
+  SpendCounter counter;
+  DOSSIER_RETURN_IF_ERROR(
+      log.ForEach([&](const store::StoredEvent& event) { return counter.See(event); }));
+  return counter.Sum();
+}
+
+NodeUsage UsageOutside(std::span<const store::Event> events,
+                       const std::set<std::string, std::less<>>& nodes) {
+  NodeUsage sum{.cost_nano_usd = 0};
+  for (const store::Event& event : events) {
+    if (event.type != "call.replied") continue;
+    const Json data(event.data);
+    if (nodes.contains(FindString(data, "node").value_or(""))) continue;
+    const Json* usage = Find(data, "usage");
+    if (!usage) continue;
+    AddUsage({.calls = 1,
+              .input_tokens = FindInt(*usage, "input_tokens").value_or(0),
+              .output_tokens = FindInt(*usage, "output_tokens").value_or(0),
+              .cost_nano_usd = FindInt(*usage, "cost_nano_usd")},
+             &sum);
+  }
+  return sum;
 }
 
 JsonObject TokenTracker(std::span<const store::Event> events) {

@@ -1,6 +1,6 @@
 // What a run may spend yet, when it goes on with an earlier one, and the end of its time (RSP-46).
 //
-//   const RunSpend spent = SpendOf(log->Events());
+//   DOSSIER_ASSIGN_OR_RETURN(const RunSpend spent, SpendOf(*log));
 //   model::Ledger ledger(LimitsLeft(config, spent, *clock), clock);
 //   CancelSource source(cancel);
 //   const Deadline deadline(ledger, &source);         // cancels what is in flight
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -24,6 +25,8 @@
 #include "base/json.h"
 #include "model/ledger.h"
 #include "research/config.h"
+#include "research/node.h"
+#include "research/run_log.h"
 #include "store/journal.h"
 
 namespace dossier::research {
@@ -34,7 +37,35 @@ struct RunSpend {
   double seconds = 0;                        // while a process worked on the run
 };
 
+// Seconds from the first event of each process that worked on the run to its last.
+class WorkingTime {
+ public:
+  void See(std::string_view type, std::string_view time);
+  double Seconds() const;
+
+ private:
+  std::string begun_, last_;  // times of events
+  double before_ = 0;         // of earlier processes
+};
+
 RunSpend SpendOf(std::span<const store::Event> events);
+// The same of a log. Errors: those of its journal.
+Result<RunSpend> SpendOf(const RunLog& log);
+
+// The same of events that come one after another, unparsed.
+class SpendCounter {
+ public:
+  Status See(const store::StoredEvent& event);
+  RunSpend Sum() const;
+
+ private:
+  RunSpend spend_;
+  WorkingTime time_;
+};
+
+// Of the calls that are of no node in `nodes`, ids: those of the run, and of nodes without an end.
+NodeUsage UsageOutside(std::span<const store::Event> events,
+                       const std::set<std::string, std::less<>>& nodes);
 // token_tracker.json: the same by role, and their sum.
 JsonObject TokenTracker(std::span<const store::Event> events);
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/replace_file.h"
 #include "base/text.h"
 #include "memory/lock_holder.h"
 
@@ -86,6 +87,10 @@ std::string PromptLogs(std::string_view node) {
 }
 
 }  // namespace run_files
+
+Status WriteRunFile(const std::string& path, std::string_view content) {
+  return ReplaceFile(path, {content}, {.durability = Durability::kOfThisSystem});
+}
 
 std::string RunNameOf(std::string_view text) {
   std::string name;

@@ -67,6 +67,11 @@ std::string PhaseLogs(std::string_view node);
 std::string PromptLogs(std::string_view node);
 }  // namespace run_files
 
+// Writes a file of a run through a temporary one: whole or not at all, whatever is killed. What a
+// power failure takes of it can be made again from the journal, so nothing waits for the disk.
+// Errors: kIo, kPermission.
+Status WriteRunFile(const std::string& path, std::string_view content);
+
 struct RunFolderOrder {
   std::string out = "experiments";
   std::string name;  // any text: a title

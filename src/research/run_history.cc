@@ -23,7 +23,7 @@ class Replay {
   explicit Replay(const RunLog& log) : log_(log) {}
 
   Result<RunHistory> Read() {
-    const std::vector<store::Event> events = log_.Events();
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, log_.Events());
     for (const store::Event& event : events) DOSSIER_RETURN_IF_ERROR(See(event));
     for (StageResults& stage : out_.results.stages) Complete(&stage);
     for (auto& [id, node] : created_) {
@@ -33,6 +33,7 @@ class Replay {
     out_.run = log_.run();
     out_.folder = log_.folder();
     out_.spend = SpendOf(events);
+    out_.usage = UsageOutside(events, out_.results.Ids());
     return std::move(out_);
   }
 

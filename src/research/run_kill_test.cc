@@ -11,7 +11,6 @@
 #include <fstream>
 #include <regex>
 
-#include "memory/store.h"
 #include "research/run_rig_for_test.h"
 
 namespace dossier::research {
@@ -69,23 +68,6 @@ std::map<std::string, std::string> FilesOf(const std::string& folder) {
   return files;
 }
 
-// What each branch of memory shows.
-std::map<std::string, std::string> MemoryOf(const std::string& folder) {
-  std::map<std::string, std::string> shown;
-  const auto store = memory::Store::Open({.path = folder + "/memory/memory.sqlite"});
-  EXPECT_TRUE(store) << store.error().message;
-  const std::vector<memory::Branch> branches = (*store)->Branches().value();
-  for (const memory::Branch& branch : branches) {
-    const memory::View view = (*store)->Snapshot(branch.name).value();
-    std::string& text = shown[branch.name];
-    for (const memory::CoreEntry& entry : view.AllCore())
-      text += entry.key + ": " + entry.value + "\n";
-    const std::vector<memory::Record> records = view.Records({}).value();
-    for (const memory::Record& record : records) text += record.kind + ": " + record.text + "\n";
-  }
-  return shown;
-}
-
 TEST(RunKillTest, AKillAfterEachEventChangesNothingAndNothingIsPaidTwice) {  // RSP-47, RSP-T20
   RunRig first;
   ASSERT_EQ(RunInChild(first, RunOrder::Mode::kStart, 1), Ended::kKilled);
@@ -123,7 +105,7 @@ TEST(RunKillTest, AKillAfterEachEventChangesNothingAndNothingIsPaidTwice) {  // 
       EXPECT_EQ(found->second, content) << path;
     }
   }
-  EXPECT_EQ(MemoryOf(killed.folder()), MemoryOf(whole.folder()));
+  EXPECT_EQ(MemoryShown(killed.folder()), MemoryShown(whole.folder()));
 
   std::map<std::string, int> asked;
   std::ifstream file(killed.asked_file);

@@ -1,5 +1,7 @@
 #include "research/run_log.h"
 
+#include <functional>
+
 #include "base/file.h"
 #include "base/hash.h"
 #include "store/event_data.h"
@@ -8,10 +10,8 @@ namespace dossier::research {
 namespace {
 
 constexpr std::string_view kPlace = "place";
-
-std::string MapKey(std::string_view type, std::string_view key) {
-  return fmt::format("{} {}", type, key);
-}
+constexpr std::string_view kPromptSent = "call.sent",
+                           kOfNoNode = "run";  // "run/LABEL/…": of no node
 
 Result<std::unique_ptr<store::Journal>> OpenJournal(const std::string& folder,
                                                     std::shared_ptr<const Clock> clock) {
@@ -66,12 +66,13 @@ Result<std::unique_ptr<RunLog>> RunLog::Start(const std::string& folder, JsonObj
                      .type = "run.started",
                      .data = std::move(started)};
   if (log->watch_) log->watch_(event);
-  log->Keep(std::move(event));
+  log->Count(event.type, "");
   return log;
 }
 
 Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
-                                               std::shared_ptr<const Clock> clock, Watch watch) {
+                                               std::shared_ptr<const Clock> clock, Watch watch,
+                                               const store::Journal::SeeEvent& see) {
   if (!clock) clock = SystemClock();
   const std::string path = fmt::format("{}/{}", folder, kFile);
   if (!Exists(path))
@@ -81,67 +82,118 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
   if (runs.empty()) return MakeError(ErrorCode::kNotFound, "{} holds no run", path);
   std::unique_ptr<RunLog> log(new RunLog(folder, std::move(journal), clock, std::move(watch)));
   log->run_ = runs.front().run;
-  DOSSIER_ASSIGN_OR_RETURN(auto events, log->journal_->Events(log->run_));
-  for (store::Event& event : events) log->Keep(std::move(event));
+  DOSSIER_RETURN_IF_ERROR(log->ForEach([&](const store::StoredEvent& event) -> Status {
+    log->Count(event.type, KeyOf(event.data));
+    return see ? see(event) : Status();
+  }));
   return log;
 }
 
-// Called with the mutex held, or before anybody else has the log.
-void RunLog::Keep(store::Event event) {
-  auto kept = std::make_unique<Kept>(Kept{.event = std::move(event)});
-  const Json* place = Find(kept->event.data, kPlace);
-  if (place && place->is_string()) {
-    const auto& key = place->get_string();
-    by_key_.try_emplace(MapKey(kept->event.type, {key.data(), key.size()}), kept.get());
-  }
-  events_.push_back(std::move(kept));
+// 128 bits: keys of ours, as many as a run may ever have, do not meet in them.
+RunLog::KeyHash RunLog::HashOf(std::string_view type, std::string_view key) {
+  const std::string whole = fmt::format("{} {}", type, key);
+  std::uint64_t fnv = 14695981039346656037ULL;
+  for (const char c : whole) fnv = (fnv ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return {std::hash<std::string_view>()(whole), fnv};
 }
 
-const store::Event* RunLog::Recorded(std::string_view type, std::string_view key) const {
+// Called with the mutex held, or before anybody else has the log.
+void RunLog::Count(std::string_view type, std::string_view key) {
+  ++events_;
+  if (key.empty()) return;
+  const bool first = by_key_.try_emplace(HashOf(type, key), events_).second;
+  if (type != kPromptSent || !first) return;
+  const std::string_view node = key.substr(0, key.find('/'));
+  ++sent_.try_emplace(std::string(node), 0).first->second;
+}
+
+std::int64_t RunLog::PromptsSent(std::string_view node) const {
   const std::lock_guard lock(mutex_);
-  const auto found = by_key_.find(MapKey(type, key));
-  if (found == by_key_.end()) return nullptr;
-  Kept& kept = *found->second;
-  if (kept.texts == Kept::Texts::kBodies) {
-    kept.event.data = Whole(kept.event.data);
-    kept.texts = Kept::Texts::kWhole;
-  }
-  return &kept.event;
+  const auto found = sent_.find(node.empty() ? kOfNoNode : node);
+  return found == sent_.end() ? 0 : found->second;
+}
+
+std::optional<std::int64_t> RunLog::NumberOf(std::string_view type, std::string_view key) const {
+  const KeyHash hash = HashOf(type, key);
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(hash);
+  return found == by_key_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool RunLog::Has(std::string_view type, std::string_view key) const {
+  return NumberOf(type, key).has_value();
+}
+
+Result<std::optional<store::Event>> RunLog::Recorded(std::string_view type,
+                                                     std::string_view key) const {
+  const std::optional<std::int64_t> number = NumberOf(type, key);
+  if (!number) return std::optional<store::Event>();
+  DOSSIER_ASSIGN_OR_RETURN(store::Event event, journal_->EventAt(run_, *number));
+  Json data(std::move(event.data));
+  PutTextsBack(data, *journal_);
+  event.data = std::move(data.get_object());
+  return std::optional(std::move(event));
 }
 
 Status RunLog::Add(std::string_view type, std::string_view key, JsonObject data) {
-  if (!key.empty()) data[kPlace] = key;
-  DOSSIER_RETURN_IF_ERROR(
-      store::CleanEventData(data, store::Journal::kInlineLimit, journal_->content()));
+  const std::string kept_key = store::CleanText(key);
+  if (!key.empty()) data[kPlace] = kept_key;
   store::Event event{.run = run_, .type = std::string(type)};
+  if (watch_) {
+    DOSSIER_RETURN_IF_ERROR(
+        store::CleanEventData(data, store::Journal::kInlineLimit, journal_->content()));
+    event.data = data;
+  }
   {
     const std::lock_guard lock(mutex_);
-    DOSSIER_RETURN_IF_ERROR(journal_->Append(run_, /*call=*/0, type, data));
-    event.seq = static_cast<std::int64_t>(events_.size()) + 1;
+    DOSSIER_RETURN_IF_ERROR(journal_->Append(run_, /*call=*/0, type, std::move(data)));
+    Count(type, kept_key);
+    event.seq = events_;
     event.time = FormatTime(clock_->WallNow());
-    event.data = std::move(data);
-    if (!watch_) {
-      Keep(std::move(event));
-      return {};
-    }
-    Keep(event);
   }
-  watch_(event);
+  if (watch_) watch_(event);
   return {};
 }
 
-std::vector<store::Event> RunLog::Events() const {
-  const std::lock_guard lock(mutex_);
+Result<std::vector<store::Event>> RunLog::EventsOf(std::string_view type) const {
   std::vector<store::Event> events;
-  events.reserve(events_.size());
-  for (const auto& kept : events_) events.push_back(kept->event);
+  DOSSIER_RETURN_IF_ERROR(ForEach([&](const store::StoredEvent& stored) -> Status {
+    if (stored.type != type) return {};
+    DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(stored.data, store::kMaxEventDepth + 1));
+    if (!data.is_object()) {
+      return MakeError(ErrorCode::kDamaged, "journal: event {} is no object", stored.seq);
+    }
+    events.push_back({.run = run_,
+                      .seq = stored.seq,
+                      .time = std::string(stored.time),
+                      .type = std::string(stored.type),
+                      .data = std::move(data.get_object())});
+    return {};
+  }));
   return events;
+}
+
+Status RunLog::ForEach(const store::Journal::SeeEvent& see) const {
+  return journal_->ForEachEvent(run_, see);
 }
 
 JsonObject RunLog::Whole(const JsonObject& data) const {
   Json value(data);
   PutTextsBack(value, *journal_);
   return std::move(value.get_object());
+}
+
+// It is the last member, where Add puts it: nothing else of the text need be looked at. A quote
+// inside a value is escaped, so the name cannot stand there in this form.
+std::string KeyOf(std::string_view data) {
+  constexpr std::string_view kStart = R"("place":")", kEnd = R"("})";
+  const std::size_t at = data.rfind(kStart);
+  if (at == std::string_view::npos || !data.ends_with(kEnd)) return {};
+  std::string_view key = data.substr(at + kStart.size());
+  key.remove_suffix(kEnd.size());
+  if (key.find_first_of("\"\\") == std::string_view::npos) return std::string(key);
+  const auto parsed = ParseJson(data, store::kMaxEventDepth + 1);
+  return parsed ? std::string(FindString(*parsed, kPlace).value_or("")) : std::string();
 }
 
 }  // namespace dossier::research

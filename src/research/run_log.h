@@ -2,7 +2,8 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(folder, {{"idea", title}}, clock));
 //   DOSSIER_RETURN_IF_ERROR(log->Add("node.created", {{"node", id}}));
-//   if (const store::Event* done = log->Recorded("phase1.step", id + "/3")) Use(done->data);
+//   DOSSIER_ASSIGN_OR_RETURN(const auto done, log->Recorded("phase1.step", id + "/3"));
+//   if (done) Use(done->data);
 //
 // A run is a deterministic program whose effects are journalled under a key. Going on with a run
 // runs the program again: an effect that the journal has is not repeated, its result is taken from
@@ -13,8 +14,10 @@
 // as text. Secrets are redacted before anything is kept, here and in the file, so that a resumed
 // run reads what the first one did.
 //
-// Thread-safety: all methods from any thread. Events that Recorded gives live as long as the log
-// and do not change.
+// Events are read from the file when they are asked for: in memory there is which keys it has, 64
+// bytes an event or so, however long a run is.
+//
+// Thread-safety: all methods from any thread.
 
 #ifndef DOSSIER_RESEARCH_RUN_LOG_H_
 #define DOSSIER_RESEARCH_RUN_LOG_H_
@@ -24,6 +27,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,34 +53,44 @@ class RunLog {
   // Errors: those of Journal::Open; kInvalidArgument (there is a run in this folder).
   static Result<std::unique_ptr<RunLog>> Start(const std::string& folder, JsonObject started,
                                                std::shared_ptr<const Clock> clock, Watch watch);
+  // `see`, unless it is empty, gets each event while the log reads them: so they are read once.
   // Errors: also kNotFound (no run there). Writes nothing.
   static Result<std::unique_ptr<RunLog>> Reopen(const std::string& folder,
-                                                std::shared_ptr<const Clock> clock, Watch watch);
+                                                std::shared_ptr<const Clock> clock, Watch watch,
+                                                const store::Journal::SeeEvent& see = {});
 
   // The first event of `type` with this `key` that was there when the log was opened or that this
-  // process added, its texts whole; null: none.
-  const store::Event* Recorded(std::string_view type, std::string_view key) const;
+  // process added, its texts whole. Errors: those of Journal::EventAt.
+  Result<std::optional<store::Event>> Recorded(std::string_view type, std::string_view key) const;
+  // Whether there is one.
+  bool Has(std::string_view type, std::string_view key) const;
 
   // `key` may be empty: an event that is only told. It stands in `data` as "place", which `data`
   // must not have. Errors: those of Journal::Append.
   Status Add(std::string_view type, std::string_view key, JsonObject data);
 
+  // How many prompts of a node were sent; "": of the run.
+  std::int64_t PromptsSent(std::string_view node) const;
+
   const std::string& run() const { return run_; }
   const std::string& folder() const { return folder_; }
   store::Journal& journal() { return *journal_; }
   // All events so far, in order; texts above the limit as bodies: Whole reads them.
-  std::vector<store::Event> Events() const;
+  Result<std::vector<store::Event>> Events() const { return journal_->Events(run_); }
+  // Those of one type.
+  Result<std::vector<store::Event>> EventsOf(std::string_view type) const;
+  // All of them, unparsed.
+  Status ForEach(const store::Journal::SeeEvent& see) const;
   JsonObject Whole(const JsonObject& data) const;
 
  private:
-  struct Kept {
-    store::Event event;
-    enum class Texts : std::uint8_t { kBodies, kWhole } texts = Texts::kBodies;
-  };
+  using KeyHash = std::pair<std::uint64_t, std::uint64_t>;  // of "TYPE KEY", by two functions
+  static KeyHash HashOf(std::string_view type, std::string_view key);
+  std::optional<std::int64_t> NumberOf(std::string_view type, std::string_view key) const;
 
   RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
          std::shared_ptr<const Clock> clock, Watch watch);
-  void Keep(store::Event event);
+  void Count(std::string_view type, std::string_view key);
 
   const std::string folder_;
   const std::unique_ptr<store::Journal> journal_;
@@ -84,9 +98,13 @@ class RunLog {
   const Watch watch_;
   std::string run_;
   mutable std::mutex mutex_;  // guards what follows, and the order of appends
-  std::vector<std::unique_ptr<Kept>> events_;
-  std::map<std::string, Kept*, std::less<>> by_key_;  // "TYPE KEY"
+  std::int64_t events_ = 0;
+  std::map<KeyHash, std::int64_t> by_key_;                 // the number of the first event
+  std::map<std::string, std::int64_t, std::less<>> sent_;  // by node
 };
+
+// The key of an event, from its data as it is stored; "": it has none.
+std::string KeyOf(std::string_view data);
 
 }  // namespace dossier::research
 

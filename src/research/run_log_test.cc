@@ -23,6 +23,13 @@ class RunLogTest : public ::testing::Test {
     return *std::move(log);
   }
 
+  // Of an event that must be there.
+  static Json DataOf(const RunLog& log, std::string_view type, std::string_view key) {
+    const auto event = log.Recorded(type, key);
+    EXPECT_TRUE(event && *event) << type << " " << key;
+    return event && *event ? Json((*event)->data) : Json(JsonObject());
+  }
+
   TempFolder temp_ = *TempFolder::Make("run_log");
   RunLog::Watch watch_;
 };
@@ -32,14 +39,36 @@ TEST_F(RunLogTest, WhatWasAddedIsRecordedAlsoAfterReopening) {  // RSP-47
     const auto log = Start();
     ASSERT_TRUE(log->Add("phase1.step", "3f9a/3", {{"exit", 0}}));
     ASSERT_TRUE(log->Add("phase1.step", "3f9a/3", {{"exit", 1}}));
-    ASSERT_NE(log->Recorded("phase1.step", "3f9a/3"), nullptr);
-    EXPECT_EQ(FindInt(log->Recorded("phase1.step", "3f9a/3")->data, "exit"), 0);
+    EXPECT_EQ(FindInt(DataOf(*log, "phase1.step", "3f9a/3"), "exit"), 0);
   }
   const auto log = Reopen();
-  ASSERT_NE(log->Recorded("phase1.step", "3f9a/3"), nullptr);
-  EXPECT_EQ(FindInt(log->Recorded("phase1.step", "3f9a/3")->data, "exit"), 0);
-  EXPECT_EQ(log->Recorded("phase1.step", "3f9a/4"), nullptr);
-  EXPECT_EQ(log->Recorded("node.created", "3f9a/3"), nullptr);
+  EXPECT_EQ(FindInt(DataOf(*log, "phase1.step", "3f9a/3"), "exit"), 0);
+  EXPECT_TRUE(log->Has("phase1.step", "3f9a/3"));
+  for (const auto& [type, key] :
+       {std::pair("phase1.step", "3f9a/4"), std::pair("node.created", "3f9a/3")}) {
+    EXPECT_FALSE(log->Has(type, key));
+    EXPECT_EQ(log->Recorded(type, key).value(), std::nullopt);
+  }
+}
+
+TEST_F(RunLogTest, AKeyIsReadFromTheEndOfAnEvent) {
+  EXPECT_EQ(KeyOf(R"({"exit":0,"place":"3f9a/3"})"), "3f9a/3");
+  EXPECT_EQ(KeyOf(R"({"place":"a \"b\" \\ ü"})"), R"(a "b" \ ü)");
+  EXPECT_EQ(KeyOf(R"({"exit":0})"), "");
+  EXPECT_EQ(KeyOf(R"({"text":"\"place\":\"x"})"), "");
+  EXPECT_EQ(KeyOf(R"({"node":{"place":"x"}})"), "");
+  EXPECT_EQ(KeyOf(""), "");
+}
+
+TEST_F(RunLogTest, EventsOfATypeComeInTheirOrder) {
+  const auto log = Start();
+  for (const int step : {1, 2, 3}) {
+    ASSERT_TRUE(log->Add(step == 2 ? "warning" : "phase1.step", "", {{"step", step}}));
+  }
+  const auto events = log->EventsOf("phase1.step").value();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[1].seq, 4);
+  EXPECT_EQ(FindInt(Json(events[1].data), "step"), 3);
 }
 
 TEST_F(RunLogTest, ALongTextComesBackWholeAndLeavesTheEventsShort) {
@@ -49,12 +78,10 @@ TEST_F(RunLogTest, ALongTextComesBackWholeAndLeavesTheEventsShort) {
     if (!reopened) {
       ASSERT_TRUE(log->Add("node.finished", "3f9a", {{"node", JsonObject{{"code", code}}}}));
     }
-    const store::Event raw = log->Events().back();
+    const store::Event raw = log->Events().value().back();
     EXPECT_TRUE(Find(*Find(raw.data, "node"), "code")->is_object());
     EXPECT_EQ(FindString(*Find(log->Whole(raw.data), "node"), "code"), code);
-    const store::Event* event = log->Recorded("node.finished", "3f9a");
-    ASSERT_NE(event, nullptr);
-    EXPECT_EQ(FindString(*Find(event->data, "node"), "code"), code);
+    EXPECT_EQ(FindString(*Find(DataOf(*log, "node.finished", "3f9a"), "node"), "code"), code);
   }
 }
 
@@ -64,17 +91,18 @@ TEST_F(RunLogTest, ASecretIsGoneInThisProcessAsInTheNext) {  // Contract 2
   {
     const auto log = Start();
     ASSERT_TRUE(log->Add("call.replied", "run/draft/a1/r1", {{"text", "key " + secret}}));
-    first = ToJson(log->Recorded("call.replied", "run/draft/a1/r1")->data);
+    first = ToJson(DataOf(*log, "call.replied", "run/draft/a1/r1"));
   }
   EXPECT_EQ(first.find(secret), std::string::npos);
-  EXPECT_EQ(ToJson(Reopen()->Recorded("call.replied", "run/draft/a1/r1")->data), first);
+  EXPECT_EQ(ToJson(DataOf(*Reopen(), "call.replied", "run/draft/a1/r1")), first);
 }
 
 TEST_F(RunLogTest, AKeyOfManyHexDigitsIsNotTakenForASecret) {
   const std::string key = "3f9a1c02d4e5f60718293a4b5c6d7e8f/draft/a1/r2";
   const auto log = Start();
   ASSERT_TRUE(log->Add("call.replied", key, {}));
-  EXPECT_NE(log->Recorded("call.replied", key), nullptr);
+  EXPECT_TRUE(log->Has("call.replied", key));
+  EXPECT_TRUE(Reopen()->Has("call.replied", key));
 }
 
 TEST_F(RunLogTest, AViewSeesEachNewEventOnceItIsThere) {

@@ -23,18 +23,40 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "memory/store.h"
 #include "research/exec_scripted.h"
 #include "research/idea.h"
 #include "research/metric.h"
 #include "research/run.h"
+#include "research/run_folder.h"
 #include "research/run_log.h"
 #include "research/scripted_model_for_test.h"
 
 namespace dossier::research {
+
+// What each branch of a run's memory shows, with the ids that prompts name records by.
+inline std::map<std::string, std::string> MemoryShown(const std::string& folder) {
+  std::map<std::string, std::string> shown;
+  const auto store = memory::Store::Open({.path = folder + "/memory/memory.sqlite"});
+  EXPECT_TRUE(store) << store.error().message;
+  const std::vector<memory::Branch> branches = (*store)->Branches().value();
+  for (const memory::Branch& branch : branches) {
+    const memory::View view = (*store)->Snapshot(branch.name).value();
+    std::string& text = shown[branch.name];
+    for (const memory::CoreEntry& entry : view.AllCore())
+      text += entry.key + ": " + entry.value + "\n";
+    const std::vector<memory::Record> records = view.Records({}).value();
+    for (const memory::Record& record : records) {
+      text += fmt::format("#{} {}: {}\n", record.id, record.kind, record.text);
+    }
+  }
+  return shown;
+}
 
 class RunRig {
  public:
@@ -58,6 +80,7 @@ class RunRig {
   std::map<std::string, std::string> replies;
   std::string draft = "// broken";  // what a first program says of itself
   std::string asked_file;           // each question to the model is a line of it; "": none
+  Millis thinks{0};                 // how long the model takes for each reply
 
   const std::string& folder() const { return folder_; }
   ScriptedModel& model() { return model_; }
@@ -79,7 +102,7 @@ class RunRig {
 
   std::vector<store::Event> Events() const {
     const auto log = RunLog::Reopen(folder_, clock_, {});
-    return log ? (*log)->Events() : std::vector<store::Event>();
+    return log ? (*log)->Events().value() : std::vector<store::Event>();
   }
   std::vector<std::string> EventsOf(std::string_view type, std::string_view field) const {
     std::vector<std::string> values;
@@ -93,7 +116,8 @@ class RunRig {
   std::vector<Node> Nodes() const {
     const auto log = RunLog::Reopen(folder_, clock_, {});
     std::vector<Node> nodes;
-    for (const store::Event& event : (*log)->Events()) {
+    const std::vector<store::Event> events = (*log)->Events().value();
+    for (const store::Event& event : events) {
       if (event.type != "node.finished") continue;
       const Json data((*log)->Whole(event.data));
       const Result<Node> node = ReadNode(*Find(data, "node"));
@@ -132,6 +156,7 @@ class RunRig {
 
   std::string Reply(const ScriptedCall& call) {
     if (!asked_file.empty()) Tell(call.request.path);
+    if (thinks.count() > 0) std::this_thread::sleep_for(thinks);
     std::string_view found;
     for (const auto& [label, reply] : replies) {
       if (call.label.starts_with(label) && label.size() >= found.size()) found = label;
@@ -185,9 +210,9 @@ class RunRig {
     const MetricSeries series{.name = "speedup", .values = {{.dataset = "large", .value = value}}};
     DOSSIER_RETURN_IF_ERROR(MakeFolders(workspace + "/working"));
     DOSSIER_RETURN_IF_ERROR(
-        WriteFileAtomic(workspace + "/working/metrics.json",
-                        ToJson(JsonObject{{"metric_names", MetricJson({series})}})));
-    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(workspace + "/working/sorting_data.npy", "data"));
+        WriteRunFile(workspace + "/working/metrics.json",
+                     ToJson(JsonObject{{"metric_names", MetricJson({series})}})));
+    DOSSIER_RETURN_IF_ERROR(WriteRunFile(workspace + "/working/sorting_data.npy", "data"));
     return CommandResult{.status = 0, .out = "sorted\n"};
   }
 

@@ -67,11 +67,15 @@ Status OpenLog(const RunOrder& order, RunSetup* setup) {
         setup->log, RunLog::Start(order.folder, std::move(started), order.clock, order.watch));
     return {};
   }
-  DOSSIER_ASSIGN_OR_RETURN(setup->log, RunLog::Reopen(order.folder, order.clock, order.watch));
-  const std::vector<store::Event> events = setup->log->Events();
-  DOSSIER_RETURN_IF_ERROR(
-      RefuseChanges(order, events.empty() ? JsonObject() : events.front().data));
-  setup->spent = SpendOf(events);
+  SpendCounter spent;
+  DOSSIER_ASSIGN_OR_RETURN(setup->log, RunLog::Reopen(order.folder, order.clock, order.watch,
+                                                      [&](const store::StoredEvent& event) {
+                                                        return spent.See(event);
+                                                      }));
+  setup->spent = spent.Sum();
+  DOSSIER_ASSIGN_OR_RETURN(const store::Event started,
+                           setup->log->journal().EventAt(setup->log->run(), 1));
+  DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
   return setup->log->Add("run.resumed", "",
                          {{"retry_failed", order.retry == RunOrder::Retry::kFailed}});
 }
@@ -87,6 +91,7 @@ Status OpenMemory(const RunOrder& order, const MemoryOptions& options, RunSetup*
                            .mode = memory::OpenMode::kCreate,
                            .limits = options.limits,
                            .redaction = options.redaction,
+                           .numbering = memory::Numbering::kByBranch,  // RSP-34
                            .clock = order.clock,
                            .new_store_id = Sha256Hex(setup->log->run()).substr(0, 32)}));
   return {};
@@ -188,7 +193,8 @@ Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& ca
   Services& services = setup->driver.services;
   services.environment = AllowedEnvironment(order.environment);
   Environment found;
-  if (const store::Event* event = setup->log->Recorded("probe.done", "probe")) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto event, setup->log->Recorded("probe.done", "probe"));
+  if (event) {
     const Json* recorded = Find(event->data, "environment");
     DOSSIER_ASSIGN_OR_RETURN(found, ReadEnvironment(recorded ? *recorded : Json()));
     DOSSIER_RETURN_IF_ERROR(CheckImage(order, found));
@@ -205,7 +211,7 @@ Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& ca
 // Prompts from here on show what the resources are now.
 Status TellOfChange(std::string_view before, std::string_view now, RunLog& log) {
   const std::string key = fmt::format("resources/{}", now);
-  if (before == now || log.Recorded("warning", key)) return {};
+  if (before == now || log.Has("warning", key)) return {};
   return log.Add("warning", key,
                  {{"node", "run"},
                   {"text",
@@ -236,7 +242,8 @@ Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& 
         ResourcesSection(ready.index, static_cast<Phase>(phase));
   }
   setup->driver.resources = ResourceIndexText(ready.index);
-  if (const store::Event* done = setup->log->Recorded("resources.done", "resources")) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto done, setup->log->Recorded("resources.done", "resources"));
+  if (done) {
     return TellOfChange(FindString(Json(done->data), "digest").value_or(""), ready.index.digest,
                         *setup->log);
   }

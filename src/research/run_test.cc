@@ -29,20 +29,6 @@ std::string Kinds(const std::vector<Node>& nodes) {
   return kinds;
 }
 
-// What does not depend on the run's id, which names the nodes.
-std::string Shape(const std::vector<Node>& nodes) {
-  std::map<std::string, std::size_t> numbers;
-  std::string shape;
-  for (const Node& node : nodes) {
-    const std::size_t number = numbers.emplace(node.id, numbers.size()).first->second;
-    shape += fmt::format("{} {} {} parent {} {} {}\n", number, node.stage, NodeKindName(node.kind),
-                         node.parent_id.empty() ? "-" : std::to_string(numbers[node.parent_id]),
-                         IsGood(node) ? "good" : "buggy",
-                         node.metric ? MetricText(*node.metric) : "N/A");
-  }
-  return shape;
-}
-
 TEST(RunTest, FourStagesFromAnIdeaToAReport) {  // RSP-31, RSP-32, RSP-35, RSP-T15
   RunRig rig;
   const auto outcome = rig.Start();
@@ -256,26 +242,64 @@ TEST(RunTest, AnIdeaThatDoesNotComeLeavesItsSlotEmpty) {  // RSP-6, 4.2
   for (const Node& node : rig.Nodes()) EXPECT_NE(node.kind, NodeKind::kTuning);
 }
 
-TEST(RunTest, SlotsOneOrFourAtATimeGiveTheSameTree) {  // RSP-34, RSP-T21
-  std::string one;
-  for (const int parallel : {1, 4}) {
-    RunRig rig;
-    rig.config.num_workers = 4;
-    rig.config.num_drafts = 4;
-    rig.config.max_parallel = parallel;
-    rig.config.stages = {StageCap{8}, {4}, {4}, {4}};
-    ASSERT_TRUE(rig.Start());
-    std::vector<Node> nodes;
-    for (const std::string& stage : rig.EventsOf("stage.ended", "stage")) {
-      const auto journal = ParseJson(rig.File("logs/stage_" + stage + "/journal.json"));
-      ASSERT_TRUE(journal);
-      for (const Json& node : Find(*journal, "nodes")->as_array()) {
-        nodes.push_back(ReadNode(node).value());
-      }
-    }
-    if (one.empty()) one = Shape(nodes);
-    EXPECT_EQ(Shape(nodes), one) << parallel;
+// A run that has begun and done nothing yet: copies of it have the same ids.
+void Begin(RunRig& rig) {
+  CancelSource source;
+  rig.watch = [&](const store::Event&) { source.Cancel("begun"); };
+  ASSERT_THAT(research::Run(rig.Order(RunOrder::Mode::kStart), source.token()),
+              FailsWith(ErrorCode::kCancelled, "begun"));
+  rig.watch = {};
+}
+
+void UseFourSlots(RunRig& rig) {
+  rig.config.num_workers = 4;
+  rig.config.num_drafts = 4;
+  rig.config.stages = {StageCap{8}, {4}, {4}, {4}};
+}
+
+struct Traces {
+  std::string tree;
+  std::map<std::string, std::string> prompts, requests, memory;  // by place, by branch
+};
+
+// What came of the run that began in `folder`, in a copy of it.
+void GoOnInACopy(const std::string& folder, int parallel, Traces* traces) {
+  const TempFolder place = *TempFolder::Make("copy");
+  const std::string copy = place.path() + "/" + std::string(RunRig::kName);
+  std::filesystem::copy(folder, copy, std::filesystem::copy_options::recursive);
+  RunRig rig(copy);
+  UseFourSlots(rig);
+  rig.config.max_parallel = parallel;
+  const auto outcome = rig.Resume();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  for (const std::string& stage : rig.EventsOf("stage.ended", "stage")) {
+    traces->tree += rig.File("logs/stage_" + stage + "/journal.json");
   }
+  for (const ScriptedCall& call : rig.model().Calls()) {
+    traces->prompts[call.request.path] = call.prompt;
+  }
+  for (const store::Event& event : rig.Events()) {
+    if (event.type != "call.sent") continue;
+    const Json data(event.data);
+    traces->requests[std::string(*FindString(data, "place"))] = *FindString(data, "request");
+  }
+  traces->memory = MemoryShown(copy);
+}
+
+// RSP-34, RSP-T21
+TEST(RunTest, SlotsOneOrFourAtATimeGiveTheSameTreeMemoryAndPrompts) {
+  RunRig begun;
+  UseFourSlots(begun);
+  Begin(begun);
+  Traces one, four;
+  GoOnInACopy(begun.folder(), 1, &one);
+  GoOnInACopy(begun.folder(), 4, &four);
+  EXPECT_EQ(one.tree, four.tree);
+  EXPECT_EQ(one.memory, four.memory);
+  ASSERT_GT(one.prompts.size(), 100u);
+  ASSERT_EQ(one.prompts.size(), four.prompts.size());
+  for (const auto& [place, prompt] : one.prompts) EXPECT_EQ(four.prompts[place], prompt) << place;
+  EXPECT_EQ(one.requests, four.requests);  // hashes of the bytes that are sent
 }
 
 TEST(RunTest, APhaseOrStageThatUntilNamesIsTheLast) {  // 3.1

@@ -16,6 +16,7 @@
 #ifndef DOSSIER_RESEARCH_SCRIPTED_MODEL_FOR_TEST_H_
 #define DOSSIER_RESEARCH_SCRIPTED_MODEL_FOR_TEST_H_
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -64,6 +65,12 @@ class ScriptedModel {
     state_->failures[std::string(label)].push_back(std::move(error));
   }
 
+  // Calls are not kept from now on: for measurements of memory.
+  void ForgetCalls() {
+    const std::lock_guard lock(state_->mutex);
+    state_->keep = State::Keep::kNothing;
+  }
+
   // What was asked so far, in order; "": all.
   std::vector<ScriptedCall> Calls(std::string_view label = {}) const {
     const std::lock_guard lock(state_->mutex);
@@ -100,6 +107,7 @@ class ScriptedModel {
     std::map<std::string, std::deque<Error>> failures;
     std::map<std::string, Answer> always;
     std::vector<ScriptedCall> calls;
+    enum class Keep : std::uint8_t { kNothing, kCalls } keep = Keep::kCalls;
   };
 
   // Answers on a thread of its own: a client's Submit calls no sink before it returns.
@@ -111,7 +119,13 @@ class ScriptedModel {
     void Submit(std::shared_ptr<const model::Request> request, CancelToken,
                 std::shared_ptr<model::Sink> sink) override {
       const std::lock_guard lock(mutex_);
-      threads_.emplace_back([this, request, sink] { Deliver(*request, *sink); });
+      std::erase_if(answers_, [](const Answering& one) { return one.done->load(); });
+      auto done = std::make_unique<std::atomic<bool>>(false);
+      std::atomic<bool>& is_done = *done;
+      answers_.push_back({std::move(done), std::jthread([this, request, sink, &is_done] {
+                            Deliver(*request, *sink);
+                            is_done = true;
+                          })});
     }
 
    private:
@@ -136,7 +150,11 @@ class ScriptedModel {
     const std::shared_ptr<State> state_;
     const std::string role_;
     std::mutex mutex_;
-    std::vector<std::jthread> threads_;  // last: they use the rest
+    struct Answering {
+      std::unique_ptr<std::atomic<bool>> done;
+      std::jthread thread;
+    };
+    std::vector<Answering> answers_;  // last: they use the rest
   };
 
   // The caller's path of a request: "NODE/LABEL/aATTEMPT/rROUND".
@@ -159,7 +177,7 @@ class ScriptedModel {
     Answer answer;
     {
       const std::lock_guard lock(state.mutex);
-      state.calls.push_back(call);
+      if (state.keep == State::Keep::kCalls) state.calls.push_back(call);
       if (auto& failures = state.failures[call.label]; !failures.empty()) {
         Error error = std::move(failures.front());
         failures.pop_front();

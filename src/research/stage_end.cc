@@ -80,7 +80,8 @@ Status WriteStageFiles(const Driver& driver, const StageResults& stage) {
     nodes.push_back(NodeJson(node));
     // Its file was written before it had children.
     DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node.id),
-                                          ToPrettyJson(nodes.back()) + "\n"));
+                                          ToPrettyJson(nodes.back()) + "\n",
+                                          Durability::kOfThisSystem));
   }
   const JsonObject journal{
       {"stage", stage.name}, {"best_node", stage.best_node}, {"nodes", std::move(nodes)}};
@@ -106,7 +107,8 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
     DOSSIER_ASSIGN_OR_RETURN(stage.seed_statistics, RunSeeds(driver, order, &stage.tree, cancel));
   }
   // An ended stage has its files: a resume takes the rest from the journal.
-  if (const store::Event* ended = driver.log().Recorded("stage.ended", EndKey(end))) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto ended, driver.log().Recorded("stage.ended", EndKey(end)));
+  if (ended) {
     stage.notes = std::string(FindString(Json(ended->data), "notes").value_or(""));
     return {};
   }
@@ -117,7 +119,7 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
   DOSSIER_RETURN_IF_ERROR(WriteStageFiles(driver, stage));
   DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const Json summary,
                            SummarizeStage(driver.services, *results, stage, cancel));
-  DOSSIER_RETURN_IF_ERROR(WriteTreePages(driver.services, *results));
+  DOSSIER_RETURN_IF_ERROR(WriteStagePages(driver.services.run_folder, results->title, stage));
   return KeepEnd(driver, end, stage);
 }
 

@@ -124,7 +124,7 @@ JsonObject MechanicalText(const StageResults& stage) {
 // Journalled once, also over several resumes.
 Status Warn(const Services& services, const std::string& text) {
   const std::string key = "run/" + Sha256Hex(text).substr(0, 16);
-  if (services.log->Recorded("warning", key) != nullptr) return {};
+  if (services.log->Has("warning", key)) return {};
   return services.log->Add("warning", key, {{"node", "run"}, {"text", text}});
 }
 

@@ -45,9 +45,7 @@ TEST(SummariesTest, WithoutAnAnswerTheRecordsSpeakAndAWarningIsJournalled) {  //
     EXPECT_EQ(FindInt(text, "good"), 1);
     EXPECT_EQ(FindInt(text, "buggy"), 1);
     EXPECT_EQ(FindString(text, "best_metric"), "speedup↑[large:3.1200]");
-    std::size_t warnings = 0;
-    for (const store::Event& event : rig.log->Events()) warnings += event.type == "warning" ? 1 : 0;
-    EXPECT_EQ(warnings, models == Models::kAsk ? 1U : 0U);
+    EXPECT_EQ(rig.log->EventsOf("warning")->size(), models == Models::kAsk ? 1U : 0U);
   }
 }
 

@@ -68,8 +68,8 @@ class TextTable {
 
 class PageWriter {
  public:
-  PageWriter(std::string_view title, const std::vector<PageStage>& stages)
-      : title_(title), stages_(stages) {
+  PageWriter(std::string_view title, const std::vector<PageStage>& stages, const PageRun* run)
+      : title_(title), stages_(stages), run_(run) {
     for (const PageStage& stage : stages) {
       for (const PageNode& node : stage.nodes) {
         all_.push_back({&stage, &node});
@@ -81,10 +81,16 @@ class PageWriter {
   std::string Write() && {
     WriteHead();
     html_ += "<main>\n<nav aria-label=\"Nodes\">\n";
+    if (run_) {
+      Add("<h2>Run</h2>\n<ul><li><a href=\"#run\"><span class=\"mark\">·</span>calls of no node "
+          "<span class=\"metric\">{}</span></a></li></ul>\n",
+          CostText(run_->usage));
+    }
     for (const PageStage& stage : stages_) WriteStage(stage);
     html_ += "</nav>\n<div>\n";
     for (const auto& [stage, node] : all_) WriteNode(*stage, *node);
     if (all_.empty()) html_ += "<p class=\"dim\">There is no node yet.</p>\n";
+    if (run_) WriteRun();
     html_ += "</div>\n</main>\n";
     WriteScripts();
     return std::move(html_);
@@ -97,7 +103,7 @@ class PageWriter {
   }
 
   void WriteHead() {
-    NodeUsage sum{.cost_nano_usd = 0};
+    NodeUsage sum = run_ ? run_->usage : NodeUsage{.cost_nano_usd = 0};
     std::size_t good = 0;
     for (const auto& [stage, page] : all_) {
       const Node& node = *page->node;
@@ -169,6 +175,13 @@ class PageWriter {
     if (!value.empty()) Add("<dt>{}</dt><dd>{}</dd>", name, EscapeHtml(value));
   }
 
+  void Usage(const NodeUsage& usage) {
+    Fact("Calls", fmt::format("{}; {} tokens in, {} out", usage.calls,
+                              GroupDigits(Unsigned(usage.input_tokens)),
+                              GroupDigits(Unsigned(usage.output_tokens))));
+    Fact("Cost", CostText(usage));
+  }
+
   void Text(std::string_view name, std::string_view text) {
     if (TrimSpace(text).empty()) return;
     Add("<details><summary>{}</summary><pre>{}</pre></details>\n", name,
@@ -194,12 +207,9 @@ class PageWriter {
     Fact("Ablation", node.ablation_name);
     Fact("Seed", node.seed_value ? std::to_string(*node.seed_value) : "");
     Fact("Data sets", Join(node.datasets_successfully_tested, ", "));
-    Fact("Calls", fmt::format("{}; {} tokens in, {} out", node.usage.calls,
-                              GroupDigits(Unsigned(node.usage.input_tokens)),
-                              GroupDigits(Unsigned(node.usage.output_tokens))));
-    Fact("Cost", CostText(node.usage));
+    Usage(node.usage);
     html_ += "</dl>\n";
-    WriteImages(page);
+    WriteImages(page.images);
     Text("Plan", node.plan);
     Text("Analysis", node.analysis);
     Text("Feedback on the plots", node.vlm_feedback_summary);
@@ -207,14 +217,24 @@ class PageWriter {
     Text("Error", node.exc_info);
     Text("Code", node.code);
     Text("Plot code", node.plot_code);
-    WritePrompts(page);
+    WritePrompts(page.prompts);
     html_ += "</article>\n";
   }
 
-  void WriteImages(const PageNode& page) {
-    if (page.images.empty()) return;
+  // What no node asked: report, figures, citations, paper, review.
+  void WriteRun() {
+    html_ += "<article id=\"run\"><h3>Run</h3>\n<dl>";
+    Usage(run_->usage);
+    html_ += "</dl>\n";
+    WriteImages(run_->images);
+    WritePrompts(run_->prompts);
+    html_ += "</article>\n";
+  }
+
+  void WriteImages(const std::vector<PageImage>& images) {
+    if (images.empty()) return;
     html_ += "<div class=\"figures\">";
-    for (const PageImage& image : page.images) {
+    for (const PageImage& image : images) {
       const Result<std::string> png = FitPng(image.png, kPageImageSide);
       if (!png || image_bytes_ + png->size() > kMaxPageBytes) {
         Add("<figure><figcaption>{} (left out: {})</figcaption></figure>", EscapeHtml(image.name),
@@ -229,8 +249,8 @@ class PageWriter {
     html_ += "</div>\n";
   }
 
-  void WritePrompts(const PageNode& page) {
-    for (const PagePrompt& prompt : page.prompts) {
+  void WritePrompts(const std::vector<PagePrompt>& prompts) {
+    for (const PagePrompt& prompt : prompts) {
       JsonArray sections;
       for (const auto& [name, text] : prompt.sections) {
         sections.push_back(JsonArray{name, texts_.Add(text)});
@@ -251,6 +271,7 @@ class PageWriter {
 
   const std::string_view title_;
   const std::vector<PageStage>& stages_;
+  const PageRun* const run_;
   std::vector<std::pair<const PageStage*, const PageNode*>> all_;
   std::map<const Node*, std::string> anchors_;
   TextTable texts_;
@@ -261,8 +282,9 @@ class PageWriter {
 
 }  // namespace
 
-std::string TreePage(std::string_view title, const std::vector<PageStage>& stages) {
-  return PageWriter(title, stages).Write();
+std::string TreePage(std::string_view title, const std::vector<PageStage>& stages,
+                     const PageRun* run) {
+  return PageWriter(title, stages, run).Write();
 }
 
 }  // namespace dossier::research

@@ -1,9 +1,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/walk.h"
+#include "memory/store.h"
 #include "memory/viewer_page.h"
-#include "research/driver.h"
+#include "research/config.h"
 #include "research/run_folder.h"
+#include "research/run_history.h"
+#include "research/run_record.h"
 #include "research/select.h"
 #include "research/tree_page.h"
 
@@ -46,6 +49,11 @@ std::vector<PagePrompt> ReadPrompts(const std::string& folder) {
   return prompts;
 }
 
+void AddImage(const std::string& path, std::vector<PageImage>* images) {
+  auto png = ReadFile(path, kMaxLog);
+  if (png) images->push_back({.name = path.substr(path.rfind('/') + 1), .png = *std::move(png)});
+}
+
 JsonObject TreeData(const StageResults& stage) {
   JsonArray nodes;
   for (const Node& node : stage.tree.nodes) {
@@ -66,10 +74,10 @@ JsonObject TreeData(const StageResults& stage) {
           {"nodes", std::move(nodes)}};
 }
 
-Status WriteMemoryPage(const Services& services, const RunResults& results) {
-  if (services.memory == nullptr) return {};
+Status WriteMemoryPage(const RunPages& pages) {
+  if (pages.memory == nullptr) return {};
   memory::ViewerExtras extras;
-  const std::vector<const Node*> good = results.GoodNodes(services.config->primary_metric);
+  const std::vector<const Node*> good = pages.results->GoodNodes(pages.primary_metric);
   for (std::size_t i = 0; i < good.size() && i < kBestNodes; ++i) {
     const Node& node = *good[i];
     const bool measured =
@@ -79,9 +87,44 @@ Status WriteMemoryPage(const Services& services, const RunResults& results) {
                                  .summary = node.metric ? MetricText(*node.metric) : "N/A"});
   }
   DOSSIER_ASSIGN_OR_RETURN(const memory::ViewerData data,
-                           memory::GatherViewer(*services.memory, extras));
-  return WriteFileAtomic(fmt::format("{}/{}", services.run_folder, run_files::kMemoryPage),
-                         memory::ViewerPage(data));
+                           memory::GatherViewer(*pages.memory, extras));
+  return WriteRunFile(fmt::format("{}/{}", pages.run_folder, run_files::kMemoryPage),
+                      memory::ViewerPage(data));
+}
+
+Status WritePage(const std::string& path, std::string_view text) {
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(path.substr(0, path.rfind('/'))));
+  return WriteRunFile(path, text);
+}
+
+PageStage ReadPageStage(const std::string& run_folder, const StageResults& stage) {
+  PageStage page{.name = stage.name, .best_node = stage.best_node};
+  for (const Node& node : stage.tree.nodes) {
+    PageNode shown{
+        .node = &node,
+        .prompts = ReadPrompts(fmt::format("{}/{}", run_folder, run_files::PromptLogs(node.id)))};
+    for (const std::string& plot : node.plots) {
+      AddImage(run_folder + "/" + plot, &shown.images);
+    }
+    page.nodes.push_back(std::move(shown));
+  }
+  return page;
+}
+
+// As the run was told; "": it cannot be read, so any will do.
+std::string PrimaryMetric(const std::string& folder) {
+  const std::string path = fmt::format("{}/{}", folder, run_files::kConfig);
+  const auto text = ReadFile(path);
+  const auto config = text ? ReadConfig(*text, path, {}) : Result<Config>(Config());
+  return config ? config->primary_metric : "";
+}
+
+// The memory that a run used, if it can be opened still.
+std::unique_ptr<memory::Store> MemoryOf(const std::string& folder, const RunRecord& record) {
+  std::string path = record.memory_store;
+  if (path.empty()) path = fmt::format("{}/{}", folder, run_files::kMemory);
+  if (!Exists(path)) return nullptr;
+  return memory::Store::Open({.path = std::move(path)}).value_or(nullptr);
 }
 
 }  // namespace
@@ -89,43 +132,51 @@ Status WriteMemoryPage(const Services& services, const RunResults& results) {
 std::vector<PageStage> ReadPageStages(const std::string& run_folder,
                                       const std::vector<StageResults>& stages) {
   std::vector<PageStage> pages;
-  for (const StageResults& stage : stages) {
-    PageStage page{.name = stage.name, .best_node = stage.best_node};
-    for (const Node& node : stage.tree.nodes) {
-      PageNode shown{
-          .node = &node,
-          .prompts = ReadPrompts(fmt::format("{}/{}", run_folder, run_files::PromptLogs(node.id)))};
-      for (const std::string& plot : node.plots) {
-        if (auto png = ReadFile(run_folder + "/" + plot, kMaxLog)) {
-          shown.images.push_back(
-              {.name = plot.substr(plot.rfind('/') + 1), .png = *std::move(png)});
-        }
-      }
-      page.nodes.push_back(std::move(shown));
-    }
-    pages.push_back(std::move(page));
-  }
+  for (const StageResults& stage : stages) pages.push_back(ReadPageStage(run_folder, stage));
   return pages;
 }
 
-// Views of what the journal holds: they are made anew, so they are not journalled themselves.
-Status WriteTreePages(const Services& services, const RunResults& results) {
-  const std::vector<PageStage> pages = ReadPageStages(services.run_folder, results.stages);
-  const auto write = [&](const std::string& path, std::string_view text) -> Status {
-    const std::string whole = services.run_folder + "/" + path;
-    DOSSIER_RETURN_IF_ERROR(MakeFolders(whole.substr(0, whole.rfind('/'))));
-    return WriteFileAtomic(whole, text);
-  };
-  DOSSIER_RETURN_IF_ERROR(write(std::string(run_files::kTreePage), TreePage(results.title, pages)));
-  for (std::size_t i = 0; i < pages.size(); ++i) {
-    const std::string folder = run_files::StageLogs(pages[i].name);
-    DOSSIER_RETURN_IF_ERROR(
-        write(folder + "/tree_data.json", ToPrettyJson(TreeData(results.stages[i])) + "\n"));
-    DOSSIER_RETURN_IF_ERROR(
-        write(folder + "/tree_plot.html",
-              TreePage(fmt::format("{}: {}", results.title, pages[i].name), {pages[i]})));
+PageRun ReadPageRun(const std::string& run_folder, NodeUsage usage) {
+  PageRun run{.prompts = ReadPrompts(fmt::format("{}/{}", run_folder, run_files::kPromptLogs)),
+              .usage = std::move(usage)};
+  const std::string folder = fmt::format("{}/{}", run_folder, run_files::kFigures);
+  if (!Exists(folder)) return run;
+  const auto walked = WalkFolder(folder, {.ignore = IgnoreRules::kDisregard});
+  if (!walked) return run;
+  for (const std::string& path : walked->files) {
+    if (path.ends_with(".png")) AddImage(path, &run.images);
   }
-  return WriteMemoryPage(services, results);
+  return run;
+}
+
+Status WriteStagePages(const std::string& run_folder, std::string_view title,
+                       const StageResults& stage) {
+  const std::string folder = fmt::format("{}/{}", run_folder, run_files::StageLogs(stage.name));
+  DOSSIER_RETURN_IF_ERROR(
+      WritePage(folder + "/tree_data.json", ToPrettyJson(TreeData(stage)) + "\n"));
+  return WritePage(folder + "/tree_plot.html", TreePage(fmt::format("{}: {}", title, stage.name),
+                                                        {ReadPageStage(run_folder, stage)}));
+}
+
+Status WriteRunPages(const RunPages& pages) {
+  const std::vector<PageStage> stages = ReadPageStages(pages.run_folder, pages.results->stages);
+  const PageRun run = ReadPageRun(pages.run_folder, pages.usage);
+  DOSSIER_RETURN_IF_ERROR(WritePage(fmt::format("{}/{}", pages.run_folder, run_files::kTreePage),
+                                    TreePage(pages.results->title, stages, &run)));
+  return WriteMemoryPage(pages);
+}
+
+Status WritePagesOf(const RunHistory& history) {
+  DOSSIER_ASSIGN_OR_RETURN(const RunRecord record, ReadRunRecord(history.folder));
+  for (const StageResults& stage : history.results.stages) {
+    DOSSIER_RETURN_IF_ERROR(WriteStagePages(history.folder, history.results.title, stage));
+  }
+  const std::unique_ptr<memory::Store> memory = MemoryOf(history.folder, record);
+  return WriteRunPages({.run_folder = history.folder,
+                        .results = &history.results,
+                        .usage = history.usage,
+                        .memory = memory.get(),
+                        .primary_metric = PrimaryMetric(history.folder)});
 }
 
 }  // namespace dossier::research

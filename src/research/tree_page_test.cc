@@ -93,13 +93,27 @@ TEST(TreePageTest, PagesAreMadeFromTheFilesOfTheRun) {  // 5.1
             R"({"sections":[{"name":"Instructions","text":"Write it."}]})");
   rig.Write(logs + "0001_draft_a1_r1_response.txt", "Here it is.");
   rig.Write(logs + "draft_prompt.json", R"({"sections":[{"name":"x","text":"An alias."}]})");
-  ASSERT_THAT(WriteTreePages(rig.services, rig.results), Succeeds());
+  rig.Write("logs/prompt_logs/0002_writeup_a1_r1_prompt.json",
+            R"({"sections":[{"name":"Instructions","text":"Write the paper."}]})");
+  rig.Write("figures/speed.png", TinyPng());
+  const std::string folder = rig.services.run_folder;
+  ASSERT_THAT(WriteStagePages(folder, rig.results.title, rig.results.stages[0]), Succeeds());
+  ASSERT_THAT(WriteRunPages({.run_folder = folder,
+                             .results = &rig.results,
+                             .usage = {.calls = 3, .cost_nano_usd = 2'000'000'000},
+                             .memory = rig.services.memory}),
+              Succeeds());
   const std::string html = rig.Read("logs/unified_tree_viz.html");
   EXPECT_THAT(html, HasSubstr("0001_draft_a1_r1"));
   EXPECT_THAT(html, HasSubstr("Write it."));
   EXPECT_THAT(html, HasSubstr("Here it is."));
   EXPECT_THAT(html, Not(HasSubstr("An alias.")));
   EXPECT_THAT(html, HasSubstr("alt=\"loss.png\""));
+  EXPECT_THAT(html, HasSubstr("<a href=\"#run\">"));
+  EXPECT_THAT(html, HasSubstr("Write the paper."));
+  EXPECT_THAT(html, HasSubstr("alt=\"speed.png\""));
+  EXPECT_THAT(html, HasSubstr("<dt>Cost</dt><dd>$2.0000</dd>"));
+  EXPECT_THAT(html, HasSubstr("calls: 3,"));
   EXPECT_THAT(html, HasSubstr("<title>Sorting &amp; &lt;speed&gt;</title>"));
   EXPECT_THAT(rig.Read("logs/stage_1_initial/tree_plot.html"), HasSubstr("1_initial"));
   EXPECT_EQ(Find(rig.ReadJson("logs/stage_1_initial/tree_data.json"), "nodes")->as_array().size(),
