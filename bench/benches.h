@@ -72,7 +72,7 @@ Status RunRenderBench();
 // research.memory of that memory alone, research.run of a run of at least 50 nodes whose calls and
 // commands take no time; research.calls: how many calls to models it made. `true` in the local
 // sandbox, start to stop, and behind unshare: research.sandbox, research.unshare, and with _cpu.
-// Wall seconds of a run of 32 nodes whose calls take 50 ms: research.slots_1, research.slots_4, by
+// Wall seconds of a run of 24 nodes whose calls take 50 ms: research.slots_1, research.slots_4, by
 // slots at once, and research.slots_1_calls. Of a run ended at its 500th node: CPU seconds
 // research.resume to its first new event and research.plain of reading its journal by SQL; bytes
 // research.memory_of_100_nodes.

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "research/inside.h"
 #include "research/languages.h"
+#include "research/run_folder.h"
 
 namespace dossier::research {
 namespace {
