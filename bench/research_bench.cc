@@ -221,7 +221,7 @@ Status MeasureSlots() {
     rig.config.num_drafts = 24;
     rig.config.stages[0] = research::StageCap{24};
     rig.config.max_parallel = parallel;
-    rig.thinks = Millis(50);
+    rig.model().Think(Millis(50));
     int waits = 0;
     rig.watch = [&](const store::Event& event) { waits += event.type == "call.replied" ? 1 : 0; };
     research::RunOrder order = rig.Order(research::RunOrder::Mode::kStart);

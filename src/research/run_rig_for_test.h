@@ -23,7 +23,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -80,7 +79,6 @@ class RunRig {
   std::map<std::string, std::string> replies;
   std::string draft = "// broken";  // what a first program says of itself
   std::string asked_file;           // each question to the model is a line of it; "": none
-  Millis thinks{0};                 // how long the model takes for each reply
 
   const std::string& folder() const { return folder_; }
   ScriptedModel& model() { return model_; }
@@ -156,7 +154,6 @@ class RunRig {
 
   std::string Reply(const ScriptedCall& call) {
     if (!asked_file.empty()) Tell(call.request.path);
-    if (thinks.count() > 0) std::this_thread::sleep_for(thinks);
     std::string_view found;
     for (const auto& [label, reply] : replies) {
       if (call.label.starts_with(label) && label.size() >= found.size()) found = label;

@@ -71,6 +71,12 @@ class ScriptedModel {
     state_->keep = State::Keep::kNothing;
   }
 
+  // How long it takes for each reply from now on.
+  void Think(Millis time) {
+    const std::lock_guard lock(state_->mutex);
+    state_->thinks = time;
+  }
+
   // What was asked so far, in order; "": all.
   std::vector<ScriptedCall> Calls(std::string_view label = {}) const {
     const std::lock_guard lock(state_->mutex);
@@ -107,6 +113,7 @@ class ScriptedModel {
     std::map<std::string, std::deque<Error>> failures;
     std::map<std::string, Answer> always;
     std::vector<ScriptedCall> calls;
+    Millis thinks{0};
     enum class Keep : std::uint8_t { kNothing, kCalls } keep = Keep::kCalls;
   };
 
@@ -132,6 +139,7 @@ class ScriptedModel {
     void Deliver(const model::Request& request, model::Sink& sink) {
       ScriptedCall call = CallOf(request);
       call.role = role_;
+      if (const Millis time = TimeOf(*state_); time.count() > 0) std::this_thread::sleep_for(time);
       Result<std::string> text = AnswerOf(*state_, call);
       if (!text) return sink.OnDone(tl::unexpected(text.error()));
       model::Reply reply;
@@ -171,6 +179,11 @@ class ScriptedModel {
       call.prompt += "\n\n" + turn.Text();
     }
     return call;
+  }
+
+  static Millis TimeOf(const State& state) {
+    const std::lock_guard lock(state.mutex);
+    return state.thinks;
   }
 
   static Result<std::string> AnswerOf(State& state, const ScriptedCall& call) {
