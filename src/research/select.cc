@@ -1,6 +1,7 @@
 #include "research/select.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -50,9 +51,24 @@ std::weak_ordering CompareSeries(const MetricSeries* a, const MetricSeries* b,
   return (*x < *y) == lower ? std::weak_ordering::greater : std::weak_ordering::less;
 }
 
+bool HaveSameNames(const Metric& a, const Metric& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const MetricSeries& x, const MetricSeries& y) { return x.name == y.name; });
+}
+
 template <typename DatasetsOf>
 std::weak_ordering Compare(const Metric& a, const Metric& b, std::string_view primary,
                            const DatasetsOf& datasets_of) {
+  if (HaveSameNames(a, b)) {  // as the nodes of most runs: no list of names is made for each pair
+    for (const bool first : {true, false}) {
+      for (std::size_t at = 0; at < a.size(); ++at) {
+        if ((a[at].name == primary) != first) continue;
+        const std::weak_ordering order = CompareSeries(&a[at], &b[at], datasets_of(a[at].name));
+        if (order != 0) return order;
+      }
+    }
+    return std::weak_ordering::equivalent;
+  }
   for (const std::string_view name : NamesOf(a, b, primary)) {
     const std::weak_ordering order =
         CompareSeries(FindSeries(a, name), FindSeries(b, name), datasets_of(name));
@@ -82,6 +98,37 @@ CommonDatasets CommonOf(const std::vector<const Node*>& nodes) {
   }
   return common;
 }
+
+std::vector<const Node*> CandidatesOf(const Tree& tree) {
+  std::vector<const Node*> nodes;
+  for (const Node& node : tree.nodes) {
+    if (IsCandidate(node)) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
+// The order of these nodes by metric, over the data sets that all of them report.
+class IsBetter {
+ public:
+  IsBetter(const std::vector<const Node*>& nodes, std::string_view primary)
+      : primary_(primary), common_(CommonOf(nodes)) {}
+
+  bool operator()(const Node* a, const Node* b) const {
+    static const Metric kNone;
+    return Compare(a->metric ? *a->metric : kNone, b->metric ? *b->metric : kNone, primary_,
+                   [this](std::string_view name) { return DatasetsOf(name); }) > 0;
+  }
+
+ private:
+  std::span<const std::string> DatasetsOf(std::string_view name) const {
+    const auto found = common_.find(name);
+    if (found == common_.end()) return {};
+    return found->second;
+  }
+
+  std::string_view primary_;
+  CommonDatasets common_;
+};
 
 // One round's choices, slot after slot.
 class Round {
@@ -214,30 +261,21 @@ std::weak_ordering CompareMetric(const Metric& a, const Metric& b,
 }
 
 std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary) {
-  std::vector<const Node*> nodes;
-  for (const Node& node : tree.nodes) {
-    if (IsCandidate(node)) nodes.push_back(&node);
-  }
-  const CommonDatasets common = CommonOf(nodes);
-  const auto datasets_of = [&](std::string_view name) {
-    const auto found = common.find(name);
-    return found == common.end() ? std::span<const std::string>()
-                                 : std::span<const std::string>(found->second);
-  };
-  static const Metric kNone;
-  const auto metric_of = [&](const Node* node) -> const Metric& {
-    return node->metric ? *node->metric : kNone;
-  };
+  std::vector<const Node*> nodes = CandidatesOf(tree);
+  const IsBetter better(nodes, primary);
   // Earlier nodes stay in front of equal ones.
-  std::stable_sort(nodes.begin(), nodes.end(), [&](const Node* a, const Node* b) {
-    return Compare(metric_of(a), metric_of(b), primary, datasets_of) > 0;
-  });
+  std::stable_sort(nodes.begin(), nodes.end(), std::cref(better));
   return nodes;
 }
 
 const Node* BestNode(const Tree& tree, std::string_view primary) {
-  const std::vector<const Node*> ranked = ByMetric(tree, primary);
-  return ranked.empty() ? nullptr : ranked.front();
+  const std::vector<const Node*> nodes = CandidatesOf(tree);
+  const IsBetter better(nodes, primary);
+  const Node* best = nodes.empty() ? nullptr : nodes.front();
+  for (const Node* node : nodes) {
+    if (better(node, best)) best = node;
+  }
+  return best;
 }
 
 }  // namespace dossier::research
