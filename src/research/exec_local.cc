@@ -22,20 +22,6 @@ namespace fs = std::filesystem;
 
 using sandbox::JailMount;
 
-// What programs of a research run look up beside the folders of the jail: other compilers, fonts
-// and TeX, MPI's settings, and what the probe reads. Absent ones are left out.
-constexpr const char* kReadable[] = {"/opt",
-                                     "/etc/os-release",
-                                     "/etc/fonts",
-                                     "/etc/matplotlibrc",
-                                     "/etc/OpenCL",
-                                     "/etc/openmpi",
-                                     "/etc/texmf",
-                                     "/var/cache/fontconfig",
-                                     "/var/lib/dpkg",
-                                     "/var/lib/texmf",
-                                     "/sys/devices/system/cpu",
-                                     "/sys/devices/system/node"};
 // Those that strict isolation has; a missing one must be named to be done without.
 constexpr std::array<std::string_view, 6> kLayers = {"process", "namespaces", "flags",
                                                      "rlimits", "landlock",   "seccomp"};
@@ -226,7 +212,7 @@ class LocalBackend final : public ExecBackend {
 
   sandbox::JailSpec Jail(const Command& command) const {
     sandbox::JailSpec jail;
-    jail.read.assign(std::begin(kReadable), std::end(kReadable));
+    jail.read.assign(std::begin(kShownPaths), std::end(kShownPaths));
     jail.mounts.push_back({spec_.workspace, spec_.mount, JailMount::Access::kWrite});
     for (const Bind& bind : spec_.binds) {
       jail.mounts.push_back({bind.host, bind.mount,

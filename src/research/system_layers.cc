@@ -42,36 +42,14 @@ constexpr Place kPlaces[] = {{"/usr", "usr"},
                              {"/var/cache/fontconfig", "var-cache-fontconfig"}};
 
 // Of apt's settings, those without accounts: never auth.conf, auth.conf.d.
-constexpr const char* kSources[] = {"/etc/apt/sources.list",
-                                    "/etc/apt/sources.list.d",
-                                    "/etc/apt/preferences",
-                                    "/etc/apt/preferences.d",
-                                    "/etc/apt/trusted.gpg",
-                                    "/etc/apt/trusted.gpg.d",
-                                    "/etc/apt/keyrings",
-                                    "/etc/apt/apt.conf.d",
-                                    "/etc/dpkg",
-                                    "/etc/debconf.conf",
-                                    "/etc/debian_version",
-                                    "/etc/os-release",
-                                    "/etc/fonts",
-                                    "/etc/matplotlibrc",
-                                    "/etc/OpenCL",
-                                    "/etc/openmpi",
-                                    "/etc/texmf",
-                                    "/etc/ca-certificates.conf",
-                                    "/etc/ca-certificates",
-                                    "/etc/ssl/openssl.cnf",
-                                    "/etc/ucf.conf",
-                                    "/etc/adduser.conf",
-                                    "/etc/deluser.conf",
-                                    "/etc/login.defs",
-                                    "/var/lib/dpkg",
-                                    "/var/lib/apt/lists",
-                                    "/var/lib/apt/extended_states",
-                                    "/var/lib/texmf",
-                                    "/var/cache/fontconfig",
-                                    "/opt"};
+constexpr const char* kSources[] = {
+    "/etc/apt/sources.list",  "/etc/apt/sources.list.d",     "/etc/apt/preferences",
+    "/etc/apt/preferences.d", "/etc/apt/trusted.gpg",        "/etc/apt/trusted.gpg.d",
+    "/etc/apt/keyrings",      "/etc/apt/apt.conf.d",         "/etc/dpkg",
+    "/etc/debconf.conf",      "/etc/debian_version",         "/etc/ca-certificates.conf",
+    "/etc/ca-certificates",   "/etc/ssl/openssl.cnf",        "/etc/ucf.conf",
+    "/etc/adduser.conf",      "/etc/deluser.conf",           "/etc/login.defs",
+    "/var/lib/apt/lists",     "/var/lib/apt/extended_states"};
 
 constexpr std::string_view kScript = "data/research/system_skeleton.sh";
 constexpr std::string_view kInside = "/skeleton";
@@ -112,7 +90,8 @@ bool IsEmpty(const std::string& folder) {
 
 sandbox::JailSpec MakerJail(const std::string& folder) {
   sandbox::JailSpec jail;
-  jail.read.assign(std::begin(kSources), std::end(kSources));
+  jail.read.assign(std::begin(kShownPaths), std::end(kShownPaths));
+  jail.read.insert(jail.read.end(), std::begin(kSources), std::end(kSources));
   const std::vector<std::string> known = sandbox::SystemFolders(sandbox::JailNetwork::kAny);
   jail.system = known;  // names of hosts and certificates too, but no network
   jail.mounts = {{folder, std::string(kInside), JailMount::Access::kWrite}};

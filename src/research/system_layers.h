@@ -32,6 +32,21 @@
 
 namespace dossier::research {
 
+// What programs of a research run look up beside the folders of the jail: other compilers, fonts
+// and TeX, MPI's settings, and what the probe reads. Absent ones are left out.
+inline constexpr const char* kShownPaths[] = {"/opt",
+                                              "/etc/os-release",
+                                              "/etc/fonts",
+                                              "/etc/matplotlibrc",
+                                              "/etc/OpenCL",
+                                              "/etc/openmpi",
+                                              "/etc/texmf",
+                                              "/var/cache/fontconfig",
+                                              "/var/lib/dpkg",
+                                              "/var/lib/texmf",
+                                              "/sys/devices/system/cpu",
+                                              "/sys/devices/system/node"};
+
 // To whom a node's files belong: the user, or the owner of a workspace that root works in.
 struct FileOwner {
   uid_t uid;
