@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "base/user_folders.h"
 #include "cli/asset_folders.h"
 #include "cli/failure.h"
@@ -40,11 +41,6 @@ constexpr Word<recursion::Profile> kProfiles[] = {{"auto", recursion::Profile::k
 constexpr Word<recursion::Forcing> kForcings[] = {{"full", recursion::Forcing::kFull},
                                                   {"reference", recursion::Forcing::kReference},
                                                   {"none", recursion::Forcing::kNone}};
-constexpr Word<recursion::QuestionHint> kKinds[] = {
-    {"auto", recursion::QuestionHint::kAuto},
-    {"lookup", recursion::QuestionHint::kLookup},
-    {"aggregate", recursion::QuestionHint::kAggregate},
-    {"open", recursion::QuestionHint::kOpen}};
 constexpr Word<recursion::BlockPolicy> kBlocks[] = {
     {"until-error", recursion::BlockPolicy::kUntilError},
     {"all", recursion::BlockPolicy::kAll},
@@ -113,7 +109,6 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   request.mode = Pick(kModes, arguments.mode);
   request.profile = Pick(kProfiles, arguments.profile);
   request.forcing = Pick(kForcings, arguments.forcing);
-  request.question_kind = Pick(kKinds, arguments.question_kind);
   request.blocks = Pick(kBlocks, arguments.blocks);
   request.cache = Pick(kCaches, arguments.cache);
   request.compacting = Pick(kCompactings, arguments.compaction);
@@ -126,6 +121,7 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   request.limits.usd = arguments.max_cost;
   request.limits.errors = arguments.max_errors;
   request.limits.output_chars = arguments.max_output_chars;
+  request.sub_max_output = arguments.sub_max_output;
   if (!arguments.max_time.empty()) {
     auto time = ParseDuration(arguments.max_time);
     if (!time) {
@@ -169,6 +165,15 @@ int WriteAnswer(const AskArguments& arguments, const recursion::Outcome& outcome
   return out.good() ? outcome.exit_code() : 141;
 }
 
+std::string ShownOnOneLine(std::string_view text) {
+  constexpr std::size_t kShown = 200;  // code points
+  std::string line(utf8::Prefix(text, kShown));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return line.size() < text.size() ? line + "…" : line;
+}
+
 void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std::ostream& err) {
   const bool stopped = outcome.status == recursion::RunStatus::kInterrupted;
   if (outcome.error && !stopped) PrintError(err, *outcome.error);
@@ -181,15 +186,25 @@ void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std
   }
   switch (outcome.status) {
     case recursion::RunStatus::kExtracted:
-      PrintWarning(err, "a limit was reached; this is the model's best answer so far (exit 10)");
+      PrintWarning(err, outcome.limits_hit.empty()
+                            ? "the work was ended early; this is the model's best answer so far "
+                              "(exit 10)"
+                            : "a limit was reached; this is the model's best answer so far "
+                              "(exit 10)");
       break;
     case recursion::RunStatus::kPartial:
-      PrintWarning(err, "this answer is a draft or a part, not confirmed (exit 13)");
+      PrintWarning(err, fmt::format("this answer is not confirmed{}{} (exit 13)",
+                                    outcome.evidence.doubts.empty() ? "" : ": ",
+                                    Join(outcome.evidence.doubts, " ")));
       break;
     case recursion::RunStatus::kNone:
       if (!outcome.error) {
         err << "dossier: no answer was found; `dossier runs show " << outcome.run
             << "` shows what was tried\n";
+        if (!outcome.last_output.empty()) {
+          err << "dossier: the last output, which nobody called an answer: "
+              << ShownOnOneLine(outcome.last_output) << "\n";
+        }
       }
       break;
     case recursion::RunStatus::kInterrupted:
@@ -321,7 +336,6 @@ void AddAskCommand(CLI::App& ask, AskArguments* arguments) {
   choice("--mode", arguments->mode, Words(kModes), "one plain call, or code in a sandbox");
   choice("--profile", arguments->profile, Words(kProfiles), "prompts and limits for the model");
   choice("--forcing", arguments->forcing, Words(kForcings), "which policies hold");
-  choice("--question-kind", arguments->question_kind, Words(kKinds), "what is asked for");
   choice("--blocks", arguments->blocks, Words(kBlocks), "which blocks of a reply run");
   choice("--cache", arguments->cache, Words(kCaches), "replies of sub-calls asked before");
   choice("--compaction", arguments->compaction, Words(kCompactings),
@@ -355,6 +369,10 @@ void AddAskCommand(CLI::App& ask, AskArguments* arguments) {
   ask.add_option("--max-errors", arguments->max_errors, "turns in a row whose code failed")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
+      ->group(limits);
+  ask.add_option("--sub-max-output", arguments->sub_max_output,
+                 "tokens of a sub-call's reply, without its thinking (the model's own limit)")
+      ->check(CLI::PositiveNumber)
       ->group(limits);
   ask.add_option("--max-output-chars", arguments->max_output_chars,
                  "shown of a block (20000 large, 4000 small)")

@@ -22,7 +22,7 @@ struct AskArguments {
   std::vector<std::string> contexts;  // -c
   std::vector<std::string> texts;     // --context-text
   bool recurse = false;               // -r
-  std::string mode = "auto", profile = "auto", forcing = "full", question_kind = "auto";
+  std::string mode = "auto", profile = "auto", forcing = "full";
   std::string blocks = "until-error", dialect = "python";
   int max_depth = 1;
   std::optional<int> votes;
@@ -33,6 +33,7 @@ struct AskArguments {
   std::string max_time;
   int max_errors = 5;
   std::optional<std::size_t> max_output_chars;
+  std::optional<std::int64_t> sub_max_output;
   std::optional<std::uint64_t> seed;
   std::string cache = "on";
   std::string compaction = "auto";

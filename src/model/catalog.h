@@ -36,6 +36,8 @@ struct Entry {
   std::optional<std::int64_t> price_input, price_cached, price_output;
   bool streaming = true, json_schema = false, grammar = false, sampling = true;
   bool tools = false, vision = false, thinking = false;
+  // What a reply may spend on thinking before its text begins, on top of the text's own cap.
+  std::int64_t thinking_tokens = 0;
   std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
   std::string as_of, source;
   bool known = true;  // false: the conservative entry of MOD-41

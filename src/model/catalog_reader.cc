@@ -12,6 +12,10 @@ void ReadStatus(const Node& node, std::string& out) {
 }
 
 // Keys by which any map of facts may say its own date, source and status (ASM-90).
+// For a model that thinks and whose entry does not say how much: the smaller of the allowances that
+// providers suggest for ordinary work.
+constexpr std::int64_t kThinkingTokens = 8'192;
+
 constexpr const char* kFactKeys[] = {"as_of", "source", "status"};
 
 void CheckDate(const Node& node) {
@@ -70,8 +74,8 @@ void ReadTurnRules(const Node& node, assembly::Capability& capability) {
 void ReadCapabilities(const Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node,
-            {"streaming", "tools", "json_schema", "grammar", "vision", "thinking", "system_role",
-             "assistant_first", "merge_same_role", "late_system", "prefill", "user_after_tool",
+            {"streaming", "tools", "json_schema", "grammar", "vision", "thinking", "thinking_tokens",
+             "system_role", "assistant_first", "merge_same_role", "late_system", "prefill", "user_after_tool",
              "tool_results", "image", "sampling", "max_tokens_name", "as_of", "source", "status"});
   assembly::Capability& capability = entry.capability;
   ReadFlag(node["streaming"], entry.streaming);
@@ -80,6 +84,8 @@ void ReadCapabilities(const Node& node, Entry& entry) {
   ReadFlag(node["grammar"], entry.grammar);
   ReadFlag(node["vision"], entry.vision);
   ReadFlag(node["thinking"], entry.thinking);
+  if (entry.thinking) entry.thinking_tokens = kThinkingTokens;
+  ReadCount(node["thinking_tokens"], entry.thinking_tokens);
   ReadOneOf(node["system_role"], {"field", "message", "developer", "none"}, capability.system_role);
   ReadTurnRules(node, capability);
   ReadCount(node["image"], capability.image_tokens);

@@ -18,6 +18,8 @@ std::string_view PurposeName(Purpose purpose) {
       return "repair";
     case Purpose::kCompact:
       return "compact";
+    case Purpose::kClassify:
+      return "classify";
     case Purpose::kTest:
       return "test";
   }

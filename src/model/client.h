@@ -24,7 +24,17 @@
 
 namespace dossier::model {
 
-enum class Purpose { kRoot, kDirect, kSubcall, kMap, kExtract, kRepair, kCompact, kTest };
+enum class Purpose {
+  kRoot,
+  kDirect,
+  kSubcall,
+  kMap,
+  kExtract,
+  kRepair,
+  kCompact,
+  kClassify,  // what kind of answer a question asks for
+  kTest
+};
 std::string_view PurposeName(Purpose purpose);  // "root"
 
 struct Sampling {

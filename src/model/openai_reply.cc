@@ -72,6 +72,13 @@ const Json* FirstChoice(const Json& value) {
   return nullptr;
 }
 
+// The words of a refusal; the reply then ends like a filtered one.
+std::string ReadRefusal(const Json& message, Reply& reply) {
+  std::string refusal(FindString(message, "refusal").value_or(""));
+  if (!refusal.empty()) reply.finish = Finish::kFilter;
+  return refusal;
+}
+
 void ReadToolCalls(const Json& message, Reply& reply) {
   const Json* calls = Find(message, "tool_calls");
   if (!calls || !calls->is_array()) return;
@@ -109,6 +116,7 @@ Result<Reply> ParseOpenAiReply(std::string_view body) {
   ReadToolCalls(*message, reply);
   const auto reason = FindString(*choice, "finish_reason");
   reply.finish = reason ? FinishOf(*reason) : Finish::kOther;
+  reply.text += ReadRefusal(*message, reply);
   if (const Json* logprobs = Find(*choice, "logprobs"); logprobs && !logprobs->is_null()) {
     reply.provider_data.as_object()["logprobs"] = *logprobs;
   }
@@ -154,13 +162,15 @@ Result<std::string> OpenAiStream::Add(std::string_view data) {
       }
     }
     text = ContentText(Find(*delta, "content"));
+    refused_ |= !FindString(*delta, "refusal").value_or("").empty();
+    text += FindString(*delta, "refusal").value_or("");
     const std::string thinking = ThinkingText(*delta);
     started_ |= !text.empty() || !thinking.empty();
     reply_.text += text;
     reply_.thinking += thinking;
   }
   if (const auto reason = FindString(*choice, "finish_reason")) {
-    reply_.finish = FinishOf(*reason);
+    reply_.finish = refused_ ? Finish::kFilter : FinishOf(*reason);
     finished_ = true;
   }
   return text;

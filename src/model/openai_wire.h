@@ -17,6 +17,8 @@ class OpenAiStream final : public ReplyStream {
 
  private:
   Status AddToolCall(const Json& delta);
+
+  bool refused_ = false;  // the text is the words of a refusal
 };
 
 }  // namespace dossier::model

@@ -10,6 +10,7 @@ bool IsSound(const Offer& offer) { return offer.doubt.empty(); }
 }  // namespace
 
 std::optional<Offer> Ballot::Count(Offer offer, std::string_view printed, Chance chance) {
+  ++counted_;
   if (wanted_ <= 1 || (chance == Chance::kLast && candidates_.empty())) {
     end_ = End::kAgreed;
     return offer;

@@ -34,7 +34,9 @@ class Ballot {
   std::optional<Offer> Count(Offer offer, std::string_view printed, Chance chance);
 
   bool empty() const { return candidates_.empty(); }
-  std::size_t size() const { return candidates_.size(); }
+  // Attempts that were counted, and how many of them gave the answer that decided.
+  std::size_t size() const { return counted_; }
+  int agreeing() const { return end_ == End::kAgreed && counted_ > 1 ? 2 : 1; }
   End end() const { return end_; }
   // Ends the vote with the answers there are; at least one.
   Offer CutShort();
@@ -50,6 +52,7 @@ class Ballot {
   const int wanted_;
   const std::string question_;
   std::vector<Candidate> candidates_;
+  std::size_t counted_ = 0;
   End end_ = End::kOpen;
 };
 

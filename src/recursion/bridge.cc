@@ -1,5 +1,7 @@
 #include "recursion/bridge.h"
 
+#include <limits>
+
 #include "recursion/document_arguments.h"
 
 namespace dossier::recursion {
@@ -38,6 +40,7 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
     std::string raw;
     auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
     if (value) {
+      NoteRead(call.method, call.args, *value);
       reply->Ok(std::move(*value), std::move(raw));
     } else {
       const SubcallFailure failure = FailureOf(value.error());
@@ -46,6 +49,25 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
   };
   if (quick) return serve();
   tasks_.Run(std::move(serve));
+}
+
+void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Json& value) {
+  const auto document = static_cast<std::size_t>(FindInt(Json(args), "ctx").value_or(0));
+  if (method == "records") {
+    const JsonObject rows{{"ctx", document},
+                          {"from", FindInt(value, "first").value_or(0)},
+                          {"to", FindInt(value, "next").value_or(0)}};
+    std::string unused;
+    const auto span = documents_.Handle("record_span", rows, &unused, {});
+    if (!span) return;
+    const auto at = FindInt(*span, "at"), length = FindInt(*span, "len");
+    if (at && length) {
+      coverage_.AddReadByCode(document, static_cast<std::uint64_t>(*at),
+                              static_cast<std::uint64_t>(*length));
+    }
+  } else if (method == "grep" || method == "search" || method == "count") {
+    coverage_.AddReadByCode(document, 0, std::numeric_limits<std::uint64_t>::max());
+  }
 }
 
 // A write may wait for another process: not on the session's thread.

@@ -22,10 +22,11 @@ class Bridge final : public sandbox::BridgeHandler {
  public:
   // `moved` is what `history` shows; `turn` says which turn runs, for budget(). All must outlive
   // it.
-  Bridge(RunState& run, DocumentService& documents, Subcalls& subcalls, const MovedTurns& moved,
-         std::function<int()> turn)
+  Bridge(RunState& run, DocumentService& documents, Subcalls& subcalls, Coverage& coverage,
+         const MovedTurns& moved, std::function<int()> turn)
       : run_(run),
         documents_(documents),
+        coverage_(coverage),
         subcalls_(subcalls),
         map_(run, subcalls, documents),
         moved_(moved),
@@ -36,11 +37,14 @@ class Bridge final : public sandbox::BridgeHandler {
  private:
   void Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
+  // What of the context an answered request has let code read.
+  void NoteRead(std::string_view method, const JsonObject& args, const Json& value);
   Json BudgetValue() const;
   void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;
 
   RunState& run_;
   DocumentService& documents_;
+  Coverage& coverage_;
   Subcalls& subcalls_;
   MapCall map_;
   const MovedTurns& moved_;

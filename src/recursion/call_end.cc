@@ -26,18 +26,26 @@ std::optional<std::string> CallLoop::Exhausted() const {
 
 // What every end has in common.
 CallResult CallLoop::Ended(RunStatus status) {
+  TakeTally();
+  if (all_subcalls_.failed() > 0) {
+    JsonObject kinds;
+    for (const auto& [kind, count] : all_subcalls_.failures) kinds[kind] = count;
+    run_.log.Warn(0, "subcalls_failed",
+                  Json(JsonObject{{"sent", all_subcalls_.sent},
+                                  {"failed", all_subcalls_.failed()},
+                                  {"kinds", std::move(kinds)}}));
+  }
   return {.status = status,
           .turns = std::min(turn_, run_.iterations()),
           .limits_hit = std::move(limits_hit_),
-          .compactions = room_.done(),
-          .coverage_gate = gates_.coverage_state()};
+          .compactions = room_.done()};
 }
 
 CallResult CallLoop::Finish(Offer offer, RunStatus status) {
-  run_.log.Add(0, "answer.accepted",
-               {{"source", SourceName(offer.source)}, {"status", RunStatusName(status)}});
-  if (!offer.doubt.empty()) run_.log.Warn(0, "answer_not_grounded", Json(offer.doubt));
   CallResult result = Ended(status);
+  NoteDoubt(offer, &result);
+  run_.log.Add(0, "answer.accepted",
+               {{"source", SourceName(offer.source)}, {"status", RunStatusName(result.status)}});
   result.source = offer.source;
   result.text = std::move(offer.text);
   result.value = std::move(offer.value);
@@ -47,15 +55,29 @@ CallResult CallLoop::Finish(Offer offer, RunStatus status) {
 // Ends the vote with the answers there are.
 CallResult CallLoop::FinishVotes(std::string_view why) {
   run_.log.Warn(0, "votes_incomplete", Json(why));
-  return Finish(ballot_.CutShort(), RunStatus::kFinal);
+  return Finish(ballot_.CutShort(), RunStatus::kPartial);
+}
+
+// An answer that failed a check is printed, but never as final.
+void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
+  static constexpr std::pair<std::string_view, std::string_view> kCodes[] = {
+      {"unexplored", "unexplored"},     {"subcalls", "answer_lacks_subcalls"},
+      {"kind", "answer_of_wrong_kind"}, {"empty", "answer_empty"},
+      {"grounding", "answer_not_grounded"}, {"near", "answer_not_near"}};
+  result->attempts = std::max(1, static_cast<int>(ballot_.size()));
+  result->agreeing = ballot_.agreeing();
+  if (offer.doubt.empty()) return;
+  if (result->status == RunStatus::kFinal) result->status = RunStatus::kPartial;
+  result->doubts.push_back(offer.doubt);
+  for (const auto& [check, code] : kCodes) {
+    if (offer.failed_check == check) run_.log.Warn(0, std::string(code), Json(offer.doubt));
+  }
 }
 
 CallResult CallLoop::KeepDraft(RunStatus status, std::optional<Error> error) {
   CallResult result = Ended(status);
   result.error = std::move(error);
-  if (!draft_ && evidence_.printed_value()) {
-    draft_ = Offer{.text = *evidence_.printed_value(), .source = Source::kDraft};
-  }
+  if (!evidence_.shown().empty()) result.last_output = TrimSpace(evidence_.shown().back());
   if (draft_ && !draft_->text.empty()) {
     result.source = Source::kDraft;
     result.text = std::move(draft_->text);
@@ -91,6 +113,10 @@ CallResult CallLoop::Close(const std::string& reason) {
   auto offer = ReadClosing(*reply);
   if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);
   offer->source = Source::kExtract;
+  if (IsCut(*reply)) {
+    run_.log.Warn(0, "reply_cut", Json("the closing reply was cut"));
+    return Finish(std::move(*offer), RunStatus::kPartial);
+  }
   return Finish(std::move(*offer), RunStatus::kExtracted);
 }
 

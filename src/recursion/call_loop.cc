@@ -14,29 +14,12 @@ std::string MemoryText(const RunState& run) {
   return run.shown_memory.text.empty() ? "(nothing yet)" : run.shown_memory.text;
 }
 
-QuestionKind KindOf(const Request& request) {
-  switch (request.question_kind) {
-    case QuestionHint::kAuto:
-      break;
-    case QuestionHint::kLookup:
-      return QuestionKind::kLookup;
-    case QuestionHint::kAggregate:
-      return QuestionKind::kAggregate;
-    case QuestionHint::kOpen:
-      return QuestionKind::kOpen;
-  }
-  return Classify(request.question);
-}
-
 GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
   return {.forcing = run.request.forcing,
           .profile = run.profile,
-          .kind = KindOf(run.request),
           .question = run.request.question,
           .hint_values = metadata.hint_values,
-          .context_chars = metadata.characters,
-          .context_records = metadata.records,
-          .depth = run.request.limits.depth};
+          .context_chars = metadata.characters};
 }
 
 TranscriptStyle MakeTranscriptStyle(const RunState& run) {
@@ -106,19 +89,22 @@ std::optional<CallResult> CallLoop::EndOfTurn(TurnEnd end) {
 
 // The result if the vote is decided; else another attempt starts.
 std::optional<CallResult> CallLoop::TakeVote(Offer offer) {
-  auto decided = ballot_.Count(std::move(offer), Join(evidence_.printed(), "\n"),
+  auto decided = ballot_.Count(std::move(offer), Join(evidence_.shown(), "\n"),
                                LastChance() ? Ballot::Chance::kLast : Ballot::Chance::kMore);
   if (!decided) {
     StartAfresh();
     return std::nullopt;
   }
+  RunStatus status = RunStatus::kFinal;
   if (ballot_.end() == Ballot::End::kDisagreed) {
     run_.log.Warn(0, "votes_disagree",
                   Json(fmt::format("{0} attempts gave {0} different answers", ballot_.size())));
+    status = RunStatus::kPartial;
   } else if (ballot_.end() == Ballot::End::kCutShort) {
     run_.log.Warn(0, "votes_incomplete", Json("no turn is left for another attempt"));
+    status = RunStatus::kPartial;
   }
-  return Finish(std::move(*decided), RunStatus::kFinal);
+  return Finish(std::move(*decided), status);
 }
 
 // A small model that failed twice repeats itself in ever new words: the failed turns leave the
@@ -140,7 +126,7 @@ void CallLoop::StartAfresh() {
 CallLoop::TurnEnd CallLoop::Turn() {
   auto prompt = AssembleTurn();
   if (!prompt) return {.error = prompt.error()};
-  auto reply = AskRoot(run_, *prompt, {.turn = turn_, .attempt = attempt_});
+  auto reply = AskTurn(*prompt);
   if (!reply) return {.error = reply.error()};
   // What was sent joins the history as it was sent: prefixes stay equal (REC-9, REC-74).
   if (!transcript_.empty() && !prompt->messages.turns.empty()) {
@@ -148,6 +134,20 @@ CallLoop::TurnEnd CallLoop::Turn() {
   }
   transcript_.AddReply(turn_, TrimSpace(reply->text).empty() ? "(empty reply)" : reply->text);
   return Act(*reply);
+}
+
+// A small model that is cut repeats itself: it gets another turn instead of more room.
+Result<model::Reply> CallLoop::AskTurn(const assembly::Assembled& prompt) {
+  RootRequest about{.turn = turn_, .attempt = attempt_, .grammar = ReplyGrammar()};
+  auto reply = AskRoot(run_, prompt, about);
+  if (!reply || !IsCut(*reply) || run_.small()) return reply;
+  const std::int64_t most = run_.options.root.entry.capability.max_output;
+  about.max_output = std::min(most, run_.reserve_output() * 4);
+  run_.log.Warn(0, "reply_cut", Json(fmt::format("turn {}: the reply was cut, and asked for again",
+                                                 turn_)));
+  auto again = AskRoot(run_, prompt, about);
+  // Without another attempt, what is there of the first one is what there is.
+  return again ? std::move(again) : std::move(reply);
 }
 
 Result<assembly::Assembled> CallLoop::FirstPrompt() {
@@ -184,6 +184,19 @@ Result<assembly::Assembled> CallLoop::AssembleTurn() {
   }
   request_note_.clear();
   return room_.Assemble("turn", values, {.turn = turn_, .attempt = attempt_});
+}
+
+// A small model's first reply is one code block, later ones a block or a final line: otherwise it
+// guesses before it has seen anything, or writes about the task. Passages may hold the answer.
+std::string CallLoop::ReplyGrammar() const {
+  if (!run_.small() || !run_.options.root.entry.grammar) return {};
+  constexpr std::string_view kBlock =
+      "block ::= \"```python\\n\" line+ \"```\"\n"
+      "line ::= [^`\\n] [^\\n]* \"\\n\" | \"\\n\"\n";
+  if (!evidence_.printed_anything() && metadata_.passages.empty()) {
+    return fmt::format("root ::= block\n{}", kBlock);
+  }
+  return fmt::format("root ::= block | final\nfinal ::= \"FINAL: \" [^\\n]+\n{}", kBlock);
 }
 
 std::string CallLoop::BudgetLine() const {

@@ -35,7 +35,6 @@ struct Metadata {
   std::string access;  // small models: which name holds the data, in one or two sentences
   std::vector<std::string> hint_values;  // for the grounding gate
   std::uint64_t characters = 0;
-  std::uint64_t records = 0;  // of all documents; 0: not all of it is records
 };
 
 struct CallResult {
@@ -47,7 +46,9 @@ struct CallResult {
   std::vector<LimitHit> limits_hit;
   std::vector<Compacted> compactions;
   std::optional<Error> error;
-  std::string coverage_gate;
+  int attempts = 1, agreeing = 1;
+  std::vector<std::string> doubts;
+  std::string last_output;  // where no answer was handed in
 };
 
 class CallLoop {
@@ -90,10 +91,14 @@ class CallLoop {
   std::map<std::string, std::string> Values() const;
   std::string BudgetLine() const;
 
+  // The reply to the turn's prompt; one that was cut is asked for again once, with more room.
+  Result<model::Reply> AskTurn(const assembly::Assembled& prompt);
+
   // call_turn.cc: what is done with one reply.
   Status NeedWorkbench();
   TurnEnd Act(const model::Reply& reply);
   Extraction Extract(const model::Reply& reply);
+  TurnEnd CutTwice(const BareAnswer& bare);
   TurnEnd RunBlocks(const Extraction& extraction, const BareAnswer& bare);
   BlockEnd RunBlock(const CodeBlock& block, Feedback* feedback);
   Result<sandbox::BlockResult> Execute(const std::string& code);
@@ -103,11 +108,15 @@ class CallLoop {
   std::optional<Offer> Resolve(const BareAnswer& bare, Feedback* feedback);
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);
-  GateSituation Situation() const;
+  void TakeTally();
+  GateSituation Situation(std::string_view answer);
+  AnswerKind WantedKind();
+  std::string ReplyGrammar() const;
   FeedbackStyle Style() const;
 
   // call_end.cc: how a call ends.
   CallResult FinishVotes(std::string_view why);
+  void NoteDoubt(const Offer& offer, CallResult* result) const;
   CallResult Finish(Offer offer, RunStatus status);
   CallResult Close(const std::string& reason);
   std::optional<Offer> ReadClosing(const model::Reply& reply);
@@ -138,7 +147,11 @@ class CallLoop {
   std::string short_results_;                     // what will stand for it once it is old
   std::string request_note_;                      // instead of the reminder, once
   std::vector<sandbox::VariableInfo> variables_;  // behind the newest block
-  std::optional<Offer> draft_;
+  std::optional<Offer> draft_;  // the newest answer that was handed in and not accepted
+  std::optional<AnswerKind> wanted_;  // unset: not asked yet
+  WordRarity rarity_;                 // of the question and the answer that is weighed
+  SubcallTally untold_, all_subcalls_;  // those that no feedback has told of; those of the call
+  enum class AskedAgain { kNo, kYes } cut_asked_again_ = AskedAgain::kNo;
   bool asked_is_it_ = false;
   std::vector<LimitHit> limits_hit_;
 };

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "recursion/call_loop.h"
+#include "recursion/direct.h"
 #include "recursion/reply_text.h"
 #include "recursion/root_request.h"
 
@@ -41,11 +42,6 @@ FeedbackStyle ShortStyle(FeedbackStyle style) {
   return style;
 }
 
-// Values that code hands over by themselves stand on the data they were computed from.
-bool IsComputed(Source source) {
-  return source == Source::kFinalVar || source == Source::kAnswerDict || source == Source::kSubmit;
-}
-
 }  // namespace
 
 Status CallLoop::NeedWorkbench() {
@@ -80,18 +76,36 @@ Extraction CallLoop::Extract(const model::Reply& reply) {
 CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
   const Extraction extraction = Extract(reply);
   BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
+  if (IsCut(reply)) {
+    if (extraction.blocks.empty() && !run_.small()) return CutTwice(bare);
+    bare = {};  // its end is missing
+    return extraction.blocks.empty() ? WithoutCode(extraction, bare)
+                                     : RunBlocks(extraction, bare);
+  }
   if (run_.small() && bare.form == BareAnswer::Form::kNone && extraction.blocks.empty()) {
     bare = FindBareAnswer(WithoutFenceLines(reply.text), size());
   }
-  const bool stalled = stall_.Note({.characters = utf8::CodePoints(StripThinking(reply.text).text),
-                                    .has_code = !extraction.blocks.empty()});
+  const int ran_before = blocks_run_;
   TurnEnd end =
       extraction.blocks.empty() ? WithoutCode(extraction, bare) : RunBlocks(extraction, bare);
-  if (stalled && !end.accepted && !end.error && end.stop_reason.empty()) {
-    run_.log.Warn(0, "stalled");
-    end.stop_reason = "three replies in a row brought the work no further";
+  if (end.accepted || end.error || !end.stop_reason.empty()) return end;
+  const std::string_view stalled = stall_.Note(
+      {.ran = blocks_run_ > ran_before ? StallWatch::Ran::kBlocks : StallWatch::Ran::kNothing,
+       .output = results_});
+  if (!stalled.empty()) {
+    run_.log.Warn(0, "stalled", Json(stalled));
+    end.stop_reason = stalled;
   }
   return end;
+}
+
+// The reply was cut with more room, too: what there is of an answer is handed on as a part of one.
+CallLoop::TurnEnd CallLoop::CutTwice(const BareAnswer& bare) {
+  run_.log.Warn(0, "reply_cut", Json(fmt::format("turn {}: the reply was cut twice", turn_)));
+  if (bare.form != BareAnswer::Form::kNone && bare.form != BareAnswer::Form::kFinalVar) {
+    draft_ = Offer{.text = bare.text, .source = Source::kDraft};
+  }
+  return {.error = Error{ErrorCode::kPartial, "the model's reply was cut twice"}};
 }
 
 CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAnswer& bare) {
@@ -148,6 +162,7 @@ CallLoop::BlockEnd CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback
   NoteResult(block.code, *result, feedback);
   BlockEnd end{.kind = KindOf(*result)};
   if (result->answer) {
+    evidence_.AddHanded(*result);
     end.offer = Offer{.text = result->answer->text,
                       .source = SourceOf(result->answer->form),
                       .value = result->answer->value};
@@ -207,7 +222,10 @@ void CallLoop::NoteResult(const std::string& code, const sandbox::BlockResult& r
   }
   const bool clean =
       result.status == sandbox::BlockStatus::kOk || result.status == sandbox::BlockStatus::kFinal;
-  if (clean && !result.error) evidence_.AddClean(code, result.out + "\n" + result.last);
+  if (clean && !result.error) evidence_.AddClean(code, result);
+  for (const sandbox::ReadPart& part : result.read) {
+    bench_->coverage().AddReadByCode(part.context, part.at, part.length);
+  }
   if (result.draft && !result.draft->empty()) {
     draft_ = Offer{.text = *result.draft, .source = Source::kDraft};
   }
@@ -226,10 +244,10 @@ CallLoop::TurnEnd CallLoop::WithoutCode(const Extraction& extraction, const Bare
       return Decide(std::move(*offer), &feedback);
     }
   }
-  const auto& value = evidence_.printed_value();
-  if (run_.small() && value && !asked_is_it_) {
+  const auto value = run_.small() && !asked_is_it_ ? evidence_.PrintedValue(WantedKind())
+                                                   : std::optional<std::string>();
+  if (value) {
     asked_is_it_ = true;
-    draft_ = Offer{.text = *value, .source = Source::kDraft};
     if (auto text = run_.prompts.Text(
             "is_it", {{"question", run_.request.question}, {"value", *value}}, run_.boundary)) {
       request_note_ = *text;
@@ -269,27 +287,64 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
   return std::nullopt;
 }
 
-GateSituation CallLoop::Situation() const {
-  return {.clean_blocks = evidence_.clean_blocks(),
-          .last_chance =
-              LastChance() ? GateSituation::LastChance::kYes : GateSituation::LastChance::kNo,
-          .coverage = bench_ ? bench_->coverage().Share() : 0.0,
-          .subcalls = bench_ && bench_->coverage().used() ? GateSituation::SubcallsUsed::kYes
-                                                          : GateSituation::SubcallsUsed::kNo,
-          .printed = &evidence_.printed()};
+// What kind of answer the question wants, by the small model's own word: it reads every language.
+AnswerKind CallLoop::WantedKind() {
+  if (wanted_) return *wanted_;
+  wanted_ = AnswerKind::kUnknown;
+  if (!run_.small() || !run_.options.root.entry.grammar) return *wanted_;
+  auto prompt = run_.prompts.Assemble("answer_kind", run_.options.root,
+                                      {{"question", run_.request.question}}, {}, run_.boundary, 8);
+  if (!prompt) return *wanted_;
+  auto reply = AskRoot(
+      run_, *prompt,
+      {.purpose = model::Purpose::kClassify,
+       .turn = turn_,
+       .max_output = 8,
+       .grammar = "root ::= \"number\" | \"name\" | \"yes or no\" | \"date\" | \"sentence\""});
+  if (reply) {
+    wanted_ = TrimSpace(reply->text) == "number" ? AnswerKind::kNumber : AnswerKind::kOther;
+  }
+  return *wanted_;
+}
+
+void CallLoop::TakeTally() {
+  if (!bench_) return;
+  const SubcallTally tally = bench_->subcalls().Take();
+  untold_.Add(tally);
+  all_subcalls_.Add(tally);
+}
+
+GateSituation CallLoop::Situation(std::string_view answer) {
+  using Explored = GateSituation::Explored;
+  const bool read = evidence_.touched_data() || (bench_ && bench_->coverage().used());
+  GateSituation situation{
+      .last_chance = LastChance() ? GateSituation::LastChance::kYes : GateSituation::LastChance::kNo,
+      .explored = read ? Explored::kYes : Explored::kNo,
+      .shown = &evidence_.shown(),
+      .unmatched = &evidence_.unmatched(),
+      .passages = metadata_.passages,
+      .wanted = WantedKind()};
+  // Where the answer stands in running text, how rare its words are tells what it is about.
+  if (run_.small() && !metadata_.passages.empty()) {
+    rarity_ = MeasureContextWords(run_, fmt::format("{}\n{}", run_.request.question, answer));
+    situation.rarity = &rarity_;
+  }
+  TakeTally();
+  if (untold_.failed() > 0) situation.failed_subcalls = untold_.ToText();
+  return situation;
 }
 
 CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
   run_.log.Add(0, "answer.offered",
                {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
   if (offer.source == Source::kPartial) return {.accepted = std::move(offer)};
-  GateSituation situation = Situation();
-  std::vector<std::string> printed = evidence_.printed();
-  if (IsComputed(offer.source)) printed.push_back(offer.text);
-  situation.printed = &printed;
+  const GateSituation situation = Situation(offer.text);
   const auto refusal = gates_.Check(offer.text, situation);
   if (!refusal) {
-    offer.doubt = gates_.Doubt(offer.text, situation);
+    if (auto doubt = gates_.Doubt(offer.text, situation)) {
+      offer.failed_check = std::move(doubt->gate);
+      offer.doubt = std::move(doubt->reason);
+    }
     return {.accepted = std::move(offer)};
   }
   run_.log.Add(0, "answer.refused", {{"gate", refusal->gate}, {"reason", refusal->reason}});
@@ -316,8 +371,8 @@ FeedbackStyle CallLoop::Style() const {
 }
 
 CallLoop::TurnEnd CallLoop::Continue(Feedback feedback) {
-  if (bench_) feedback.failed_subcalls = bench_->subcalls().TakeFailures();
-  if (!feedback.failed_subcalls.empty()) run_.log.Warn(0, "subcalls_failed");
+  TakeTally();
+  feedback.subcalls = std::exchange(untold_, {});
   results_ = RenderFeedback(feedback, Style());
   if (results_.empty()) results_ = "No output.";
   short_results_ = RenderFeedback(feedback, ShortStyle(Style()));

@@ -1,57 +1,104 @@
 #include "recursion/coverage.h"
 
-#include <functional>
+#include <algorithm>
 
-#include "base/text.h"
+#include "recursion/document_words.h"
 
 namespace dossier::recursion {
 namespace {
 
-constexpr std::size_t kShortestLine = 20;         // bytes; shorter lines occur by chance (REC-39)
+// A fingerprint covers at least so many words, and so many bytes of words: less occurs by chance.
+constexpr std::size_t kWords = 3;
+constexpr std::size_t kBytes = 10;
 constexpr std::uint64_t kIndexLimit = 64u << 20;  // bytes; beyond it only slices are counted
+constexpr std::uint64_t kMostFingerprints = 2'000'000;
+constexpr std::uint64_t kBytesPerWord = 6;
+constexpr std::size_t kMostWaiting = 16u << 20;  // bytes
+// A fingerprint that stands in more places says nothing about where a text comes from.
+constexpr std::ptrdiff_t kMostPlaces = 64;
 
+struct Word {
+  std::uint64_t hash = 0;
+  std::size_t begin = 0, end = 0;
+};
+
+// Calls visit(hash, first byte) for every fingerprint of `text`, in order.
 template <typename Visit>
-void ForEachLine(std::string_view text, const Visit& visit) {
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = text.find('\n', at);
-    if (end == std::string_view::npos) end = text.size();
-    const std::string_view line = TrimSpace(text.substr(at, end - at));
-    if (line.size() >= kShortestLine) visit(line);
-    at = end + 1;
+void ForEachFingerprint(std::string_view text, const Visit& visit) {
+  std::vector<Word> words;  // those of the fingerprint at hand
+  WordReader reader(text);
+  std::size_t bytes = 0;
+  for (Word word; reader.Next(&word.hash);) {
+    word.begin = reader.begin();
+    word.end = reader.end();
+    words.push_back(word);
+    bytes += word.end - word.begin;
+    while (words.size() >= kWords && bytes >= kBytes) {
+      std::uint64_t hash = words.size();
+      for (const Word& part : words) hash = (hash ^ part.hash) * 0x9E3779B97F4A7C15;
+      visit(hash ^ (hash >> 29), words.front().begin);
+      bytes -= words.front().end - words.front().begin;
+      words.erase(words.begin());
+    }
   }
 }
 
 }  // namespace
 
+void Stretches::Add(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return;
+  auto it = stretches_.upper_bound(begin);
+  if (it != stretches_.begin() && std::prev(it)->second >= begin) --it;
+  while (it != stretches_.end() && it->first <= end) {
+    begin = std::min(begin, it->first);
+    end = std::max(end, it->second);
+    it = stretches_.erase(it);
+  }
+  stretches_.emplace(begin, end);
+}
+
+std::uint64_t Stretches::Total() const {
+  std::uint64_t total = 0;
+  for (const auto& [begin, end] : stretches_) total += end - begin;
+  return total;
+}
+
 Coverage::Coverage(std::vector<std::string_view> documents)
-    : documents_(std::move(documents)), shown_(documents_.size()) {}
+    : documents_(std::move(documents)),
+      by_models_(documents_.size()),
+      by_code_(documents_.size()) {}
 
 void Coverage::AddSlice(std::size_t document, std::uint64_t at, std::uint64_t length) {
   std::lock_guard lock(mutex_);
   used_ = true;
-  if (document < documents_.size()) Insert(document, at, at + length);
+  Insert(by_models_, document, at, length);
 }
 
 void Coverage::AddText(std::string_view text) {
   std::lock_guard lock(mutex_);
   used_ = true;
-  BuildIndex();
-  ForEachLine(text, [this](std::string_view line) {
-    const auto [first, last] = lines_.equal_range(std::hash<std::string_view>{}(line));
-    for (auto it = first; it != last; ++it) {
-      Insert(it->second.document, it->second.at, it->second.at + it->second.length);
-    }
-  });
+  waiting_.emplace_back(text);
+  waiting_bytes_ += text.size();
+  if (waiting_bytes_ > kMostWaiting) TraceWaiting();
 }
 
-double Coverage::Share() const {
+void Coverage::AddReadByCode(std::size_t document, std::uint64_t at, std::uint64_t length) {
   std::lock_guard lock(mutex_);
-  std::uint64_t total = 0, shown = 0;
+  Insert(by_code_, document, at, length);
+}
+
+Coverage::Shares Coverage::Read() {
+  std::lock_guard lock(mutex_);
+  TraceWaiting();
+  std::uint64_t all = 0, models = 0, code = 0;
   for (std::size_t i = 0; i < documents_.size(); ++i) {
-    total += documents_[i].size();
-    for (const auto& [begin, end] : shown_[i]) shown += end - begin;
+    all += documents_[i].size();
+    models += by_models_[i].Total();
+    code += by_code_[i].Total();
   }
-  return total == 0 ? 0.0 : static_cast<double>(shown) / static_cast<double>(total);
+  if (all == 0) return {};
+  return {static_cast<double>(models) / static_cast<double>(all),
+          static_cast<double>(code) / static_cast<double>(all)};
 }
 
 bool Coverage::used() const {
@@ -59,34 +106,75 @@ bool Coverage::used() const {
   return used_;
 }
 
-// Called with the mutex held, once: the first text prompt pays for it.
+void Coverage::Insert(std::vector<Stretches>& where, std::size_t document, std::uint64_t at,
+                      std::uint64_t length) {
+  if (document >= documents_.size()) return;
+  const std::uint64_t size = documents_[document].size();
+  at = std::min(at, size);
+  where[document].Add(at, at + std::min(length, size - at));
+}
+
+// The first text that has to be traced pays for it.
 void Coverage::BuildIndex() {
   if (indexed_) return;
   indexed_ = true;
-  std::uint64_t total = 0;
-  for (const std::string_view text : documents_) total += text.size();
-  if (total > kIndexLimit) return;
+  std::uint64_t bytes = 0;
+  for (const std::string_view text : documents_) bytes += text.size();
+  if (bytes > kIndexLimit) return;
+  sample_ = 1 + bytes / kBytesPerWord / kMostFingerprints;
   for (std::size_t i = 0; i < documents_.size(); ++i) {
-    ForEachLine(documents_[i], [&](std::string_view line) {
-      const auto at = static_cast<std::uint64_t>(line.data() - documents_[i].data());
-      lines_.emplace(std::hash<std::string_view>{}(line),
-                     Place{static_cast<std::uint32_t>(i), at, line.size()});
+    ForEachFingerprint(documents_[i], [&](std::uint64_t hash, std::size_t at) {
+      if (hash % sample_ == 0) index_.push_back({hash, static_cast<std::uint32_t>(i), at});
     });
   }
+  std::ranges::sort(index_, {}, [](const Fingerprint& f) { return f.hash; });
 }
 
-void Coverage::Insert(std::size_t document, std::uint64_t begin, std::uint64_t end) {
-  auto& shown = shown_[document];
-  end = std::min<std::uint64_t>(end, documents_[document].size());
-  if (begin >= end) return;
-  auto it = shown.upper_bound(begin);
-  if (it != shown.begin() && std::prev(it)->second >= begin) --it;
-  while (it != shown.end() && it->first <= end) {
-    begin = std::min(begin, it->first);
-    end = std::max(end, it->second);
-    it = shown.erase(it);
+void Coverage::TraceWaiting() {
+  if (waiting_.empty()) return;
+  BuildIndex();
+  for (const std::string& text : waiting_) Trace(text);
+  waiting_.clear();
+  waiting_bytes_ = 0;
+}
+
+void Coverage::Trace(std::string_view text) {
+  std::size_t done = 0;  // what of the text is traced already
+  ForEachFingerprint(text, [&](std::uint64_t hash, std::size_t at) {
+    if (at < done || hash % sample_ != 0) return;
+    for (const Match& match : LongestMatches(text, hash, at)) {
+      by_models_[match.document].Add(match.begin, match.end);
+      done = std::max(done, match.text_end);
+    }
+  });
+}
+
+// The places of the fingerprint at `at` from which the text goes on alike for longest.
+std::vector<Coverage::Match> Coverage::LongestMatches(std::string_view text, std::uint64_t hash,
+                                                      std::size_t at) const {
+  const auto places =
+      std::ranges::equal_range(index_, hash, {}, [](const Fingerprint& f) { return f.hash; });
+  std::vector<Match> best;
+  if (std::ranges::distance(places) > kMostPlaces) return best;
+  for (const Fingerprint& place : places) {
+    const std::string_view document = documents_[place.document];
+    std::size_t before = 0, behind = 0;
+    while (before < at && before < place.at &&
+           text[at - before - 1] == document[place.at - before - 1]) {
+      ++before;
+    }
+    while (at + behind < text.size() && place.at + behind < document.size() &&
+           text[at + behind] == document[place.at + behind]) {
+      ++behind;
+    }
+    if (behind < kBytes) continue;  // equal hashes of different words
+    const Match match{place.document, place.at - before, place.at + behind, at + behind};
+    const auto length = [](const Match& m) { return m.end - m.begin; };
+    if (!best.empty() && length(match) < length(best.front())) continue;
+    if (!best.empty() && length(match) > length(best.front())) best.clear();
+    best.push_back(match);
   }
-  shown.emplace(begin, end);
+  return best;
 }
 
 }  // namespace dossier::recursion

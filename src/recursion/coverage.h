@@ -1,11 +1,17 @@
-// How much of the context some model has been shown (REC-39).
+// What of the context was read: by models, in requests that were answered, and by code.
 //
 //   Coverage coverage(views);
-//   coverage.AddSlice(0, 1000, 500);          // bytes of document 0
-//   coverage.AddText(prompt);                 // lines of 20 and more characters, matched by hash
-//   double share = coverage.Share();          // 0 to 1, of bytes
+//   coverage.AddSlice(0, 1000, 500);            // bytes of document 0 in an answered request
+//   coverage.AddText(prompt);                   // any text: what of it comes from the context counts
+//   coverage.AddReadByCode(0, 0, 4096);         // bytes that a program looked at
+//   Coverage::Shares shares = coverage.Read();  // 0 to 1 each
 //
-// Thread-safety: all methods from any thread.
+// Text is traced back by fingerprints: hashes of three and more words in a row, looked up in an
+// index of the context and followed from there byte by byte in both directions. So a line counts
+// that was cut, quoted inside a sentence or taken out of a JSON record; of equal places all do.
+//
+// Thread-safety: all methods from any thread. AddText only keeps the text: the index is built and
+// searched by Read, or when many texts wait.
 
 #ifndef DOSSIER_RECURSION_COVERAGE_H_
 #define DOSSIER_RECURSION_COVERAGE_H_
@@ -13,36 +19,66 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace dossier::recursion {
 
+// Disjoint stretches of a text, in bytes.
+class Stretches {
+ public:
+  void Add(std::uint64_t begin, std::uint64_t end);
+  std::uint64_t Total() const;
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> stretches_;  // begin -> end
+};
+
 class Coverage {
  public:
+  // Shares of all bytes of the documents; 0 without any.
+  struct Shares {
+    double by_models = 0, by_code = 0;
+  };
+
   // The views must outlive the object.
   explicit Coverage(std::vector<std::string_view> documents);
 
   void AddSlice(std::size_t document, std::uint64_t at, std::uint64_t length);
   void AddText(std::string_view text);
-  double Share() const;
-  // True once anything was added: models took part at all.
+  void AddReadByCode(std::size_t document, std::uint64_t at, std::uint64_t length);
+  Shares Read();
+  // True once a model was shown anything.
   bool used() const;
 
  private:
-  struct Place {
-    std::uint32_t document;
-    std::uint64_t at, length;
+  struct Fingerprint {
+    std::uint64_t hash = 0;
+    std::uint32_t document = 0;
+    std::uint64_t at = 0;
   };
+  struct Match {
+    std::size_t document = 0;
+    std::uint64_t begin = 0, end = 0;  // in the document
+    std::size_t text_end = 0;          // in the text
+  };
+
+  void Insert(std::vector<Stretches>& where, std::size_t document, std::uint64_t at,
+              std::uint64_t length);
   void BuildIndex();
-  void Insert(std::size_t document, std::uint64_t begin, std::uint64_t end);
+  void TraceWaiting();
+  void Trace(std::string_view text);
+  std::vector<Match> LongestMatches(std::string_view text, std::uint64_t hash, std::size_t at) const;
 
   const std::vector<std::string_view> documents_;
   mutable std::mutex mutex_;
   bool used_ = false, indexed_ = false;
-  std::vector<std::map<std::uint64_t, std::uint64_t>> shown_;  // begin -> end, disjoint
-  std::unordered_multimap<std::uint64_t, Place> lines_;        // hash of a line -> where it stands
+  std::uint64_t sample_ = 1;  // every so many fingerprints are kept, chosen by their hash
+  std::vector<Stretches> by_models_, by_code_;
+  std::vector<Fingerprint> index_;  // sorted by hash
+  std::vector<std::string> waiting_;
+  std::size_t waiting_bytes_ = 0;
 };
 
 }  // namespace dossier::recursion

@@ -52,33 +52,50 @@ Result<assembly::Assembled> AssembleDirect(RunState& run) {
 
 Result<CallResult> AnswerDirectly(RunState& run) {
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
-  DOSSIER_ASSIGN_OR_RETURN(model::Reply reply,
-                           AskRoot(run, prompt, {.purpose = model::Purpose::kDirect}));
-  CallResult result{
-      .status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1, .coverage_gate = "off"};
+  RootRequest about{.purpose = model::Purpose::kDirect};
+  DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run, prompt, about));
+  if (IsCut(reply)) {
+    about.max_output = run.options.root.entry.capability.max_output;
+    if (auto again = AskRoot(run, prompt, about)) reply = std::move(*again);
+  }
+  CallResult result{.status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1};
   result.text = std::string(TrimSpace(StripThinking(reply.text).text));
+  if (IsCut(reply)) {
+    result.status = RunStatus::kPartial;
+    run.log.Warn(0, "reply_cut",
+                 Json(fmt::format("the reply was cut ({}); what arrived of it is the answer",
+                                  model::FinishName(reply.finish))));
+  }
   if (result.text.empty()) {
     result.status = RunStatus::kNone;
     result.source = Source::kNone;
-  } else {
-    run.log.Add(0, "answer.accepted",
-                {{"source", SourceName(result.source)}, {"status", RunStatusName(result.status)}});
+    return result;
   }
-  if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut) {
-    run.log.Warn(0, "reply_cut", Json(model::FinishName(reply.finish)));
-  }
+  run.log.Add(0, "answer.accepted",
+              {{"source", SourceName(result.source)}, {"status", RunStatusName(result.status)}});
   return result;
+}
+
+WordRarity MeasureContextWords(const RunState& run, std::string_view text) {
+  const ContextSet& context = *run.request.context;
+  std::vector<TextDocument> documents;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const ContextDocument& document = context.documents()[i];
+    if (inspect::HasRecords(document.description.format)) continue;
+    if (const auto stored = context.Stored(i)) {
+      documents.push_back({document.name, (*stored)->map.bytes(), document.description});
+    }
+  }
+  return MeasureWords(documents, text, run.cancel);
 }
 
 std::string FindPassagesFor(RunState& run) {
   const ContextSet& context = *run.request.context;
-  if (!run.small() || context.bytes() > kSearchLimit) return {};
-  // For a count over the whole text a few paragraphs only mislead.
-  if (Classify(run.request.question) == QuestionKind::kAggregate) return {};
+  if (context.bytes() > kSearchLimit) return {};
   std::vector<TextDocument> documents;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
-    if (inspect::HasRecords(document.description.format)) return {};
+    if (inspect::HasRecords(document.description.format)) continue;  // code looks there
     const auto stored = context.Stored(i);
     if (!stored) return {};
     documents.push_back({document.name, (*stored)->map.bytes(), document.description});

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "recursion/call_loop.h"
+#include "recursion/near_question.h"
 #include "recursion/run_state.h"
 
 namespace dossier::recursion {
@@ -16,8 +17,10 @@ Result<assembly::Assembled> AssembleDirect(RunState& run);
 // Errors: the model's; kTooLong when the provider says so.
 Result<CallResult> AnswerDirectly(RunState& run);
 
-// For a small model over free text: the paragraphs that share the question's rarest words
-// (small-models 17); empty where it does not apply.
+// How rare the words of `text` are in the documents that are no records.
+WordRarity MeasureContextWords(const RunState& run, std::string_view text);
+
+// The paragraphs of free text that share the question's rarest words; empty where there are none.
 std::string FindPassagesFor(RunState& run);
 
 }  // namespace dossier::recursion

@@ -22,13 +22,6 @@ constexpr std::size_t kMaxKept = 1 << 18;
 constexpr double kSaturation = 1.2;
 constexpr double kLengthWeight = 0.75;
 
-// Words of a question that say nothing about where its answer stands.
-constexpr std::string_view kStopWords =
-    "a an and any are as at be been but by can could did do does for from had has have how i if in "
-    "into is it its list many me much my name not of on or our please say so tell that the their "
-    "them then there these they this those to was we were what when where which who whom whose why "
-    "will with would you your";
-
 // Walks the passages of one document.
 class PassageWalker {
  public:
@@ -252,17 +245,27 @@ Result<std::vector<Passage>> SearchPassages(std::span<const TextDocument> docume
   return SearchWords(documents, WordsOf(query), count, cancel);
 }
 
+PassageCounts CountPassages(std::span<const TextDocument> documents,
+                            std::span<const std::uint64_t> words, const CancelToken& cancel) {
+  const Terms terms(std::vector<std::uint64_t>(words.begin(), words.end()));
+  Statistics statistics;
+  ForEachPassage(documents, terms, cancel, [&](const Passage&, const Tally& tally) {
+    statistics.Add(tally, terms.count());
+  });
+  PassageCounts counts{.passages = statistics.passages};
+  for (const std::uint64_t word : words) {
+    const std::uint8_t term = terms.Find(word);
+    counts.with.push_back(term == Terms::kNoTerm ? 0 : statistics.passages_with[term]);
+  }
+  return counts;
+}
+
 std::vector<Passage> FindPassages(std::span<const TextDocument> documents,
                                   std::string_view question, std::size_t max_chars,
                                   const CancelToken& cancel) {
   constexpr std::size_t kCandidates = 64;
-  const std::vector<std::uint64_t> stop_words = WordsOf(kStopWords);
-  std::vector<std::uint64_t> words = WordsOf(question);
-  std::erase_if(words, [&](std::uint64_t word) {
-    return std::find(stop_words.begin(), stop_words.end(), word) != stop_words.end();
-  });
   std::vector<Passage> out;
-  const auto found = SearchWords(documents, words, kCandidates, cancel);
+  const auto found = SearchPassages(documents, question, kCandidates, cancel);
   std::unordered_set<std::string_view> seen;
   for (Passage passage : found.value_or(std::vector<Passage>{})) {
     const std::string_view text = documents[passage.document].text;

@@ -43,9 +43,18 @@ Result<std::vector<Passage>> SearchPassages(std::span<const TextDocument> docume
                                             std::string_view query, std::size_t count,
                                             const CancelToken& cancel);
 
+// How many passages there are, and how many of them hold each of `words` (hashes, at most 64; the
+// rest are left out). Unfinished numbers if cancelled.
+struct PassageCounts {
+  std::uint64_t passages = 0;
+  std::vector<std::uint64_t> with;  // one for each word
+};
+PassageCounts CountPassages(std::span<const TextDocument> documents,
+                            std::span<const std::uint64_t> words, const CancelToken& cancel);
+
 // The passages to show a model beside its question: best first, no text twice, `max_chars` code
-// points in all. Words that carry no meaning (the, which, how) do not count. Empty if nothing
-// shares a word with the question, or if cancelled.
+// points in all. Rare words decide, as in SearchPassages. Empty if nothing shares a word with the
+// question, or if cancelled.
 std::vector<Passage> FindPassages(std::span<const TextDocument> documents,
                                   std::string_view question, std::size_t max_chars,
                                   const CancelToken& cancel = {});

@@ -97,6 +97,7 @@ bool WordReader::SkipToWord() {
 
 bool WordReader::Next(std::uint64_t* word) {
   if (!SkipToWord()) return false;
+  begin_ = at_;
   *word = ReadWord();
   return true;
 }

@@ -19,13 +19,16 @@ class WordReader {
   explicit WordReader(std::string_view text) : text_(text) {}
   // The hash of the next word; false at the end.
   bool Next(std::uint64_t* word);
+  // Where the word read last stands, in bytes of the text.
+  std::size_t begin() const { return begin_; }
+  std::size_t end() const { return at_; }
 
  private:
   bool SkipToWord();
   std::uint64_t ReadWord();
 
   std::string_view text_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, begin_ = 0;
 };
 
 // The hash that WordReader gives for `word` alone.

@@ -14,7 +14,6 @@
 namespace dossier::recursion {
 namespace {
 
-constexpr std::int64_t kLargestSubcall = 500'000;  // characters (REC-43)
 // Of a closing request's prompt, kept back beside its reply: the system prompt, the metadata and a
 // few outputs; what is longer is cut to the room there is.
 constexpr std::int64_t kClosingPrompt = 4'000;  // tokens
@@ -25,14 +24,18 @@ Profile ResolveProfile(const Request& request, const BoundModel& root) {
   return root.entry.capability.profile == "small" ? Profile::kSmall : Profile::kLarge;
 }
 
-// What fits the sub-model's window beside its reply, in characters.
-std::int64_t SubcallChars(const BoundModel& sub) {
+// What fits the sub-model's window beside its reply. The rest is for roles and fences.
+std::int64_t SubcallTokens(const BoundModel& sub) {
   const auto& capability = sub.entry.capability;
   const std::int64_t reserve = std::min<std::int64_t>(capability.max_output, 1024);
-  const double tokens = static_cast<double>(capability.window - reserve - 256);
+  return capability.window - reserve - 256;
+}
+
+// The same in characters of ordinary text.
+std::int64_t SubcallChars(const BoundModel& sub) {
+  const auto tokens = static_cast<double>(SubcallTokens(sub));
   const double chars = tokens * sub.entry.bytes_per_token / (1.0 + sub.entry.margin);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(chars) / 1000 * 1000, 1000,
-                                  kLargestSubcall);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(chars) / 1000 * 1000, 1000);
 }
 
 // A request without limits has nothing to keep back for a closing request (REC-56).
@@ -158,7 +161,8 @@ RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, mod
           .ledger = ledger,
           .log = log,
           .cancel = std::move(cancel),
-          .max_subcall_chars = SubcallChars(options_.sub)};
+          .max_subcall_chars = SubcallChars(options_.sub),
+          .max_subcall_tokens = SubcallTokens(options_.sub)};
 }
 
 Result<PromptBook> Engine::Impl::Prompts(const Request& request) {
@@ -270,7 +274,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
            direct.error().code != ErrorCode::kTooLong;
     if (direct) {
       result = std::move(*direct);
-      outcome.coverage = 1;  // the model was shown all of it
+      outcome.evidence.read_by_models = 1;  // the model was shown all of it
     } else if (done) {
       result = {.status = direct.error().code == ErrorCode::kCancelled ? RunStatus::kInterrupted
                                                                        : RunStatus::kFailed,
@@ -306,7 +310,9 @@ CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   CallResult result = loop.Run();
   if (bench) {
     outcome->sandbox = bench->session().report();
-    outcome->coverage = bench->coverage().Share();
+    const Coverage::Shares read = bench->coverage().Read();
+    outcome->evidence.read_by_models = read.by_models;
+    outcome->evidence.read_by_code = read.by_code;
     bench->session().Close();
   }
   return result;
@@ -322,7 +328,10 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   AddLedgerLimits(run.ledger, &outcome->limits_hit);
   outcome->compactions = std::move(result.compactions);
   outcome->error = std::move(result.error);
-  outcome->coverage_gate = std::move(result.coverage_gate);
+  outcome->evidence.attempts = result.attempts;
+  outcome->evidence.agreeing = result.agreeing;
+  outcome->evidence.doubts = std::move(result.doubts);
+  outcome->last_output = std::move(result.last_output);
   outcome->usage = run.ledger.use();
   JsonObject finished{{"status", RunStatusName(outcome->status)},
                       {"source", SourceName(outcome->source)},

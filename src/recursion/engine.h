@@ -46,7 +46,6 @@ namespace dossier::recursion {
 enum class Mode { kAuto, kDirect, kRecursive };
 enum class Profile { kAuto, kSmall, kLarge };
 enum class Forcing { kFull, kReference, kNone };
-enum class QuestionHint { kAuto, kLookup, kAggregate, kOpen };
 enum class CacheUse { kOn, kOff, kRefresh };  // refresh: ask again, keep the new reply
 // What makes room in a prompt that got too long: cuts and a model's summary, cuts only, or neither:
 // the oldest turns then fall out of the prompt (REC-63).
@@ -96,7 +95,6 @@ struct Request {
   Mode mode = Mode::kAuto;
   Profile profile = Profile::kAuto;
   Forcing forcing = Forcing::kFull;
-  QuestionHint question_kind = QuestionHint::kAuto;
   BlockPolicy blocks = BlockPolicy::kUntilError;
   CacheUse cache = CacheUse::kOn;  // of sub-call replies (REC-50)
   Compacting compacting = Compacting::kAuto;
@@ -107,6 +105,7 @@ struct Request {
   std::uint64_t context_string_max = 2ull << 30;  // bytes
   std::optional<double> temperature;              // unset: 0.2 small, the provider's own otherwise
   model::Sampling sampling;                       // what else the caller sets
+  std::optional<std::int64_t> sub_max_output;     // tokens of a sub-call's reply; unset: the model's
   Millis deadline{300'000}, idle_limit{60'000};   // of one model request
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
@@ -122,6 +121,15 @@ struct LimitHit {
 struct Warning {
   std::string code;  // "blocks_not_run"
   Json data;
+};
+
+// What an answer stands on.
+struct EvidenceSummary {
+  // Shares of the context's bytes, 0 to 1: what models were shown in requests that were answered,
+  // and what code looked at.
+  double read_by_models = 0, read_by_code = 0;
+  int attempts = 0, agreeing = 0;  // independent ones; 1 and 1 where the first answer counts
+  std::vector<std::string> doubts;  // what speaks against the answer, a sentence each
 };
 
 // Room that was made in the prompt of one turn.
@@ -155,8 +163,9 @@ struct Outcome {
   int turns = 0;
   model::LedgerUse usage;
   Millis elapsed{0};
-  double coverage = 0;        // 0 to 1, characters shown to models
-  std::string coverage_gate;  // "passed", "refused", "off"
+  EvidenceSummary evidence;
+  // Where no answer was handed in: what the last block showed. No answer.
+  std::string last_output;
   std::vector<LimitHit> limits_hit;
   std::vector<Compacted> compactions;  // in order
   std::vector<Warning> warnings;

@@ -100,7 +100,7 @@ TEST_F(EngineTest, AShortContextIsOnePlainCallWithoutAWorker) {  // REC-1, REC-2
   EXPECT_EQ(outcome.source, Source::kDirect);
   EXPECT_EQ(outcome.exit_code(), 0);
   EXPECT_EQ(outcome.usage.calls, 1);
-  EXPECT_EQ(outcome.coverage, 1.0) << "the model was shown all of it";
+  EXPECT_EQ(outcome.evidence.read_by_models, 1.0) << "the model was shown all of it";
   EXPECT_THAT(events_.Types(), ElementsAre("run.started", "mode.decided", "request.sent",
                                            "reply.received", "answer.accepted", "run.finished"));
 }

@@ -11,11 +11,22 @@ constexpr std::size_t kLongestProse = 600;  // bytes of a reply that is only an 
 
 }  // namespace
 
-void Evidence::AddClean(std::string_view code, std::string output) {
-  ++clean_blocks_;
+void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& result) {
   clean_code_ = CodeKey(code);
-  printed_value_ = PrintedAnswer(output, question_);
-  printed_.push_back(std::move(output));
+  unmatched_ = result.unmatched;
+  printed_.push_back(result.out + "\n" + result.last);
+  if (result.ground != sandbox::BlockResult::Ground::kData) return;
+  touched_data_ = true;
+  shown_.push_back(WithoutTyped(printed_.back(), result.typed));
+}
+
+void Evidence::AddHanded(const sandbox::BlockResult& result) {
+  if (!result.answer || result.ground != sandbox::BlockResult::Ground::kData) return;
+  shown_.push_back(WithoutTyped(result.answer->text, result.typed));
+}
+
+std::optional<std::string> Evidence::PrintedValue(AnswerKind wanted) const {
+  return shown_.empty() ? std::nullopt : PrintedAnswer(shown_.back(), wanted);
 }
 
 void Evidence::NoteNames(std::vector<sandbox::VariableInfo>* variables) {
@@ -27,22 +38,23 @@ void Evidence::NoteNames(std::vector<sandbox::VariableInfo>* variables) {
 
 void Evidence::StartAfresh() {
   printed_.clear();
-  printed_value_.reset();
+  shown_.clear();
+  unmatched_.clear();
   clean_code_.clear();
   old_names_.insert(names_.begin(), names_.end());
 }
 
 std::optional<Offer> Evidence::ProseAnswer(std::string_view text) const {
   const std::string_view prose = TrimSpace(text);
-  if (printed_.empty() || prose.empty() || prose.size() > kLongestProse) return std::nullopt;
+  if (shown_.empty() || prose.empty() || prose.size() > kLongestProse) return std::nullopt;
   if (prose.find('?') != std::string_view::npos) return std::nullopt;
-  if (!CheckGrounded(prose, question_, hint_values_, printed_).grounded) return std::nullopt;
+  if (!CheckGrounded(prose, question_, hint_values_, shown_).grounded) return std::nullopt;
   return Offer{.text = std::string(prose), .source = Source::kBareText};
 }
 
 std::optional<Offer> Evidence::RepeatedAnswer(std::string_view code) const {
-  if (printed_.empty() || CodeKey(code) != clean_code_) return std::nullopt;
-  const std::string_view output = TrimSpace(printed_.back());
+  if (shown_.empty() || CodeKey(code) != clean_code_) return std::nullopt;
+  const std::string_view output = TrimSpace(shown_.back());
   if (output.empty() || output.size() > kLongestProse) return std::nullopt;
   return Offer{.text = std::string(output), .source = Source::kBareText};
 }

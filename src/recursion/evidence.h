@@ -2,7 +2,7 @@
 //
 //   Evidence evidence(question, hint_values);
 //   evidence.AddCode(code);
-//   evidence.AddClean(code, "42\n");
+//   evidence.AddClean(code, result);
 //   if (auto offer = evidence.ProseAnswer("It is 42.")) …
 //
 // Thread-safety: one owner. The two views given must outlive the object.
@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "recursion/grounding.h"
 #include "recursion/offer.h"
 #include "sandbox/session.h"
 
@@ -30,20 +31,27 @@ class Evidence {
 
   // A block is about to run.
   void AddCode(std::string code) { code_.push_back(std::move(code)); }
-  // A block ran without error and printed `output`.
-  void AddClean(std::string_view code, std::string output);
+  // A block ran without error. What it showed is evidence if the block touched data, and without
+  // the texts that the code says itself.
+  void AddClean(std::string_view code, const sandbox::BlockResult& result);
+  // What code handed over as its answer, by the same rule.
+  void AddHanded(const sandbox::BlockResult& result);
   // Remembers the names, then drops those of earlier attempts: an attempt that sees the results of
   // another is no independent one.
   void NoteNames(std::vector<sandbox::VariableInfo>* variables);
   // A new attempt stands on its own outputs only. Code and the count of clean blocks stay.
   void StartAfresh();
 
-  int clean_blocks() const { return clean_blocks_; }
+  // Whether a block without error has touched data, in this attempt or an earlier one.
+  bool touched_data() const { return touched_data_; }
   bool printed_anything() const { return !printed_.empty(); }
-  const std::vector<std::string>& printed() const { return printed_; }  // newest last
+  // What came out of data, newest last.
+  const std::vector<std::string>& shown() const { return shown_; }
+  // Why the newest output that found nothing did so, as far as the data tell.
+  const std::vector<std::string>& unmatched() const { return unmatched_; }
   const std::vector<std::string>& code() const { return code_; }
-  // The newest output, if it is one short value in the question's shape (small-models 16).
-  const std::optional<std::string>& printed_value() const { return printed_value_; }
+  // The newest output, if it is one short value of the wanted kind (small-models 16).
+  std::optional<std::string> PrintedValue(AnswerKind wanted) const;
 
   // A small model often states the answer in a sentence instead of the asked form. If every number,
   // quote and example value in it stands in what code printed, it is an answer (small-models 16).
@@ -55,9 +63,8 @@ class Evidence {
  private:
   const std::string_view question_;
   const std::span<const std::string> hint_values_;
-  int clean_blocks_ = 0;
-  std::vector<std::string> printed_, code_;
-  std::optional<std::string> printed_value_;
+  bool touched_data_ = false;
+  std::vector<std::string> printed_, shown_, code_, unmatched_;
   std::string clean_code_;                   // the newest block that ran without error, as CodeKey
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
 };

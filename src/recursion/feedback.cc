@@ -111,12 +111,9 @@ std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style)
             ? "1 more block of your reply was not run."
             : fmt::format("{} more blocks of your reply were not run.", feedback.blocks_not_run));
   }
-  if (!feedback.failed_subcalls.empty()) {
-    std::string line = "Sub-calls that failed:";
-    for (const auto& [kind, count] : feedback.failed_subcalls) {
-      line += fmt::format(" {} {}", count, kind);
-    }
-    parts.push_back(line + ".");
+  if (feedback.subcalls.failed() > 0) {
+    parts.push_back(fmt::format("Sub-calls: {}. Their replies have `.ok` False.",
+                                feedback.subcalls.ToText()));
   }
   if (!feedback.blocks.empty()) {
     const std::string line =

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "recursion/engine.h"
+#include "recursion/subcalls.h"
 #include "recursion/truncation.h"
 #include "sandbox/session.h"
 
@@ -27,7 +28,7 @@ struct Feedback {
   std::size_t blocks_not_run = 0;
   enum class Echo { kNo, kYes } echo = Echo::kNo;  // head each output with its code (REC-38)
   std::vector<std::string> messages;               // from gates, extraction, a restarted worker
-  std::map<std::string, int> failed_subcalls;      // by kind (REC-44)
+  SubcallTally subcalls;                           // since the last feedback
 };
 
 struct FeedbackStyle {

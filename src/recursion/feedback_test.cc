@@ -67,11 +67,12 @@ TEST(FeedbackTest, HiddenNamesAreNotListed) {  // REC-4
   EXPECT_THAT(text, Not(HasSubstr("_y")));
 }
 
-TEST(FeedbackTest, FailedSubcallsAreCountedByKind) {  // REC-44
+TEST(FeedbackTest, FailedSubcallsAreCountedByKind) {  // REC-44, FLT-2
   const std::string text = RenderFeedback(
-      {.blocks = {Block("f()", "x")}, .failed_subcalls = {{"network", 2}, {"timeout", 1}}},
+      {.blocks = {Block("f()", "x")},
+       .subcalls = {.sent = 40, .failures = {{"cut", 2}, {"timeout", 1}}}},
       Style());
-  EXPECT_THAT(text, HasSubstr("Sub-calls that failed: 2 network 1 timeout."));
+  EXPECT_THAT(text, HasSubstr("Sub-calls: 3 of 40 failed (2 cut, 1 timeout)."));
 }
 
 TEST(FeedbackTest, ABlockThatPrintsNothingSaysSo) {  // REC-18

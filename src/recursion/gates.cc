@@ -2,83 +2,140 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
-#include "recursion/grounding.h"
+#include "base/utf8.h"
 
 namespace dossier::recursion {
 namespace {
 
 constexpr std::uint64_t kSmallContext = 200;  // characters; below it a first answer may stand
-constexpr double kCoverageWanted = 0.9;       // REC-39
+// A longer answer is prose: a large model may put numbers into its own words.
+constexpr std::uint64_t kShortAnswer = 200;  // characters
+
+constexpr std::string_view kComputeIt =
+    " Reply with one complete code block that computes the answer from the data and prints it.";
 
 }  // namespace
+
+std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSituation& situation,
+                                          Which which) const {
+  using Check = std::string (Gates::*)(std::string_view, const GateSituation&) const;
+  struct Row {
+    std::string_view gate;
+    int refusals;
+    Check check;
+  };
+  static constexpr Row kChecks[] = {{"unexplored", 2, &Gates::Unexplored},
+                                    {"subcalls", 1, &Gates::LostSubcalls},
+                                    {"kind", 1, &Gates::WrongKind},
+                                    {"empty", 1, &Gates::EmptyResult},
+                                    {"grounding", 1, &Gates::Ungrounded},
+                                    {"near", 1, &Gates::NotNear}};
+  for (const Row& row : kChecks) {
+    if (which == Which::kUnused) {
+      const auto used = refused_.find(row.gate);
+      if (used != refused_.end() && used->second >= row.refusals) continue;
+    }
+    std::string reason = (this->*row.check)(answer, situation);
+    if (!reason.empty()) return Refusal{std::string(row.gate), std::move(reason)};
+  }
+  return std::nullopt;
+}
 
 std::optional<Refusal> Gates::Check(std::string_view answer, const GateSituation& situation) {
   if (context_.forcing != Forcing::kFull) return std::nullopt;
   if (situation.last_chance == GateSituation::LastChance::kYes) return std::nullopt;
-  std::optional<Refusal> refusal = CheckFirstTurn(situation);
-  if (!refusal || used_.contains(refusal->gate)) refusal = CheckGrounding(answer, situation);
-  if (!refusal || used_.contains(refusal->gate)) refusal = CheckCoverage(situation);
-  if (!refusal || used_.contains(refusal->gate)) return std::nullopt;
-  used_.insert(refusal->gate);
-  if (refusal->gate == "coverage") coverage_state_ = "refused";
+  auto refusal = FirstFailed(answer, situation, Which::kUnused);
+  if (refusal) ++refused_[refusal->gate];
   return refusal;
 }
 
-std::optional<Refusal> Gates::CheckFirstTurn(const GateSituation& situation) const {
-  if (situation.clean_blocks > 0 || context_.context_chars < kSmallContext) return std::nullopt;
-  return Refusal{"first_turn",
-                 "No code has run without error yet, so nothing supports it. Reply with one "
-                 "complete code block that computes the answer from the data and prints it."};
+std::optional<Refusal> Gates::Doubt(std::string_view answer,
+                                    const GateSituation& situation) const {
+  if (context_.forcing != Forcing::kFull) return std::nullopt;
+  return FirstFailed(answer, situation, Which::kAll);
+}
+
+// An answer that stands in the passages of the first prompt was read there.
+std::string Gates::Unexplored(std::string_view answer, const GateSituation& situation) const {
+  if (situation.explored == GateSituation::Explored::kYes) return {};
+  if (context_.context_chars < kSmallContext) return {};
+  if (!situation.passages.empty()) {
+    const std::vector<std::string> passages{std::string(situation.passages)};
+    const bool there = CheckGrounded(answer, context_.question, {}, passages).grounded &&
+                       (!situation.rarity || MissingWords(answer, context_.question, passages,
+                                                          *situation.rarity).empty());
+    if (there) return {};
+  }
+  return fmt::format("Nothing of the data has been read yet, so nothing supports it.{}",
+                     kComputeIt);
+}
+
+std::string Gates::LostSubcalls(std::string_view /*answer*/,
+                                const GateSituation& situation) const {
+  if (situation.failed_subcalls.empty()) return {};
+  return fmt::format(
+      "Of the sub-calls, {}, so the answer may lack what they were asked. Ask those again, or hand "
+      "the answer in again if it does not depend on them.",
+      situation.failed_subcalls);
+}
+
+// A zero may be right. It is in doubt where a condition fits nothing in the data at all, and where a
+// small model wrote the condition.
+std::string Gates::EmptyResult(std::string_view answer, const GateSituation& situation) const {
+  const bool unmatched = situation.unmatched && !situation.unmatched->empty();
+  if (!unmatched && context_.profile != Profile::kSmall) return {};
+  if (!SaysNothing(answer, context_.question)) return {};
+  const bool computed = std::ranges::any_of(
+      *situation.shown, [](const std::string& text) { return SaysNothing(text, {}); });
+  if (!computed) return {};  // a zero that was read somewhere
+  if (unmatched) {
+    return fmt::format("The result is empty because a condition fits nothing: {}{}",
+                       Join(*situation.unmatched, " "), kComputeIt);
+  }
+  return fmt::format(
+      "The result is empty: perhaps the data say it in another way than the condition. Look at the "
+      "values that the data really have, then count again.{}",
+      kComputeIt);
+}
+
+std::string Gates::WrongKind(std::string_view answer, const GateSituation& situation) const {
+  if (situation.wanted != AnswerKind::kNumber || HasNumber(answer)) return {};
+  return fmt::format("The question asks for a number, and the answer holds none.{}", kComputeIt);
 }
 
 std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {
-  if (context_.profile != Profile::kSmall || context_.kind == QuestionKind::kOpen) return {};
+  std::vector<std::string> evidence = *situation.shown;
+  if (!situation.passages.empty()) evidence.emplace_back(situation.passages);
+  if (context_.context_chars < kSmallContext && context_.profile != Profile::kSmall) return {};
+  if (context_.profile != Profile::kSmall) {
+    const bool brief = utf8::CodePoints(answer) <= kShortAnswer;
+    if (!brief || AnyNumberGrounded(answer, context_.question, evidence)) return {};
+    return fmt::format("No output shows the numbers of this answer.{}", kComputeIt);
+  }
   const Grounding grounding =
-      CheckGrounded(answer, context_.question, context_.hint_values, *situation.printed);
-  if (grounding.grounded) return {};
-  if (grounding.missing.empty()) return "No code has printed anything yet.";
-  return fmt::format("No output shows {}.", grounding.missing);
-}
-
-std::optional<Refusal> Gates::CheckGrounding(std::string_view answer,
-                                             const GateSituation& situation) const {
-  const std::string reason = Ungrounded(answer, situation);
-  if (reason.empty()) return std::nullopt;
-  return Refusal{"grounding",
-                 fmt::format("{} Reply with one complete code block that computes the whole answer "
-                             "from the data and prints it.",
-                             reason)};
-}
-
-std::string Gates::Doubt(std::string_view answer, const GateSituation& situation) const {
-  return context_.forcing == Forcing::kFull ? Ungrounded(answer, situation) : std::string();
-}
-
-// For small models only where models were asked at all: their code reads all records anyway, and a
-// refusal of a computed answer makes them doubt it (docs/decisions/coverage-gate.md).
-std::optional<Refusal> Gates::CheckCoverage(const GateSituation& situation) {
-  if (context_.kind != QuestionKind::kAggregate || context_.depth == 0) return std::nullopt;
-  if (context_.context_chars < kSmallContext) return std::nullopt;
-  if (situation.coverage >= kCoverageWanted) {
-    coverage_state_ = "passed";
-    return std::nullopt;
+      CheckGrounded(answer, context_.question, context_.hint_values, evidence);
+  if (!grounding.grounded) {
+    return grounding.missing.empty()
+               ? fmt::format("No code has printed anything out of the data yet.{}", kComputeIt)
+               : fmt::format("No output shows {}.{}", grounding.missing, kComputeIt);
   }
-  if (context_.profile == Profile::kSmall &&
-      situation.subcalls == GateSituation::SubcallsUsed::kNo) {
-    return std::nullopt;
-  }
-  // What was shown is known in bytes; as records it is the same share of them.
-  const bool records = context_.context_records > 0;
-  const std::uint64_t all = records ? context_.context_records : context_.context_chars;
-  return Refusal{
-      "coverage",
-      fmt::format(
-          "The question is about the whole context (shown to models: {} of {} {}). "
-          "If the answer needs understanding, ask about the rest; if code settled it over "
-          "all of the data, hand it in again.",
-          GroupDigits(static_cast<std::uint64_t>(situation.coverage * static_cast<double>(all))),
-          GroupDigits(all), records ? "records" : "characters")};
+  if (!situation.rarity) return {};
+  const std::string missing =
+      MissingWords(answer, context_.question, evidence, *situation.rarity);
+  return missing.empty() ? std::string()
+                         : fmt::format("No output shows {}.{}", missing, kComputeIt);
+}
+
+std::string Gates::NotNear(std::string_view answer, const GateSituation& situation) const {
+  if (context_.profile != Profile::kSmall || !situation.rarity) return {};
+  std::vector<std::string> evidence = *situation.shown;
+  if (!situation.passages.empty()) evidence.emplace_back(situation.passages);
+  if (StandsNear(answer, context_.question, evidence, *situation.rarity)) return {};
+  return "Where the text says this, it does not speak of what the question asks. Look for another "
+         "place in the text, or answer that the text does not say it.";
 }
 
 }  // namespace dossier::recursion

@@ -1,71 +1,76 @@
-// The gates an answer passes before it ends a run: each refuses at most once (REC-36, 39 to 41).
+// What is checked of an answer before it ends a run. Every check looks at evidence: what was read,
+// what was shown, what failed. No word of the question decides.
 //
-//   Gates gates(options);
-//   if (auto refusal = gates.Check(answer)) Tell(refusal->reason);   // and keep the answer as
-//   draft
+//   Gates gates(context);
+//   if (auto refusal = gates.Check(answer, situation)) Tell(refusal->reason);  // kept as draft
+//   else if (auto doubt = gates.Doubt(answer, situation)) Flag(*doubt);        // never final
 //
-// Thread-safety: none; one owner.
+// A check refuses once, `unexplored` twice; an answer that comes back unchanged in kind is let
+// through, and its doubt flags it. Thread-safety: none; one owner.
 
 #ifndef DOSSIER_RECURSION_GATES_H_
 #define DOSSIER_RECURSION_GATES_H_
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "recursion/engine.h"
-#include "recursion/question_kind.h"
+#include "recursion/grounding.h"
+#include "recursion/near_question.h"
 
 namespace dossier::recursion {
 
 struct GateContext {
   Forcing forcing = Forcing::kFull;
   Profile profile = Profile::kLarge;
-  QuestionKind kind = QuestionKind::kLookup;
   std::string question;
   std::vector<std::string> hint_values;  // what the hint showed as examples, one each
   std::uint64_t context_chars = 0;
-  std::uint64_t context_records = 0;  // 0: not all of the context is records
-  int depth = 1;
 };
 
 // The run as it stands when an answer is offered.
 struct GateSituation {
-  int clean_blocks = 0;  // blocks that ran without error so far
   enum class LastChance { kNo, kYes } last_chance = LastChance::kNo;  // last turn, or past a limit
-  double coverage = 0;                                                // 0 to 1
-  enum class SubcallsUsed { kNo, kYes } subcalls = SubcallsUsed::kNo;
-  const std::vector<std::string>* printed = nullptr;  // what clean blocks printed
+  // Whether a block has read the context or an answered request has seen some of it.
+  enum class Explored { kNo, kYes } explored = Explored::kNo;
+  // What clean blocks printed out of data, without what their code says itself.
+  const std::vector<std::string>* shown = nullptr;
+  const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
+  std::string_view passages;             // the text that the first prompt showed; may be empty
+  const WordRarity* rarity = nullptr;    // of the words of question and answer; null: not measured
+  std::string failed_subcalls;  // "3 of 40 failed (3 cut)", if the model was not told of them yet
+  AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for
 };
 
 struct Refusal {
-  std::string gate;    // first_turn, grounding, coverage
-  std::string reason;  // one or two sentences for the model
+  std::string gate;    // unexplored, subcalls, empty, grounding, near, kind
+  std::string reason;  // what is wrong, in one or two sentences for the model
 };
 
 class Gates {
  public:
   explicit Gates(GateContext context) : context_(std::move(context)) {}
   std::optional<Refusal> Check(std::string_view answer, const GateSituation& situation);
-  // Why an answer that passed, because the grounding gate has refused already or may not, is still
-  // not to be trusted; empty if nothing speaks against it. Never refuses (REC-41).
-  std::string Doubt(std::string_view answer, const GateSituation& situation) const;
-  // "passed", "refused" (once, then accepted) or "off".
-  std::string coverage_state() const { return coverage_state_; }
+  // What still speaks against an answer that Check let through.
+  std::optional<Refusal> Doubt(std::string_view answer, const GateSituation& situation) const;
 
  private:
-  std::optional<Refusal> CheckFirstTurn(const GateSituation& situation) const;
-  std::optional<Refusal> CheckGrounding(std::string_view answer,
-                                        const GateSituation& situation) const;
-  // What no output shows, as a sentence; empty if all is grounded or the gate is not for this run.
+  // The first check that the answer fails, of those that may still refuse or of all.
+  enum class Which { kUnused, kAll };
+  std::optional<Refusal> FirstFailed(std::string_view answer, const GateSituation& situation,
+                                     Which which) const;
+  std::string Unexplored(std::string_view answer, const GateSituation& situation) const;
+  std::string LostSubcalls(std::string_view answer, const GateSituation& situation) const;
+  std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;
+  std::string WrongKind(std::string_view answer, const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
-  std::optional<Refusal> CheckCoverage(const GateSituation& situation);
+  std::string NotNear(std::string_view answer, const GateSituation& situation) const;
 
   const GateContext context_;
-  std::set<std::string> used_;
-  std::string coverage_state_ = "off";
+  std::map<std::string, int, std::less<>> refused_;
 };
 
 }  // namespace dossier::recursion

@@ -1,6 +1,7 @@
 #include "recursion/gates.h"
 
 #include <gmock/gmock.h>
+#include "recursion/document_words.h"
 #include <gtest/gtest.h>
 
 namespace dossier::recursion {
@@ -8,138 +9,156 @@ namespace {
 
 using ::testing::HasSubstr;
 
+using Explored = GateSituation::Explored;
 using LastChance = GateSituation::LastChance;
-using SubcallsUsed = GateSituation::SubcallsUsed;
+using Texts = std::vector<std::string>;
 
-const std::vector<std::string> kNothing;
+const Texts kNothing;
 
-GateContext Context(QuestionKind kind = QuestionKind::kLookup) {
-  return {.kind = kind, .question = "Which one?", .context_chars = 10'000};
+GateContext Context(Profile profile = Profile::kLarge) {
+  return {.profile = profile, .question = "Which one?", .context_chars = 10'000};
 }
 
-GateSituation After(int clean_blocks, const std::vector<std::string>& printed = kNothing) {
-  return {.clean_blocks = clean_blocks, .printed = &printed};
+GateSituation After(const Texts& shown) {
+  return {.explored = Explored::kYes, .shown = &shown, .unmatched = &kNothing};
 }
 
 std::string GateOf(const std::optional<Refusal>& refusal) {
   return refusal ? refusal->gate : "passed";
 }
 
-TEST(GatesTest, AnAnswerBeforeAnyCleanBlockIsRefusedOnce) {  // REC-36, REC-41, REC-A11
+TEST(GatesTest, AnAnswerBeforeAnythingWasReadIsRefusedTwice) {  // REC-36, FLT-15
   Gates gates(Context());
-  EXPECT_EQ(GateOf(gates.Check("x", After(0))), "first_turn");
-  EXPECT_EQ(GateOf(gates.Check("x", After(0))), "passed");
+  GateSituation situation = After(kNothing);
+  situation.explored = Explored::kNo;
+  EXPECT_EQ(GateOf(gates.Check("x", situation)), "unexplored");
+  EXPECT_EQ(GateOf(gates.Check("x", situation)), "unexplored");
+  EXPECT_EQ(GateOf(gates.Check("x", situation)), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("x", situation)), "unexplored");
 }
 
-TEST(GatesTest, TheFirstTurnGateBeginsAt200Characters) {  // REC-36
-  for (const auto& [chars, wanted] : {std::pair{199, "passed"}, std::pair{200, "first_turn"}}) {
+TEST(GatesTest, WhatStandsInTheShownPassagesWasRead) {  // FLT-14
+  GateSituation situation = After(kNothing);
+  situation.explored = Explored::kNo;
+  situation.passages = "The vault below the mill opens with 7714.";
+  Gates gates(Context());
+  EXPECT_EQ(GateOf(gates.Check("7714", situation)), "passed");
+  EXPECT_EQ(GateOf(gates.Check("7715", situation)), "unexplored");
+}
+
+TEST(GatesTest, TheUnexploredGateBeginsAt200Characters) {  // REC-36
+  for (const auto& [chars, wanted] : {std::pair{199, "passed"}, std::pair{200, "unexplored"}}) {
     GateContext context = Context();
     context.context_chars = static_cast<std::uint64_t>(chars);
+    GateSituation situation = After(kNothing);
+    situation.explored = Explored::kNo;
     Gates gates(context);
-    EXPECT_EQ(GateOf(gates.Check("x", After(0))), wanted) << chars;
+    EXPECT_EQ(GateOf(gates.Check("x", situation)), wanted) << chars;
   }
 }
 
-TEST(GatesTest, NoGateHoldsOnTheLastTurnOrWithoutFullForcing) {  // REC-41
+TEST(GatesTest, NoGateRefusesOnTheLastTurnOrWithoutFullForcing) {  // REC-41
   for (const Forcing forcing : {Forcing::kFull, Forcing::kReference, Forcing::kNone}) {
-    GateContext context = Context(QuestionKind::kAggregate);
-    context.profile = Profile::kSmall;
+    GateContext context = Context(Profile::kSmall);
     context.forcing = forcing;
     Gates gates(context);
-    GateSituation situation = After(0);
+    GateSituation situation = After(kNothing);
+    situation.explored = Explored::kNo;
     if (forcing == Forcing::kFull) situation.last_chance = LastChance::kYes;
     EXPECT_EQ(GateOf(gates.Check("42", situation)), "passed") << static_cast<int>(forcing);
+    // What is not refused any more is still in doubt.
+    EXPECT_EQ(GateOf(gates.Doubt("42", situation)),
+              forcing == Forcing::kFull ? "unexplored" : "passed");
   }
 }
 
-TEST(GatesTest, AnAggregateAnswerWithLittleCoverageIsRefusedOnce) {  // REC-39
-  Gates gates(Context(QuestionKind::kAggregate));
-  GateSituation situation = After(1);
-  situation.coverage = 0.89;
+TEST(GatesTest, FailedSubcallsThatTheModelDoesNotKnowOfAreToldOnce) {  // FLT-11
+  Gates gates(Context());
+  const Texts shown{"42"};
+  GateSituation situation = After(shown);
+  situation.failed_subcalls = "3 of 40 failed (3 cut)";
   const auto refusal = gates.Check("42", situation);
-  ASSERT_EQ(GateOf(refusal), "coverage");
-  EXPECT_THAT(refusal->reason, HasSubstr("again"));
-  EXPECT_EQ(gates.coverage_state(), "refused");
+  ASSERT_EQ(GateOf(refusal), "subcalls");
+  EXPECT_THAT(refusal->reason, HasSubstr("3 of 40 failed (3 cut)"));
   EXPECT_EQ(GateOf(gates.Check("42", situation)), "passed");
 }
 
-TEST(GatesTest, ARefusalForCoverageCountsRecordsWhereThereAreRecords) {  // REC-39
-  for (const auto& [records, wanted] :
-       {std::pair{11'000, "1,100 of 11,000 records"}, std::pair{0, "1,000 of 10,000 characters"}}) {
-    GateContext context = Context(QuestionKind::kAggregate);
-    context.context_records = static_cast<std::uint64_t>(records);
-    Gates gates(context);
-    GateSituation situation = After(1);
-    situation.coverage = 0.1;
-    const auto refusal = gates.Check("42", situation);
-    ASSERT_TRUE(refusal);
-    EXPECT_THAT(refusal->reason, HasSubstr(wanted));
-  }
+TEST(GatesTest, ASmallModelsAnswerMustStandOnWhatWasShown) {  // REC-40
+  Gates gates(Context(Profile::kSmall));
+  const Texts shown{"total 42"};
+  EXPECT_EQ(GateOf(gates.Check("42", After(shown))), "passed");
+  const auto refusal = gates.Check("4711", After(shown));
+  ASSERT_EQ(GateOf(refusal), "grounding");
+  EXPECT_THAT(refusal->reason, HasSubstr("No output shows 4711."));
+  EXPECT_EQ(GateOf(gates.Check("4711", After(shown))), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("4711", After(shown))), "grounding");
 }
 
-TEST(GatesTest, TheCoverageGateIsForAggregateQuestionsWithSubcalls) {  // REC-39
-  struct Row {
-    const char* what;
-    QuestionKind kind;
-    int depth;
-    double coverage;
-    Profile profile;
-    SubcallsUsed used;
-    const char* wanted;
-  };
-  constexpr Row kRows[] = {
-      {"enough", QuestionKind::kAggregate, 1, 0.9, Profile::kLarge, SubcallsUsed::kYes, "passed"},
-      {"lookup", QuestionKind::kLookup, 1, 0, Profile::kLarge, SubcallsUsed::kYes, "passed"},
-      {"open", QuestionKind::kOpen, 1, 0, Profile::kLarge, SubcallsUsed::kYes, "passed"},
-      {"alone", QuestionKind::kAggregate, 0, 0, Profile::kLarge, SubcallsUsed::kNo, "passed"},
-      {"large", QuestionKind::kAggregate, 1, 0, Profile::kLarge, SubcallsUsed::kNo, "coverage"},
-      {"small", QuestionKind::kAggregate, 1, 0, Profile::kSmall, SubcallsUsed::kNo, "passed"},
-      {"asked", QuestionKind::kAggregate, 1, 0, Profile::kSmall, SubcallsUsed::kYes, "coverage"},
-  };
-  const std::vector<std::string> printed{"42"};
-  for (const Row& row : kRows) {
-    GateContext context = Context(row.kind);
-    context.depth = row.depth;
-    context.profile = row.profile;
-    Gates gates(context);
-    GateSituation situation = After(1, printed);
-    situation.coverage = row.coverage;
-    situation.subcalls = row.used;
-    EXPECT_EQ(GateOf(gates.Check("42", situation)), row.wanted) << row.what;
-  }
+TEST(GatesTest, ALargeModelMayReckonButNotInventAllNumbersOfAShortAnswer) {  // FLT-14
+  Gates gates(Context());
+  const Texts shown{"12 and 30"};
+  EXPECT_EQ(GateOf(gates.Doubt("42", After(shown))), "grounding");
+  EXPECT_EQ(GateOf(gates.Doubt("12 + 30 = 42", After(shown))), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("no numbers here", After(shown))), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt(std::string(300, 'x') + " 42", After(shown))), "passed");
 }
 
-TEST(GatesTest, ASmallModelsAnswerMustStandOnOutput) {  // REC-40
-  GateContext context = Context();
-  context.profile = Profile::kSmall;
-  context.hint_values = {"libmpc3"};
-  const std::vector<std::string> printed{"42 gcc"};
-  for (const auto& [answer, wanted] :
-       {std::pair{"42", "passed"}, std::pair{"43", "grounding"}, std::pair{"libmpc3", "grounding"},
-        std::pair{"Which one? gcc", "passed"}}) {
-    Gates gates(context);
-    EXPECT_EQ(GateOf(gates.Check(answer, After(1, printed))), wanted) << answer;
-    EXPECT_EQ(GateOf(gates.Check(answer, After(1, printed))), "passed") << "once only";
-  }
-  context.kind = QuestionKind::kOpen;
-  Gates open(context);
-  EXPECT_EQ(GateOf(open.Check("43", After(1, printed))), "passed");
+TEST(GatesTest, AnEmptyResultIsQuestionedWithWhatDidNotFit) {  // FLT-36
+  const Texts shown{"0"}, unmatched{"No row has status == 'Lost'. Its values: 'lost' (4)."};
+  GateSituation situation = After(shown);
+  situation.unmatched = &unmatched;
+  Gates gates(Context());
+  const auto refusal = gates.Check("0", situation);
+  ASSERT_EQ(GateOf(refusal), "empty");
+  EXPECT_THAT(refusal->reason, HasSubstr("Its values: 'lost' (4)."));
+  EXPECT_EQ(GateOf(gates.Doubt("There are 0.00 of them", situation)), "empty");
+  // A count of zero whose conditions fit something is one that a large model may give.
+  EXPECT_EQ(GateOf(gates.Doubt("0", After(shown))), "passed");
+  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Doubt("0", After(shown))), "empty");
+  const Texts read{"the temperature fell to 0 degrees at noon, and 5 at night"};
+  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Doubt("0", After(read))), "passed");
 }
 
-TEST(GatesTest, AnAnswerThatPassesOnlyBecauseTheGateIsUsedUpIsDoubted) {  // REC-40, REC-41
-  GateContext context = Context();
-  context.profile = Profile::kSmall;
-  const std::vector<std::string> printed{"42"};
-  Gates gates(context);
-  ASSERT_EQ(GateOf(gates.Check("43", After(1, printed))), "grounding");
-  ASSERT_EQ(GateOf(gates.Check("43", After(1, printed))), "passed");
-  EXPECT_THAT(gates.Doubt("43", After(1, printed)), HasSubstr("43"));
-  EXPECT_EQ(gates.Doubt("42", After(1, printed)), "");
-  context.forcing = Forcing::kNone;
-  EXPECT_EQ(Gates(context).Doubt("43", After(1, printed)), "");
-  context.forcing = Forcing::kFull;
-  context.profile = Profile::kLarge;
-  EXPECT_EQ(Gates(context).Doubt("43", After(1, printed)), "");
+TEST(GatesTest, AQuestionForANumberGetsOne) {  // FLT-36
+  const Texts shown{"many, about twelve"};
+  GateSituation situation = After(shown);
+  situation.wanted = AnswerKind::kNumber;
+  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Check("many", situation)), "kind");
+  situation.wanted = AnswerKind::kOther;
+  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Check("many", situation)), "passed");
+}
+
+// A context of 100 passages: "the" in all, "captain" in 10, "vessel" in 1, "piano" in 2.
+WordRarity Rarity() {
+  WordRarity rarity{.passages = 100};
+  const std::pair<const char*, std::uint64_t> kWords[] = {
+      {"the", 100}, {"captain", 10}, {"vessel", 1}, {"piano", 2}, {"plays", 3}, {"violin", 2}};
+  for (const auto& [word, with] : kWords) rarity.with[WordHash(word)] = with;
+  return rarity;
+}
+
+TEST(GatesTest, AnAnswerThatNoTextShownHoldsIsRefused) {  // FLT-36
+  GateContext context = Context(Profile::kSmall);
+  context.question = "Which instrument does the captain of the vessel play?";
+  const WordRarity rarity = Rarity();
+  const Texts shown{"The captain of the vessel plays the violin at night, they say."};
+  GateSituation situation = After(shown);
+  situation.rarity = &rarity;
+  EXPECT_EQ(GateOf(Gates(context).Check("the violin", situation)), "passed");
+  EXPECT_EQ(GateOf(Gates(context).Check("the piano", situation)), "grounding");
+}
+
+TEST(GatesTest, AValueFromAPlaceThatNamesNothingOfTheQuestionIsRefused) {  // FLT-36
+  GateContext context = Context(Profile::kSmall);
+  context.question = "Which instrument does the captain of the vessel play?";
+  const WordRarity rarity = Rarity();
+  const Texts shown{"In the hall of the school there stood the old piano of the teacher."};
+  GateSituation situation = After(shown);
+  situation.rarity = &rarity;
+  EXPECT_EQ(GateOf(Gates(context).Check("the piano", situation)), "near");
+  const Texts computed{"piano"};
+  situation.shown = &computed;
+  EXPECT_EQ(GateOf(Gates(context).Check("the piano", situation)), "passed");
 }
 
 }  // namespace

@@ -245,7 +245,62 @@ std::vector<std::string_view> QuotedTexts(std::string_view text) {
   return found;
 }
 
+// 0 in any spelling.
+bool IsZero(const Number& number) { return number.digits == "0" && number.fraction.empty(); }
+
 }  // namespace
+
+bool AnyNumberGrounded(std::string_view answer, std::string_view question,
+                       std::span<const std::string> shown) {
+  Evidence evidence;
+  for (const std::string& text : shown) evidence.Add(text);
+  evidence.Add(question);
+  NumberReader reader(answer);
+  bool any = false;
+  while (const auto number = reader.Next()) {
+    if (evidence.Shows(*number)) return true;
+    any = any || !IsListNumber(answer, *number);
+  }
+  return !any;
+}
+
+bool HasNumber(std::string_view text) { return NumberReader(text).Next().has_value(); }
+
+bool SaysNothing(std::string_view text, std::string_view question) {
+  constexpr std::array<std::string_view, 9> kNothing = {"none", "nan", "[]", "{}",  "set()",
+                                                        "()",   "''",  "null", ""};
+  text = TrimSpace(text);
+  if (text.starts_with("Out:")) text = TrimSpace(text.substr(4));
+  if (std::ranges::find(kNothing, ToLowerAscii(text)) != kNothing.end()) return true;
+  std::unordered_set<std::string> asked;
+  NumberReader of_question(question);
+  while (const auto number = of_question.Next()) asked.insert(number->Key());
+  NumberReader reader(text);
+  bool any = false;
+  while (const auto number = reader.Next()) {
+    if (asked.contains(number->Key())) continue;
+    if (!IsZero(*number)) return false;
+    any = true;
+  }
+  return any;
+}
+
+std::string WithoutTyped(std::string_view output, std::span<const std::string> typed) {
+  std::string left(output);
+  for (const std::string& text : typed) {
+    if (text.empty()) continue;
+    for (std::size_t at = left.find(text); at != left.npos; at = left.find(text, at)) {
+      const std::size_t end = at + text.size();
+      const bool starts = at == 0 || !IsWordByte(left[at - 1]) || !IsWordByte(text.front());
+      const bool ends = end == left.size() || !IsWordByte(left[end]) || !IsWordByte(text.back());
+      if (starts && ends) {
+        left.replace(at, text.size(), " ");
+      }
+      at = starts && ends ? at + 1 : end;
+    }
+  }
+  return left;
+}
 
 Grounding CheckGrounded(std::string_view answer, std::string_view question,
                         std::span<const std::string> hint_values,

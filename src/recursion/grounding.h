@@ -30,10 +30,27 @@ Grounding CheckGrounded(std::string_view answer, std::string_view question,
                         std::span<const std::string> hint_values,
                         std::span<const std::string> printed);
 
-// The value, if `output` of a block is one short value in the shape that `question` asks for: a
-// number, yes or no, one of the choices it names, or a name. None for nothing-found values (0,
-// None, an empty list), containers and prose.
-std::optional<std::string> PrintedAnswer(std::string_view output, std::string_view question);
+// Whether at least one of the numbers of `answer` stands in `shown` or in `question`; true for an
+// answer without numbers.
+bool AnyNumberGrounded(std::string_view answer, std::string_view question,
+                       std::span<const std::string> shown);
+
+bool HasNumber(std::string_view text);
+
+// Whether `text` is what code prints that found nothing (0, None, an empty list), or all its numbers
+// are zero but for those of `question`.
+bool SaysNothing(std::string_view text, std::string_view question);
+
+// `output` without the texts of `typed` where they stand as whole words: what is left came out of
+// data.
+std::string WithoutTyped(std::string_view output, std::span<const std::string> typed);
+
+// What kind of answer a question asks for, as far as that is known.
+enum class AnswerKind { kUnknown, kNumber, kOther };
+
+// The value, if `output` of a block is one short value of that kind: a number or a name. None for
+// nothing-found values, containers and prose.
+std::optional<std::string> PrintedAnswer(std::string_view output, AnswerKind wanted);
 
 }  // namespace dossier::recursion
 

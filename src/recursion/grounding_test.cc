@@ -106,36 +106,50 @@ TEST(GroundingTest, WhatWasPrintedIsAlwaysGrounded) {
   }
 }
 
-TEST(PrintedAnswerTest, OneShortValueInTheShapeOfTheQuestionIsAnAnswer) {  // small-models 16
+TEST(PrintedAnswerTest, OneShortValueOfTheWantedKindIsAnAnswer) {  // small-models 16
   struct Row {
-    std::string_view output, question;
+    std::string_view output;
+    AnswerKind wanted;
     std::optional<std::string> answer;
   };
+  constexpr auto kNumber = AnswerKind::kNumber, kOther = AnswerKind::kOther;
   const Row kRows[] = {
-      {"42\n", "How many packages are installed?", "42"},
-      {"Out: 42\n", "How many packages are installed?", "42"},
-      {"Total: 3,800", "What is the total size?", "3,800"},
-      {"12.5 %", "What percentage failed?", "12.5 %"},
-      {"clang", "How many packages are installed?", std::nullopt},
-      {"'clang'", "Which package is the largest?", "clang"},
-      {"Package: clang", "Which package is the largest?", "clang"},
-      {"42", "Which package has the largest number of files?", "42"},
-      {"True", "Is clang installed?", "True"},
-      {"clang", "Is clang installed?", std::nullopt},
-      {"debug", "Is it debug or release?", "debug"},
-      {"profile", "Is it debug or release?", std::nullopt},
-      {"0", "How many failed?", std::nullopt},
-      {"None", "Which package is the largest?", std::nullopt},
-      {"[]", "Which packages are missing?", std::nullopt},
-      {"['a', 'b']", "Which package is the largest?", std::nullopt},
-      {"a\nb", "Which package is the largest?", std::nullopt},
-      {"", "Which package is the largest?", std::nullopt},
-      {"No output", "Which package is the largest?", std::nullopt},
-      {"the quick brown fox jumps over the dog", "Which animal?", std::nullopt},
+      {"42\n", kNumber, "42"},
+      {"Out: 42\n", kNumber, "42"},
+      {"Total: 3,800", kNumber, "3,800"},
+      {"12.5 %", kNumber, "12.5 %"},
+      {"clang", kNumber, std::nullopt},
+      {"'clang'", kOther, "clang"},
+      {"Package: clang", kOther, "clang"},
+      {"42", kOther, "42"},
+      {"True", kOther, "True"},
+      {"0", kNumber, std::nullopt},
+      {"None", kOther, std::nullopt},
+      {"[]", kOther, std::nullopt},
+      {"['a', 'b']", kOther, std::nullopt},
+      {"a\nb", kOther, std::nullopt},
+      {"", AnswerKind::kUnknown, std::nullopt},
+      {"the quick brown fox jumps over the dog", kOther, std::nullopt},
   };
   for (const Row& row : kRows) {
-    EXPECT_EQ(PrintedAnswer(row.output, row.question), row.answer) << row.output << row.question;
+    EXPECT_EQ(PrintedAnswer(row.output, row.wanted), row.answer) << row.output;
   }
+}
+
+TEST(WithoutTypedTest, WhatTheCodeSaysItselfIsTakenAway) {  // FLT-15
+  const std::vector<std::string> typed{"100", "Total:", "a b"};
+  EXPECT_EQ(WithoutTyped("Total: 42 of 100", typed), "  42 of  ");
+  EXPECT_EQ(WithoutTyped("1000 and x100", typed), "1000 and x100") << "other words hold it";
+  EXPECT_EQ(WithoutTyped("a b a b", typed), "   ");
+  EXPECT_EQ(WithoutTyped("", typed), "");
+}
+
+TEST(SaysNothingTest, ZeroAndEmptyInAnySpelling) {  // FLT-36
+  for (const char* text : {"0", "0.00", "Out: 0", "Total: 0", "none", "[]", "There are 0 of them"}) {
+    EXPECT_TRUE(SaysNothing(text, "")) << text;
+  }
+  EXPECT_TRUE(SaysNothing("0 of the 500 orders", "How many of the 500 orders?"));
+  for (const char* text : {"5", "0 and 5", "ann", "10"}) EXPECT_FALSE(SaysNothing(text, "")) << text;
 }
 
 }  // namespace

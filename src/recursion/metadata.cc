@@ -91,16 +91,6 @@ std::string AccessText(const RunState& run) {
   return text ? std::string(TrimSpace(*text)) : std::string();
 }
 
-// Of all documents together; 0 if one of them has none.
-std::uint64_t CountRecords(const ContextSet& context) {
-  std::uint64_t records = 0;
-  for (const auto& document : context.documents()) {
-    if (!document.description.records) return 0;
-    records += document.description.records->records;
-  }
-  return records;
-}
-
 }  // namespace
 
 Metadata MakeMetadata(const RunState& run) {
@@ -108,7 +98,6 @@ Metadata MakeMetadata(const RunState& run) {
   Metadata metadata;
   const auto& documents = context.documents();
   metadata.characters = context.characters();
-  metadata.records = CountRecords(context);
   metadata.doc_count = documents.size() == 1
                            ? std::string("1 document")
                            : fmt::format("{} documents", GroupDigits(documents.size()));

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "inspect/description.h"
 #include "recursion/direct.h"
-#include "recursion/question_kind.h"
 
 namespace dossier::recursion {
 namespace {
@@ -36,13 +35,12 @@ Result<std::int64_t> DirectTokens(RunState& run) {
   return tokens;
 }
 
-// A small model cannot count, however short the list is.
-bool CountsRecords(const RunState& run) {
+// A small model cannot count, however short the list is: over records its code does.
+bool HasRecords(const RunState& run) {
   const auto& documents = run.request.context->documents();
-  return Classify(run.request.question) == QuestionKind::kAggregate &&
-         std::any_of(documents.begin(), documents.end(), [](const ContextDocument& document) {
-           return inspect::HasRecords(document.description.format);
-         });
+  return std::any_of(documents.begin(), documents.end(), [](const ContextDocument& document) {
+    return inspect::HasRecords(document.description.format);
+  });
 }
 
 std::int64_t Threshold(const RunState& run) {
@@ -83,9 +81,9 @@ Result<ModeDecision> DecideMode(RunState& run) {
       } else if (decision.tokens > decision.threshold) {
         decision.mode = Mode::kRecursive;
         decision.reason = "too long for one call";
-      } else if (run.small() && CountsRecords(run)) {
+      } else if (run.small() && HasRecords(run)) {
         decision.mode = Mode::kRecursive;
-        decision.reason = "counting over records is work for code";
+        decision.reason = "a small model reads records by code";
       }
       break;
   }

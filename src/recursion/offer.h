@@ -14,7 +14,8 @@ struct Offer {
   std::string text;
   Source source = Source::kNone;
   std::optional<Json> value;
-  std::string doubt;  // why it may be invented, in one sentence; empty if nothing speaks for that
+  // The check that it fails and why, in a sentence; both empty if nothing speaks against it.
+  std::string failed_check, doubt;
 };
 
 }  // namespace dossier::recursion

@@ -12,8 +12,6 @@ namespace {
 constexpr std::uint64_t kMaxChars = 80;
 constexpr std::size_t kMaxNameWords = 6;
 
-enum class Shape { kNumber, kYesNo, kChoice, kName };
-
 std::vector<std::string> WordsOf(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -30,28 +28,6 @@ std::vector<std::string> WordsOf(std::string_view text) {
   return words;
 }
 
-bool Holds(const std::vector<std::string>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
-Shape ShapeOf(const std::vector<std::string>& question) {
-  constexpr std::array<std::string_view, 12> kYesNo = {"is",  "are", "was",  "were", "does", "do",
-                                                       "did", "has", "have", "can",  "will", "any"};
-  constexpr std::array<std::string_view, 9> kNumber = {
-      "many", "number", "count", "average", "sum", "total", "percentage", "median", "percent"};
-  if (Holds(question, "or")) return Shape::kChoice;
-  // "Which package has the largest number of …" asks for a package.
-  const bool which = !question.empty() && (question[0] == "which" || question[0] == "who");
-  if (!which && std::ranges::any_of(kNumber, [&](auto word) { return Holds(question, word); })) {
-    return Shape::kNumber;
-  }
-  if (question.size() > 1 && question[0] == "how" && question[1] == "much") return Shape::kNumber;
-  if (!question.empty() && std::ranges::find(kYesNo, question[0]) != kYesNo.end()) {
-    return Shape::kYesNo;
-  }
-  return Shape::kName;
-}
-
 // "3,800", "12.5 %", "4 GB": a number, perhaps with one word behind it.
 bool IsNumber(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('$')) text.remove_prefix(1);
@@ -60,33 +36,16 @@ bool IsNumber(std::string_view text) {
   return TrimSpace(text.substr(end)).find(' ') == std::string_view::npos;
 }
 
-// Values that code prints when it found nothing are no answers (small-models.md 15).
-bool SaysNothing(std::string_view text) {
-  constexpr std::array<std::string_view, 10> kNothing = {"0",  "0.0",   "none", "nan", "[]",
-                                                         "{}", "set()", "()",   "''",  "null"};
-  return text.empty() || std::ranges::find(kNothing, ToLowerAscii(text)) != kNothing.end();
-}
-
 bool IsName(std::string_view text) {
   if (std::string_view("[{(<").find(text[0]) != std::string_view::npos) return false;
   const std::vector<std::string> words = WordsOf(text);
-  if (words.empty() || words.size() > kMaxNameWords || words[0] == "no") return false;
+  if (words.empty() || words.size() > kMaxNameWords) return false;
   return !text.ends_with(':') && !text.ends_with("...");
 }
 
-bool Suits(std::string_view value, Shape shape, const std::vector<std::string>& question) {
-  const std::string lower = ToLowerAscii(value);
-  switch (shape) {
-    case Shape::kNumber:
-      return IsNumber(value);
-    case Shape::kYesNo:
-      return lower == "yes" || lower == "no" || lower == "true" || lower == "false";
-    case Shape::kChoice:
-      return Holds(question, lower);
-    case Shape::kName:
-      return IsName(value);
-  }
-  return false;
+bool Suits(std::string_view value, AnswerKind wanted) {
+  if (wanted == AnswerKind::kNumber) return IsNumber(value);
+  return IsName(value) || IsNumber(value);
 }
 
 std::string_view WithoutQuotes(std::string_view text) {
@@ -97,21 +56,19 @@ std::string_view WithoutQuotes(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::string> PrintedAnswer(std::string_view output, std::string_view question) {
+std::optional<std::string> PrintedAnswer(std::string_view output, AnswerKind wanted) {
   std::string_view value = TrimSpace(output);
   if (value.starts_with("Out:")) value = TrimSpace(value.substr(4));
   value = WithoutQuotes(value);
-  if (SaysNothing(value) || value.find_first_of("\r\n") != std::string_view::npos ||
+  if (SaysNothing(value, {}) || value.find_first_of("\r\n") != std::string_view::npos ||
       utf8::CodePoints(value) > kMaxChars) {
     return std::nullopt;
   }
-  const std::vector<std::string> asked = WordsOf(question);
-  const Shape shape = ShapeOf(asked);
   // "Total size: 42": the value stands behind the label.
   const std::size_t label = value.rfind(": ");
   for (const std::string_view candidate :
        {label == std::string_view::npos ? value : TrimSpace(value.substr(label + 2)), value}) {
-    if (!SaysNothing(candidate) && Suits(candidate, shape, asked)) return std::string(candidate);
+    if (!SaysNothing(candidate, {}) && Suits(candidate, wanted)) return std::string(candidate);
   }
   return std::nullopt;
 }

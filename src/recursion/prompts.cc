@@ -22,6 +22,7 @@ constexpr Names kLayouts[] = {
     {"map_batch", "recursion.map_batch", "recursion.map_batch", "recursion.map_batch"},
     {"map_one", "recursion.map_one", "recursion.map_one", "recursion.map_one"},
     {"map_two", "recursion.map_two", "recursion.map_two", "recursion.map_two"},
+    {"answer_kind", "recursion.answer_kind", "recursion.answer_kind", "recursion.answer_kind"},
 };
 
 constexpr Names kTemplates[] = {

@@ -41,6 +41,7 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   if (!request.sampling.seed) {
     request.sampling.seed = run.request.seed + static_cast<std::uint64_t>(about.turn);
   }
+  if (root.entry.grammar) request.sampling.grammar = about.grammar;
   request.purpose = about.purpose;
   request.turn = about.turn;
   request.deadline = run.request.deadline;
@@ -130,16 +131,17 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
   return reply;
 }
 
+bool IsCut(const model::Reply& reply) {
+  return reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut ||
+         reply.finish == model::Finish::kFilter;
+}
+
+// For extraction every cut is one: half a block is not run.
 ReplyFinish FinishOf(const model::Reply& reply) {
-  switch (reply.finish) {
-    case model::Finish::kStop:
-    case model::Finish::kToolCalls:
-      return ReplyFinish::kStop;
-    case model::Finish::kLength:
-      return ReplyFinish::kLength;
-    default:
-      return ReplyFinish::kOther;
-  }
+  if (IsCut(reply)) return ReplyFinish::kLength;
+  return reply.finish == model::Finish::kStop || reply.finish == model::Finish::kToolCalls
+             ? ReplyFinish::kStop
+             : ReplyFinish::kOther;
 }
 
 }  // namespace dossier::recursion

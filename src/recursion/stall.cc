@@ -6,10 +6,13 @@
 
 namespace dossier::recursion {
 
-bool StallWatch::Note(const Reply& reply) {
-  without_code_ = reply.has_code ? 0 : without_code_ + 1;
-  short_ = reply.characters > kShort ? 0 : short_ + 1;
-  return without_code_ >= kReplies || short_ >= kReplies;
+std::string_view StallWatch::Note(const Turn& turn) {
+  nothing_ran_ = turn.ran == Ran::kBlocks ? 0 : nothing_ran_ + 1;
+  same_ = turn.ran == Ran::kBlocks && turn.output == output_ ? same_ + 1 : 1;
+  output_ = turn.output;
+  if (nothing_ran_ >= kReplies) return "no code ran in three replies in a row";
+  if (turn.ran == Ran::kBlocks && same_ >= kReplies) return "three outputs in a row were the same";
+  return {};
 }
 
 void FailedBlocks::Add(std::string_view code) {

@@ -1,9 +1,9 @@
 // Two small memories of a call: replies that lead nowhere, and blocks that failed.
 //
 //   StallWatch watch;
-//   if (watch.Note({.characters = 12, .has_code = false})) EndWithExtract("stalled");   // REC-15
+//   if (watch.Note({.ran = StallWatch::Ran::kNothing})) EndWithExtract("stalled");
 //   FailedBlocks failed;
-//   if (failed.Holds(code)) SendBack("the same block raised before");                   // REC-16
+//   if (failed.Holds(code)) SendBack("the same block raised before");
 //
 // Thread-safety: none; one owner.
 
@@ -20,20 +20,20 @@ namespace dossier::recursion {
 class StallWatch {
  public:
   static constexpr int kReplies = 3;
-  static constexpr std::uint64_t kShort = 24;  // characters
 
-  struct Reply {
-    std::uint64_t characters = 0;  // of the reply without thinking
-    bool has_code = false;
+  enum class Ran { kNothing, kBlocks };
+  struct Turn {
+    Ran ran = Ran::kNothing;
+    std::string_view output;  // what the turn's blocks gave, as the model is shown it
   };
 
-  // Counts a reply that held no accepted final. True if three in a row had no code, or three in a
-  // row had at most 24 characters.
-  bool Note(const Reply& reply);
+  // Counts a turn without an accepted answer. Why the call is stalled, if it is: in three turns in a
+  // row nothing ran, or the output was the same; else empty.
+  std::string_view Note(const Turn& turn);
 
  private:
-  int without_code_ = 0;
-  int short_ = 0;
+  int nothing_ran_ = 0, same_ = 0;
+  std::string output_;
 };
 
 class FailedBlocks {

@@ -5,24 +5,26 @@
 namespace dossier::recursion {
 namespace {
 
-TEST(StallWatchTest, ThreeRepliesInARowWithoutCodeAreAStall) {  // REC-15, REC-A10
+using Ran = StallWatch::Ran;
+
+TEST(StallWatchTest, ThreeTurnsInARowWithoutABlockAreAStall) {  // REC-15, REC-A10, FLT-16
   StallWatch watch;
-  EXPECT_FALSE(watch.Note({.characters = 500}));
-  EXPECT_FALSE(watch.Note({.characters = 500}));
-  EXPECT_FALSE(watch.Note({.characters = 500, .has_code = true})) << "code starts the count anew";
-  EXPECT_FALSE(watch.Note({.characters = 500}));
-  EXPECT_FALSE(watch.Note({.characters = 500}));
-  EXPECT_TRUE(watch.Note({.characters = 500}));
+  EXPECT_EQ(watch.Note({.output = "a"}), "");
+  EXPECT_EQ(watch.Note({.output = "a"}), "");
+  EXPECT_EQ(watch.Note({.ran = Ran::kBlocks, .output = "b"}), "") << "code starts the count anew";
+  EXPECT_EQ(watch.Note({.output = "c"}), "");
+  EXPECT_EQ(watch.Note({.output = "c"}), "");
+  EXPECT_EQ(watch.Note({.output = "c"}), "no code ran in three replies in a row");
 }
 
-TEST(StallWatchTest, ThreeShortRepliesInARowAreAStallEvenWithCode) {  // REC-15
+TEST(StallWatchTest, ShortRepliesWhoseCodeRanAreNone) {  // FLT-16
   StallWatch watch;
-  EXPECT_FALSE(watch.Note({.characters = 24, .has_code = true}));
-  EXPECT_FALSE(watch.Note({.characters = 24, .has_code = true}));
-  EXPECT_FALSE(watch.Note({.characters = 25, .has_code = true}));
-  EXPECT_FALSE(watch.Note({.characters = 0, .has_code = true}));
-  EXPECT_FALSE(watch.Note({.characters = 24, .has_code = true}));
-  EXPECT_TRUE(watch.Note({.characters = 24, .has_code = true}));
+  for (const char* output : {"1", "2", "3", "4", "5"}) {
+    EXPECT_EQ(watch.Note({.ran = Ran::kBlocks, .output = output}), "");
+  }
+  EXPECT_EQ(watch.Note({.ran = Ran::kBlocks, .output = "5"}), "");
+  EXPECT_EQ(watch.Note({.ran = Ran::kBlocks, .output = "5"}),
+            "three outputs in a row were the same");
 }
 
 TEST(FailedBlocksTest, OnlyTheLastThreeThatRaisedAreRemembered) {  // REC-16

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "recursion/repeated_question.h"
+#include "recursion/reply_text.h"
 
 namespace dossier::recursion {
 namespace {
@@ -20,13 +21,22 @@ class FunctionSink final : public model::Sink {
   Subcalls::Done done_;
 };
 
+// `reply` has no thinking in it any more.
 JsonObject TextValue(const model::Reply& reply, std::string* raw) {
   const std::size_t at = raw->size();
   *raw += reply.text;
-  return {{"ok", true},
-          {"text", JsonObject{{"blob", JsonArray{at, reply.text.size()}}}},
-          {"tokens", reply.usage.output}};
+  const ReplyEnding ending = EndingOf(reply, reply.text);
+  JsonObject value{{"ok", true},
+                   {"text", JsonObject{{"blob", JsonArray{at, reply.text.size()}}}},
+                   {"tokens", reply.usage.output},
+                   {"finish", model::FinishName(reply.finish)},
+                   {"cut", ending.cut == ReplyEnding::Cut::kYes},
+                   {"model", reply.resolved_model}};
+  if (!ending.problem.empty()) value["problem"] = ending.problem;
+  return value;
 }
+
+constexpr std::int64_t kLeastReply = 256;  // tokens that a prompt must leave for its reply
 
 bool IsBlank(std::string_view text) { return TrimSpace(text).empty(); }
 
@@ -51,6 +61,44 @@ SubcallFailure FailureOf(const Error& error) {
     default:
       return {"failed", Retry::kNo};
   }
+}
+
+int SubcallTally::failed() const {
+  int count = 0;
+  for (const auto& [kind, number] : failures) count += number;
+  return count;
+}
+
+void SubcallTally::Add(const SubcallTally& more) {
+  sent += more.sent;
+  for (const auto& [kind, number] : more.failures) failures[kind] += number;
+}
+
+std::string SubcallTally::ToText() const {
+  std::string kinds;
+  for (const auto& [kind, number] : failures) {
+    kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", number, kind);
+  }
+  return fmt::format("{} of {} failed ({})", failed(), std::max(sent, failed()), kinds);
+}
+
+ReplyEnding EndingOf(const model::Reply& reply, std::string_view text) {
+  using Cut = ReplyEnding::Cut;
+  switch (reply.finish) {
+    case model::Finish::kLength:
+      return {Cut::kYes, "cut", fmt::format("the reply was cut at the output limit, after {} tokens",
+                                            GroupDigits(static_cast<std::uint64_t>(
+                                                std::max<std::int64_t>(reply.usage.output, 0))))};
+    case model::Finish::kCut:
+      return {Cut::kYes, "cut", "the connection was lost inside the reply"};
+    case model::Finish::kFilter:
+      return {text.empty() ? Cut::kNo : Cut::kYes, "filtered",
+              "the provider's filter ended the reply, or the model refused"};
+    default:
+      break;
+  }
+  if (TrimSpace(text).empty()) return {Cut::kNo, "empty", "the reply is empty"};
+  return {};
 }
 
 // One batch: results in order, the last one answers. Each good one goes ahead as an item, so that
@@ -99,25 +147,29 @@ Subcalls::~Subcalls() {
 
 void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeReply> reply) {
   const auto fail = [&](const Error& error) {
-    CountFailure(error);
+    CountFailure(ErrorName(error.code));
     const SubcallFailure failure = FailureOf(error);
     reply->Fail(failure.code, error.message, failure.retry);
   };
   if (Status known = CheckModel(call.args); !known) return fail(known.error());
-  auto prompt = Prepare(call.args, call.raw);
-  if (!prompt) return fail(prompt.error());
+  auto sampling = ReadSampling(call.args, run_.options.sub);
+  if (!sampling) return fail(sampling.error());
+  auto prepared = Prepare(call.args, call.raw);
+  if (!prepared) return fail(prepared.error());
+  if (std::string system = SystemOf(call.args); !system.empty()) {
+    prepared->prompt.messages.system.push_back({.text = std::move(system)});
+  }
   const CancelToken cancel = reply->cancel();
-  Send(std::move(*prompt), model::Purpose::kSubcall, {}, cancel,
-       [this, reply = std::move(reply)](Result<model::Reply> result) {
-         if (!result) {
-           CountFailure(result.error());
-           const SubcallFailure failure = FailureOf(result.error());
-           return reply->Fail(failure.code, result.error().message, failure.retry);
-         }
-         std::string raw;
-         Json value = TextValue(*result, &raw);
-         reply->Ok(std::move(value), std::move(raw));
-       });
+  SendPrepared(std::move(*prepared), std::move(*sampling), cancel,
+               [reply = std::move(reply)](Result<model::Reply> result) {
+                 if (!result) {
+                   const SubcallFailure failure = FailureOf(result.error());
+                   return reply->Fail(failure.code, result.error().message, failure.retry);
+                 }
+                 std::string raw;
+                 Json value = TextValue(*result, &raw);
+                 reply->Ok(std::move(value), std::move(raw));
+               });
 }
 
 void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
@@ -127,6 +179,9 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
   if (Status known = CheckModel(call.args); !known) {
     return reply->Fail("bad_argument", known.error().message);
   }
+  const auto sampling = ReadSampling(call.args, run_.options.sub);
+  if (!sampling) return reply->Fail("bad_argument", sampling.error().message);
+  const std::string system = SystemOf(call.args);
   // A blank prompt refuses the whole batch before anything is sent (REC-43).
   for (const Json& prompt : *prompts) {
     if (reply->cancel().cancelled()) return;  // nobody waits for the answer
@@ -146,20 +201,20 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
   // Each is sent as soon as it is made: the first are answered while the last are assembled.
   for (std::size_t i = 0; i < prompts->size(); ++i) {
     // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the analyzer loses sight of it
-    Done done = [this, state, i](Result<model::Reply> result) {
-      if (!result) CountFailure(result.error());
-      state->Take(i, std::move(result));
-    };
+    Done done = [state, i](Result<model::Reply> result) { state->Take(i, std::move(result)); };
     if (reply->cancel().cancelled()) {
+      CountFailure(ErrorName(ErrorCode::kCancelled));
       done(MakeError(ErrorCode::kCancelled, "{}", reply->cancel().reason()));
       continue;
     }
     auto prepared = Prepare((*prompts)[i].get_object(), call.raw);
     if (!prepared) {
+      CountFailure(ErrorName(prepared.error().code));
       done(tl::unexpected(prepared.error()));
-    } else {
-      Send(std::move(*prepared), model::Purpose::kSubcall, {}, reply->cancel(), std::move(done));
+      continue;
     }
+    if (!system.empty()) prepared->prompt.messages.system.push_back({.text = system});
+    SendPrepared(std::move(*prepared), *sampling, reply->cancel(), std::move(done));
   }
 }
 
@@ -182,37 +237,113 @@ Status Subcalls::RefuseBareQuestion(std::string_view text) const {
                    "instruction=\"...\", field=\"...\")");
 }
 
-Result<assembly::Assembled> Subcalls::Prepare(const JsonObject& prompt, std::string_view raw) {
+Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::string_view raw) {
   const Json* parts = Find(prompt, "parts");
   if (!parts) return MakeError(ErrorCode::kInvalidArgument, "the prompt is missing");
   DOSSIER_ASSIGN_OR_RETURN(std::string text, sandbox::ResolveText(*parts, raw, contexts_));
   if (IsBlank(text)) return MakeError(ErrorCode::kUsage, "the prompt is blank");
-  const Json* given = Find(prompt, "context");
-  if (!given || given->is_null()) DOSSIER_RETURN_IF_ERROR(RefuseBareQuestion(text));
-  std::string content;
   const Json* context = Find(prompt, "context");
   const bool with_context = context && !context->is_null();
+  if (!with_context) DOSSIER_RETURN_IF_ERROR(RefuseBareQuestion(text));
+  std::string content;
   if (with_context) {
     DOSSIER_ASSIGN_OR_RETURN(content, sandbox::ResolveText(*context, raw, contexts_));
   }
-  const auto chars = static_cast<std::int64_t>(utf8::CodePoints(text) + utf8::CodePoints(content));
-  if (chars > run_.max_subcall_chars) {
-    return MakeError(ErrorCode::kTooLong,
-                     "the prompt has {} characters; a sub-call takes at most {}: split it",
-                     GroupDigits(static_cast<std::uint64_t>(chars)),
-                     GroupDigits(static_cast<std::uint64_t>(run_.max_subcall_chars)));
+  DOSSIER_RETURN_IF_ERROR(CheckLength(text, content));
+  Prepared prepared;
+  for (const Json* list : {parts, with_context ? context : nullptr}) {
+    for (const Json& part : list && list->is_array() ? list->get_array() : JsonArray()) {
+      const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"),
+                 length = FindInt(part, "len");
+      if (document && at && length) {
+        prepared.slices.push_back({static_cast<std::size_t>(*document),
+                                   static_cast<std::uint64_t>(*at),
+                                   static_cast<std::uint64_t>(*length)});
+      } else if (auto own = sandbox::ResolveText(JsonArray{part}, raw, contexts_)) {
+        prepared.texts.push_back(std::move(*own));
+      }
+    }
   }
-  CountCoverage(*parts, raw);
-  if (with_context) CountCoverage(*context, raw);
   const BoundModel& sub = run_.options.sub;
-  const std::int64_t reserve = std::min<std::int64_t>(sub.entry.capability.max_output, 1024);
   if (with_context) {
-    return run_.prompts.Assemble("subcall_context", sub,
-                                 {{"instruction", text}, {"content", content}}, {}, run_.boundary,
-                                 reserve);
+    DOSSIER_ASSIGN_OR_RETURN(
+        prepared.prompt,
+        run_.prompts.Assemble("subcall_context", sub, {{"instruction", text}, {"content", content}},
+                              {}, run_.boundary, kLeastReply));
+    return prepared;
   }
-  return run_.prompts.Assemble("subcall", sub, {{"prompt", std::move(text)}}, {}, run_.boundary,
-                               reserve);
+  DOSSIER_ASSIGN_OR_RETURN(prepared.prompt,
+                           run_.prompts.Assemble("subcall", sub, {{"prompt", text}}, {},
+                                                 run_.boundary, kLeastReply));
+  // A section ends without line ends; a prompt that code wrote is sent as it is.
+  auto& blocks = prepared.prompt.messages.turns.back().blocks;
+  if (blocks.size() == 1) blocks[0].text = std::move(text);
+  return prepared;
+}
+
+Status Subcalls::CheckLength(std::string_view text, std::string_view content) const {
+  const tokens::Counter& counter = *run_.options.sub.counter;
+  const std::int64_t tokens =
+      counter.CountText(text).upper() + (content.empty() ? 0 : counter.CountText(content).upper());
+  if (tokens <= run_.max_subcall_tokens) return {};
+  return MakeError(ErrorCode::kTooLong,
+                   "the prompt has {} tokens ({} characters); a sub-call takes at most {} tokens: "
+                   "split it, e.g. with doc.chunks(size, by=\"tokens\")",
+                   GroupDigits(static_cast<std::uint64_t>(tokens)),
+                   GroupDigits(utf8::CodePoints(text) + utf8::CodePoints(content)),
+                   GroupDigits(static_cast<std::uint64_t>(run_.max_subcall_tokens)));
+}
+
+// Only what a model has really been shown and answered counts as read.
+void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
+                            Done done) {
+  {
+    std::lock_guard lock(mutex_);
+    ++tally_.sent;
+  }
+  Send(std::move(prepared.prompt), model::Purpose::kSubcall, std::move(sampling), cancel,
+       [this, slices = std::move(prepared.slices), texts = std::move(prepared.texts),
+        done = std::move(done)](Result<model::Reply> result) {
+         if (!result) {
+           CountFailure(ErrorName(result.error().code));
+           return done(std::move(result));
+         }
+         result->text = StripThinking(result->text).text;
+         if (const ReplyEnding ending = EndingOf(*result, result->text); !ending.kind.empty()) {
+           CountFailure(ending.kind);
+           return done(std::move(result));
+         }
+         for (const Slice& slice : slices) {
+           coverage_.AddSlice(slice.document, slice.at, slice.length);
+         }
+         for (const std::string& text : texts) coverage_.AddText(text);
+         done(std::move(result));
+       });
+}
+
+// max_tokens and temperature as code gave them. A model that thinks needs room for that, too.
+Result<model::Sampling> Subcalls::ReadSampling(const JsonObject& args, const BoundModel& sub) {
+  model::Sampling sampling;
+  if (const Json* cap = Find(args, "max_tokens"); cap && !cap->is_null()) {
+    const std::int64_t* tokens = cap->if_int64();
+    if (!tokens || *tokens <= 0) {
+      return MakeError(ErrorCode::kInvalidArgument, "max_tokens must be a whole number above 0");
+    }
+    sampling.max_output = std::min(*tokens + sub.entry.thinking_tokens,
+                                   sub.entry.capability.max_output);
+  }
+  if (const Json* heat = Find(args, "temperature"); heat && !heat->is_null()) {
+    const double value = heat->is_number() ? heat->to_number<double>() : -1;
+    if (value < 0 || value > 2) {
+      return MakeError(ErrorCode::kInvalidArgument, "temperature must be a number from 0 to 2");
+    }
+    sampling.temperature = value;
+  }
+  return sampling;
+}
+
+std::string Subcalls::SystemOf(const JsonObject& args) {
+  return std::string(FindString(Json(args), "system").value_or(""));
 }
 
 void Subcalls::CountCoverage(const Json& parts, std::string_view raw) {
@@ -248,7 +379,12 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled&
   request->messages = prompt.messages;
   request->sampling = std::move(sampling);
   if (!request->sampling.max_output) {
-    request->sampling.max_output = std::min<std::int64_t>(sub.entry.capability.max_output, 1024);
+    const std::int64_t wanted = run_.request.sub_max_output
+                                    ? *run_.request.sub_max_output + sub.entry.thinking_tokens
+                                    : sub.entry.capability.max_output;
+    const std::int64_t room = sub.entry.capability.window - prompt.tokens;
+    request->sampling.max_output = std::max<std::int64_t>(
+        1, std::min({wanted, sub.entry.capability.max_output, room}));
   }
   if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
   if (!request->sampling.temperature && run_.small()) request->sampling.temperature = 0.0;
@@ -329,14 +465,14 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
                                 std::make_shared<FunctionSink>(std::move(finish)));
 }
 
-void Subcalls::CountFailure(const Error& error) {
+void Subcalls::CountFailure(std::string_view kind) {
   std::lock_guard lock(mutex_);
-  ++failures_[std::string(ErrorName(error.code))];
+  ++tally_.failures[std::string(kind)];
 }
 
-std::map<std::string, int> Subcalls::TakeFailures() {
+SubcallTally Subcalls::Take() {
   std::lock_guard lock(mutex_);
-  return std::exchange(failures_, {});
+  return std::exchange(tally_, {});
 }
 
 }  // namespace dossier::recursion

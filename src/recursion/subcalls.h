@@ -27,6 +27,26 @@
 
 namespace dossier::recursion {
 
+// Sub-calls that were sent, and those of them that failed, by kind: "cut", "empty", "timeout".
+struct SubcallTally {
+  int sent = 0;
+  std::map<std::string, int> failures;
+
+  int failed() const;
+  void Add(const SubcallTally& more);
+  // "3 of 40 failed (2 cut, 1 empty)"
+  std::string ToText() const;
+};
+
+// How a reply ended, as code that asked for it needs to know.
+struct ReplyEnding {
+  enum class Cut { kNo, kYes } cut = Cut::kNo;  // the text ends before the reply did
+  std::string kind;     // "cut", "filtered", "empty"; empty: the reply is whole
+  std::string problem;  // the same in a sentence
+};
+// `text`: the reply without thinking.
+ReplyEnding EndingOf(const model::Reply& reply, std::string_view text);
+
 class Subcalls {
  public:
   Subcalls(RunState& run, std::vector<std::string_view> contexts, Coverage& coverage)
@@ -45,16 +65,30 @@ class Subcalls {
   void Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
             const CancelToken& cancel, Done done);
 
-  // Failed sub-calls since the last call, by kind: for the feedback (REC-44).
-  std::map<std::string, int> TakeFailures();
+  // What became of the sub-calls since the last call of Take: for the feedback.
+  SubcallTally Take();
   // Counts the text of `parts` as shown to a model.
   void CountCoverage(const Json& parts, std::string_view raw);
   const std::vector<std::string_view>& contexts() const { return contexts_; }
 
  private:
   struct BatchState;
-  // The messages of one prompt: {"parts": …, "context": …}.
-  Result<assembly::Assembled> Prepare(const JsonObject& prompt, std::string_view raw);
+  struct Slice {
+    std::size_t document = 0;
+    std::uint64_t at = 0, length = 0;
+  };
+  static Result<model::Sampling> ReadSampling(const JsonObject& args, const BoundModel& sub);
+  static std::string SystemOf(const JsonObject& args);
+  // One prompt, {"parts": …, "context": …}, ready to be sent.
+  struct Prepared {
+    assembly::Assembled prompt;
+    std::vector<Slice> slices;       // of the contexts; counted once the reply is there
+    std::vector<std::string> texts;  // that may come from the contexts
+  };
+  Result<Prepared> Prepare(const JsonObject& prompt, std::string_view raw);
+  Status CheckLength(std::string_view text, std::string_view content) const;
+  void SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
+                    Done done);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
   Status RefuseBareQuestion(std::string_view text) const;
   Status CheckModel(const JsonObject& args) const;
@@ -64,7 +98,7 @@ class Subcalls {
   std::optional<model::Reply> Known(const std::optional<std::string>& key, model::Purpose purpose,
                                     std::int64_t id);
   void LogResult(std::int64_t id, model::Purpose purpose, const Result<model::Reply>& result);
-  void CountFailure(const Error& error);
+  void CountFailure(std::string_view kind);
 
   RunState& run_;
   const std::vector<std::string_view> contexts_;
@@ -74,7 +108,7 @@ class Subcalls {
   std::condition_variable idle_;
   int in_flight_ = 0;
   std::int64_t next_id_ = 0;
-  std::map<std::string, int> failures_;
+  SubcallTally tally_;
 };
 
 // The code that a failed sub-call has in the sandbox, and whether trying again may help.

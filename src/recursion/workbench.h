@@ -39,7 +39,7 @@ class Workbench {
       : coverage_(texts),
         documents_(std::move(documents)),
         subcalls_(run, std::move(texts), coverage_),
-        bridge_(run, documents_, subcalls_, moved, std::move(turn)),
+        bridge_(run, documents_, subcalls_, coverage_, moved, std::move(turn)),
         session_(std::move(session)) {}
 
   Coverage coverage_;

@@ -1,5 +1,7 @@
 #include "sandbox/host_result.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -72,6 +74,27 @@ std::vector<VariableInfo> ReadVariables(const Json* list) {
   return variables;
 }
 
+void ReadEvidence(const JsonObject& json, BlockResult* result) {
+  if (FindBool(Json(json), "touches_data").value_or(false)) {
+    result->ground = BlockResult::Ground::kData;
+  }
+  result->typed = StringList(json.if_contains("typed"));
+  result->unmatched = StringList(json.if_contains("unmatched"));
+  const Json* read = json.if_contains("read");
+  if (!read || !read->is_array()) return;
+  for (const Json& part : read->get_array()) {
+    const JsonArray* three = part.if_array();
+    const bool whole_numbers =
+        three && three->size() == 3 && std::ranges::all_of(*three, [](const Json& number) {
+          return number.is_int64() && number.get_int64() >= 0;
+        });
+    if (!whole_numbers) continue;
+    result->read.push_back({static_cast<std::size_t>((*three)[0].get_int64()),
+                            static_cast<std::uint64_t>((*three)[1].get_int64()),
+                            static_cast<std::uint64_t>((*three)[2].get_int64())});
+  }
+}
+
 // "Block stopped after 60 s without a sub-call (line 3)." (SBX-42)
 std::string StopSentence(InterruptReason reason, const BlockOutcome& outcome, const Limits& limits,
                          int line) {
@@ -130,6 +153,7 @@ Result<BlockResult> ReadBlockResult(BlockOutcome outcome, const Limits& limits) 
   }
   result.notes = StringList(json.if_contains("notes"));
   result.variables = ReadVariables(json.if_contains("vars"));
+  ReadEvidence(json, &result);
   const Json& usage = json.at("usage");
   result.cpu = Millis(FindInt(usage, "cpu_ms").value_or(0));
   result.wall = outcome.wall;

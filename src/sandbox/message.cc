@@ -49,7 +49,11 @@ constexpr Field kDone[] = {{"status", Kind::kString},
                            {"draft", Kind::kAny, kOptional},
                            {"notes", Kind::kArray, kOptional},
                            {"refused", Kind::kText, kOptional},
-                           {"assigned", Kind::kArray, kOptional}};
+                           {"assigned", Kind::kArray, kOptional},
+                           {"touches_data", Kind::kBool, kOptional},
+                           {"typed", Kind::kArray, kOptional},
+                           {"read", Kind::kArray, kOptional},
+                           {"unmatched", Kind::kArray, kOptional}};
 constexpr Field kGet[] = {{"name", Kind::kString}, {"max", Kind::kInt}};
 constexpr Field kValue[] = {{"found", Kind::kBool}, {"nearest", Kind::kArray, kOptional}};
 constexpr Field kCall[] = {

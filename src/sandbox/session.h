@@ -68,6 +68,12 @@ struct HandedAnswer {
   std::optional<Json> value;  // where it is JSON
 };
 
+// A part of a context that code looked at.
+struct ReadPart {
+  std::size_t context = 0;           // index into SessionSpec::contexts
+  std::uint64_t at = 0, length = 0;  // bytes
+};
+
 struct BlockResult {
   BlockStatus status = BlockStatus::kOk;
   std::string out;  // stdout and stderr as printed, then the shown last value
@@ -79,6 +85,14 @@ struct BlockResult {
   std::vector<VariableInfo> variables;
   std::optional<HandedAnswer> answer;  // accepted form of this block
   std::optional<std::string> draft;    // answer["content"] while not ready
+  // What its output stands on. Data is a context, a model's reply, or what was computed from one.
+  enum class Ground { kNothing, kData } ground = Ground::kNothing;
+  std::vector<std::string> typed;  // texts of output and answer that stand in the code itself
+  // Of an output that found nothing: conditions and searched texts that fit nothing in the data, a
+  // sentence each.
+  std::vector<std::string> unmatched;
+  // Without what code asked the host for: records and searches.
+  std::vector<ReadPart> read;
   Millis cpu{0}, wall{0};
   std::uint64_t peak_bytes = 0;
   // After kDied: what the replacement has and lacks (SBX-46).

@@ -3,7 +3,8 @@
     reply = llm_query("Which month is named?", context=doc[0:20_000])
     replies = llm_query_batched([["Summarise:\\n", chunk] for chunk in doc.chunks(50_000)])
 
-A reply is a string with .ok, .error and .tokens. One request that fails raises LLMError; in a batch
+A reply is a string with .ok, .finish, .cut, .error, .tokens and .model. A reply that was cut, filtered
+or empty is not .ok; what came of it is its text. One request that fails raises LLMError; in a batch
 only its slot fails, as a text that starts with "[ERROR] ".
 """
 
@@ -24,13 +25,18 @@ class Reply(str):
     """A model's reply. It may be awaited too, which gives itself."""
 
     ok = True
-    error: str | None = None
-    tokens = 0
+    error: str | None = None  # why it is not ok, in a sentence
+    tokens = 0                # of the reply
+    finish = "stop"           # stop, length, filter, cut (the connection was lost), failed
+    cut = False               # the text ends before the reply did
+    model = ""
 
     @classmethod
-    def of(cls, text: str, tokens: int = 0, error: str | None = None) -> "Reply":
+    def of(cls, text: str, tokens: int = 0, error: str | None = None, finish: str = "stop",
+           cut: bool = False, model: str = "") -> "Reply":
         reply = cls(text)
         reply.tokens, reply.error, reply.ok = tokens, error, error is None
+        reply.finish, reply.cut, reply.model = finish, cut, model
         return reply
 
     @property
@@ -44,7 +50,7 @@ class Reply(str):
         yield
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Reply.of, (str(self), self.tokens, self.error)
+        return Reply.of, (str(self), self.tokens, self.error, self.finish, self.cut, self.model)
 
 
 class Replies(list):
@@ -59,25 +65,23 @@ class Caller:
     """Turns calls of code into bridge requests. Thread-safe."""
 
     def __init__(self, features: Mapping[str, Any], note: Callable[[str], None]) -> None:
-        self._limit = features.get("max_subcall_chars") or 0
         self._allowed = features.get("depth", 1) != 0
         self._note = note
         self._finished: dict[bytes, tuple[Any, bytes]] = {}  # of batches that were interrupted
 
-    def one(self, method: str, prompt: Any, model: Any, context: Any, schema: Any, media: Any,
-            ignored: Mapping[str, Any]) -> Any:
-        model, context = self._settle(model, context, ignored)
+    def one(self, method: str, prompt: Any, model: Any, context: Any, schema: Any,
+            options: Mapping[str, Any]) -> Any:
+        model, context = self._settle(model, context)
         parts = Parts()
         args = self._request(parts, prompt, context)
-        args |= {"model": model, "schema": schema}
-        if media is not None:
-            args["media"] = media
+        args |= {"model": model, "schema": schema, **_options(options)}
         value, raw = call(method, args, parts.raw())
         return _reply(value, raw, schema)
 
     def batch(self, method: str, prompts: Any, model: Any, context: Any, schema: Any,
-              on_error: str, ignored: Mapping[str, Any]) -> Replies:
-        model, context = self._settle(model, context, ignored)
+              on_error: str, options: Mapping[str, Any]) -> Replies:
+        model, context = self._settle(model, context)
+        settings = _options(options)
         if isinstance(prompts, str) or spans_of(prompts) is not None:
             raise TypeError("a batch takes a list of prompts; for one prompt use llm_query")
         prompts = list(prompts)
@@ -91,7 +95,7 @@ class Caller:
             except LLMError as error:
                 replies[index] = _failed(error.kind, str(error))
         if requests:
-            base = {"model": model, "schema": schema}
+            base = {"model": model, "schema": schema, **settings}
             for index, (result, raw) in zip(slots, self._ask(method, requests, base, parts.raw())):
                 replies[index] = (_reply(result, raw, schema) if result["ok"]
                                   else _failed(result.get("code", "failed"), result["error"]))
@@ -133,32 +137,36 @@ class Caller:
                        f"{before + len(requests):,} replies are kept: the same call again asks "
                        "only for the others.")
 
-    def _settle(self, model: Any, context: Any, ignored: Mapping[str, Any]) -> tuple[Any, Any]:
+    def _settle(self, model: Any, context: Any, unknown: Iterable[str] = ()) -> tuple[Any, Any]:
         """The second argument is a context where it cannot be a model's name (REC-20)."""
         if not self._allowed:
             raise LLMError("sub-calls are off in this run (depth 0): answer with code alone",
                            "denied")
+        if unknown:
+            raise TypeError(f"there is no argument {min(unknown)!r}")
         if model is not None and context is None and not _may_be_model(model):
             model, context = None, model
-        if ignored:
-            self._note(f"Ignored arguments of a model call: {', '.join(sorted(ignored))}.")
         return model, context
 
     def _request(self, parts: Parts, prompt: Any, context: Any, who: str = "the prompt"
                  ) -> dict[str, Any]:
         wire = parts.add(prompt)
-        characters = parts.characters
         if parts.blank:
             raise ValueError(f"{who} is blank: nothing was sent")
-        own = None
-        if context is not None:
-            own = parts.add(context, "\n")
-            characters += parts.characters
-        if 0 < self._limit < characters:
-            raise LLMError(f"{who} has {characters:,} characters, a model call takes at most "
-                           f"{self._limit:,}: send smaller pieces, e.g. doc.chunks(size)",
-                           "too_large")
+        own = parts.add(context, "\n") if context is not None else None
         return {"parts": wire, "context": own}
+
+
+def _options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a request. What there is not is refused by name, never left out."""
+    settings = {name: value for name, value in options.items() if value is not None}
+    unknown = sorted(settings.keys() - {"max_tokens", "temperature", "system"})
+    if "media" in unknown:
+        raise TypeError("media= is not offered: sub-calls read text only")
+    if unknown:
+        raise TypeError(f"a model call has no argument {unknown[0]!r}; it has model, context, "
+                        "schema, max_tokens, temperature, system")
+    return settings
 
 
 def _identity(method: str, request: Mapping[str, Any], base: Mapping[str, Any], raw: bytes
@@ -189,7 +197,11 @@ def _reply(value: Mapping[str, Any], raw: bytes, schema: Any) -> Any:
         return value["value"]
     text = blob(value["text"], raw)
     if schema is None:
-        return Reply.of(text, value.get("tokens", 0))
+        return Reply.of(text, value.get("tokens", 0), value.get("problem"),
+                        value.get("finish", "stop"), value.get("cut", False),
+                        value.get("model", ""))
+    if value.get("problem"):
+        raise LLMError(value["problem"], value.get("finish", "failed"))
     try:
         return _loads(text)
     except ValueError as error:
@@ -197,7 +209,7 @@ def _reply(value: Mapping[str, Any], raw: bytes, schema: Any) -> Any:
 
 
 def _failed(kind: str, message: str) -> Reply:
-    reply = Reply.of(f"[ERROR] {message}", 0, message)
+    reply = Reply.of(f"[ERROR] {message}", 0, message, "failed")
     reply.kind = kind  # type: ignore[attr-defined]
     return reply
 
@@ -206,24 +218,34 @@ def make_calls(caller: Caller) -> dict[str, Callable[..., Any]]:
     """The functions for the namespace of code."""
 
     def llm_query(prompt: Any, model: Any = None, *, context: Any = None, schema: Any = None,
-                  media: Any = None, **ignored: Any) -> Any:
+                  max_tokens: int | None = None, temperature: float | None = None,
+                  system: str | None = None, **other: Any) -> Any:
         """Asks a model one prompt and returns its reply as a string."""
-        return caller.one("llm", prompt, model, context, schema, media, ignored)
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        return caller.one("llm", prompt, model, context, schema, options)
 
     def llm_query_batched(prompts: Iterable[Any], model: Any = None, *, context: Any = None,
-                          schema: Any = None, on_error: str = "keep", **ignored: Any) -> Replies:
+                          schema: Any = None, on_error: str = "keep",
+                          max_tokens: int | None = None, temperature: float | None = None,
+                          system: str | None = None, **other: Any) -> Replies:
         """Asks all prompts at the same time; replies come in their order."""
-        return caller.batch("llm_batch", prompts, model, context, schema, on_error, ignored)
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        return caller.batch("llm_batch", prompts, model, context, schema, on_error, options)
 
     def rlm_query(prompt: Any, model: Any = None, *, context: Any = None, schema: Any = None,
-                  media: Any = None, **ignored: Any) -> Any:
+                  max_tokens: int | None = None, temperature: float | None = None,
+                  system: str | None = None, **other: Any) -> Any:
         """Like llm_query, but the child may run code over its context, where depth allows."""
-        return caller.one("rlm", prompt, model, context, schema, media, ignored)
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        return caller.one("rlm", prompt, model, context, schema, options)
 
     def rlm_query_batched(prompts: Iterable[Any], model: Any = None, *, context: Any = None,
-                          schema: Any = None, on_error: str = "keep", **ignored: Any) -> Replies:
+                          schema: Any = None, on_error: str = "keep",
+                          max_tokens: int | None = None, temperature: float | None = None,
+                          system: str | None = None, **other: Any) -> Replies:
         """rlm_query for many prompts at the same time."""
-        return caller.batch("rlm_batch", prompts, model, context, schema, on_error, ignored)
+        options = dict(max_tokens=max_tokens, temperature=temperature, system=system, **other)
+        return caller.batch("rlm_batch", prompts, model, context, schema, on_error, options)
 
     return {function.__name__: function for function in
             (llm_query, llm_query_batched, rlm_query, rlm_query_batched)}

@@ -54,13 +54,11 @@ _OPS = {ast.Eq: "==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 
 
-def existing_values(parsed: Parsed, records: Iterable[Mapping[str, Any]], asked: set[str]
-                    ) -> list[str]:
-    """For each field compared with a constant that no row meets: the values that it really has.
-    Once a field: `asked` remembers."""
-    tests = {test.field: test for test in _tests(parsed) if test.field not in asked}
+def existing_values(parsed: Parsed, records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """For each field compared with a constant that no row meets: the values that it really has."""
+    tests = {test.field: test for test in _tests(parsed)}
     if not tests:
-        return []
+        return {}
     counts: dict[str, Counter] = {field: Counter() for field in tests}
     deadline = time.monotonic() + _SCAN_SECONDS
     for index, row in enumerate(records):
@@ -70,14 +68,38 @@ def existing_values(parsed: Parsed, records: Iterable[Mapping[str, Any]], asked:
             value = row.get(field)
             if not isinstance(value, (dict, list)) and (len(counter) < 10_000 or value in counter):
                 counter[value] += 1
-    notes = []
+    notes = {}
     for field, test in tests.items():
         counter = counts[field]
         if set(counter) <= {None} or any(map(test.holds, counter)):
             continue
-        asked.add(field)
-        notes.append(f"No row has {test}. {_values(test, counter)}")
+        notes[field] = f"No row has {test}. {_values(test, counter)}"
     return notes
+
+
+def missing_words(parsed: Parsed, context: str) -> dict[str, str]:
+    """For each text that the block searches `context` for and that stands nowhere in it: the
+    spelling that does, if only case differs."""
+    notes = {}
+    for word in _searched(parsed):
+        if word in context:
+            continue
+        at = context.lower().find(word.lower()) if len(context) == len(context.lower()) else -1
+        other = f" {context[at:at + len(word)]!r} does." if at >= 0 else ""
+        notes[word] = f"{_short(word)} stands nowhere in the text.{other}"
+    return notes
+
+
+def _searched(parsed: Parsed) -> Iterator[str]:
+    """context.count("x"), context.find("x"), "x" in context or in a line of it."""
+    for node in parsed.of(ast.Call):
+        if getattr(node.func, "attr", "") in ("count", "find", "index") and node.args \
+                and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+            yield node.args[0].value
+    for node in parsed.of(ast.Compare):
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In) \
+                and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+            yield node.left.value
 
 
 def _values(test: Test, counter: Counter) -> str:

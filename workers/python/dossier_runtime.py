@@ -27,7 +27,8 @@ import dossier_code
 import dossier_errors
 from dossier_answers import Stop
 from dossier_code import Parsed, drop_imports, last_assigned, sets_answer_items
-from dossier_empty import existing_values, is_empty_output
+from dossier_empty import existing_values, is_empty_output, missing_words
+from dossier_evidence import Evidence, reads_whole_context
 from dossier_files import Files
 from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
@@ -42,7 +43,8 @@ _OUT_CHARACTERS = 2000
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE; that module is slow to load
 _EMPTY_RESULT: dict[str, Any] = {"status": "ok", "error": None, "last": "", "vars": [],
                                  "answer": None, "draft": None, "notes": [], "refused": "",
-                                 "assigned": []}
+                                 "assigned": [], "touches_data": False, "typed": [], "read": [],
+                                 "unmatched": []}
 
 
 class Interrupted(BaseException):
@@ -63,7 +65,8 @@ class Session:
         small = features.get("profile") == "small"
         self._out_text = plain_out_text if small else out_text
         self._files = Files(self._world.sources, self._notes.append if small else None)
-        self._asked: set[str] = set()   # fields whose values were listed already
+        self._asked: set[str] = set()   # fields and words that were told about already
+        self._evidence = Evidence()
         self._loop: asyncio.Runner | None = None
         self._running = False
         self._previous_main = sys.modules.get("__main__")
@@ -178,6 +181,7 @@ class Session:
 
     def _execute(self, parsed: Parsed, block: int, result: dict[str, Any]) -> dict[str, Any]:
         error: BaseException | None = None
+        result["touches_data"], result["typed"] = self._evidence.judge(parsed)
         self._world.answers.begin_block(sets_answer_items(parsed))
         try:
             self._running = True
@@ -237,6 +241,9 @@ class Session:
     def _finish(self, parsed: Parsed, error: BaseException | None, block: int,
                 result: dict[str, Any]) -> dict[str, Any]:
         self._put_things_back()
+        whole = error is None and reads_whole_context(parsed, len(self._world.sources))
+        result["read"] = [list(span) for source in self._world.sources
+                          for span in source.take_read(whole)]
         result["answer"], result["draft"] = self._take()
         if isinstance(error, (SystemExit, KeyboardInterrupt)):
             self._notes.append(_left(error))
@@ -246,6 +253,8 @@ class Session:
             result["error"] = dossier_errors.describe(error, block, self._hints())
         elif result["answer"] is None and error is None:
             self._comment(parsed, result)
+        elif error is None or isinstance(error, Stop):
+            self._note_unmatched(parsed, str((result["answer"] or {}).get("text", "")), result)
         self._notes += self._skipped.notes()
         if result["answer"] is not None:
             return self._done(result, "final")
@@ -275,9 +284,19 @@ class Session:
                 parsed, list(filter(self._world.is_variable, result["assigned"]))))
             return
         output = printed + result["last"].removeprefix("Out: ")
-        records = self._world.data.get("records")
-        if records is not None and is_empty_output(output):
-            self._notes += existing_values(parsed, records, self._asked)
+        self._note_unmatched(parsed, output, result)
+
+    def _note_unmatched(self, parsed: Parsed, output: str, result: dict[str, Any]) -> None:
+        """Of an output that found nothing: which conditions fit nothing in the data."""
+        if not is_empty_output(output):
+            return
+        records, context = self._world.data.get("records"), self._world.data.get("context")
+        unmatched = existing_values(parsed, records) if records is not None else {}
+        if isinstance(context, str):
+            unmatched |= missing_words(parsed, context)
+        self._notes += [note for key, note in unmatched.items() if key not in self._asked]
+        self._asked.update(unmatched)
+        result["unmatched"] = list(unmatched.values())
 
     def _put_things_back(self) -> None:
         threading.settrace(None)  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ from dossier_bridge import Span, ask
 
 _CONVERSIONS = 50_000  # in one request; the host takes twice as many
 _LOCAL_BYTES = 256 * 1024  # below this counting here is as quick as asking
+_MOST_READ = 1_000         # parts of a text that are told apart in one block
 
 
 class Source:
@@ -28,6 +29,23 @@ class Source:
         self.meta: dict[str, Any] | None = info.get("meta")
         self.ascii = self.bytes == self.characters
         self._line_count: int | None = None
+        self._read: list[list[int]] = []  # begin and end, in bytes, of what code has looked at
+
+    def note_read(self, at: int, length: int) -> None:
+        """Code gets to see this part of the text."""
+        last = self._read[-1] if self._read else None
+        if last is not None and last[0] <= at <= last[1]:
+            last[1] = max(last[1], at + length)
+        elif length > 0 and len(self._read) < _MOST_READ:
+            self._read.append([at, at + length])
+
+    def take_read(self, whole: bool) -> list[tuple[int, int, int]]:
+        """Index, first byte and length of each part that was looked at since the last call; all of
+        the text if the block went through `context` as a whole."""
+        parts, self._read = self._read, []
+        if whole:
+            return [(self.index, 0, self.bytes)]
+        return [(self.index, begin, end - begin) for begin, end in parts]
 
     @property
     def view(self) -> memoryview:
@@ -74,6 +92,7 @@ class Source:
         return converted
 
     def piece(self, at: int, length: int) -> "Piece":
+        self.note_read(at, length)
         return Piece.of(self.text(at, length), [(self.index, at, length)])
 
     def open(self, at: int = 0, length: int | None = None, **options: Any) -> io.TextIOWrapper:
@@ -106,6 +125,7 @@ class ContextFile(io.RawIOBase):
     def __init__(self, source: Source, at: int, length: int) -> None:
         super().__init__()
         self._view = source.view[at:at + length]
+        self._source, self._at = source, at
         self._position = 0
         self.name = source.name
 
@@ -118,6 +138,7 @@ class ContextFile(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         chunk = self._view[self._position:self._position + len(buffer)]
         buffer[:len(chunk)] = chunk
+        self._source.note_read(self._at + self._position, len(chunk))
         self._position += len(chunk)
         return len(chunk)
 
