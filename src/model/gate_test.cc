@@ -22,6 +22,7 @@ class GateTest : public ::testing::Test {
  protected:
   void Open(GateOptions options) { gate_ = MakeGate(client_, options, clock_, timer_); }
   void TearDown() override {
+    timer_->RunDue();  // refusals
     // The gate waits for its requests: none may be left open by a test.
     gate_.reset();
   }

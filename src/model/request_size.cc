@@ -8,7 +8,7 @@ namespace {
 
 // What is missing of a shorter prompt is taken for framing, which does not grow with the prompt; of
 // a longer one for a share, as of another vocabulary.
-constexpr std::int64_t kShortPrompt = 256;  // tokens
+constexpr std::int64_t kShortPrompt = 256, kUsualFraming = 32;  // tokens
 // A server that says more is mistaken, and would stop all that follows.
 constexpr std::int64_t kMostFraming = 4096;
 constexpr double kMostShare = 4;
@@ -74,6 +74,7 @@ void RequestSize::Learn(const Sent& sent, const Usage& usage) {
   if (missing > 0 && sent.input < kShortPrompt) {
     framing_ = std::min(kMostFraming, framing_ + missing);
   } else if (missing > 0) {
+    framing_ = std::max(framing_, std::min(missing, kUsualFraming));
     Raise(usage.input - framing_, sent.input, &input_share_);
   }
   if (sent.cap > 0 && usage.output > MostOutput(sent.cap)) {

@@ -17,6 +17,11 @@ constexpr std::int64_t kClosingReply = 256, kClosingResults = 3'000;  // tokens
 constexpr int kClosingTimeShare = 10;
 constexpr Millis kLongestClosing{20'000};
 
+// A limit that leaves no closing request is told in `limits_hit`, not as a failure.
+std::optional<Error> UnlessLimit(const Error& error) {
+  return error.code == ErrorCode::kLimit ? std::nullopt : std::optional<Error>(error);
+}
+
 }  // namespace
 
 bool CallLoop::LastChance() const {
@@ -137,15 +142,17 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
   const std::int64_t own =
       tokens::Count{.tokens = prompt.tokens, .margin = root.counter->margin()}.upper();
   const std::int64_t budget = std::max<std::int64_t>(room, 0) * own / most;
-  return run_.prompts.Assemble("extract", root, values, {transcript_.AsSection()}, run_.boundary,
-                               root.entry.capability.window - budget);
+  auto cut = run_.prompts.Assemble("extract", root, values, {transcript_.AsSection()},
+                                   run_.boundary, root.entry.capability.window - budget);
+  if (cut) return cut;
+  return MakeError(ErrorCode::kLimit, "the limits leave no room for the closing request");
 }
 
 // The closing request (REC-59).
 CallResult CallLoop::Close(const std::string& reason) {
   run_.log.Add(0, "limit.reached", {{"reason", reason}});
   auto prompt = ClosingPrompt(reason);
-  if (!prompt) return KeepDraft(RunStatus::kNone, prompt.error());
+  if (!prompt) return KeepDraft(RunStatus::kNone, UnlessLimit(prompt.error()));
   auto reply = AskRoot(run_, *prompt,
                        {.purpose = model::Purpose::kExtract,
                         .stage = model::Stage::kFinish,
@@ -153,9 +160,7 @@ CallResult CallLoop::Close(const std::string& reason) {
                         .attempt = attempt_});
   if (!reply) {
     if (run_.cancel.cancelled()) return KeepDraft(RunStatus::kInterrupted, reply.error());
-    return KeepDraft(RunStatus::kNone, reply.error().code == ErrorCode::kLimit
-                                           ? std::nullopt
-                                           : std::optional<Error>(reply.error()));
+    return KeepDraft(RunStatus::kNone, UnlessLimit(reply.error()));
   }
   auto offer = ReadClosing(*reply);
   if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);

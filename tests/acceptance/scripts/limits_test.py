@@ -10,7 +10,7 @@ from harness import chunk, reply, send
 
 BATCH = ("```repl\nr = llm_query_batched([f'item {i}' for i in range(400)])\n"
          "print(sum(x.ok for x in r), 'ok')\n```")
-CODE = "```repl\nprint('still at it')\n```"
+CODE = "```repl\nimport random\nprint('still looking at the letters', random.random())\n```"
 
 
 def with_usage(handler, text: str, used: tuple):
