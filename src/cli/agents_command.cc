@@ -3,6 +3,7 @@
 #include "cli/agents_run.h"
 #include "cli/agents_status.h"
 #include "cli/failure.h"
+#include "cli/model_flags.h"
 #include "cli/terminal.h"
 #include "harness/run_options.h"
 
@@ -52,6 +53,7 @@ void AddReadingCommands(CLI::App& agents, AgentsArguments* arguments) {
   resume.add_flag("--abandon", arguments->abandon, "close it: worktrees, claims, tasks are free");
   resume.add_option("--script", arguments->script, "replies of the model `scripted`")
       ->group("Model");
+  AddPriceFlag(resume, "Model", &arguments->limits.prices);
 }
 
 }  // namespace

@@ -240,6 +240,8 @@ Result<RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& 
   ModelFlags model;
   model.script = arguments.script;
   model.model = arguments.script.empty() ? "" : "scripted";
+  model.prices = arguments.limits.prices;
+  model.needs_price = arguments.limits.max_cost.has_value();
   DOSSIER_ASSIGN_OR_RETURN(model, WithConfig(std::move(model), config, flags));
   ports.open_model = [model, cancel, &err](const std::string& name) {
     ModelFlags own = model;

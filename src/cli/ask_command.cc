@@ -263,8 +263,8 @@ Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const C
   DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments.sandbox));
   // Before anything starts: a project that is not trusted must change nothing.
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
-  DOSSIER_ASSIGN_OR_RETURN(const ModelFlags model_flags,
-                           WithConfig(arguments.model, config, flags));
+  DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments.model, config, flags));
+  model_flags.needs_price = arguments.max_cost.has_value();
   const std::shared_ptr<sandbox::Pool> pool = StartPool(arguments, sandbox);
   DOSSIER_ASSIGN_OR_RETURN(auto journal, OpenJournal());
   // The context first: a wrong path must not cost the start of a model.
@@ -365,6 +365,7 @@ void AddAskCommand(CLI::App& ask, AskArguments* arguments) {
   ask.add_option("--max-cost", arguments->max_cost, "US dollars, whole run")
       ->check(CLI::PositiveNumber)
       ->group(limits);
+  AddPriceFlag(ask, limits, &arguments->model.prices);
   ask.add_option("--max-time", arguments->max_time, "whole run, such as 90s or 10m")->group(limits);
   ask.add_option("--max-errors", arguments->max_errors, "turns in a row whose code failed")
       ->check(CLI::PositiveNumber)

@@ -3,6 +3,8 @@
 #include <CLI/Validators.hpp>
 #include <string>
 
+#include "cli/model_flags.h"
+
 namespace dossier::cli {
 
 void AddLimitFlags(CLI::App& command, LimitFlags* limits) {
@@ -16,6 +18,7 @@ void AddLimitFlags(CLI::App& command, LimitFlags* limits) {
   command.add_option("--max-seconds", limits->max_seconds, "of the whole run")
       ->check(CLI::PositiveNumber)
       ->group(group);
+  AddPriceFlag(command, group, &limits->prices);
 }
 
 }  // namespace dossier::cli

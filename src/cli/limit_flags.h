@@ -10,12 +10,15 @@
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace dossier::cli {
 
 struct LimitFlags {                // unset: none
   std::optional<double> max_cost;  // USD
   std::optional<std::int64_t> max_tokens, max_seconds;
+  std::vector<std::string> prices;  // as ModelFlags::prices
 };
 
 void AddLimitFlags(CLI::App& command, LimitFlags* limits);

@@ -1,5 +1,7 @@
 #include "cli/model_flags.h"
 
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/clock.h"
@@ -18,6 +20,59 @@ std::string OriginOf(const model::Choice& choice) {
   }
   const auto script = ReadFile(choice.script);
   return script ? fmt::format("script {}", Sha256Hex(*script)) : std::string();
+}
+
+constexpr double kNanoPerMillionth = 1000;  // nano-dollars a token for a dollar a million tokens
+constexpr double kHighestPrice = 1e6;       // dollars for a million tokens
+
+std::optional<std::int64_t> ReadPrice(std::string_view text) {
+  double dollars = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, dollars, std::chars_format::fixed);
+  if (read.ec != std::errc() || read.ptr != end || dollars < 0 || dollars > kHighestPrice) {
+    return std::nullopt;
+  }
+  // 0.0011 times 1000 is a little above 1.1, and no price of its own.
+  return static_cast<std::int64_t>(std::ceil(dollars * kNanoPerMillionth - 1e-6));
+}
+
+// What --price says of a model: [NAME=]IN/OUT, in dollars for a million tokens. The last that means
+// it counts.
+Status TakePrice(const std::vector<std::string>& prices, model::Choice* choice) {
+  model::Entry& entry = choice->entry;
+  for (const std::string& price : prices) {
+    const std::size_t equals = price.rfind('=');
+    const bool named = equals != std::string::npos;
+    const std::string_view numbers = std::string_view(price).substr(named ? equals + 1 : 0);
+    const std::size_t slash = numbers.find('/');
+    const auto input = ReadPrice(numbers.substr(0, slash));
+    const auto output = slash == numbers.npos ? std::nullopt : ReadPrice(numbers.substr(slash + 1));
+    if (!input || !output) {
+      return MakeError(ErrorCode::kUsage,
+                       "--price {}: write it as IN/OUT or NAME=IN/OUT, in US dollars for a million "
+                       "tokens, as in 0.25/2",
+                       price);
+    }
+    const std::string_view name = std::string_view(price).substr(0, named ? equals : 0);
+    if (named && name != choice->model && name != choice->provider.name + "/" + choice->model) {
+      continue;
+    }
+    entry.price_input = input;
+    entry.price_output = output;
+    entry.price_cached.reset();  // a share of it, where the provider's rules say which
+    if (entry.capability.cache.read >= 1) entry.price_cached = input;
+  }
+  return {};
+}
+
+Status RefuseUnknownPrice(const model::Choice& choice) {
+  if (choice.entry.price_input && choice.entry.price_output) return {};
+  return MakeError(
+      ErrorCode::kUsage,
+      "a limit of cost is set, but the price of {} is unknown: give it by --price "
+      "IN/OUT (US dollars for a million tokens of input and of output; 0/0 if it costs "
+      "nothing); `dossier models prices` shows what is known",
+      choice.model);
 }
 
 // The choice and what it is opened with; one for root and sub-calls.
@@ -51,6 +106,8 @@ class Opener {
              .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow()),
              .keys = replay_ ? model::Wanted::Keys::kNone : model::Wanted::Keys::kFind},
             Environment));
+    DOSSIER_RETURN_IF_ERROR(TakePrice(flags_.prices, &choice));
+    if (flags_.needs_price) DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(choice));
     for (const std::string& warning : choice.warnings) say_("warning: " + warning);
     return choice;
   }
@@ -86,9 +143,13 @@ class Opener {
                                             : recursion::BoundModel::Stops::kIgnored;
     bound.gate = model::Gate::Make(
         connection.client,
-        {.concurrency = std::min(flags_.concurrency, std::max(1, connection.parallel)),
+        {.concurrency = flags_.concurrency.value_or(std::max(1, connection.parallel)),
          .retries = flags_.retries,
-         .price_input = connection.entry.price_input},
+         .price = [entry = connection.entry](
+                      const model::Request& request) { return WorstPriceOf(entry, request); },
+         .counter = connection.counter,
+         .max_output = connection.entry.capability.max_output,
+         .window = connection.entry.capability.window},
         SystemClock());
     return bound;
   }
@@ -144,11 +205,21 @@ void AddModelFlags(CLI::App& command, ModelFlags* flags) {
   command.add_option("--param", flags->params, "NAME=VALUE passed to the provider")
       ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--concurrency", flags->concurrency, "requests in flight")
+  command
+      .add_option("--concurrency", flags->concurrency,
+                  "requests in flight (16; of the local server, its slots)")
       ->check(CLI::Range(1, 10000))
-      ->capture_default_str()
       ->group(group);
   AddConnectionFlags(command, flags);
+}
+
+void AddPriceFlag(CLI::App& command, const std::string& group, std::vector<std::string>* prices) {
+  command
+      .add_option("--price", *prices,
+                  "of a model that has none: IN/OUT or NAME=IN/OUT, USD for a million tokens")
+      ->type_name("PRICE")
+      ->allow_extra_args(false)
+      ->group(group);
 }
 
 void AddConnectionFlags(CLI::App& command, ModelFlags* flags) {

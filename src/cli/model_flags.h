@@ -27,7 +27,8 @@ struct ModelFlags {
   std::optional<double> temperature;
   std::optional<std::int64_t> max_output;
   std::vector<std::string> params;  // K=V
-  int concurrency = 16;
+  std::optional<int> concurrency;   // unset: what the model data say of the provider
+  std::vector<std::string> prices;  // [NAME=]IN/OUT
   std::string timeout = "300s", idle_timeout = "60s";
   int retries = 4;
   std::string record, replay;  // files (MOD-25)
@@ -36,6 +37,8 @@ struct ModelFlags {
   JsonObject defaults;                         // params below --param
   std::map<std::string, std::string> headers;  // extra_headers
   bool offline = false;                        // --offline
+  // A limit of cost is set: a model whose price is unknown is refused before anything is sent.
+  bool needs_price = false;
 };
 
 // `flags` with what they leave open taken from the configuration: flag > DOSSIER_ variable > files.
@@ -53,6 +56,8 @@ struct OpenedModel {
 };
 
 void AddModelFlags(CLI::App& command, ModelFlags* flags);
+// `--price`, for every command with a limit of cost.
+void AddPriceFlag(CLI::App& command, const std::string& group, std::vector<std::string>* prices);
 // Those of them that say how to reach a model: address, key, retries, recordings.
 void AddConnectionFlags(CLI::App& command, ModelFlags* flags);
 

@@ -156,8 +156,11 @@ research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::Con
   const auto say = [&err = call.err](std::string_view line) {
     err << fmt::format("dossier: {}\n", line);
   };
+  ModelFlags flags = call.arguments.connection;
+  flags.prices = call.arguments.limits.prices;
+  flags.needs_price = config.max_cost_usd.has_value();
   const auto models =
-      std::make_shared<OpenModels>(call.arguments.connection, loaded, call.flags, say, call.cancel);
+      std::make_shared<OpenModels>(std::move(flags), loaded, call.flags, say, call.cancel);
   return [models, roles = config.roles](std::string_view role) -> Result<conversation::ChatModel> {
     const auto of = [&](std::string_view name) {
       const auto found = roles.find(name);

@@ -34,7 +34,7 @@ model::Request TurnDriver::MakeRequest(const assembly::Assembled& prompt,
   if (tools_use_ == ToolsUse::kOff) request.tool_use = model::Request::ToolUse::kNone;
   request.raw = request_.raw;
   request.turn = plan_ ? plan_->turn : 1;
-  request.estimated_tokens = prompt.tokens + model_.sampling.max_output.value_or(0);
+  request.estimated_tokens = prompt.tokens;
   request.deadline = model_.deadline;
   request.idle_limit = model_.idle_limit;
   return request;

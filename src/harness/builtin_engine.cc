@@ -119,7 +119,7 @@ class Loop {
                            .turn = turn,
                            .deadline = spec_.model.deadline,
                            .idle_limit = spec_.model.idle_limit};
-    request.estimated_tokens = prompt.tokens + spec_.model.sampling.max_output.value_or(0);
+    request.estimated_tokens = prompt.tokens;
     auto reply = spec_.model.gate->Complete(std::move(request), *spec_.ledger,
                                             model::Stage::kNormal, deadline_.token());
     if (reply) {

@@ -36,7 +36,7 @@ void RunBudget::Spent() {
 
 std::optional<std::string> RunBudget::used_up() const {
   if (deadline_.passed()) return fmt::format("the {} s of the run are over", *seconds_);
-  const std::vector<std::string> used = ledger_.exhausted();
+  const std::vector<std::string> used = ledger_.hit();
   if (used.empty()) return std::nullopt;
   return fmt::format("the run's limit of {} is reached", Join(used, " and "));
 }

@@ -278,6 +278,27 @@ std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry) {
   return known ? std::optional<std::int64_t>(total) : std::nullopt;
 }
 
+std::optional<TokenPrice> WorstPriceOf(const Entry& entry, const Request& request) {
+  if (!entry.price_input || !entry.price_output) return std::nullopt;
+  const assembly::CacheRules& cache = entry.capability.cache;
+  const auto has_breakpoint = [](const std::vector<assembly::Block>& blocks) {
+    return std::any_of(blocks.begin(), blocks.end(),
+                       [](const assembly::Block& block) { return block.cache.has_value(); });
+  };
+  const auto& turns = request.messages.turns;
+  const bool writes = cache.mode == assembly::CacheRules::Mode::kAutomatic ||
+                      has_breakpoint(request.messages.system) ||
+                      std::any_of(turns.begin(), turns.end(), [&](const assembly::Turn& turn) {
+                        return has_breakpoint(turn.blocks);
+                      });
+  double factor = 1;
+  if (writes) {
+    for (const double write : cache.write) factor = std::max(factor, write);
+  }
+  const double input = std::ceil(static_cast<double>(*entry.price_input) * factor);
+  return TokenPrice{.input = static_cast<std::int64_t>(input), .output = *entry.price_output};
+}
+
 Result<Catalog> Catalog::Load(const std::vector<std::string>& override_files) {
   Catalog catalog;
   const auto built_in = BuiltInAsset("data/models.yaml");

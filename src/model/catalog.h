@@ -19,6 +19,7 @@
 #include "assembly/assemble.h"
 #include "base/result.h"
 #include "model/client.h"
+#include "model/ledger.h"
 #include "model/user_config.h"
 
 namespace dossier::model {
@@ -50,6 +51,7 @@ struct Provider {
   std::vector<std::string> key_variables;       // looked at in order
   std::vector<std::string> base_url_variables;  // the first that is set moves the provider
   std::string default_model;
+  int concurrency = 16;  // requests in flight, unless the user says otherwise
 };
 
 struct Wanted {
@@ -77,6 +79,10 @@ struct Choice {
 // (MOD-24). Cached and written tokens are part of `usage.input`; where the table has no price for
 // them they cost the input price times what the entry's cache rules say.
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
+
+// The most that tokens of `request` can cost: nothing is read from the provider's cache, and with
+// breakpoints all of the prompt is written to it. Unset if a price is unknown.
+std::optional<TokenPrice> WorstPriceOf(const Entry& entry, const Request& request);
 
 class Catalog {
  public:

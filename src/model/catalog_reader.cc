@@ -202,7 +202,7 @@ void ReadEntry(const Node& node, std::vector<Entry>& entries) {
 
 void ReadProvider(const std::string& name, const Node& node, std::vector<Provider>& providers) {
   CheckKeys(node, {"base_url", "base_url_variables", "dialect", "key_variables", "default_model",
-                   "as_of", "source", "status"});
+                   "concurrency", "as_of", "source", "status"});
   CheckFact(node, name);
   auto provider = std::find_if(providers.begin(), providers.end(),
                                [&](const Provider& known) { return known.name == name; });
@@ -215,6 +215,8 @@ void ReadProvider(const std::string& name, const Node& node, std::vector<Provide
   ReadOneOf(node["dialect"], {"openai", "anthropic", "gemini"}, provider->dialect);
   ReadTexts(node["key_variables"], provider->key_variables);
   ReadTexts(node["base_url_variables"], provider->base_url_variables);
+  ReadSmallCount(node["concurrency"], provider->concurrency);
+  if (provider->concurrency < 1) FailAt(node, name + ": concurrency is below 1");
 }
 
 void ReadAll(const Node& root, std::vector<Entry>& entries, std::vector<Provider>& providers) {

@@ -34,7 +34,7 @@ Result<Connection> ConnectScripted(const Choice& choice, const ConnectOptions& o
   }
   DOSSIER_ASSIGN_OR_RETURN(auto script, Script::Load(choice.script));
   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeCounter(choice.entry, options));
-  return Connection{.client = MakeScriptedClient(script, SystemClock()),
+  return Connection{.client = MakeScriptedClient(script, SystemClock(), choice.entry),
                     .entry = choice.entry,
                     .counter = std::move(counter),
                     .description = "scripted " + choice.script,
@@ -65,8 +65,7 @@ Result<Connection> ConnectCommand(const Choice& choice, const ConnectOptions& op
   DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset, PresetOf(choice, options));
   Connection connection{.entry = choice.entry,
                         .description = fmt::format("command {}", choice.model),
-                        .stop_sequences = false,
-                        .parallel = 4};
+                        .stop_sequences = false};
   connection.entry.capability.window = preset.window;
   connection.entry.capability.max_output = preset.max_output;
   DOSSIER_ASSIGN_OR_RETURN(connection.counter, MakeCounter(choice.entry, options));
@@ -114,9 +113,12 @@ Status CheckNetwork(const Choice& choice, const ConnectOptions& options) {
 
 Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
                            const CancelToken& cancel) {
-  if (options.replay) return ConnectReplay(choice, options);
-  DOSSIER_RETURN_IF_ERROR(CheckNetwork(choice, options));
-  DOSSIER_ASSIGN_OR_RETURN(Connection connection, ConnectReal(choice, options, cancel));
+  if (!options.replay) DOSSIER_RETURN_IF_ERROR(CheckNetwork(choice, options));
+  DOSSIER_ASSIGN_OR_RETURN(Connection connection, options.replay
+                                                      ? ConnectReplay(choice, options)
+                                                      : ConnectReal(choice, options, cancel));
+  if (connection.parallel == 0) connection.parallel = choice.provider.concurrency;
+  if (options.replay) return connection;
   if (options.recorder) {
     connection.client = options.recorder->Wrap(std::move(connection.client), choice.key);
   }

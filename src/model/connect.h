@@ -42,7 +42,7 @@ struct Connection {
   std::shared_ptr<const tokens::Counter> counter;  // exact for the local model
   std::string description;     // "local Qwen2.5-Coder-1.5B-Instruct, port 40123"
   bool stop_sequences = true;  // the server honours Sampling::stop
-  int parallel = 16;           // requests that the server works on at once
+  int parallel = 0;            // requests that it works on at once; 0: as the model data say
 };
 
 // Whether `options` let the choice be asked: what runs on this machine needs no network, and a

@@ -6,9 +6,14 @@
 #include "base/random.h"
 #include "model/fair_queue.h"
 #include "model/gate_core.h"
+#include "model/request_size.h"
 
 namespace dossier::model {
 namespace {
+
+constexpr std::int64_t kLeastOutput = 256;  // tokens of a reply that is worth a request
+// Of the longest reply so far: with this much room a reply is as good as not cut.
+constexpr std::int64_t kGoodOutput = 4;
 
 // kDelivering: one thread owns the job, to decide or to call its sink; others leave it alone.
 enum class State { kNew, kQueued, kSending, kWaiting, kDelivering, kDone };
@@ -24,8 +29,10 @@ struct Job {
 
   // Guarded by the core's mutex.
   State state = State::kNew;
-  int attempt = 0;  // of the one that is queued, sent or waited for; from 1
-  Reservation held;
+  int attempt = 0;          // of the one that is queued, sent or waited for; from 1
+  Reservation held;         // of the attempt in flight, or its place among those that wait for some
+  std::int64_t prompt = 0;  // tokens, by our own count
+  std::optional<std::int64_t> cap;        // of the attempt in flight, if it is not the request's
   std::shared_ptr<CancelSource> sending;  // cancels the attempt in flight
   std::uint64_t cancel_id = 0, retry_timer = 0, limit_timer = 0;
   std::uint64_t epoch = 0;  // of the concurrency when the attempt was sent
@@ -85,15 +92,21 @@ class Core : public std::enable_shared_from_this<Core> {
         clock_(std::move(clock)),
         timer_(timer),
         random_(options.seed),
-        concurrency_(options.concurrency) {}
+        concurrency_(options.concurrency),
+        size_(options.counter) {}
 
   void Submit(std::shared_ptr<Job> job);
   void Attempted(const std::shared_ptr<Job>& job, Result<Reply> reply, const Failure& failure,
-                 std::int64_t streamed_bytes);
+                 std::string_view streamed);
   void CancelAllAndWait();
+  std::int64_t PromptTokens(const Request& request) const { return size_.Prompt(request); }
   int in_flight() const {
     std::lock_guard lock(mutex_);
     return sending_;
+  }
+  std::int64_t MostInput(std::int64_t expected) const {
+    std::lock_guard lock(mutex_);
+    return size_.MostInput(expected);
   }
 
  private:
@@ -101,7 +114,11 @@ class Core : public std::enable_shared_from_this<Core> {
 
   void Enqueue(const JobPtr& job);
   void Pump();
+  enum class Next { kSend, kRefused, kWaits };
+  Next Prepare(const JobPtr& job, std::optional<Error>* refused);
+  LedgerRequest Wanted(const Job& job) const;
   void Send(const JobPtr& job);
+  void Refuse(const JobPtr& job, Error error);
   void Cancel(const JobPtr& job, const std::string& reason);
   void RunOutOfTime(const JobPtr& job);
   void HoldBack(Millis wait);
@@ -109,7 +126,11 @@ class Core : public std::enable_shared_from_this<Core> {
   void Retry(const JobPtr& job, const Error& error, const Failure& failure);
   Result<Millis> RetryDelay(const Job& job, const Error& error, const Failure& failure);
   void Finish(const JobPtr& job, Result<Reply> reply);
-  Result<Reservation> Reserve(const Job& job) const;
+  void Settle(Job& job, const Reply& reply);
+  void SettleFailed(Job& job, const Failure& failure, const Error& error,
+                    std::string_view streamed);
+  Usage EstimatedUsage(const Job& job, std::string_view streamed) const;
+  void Price(const Request& request, Usage* usage) const;
   Error CancelledError(const Job& job) const;
 
   Client& client_;
@@ -121,6 +142,8 @@ class Core : public std::enable_shared_from_this<Core> {
   std::condition_variable changed_;
   Random random_;
   Concurrency concurrency_;
+  RequestSize size_;
+  std::map<Purpose, std::int64_t> longest_reply_;  // tokens, so far
   FairQueue<JobPtr> queue_;
   std::map<Job*, JobPtr> jobs_;                      // all that are not done
   Clock::Steady not_before_ = Clock::Steady::min();  // the server wants nothing until then
@@ -136,7 +159,7 @@ class AttemptSink final : public Sink {
       : core_(std::move(core)), job_(std::move(job)) {}
 
   void OnDelta(std::string_view text) override {
-    streamed_ += static_cast<std::int64_t>(text.size());
+    streamed_ += text;
     job_->sink->OnDelta(text);
   }
   void OnFailure(const Failure& failure) override { failure_ = failure; }
@@ -148,7 +171,7 @@ class AttemptSink final : public Sink {
   const std::shared_ptr<Core> core_;
   const std::shared_ptr<Job> job_;
   Failure failure_;
-  std::int64_t streamed_ = 0;  // bytes of text
+  std::string streamed_;
 };
 
 void Core::Submit(JobPtr job) {
@@ -182,13 +205,26 @@ Error Core::CancelledError(const Job& job) const {
                reason.empty() ? "the request was cancelled" : "cancelled: " + reason};
 }
 
-Result<Reservation> Core::Reserve(const Job& job) const {
-  LedgerRequest wanted{.tokens = job.request->estimated_tokens};
-  if (options_.price_input) wanted.nano_usd = *options_.price_input * wanted.tokens;
-  return job.ledger->Reserve(wanted, job.stage);
+// What the ledger is asked for. Nothing is counted where nothing is limited.
+LedgerRequest Core::Wanted(const Job& job) const {
+  const LedgerLimits& limits = job.ledger->limits();
+  LedgerRequest wanted;
+  if (!limits.tokens && !limits.nano_usd) return wanted;
+  if (options_.price) wanted.price = options_.price(*job.request);
+  wanted.input = size_.MostInput(job.prompt);
+  std::int64_t cap = job.request->sampling.max_output.value_or(options_.max_output);
+  // A cap beyond the window is refused by some servers, and no reply gets that long.
+  if (options_.window > wanted.input) cap = std::min(cap, options_.window - wanted.input);
+  const auto longest = longest_reply_.find(job.request->purpose);
+  wanted.output = size_.MostOutput(cap);
+  wanted.least_output = size_.MostOutput(kLeastOutput);
+  wanted.good_output = longest == longest_reply_.end()
+                           ? wanted.output
+                           : std::max(wanted.least_output, kGoodOutput * longest->second);
+  return wanted;
 }
 
-// MOD-20: cancelled? deadline? reserve, then wait for a slot.
+// MOD-20: cancelled? deadline? then wait for a slot; what it may cost is reserved there.
 void Core::Enqueue(const JobPtr& job) {
   std::optional<Error> refused;
   {
@@ -197,13 +233,6 @@ void Core::Enqueue(const JobPtr& job) {
     ++job->attempt;
     if (job->cancel.cancelled() || closing_) {
       refused = CancelledError(*job);
-    } else if (auto held = Reserve(*job); held) {
-      job->held = std::move(*held);
-    } else {
-      refused = held.error();
-      if (job->attempt > 1) refused->message += "; the attempt before failed: " + job->last_error;
-    }
-    if (refused) {
       job->state = State::kDelivering;
     } else {
       job->state = State::kQueued;
@@ -215,19 +244,53 @@ void Core::Enqueue(const JobPtr& job) {
       }
     }
   }
-  if (refused) {
-    // Not here: a sink is never called before Submit returns.
-    timer_.Post([core = shared_from_this(), job, error = *refused] {
-      core->Finish(job, tl::unexpected(error));
-    });
-    return;
-  }
+  if (refused) return Refuse(job, std::move(*refused));
   Pump();
+}
+
+// Not here: a sink is never called before Submit returns.
+void Core::Refuse(const JobPtr& job, Error error) {
+  timer_.Post([core = shared_from_this(), job, error = std::move(error)] {
+    core->Finish(job, tl::unexpected(error));
+  });
+}
+
+// Reserves for a job that has a slot.
+Core::Next Core::Prepare(const JobPtr& job, std::optional<Error>* refused) {
+  // It posts and nothing else: whoever gives something back holds locks of his own.
+  auto held = job->ledger->Reserve(Wanted(*job), job->stage, [weak = weak_from_this()] {
+    const auto core = weak.lock();
+    if (!core) return;
+    core->timer_.Post([weak] {
+      if (const auto alive = weak.lock()) alive->Pump();
+    });
+  });
+  if (!held) {
+    *refused = held.error();
+    if (job->attempt > 1) (*refused)->message += "; the attempt before failed: " + job->last_error;
+    job->held = {};
+    job->state = State::kDelivering;
+    return Next::kRefused;
+  }
+  job->held = std::move(*held);
+  if (!job->held.granted()) {
+    queue_.PushFront(job->lane, job);
+    return Next::kWaits;
+  }
+  const std::int64_t cap = size_.CapFor(job->held.output());
+  job->cap.reset();
+  if (cap > 0 && job->request->sampling.max_output != cap) job->cap = cap;
+  ++sending_;
+  job->state = State::kSending;
+  job->epoch = concurrency_.epoch();
+  job->sending = std::make_shared<CancelSource>();
+  return Next::kSend;
 }
 
 void Core::Pump() {
   while (true) {
     JobPtr job;
+    std::optional<Error> refused;
     {
       std::lock_guard lock(mutex_);
       if (closing_) return;  // what waits is cancelled, not sent in the place of what was
@@ -237,18 +300,24 @@ void Core::Pump() {
         if (!next) return;
         if ((*next)->state == State::kQueued) job = *next;  // else it was cancelled
       }
-      if (!job) return;
-      ++sending_;
-      job->state = State::kSending;
-      job->epoch = concurrency_.epoch();
-      job->sending = std::make_shared<CancelSource>();
+      if (!job || Prepare(job, &refused) == Next::kWaits) return;
     }
-    Send(job);
+    if (refused) {
+      Refuse(job, std::move(*refused));
+    } else {
+      Send(job);
+    }
   }
 }
 
 void Core::Send(const JobPtr& job) {
-  client_.Submit(job->request, job->sending->token(),
+  std::shared_ptr<const Request> request = job->request;
+  if (job->cap) {
+    Request smaller = *request;
+    smaller.sampling.max_output = job->cap;
+    request = std::make_shared<const Request>(std::move(smaller));
+  }
+  client_.Submit(std::move(request), job->sending->token(),
                  std::make_shared<AttemptSink>(shared_from_this(), job));
 }
 
@@ -270,7 +339,6 @@ void Core::RunOutOfTime(const JobPtr& job) {
     std::lock_guard lock(mutex_);
     if (job->state != State::kSending && job->state != State::kQueued) return;
     if (job->state == State::kQueued) {
-      job->held.Withdraw();
       job->state = State::kDelivering;
     } else {
       job->out_of_time = true;
@@ -280,6 +348,7 @@ void Core::RunOutOfTime(const JobPtr& job) {
   if (source) return source->Cancel("the run's time is used up");
   Finish(job, MakeError(ErrorCode::kLimit,
                         "time: the run's time is used up; a request was not sent any more"));
+  Pump();  // others may have waited behind it
 }
 
 // A request sent while the server wants none would only be refused, and use up one of its retries.
@@ -300,7 +369,6 @@ void Core::Cancel(const JobPtr& job, const std::string& reason) {
     if (job->state == State::kSending) {
       source = job->sending;
     } else {
-      if (job->state == State::kQueued) job->held.Withdraw();
       if (job->state == State::kWaiting) timer_.Forget(job->retry_timer);
       job->state = State::kDelivering;
     }
@@ -309,21 +377,58 @@ void Core::Cancel(const JobPtr& job, const std::string& reason) {
     source->Cancel(reason.empty() ? "cancelled" : reason);
   } else {
     Finish(job, tl::unexpected(CancelledError(*job)));
+    Pump();  // others may have waited behind it
   }
 }
 
-// Tokens that a request without a usage cost at least: cancelled, or broken off.
-Usage EstimatedUsage(const Job& job, std::int64_t streamed_bytes) {
-  return Usage{.input = job.request->estimated_tokens,
-               .output = (streamed_bytes + 3) / 4,
-               .estimated = true};
+// What a request without a usage cost, as far as can be seen: cancelled, or broken off.
+Usage Core::EstimatedUsage(const Job& job, std::string_view streamed) const {
+  Usage usage{.input = job.prompt, .output = size_.Text(streamed), .estimated = true};
+  Price(*job.request, &usage);
+  return usage;
+}
+
+// Of an estimate: none of it is known to have come from the provider's cache.
+void Core::Price(const Request& request, Usage* usage) const {
+  if (!options_.price) return;
+  if (const auto price = options_.price(request)) {
+    usage->cost_nano_usd = usage->input * price->input + usage->output * price->output;
+  }
+}
+
+void Core::Settle(Job& job, const Reply& reply) {
+  const std::string limit = job.held.shrunk_by();
+  if (!limit.empty() && reply.finish == Finish::kLength) job.ledger->NoteHit(limit);
+  if (!reply.usage.estimated) {
+    size_.Learn({.input = job.prompt,
+                 .cap = job.cap.value_or(job.request->sampling.max_output.value_or(0))},
+                reply.usage);
+  }
+  std::int64_t& longest = longest_reply_[job.request->purpose];
+  longest = std::max(longest, reply.usage.output);
+  job.held.Settle(reply.usage);
+}
+
+void Core::SettleFailed(Job& job, const Failure& failure, const Error& error,
+                        std::string_view streamed) {
+  if (failure.usage) {
+    job.held.Settle(*failure.usage);
+  } else if (error.code == ErrorCode::kCancelled || !streamed.empty()) {
+    job.held.Settle(EstimatedUsage(job, streamed));
+  } else {
+    job.held.Fail();
+  }
 }
 
 void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& failure,
-                     std::int64_t streamed_bytes) {
+                     std::string_view streamed) {
   std::uint64_t limit_timer = 0;
   bool out_of_time = false;
   std::shared_ptr<CancelSource> source;
+  if (reply && reply->usage.estimated) {
+    size_.Recount(&*reply);
+    Price(*job->request, &reply->usage);
+  }
   {
     std::lock_guard lock(mutex_);
     if (job->state != State::kSending) return;
@@ -333,30 +438,23 @@ void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& fail
     limit_timer = std::exchange(job->limit_timer, 0);
     source = std::move(job->sending);
     if (reply) {
-      job->held.Settle(reply->usage);
+      Settle(*job, *reply);
       concurrency_.Succeeded();
+      reply->attempts = job->attempt;
     } else {
       if (SaysTooMuch(failure.status)) {
         concurrency_.TooMany(job->epoch);
         if (failure.retry_after) HoldBack(*failure.retry_after);
       }
-      const bool cancelled = reply.error().code == ErrorCode::kCancelled;
-      if (failure.usage) {
-        job->held.Settle(*failure.usage);
-      } else if (cancelled || streamed_bytes > 0) {
-        job->held.Settle(EstimatedUsage(*job, streamed_bytes));
-      } else {
-        job->held.Fail();
-      }
+      SettleFailed(*job, failure, reply.error(), streamed);
     }
-    if (reply) reply->attempts = job->attempt;
   }
   if (limit_timer) timer_.Forget(limit_timer);
   Pump();
   if (!reply && reply.error().code == ErrorCode::kCancelled && out_of_time) {
     reply = MakeError(ErrorCode::kLimit, "time: the run's time is used up; a request was stopped");
   }
-  const bool again = !reply && failure.retry == Failure::Retry::kYes && streamed_bytes == 0 &&
+  const bool again = !reply && failure.retry == Failure::Retry::kYes && streamed.empty() &&
                      job->attempt <= options_.retries;
   if (again) {
     Retry(job, reply.error(), failure);
@@ -418,6 +516,7 @@ void Core::Finish(const JobPtr& job, Result<Reply> reply) {
     std::lock_guard lock(mutex_);
     if (job->state == State::kDone) return;
     job->state = State::kDone;
+    job->held = {};  // it may have waited
     cancel_id = std::exchange(job->cancel_id, 0);
     limit_timer = std::exchange(job->limit_timer, 0);
     jobs_.erase(job.get());
@@ -428,7 +527,6 @@ void Core::Finish(const JobPtr& job, Result<Reply> reply) {
   job->sink.reset();
   // Nothing may touch the ledger or the caller's sink once the last one is done.
   std::lock_guard lock(mutex_);
-  job->held = {};
   --outstanding_;
   changed_.notify_all();
 }
@@ -457,6 +555,7 @@ class GateImpl final : public Gate {
   void Submit(std::shared_ptr<const Request> request, Ledger& ledger, Stage stage,
               CancelToken cancel, std::shared_ptr<Sink> sink) override {
     auto job = std::make_shared<Job>();
+    job->prompt = core_->PromptTokens(*request);
     job->lane = LaneOf(*request);
     job->request = std::move(request);
     job->ledger = &ledger;
@@ -466,6 +565,9 @@ class GateImpl final : public Gate {
     core_->Submit(std::move(job));
   }
   int in_flight() const override { return core_->in_flight(); }
+  std::int64_t MostInput(std::int64_t expected) const override {
+    return core_->MostInput(expected);
+  }
 
  private:
   const std::shared_ptr<Client> client_;

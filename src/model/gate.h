@@ -5,6 +5,11 @@
 // (429, 503, 529), one more for each window of successes. A wait that such an answer asks for
 // (Retry-After) holds back all that is queued, at most GateOptions::longest_delay.
 //
+// Just before an attempt is sent, its prompt and the longest reply that it may get are reserved in
+// the ledger. Where the rest of a limit does not suffice for the whole reply, the request is sent
+// with a smaller Sampling::max_output, down to 256; where it does not suffice for that, the attempt
+// waits for others in flight to give back what they did not use, or is refused.
+//
 //   Gate gate(client, {.concurrency = 16}, clock);
 //   Result<Reply> reply = gate.Complete(request, ledger, Stage::kNormal, cancel);     // waits
 //   gate.Submit(request, ledger, Stage::kNormal, cancel, sink);                        // thousands
@@ -20,10 +25,12 @@
 #ifndef DOSSIER_MODEL_GATE_H_
 #define DOSSIER_MODEL_GATE_H_
 
+#include <functional>
 #include <memory>
 
 #include "model/client.h"
 #include "model/ledger.h"
+#include "tokens/counter.h"
 
 namespace dossier::model {
 
@@ -33,8 +40,13 @@ struct GateOptions {
   Millis first_delay{500};  // doubled each time, full jitter (MOD-21)
   Millis longest_delay{60'000};
   std::uint64_t seed = 0;  // of the jitter
-  // Nano-dollars a prompt token, for reservations (Entry::price_input); unset: none reserved.
-  std::optional<std::int64_t> price_input;
+  // What the tokens of a request cost at the most; empty or unset: unknown, and then a ledger with
+  // a limit of cost refuses.
+  std::function<std::optional<TokenPrice>(const Request&)> price;
+  std::shared_ptr<const tokens::Counter> counter;  // null: four bytes are a token
+  // Of the model, in tokens; 0: unknown. What a request without a cap of its own may get.
+  std::int64_t max_output = 0;
+  std::int64_t window = 0;
 };
 
 class Gate {
@@ -52,6 +64,8 @@ class Gate {
                          std::function<void(std::string_view)> on_delta = {});
 
   virtual int in_flight() const = 0;
+  // The most tokens that are reserved for a prompt of which we count `expected`.
+  virtual std::int64_t MostInput(std::int64_t expected) const = 0;
 };
 
 }  // namespace dossier::model

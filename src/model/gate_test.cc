@@ -22,6 +22,7 @@ class GateTest : public ::testing::Test {
  protected:
   void Open(GateOptions options) { gate_ = MakeGate(client_, options, clock_, timer_); }
   void TearDown() override {
+    timer_->RunDue();  // refusals
     // The gate waits for its requests: none may be left open by a test.
     gate_.reset();
   }
@@ -246,6 +247,107 @@ TEST_F(GateTest, ClosingTheGateCancelsAndWaits) {
   EXPECT_EQ(sent->times_done, 1);
   for (const auto& sink : queued) EXPECT_EQ(sink->times_done, 1);
   EXPECT_EQ(client_->calls(), 1u) << "nothing is sent while the gate closes";
+}
+
+Request SizedRequest(std::int64_t prompt, std::optional<std::int64_t> cap) {
+  Request request = UserRequest("x");
+  request.estimated_tokens = prompt;
+  request.sampling.max_output = cap;
+  return request;
+}
+
+TEST_F(GateTest, WhatIsReservedIsTheCapThatIsSent) {  // FLT-5, FLT-7
+  limits_.tokens = 1000;
+  Open({.max_output = 4096});
+  auto first = Submit(SizedRequest(200, std::nullopt));
+  EXPECT_EQ(client_->call(0).request->sampling.max_output, 800);
+  EXPECT_EQ(ledger().tokens_left(), 0);
+  client_->Answer(0, "a", {.input = 200, .output = 100});
+  auto second = Submit(SizedRequest(200, 300));
+  EXPECT_EQ(client_->call(1).request->sampling.max_output, 300) << "its own cap still fits";
+  client_->Answer(1, "a", {.input = 200, .output = 300});
+  auto third = Submit(SizedRequest(10, 300));
+  timer_->RunDue();
+  EXPECT_THAT(*third->result, FailsWith(ErrorCode::kLimit, "tokens: 800 of 1,000"));
+  EXPECT_EQ(client_->calls(), 2u);
+}
+
+TEST_F(GateTest, ReservedIsWhenTheRequestIsSentNotWhenItIsQueued) {  // FLT-5
+  limits_.tokens = 1200;
+  Open({.concurrency = 1});
+  std::vector<std::shared_ptr<RecordingSink>> sinks;
+  for (int i = 0; i < 3; ++i) sinks.push_back(Submit(SizedRequest(300, 300)));
+  EXPECT_EQ(ledger().tokens_left(), 600);
+  client_->Answer(0, "a", {.input = 300, .output = 20});
+  client_->Answer(1, "a", {.input = 300, .output = 20});
+  ASSERT_EQ(client_->calls(), 3u);
+  EXPECT_EQ(client_->call(2).request->sampling.max_output, 260) << "640 were used, 300 are prompt";
+  client_->Answer(2, "a", {.input = 300, .output = 20});
+}
+
+TEST_F(GateTest, WhatAnotherGateHoldsIsWaitedFor) {  // FLT-5
+  limits_.tokens = 1000;
+  Open({.concurrency = 4});
+  const auto other_client = std::make_shared<FakeClient>();
+  const auto other = MakeGate(other_client, {.concurrency = 4}, clock_, timer_);
+  auto holder = std::make_shared<RecordingSink>();
+  other->Submit(std::make_shared<const Request>(SizedRequest(100, 800)), ledger(), Stage::kNormal,
+                {}, holder);
+  CancelSource source;
+  auto first = Submit(SizedRequest(100, 500), source.token());
+  auto second = Submit(SizedRequest(100, 400));
+  EXPECT_EQ(client_->calls(), 0u);
+  source.Cancel("not needed");
+  timer_->RunDue();
+  EXPECT_THAT(*first->result, FailsWith(ErrorCode::kCancelled, "not needed"));
+  EXPECT_FALSE(second->result);
+  other_client->Answer(0, "a", {.input = 100, .output = 100});
+  timer_->RunDue();
+  ASSERT_EQ(client_->calls(), 1u);
+  client_->Answer(0, "a", {.input = 100, .output = 400});
+  EXPECT_TRUE(second->result && *second->result);
+  EXPECT_EQ(ledger().in_flight(), 0);
+}
+
+TEST_F(GateTest, ARetryReservesAnew) {  // FLT-5
+  limits_.tokens = 1000;
+  Open({.retries = 3, .first_delay = Millis(1)});
+  auto sink = Submit(SizedRequest(300, 600));
+  client_->Fail(0, ErrorCode::kNetwork, kAgain);
+  EXPECT_EQ(ledger().tokens_left(), 1000) << "nothing is held while it waits";
+  Pass(Millis(1));
+  EXPECT_EQ(ledger().tokens_left(), 100);
+  client_->Answer(1, "a", {.input = 300, .output = 1});
+  EXPECT_EQ(ledger().tokens_left(), 699);
+}
+
+TEST_F(GateTest, AReplyThatAShrunkCapCutNamesTheLimit) {  // FLT-7
+  limits_.tokens = 1000;
+  Open({});
+  auto sink = Submit(SizedRequest(200, 5000));
+  Reply cut{.text = "and so", .finish = Finish::kLength, .usage = {.input = 200, .output = 500}};
+  client_->call(0).sink->OnDone(cut);
+  EXPECT_EQ(ledger().hit(), std::vector<std::string>{"tokens"});
+}
+
+TEST_F(GateTest, AnEstimateIsOfThePromptAndTheReplyByTheCounter) {  // FLT-9
+  for (const bool cancelled : {false, true}) {
+    ledger_.reset();
+    limits_.tokens = 100'000;
+    Open({.counter = tokens::MakeCharCounter()});
+    const std::size_t index = client_->calls();
+    auto sink = Submit(SizedRequest(2600, 8192));
+    client_->call(index).sink->OnDelta("twelve chars");
+    if (cancelled) {
+      client_->Fail(index, ErrorCode::kCancelled, {});
+    } else {
+      client_->Answer(index, "twelve chars", {.input = 2600, .output = 3, .estimated = true});
+    }
+    EXPECT_EQ(ledger().use().tokens_input, 2600);
+    EXPECT_EQ(ledger().use().tokens_output, 12);
+    EXPECT_TRUE(ledger().use().estimated);
+    gate_.reset();
+  }
 }
 
 // Requests, cancellations, failures and answers from many threads: every sink hears once, the

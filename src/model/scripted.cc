@@ -276,10 +276,7 @@ Usage EstimateUsage(const Request& request, std::string_view text) {
   for (const auto& turn : request.messages.turns) {
     for (const auto& block : turn.blocks) bytes += block.text.size();
   }
-  return {.input = EstimateTokens(bytes),
-          .output = EstimateTokens(text.size()),
-          .estimated = true,
-          .cost_nano_usd = 0};
+  return {.input = EstimateTokens(bytes), .output = EstimateTokens(text.size()), .estimated = true};
 }
 
 // One request between Submit and its sink's last call, which comes on the timer's thread.
@@ -287,14 +284,17 @@ struct Pending {
   std::shared_ptr<const Request> request;
   CancelToken cancel;
   std::shared_ptr<Sink> sink;
+  std::shared_ptr<const Entry> entry;  // null: nothing costs anything
   std::uint64_t cancel_id = 0;
   std::atomic<bool> done{false};
 };
 
 class ScriptedClient final : public Client {
  public:
-  ScriptedClient(std::shared_ptr<Script> script, std::shared_ptr<const Clock> clock)
+  ScriptedClient(std::shared_ptr<Script> script, std::shared_ptr<const Clock> clock,
+                 std::shared_ptr<const Entry> entry)
       : script_(std::move(script)),
+        entry_(std::move(entry)),
         clock_(clock),
         timer_(MakeThreadTimer(std::move(clock))),
         link_(std::make_shared<TimerLink>(*timer_)) {}
@@ -306,6 +306,7 @@ class ScriptedClient final : public Client {
     pending->request = std::move(request);
     pending->cancel = std::move(cancel);
     pending->sink = std::move(sink);
+    pending->entry = entry_;
     Result<Script::Answer> answer = script_->Next(*pending->request);
     const Millis delay = answer ? answer->delay : Millis(0);
     const bool late = delay > pending->request->deadline;
@@ -359,11 +360,11 @@ class ScriptedClient final : public Client {
       sink->OnDone(
           MakeError(ErrorCode::kNetwork, "scripted: the connection broke before any text"));
     } else {
-      DeliverReply(*pending.request, *sink, std::move(*answer));
+      DeliverReply(pending, *sink, std::move(*answer));
     }
   }
 
-  static void DeliverReply(const Request& request, Sink& sink, Script::Answer answer) {
+  static void DeliverReply(const Pending& pending, Sink& sink, Script::Answer answer) {
     Reply reply;
     reply.text = std::move(answer.text);
     reply.thinking = std::move(answer.thinking);
@@ -373,14 +374,15 @@ class ScriptedClient final : public Client {
       reply.text.resize(utf8::FloorBoundary(reply.text, *answer.cut_after));
       reply.finish = Finish::kCut;
     }
-    reply.usage = answer.usage ? *answer.usage : EstimateUsage(request, reply.text);
-    if (!reply.usage.cost_nano_usd) reply.usage.cost_nano_usd = 0;
+    reply.usage = answer.usage ? *answer.usage : EstimateUsage(*pending.request, reply.text);
+    reply.usage.cost_nano_usd = pending.entry ? CostOf(reply.usage, *pending.entry) : 0;
     reply.resolved_model = "scripted";
     if (!reply.text.empty()) sink.OnDelta(reply.text);
     sink.OnDone(std::move(reply));
   }
 
   const std::shared_ptr<Script> script_;
+  const std::shared_ptr<const Entry> entry_;
   const std::shared_ptr<const Clock> clock_;
   const std::shared_ptr<Timer> timer_;
   const std::shared_ptr<TimerLink> link_;
@@ -400,8 +402,11 @@ Result<std::shared_ptr<Script>> Script::Parse(std::string_view yaml, std::string
 }
 
 std::shared_ptr<Client> MakeScriptedClient(std::shared_ptr<Script> script,
-                                           std::shared_ptr<const Clock> clock) {
-  return std::make_shared<ScriptedClient>(std::move(script), std::move(clock));
+                                           std::shared_ptr<const Clock> clock,
+                                           std::optional<Entry> entry) {
+  return std::make_shared<ScriptedClient>(
+      std::move(script), std::move(clock),
+      entry ? std::make_shared<const Entry>(std::move(*entry)) : nullptr);
 }
 
 }  // namespace dossier::model

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "model/catalog.h"
 #include "model/client.h"
 
 namespace dossier::model {
@@ -46,8 +47,10 @@ class Script {
   virtual Result<Answer> Next(const Request& request) = 0;
 };
 
+// A reply costs what the prices of `entry` say; without one nothing.
 std::shared_ptr<Client> MakeScriptedClient(std::shared_ptr<Script> script,
-                                           std::shared_ptr<const Clock> clock);
+                                           std::shared_ptr<const Clock> clock,
+                                           std::optional<Entry> entry = {});
 
 }  // namespace dossier::model
 

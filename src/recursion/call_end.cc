@@ -10,6 +10,17 @@ namespace dossier::recursion {
 namespace {
 
 constexpr std::size_t kVariablesAtEnd = 50;  // REC-59
+// What is kept back for the closing request: a share of each limit, at least what the bare prompt
+// and a short reply need, and not more than a few outputs and a long reply do.
+constexpr std::int64_t kClosingShare = 4;
+constexpr std::int64_t kClosingReply = 256, kClosingResults = 3'000;  // tokens
+constexpr int kClosingTimeShare = 10;
+constexpr Millis kLongestClosing{20'000};
+
+// A limit that leaves no closing request is told in `limits_hit`, not as a failure.
+std::optional<Error> UnlessLimit(const Error& error) {
+  return error.code == ErrorCode::kLimit ? std::nullopt : std::optional<Error>(error);
+}
 
 }  // namespace
 
@@ -86,19 +97,84 @@ CallResult CallLoop::KeepDraft(RunStatus status, std::optional<Error> error) {
   return result;
 }
 
-// The closing request (REC-59).
-CallResult CallLoop::Close(const std::string& reason) {
-  run_.log.Add(0, "limit.reached", {{"reason", reason}});
+// Before the first request: what the closing one will need. Its prompt is as long as that of the
+// first turn, and it shows as much of the turns as there is room for. Where not both would fit,
+// nothing is kept: the first turn may bring the answer.
+void CallLoop::KeepClosing() {
+  const model::LedgerLimits& limits = run_.ledger.limits();
+  model::FinishReserve keep;
+  if (limits.calls) keep.calls = *limits.calls > 1 ? 1 : 0;
+  if (run_.request.limits.time) {
+    keep.time = std::min(*run_.request.limits.time / kClosingTimeShare, kLongestClosing);
+  }
+  if (limits.tokens || limits.nano_usd) {
+    if (const auto empty = ClosingPrompt("")) KeepClosingTokens(*empty, &keep);
+  }
+  run_.ledger.KeepBack(keep);
+}
+
+void CallLoop::KeepClosingTokens(const assembly::Assembled& empty,
+                                 model::FinishReserve* keep) const {
+  const model::LedgerLimits& limits = run_.ledger.limits();
+  const BoundModel& root = run_.options.root;
+  const std::int64_t prompt = root.gate->MostInput(empty.tokens);
+  const auto keep_of = [&](std::int64_t limit, const model::TokenPrice& price) {
+    const std::int64_t least = prompt * price.input + kClosingReply * price.output;
+    const std::int64_t most =
+        (prompt + kClosingResults) * price.input + run_.reserve_output() * price.output;
+    return limit < 2 * least ? 0 : std::max(least, std::min(limit / kClosingShare, most));
+  };
+  if (limits.tokens) keep->tokens = keep_of(*limits.tokens, {.input = 1, .output = 1});
+  const auto price = WorstPriceOf(root.entry, {.messages = empty.messages});
+  if (limits.nano_usd && price) keep->nano_usd = keep_of(*limits.nano_usd, *price);
+}
+
+// Tokens that the closing prompt may have: what the limits leave beside a short reply.
+std::int64_t CallLoop::ClosingRoom(const assembly::Assembled& prompt) const {
+  const model::Ledger& ledger = run_.ledger;
+  std::int64_t room = run_.options.root.entry.capability.window;
+  if (const auto tokens = ledger.tokens_left(model::Stage::kFinish)) {
+    room = std::min(room, *tokens - kClosingReply);
+  }
+  const auto price = WorstPriceOf(run_.options.root.entry, {.messages = prompt.messages});
+  const auto nano_usd = ledger.nano_usd_left(model::Stage::kFinish);
+  if (nano_usd && price && price->input > 0) {
+    room = std::min(room, (*nano_usd - kClosingReply * price->output) / price->input);
+  }
+  return room;
+}
+
+// The one call that is kept for the end is for the answer: no summary is asked for.
+Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
   std::map<std::string, std::string> values = Values();
   values["results"] = results_;
   values["reason"] = reason;
   const std::string variables = VariablesLine(variables_, kVariablesAtEnd);
   if (results_.find(variables) == std::string::npos) values["variables"] = variables;
-  // The one call that is kept for the end is for the answer.
-  auto prompt = room_.Assemble(
-      "extract", values,
-      {.turn = turn_, .attempt = attempt_, .summaries = PromptRoom::For::Summaries::kNo});
-  if (!prompt) return KeepDraft(RunStatus::kNone, prompt.error());
+  DOSSIER_ASSIGN_OR_RETURN(
+      assembly::Assembled prompt,
+      room_.Assemble(
+          "extract", values,
+          {.turn = turn_, .attempt = attempt_, .summaries = PromptRoom::For::Summaries::kNo}));
+  const BoundModel& root = run_.options.root;
+  const std::int64_t room = ClosingRoom(prompt), most = root.gate->MostInput(prompt.tokens);
+  if (most <= room) return prompt;
+  // The oldest turns and the ends of outputs go, as for a small window. A share of the room is for
+  // what the provider counts and we do not.
+  const std::int64_t own =
+      tokens::Count{.tokens = prompt.tokens, .margin = root.counter->margin()}.upper();
+  const std::int64_t budget = std::max<std::int64_t>(room, 0) * own / most;
+  auto cut = run_.prompts.Assemble("extract", root, values, {transcript_.AsSection()},
+                                   run_.boundary, root.entry.capability.window - budget);
+  if (cut) return cut;
+  return MakeError(ErrorCode::kLimit, "the limits leave no room for the closing request");
+}
+
+// The closing request (REC-59).
+CallResult CallLoop::Close(const std::string& reason) {
+  run_.log.Add(0, "limit.reached", {{"reason", reason}});
+  auto prompt = ClosingPrompt(reason);
+  if (!prompt) return KeepDraft(RunStatus::kNone, UnlessLimit(prompt.error()));
   auto reply = AskRoot(run_, *prompt,
                        {.purpose = model::Purpose::kExtract,
                         .stage = model::Stage::kFinish,
@@ -106,9 +182,7 @@ CallResult CallLoop::Close(const std::string& reason) {
                         .attempt = attempt_});
   if (!reply) {
     if (run_.cancel.cancelled()) return KeepDraft(RunStatus::kInterrupted, reply.error());
-    return KeepDraft(RunStatus::kNone, reply.error().code == ErrorCode::kLimit
-                                           ? std::nullopt
-                                           : std::optional<Error>(reply.error()));
+    return KeepDraft(RunStatus::kNone, UnlessLimit(reply.error()));
   }
   auto offer = ReadClosing(*reply);
   if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);

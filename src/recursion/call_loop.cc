@@ -49,6 +49,7 @@ CallLoop::CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, O
       room_(run, transcript_) {}
 
 CallResult CallLoop::Run() {
+  KeepClosing();
   for (turn_ = 1; turn_ <= run_.iterations(); ++turn_) {
     if (auto reason = Exhausted()) return ballot_.empty() ? Close(*reason) : FinishVotes(*reason);
     if (run_.cancel.cancelled()) {

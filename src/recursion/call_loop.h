@@ -118,7 +118,11 @@ class CallLoop {
   CallResult FinishVotes(std::string_view why);
   void NoteDoubt(const Offer& offer, CallResult* result) const;
   CallResult Finish(Offer offer, RunStatus status);
+  void KeepClosing();
+  void KeepClosingTokens(const assembly::Assembled& empty, model::FinishReserve* keep) const;
   CallResult Close(const std::string& reason);
+  std::int64_t ClosingRoom(const assembly::Assembled& prompt) const;
+  Result<assembly::Assembled> ClosingPrompt(const std::string& reason);
   std::optional<Offer> ReadClosing(const model::Reply& reply);
   CallResult KeepDraft(RunStatus status, std::optional<Error> error);
   CallResult Ended(RunStatus status);

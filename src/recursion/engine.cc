@@ -14,9 +14,6 @@
 namespace dossier::recursion {
 namespace {
 
-// Of a closing request's prompt, kept back beside its reply: the system prompt, the metadata and a
-// few outputs; what is longer is cut to the room there is.
-constexpr std::int64_t kClosingPrompt = 4'000;  // tokens
 constexpr std::int64_t kMemoryShare = 8;  // of the window, at most, beside memory_budget_chars
 
 Profile ResolveProfile(const Request& request, const BoundModel& root) {
@@ -38,38 +35,40 @@ std::int64_t SubcallChars(const BoundModel& sub) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(chars) / 1000 * 1000, 1000);
 }
 
-// A request without limits has nothing to keep back for a closing request (REC-56).
-model::LedgerLimits MakeLimits(const Limits& limits, std::int64_t closing_tokens,
-                               const Clock& clock) {
+// What the closing request needs is kept back by the loop that makes it (CallLoop::KeepClosing).
+model::LedgerLimits MakeLimits(const Limits& limits, const Clock& clock) {
   model::LedgerLimits out;
   out.calls = limits.calls;
-  out.finish_calls = limits.calls > 1 ? 1 : 0;
   out.tokens = limits.tokens;
-  if (limits.tokens) out.finish_tokens = std::min(*limits.tokens / 4, closing_tokens);
   if (limits.usd) out.nano_usd = static_cast<std::int64_t>(*limits.usd * 1e9);
-  if (limits.time) {
-    out.deadline = clock.Now() + *limits.time;
-    out.finish_time = std::min(*limits.time / 10, Millis(20'000));
-  }
+  if (limits.time) out.deadline = clock.Now() + *limits.time;
   return out;
 }
 
-void AddLedgerLimits(const model::Ledger& ledger, std::vector<LimitHit>* hits) {
+// Time in seconds, cost in US dollars.
+void AddLedgerLimits(const model::Ledger& ledger, const Limits& given, Millis elapsed,
+                     std::vector<LimitHit>* hits) {
+  const auto part = [](std::int64_t number, double whole) {
+    return Json(static_cast<double>(number) / whole);
+  };
   const model::LedgerUse use = ledger.use();
   const model::LedgerLimits& limits = ledger.limits();
-  for (const std::string& limit : ledger.exhausted()) {
-    Json max = nullptr, used = nullptr;
-    if (limit == "calls" && limits.calls) {
-      max = *limits.calls;
-      used = use.calls;
-    } else if (limit == "tokens" && limits.tokens) {
-      max = *limits.tokens;
-      used = use.tokens_input + use.tokens_output;
-    } else if (limit == "cost" && limits.nano_usd && use.nano_usd) {
-      max = static_cast<double>(*limits.nano_usd) / 1e9;
-      used = static_cast<double>(*use.nano_usd) / 1e9;
+  for (const std::string& limit : ledger.hit()) {
+    LimitHit hit{.limit = limit};
+    if (limit == "calls") {
+      hit.max = *limits.calls;
+      hit.used = use.calls;
+    } else if (limit == "tokens") {
+      hit.max = *limits.tokens;
+      hit.used = use.tokens_input + use.tokens_output;
+    } else if (limit == "cost") {
+      hit.max = part(*limits.nano_usd, 1e9);
+      hit.used = part(ledger.nano_usd_spent(), 1e9);
+    } else {
+      hit.max = part(given.time.value_or(Millis(0)).count(), 1e3);
+      hit.used = part(elapsed.count(), 1e3);
     }
-    hits->push_back({limit, std::move(max), std::move(used)});
+    hits->push_back(std::move(hit));
   }
 }
 
@@ -134,11 +133,6 @@ class Engine::Impl {
   RunState MakeState(const Request& request, PromptBook prompts, model::Ledger& ledger, RunLog& log,
                      CancelToken cancel) const;
   Result<sandbox::Pool*> GetPool();
-  model::LedgerLimits LimitsOf(const Request& request) const {
-    const Profile profile = ResolveProfile(request, options_.root);
-    return MakeLimits(request.limits, ReserveOutput(profile, options_.root) + kClosingPrompt,
-                      *options_.clock);
-  }
   CallResult Recursive(RunState& run, Outcome* outcome);
   void Start(RunState& run, const ModeDecision& decision);
   Status ShowMemory(RunState& run, RunMemory::Writes writes) const;
@@ -254,7 +248,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
                                   EventSink& events) {
   const auto started = options_.clock->Now();
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
-  model::Ledger ledger(LimitsOf(request), options_.clock);
+  model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
   RunLog log(options_.journal, events, options_.clock);
   // The deadline of the run cancels requests in flight and interrupts code (REC-57).
   CancelSource stop(cancel);
@@ -325,7 +319,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->value = std::move(result.value);
   outcome->turns = result.turns;
   outcome->limits_hit = std::move(result.limits_hit);
-  AddLedgerLimits(run.ledger, &outcome->limits_hit);
+  AddLedgerLimits(run.ledger, run.request.limits, outcome->elapsed, &outcome->limits_hit);
   outcome->compactions = std::move(result.compactions);
   outcome->error = std::move(result.error);
   outcome->evidence.attempts = result.attempts;
@@ -350,7 +344,7 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
 
 Result<Plan> Engine::Impl::DryRun(const Request& request) {
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
-  model::Ledger ledger(LimitsOf(request), options_.clock);
+  model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
   class Nobody final : public EventSink {
     void OnEvent(const store::Event&) override {}
   } nobody;

@@ -114,8 +114,8 @@ struct Request {
 };
 
 struct LimitHit {
-  std::string limit;  // "tokens"
-  Json max, used;
+  std::string limit;  // calls, tokens, cost (US dollars), time (seconds), iterations, errors
+  Json max, used;     // numbers
 };
 
 struct Warning {

@@ -46,9 +46,7 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   request.turn = about.turn;
   request.deadline = run.request.deadline;
   request.idle_limit = run.request.idle_limit;
-  // The first reply always comes: an answer in the reply that crosses a limit wins (REC-31).
-  const bool first = run.ledger.use().calls == 0;
-  request.estimated_tokens = first ? 0 : prompt.tokens + *request.sampling.max_output;
+  request.estimated_tokens = prompt.tokens;
   return request;
 }
 

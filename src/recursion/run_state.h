@@ -29,12 +29,10 @@ inline std::int64_t ReserveOutput(Profile profile, const BoundModel& root) {
   return std::min<std::int64_t>(root.entry.capability.max_output, 8192);
 }
 
-// US dollars left of the run's limit; unset: none, or a price was unknown.
+// US dollars left of the run's limit for normal work; unset: none.
 inline std::optional<double> UsdLeft(const model::Ledger& ledger) {
-  const auto& limit = ledger.limits().nano_usd;
-  const auto spent = ledger.use().nano_usd;
-  if (!limit || !spent) return std::nullopt;
-  return static_cast<double>(std::max<std::int64_t>(0, *limit - *spent)) / 1e9;
+  const auto left = ledger.nano_usd_left();
+  return left ? std::optional(static_cast<double>(*left) / 1e9) : std::nullopt;
 }
 
 struct RunState {

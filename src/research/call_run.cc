@@ -126,14 +126,13 @@ Status CallRun::Send(const memory::Ask& ask) {
   DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
                            MakePrompt(parts_, site_, request_, ask, memory, *model_));
   const CallerOptions& options = parts_.options();
-  model::Request request{
-      .model = model_->name,
-      .messages = prompt.messages,
-      .sampling = model_->sampling,
-      .path = Place(),
-      .estimated_tokens = prompt.tokens + model_->sampling.max_output.value_or(0),
-      .deadline = model_->deadline,
-      .idle_limit = model_->idle_limit};
+  model::Request request{.model = model_->name,
+                         .messages = prompt.messages,
+                         .sampling = model_->sampling,
+                         .path = Place(),
+                         .estimated_tokens = prompt.tokens,
+                         .deadline = model_->deadline,
+                         .idle_limit = model_->idle_limit};
   const auto temperature = options.temperatures.find(site_.role);
   if (temperature != options.temperatures.end()) request.sampling.temperature = temperature->second;
   if (!prompt.messages.tools.empty()) {

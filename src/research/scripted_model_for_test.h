@@ -101,8 +101,8 @@ class ScriptedModel {
                                   .stored = "scripted",
                                   .entry = entry,
                                   .counter = tokens::MakeCharCounter(),
-                                  .gate = std::shared_ptr<model::Gate>(
-                                      model::Gate::Make(client, {.retries = 0}, SystemClock()))});
+                                  .gate = std::shared_ptr<model::Gate>(model::Gate::Make(
+                                      client, {.retries = 0, .price = Free}, SystemClock()))});
     };
   }
 
@@ -116,6 +116,11 @@ class ScriptedModel {
     Millis thinks{0};
     enum class Keep : std::uint8_t { kNothing, kCalls } keep = Keep::kCalls;
   };
+
+  // Its replies say what they cost; nothing is reserved for it.
+  static std::optional<model::TokenPrice> Free(const model::Request&) {
+    return model::TokenPrice();
+  }
 
   // Answers on a thread of its own: a client's Submit calls no sink before it returns.
   class Client final : public model::Client {

@@ -1,0 +1,56 @@
+// How many tokens a request may cost, before and after it was answered.
+//
+//   RequestSize size(counter);
+//   std::int64_t prompt = size.Prompt(request);              // the most that it may have
+//   size.Learn({.input = prompt, .output = 300}, reply.usage);
+//
+// A provider may count more than we do: framing, a schema, another vocabulary. What its replies say
+// makes later numbers larger, so that a reservation that was too small once is not so again.
+//
+// Thread-safety: none for Learn and the numbers that it changes; the other functions are const.
+
+#ifndef DOSSIER_MODEL_REQUEST_SIZE_H_
+#define DOSSIER_MODEL_REQUEST_SIZE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "model/client.h"
+#include "tokens/counter.h"
+
+namespace dossier::model {
+
+class RequestSize {
+ public:
+  // Without a counter four bytes are taken for a token.
+  explicit RequestSize(std::shared_ptr<const tokens::Counter> counter)
+      : counter_(std::move(counter)) {}
+
+  // What is expected, by our own count.
+  std::int64_t Prompt(const Request& request) const;
+  std::int64_t Text(std::string_view text) const;
+  // Replaces a client's estimate of a reply: a client has no counter.
+  void Recount(Reply* reply) const;
+
+  // The most that a provider may count for a prompt for which Prompt says `expected`.
+  std::int64_t MostInput(std::int64_t expected) const;
+  // The most that it may count for a reply with the cap `cap`, and the cap for so many.
+  std::int64_t MostOutput(std::int64_t cap) const;
+  std::int64_t CapFor(std::int64_t most_output) const;
+
+  struct Sent {
+    std::int64_t input = 0, cap = 0;  // by Prompt; the cap of the reply, 0: none
+  };
+  // `usage` is what the provider said.
+  void Learn(const Sent& sent, const Usage& usage);
+
+ private:
+  const std::shared_ptr<const tokens::Counter> counter_;
+  std::int64_t framing_ = 0;  // tokens of each request beyond the share
+  double input_share_ = 1, output_share_ = 1;
+};
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_REQUEST_SIZE_H_
