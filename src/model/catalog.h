@@ -36,6 +36,7 @@ struct Entry {
   std::optional<std::int64_t> price_input, price_cached, price_output;
   bool streaming = true, json_schema = false, grammar = false, sampling = true;
   bool tools = false, vision = false, thinking = false;
+  bool logprobs = false;  // replies can tell the log-probabilities of their tokens
   std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
   std::string as_of, source;
   bool known = true;  // false: the conservative entry of MOD-41
