@@ -42,6 +42,9 @@ class CallsTest(WorkerTest):
             self.assertIn("blank", self.error(code)["message"], code)
         self.assertIn("prompt 1 is blank", self.error("llm_query_batched(['a', ' '])")["message"])
         self.assertNotIn("map", [method for method, _, _ in self.host.calls])
+        self.start([Text("a.txt", "x\ny\n", None, True)])
+        self.assertIn("the data has no records",
+                      self.error("map_llm(labels=['x', 'y'], field='text')")["message"])
 
     def test_the_limit_passes_and_one_more_raises_with_both_numbers(self) -> None:  # REC-43, A15
         self.start([Text("a.txt", "x", None, True)], max_subcall_chars=1000)

@@ -8,7 +8,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import _dossier
@@ -229,11 +229,14 @@ def _item(item: Any, field: str | None) -> Any:
 
 def _with_field(items: Any, field: str) -> Any:
     """The items, if any of them has the field: a name that nobody has is a slip, not a gap."""
+    if items is None:
+        raise FieldError(f"{field!r}: no such field; the data has no records. Without field= each "
+                         "line is labelled")
     if isinstance(items, Records) and Row._fields.knows(field):
         return items
-    if not isinstance(items, Records):
-        items = list(items) if isinstance(items, Iterable) and not isinstance(items, str) else items
-    rows = [item for item in items if isinstance(item, Mapping)] if items is not None else []
+    if not isinstance(items, (Records, str)):
+        items = list(items)
+    rows = [item for item in items if isinstance(item, Mapping)]
     if rows and not any(field in row for row in rows):
         known = Row._fields if isinstance(rows[0], Row) else Fields(
             dict.fromkeys(str(name) for row in rows for name in row))
