@@ -42,6 +42,7 @@ Json EntryJson(const Entry& entry) {
       {"tools", entry.tools},
       {"json_schema", entry.json_schema},
       {"grammar", entry.grammar},
+      {"logprobs", entry.logprobs},
       {"vision", entry.vision},
       {"image_tokens", capability.image_tokens ? Json(*capability.image_tokens) : Json(nullptr)},
       {"thinking", entry.thinking},

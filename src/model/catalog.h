@@ -39,6 +39,7 @@ struct Entry {
   bool tools = false, vision = false, thinking = false;
   // What a reply may spend on thinking before its text begins, on top of the text's own cap.
   std::int64_t thinking_tokens = 0;
+  bool logprobs = false;  // replies can tell the log-probabilities of their tokens
   std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
   std::string as_of, source;
   bool known = true;  // false: the conservative entry of MOD-41

@@ -74,7 +74,7 @@ void ReadTurnRules(const Node& node, assembly::Capability& capability) {
 void ReadCapabilities(const Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node,
-            {"streaming", "tools", "json_schema", "grammar", "vision", "thinking", "thinking_tokens",
+            {"streaming", "tools", "json_schema", "grammar", "logprobs", "vision", "thinking", "thinking_tokens",
              "system_role", "assistant_first", "merge_same_role", "late_system", "prefill", "user_after_tool",
              "tool_results", "image", "sampling", "max_tokens_name", "as_of", "source", "status"});
   assembly::Capability& capability = entry.capability;
@@ -82,6 +82,7 @@ void ReadCapabilities(const Node& node, Entry& entry) {
   ReadFlag(node["tools"], entry.tools);
   ReadFlag(node["json_schema"], entry.json_schema);
   ReadFlag(node["grammar"], entry.grammar);
+  ReadFlag(node["logprobs"], entry.logprobs);
   ReadFlag(node["vision"], entry.vision);
   ReadFlag(node["thinking"], entry.thinking);
   if (entry.thinking) entry.thinking_tokens = kThinkingTokens;

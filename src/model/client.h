@@ -43,7 +43,10 @@ struct Sampling {
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stop;  // the reply ends before any of these
   std::string grammar;            // GBNF, for servers that offer it (MOD-35); else ignored
-  JsonObject extra;               // --param K=V, passed through
+  // How many candidates for the reply's first token are wanted, with their log-probabilities; for
+  // models whose entry says that they tell. 0: none.
+  int first_tokens = 0;
+  JsonObject extra;  // --param K=V, passed through
 };
 
 struct Request {
@@ -85,8 +88,16 @@ struct ToolCall {
   Json provider_data;  // as assembly::Block::provider_data
 };
 
+// A token that could have come, and the natural logarithm of its probability.
+struct TokenChance {
+  std::string token;
+  double logprob = 0;
+};
+
 struct Reply {
   std::string text, thinking;
+  // Candidates for the first token, the likeliest first; empty unless Sampling::first_tokens asked.
+  std::vector<TokenChance> first_tokens;
   std::vector<ToolCall> tool_calls;
   // All of the above in the order in which it came; empty where order and signatures do not matter.
   std::vector<assembly::Block> blocks;

@@ -30,7 +30,7 @@ Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& opti
   connection.entry.capability.max_output =
       std::min(connection.entry.capability.max_output, server.window / 2);
   // llama.cpp takes them for every model, whatever the entry says of an unknown one.
-  connection.entry.grammar = connection.entry.json_schema = true;
+  connection.entry.grammar = connection.entry.json_schema = connection.entry.logprobs = true;
   DOSSIER_ASSIGN_OR_RETURN(
       connection.client,
       MakeProviderClient({.base_url = fmt::format("http://127.0.0.1:{}/v1", server.port),

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "model/openai_wire.h"
 #include "model/wire.h"
 
@@ -79,6 +81,23 @@ std::string ReadRefusal(const Json& message, Reply& reply) {
   return refusal;
 }
 
+// The candidates for the first token, from a whole reply's choice or a stream's first that has any.
+void ReadFirstTokens(const Json& choice, Reply& reply) {
+  const Json* logprobs = Find(choice, "logprobs");
+  const Json* content = logprobs ? Find(*logprobs, "content") : nullptr;
+  const JsonArray* tokens = content ? content->if_array() : nullptr;
+  if (!tokens || tokens->empty() || !reply.first_tokens.empty()) return;
+  const Json* top = Find(tokens->front(), "top_logprobs");
+  const JsonArray* candidates = top ? top->if_array() : nullptr;
+  for (const Json& candidate : candidates ? *candidates : JsonArray()) {
+    const auto token = FindString(candidate, "token");
+    const auto logprob = FindNumber(candidate, "logprob");
+    if (token && logprob && std::isfinite(*logprob)) {
+      reply.first_tokens.push_back({std::string(*token), *logprob});
+    }
+  }
+}
+
 void ReadToolCalls(const Json& message, Reply& reply) {
   const Json* calls = Find(message, "tool_calls");
   if (!calls || !calls->is_array()) return;
@@ -120,6 +139,7 @@ Result<Reply> ParseOpenAiReply(std::string_view body) {
   if (const Json* logprobs = Find(*choice, "logprobs"); logprobs && !logprobs->is_null()) {
     reply.provider_data.as_object()["logprobs"] = *logprobs;
   }
+  ReadFirstTokens(*choice, reply);
   ReadIdentity(value, reply);
   ReadUsage(value, reply);
   return reply;
@@ -153,6 +173,7 @@ Result<std::string> OpenAiStream::Add(std::string_view data) {
   ReadUsage(value, reply_);
   const Json* choice = FirstChoice(value);
   if (!choice) return std::string();
+  ReadFirstTokens(*choice, reply_);
   std::string text;
   if (const Json* delta = Find(*choice, "delta")) {
     if (const Json* calls = Find(*delta, "tool_calls"); calls && calls->is_array()) {

@@ -202,6 +202,10 @@ void AddSampling(const Request& request, const WireOptions& options, JsonObject&
   }
   if (sampling.seed) body["seed"] = *sampling.seed;
   if (sampling.max_output) body[options.entry.max_tokens_name] = *sampling.max_output;
+  if (sampling.first_tokens > 0 && options.entry.logprobs) {
+    body["logprobs"] = true;
+    body["top_logprobs"] = sampling.first_tokens;
+  }
   const bool local = options.provider == "local";
   if (local && options.entry.grammar && !sampling.grammar.empty()) {
     body["grammar"] = sampling.grammar;

@@ -88,6 +88,41 @@ TEST(OpenAiRequestTest, CapabilitiesDecideNamesAndWhatIsLeftOut) {  // MOD-10
   EXPECT_EQ(body.at_pointer("/stop/0"), "\n");
 }
 
+TEST(OpenAiRequestTest, CandidatesAreAskedOfModelsThatTellThem) {  // MOD-35
+  Request request = UserRequest("x");
+  request.sampling.first_tokens = 20;
+  EXPECT_FALSE(Find(Body(request, {.entry = FullEntry()}), "logprobs"));
+  Entry entry = FullEntry();
+  entry.logprobs = true;
+  const Json body = Body(request, {.entry = entry});
+  EXPECT_EQ(FindBool(body, "logprobs"), true);
+  EXPECT_EQ(FindInt(body, "top_logprobs"), 20);
+}
+
+TEST(OpenAiReplyTest, CandidatesForTheFirstTokenAreRead) {  // MOD-12
+  constexpr std::string_view kLogprobs =
+      R"("logprobs":{"content":[{"token":"spam","top_logprobs":[{"token":"spam","logprob":-0.1},)"
+      R"({"token":" no","logprob":-2.5},{"token":"odd"}]},)"
+      R"({"token":"!","top_logprobs":[{"token":"!","logprob":-0.2}]}]})";
+  const auto expect = [](const std::vector<TokenChance>& tokens) {
+    ASSERT_EQ(tokens.size(), 2u);
+    EXPECT_EQ(tokens[0].token, "spam");
+    EXPECT_EQ(tokens[1].token, " no");
+    EXPECT_EQ(tokens[1].logprob, -2.5);
+  };
+  const auto whole = ParseOpenAiReply(
+      fmt::format(R"({{"choices":[{{"message":{{"content":"spam!"}},{}}}]}})", kLogprobs));
+  ASSERT_TRUE(whole);
+  expect(whole->first_tokens);
+  OpenAiStream stream;
+  ASSERT_TRUE(
+      stream.Add(fmt::format(R"({{"choices":[{{"delta":{{"content":"spam"}},{}}}]}})", kLogprobs)));
+  ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":"?"},"logprobs":{"content":[{"token":)"
+                         R"("?","top_logprobs":[{"token":"?","logprob":-1}]}]}}]})"));
+  ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{},"finish_reason":"length"}]})"));
+  expect(stream.Take().first_tokens);
+}
+
 TEST(OpenAiRequestTest, ASchemaGoesTheBestWayTheModelTakes) {  // MOD-10
   Request request = UserRequest("x");
   request.schema = *ParseJson(R"({"type":"object","properties":{"a":{"type":"string"}},)"

@@ -65,6 +65,7 @@ Json SamplingToJson(const Sampling& sampling) {
   if (sampling.max_output) out["max_output"] = *sampling.max_output;
   if (!sampling.stop.empty()) out["stop"] = JsonArray(sampling.stop.begin(), sampling.stop.end());
   if (!sampling.grammar.empty()) out["grammar"] = sampling.grammar;
+  if (sampling.first_tokens > 0) out["first_tokens"] = sampling.first_tokens;
   if (!sampling.extra.empty()) out["extra"] = sampling.extra;
   return out;
 }
@@ -199,6 +200,13 @@ Json ReplyToJson(const Reply& reply, std::string_view key) {
                  {"resolved_model", reply.resolved_model},
                  {"provider_data", reply.provider_data},
                  {"warnings", std::move(warnings)}};
+  if (!reply.first_tokens.empty()) {
+    JsonArray chances;
+    for (const TokenChance& chance : reply.first_tokens) {
+      chances.push_back(JsonObject{{"token", chance.token}, {"logprob", chance.logprob}});
+    }
+    out["first_tokens"] = std::move(chances);
+  }
   if (!reply.blocks.empty()) {
     assembly::Messages messages;
     messages.turns.push_back({.role = assembly::Role::kAssistant, .blocks = reply.blocks});
@@ -238,6 +246,10 @@ Reply ReplyFromJson(const Json& json) {
                                 .name = TextAt(call, "name"),
                                 .arguments = ValueAt(call, "arguments"),
                                 .provider_data = ValueAt(call, "provider_data")});
+  });
+  each("first_tokens", [&](const Json& chance) {
+    reply.first_tokens.push_back(
+        {TextAt(chance, "token"), FindNumber(chance, "logprob").value_or(0)});
   });
   each("blocks", [&](const Json& block) { reply.blocks.push_back(BlockFromJson(block)); });
   each("warnings", [&](const Json& text) {

@@ -218,6 +218,12 @@ class RuleReader {
     }
     if (node["finish"]) answer.finish = ReadFinish(node["finish"]);
     if (node["usage"]) answer.usage = ReadUsage(node["usage"]);
+    for (const auto& item : node["logprobs"]) {
+      const Json value = YamlToJson(item.second);
+      if (!value.is_number()) Fail(item.second, "a log-probability is a number");
+      answer.first_tokens.push_back({item.first.Scalar(), value.to_number<double>()});
+    }
+    std::ranges::stable_sort(answer.first_tokens, std::greater(), &TokenChance::logprob);
     if (node["fail"]) ReadFail(node["fail"], answer);
     if (node["delay"]) {
       const auto delay = ParseDuration(node["delay"].Scalar());
@@ -235,7 +241,7 @@ class RuleReader {
     }
     if (!node.IsMap()) Fail(node, "a rule is a text or a map");
     CheckKeys(node, {"when", "purpose", "turn", "path", "reply", "thinking", "tool_calls", "finish",
-                     "usage", "delay", "fail", "times"});
+                     "usage", "delay", "fail", "logprobs", "times"});
     if (!node["reply"] && !node["tool_calls"] && !node["fail"]) {
       Fail(node, "a rule needs reply, tool_calls or fail");
     }
@@ -375,6 +381,7 @@ class ScriptedClient final : public Client {
       reply.finish = Finish::kCut;
     }
     reply.usage = answer.usage ? *answer.usage : EstimateUsage(*pending.request, reply.text);
+    if (pending.request->sampling.first_tokens > 0) reply.first_tokens = std::move(answer.first_tokens);
     reply.usage.cost_nano_usd = pending.entry ? CostOf(reply.usage, *pending.entry) : 0;
     reply.resolved_model = "scripted";
     if (!reply.text.empty()) sink.OnDelta(reply.text);

@@ -4,9 +4,9 @@
 //   std::shared_ptr<Client> client = MakeScriptedClient(script, clock);
 //
 // A rule may ask for `when` (a regular expression over the last message), `purpose`, `turn` and
-// `path`; it gives `reply`, `thinking`, `tool_calls`, `finish`, `delay`, `usage`, `fail: {status,
-// body, headers, cut_after}`, and fits `times` requests: a number or `always`. Without `times` a
-// rule with conditions fits always, one without fits once.
+// `path`; it gives `reply`, `thinking`, `tool_calls`, `finish`, `delay`, `usage`, `logprobs`,
+// `fail: {status, body, headers, cut_after}`, and fits `times` requests: a number or `always`.
+// Without `times` a rule with conditions fits always, one without fits once.
 //
 // Replies are given as written: Sampling::stop is not applied.
 //
@@ -40,8 +40,9 @@ class Script {
     int fail_status = 0;  // HTTP status to fail with; 0: none
     std::string fail_body;
     std::vector<std::pair<std::string, std::string>> fail_headers;  // "Retry-After": "1"
-    std::optional<std::size_t> cut_after;  // bytes of the reply before the connection breaks
-    std::optional<Usage> usage;            // unset: estimated, four bytes a token
+    std::optional<std::size_t> cut_after;   // bytes of the reply before the connection breaks
+    std::optional<Usage> usage;             // unset: estimated, four bytes a token
+    std::vector<TokenChance> first_tokens;  // given to a request that asks for them
   };
   // The first rule that fits and is not used up. Errors: kFailed, showing the request.
   virtual Result<Answer> Next(const Request& request) = 0;

@@ -56,6 +56,17 @@ rules:
   EXPECT_EQ(Ask(*client, request)->text, "q");
 }
 
+TEST(ScriptedTest, CandidatesForTheFirstTokenComeToWhoAsks) {  // MOD-50
+  auto client = MakeClient("- {reply: a, times: 2, logprobs: {b: -2, a: -0.5}}\n");
+  Request request = UserRequest("x");
+  EXPECT_TRUE(Ask(*client, request)->first_tokens.empty());
+  request.sampling.first_tokens = 5;
+  const auto reply = Ask(*client, request);
+  ASSERT_EQ(reply->first_tokens.size(), 2u);
+  EXPECT_EQ(reply->first_tokens[0].token, "a");
+  EXPECT_EQ(reply->first_tokens[1].logprob, -2);
+}
+
 TEST(ScriptedTest, TimesToolCallsUsageAndFinish) {  // MOD-50
   auto client = MakeClient(R"(
 - {reply: twice, times: 2, finish: length, usage: {input: 7, output: 3, cached: 5}}

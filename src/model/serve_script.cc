@@ -47,6 +47,7 @@ class Delivery {
     if (answer.fail_status != 0) return SendFailure(answer);
     if (answer.cut_after == 0) return exchange_->Abort();
     reply_.usage = UsageOf(request_, answer);
+    if (request_.sampling.first_tokens == 0) answer.first_tokens.clear();
     reply_.answer = std::move(answer);
     stream_ == Streaming::kYes ? SendStream() : SendWhole();
   }

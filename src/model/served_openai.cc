@@ -20,6 +20,7 @@ std::string Fault(const HttpRequest&, const Json& body) {
 
 Request Read(const Json& body) {
   Request request;
+  request.sampling.first_tokens = static_cast<int>(FindInt(body, "top_logprobs").value_or(0));
   for (const Json& message : ArrayOf(body, "messages")) {
     const Json* content = Find(message, "content");
     AddServedTurn(FindString(message, "role").value_or("user"),
@@ -55,6 +56,19 @@ JsonArray ToolCallsJson(const Script::Answer& answer) {
   return calls;
 }
 
+// The member `logprobs` of a choice; null where the script gives none.
+Json LogprobsJson(const Script::Answer& answer) {
+  if (answer.first_tokens.empty()) return nullptr;
+  JsonArray top;
+  for (const TokenChance& chance : answer.first_tokens) {
+    top.push_back(JsonObject{{"token", chance.token}, {"logprob", chance.logprob}});
+  }
+  JsonObject first{{"token", answer.first_tokens.front().token},
+                   {"logprob", answer.first_tokens.front().logprob},
+                   {"top_logprobs", std::move(top)}};
+  return JsonObject{{"content", JsonArray{std::move(first)}}};
+}
+
 Json Whole(const ServedReply& reply) {
   JsonObject message{{"role", "assistant"}, {"content", reply.answer.text}};
   if (!reply.answer.thinking.empty()) message["reasoning_content"] = reply.answer.thinking;
@@ -62,15 +76,19 @@ Json Whole(const ServedReply& reply) {
   JsonObject value = Envelope(reply, "chat.completion");
   value["choices"] = JsonArray{JsonObject{{"index", 0},
                                           {"message", std::move(message)},
+                                          {"logprobs", LogprobsJson(reply.answer)},
                                           {"finish_reason", FinishName(reply.answer.finish)}}};
   value["usage"] = UsageJson(reply.usage);
   return value;
 }
 
-std::string Event(const ServedReply& reply, JsonObject delta, Json finish) {
+std::string Event(const ServedReply& reply, JsonObject delta, Json finish,
+                  Json logprobs = nullptr) {
   JsonObject value = Envelope(reply, "chat.completion.chunk");
-  value["choices"] = JsonArray{
-      JsonObject{{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", std::move(finish)}}};
+  JsonObject choice{
+      {"index", 0}, {"delta", std::move(delta)}, {"finish_reason", std::move(finish)}};
+  if (!logprobs.is_null()) choice["logprobs"] = std::move(logprobs);
+  value["choices"] = JsonArray{std::move(choice)};
   return EventText(value);
 }
 
@@ -81,8 +99,9 @@ std::vector<std::string> Events(const ServedReply& reply) {
   for (const std::string_view piece : PiecesOf(answer.thinking)) {
     events.push_back(Event(reply, {{"reasoning_content", piece}}, nullptr));
   }
+  Json logprobs = LogprobsJson(answer);  // with the first piece
   for (const std::string_view piece : PiecesOf(answer.text)) {
-    events.push_back(Event(reply, {{"content", piece}}, nullptr));
+    events.push_back(Event(reply, {{"content", piece}}, nullptr, std::exchange(logprobs, nullptr)));
   }
   if (answer.cut_after) return events;
   if (!answer.tool_calls.empty()) {

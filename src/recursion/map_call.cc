@@ -2,9 +2,11 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <numeric>
 
 #include "base/text.h"
-#include "recursion/map_plan.h"
+#include "base/utf8.h"
+#include "recursion/reply_text.h"
 
 namespace dossier::recursion {
 namespace {
@@ -13,8 +15,11 @@ constexpr std::size_t kMostItems = 200'000;
 constexpr std::size_t kMostItemBytes = 256u << 20;
 constexpr std::size_t kMostLabels = 50;
 constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): none of the labels fits
-// Up to here an item may take three requests: well within the default limit of 500 calls.
-constexpr std::size_t kContrastItems = 100;
+constexpr std::string_view kEmpty = "empty";      // the reason of an item without text
+constexpr int kCandidates = 20;                   // for the first token: the most that servers give
+// Texts that say nothing, for how a model answers anyway.
+constexpr std::string_view kNothing[] = {"N/A", "The text.", "[...]"};
+constexpr std::size_t kMostReason = 200;  // bytes
 
 Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
   const Json* list = Find(args, "labels");
@@ -53,32 +58,40 @@ std::string Listed(const std::vector<std::string>& labels) {
   return out;
 }
 
-// Labels that stand for "anything else": against them a small model decides better by yes or no;
-// between two labels that mean something it is better asked to choose (docs/small-models.md).
-bool IsGeneric(std::string_view label, std::string_view other) {
-  constexpr std::string_view kGeneric[] = {"other",   "others", "none",      "no",       "else",
-                                           "neither", "rest",   "unrelated", "negative", "false"};
-  const std::string lower = ToLowerAscii(TrimSpace(label));
-  if (std::find(std::begin(kGeneric), std::end(kGeneric), lower) != std::end(kGeneric)) return true;
-  if (lower.starts_with("not ") || lower.starts_with("non-") || lower.starts_with("not_"))
-    return true;
-  return lower.starts_with("other ") || lower.starts_with("anything") ||
-         lower == "not " + ToLowerAscii(other);
+// Why a reply that came gives no label, whatever its words are; empty: it came whole.
+std::string_view FaultOf(const model::Reply& reply) {
+  if (reply.finish == model::Finish::kFilter) return "filtered";
+  if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut) return "cut";
+  return TrimSpace(reply.text).empty() ? "empty reply" : "";
 }
 
-std::optional<std::size_t> AskedLabel(const std::vector<std::string>& labels) {
-  if (labels.size() != 2) return std::nullopt;
-  if (IsGeneric(labels[1], labels[0])) return 0;
-  if (IsGeneric(labels[0], labels[1])) return 1;
-  return std::nullopt;
+std::string ReasonOf(const Error& error) {
+  return std::string(
+      utf8::Prefix(fmt::format("{}: {}", ErrorName(error.code), error.message), kMostReason));
 }
 
-std::vector<std::size_t> Missing(const std::vector<std::optional<std::size_t>>& labels) {
-  std::vector<std::size_t> missing;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (!labels[i]) missing.push_back(i);
+// "filtered", "failed": what is counted together.
+std::string_view KindOf(std::string_view reason) { return reason.substr(0, reason.find(':')); }
+
+bool Ends(const Error& error) {
+  return error.code == ErrorCode::kLimit || error.code == ErrorCode::kCancelled;
+}
+
+// A request of its own for each.
+std::vector<std::vector<std::size_t>> OneEach(const std::vector<std::size_t>& items) {
+  std::vector<std::vector<std::size_t>> batches;
+  for (const std::size_t item : items) batches.push_back({item});
+  return batches;
+}
+
+// The label of each of `count` items; a reply about one item may be no more than its label.
+std::vector<std::optional<std::size_t>> ParseReply(std::string_view text,
+                                                   const std::vector<std::string>& labels,
+                                                   std::size_t count) {
+  if (count == 1) {
+    if (const auto label = MatchLabel(text, labels)) return {label};
   }
-  return missing;
+  return ParseLabels(text, labels, count);
 }
 
 // The text of a record for a model: one field, or all as "name: value" lines.
@@ -136,22 +149,41 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   tasks.Run([this, call = std::move(call), reply = std::move(reply)] {
     std::string stopped;
     auto plan = Read(call, reply->cancel());
-    Result<Labels> labels =
-        plan ? Label(*plan, *reply, &stopped) : Result<Labels>(tl::unexpected(plan.error()));
-    if (!labels) {
-      const SubcallFailure failure = FailureOf(labels.error());
-      return reply->Fail(failure.code, labels.error().message, failure.retry);
+    Result<Outcomes> outcomes = plan ? Label(*plan, call, *reply, &stopped)
+                                     : Result<Outcomes>(tl::unexpected(plan.error()));
+    if (!outcomes) {
+      const SubcallFailure failure = FailureOf(outcomes.error());
+      return reply->Fail(failure.code, outcomes.error().message, failure.retry);
     }
+    WarnOfFailures(*outcomes);
     JsonArray indexes, failed;
-    for (std::size_t i = 0; i < labels->size(); ++i) {
-      const auto& label = (*labels)[i];
-      indexes.push_back(label ? Json(*label) : Json(-1));
-      if (!label) failed.push_back(Json(i));
+    for (std::size_t i = 0; i < outcomes->size(); ++i) {
+      const Outcome& outcome = (*outcomes)[i];
+      indexes.push_back(outcome.label ? Json(*outcome.label) : Json(-1));
+      if (outcome.label) continue;
+      failed.push_back(JsonArray{i, outcome.reason.empty() ? "not asked" : outcome.reason});
     }
     JsonObject value{{"labels", std::move(indexes)}, {"failed", std::move(failed)}};
     if (!stopped.empty()) value["stopped"] = stopped;
     reply->Ok(std::move(value));
   });
+}
+
+// An empty text is no sub-call that failed, and what a limit left unasked is told by the limit.
+void MapCall::WarnOfFailures(const Outcomes& outcomes) const {
+  std::map<std::string, std::int64_t, std::less<>> kinds;
+  std::int64_t failed = 0;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.label || outcome.reason.empty() || outcome.reason == kEmpty) continue;
+    ++kinds[std::string(KindOf(outcome.reason))];
+    ++failed;
+  }
+  if (failed == 0) return;
+  run_.log.Warn(0, "subcalls_failed",
+                JsonObject{{"by", "map_llm"},
+                           {"items", outcomes.size()},
+                           {"failed", failed},
+                           {"kinds", boost::json::value_from(kinds)}});
 }
 
 Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
@@ -162,41 +194,42 @@ Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
       std::find(plan.labels.begin(), plan.labels.end(), kUnknown) == plan.labels.end()) {
     plan.labels.emplace_back(kUnknown);  // behind the others, as the worker counts
   }
-  plan.asked = AskedLabel(plan.labels);
   plan.instruction = std::string(FindString(Json(call.args), "instruction").value_or(""));
   plan.max_items = run_.small() ? kMapItemsSmall : kMapItems;
   if (const Json* batch = Find(call.args, "batch"); batch && batch->is_int64()) {
     plan.max_items = static_cast<std::size_t>(std::clamp<std::int64_t>(batch->get_int64(), 1, 100));
   }
-  DOSSIER_ASSIGN_OR_RETURN(plan.items, ReadItems(call, cancel));
+  DOSSIER_RETURN_IF_ERROR(ReadItems(call, cancel, &plan));
   DOSSIER_RETURN_IF_ERROR(ReadKnown(call.args, &plan));
   return plan;
 }
 
-Result<std::vector<std::string>> MapCall::ReadItems(const sandbox::BridgeCall& call,
-                                                    const CancelToken& cancel) const {
+Status MapCall::ReadItems(const sandbox::BridgeCall& call, const CancelToken& cancel,
+                          Plan* plan) const {
   const Json* items = Find(call.args, "items");
   if (!items) return MakeError(ErrorCode::kInvalidArgument, "items are missing");
-  if (const Json* range = Find(*items, "records")) return ReadRecords(*range, cancel);
-  if (const Json* range = Find(*items, "lines")) return ReadLines(*range);
+  if (const Json* range = Find(*items, "records")) return ReadRecords(*range, cancel, plan);
+  if (const Json* range = Find(*items, "lines")) return ReadLines(*range, plan);
   const JsonArray* list = items->if_array();
   if (!list) return MakeError(ErrorCode::kInvalidArgument, "items must be a list of texts");
   Items texts;
   for (const Json& parts : *list) {
-    DOSSIER_ASSIGN_OR_RETURN(std::string text,
-                             sandbox::ResolveText(parts, call.raw, subcalls_.contexts()));
-    subcalls_.CountCoverage(parts, call.raw);
+    std::string text;
+    if (!parts.is_null()) {  // null: a missing value
+      DOSSIER_ASSIGN_OR_RETURN(text, sandbox::ResolveText(parts, call.raw, subcalls_.contexts()));
+    }
     DOSSIER_RETURN_IF_ERROR(texts.Add(std::move(text)));
   }
-  return std::move(texts).Take();
+  plan->items = std::move(texts).Take();
+  return {};
 }
 
-Result<std::vector<std::string>> MapCall::ReadRecords(const Json& range,
-                                                      const CancelToken& cancel) const {
+Status MapCall::ReadRecords(const Json& range, const CancelToken& cancel, Plan* plan) const {
   const std::int64_t document = FindInt(range, "ctx").value_or(0);
   std::int64_t at = FindInt(range, "from").value_or(0);
   const std::int64_t end = FindInt(range, "to").value_or(INT64_MAX);
   const std::string field(FindString(range, "field").value_or(""));
+  plan->place = {.kind = Place::Kind::kRecords, .document = document, .first = at};
   Items texts;
   while (at < end) {
     std::string rows;
@@ -216,35 +249,61 @@ Result<std::vector<std::string>> MapCall::ReadRecords(const Json& range,
     if (next <= at) break;
     at = next;
   }
-  // Which bytes these were does not matter for the account: all of the records were shown.
-  std::string unused;
-  if (auto span = documents_.Handle(
-          "record_span",
-          JsonObject{{"ctx", document}, {"from", FindInt(range, "from").value_or(0)}, {"to", at}},
-          &unused, cancel)) {
-    Json part = *span;
-    part.as_object()["ctx"] = document;
-    subcalls_.CountCoverage(JsonArray{std::move(part)}, "");
-  }
-  return std::move(texts).Take();
+  plan->items = std::move(texts).Take();
+  return {};
 }
 
-Result<std::vector<std::string>> MapCall::ReadLines(const Json& range) const {
+Status MapCall::ReadLines(const Json& range, Plan* plan) const {
   const auto document = static_cast<std::size_t>(FindInt(range, "ctx").value_or(0));
   if (document >= subcalls_.contexts().size()) {
     return MakeError(ErrorCode::kInvalidArgument, "document {} does not exist", document);
   }
   const std::string_view text = subcalls_.contexts()[document];
+  plan->place = {.kind = Place::Kind::kSlices, .document = static_cast<std::int64_t>(document)};
   Items lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
-    if (!TrimSpace(line).empty()) DOSSIER_RETURN_IF_ERROR(lines.Add(std::string(line)));
-    at = end + 1;
+    at = std::min(end + 1, text.size());
+    if (TrimSpace(line).empty()) continue;
+    DOSSIER_RETURN_IF_ERROR(lines.Add(std::string(line)));
+    plan->place.ends.push_back(at);
   }
-  subcalls_.CountCoverage(JsonArray{JsonObject{{"ctx", document}, {"at", 0}, {"len", text.size()}}},
-                          "");
-  return std::move(lines).Take();
+  if (!plan->place.ends.empty()) plan->place.ends.back() = text.size();
+  plan->items = std::move(lines).Take();
+  return {};
+}
+
+void MapCall::CountRead(const Plan& plan, const sandbox::BridgeCall& call,
+                        const Outcomes& outcomes) const {
+  const Json* items = Find(call.args, "items");
+  for (std::size_t i = 0; i < outcomes.size();) {
+    const std::size_t first = i++;
+    if (!outcomes[first].read) continue;
+    if (plan.place.kind == Place::Kind::kParts) {
+      subcalls_.CountCoverage(items->as_array()[first], call.raw);
+      continue;
+    }
+    while (i < outcomes.size() && outcomes[i].read) ++i;  // neighbours are counted as one
+    Json part = JsonObject{};
+    if (plan.place.kind == Place::Kind::kRecords) {
+      std::string unused;
+      const auto from = plan.place.first + static_cast<std::int64_t>(first);
+      auto span =
+          documents_.Handle("record_span",
+                            JsonObject{{"ctx", plan.place.document},
+                                       {"from", from},
+                                       {"to", plan.place.first + static_cast<std::int64_t>(i)}},
+                            &unused, CancelToken());
+      if (!span) continue;
+      part = std::move(*span);
+    } else {
+      const std::size_t at = first == 0 ? 0 : plan.place.ends[first - 1];
+      part = JsonObject{{"at", at}, {"len", plan.place.ends[i - 1] - at}};
+    }
+    part.as_object()["ctx"] = plan.place.document;
+    subcalls_.CountCoverage(JsonArray{std::move(part)}, "");
+  }
 }
 
 Status MapCall::ReadKnown(const JsonObject& args, Plan* plan) {
@@ -265,120 +324,181 @@ Status MapCall::ReadKnown(const JsonObject& args, Plan* plan) {
   return {};
 }
 
-Result<MapCall::Labels> MapCall::Label(const Plan& plan, sandbox::BridgeReply& reply,
-                                       std::string* stopped) const {
+Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::BridgeCall& call,
+                                         sandbox::BridgeReply& reply, std::string* stopped) const {
   const std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
   const UniqueItems unique = FindUnique(all);
-  std::vector<std::string_view> items;
-  for (const std::size_t index : unique.first) items.push_back(all[index]);
-  Labels found(items.size());
-  for (const auto& [index, label] : plan.known) found[unique.group[index]] = label;
-  std::vector<std::vector<std::size_t>> equal(items.size());
+  Work work{.plan = plan, .cancel = reply.cancel()};
+  for (const std::size_t index : unique.first) {
+    work.texts.push_back(all[index]);
+    work.outcomes.push_back({.reason = TrimSpace(all[index]).empty() ? std::string(kEmpty) : ""});
+  }
+  for (const auto& [index, label] : plan.known) {
+    work.outcomes[unique.group[index]] = {.label = label, .read = true};
+  }
+  std::vector<Batch> equal(work.texts.size());
   for (std::size_t i = 0; i < all.size(); ++i) equal[unique.group[i]].push_back(i);
   // Each reply's labels go ahead, so that a block that is interrupted keeps what was paid for.
   std::int64_t replies = 0;
-  const Report report = [&](const std::vector<std::size_t>& which, const Labels& labels) {
+  work.report = [&](const Batch& found) {
     JsonArray at, given;
-    for (const std::size_t item : which) {
+    for (const std::size_t item : found) {
       for (const std::size_t index : equal[item]) {
         at.push_back(Json(index));
-        given.push_back(Json(*labels[item]));
+        given.push_back(Json(*work.outcomes[item].label));
       }
     }
     reply.Item(replies++, JsonObject{{"at", std::move(at)}, {"labels", std::move(given)}});
   };
-  const Status asked = AskMissing(plan, items, reply.cancel(), report, &found);
+  const Status asked = AskMissing(&work);
+  Outcomes outcomes;
+  for (const std::size_t group : unique.group) outcomes.push_back(work.outcomes[group]);
+  CountRead(plan, call, outcomes);
   if (!asked) {
-    const bool any = std::any_of(found.begin(), found.end(), [](const auto& l) { return !!l; });
+    const bool any = std::ranges::any_of(outcomes, [](const Outcome& o) { return !!o.label; });
     // Items that have their label are not lost to a limit.
     if (asked.error().code != ErrorCode::kLimit || !any) return tl::unexpected(asked.error());
     *stopped = asked.error().message;
   }
-  Labels labels;
-  for (const std::size_t group : unique.group) labels.push_back(found[group]);
-  return labels;
+  return outcomes;
 }
 
-Status MapCall::AskMissing(const Plan& plan, const std::vector<std::string_view>& items,
-                           const CancelToken& cancel, const Report& report, Labels* labels) const {
+Status MapCall::AskMissing(Work* work) const {
+  const auto missing = [work] {
+    Batch indexes;
+    for (std::size_t i = 0; i < work->outcomes.size(); ++i) {
+      const Outcome& outcome = work->outcomes[i];
+      if (!outcome.label && outcome.reason != kEmpty) indexes.push_back(i);
+    }
+    return indexes;
+  };
+  const Plan& plan = work->plan;
   std::vector<std::int64_t> tokens;
   // An estimate will do here: a quarter of the window leaves room for a margin.
-  for (const std::string_view item : items) {
-    tokens.push_back(static_cast<std::int64_t>(item.size() / 3 + 8));
+  for (const std::string_view text : work->texts) {
+    tokens.push_back(static_cast<std::int64_t>(text.size() / 3 + 8));
   }
-  const std::int64_t window = run_.options.sub.entry.capability.window;
-  if (plan.labels.size() == 2 && !plan.asked && plan.max_items == 1 &&
-      items.size() <= kContrastItems) {
-    DOSSIER_RETURN_IF_ERROR(Contrast(plan, items, cancel, report, labels));
-  }
+  const model::Entry& entry = run_.options.sub.entry;
+  // What a model thinks comes before the label, so its first token says nothing of it.
+  const bool scored = entry.logprobs && !entry.thinking && plan.max_items == 1;
+  if (scored && !missing().empty()) DOSSIER_RETURN_IF_ERROR(Score(work));
   std::size_t max_items = plan.max_items;
   for (int round = 0; round <= kMapRetryRounds; ++round) {
-    const std::vector<std::size_t> missing = Missing(*labels);
-    if (missing.empty() || (round > 0 && plan.max_items == 1 && round > 1)) break;
+    const Batch wanted = missing();
+    if (wanted.empty() || (plan.max_items == 1 && round > 1)) break;
     if (round > 0) max_items = RetryItems(plan.max_items, round);
-    const auto batches = PlanBatches(missing, tokens, {max_items, window / 4});
-    DOSSIER_RETURN_IF_ERROR(Ask(plan, items, batches, cancel, report, labels));
+    const auto batches = PlanBatches(wanted, tokens, {max_items, entry.capability.window / 4});
+    DOSSIER_RETURN_IF_ERROR(AskWords(batches, work));
   }
   return {};
 }
 
-// Asks of each of two labels whether it describes the text; an item keeps the label that both
-// answers point to. Where they contradict, or one is missing, none: the choice between the two
-// decides.
-Status MapCall::Contrast(const Plan& plan, const std::vector<std::string_view>& items,
-                         const CancelToken& cancel, const Report& report, Labels* labels) const {
-  std::vector<std::vector<std::size_t>> each;
-  for (const std::size_t item : Missing(*labels)) each.push_back({item});
-  Labels answers[2] = {Labels(items.size()), Labels(items.size())};
-  for (std::size_t label = 0; label < 2; ++label) {
-    Plan one = plan;
-    one.asked = label;
-    one.instruction.clear();
-    const Report nobody = [](const std::vector<std::size_t>&, const Labels&) {};
-    DOSSIER_RETURN_IF_ERROR(Ask(one, items, each, cancel, nobody, &answers[label]));
+Status MapCall::Score(Work* work) const {
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Scores> leaning, Leaning(*work));
+  if (!leaning) return {};
+  Batch wanted;
+  for (std::size_t i = 0; i < work->outcomes.size(); ++i) {
+    if (!work->outcomes[i].label && work->outcomes[i].reason != kEmpty) wanted.push_back(i);
   }
-  std::vector<std::size_t> agreed;
-  for (const std::vector<std::size_t>& item : each) {
-    const auto& answer = answers[0][item[0]];
-    if (!answer || answer != answers[1][item[0]]) continue;
-    (*labels)[item[0]] = answer;
-    agreed.push_back(item[0]);
-  }
-  report(agreed, *labels);
-  return {};
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    Outcome& outcome = work->outcomes[batch[0]];
+    const auto scores = reply ? ScoreLabels(reply->first_tokens, work->plan.labels) : std::nullopt;
+    if (!reply) outcome.reason = ReasonOf(reply.error());
+    if (!scores || reply->finish == model::Finish::kFilter) return;
+    outcome = {.label = BestLabel(*scores, *leaning), .read = true};
+    work->report(batch);
+  };
+  return Ask(work->plan, work->texts, OneEach(wanted),
+             {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
 }
 
-Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& items,
-                    const std::vector<std::vector<std::size_t>>& batches, const CancelToken& cancel,
-                    const Report& report, Labels* labels) const {
+// None where the labels cannot be told apart by one token, or the server gives no probabilities.
+Result<std::optional<Scores>> MapCall::Leaning(const Work& work) const {
+  const std::vector<std::string>& labels = work.plan.labels;
+  // Among more than two the likeliest label was right more often as it stood.
+  if (labels.size() > 2) return Scores(labels.size());
+  std::vector<std::string> texts;
+  for (const std::string& label : labels) {
+    texts.push_back(fmt::format("This text is an example of: {}.", label));
+  }
+  texts.insert(texts.end(), std::begin(kNothing), std::end(kNothing));
+  std::vector<std::optional<Scores>> found(texts.size());
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    if (reply) found[batch[0]] = ScoreLabels(reply->first_tokens, labels);
+  };
+  Batch all(texts.size());
+  std::iota(all.begin(), all.end(), 0);
+  DOSSIER_RETURN_IF_ERROR(Ask(work.plan, {texts.begin(), texts.end()}, OneEach(all),
+                              {.max_output = 1, .first_tokens = kCandidates}, work.cancel, take));
+  std::vector<Scores> of_names, of_nothing;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i]) (i < labels.size() ? of_names : of_nothing).push_back(std::move(*found[i]));
+  }
+  if (of_names.size() < labels.size()) return std::nullopt;
+  return LeaningOf(of_names, of_nothing);
+}
+
+Status MapCall::AskWords(const std::vector<Batch>& batches, Work* work) const {
+  const Plan& plan = work->plan;
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    const std::string fault = reply ? std::string(FaultOf(*reply)) : ReasonOf(reply.error());
+    // The last line of a reply that was cut may be half a label.
+    std::string text = reply ? StripThinking(reply->text).text : "";
+    if (fault == "cut") text.resize(text.find_last_of('\n') + 1);
+    const bool usable = reply && (fault.empty() || (fault == "cut" && batch.size() > 1));
+    const auto labels = usable ? ParseReply(text, plan.labels, batch.size())
+                               : std::vector<std::optional<std::size_t>>(batch.size());
+    Batch found;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      Outcome& outcome = work->outcomes[batch[i]];
+      outcome.read |= fault.empty() || labels[i];
+      outcome.label = labels[i];
+      outcome.reason = labels[i] ? "" : fault.empty() ? "no label" : fault;
+      if (labels[i]) found.push_back(batch[i]);
+    }
+    if (!found.empty()) work->report(found);
+  };
+  const std::size_t most =
+      std::ranges::max(batches, {}, [](const Batch& batch) { return batch.size(); }).size();
+  return Ask(plan, work->texts, batches, WordSampling(plan, most), work->cancel, take);
+}
+
+// A model that thinks gets all the room it may have: where it stops thinking nobody knows.
+model::Sampling MapCall::WordSampling(const Plan& plan, std::size_t count) const {
+  const model::Entry& entry = run_.options.sub.entry;
+  model::Sampling sampling;
+  if (entry.thinking) {
+    sampling.max_output = entry.capability.max_output;
+    return sampling;
+  }
+  sampling.max_output = static_cast<std::int64_t>(count) * 24 + 8;
+  if (entry.grammar && count == 1) sampling.grammar = OneOf(plan.labels);
+  return sampling;
+}
+
+Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& texts,
+                    const std::vector<Batch>& batches, const model::Sampling& sampling,
+                    const CancelToken& cancel, const Take& take) const {
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t open = batches.size();
   std::optional<Error> fatal;
-  for (const auto& batch : batches) {
+  for (const Batch& batch : batches) {
     if (cancel.cancelled()) {  // what is not asked yet never will be
       std::lock_guard lock(mutex);
       fatal = Error{ErrorCode::kCancelled, cancel.reason()};
       open -= batches.size() - static_cast<std::size_t>(&batch - batches.data());
       break;
     }
-    std::vector<std::string_view> texts;
-    for (const std::size_t index : batch) texts.push_back(items[index]);
-    auto prompt = Prompt(plan, texts);
+    std::vector<std::string_view> items;
+    for (const std::size_t index : batch) items.push_back(texts[index]);
+    auto prompt = Prompt(plan, items);
     Subcalls::Done done = [&, batch](Result<model::Reply> reply) {
       std::lock_guard lock(mutex);
-      if (reply) {
-        const Labels parsed = Parse(plan, reply->text, batch.size());
-        std::vector<std::size_t> found;
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-          if (!parsed[i]) continue;
-          (*labels)[batch[i]] = parsed[i];
-          found.push_back(batch[i]);
-        }
-        report(found, *labels);
-      } else if (reply.error().code == ErrorCode::kLimit ||
-                 reply.error().code == ErrorCode::kCancelled) {
+      if (!reply && Ends(reply.error())) {
         fatal = reply.error();
+      } else {
+        take(batch, reply);
       }
       --open;
       changed.notify_all();
@@ -387,13 +507,7 @@ Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& items
       done(tl::unexpected(prompt.error()));
       continue;
     }
-    model::Sampling sampling;
-    sampling.max_output = static_cast<std::int64_t>(batch.size()) * 24 + 8;
-    if (run_.options.sub.entry.grammar && batch.size() == 1) {
-      sampling.grammar = OneOf(plan.asked ? std::vector<std::string>{"yes", "no"} : plan.labels);
-    }
-    subcalls_.Send(std::move(*prompt), model::Purpose::kMap, std::move(sampling), cancel,
-                   std::move(done));
+    subcalls_.Send(std::move(*prompt), model::Purpose::kMap, sampling, cancel, std::move(done));
   }
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return open == 0; });
@@ -408,30 +522,13 @@ Result<assembly::Assembled> MapCall::Prompt(const Plan& plan,
                                             {"labels", Listed(plan.labels)}};
   if (items.size() == 1) {
     values["item"] = std::string(items[0]);
-    if (!plan.asked) {
-      values["instruction"] = std::string(ChoiceInstruction(plan.instruction));
-      return run_.prompts.Assemble("map_one", sub, values, {}, run_.boundary, 64);
-    }
-    values["label"] = plan.labels[*plan.asked];
-    return run_.prompts.Assemble("map_two", sub, values, {}, run_.boundary, 64);
+    return run_.prompts.Assemble("map_one", sub, values, {}, run_.boundary, 64);
   }
   std::string list;
   for (std::size_t i = 0; i < items.size(); ++i) list += fmt::format("{}: {}\n", i + 1, items[i]);
   values["items"] = std::move(list);
   values["count"] = std::to_string(items.size());
   return run_.prompts.Assemble("map_batch", sub, values, {}, run_.boundary, 1024);
-}
-
-MapCall::Labels MapCall::Parse(const Plan& plan, std::string_view reply, std::size_t count) {
-  if (count > 1) return ParseLabels(reply, plan.labels, count);
-  if (plan.asked) {
-    const std::vector<std::string> yes_no{"yes", "no"};
-    if (const auto answer = MatchLabel(TrimSpace(reply), yes_no)) {
-      return {*answer == 0 ? *plan.asked : 1 - *plan.asked};
-    }
-  }
-  if (auto label = MatchLabel(TrimSpace(reply), plan.labels)) return {label};
-  return ParseLabels(reply, plan.labels, 1);
 }
 
 }  // namespace dossier::recursion

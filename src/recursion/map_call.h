@@ -17,6 +17,7 @@
 
 #include "base/task_group.h"
 #include "recursion/document_service.h"
+#include "recursion/map_plan.h"
 #include "recursion/run_state.h"
 #include "recursion/subcalls.h"
 #include "sandbox/session.h"
@@ -32,38 +33,64 @@ class MapCall {
              TaskGroup& tasks);
 
  private:
+  // Where the texts stand in the context, for the account of what models have read.
+  struct Place {
+    enum class Kind { kParts, kRecords, kSlices } kind = Kind::kParts;
+    std::int64_t document = 0, first = 0;  // of records: the number of the first one
+    std::vector<std::size_t> ends;         // of slices: where each text ends in the document
+  };
   struct Plan {
     std::vector<std::string> items, labels;
     std::string instruction;
     // Item and label: what a call that was stopped had found already (REC-79).
     std::vector<std::pair<std::size_t, std::size_t>> known;
     std::size_t max_items = 1;
-    // The label that a yes/no question asks for, when the other only means "anything else".
-    std::optional<std::size_t> asked;
+    Place place;
   };
-  using Labels = std::vector<std::optional<std::size_t>>;
-  // Told of the items that got their label from one reply.
-  using Report = std::function<void(const std::vector<std::size_t>& found, const Labels& labels)>;
+  // How it went for one text.
+  struct Outcome {
+    std::optional<std::size_t> label;
+    std::string reason;  // why there is no label: "cut", or "failed: MESSAGE"; empty: not asked
+    bool read = false;   // a model has been shown the text, and its reply came whole
+  };
+  using Outcomes = std::vector<Outcome>;
+  using Batch = std::vector<std::size_t>;  // indexes of texts
+  using Take = std::function<void(const Batch& batch, const Result<model::Reply>& reply)>;
+  // Told of the texts that got their label from one reply.
+  using Report = std::function<void(const Batch& found)>;
+  // The texts of one call, each once, and what was found for them so far.
+  struct Work {
+    const Plan& plan;
+    std::vector<std::string_view> texts;
+    CancelToken cancel;
+    Report report;
+    Outcomes outcomes;
+  };
 
   Result<Plan> Read(const sandbox::BridgeCall& call, const CancelToken& cancel) const;
-  Result<std::vector<std::string>> ReadItems(const sandbox::BridgeCall& call,
-                                             const CancelToken& cancel) const;
-  Result<std::vector<std::string>> ReadRecords(const Json& range, const CancelToken& cancel) const;
-  Result<std::vector<std::string>> ReadLines(const Json& range) const;
+  Status ReadItems(const sandbox::BridgeCall& call, const CancelToken& cancel, Plan* plan) const;
+  Status ReadRecords(const Json& range, const CancelToken& cancel, Plan* plan) const;
+  Status ReadLines(const Json& range, Plan* plan) const;
   static Status ReadKnown(const JsonObject& args, Plan* plan);
-  // The labels of all items, also where a limit stopped the work: then `stopped` says which.
-  Result<Labels> Label(const Plan& plan, sandbox::BridgeReply& reply, std::string* stopped) const;
-  Status AskMissing(const Plan& plan, const std::vector<std::string_view>& items,
-                    const CancelToken& cancel, const Report& report, Labels* labels) const;
-  Status Contrast(const Plan& plan, const std::vector<std::string_view>& items,
-                  const CancelToken& cancel, const Report& report, Labels* labels) const;
-  // One request for each of `batches`. What was found stands in `labels`, also after an error.
-  Status Ask(const Plan& plan, const std::vector<std::string_view>& items,
-             const std::vector<std::vector<std::size_t>>& batches, const CancelToken& cancel,
-             const Report& report, Labels* labels) const;
+  // What became of each item, also where a limit stopped the work: then `stopped` says which.
+  Result<Outcomes> Label(const Plan& plan, const sandbox::BridgeCall& call,
+                         sandbox::BridgeReply& reply, std::string* stopped) const;
+  Status AskMissing(Work* work) const;
+  // Labels by the probabilities of the reply's first token; what it cannot settle stays missing.
+  Status Score(Work* work) const;
+  Result<std::optional<Scores>> Leaning(const Work& work) const;
+  // Labels by the words of the replies. What was found stands in `work`, also after an error.
+  Status AskWords(const std::vector<Batch>& batches, Work* work) const;
+  // One request for each of `batches` of `texts`; `take` gets the replies, one at a time.
+  Status Ask(const Plan& plan, const std::vector<std::string_view>& texts,
+             const std::vector<Batch>& batches, const model::Sampling& sampling,
+             const CancelToken& cancel, const Take& take) const;
+  model::Sampling WordSampling(const Plan& plan, std::size_t count) const;
   Result<assembly::Assembled> Prompt(const Plan& plan,
                                      const std::vector<std::string_view>& items) const;
-  static Labels Parse(const Plan& plan, std::string_view reply, std::size_t count);
+  // Tells the account which of the items a model has read.
+  void CountRead(const Plan& plan, const sandbox::BridgeCall& call, const Outcomes& outcomes) const;
+  void WarnOfFailures(const Outcomes& outcomes) const;
 
   RunState& run_;
   Subcalls& subcalls_;

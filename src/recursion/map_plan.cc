@@ -1,6 +1,8 @@
 #include "recursion/map_plan.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/json.h"
@@ -11,6 +13,8 @@ namespace dossier::recursion {
 namespace {
 
 constexpr std::size_t kMaxNumberDigits = 9;
+// Of all labels together. Models that answer with one of them give it more than nine tenths.
+constexpr double kLeastChance = 0.2;
 
 bool IsAlphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -202,17 +206,49 @@ std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
   return collector.Take();
 }
 
-std::string_view ChoiceInstruction(std::string_view instruction) {
-  constexpr std::string_view kAsksYesOrNo[] = {"is ",   "are ",   "was ",   "were ",  "does ",
-                                               "do ",   "did ",   "has ",   "have ",  "can ",
-                                               "will ", "would ", "could ", "should "};
-  const std::string lower = ToLowerAscii(TrimSpace(instruction).substr(0, 8));
-  const bool yes_no = std::ranges::any_of(
-      kAsksYesOrNo, [&lower](std::string_view word) { return lower.starts_with(word); });
-  // "Is it praise or blame?" asks for a choice after all; more than one line explains the labels.
-  const bool more = instruction.find(" or ") != std::string_view::npos ||
-                    TrimSpace(instruction).find('\n') != std::string_view::npos;
-  return yes_no && !more ? std::string_view() : instruction;
+std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates,
+                                  std::span<const std::string> labels) {
+  std::vector<double> chances(labels.size());
+  double rarest = 0;
+  for (const model::TokenChance& candidate : candidates) {
+    rarest = std::min(rarest, candidate.logprob);
+    const std::string start = ToLowerAscii(TrimSpace(candidate.token));
+    if (start.empty()) continue;
+    const auto label = OnlyOne(labels, [&start](const std::string& name) {
+      return ToLowerAscii(TrimSpace(name)).starts_with(start);
+    });
+    if (label) chances[*label] += std::exp(candidate.logprob);
+  }
+  if (std::reduce(chances.begin(), chances.end()) < kLeastChance) return std::nullopt;
+  Scores scores;
+  // A label that is not among the candidates is no likelier than the last of them.
+  for (const double chance : chances) scores.push_back(std::max(std::log(chance), rarest));
+  return scores;
+}
+
+std::optional<Scores> LeaningOf(std::span<const Scores> of_names,
+                                std::span<const Scores> of_nothing) {
+  Scores leaning(of_names.size());
+  const double share = of_nothing.empty() ? 1 : 0.5;
+  const auto add = [&leaning](std::span<const Scores> texts, double weight) {
+    for (const Scores& scores : texts) {
+      for (std::size_t i = 0; i < leaning.size(); ++i) leaning[i] += weight * scores[i];
+    }
+  };
+  add(of_names, share / static_cast<double>(of_names.size()));
+  add(of_nothing, (1 - share) / std::max(1.0, static_cast<double>(of_nothing.size())));
+  for (std::size_t i = 0; i < of_names.size(); ++i) {
+    if (BestLabel(of_names[i], leaning) != i) return std::nullopt;
+  }
+  return leaning;
+}
+
+std::size_t BestLabel(const Scores& scores, const Scores& leaning) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < scores.size(); ++i) {
+    if (scores[i] - leaning[i] > scores[best] - leaning[best]) best = i;
+  }
+  return best;
 }
 
 }  // namespace dossier::recursion

@@ -4,6 +4,7 @@
 //   UniqueItems unique = FindUnique(items);                       // equal items are asked once
 //   auto batches = PlanBatches(all, tokens_of, {.max_items = 25, .max_tokens = 8192});
 //   auto labels = ParseLabels(reply, {"positive", "negative"}, batches[0].size());
+//   auto scores = ScoreLabels(reply.first_tokens, labels);        // instead of reading the word
 //
 // Thread-safety: pure functions.
 
@@ -16,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "model/client.h"
 
 namespace dossier::recursion {
 
@@ -53,10 +56,23 @@ std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
 // How `text` matches one of `labels`, by the rules above.
 std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std::string> labels);
 
-// What of `instruction` helps a model that chooses between labels. A yes/no question ("Is the
-// writer angry?") speaks for one of them and is left out: the labels say what is asked
-// (docs/small-models.md).
-std::string_view ChoiceInstruction(std::string_view instruction);
+// What the first token of a reply says of each label: the logarithm of the probability that the
+// reply is that label. A token counts for the one label that starts with it, case and outer spaces
+// aside. None if the candidates say next to nothing of the labels: the model would have said
+// something else, or a token does not tell one label from another.
+using Scores = std::vector<double>;
+std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates,
+                                  std::span<const std::string> labels);
+
+// How far a model leans towards each label whatever the text is: the middle between its scores for
+// texts that name a label and for texts that say nothing (docs/small-models.md). `of_names[i]` are
+// the scores for a text that names label i; `of_nothing` may be empty. None if the model cannot
+// even tell the names apart.
+std::optional<Scores> LeaningOf(std::span<const Scores> of_names,
+                                std::span<const Scores> of_nothing);
+
+// The label whose score is farthest above the leaning; the first of equal ones.
+std::size_t BestLabel(const Scores& scores, const Scores& leaning);
 
 }  // namespace dossier::recursion
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "base/random.h"
@@ -140,20 +141,47 @@ TEST(MapPlanTest, AnyReplyIsRead) {
   }
 }
 
-TEST(MapPlanTest, AYesNoQuestionIsNoInstructionForAChoice) {  // REC-52, SML-18
-  struct Case {
-    std::string_view instruction, kept;
-  };
-  constexpr Case kCases[] = {
-      {"Is the writer angry?", ""},
-      {"  does the text name a city?", ""},
-      {"What is the message about?", "What is the message about?"},
-      {"Is it praise or blame?", "Is it praise or blame?"},
-      {"Is it spam?\nspam: advertising", "Is it spam?\nspam: advertising"},
-      {"Island or not", "Island or not"},
-      {"", ""},
-  };
-  for (const Case& c : kCases) EXPECT_EQ(ChoiceInstruction(c.instruction), c.kept);
+TEST(MapPlanTest, CandidatesForTheFirstTokenScoreTheLabels) {  // REC-52
+  const std::vector<std::string> labels{"spam", "not spam", "No idea"};
+  const auto scores = ScoreLabels(
+      std::vector<model::TokenChance>{{"spam", std::log(0.5)},
+                                      {" Sp", std::log(0.25)},
+                                      {"Not", std::log(0.1)},
+                                      {"n", std::log(0.05)},  // of two labels: tells nothing
+                                      {"", std::log(0.04)},
+                                      {"maybe", std::log(0.03)}},
+      labels);
+  ASSERT_TRUE(scores);
+  EXPECT_NEAR((*scores)[0], std::log(0.75), 1e-9);
+  EXPECT_NEAR((*scores)[1], std::log(0.1), 1e-9);
+  EXPECT_NEAR((*scores)[2], std::log(0.03), 1e-9);  // as the last candidate
+}
+
+TEST(MapPlanTest, CandidatesThatSayNothingOfTheLabelsScoreNone) {  // REC-52
+  const std::vector<std::string> alike{"asks for a refund", "asks for help"};
+  const std::vector<model::TokenChance> asks{{"asks", -0.01}, {"The", -5}};
+  EXPECT_FALSE(ScoreLabels(asks, alike));
+  EXPECT_FALSE(ScoreLabels({}, alike));
+}
+
+TEST(MapPlanTest, TheCutLiesBetweenTheScoresOfNamesAndOfNothing) {  // SML-18
+  // A model that says "spam" of nearly everything, and less firmly of the word "normal".
+  const std::vector<Scores> names{{-0.01, -5.0}, {-0.6, -0.9}};
+  const std::vector<Scores> nothing{{-0.1, -2.1}, {-0.2, -1.2}};
+  const auto leaning = LeaningOf(names, nothing);
+  ASSERT_TRUE(leaning);
+  EXPECT_NEAR((*leaning)[0] - (*leaning)[1], ((5.0 - 0.01 + 0.9 - 0.6) / 2 + 1.5) / 2, 1e-9);
+  EXPECT_EQ(BestLabel({-0.02, -4.0}, *leaning), 0u);
+  EXPECT_EQ(BestLabel({-0.1, -1.9}, *leaning), 1u);
+  EXPECT_EQ(BestLabel({-0.1, -1.9}, {0, 0}), 0u);  // the likelier word
+  const auto names_only = LeaningOf(names, {});
+  ASSERT_TRUE(names_only);
+  EXPECT_NEAR((*names_only)[0] - (*names_only)[1], (5.0 - 0.01 + 0.9 - 0.6) / 2, 1e-9);
+}
+
+TEST(MapPlanTest, NamesThatTheModelConfusesGiveNoCut) {  // SML-18
+  const std::vector<Scores> names{{-1.0, -0.5}, {-0.5, -1.0}};
+  EXPECT_FALSE(LeaningOf(names, {}));
 }
 
 }  // namespace

@@ -21,7 +21,6 @@ constexpr Names kLayouts[] = {
      "recursion.subcall_context"},
     {"map_batch", "recursion.map_batch", "recursion.map_batch", "recursion.map_batch"},
     {"map_one", "recursion.map_one", "recursion.map_one", "recursion.map_one"},
-    {"map_two", "recursion.map_two", "recursion.map_two", "recursion.map_two"},
     {"answer_kind", "recursion.answer_kind", "recursion.answer_kind", "recursion.answer_kind"},
 };
 

@@ -30,7 +30,7 @@ class PromptBook {
   static Result<PromptBook> Load(const PromptStyle& style, const assembly::AssetFolders& folders);
 
   // The whole prompt of a layout ("turn", "extract", "compact", "direct", "subcall",
-  // "subcall_context", "map_batch", "map_one", "map_two"), with the run's values by name.
+  // "subcall_context", "map_batch", "map_one"), with the run's values by name.
   Result<assembly::Assembled> Assemble(std::string_view layout, const BoundModel& model,
                                        const std::map<std::string, std::string>& values,
                                        const std::vector<assembly::Section>& sections,

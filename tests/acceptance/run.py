@@ -13,6 +13,7 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
   ask, replies        `ask` with a scripted model that answers with `replies` (MOD-50 rules)
   window              tokens of the scripted model's window, in a config of its own; its output is
                       an eighth of it
+  model               other fields of the scripted model's entry (docs/formats/data.md)
   serve               {replies: rules, roles: NAME}: `models serve-script` runs beside the command;
                       {serve} in args and env stands for its address, http://127.0.0.1:PORT
   recorded            {N: {path.with.dots: value}} that the N-th request at that server must hold;
@@ -147,7 +148,7 @@ JOURNAL_KEYS = {"requests", "journal", "sent", "sent_lacks", "events", "events_l
 KEYS = JOURNAL_KEYS | {"about", "cases", "files", "context", "args", "ask", "replies", "stdin",
                        "env", "before", "stdout", "stdout_contains", "stdout_lacks",
                        "stderr_contains", "stderr_lacks", "json", "exit", "max_seconds",
-                       "max_memory", "files_after", "window", "serve", "recorded", "interrupt"}
+                       "max_memory", "files_after", "window", "model", "serve", "recorded", "interrupt"}
 
 
 class Scenario:
@@ -269,13 +270,16 @@ class Scenario:
             self.check_journal(work, env)
 
     def configure(self, folder: pathlib.Path) -> None:
-        if "window" not in self.spec:
+        if not {"window", "model"} & self.spec.keys():
             return
-        window = self.spec["window"]
+        window = self.spec.get("window", 131072)
         folder.mkdir(parents=True)
         (folder / "dossier.yml").write_text("models: {data: [models.yaml]}\n", "utf-8")
-        (folder / "models.yaml").write_text(
-            SMALL_WINDOW.format(window=window, output=window // 8), "utf-8")
+        data = yaml.safe_load(SMALL_WINDOW.format(window=window, output=window // 8))
+        entry, other = data["models"][0], dict(self.spec.get("model", {}))
+        entry["capabilities"] |= other.pop("capabilities", {})
+        entry |= other
+        (folder / "models.yaml").write_text(yaml.safe_dump(data), "utf-8")
 
     @staticmethod
     def written(work: pathlib.Path) -> list[pathlib.Path]:

@@ -150,7 +150,7 @@ class FakeHost:
     def do_map(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
         items = args["items"]
         if isinstance(items, list):
-            texts = [self.resolve(parts, raw) for parts in items]
+            texts = ["" if parts is None else self.resolve(parts, raw) for parts in items]
         elif "lines" in items:
             source = self.texts[items["lines"]["ctx"]]
             texts = [source.data[at:at + n].decode() for at, n in source.lines]
@@ -169,9 +169,11 @@ class FakeHost:
             self.runtime._session.on_interrupt(0, None)
         if self.map_limit is not None:
             labels[self.map_limit:] = [-1] * (len(labels) - self.map_limit)
-            return {"labels": labels, "failed": list(range(self.map_limit, len(labels))),
+            return {"labels": labels, "failed": [[i, "not asked"] for i in range(self.map_limit, len(labels))],
                     "stopped": "the limit of calls is reached"}, b""
-        return {"labels": labels, "failed": [i for i, n in enumerate(labels) if n < 0]}, b""
+        reasons = [[i, "no label" if texts[i].strip() else "empty"]
+                   for i, n in enumerate(labels) if n < 0]
+        return {"labels": labels, "failed": reasons}, b""
 
     def do_budget(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:
         return {"iterations_left": 5, "calls_left": 9, "tokens_left": None, "depth": 0}, b""

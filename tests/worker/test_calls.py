@@ -41,7 +41,10 @@ class CallsTest(WorkerTest):
         for code in ("llm_query('')", "llm_query(' \\n')", "rlm_query([])"):
             self.assertIn("blank", self.error(code)["message"], code)
         self.assertIn("prompt 1 is blank", self.error("llm_query_batched(['a', ' '])")["message"])
-        self.assertEqual(self.host.calls, [])
+        self.assertNotIn("map", [method for method, _, _ in self.host.calls])
+        self.start([Text("a.txt", "x\ny\n", None, True)])
+        self.assertIn("the data has no records",
+                      self.error("map_llm(labels=['x', 'y'], field='text')")["message"])
 
     def test_the_limit_passes_and_one_more_raises_with_both_numbers(self) -> None:  # REC-43, A15
         self.start([Text("a.txt", "x", None, True)], max_subcall_chars=1000)
@@ -136,8 +139,38 @@ class CallsTest(WorkerTest):
             self.assertEqual(self.value(f"(lambda m: (m.total, len(m.failed)))({code})"),
                              (total, failed), code)
         self.assertIn("without a label: 1 (items 0)",
-                      self.printed("print(map_llm(['zzz'], ['open']))"))
+                      self.printed("print(map_llm(['zzz', 'open'], ['open']))"))
         self.assertIn("llm_query_batched", self.error("map_llm(['a'])")["message"])
+
+    def test_a_field_that_no_item_has_is_refused_with_the_nearest_name(self) -> None:  # FLT-10
+        for items in ("records", "records[2:4]", "[r for r in records]", "None"):
+            message = self.error(f"map_llm({items}, ['open', 'done'], field='stauts')")["message"]
+            self.assertIn("'stauts': no such field; did you mean 'status'?", message)
+        message = self.error("map_llm([{'state': 'open'}], ['open'], field='stat')")["message"]
+        self.assertIn("did you mean 'state'?", message)
+        self.assertNotIn("map", [method for method, _, _ in self.host.calls])
+
+    def test_an_item_without_text_fails_as_empty(self) -> None:  # FLT-10
+        self.assertEqual(
+            self.value("(lambda m: (m.labels, m.failed, m.errors))(map_llm([{'s': 'open'}, "
+                       "{'s': None}, {'t': 1}, {'s': ' '}], ['open', 'done'], field='s'))"),
+            (["open", None, None, None], [1, 2, 3], {1: "empty", 2: "empty", 3: "empty"}))
+        self.assertEqual(self.host.calls[-1][1]["items"][1:3], [None, None])
+
+    def test_counts_with_holes_say_so_wherever_they_are_read(self) -> None:  # FLT-11
+        said = "map_llm: 2 of 3 items failed (no label 1, empty 1); .counts covers 1."
+        code = "m = map_llm(['open', 'zzz', ''], ['open', 'done'])"
+        self.assertEqual(self.run_block(code)["notes"], [said])
+        self.assertEqual(self.run_block("print(len(m))")["notes"], [])
+        for read in ("m.counts['open']", "m['open']"):
+            self.assertEqual(self.run_block(f"print({read})")["notes"], [said], read)
+        whole = self.run_block("m = map_llm(['open'], ['open', 'done']); m.counts")
+        self.assertEqual(whole["notes"], [])
+
+    def test_a_map_of_which_all_fails_is_an_error(self) -> None:  # FLT-11
+        error = self.error("map_llm(['zzz', 'y'], ['open', 'done'])")
+        self.assertIn("map_llm: 2 of 2 items failed (no label 2), so there is nothing to count",
+                      error["message"])
 
     def test_map_llm_over_several_files_keeps_the_order(self) -> None:
         rows = [{"s": "open"}, {"s": "done"}]

@@ -3,19 +3,19 @@
     result = map_llm(records, labels=["praise", "complaint"], field="text",
                      instruction="What is the customer's message?")
     print(result)            # a table of counts
-    result.labels[0], result.counts["praise"], result.failed
+    result.labels[0], result.counts["praise"], result.failed, result.errors
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import _dossier
 
 from dossier_bridge import LLMError, Parts, as_text, call, spans_of
 from dossier_calls import Caller
-from dossier_records import FieldError, Records
+from dossier_records import FieldError, Fields, Records, Row
 from dossier_text import Source
 
 
@@ -32,17 +32,39 @@ class _Counts(dict[str, int]):
 
 
 class LabelResult:
-    """`labels` (None where it failed), `counts` of every label, `failed` (indexes), `total`."""
+    """`labels` (None where it failed), `counts` of every label, `failed` (indexes), `errors`
+    (index: why it failed), `total`."""
+
+    _note: Callable[[str], None] = staticmethod(lambda text: None)  # told of counts with holes
 
     def __init__(self, names: Sequence[str], indexes: Sequence[int],
-                 failed: Sequence[int]) -> None:
+                 errors: Mapping[int, str]) -> None:
         self.labels = [names[i] if 0 <= i < len(names) else None for i in indexes]
-        self.counts = _Counts((name, 0) for name in names)
+        self._counts = _Counts((name, 0) for name in names)
         for label in self.labels:
             if label is not None:
-                self.counts[label] += 1
-        self.failed = list(failed)
+                self._counts[label] += 1
+        self.errors = dict(errors)
+        self.failed = list(errors)
         self.total = len(self.labels)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Whoever reads them hears of the items that they leave out."""
+        if self.failed:
+            self._note(self.holes())
+        return self._counts
+
+    def holes(self) -> str:
+        return (f"map_llm: {self._failures()}; .counts covers "
+                f"{self.total - len(self.failed):,}.")
+
+    def _failures(self) -> str:
+        return f"{len(self.failed):,} of {self.total:,} items failed ({self._kinds()})"
+
+    def _kinds(self) -> str:
+        kinds = Counter(reason.partition(":")[0] for reason in self.errors.values())
+        return ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
 
     def __len__(self) -> int:
         return self.total
@@ -54,18 +76,27 @@ class LabelResult:
         return self.counts[key] if isinstance(key, str) else self.labels[key]
 
     def __repr__(self) -> str:
-        width = max([len("total")] + [len(name) for name in self.counts])
-        rows = [f"{name:<{width}}  {count:>8,}" for name, count in self.counts.items()]
+        # Shown in many places, such as the list of variables: it tells of holes without a note.
+        width = max([len("total")] + [len(name) for name in self._counts])
+        rows = [f"{name:<{width}}  {count:>8,}" for name, count in self._counts.items()]
         rows.append(f"{'total':<{width}}  {self.total:>8,}")
         if self.failed:
             shown = ", ".join(map(str, self.failed[:10])) + (", …" if self.failed[10:] else "")
-            rows.append(f"without a label: {len(self.failed):,} (items {shown})")
+            rows.append(f"without a label: {len(self.failed):,} (items {shown}): {self._kinds()}")
         return "\n".join(rows)
+
+    def require_any(self) -> None:
+        if not self.failed or len(self.failed) < self.total:
+            return
+        message = f"map_llm: {self._failures()}, so there is nothing to count"
+        told = next((reason for reason in self.errors.values() if ":" in reason), "")
+        raise LLMError(f"{message}; {told}" if told else message, "failed")
 
 
 def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
     """The function for the namespace; `records()` gives the rows or None."""
     kept = _Kept(caller)
+    LabelResult._note = staticmethod(caller._note)  # on the class: results stay plain data
 
     def map_llm(items: Any = None, labels: Any = (), instruction: Any = "", *,
                 field: str | None = None, batch: int | None = None, model: str | None = None,
@@ -77,17 +108,23 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
         base = {"labels": names, "instruction": instruction, "batch": batch, "model": model,
                 "unknown": unknown}
         indexes: list[int] = []
-        failed: list[int] = []
+        errors: dict[int, str] = {}
         if items is None:
             items = records()
+        if field is not None:
+            items = _with_field(items, field)
         for wire, raw in _batches(items, field, sources):
             value = kept.ask(wire, base, raw)
-            failed += [index + len(indexes) for index in value["failed"]]
+            errors |= {index + len(indexes): reason for index, reason in value["failed"]}
             indexes += value["labels"]
-        kept.forget_if_whole()
         if unknown and "unknown" not in names:
             names = [*names, "unknown"]
-        return LabelResult(names, indexes, failed)
+        result = LabelResult(names, indexes, errors)
+        if kept.forget_if_whole():
+            result.require_any()
+        if result.failed:
+            caller._note(result.holes())
+        return result
 
     return map_llm
 
@@ -100,10 +137,13 @@ class _Kept:
         self._labels: dict[bytes, dict[int, int]] = {}
         self._stopped = False  # by a limit, in the call that is being made
 
-    def forget_if_whole(self) -> None:
-        if not self._stopped:
+    def forget_if_whole(self) -> bool:
+        """False if a limit stopped the call."""
+        whole = not self._stopped
+        if whole:
             self._labels.clear()
         self._stopped = False
+        return whole
 
     def ask(self, wire: Any, base: dict[str, Any], raw: bytes) -> dict[str, Any]:
         key = hashlib.sha256(repr((wire, base)).encode("utf-8", "backslashreplace") + raw).digest()
@@ -173,12 +213,32 @@ def _batches(items: Any, field: str | None, sources: Sequence[Source]
     if isinstance(items, str):
         items = [line for line in items.splitlines() if line.strip()]
     parts = Parts()
-    wire = [parts.add(_item(item, field)) for item in items]
+    texts = (_item(item, field) for item in items)
+    wire = [None if text is None else parts.add(text) for text in texts]  # None: a missing value
     if wire:
         yield wire, parts.raw()
 
 
 def _item(item: Any, field: str | None) -> Any:
     if field is not None and isinstance(item, Mapping):
-        return as_text(item[field])
-    return item if isinstance(item, (list, tuple)) or spans_of(item) else as_text(item)
+        item = item.get(field)
+    if item is None or isinstance(item, (list, tuple)) or spans_of(item):
+        return item
+    return as_text(item)
+
+
+def _with_field(items: Any, field: str) -> Any:
+    """The items, if any of them has the field: a name that nobody has is a slip, not a gap."""
+    if items is None:
+        raise FieldError(f"{field!r}: no such field; the data has no records. Without field= each "
+                         "line is labelled")
+    if isinstance(items, Records) and Row._fields.knows(field):
+        return items
+    if not isinstance(items, (Records, str)):
+        items = list(items)
+    rows = [item for item in items if isinstance(item, Mapping)]
+    if rows and not any(field in row for row in rows):
+        known = Row._fields if isinstance(rows[0], Row) else Fields(
+            dict.fromkeys(str(name) for row in rows for name in row))
+        raise known.error(field)
+    return items
