@@ -66,12 +66,34 @@ void JsonMachine::Reset() {
   fault_ = JsonFault::kNone;
   started_ = false;
   depth_ = 0;
+  non_finite_ = 0;
   token_.clear();
   capturing_ = false;
 }
 
 std::uint64_t JsonMachine::counted() const {
   return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+}
+
+bool JsonMachine::InToken() const {
+  switch (state_) {
+    case State::kValue:
+    case State::kFirstElement:
+    case State::kFirstKey:
+    case State::kKey:
+    case State::kColon:
+    case State::kNext:
+    case State::kDone:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void JsonMachine::UncountOpen() {
+  if (count_depth_ == 0 || depth_ < count_depth_) return;
+  if (depth_ == count_depth_ && !InToken()) return;
+  --counts_[static_cast<std::size_t>(counted_last_)];
 }
 
 JsonOutcome JsonMachine::Feed(const char** at, const char* end) {
@@ -173,6 +195,10 @@ bool JsonMachine::BeginValue(char c, const char* at) {
     case 'n':
       kind = JsonKind::kNull;
       break;
+    case 'N':
+    case 'I':
+      kind = JsonKind::kNumber;
+      break;
     default:
       if (c != '-' && !IsDigit(c)) return Fail(JsonFault::kNoValue);
       kind = JsonKind::kNumber;
@@ -181,8 +207,10 @@ bool JsonMachine::BeginValue(char c, const char* at) {
     started_ = true;
     root_kind_ = kind;
   }
-  if (depth_ == count_depth_ && depth_ > 0 && !InObject())
+  if (depth_ == count_depth_ && depth_ > 0 && !InObject()) {
     ++counts_[static_cast<std::size_t>(kind)];
+    counted_last_ = kind;
+  }
   if (capture_ && !capturing_ && !capture_->complete && depth_ == capture_depth_) StartCapture(at);
   if (kind == JsonKind::kObject || kind == JsonKind::kArray) return Open(kind);
   if (kind == JsonKind::kString) {
@@ -194,13 +222,22 @@ bool JsonMachine::BeginValue(char c, const char* at) {
     token_.assign(1, c);
     token_bytes_ = 1;
   }
+  if (c == 'N' || c == 'I') {
+    BeginLiteral(kind, c == 'N' ? "aN" : "nfinity");
+    return true;
+  }
   if (kind == JsonKind::kNumber) {
     state_ = c == '-' ? State::kMinus : c == '0' ? State::kZero : State::kInteger;
     return true;
   }
-  literal_left_ = c == 't' ? "rue" : c == 'f' ? "alse" : "ull";
-  state_ = State::kLiteral;
+  BeginLiteral(kind, c == 't' ? "rue" : c == 'f' ? "alse" : "ull");
   return true;
+}
+
+void JsonMachine::BeginLiteral(JsonKind kind, std::string_view rest) {
+  literal_left_ = rest;
+  state_ = State::kLiteral;
+  if (kind == JsonKind::kNumber) ++non_finite_;
 }
 
 bool JsonMachine::Open(JsonKind kind) {
@@ -299,6 +336,10 @@ void JsonMachine::EndScalar() {
 
 const char* JsonMachine::InNumber(const char* at, const char* end) {
   const char* const from = at;
+  if (state_ == State::kMinus && *at == 'I') {
+    BeginLiteral(JsonKind::kNumber, "Infinity");
+    return at;
+  }
   for (; at < end; ++at) {
     const char c = *at;
     const bool digit = IsDigit(c);
@@ -347,7 +388,7 @@ const char* JsonMachine::InNumber(const char* at, const char* end) {
 
 const char* JsonMachine::InLiteral(const char* at) {
   if (*at != literal_left_.front()) {
-    Fail(JsonFault::kBadLiteral);
+    Fail(scalar_kind_ == JsonKind::kNumber ? JsonFault::kBadNumber : JsonFault::kBadLiteral);
     return at;
   }
   if (Reporting()) KeepToken(at, at + 1);
