@@ -222,12 +222,12 @@ bool JsonMachine::BeginValue(char c, const char* at) {
     token_.assign(1, c);
     token_bytes_ = 1;
   }
-  if (c == 'N' || c == 'I') {
-    BeginLiteral(kind, c == 'N' ? "aN" : "nfinity");
-    return true;
-  }
   if (kind == JsonKind::kNumber) {
-    state_ = c == '-' ? State::kMinus : c == '0' ? State::kZero : State::kInteger;
+    if (c > '9') {
+      BeginLiteral(kind, c == 'N' ? "aN" : "nfinity");
+    } else {
+      state_ = c == '-' ? State::kMinus : c == '0' ? State::kZero : State::kInteger;
+    }
     return true;
   }
   BeginLiteral(kind, c == 't' ? "rue" : c == 'f' ? "alse" : "ull");
@@ -336,10 +336,6 @@ void JsonMachine::EndScalar() {
 
 const char* JsonMachine::InNumber(const char* at, const char* end) {
   const char* const from = at;
-  if (state_ == State::kMinus && *at == 'I') {
-    BeginLiteral(JsonKind::kNumber, "Infinity");
-    return at;
-  }
   for (; at < end; ++at) {
     const char c = *at;
     const bool digit = IsDigit(c);
@@ -376,7 +372,9 @@ const char* JsonMachine::InNumber(const char* at, const char* end) {
   if (at == end) return at;
   const bool complete = state_ == State::kZero || state_ == State::kInteger ||
                         state_ == State::kFraction || state_ == State::kExponentDigits;
-  if (!complete) {
+  if (state_ == State::kMinus && *at == 'I') {
+    BeginLiteral(JsonKind::kNumber, "Infinity");
+  } else if (!complete) {
     Fail(JsonFault::kBadNumber);
   } else if (state_ == State::kZero && IsDigit(*at)) {
     Fail(JsonFault::kBadNumber);  // a leading zero
