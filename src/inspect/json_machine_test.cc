@@ -53,6 +53,9 @@ TEST(JsonMachineTest, TakesExactlyTheValuesOfRfc8259) {  // INS-50
       "-0.0",
       "\t\r\n1\n",
       "\"\\ud800\"",
+      "NaN",  // FLT-20
+      "-Infinity",
+      "{\"a\":[Infinity,-Infinity,NaN]}",
   };
   constexpr std::string_view kInvalid[] = {
       "",        " ",         "{",          "[",           "]",         "{]",
