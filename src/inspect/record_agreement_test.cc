@@ -148,8 +148,8 @@ TEST(RecordAgreementTest, WhatIsDescribedIsWhatIsRead) {  // INS-144, INS-T20
 TEST(RecordAgreementTest, ABrokenArrayGivesTheRecordsThatItIsSaidToHold) {  // FLT-20
   for (const std::string_view text :
        {"[{\"a\":1},{\"a\":2},{\"a\":undefined},{\"a\":4}]", "[{\"a\":1},2", "[{\"a\":1},\"x",
-        "[{\"a\":1},tru", "[{\"a\":1},]", "[{\"a\":1} {\"a\":2}]", "[{\"a\":1},{\"a\":2}",
-        "[{\"a\":1},[1,[2]", "[{\"a\":1},NaM]", "[{\"a\":1},-Infinite]", "[[1],undefined]"}) {
+        "[{\"a\":1},tru", "[{\"a\":1} {\"a\":2}]", "[{\"a\":1},{\"a\":2}", "[{\"a\":1},[1,[2]",
+        "[{\"a\":1},NaM]", "[{\"a\":1},-Infinite]", "[[1],undefined]"}) {
     for (const std::size_t block : {std::size_t{1}, std::size_t{262144}}) {
       const Description description = DescribeText(text, "a.json", {.block_bytes = block});
       ASSERT_TRUE(description.records) << text;
