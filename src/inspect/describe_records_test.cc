@@ -60,12 +60,29 @@ TEST(DescribeRecordsTest, ARecordAboveTheWindowStillGivesItsFieldsAndTheStartOfA
   EXPECT_EQ(d.sample.substr(0, 15), "{\"a\":1,\"b\":\"xxx");
 }
 
-TEST(DescribeRecordsTest, ArraysOfScalarsHaveACountAndNoFields) {  // INS-56
+TEST(DescribeRecordsTest, ValuesWithoutNamesHaveTheFieldValue) {  // INS-56, FLT-19
   const Description numbers = DescribeBytes("[1,2,3]", "a.json");
   EXPECT_EQ(RecordsText(numbers), "3 (elements: number)");
-  EXPECT_TRUE(numbers.fields.empty());
+  EXPECT_EQ(Shown(numbers), "value");
+  EXPECT_EQ(Shown(DescribeBytes("[[1,2],[3]]", "a.json")), "value");
+  EXPECT_EQ(Shown(DescribeBytes("[{\"a\":1},null,5]", "a.json")), "a, value");
+  const Description lines = DescribeBytes("{\"a\":1}\n[7]\n\"x\"\nnull\n", "a.ndjson");
+  EXPECT_EQ(Shown(lines), "a, value");
+  EXPECT_EQ(lines.fields.at(1).present, 3u);
+  EXPECT_TRUE(DescribeBytes("42", "a.json").fields.empty());
   EXPECT_EQ(RecordsText(DescribeBytes("[1,\"x\"]", "a.json")), "2 (elements: mixed)");
   EXPECT_EQ(RecordsText(DescribeBytes("[]", "a.json")), "0");
+}
+
+TEST(DescribeRecordsTest, NumbersThatOnlyPythonWritesAreReadAndTold) {  // FLT-20
+  const Description array =
+      DescribeBytes(R"([{"a":1},{"a":NaN},{"a":[-Infinity,Infinity]}])", "a.json");
+  EXPECT_EQ(RecordsText(array), "3 (3 numbers are NaN or Infinity)");
+  EXPECT_EQ(array.records->exactness, Exactness::kExact);
+  const Description lines = DescribeBytes("{\"a\":1}\n{\"a\":NaN}\n{\"a\":nan}\n", "a.ndjson");
+  EXPECT_EQ(RecordsText(lines), "2 (1 malformed, 1 number is NaN or Infinity)");
+  EXPECT_EQ(lines.fields.at(0).types, (TypeSet{FieldType::kInteger, FieldType::kNumber}));
+  EXPECT_EQ(lines.fields.at(0).max, 1.0);
 }
 
 TEST(DescribeRecordsTest, DuplicateKeysAndDepthAreNoted) {  // INS-57, INS-58

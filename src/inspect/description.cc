@@ -94,4 +94,10 @@ std::vector<FieldType> TypeSet::List() const {
   return types;
 }
 
+bool HaveSameFields(const Description& one, const Description& other) {
+  return one.fields_total == other.fields_total &&
+         std::equal(one.fields.begin(), one.fields.end(), other.fields.begin(), other.fields.end(),
+                    [](const Field& a, const Field& b) { return a.shown == b.shown; });
+}
+
 }  // namespace dossier::inspect

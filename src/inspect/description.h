@@ -141,8 +141,12 @@ struct Field {
   std::uint64_t median_chars = 0;  // of string values; what INS-78 looks at
 };
 
+// The field of a row that is made of a JSON value without names: 5 is the row {"value": 5}.
+inline constexpr std::string_view kRowValue = "value";
+
 struct RecordSummary {
   std::uint64_t records = 0, malformed = 0, non_object = 0, ragged = 0;
+  std::uint64_t non_finite = 0;  // numbers in JSON that are NaN, Infinity or -Infinity
   Exactness exactness = Exactness::kExact;
   bool operator==(const RecordSummary&) const = default;
 };
@@ -202,6 +206,9 @@ struct Description {
   // A read error in the middle: counts are bounds up to here (section 6).
   std::optional<std::string> read_error;
 };
+
+// The same names in the same order, whatever their types.
+bool HaveSameFields(const Description& one, const Description& other);
 
 }  // namespace dossier::inspect
 

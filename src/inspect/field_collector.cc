@@ -28,8 +28,9 @@ FieldType JsonType(JsonKind kind, std::string_view raw) {
     case JsonKind::kString:
       return FieldType::kString;
     case JsonKind::kNumber:
-      return raw.find_first_of(".eE") == std::string_view::npos ? FieldType::kInteger
-                                                                : FieldType::kNumber;
+      return raw.find_first_of(".eEN") == std::string_view::npos && !raw.ends_with('y')
+                 ? FieldType::kInteger
+                 : FieldType::kNumber;
     case JsonKind::kBoolean:
       return FieldType::kBoolean;
     case JsonKind::kNull:
@@ -74,7 +75,7 @@ void FieldCollector::BeginRecord(int record_depth) {
   seen_.clear();
   path_.clear();
   seen_at_open_.clear();
-  muted_at_ = 0;
+  muted_at_ = kExpanded;
 }
 
 void FieldCollector::EndRecord(bool valid) {
@@ -94,8 +95,13 @@ void FieldCollector::Write(std::string_view text) {
   if (written_.size() < kMaxWritten) written_ += text.substr(0, kMaxWritten);
 }
 
+// The path of what ended at `level`; at 0 that is a record without names of its own.
+void FieldCollector::SetPathLevel(int level) {
+  path_.resize(static_cast<std::size_t>(level));
+  if (level == 0) path_.emplace_back(kRowValue);
+}
+
 int FieldCollector::WantedDepth() const {
-  if (muted_at_ < 0) return record_depth_;
   if (seen_.size() == kMaxObservations) return record_depth_;
   if (muted() && written_.size() >= kMaxWritten) return record_depth_ + muted_at_;
   return EventDepth(record_depth_);
@@ -114,11 +120,6 @@ void FieldCollector::OnBegin(JsonKind container, int depth) {
     seen_at_open_.push_back(seen_.size());
     return;
   }
-  if (level == 0) {  // a record that is a list has no fields
-    muted_at_ = -1;
-    return;
-  }
-  if (muted_at_ < 0) return;
   muted_at_ = level;
   written_.assign(1, object ? '{' : '[');
   write_comma_ = false;
@@ -140,15 +141,14 @@ void FieldCollector::OnEnd(JsonKind container, int depth) {
   Write(container == JsonKind::kObject ? "}" : "]");
   write_comma_ = true;
   if (level != muted_at_) return;
-  muted_at_ = 0;
-  path_.resize(static_cast<std::size_t>(level));
+  muted_at_ = kExpanded;
+  SetPathLevel(level);
   Observe(container == JsonKind::kObject ? FieldType::kObject : FieldType::kArray,
           written_.substr(0, utf8::FloorBoundary(written_, kMaxWritten)), 0);
 }
 
 void FieldCollector::OnKey(std::string_view raw, int depth) {
   const int level = depth - record_depth_;
-  if (muted_at_ < 0) return;
   if (muted()) {
     if (write_comma_) Write(",");
     Write("\"");
@@ -164,7 +164,6 @@ void FieldCollector::OnKey(std::string_view raw, int depth) {
 void FieldCollector::OnScalar(JsonKind kind, std::string_view raw, std::uint64_t raw_bytes,
                               int depth) {
   const int level = depth - record_depth_;
-  if (level == 0 || muted_at_ < 0) return;
   if (muted()) {
     if (write_comma_) Write(",");
     if (kind == JsonKind::kString) Write("\"");
@@ -173,7 +172,7 @@ void FieldCollector::OnScalar(JsonKind kind, std::string_view raw, std::uint64_t
     write_comma_ = true;
     return;
   }
-  path_.resize(static_cast<std::size_t>(level));
+  SetPathLevel(level);
   if (kind != JsonKind::kString) {
     Observe(JsonType(kind, raw), std::string(raw.substr(0, kMaxText)), 0);
     return;
@@ -208,7 +207,8 @@ void FieldCollector::Commit(const Observation& seen) {
 void FieldCollector::CommitValue(const Observation& seen, Node* node) {
   if (seen.type == FieldType::kString) node->lengths.push_back(seen.chars);
   if (IsNumeric(seen.type)) {
-    if (const auto number = NumberOfText(seen.value)) {
+    const auto number = NumberOfText(seen.value);
+    if (number && std::isfinite(*number)) {
       node->min = std::min(node->min.value_or(*number), *number);
       node->max = std::max(node->max.value_or(*number), *number);
     }

@@ -5,8 +5,9 @@
 //   FieldTable table = collector.Build(40);
 //   table.fields[1].shown == "age" && table.fields[1].types.Has(FieldType::kInteger);
 //
-// JSON records come as events of a JsonMachine, others whole. What a record had counts only once it
-// has ended as a valid one. Thread-safety: one owner.
+// JSON records come as events of a JsonMachine, others whole; one that is no object has the field
+// `value`. What a record had counts only once it has ended as a valid one. Thread-safety: one
+// owner.
 
 #ifndef DOSSIER_INSPECT_FIELD_COLLECTOR_H_
 #define DOSSIER_INSPECT_FIELD_COLLECTOR_H_
@@ -87,7 +88,10 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
   void Commit(const Observation& seen);
   void CommitValue(const Observation& seen, Node* node);
   void Write(std::string_view text);
-  bool muted() const { return muted_at_ > 0; }
+  bool muted() const { return muted_at_ >= 0; }
+  void SetPathLevel(int level);
+
+  static constexpr int kExpanded = -1;
 
   const FieldLimits limits_;
   std::uint32_t records_ = 0;
@@ -101,7 +105,7 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
   int record_depth_ = 0;
   std::vector<std::string> path_;
   std::vector<std::size_t> seen_at_open_;  // of each expanded object: seen_.size() at its start
-  int muted_at_ = 0;  // level of the list or object that is not expanded; 0: none
+  int muted_at_ = kExpanded;               // level of the list or object that is not expanded
   bool write_comma_ = false;
   std::string written_;  // its text
 };

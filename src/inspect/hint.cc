@@ -136,6 +136,50 @@ std::string FitLines(const Description& description, const HintOptions& options,
   return Lines(description, options, extent);
 }
 
+// "120 records (2 malformed)".
+std::string RecordsOf(const Description& document) {
+  const RecordSummary& records = *document.records;
+  std::string text = Amount(records.records, "record", "records", records.exactness);
+  const std::string all = RecordsText(document);
+  const std::size_t details = all.find(" (");
+  return details == std::string::npos ? text : text + all.substr(details);
+}
+
+// The fields below a document's line: as many as take at most `max_chars`, or the number of an
+// earlier document that has the same.
+std::string DocumentFields(std::span<const Description> documents, std::size_t index,
+                           const HintOptions& options, std::size_t max_chars) {
+  const Description& document = documents[index];
+  if (document.fields_total == 0) return "";
+  for (std::size_t earlier = 0; earlier < index; ++earlier) {
+    if (!HaveSameFields(documents[earlier], document)) continue;
+    const std::string text = fmt::format("\n    Fields: as in {}", earlier);
+    return text.size() <= max_chars ? text : "";
+  }
+  const auto render = [&](std::size_t shown) {
+    std::string text;
+    AddLine("  Fields", FieldsText(document, options, shown), &text);
+    return text;
+  };
+  const std::size_t shown = Largest(0, document.fields.size(), [&](std::size_t count) {
+    return utf8::CodePoints(render(count)) <= max_chars;
+  });
+  return shown > 0 ? render(shown) : "";
+}
+
+// The room that each distinct table of fields may take.
+std::size_t FieldsRoom(std::span<const Description> documents, std::size_t room) {
+  std::size_t tables = 0;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const auto same = [&](const Description& other) { return HaveSameFields(documents[i], other); };
+    const auto earlier = documents.first(i);
+    if (documents[i].fields_total > 0 && std::none_of(earlier.begin(), earlier.end(), same)) {
+      ++tables;
+    }
+  }
+  return room / std::max<std::size_t>(1, tables);
+}
+
 std::string EncodingText(const Description& description) {
   std::string text(EncodingName(description.encoding.kind));
   if (description.encoding.bom) text += " with BOM";
@@ -184,6 +228,7 @@ std::string RenderHint(std::span<const Description> documents, const HintOptions
   if (options.detail == HintDetail::kSizeOnly) return out;
   constexpr std::size_t kMoreLine = 40;  // chars kept free for the last line
   std::size_t used = static_cast<std::size_t>(utf8::CodePoints(out));
+  std::vector<std::string> lines;
   std::size_t listed = 0;
   for (; listed < std::min(documents.size(), kMaxDocuments); ++listed) {
     const Description& document = documents[listed];
@@ -191,15 +236,20 @@ std::string RenderHint(std::span<const Description> documents, const HintOptions
         "\n  {}: {} ({}, {}", listed, document.name.empty() ? "unnamed" : CleanName(document.name),
         ShortLabel(document),
         Amount(document.counts.chars, "char", "chars", document.counts.exactness));
-    if (document.records) {
-      line += ", " +
-              Amount(document.records->records, "record", "records", document.records->exactness);
-    }
+    if (document.records) line += ", " + RecordsOf(document);
     line += ")";
     const auto length = static_cast<std::size_t>(utf8::CodePoints(line));
     if (used + length + kMoreLine > options.max_chars) break;
     used += length;
-    out += line;
+    lines.push_back(std::move(line));
+  }
+  const auto shown = documents.first(listed);
+  std::size_t room = options.max_chars - std::min(options.max_chars, used + kMoreLine);
+  const std::size_t each = FieldsRoom(shown, room);
+  for (std::size_t i = 0; i < listed; ++i) {
+    const std::string fields = DocumentFields(shown, i, options, std::min(each, room));
+    room -= static_cast<std::size_t>(utf8::CodePoints(fields));
+    out += lines[i] + fields;
   }
   if (listed < documents.size()) {
     out += fmt::format("\n  … and {} more", GroupDigits(documents.size() - listed));

@@ -123,11 +123,41 @@ TEST(HintTest, SeveralDocumentsGetALineEachUpTo50) {  // INS-110
   EXPECT_EQ(RenderHint(documents, {}),
             "[Context available in context: 2 documents, 16 chars]\n"
             "  0: a.csv (CSV, 12 chars, 2 records)\n"
+            "    Fields: a, b\n"
             "  1: unnamed (Plain text, 4 chars)");
   while (documents.size() < 62) documents.push_back(documents[1]);
   EXPECT_THAT(RenderHint(documents, {}), EndsWith("\n  … and 12 more"));
   EXPECT_EQ(RenderHint(std::span<const Description>(documents).first(1), {}),
             RenderHint(documents[0], {}));
+}
+
+TEST(HintTest, SeveralDocumentsShowTheFieldsOfEach) {  // FLT-21
+  std::vector<Description> documents;
+  documents.push_back(DescribeText("a,b\n1,2\n3,4\n", "a.csv", {}));
+  documents.push_back(DescribeText("{\"n\":1}\n{\"n\":NaN}\n", "b.ndjson", {}));
+  documents.push_back(DescribeText("a,b\n5,6\n7,8\n", "c.csv", {}));
+  EXPECT_EQ(RenderHint(documents, {.profile = HintProfile::kSmall}),
+            "[Context available in context: 3 documents, 42 chars]\n"
+            "  0: a.csv (CSV, 12 chars, 2 records)\n"
+            "    Fields:\n    a: integer, seen: 1 to 3\n    b: integer, seen: 2 to 4\n"
+            "  1: b.ndjson (NDJSON, 18 chars, 2 records (1 number is NaN or Infinity))\n"
+            "    Fields:\n    n: integer or number, e.g. 1\n"
+            "  2: c.csv (CSV, 12 chars, 2 records)\n"
+            "    Fields: as in 0");
+  std::string header, row;
+  for (int i = 0; i < 300; ++i) {
+    header += fmt::format("column_{},", i);
+    row += fmt::format("{},", i);
+  }
+  for (int i = 0; i < 30; ++i) {
+    documents.push_back(DescribeText(fmt::format("x{},{}\n1,{}\n2,{}\n", i, header, row, row),
+                                     fmt::format("wide{}.csv", i), {}));
+  }
+  const std::string hint = RenderHint(documents, {});
+  EXPECT_LE(hint.size(), 4200u) << "a few bytes more than characters";
+  EXPECT_THAT(hint, HasSubstr("wide29.csv"));
+  EXPECT_THAT(hint, HasSubstr("Fields: x0, column_0"));
+  EXPECT_THAT(hint, HasSubstr(" more\n  4: "));
 }
 
 TEST(HintTest, SmallModelsGetALineForEachField) {  // INS-111

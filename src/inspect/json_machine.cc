@@ -66,12 +66,34 @@ void JsonMachine::Reset() {
   fault_ = JsonFault::kNone;
   started_ = false;
   depth_ = 0;
+  non_finite_ = 0;
   token_.clear();
   capturing_ = false;
 }
 
 std::uint64_t JsonMachine::counted() const {
   return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+}
+
+bool JsonMachine::InToken() const {
+  switch (state_) {
+    case State::kValue:
+    case State::kFirstElement:
+    case State::kFirstKey:
+    case State::kKey:
+    case State::kColon:
+    case State::kNext:
+    case State::kDone:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void JsonMachine::UncountOpen() {
+  if (count_depth_ == 0 || depth_ < count_depth_) return;
+  if (depth_ == count_depth_ && !InToken()) return;
+  --counts_[static_cast<std::size_t>(counted_last_)];
 }
 
 JsonOutcome JsonMachine::Feed(const char** at, const char* end) {
@@ -173,6 +195,10 @@ bool JsonMachine::BeginValue(char c, const char* at) {
     case 'n':
       kind = JsonKind::kNull;
       break;
+    case 'N':
+    case 'I':
+      kind = JsonKind::kNumber;
+      break;
     default:
       if (c != '-' && !IsDigit(c)) return Fail(JsonFault::kNoValue);
       kind = JsonKind::kNumber;
@@ -181,8 +207,10 @@ bool JsonMachine::BeginValue(char c, const char* at) {
     started_ = true;
     root_kind_ = kind;
   }
-  if (depth_ == count_depth_ && depth_ > 0 && !InObject())
+  if (depth_ == count_depth_ && depth_ > 0 && !InObject()) {
     ++counts_[static_cast<std::size_t>(kind)];
+    counted_last_ = kind;
+  }
   if (capture_ && !capturing_ && !capture_->complete && depth_ == capture_depth_) StartCapture(at);
   if (kind == JsonKind::kObject || kind == JsonKind::kArray) return Open(kind);
   if (kind == JsonKind::kString) {
@@ -195,12 +223,21 @@ bool JsonMachine::BeginValue(char c, const char* at) {
     token_bytes_ = 1;
   }
   if (kind == JsonKind::kNumber) {
-    state_ = c == '-' ? State::kMinus : c == '0' ? State::kZero : State::kInteger;
+    if (c > '9') {
+      BeginLiteral(kind, c == 'N' ? "aN" : "nfinity");
+    } else {
+      state_ = c == '-' ? State::kMinus : c == '0' ? State::kZero : State::kInteger;
+    }
     return true;
   }
-  literal_left_ = c == 't' ? "rue" : c == 'f' ? "alse" : "ull";
-  state_ = State::kLiteral;
+  BeginLiteral(kind, c == 't' ? "rue" : c == 'f' ? "alse" : "ull");
   return true;
+}
+
+void JsonMachine::BeginLiteral(JsonKind kind, std::string_view rest) {
+  literal_left_ = rest;
+  state_ = State::kLiteral;
+  if (kind == JsonKind::kNumber) ++non_finite_;
 }
 
 bool JsonMachine::Open(JsonKind kind) {
@@ -335,7 +372,9 @@ const char* JsonMachine::InNumber(const char* at, const char* end) {
   if (at == end) return at;
   const bool complete = state_ == State::kZero || state_ == State::kInteger ||
                         state_ == State::kFraction || state_ == State::kExponentDigits;
-  if (!complete) {
+  if (state_ == State::kMinus && *at == 'I') {
+    BeginLiteral(JsonKind::kNumber, "Infinity");
+  } else if (!complete) {
     Fail(JsonFault::kBadNumber);
   } else if (state_ == State::kZero && IsDigit(*at)) {
     Fail(JsonFault::kBadNumber);  // a leading zero
@@ -347,7 +386,7 @@ const char* JsonMachine::InNumber(const char* at, const char* end) {
 
 const char* JsonMachine::InLiteral(const char* at) {
   if (*at != literal_left_.front()) {
-    Fail(JsonFault::kBadLiteral);
+    Fail(scalar_kind_ == JsonKind::kNumber ? JsonFault::kBadNumber : JsonFault::kBadLiteral);
     return at;
   }
   if (Reporting()) KeepToken(at, at + 1);

@@ -1,4 +1,5 @@
 // One JSON value, byte by byte: RFC 8259 without a tree, a stack of calls or a copy of the text.
+// NaN, Infinity and -Infinity are numbers too: Python's json writes and reads them.
 //
 //   JsonMachine machine;
 //   const char* at = text.data();
@@ -93,6 +94,10 @@ class JsonMachine {
   // array), by kind; 0 stops counting. From an OnBegin it starts with that container.
   void CountAt(int depth) { count_depth_ = depth; }
   std::uint64_t counted() const;
+  // Takes back the count of a value that has begun and not ended.
+  void UncountOpen();
+  // How many numbers of the value are NaN, Infinity or -Infinity.
+  std::uint64_t non_finite() const { return non_finite_; }
   std::uint64_t counted(JsonKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
 
   // Copies the next value that begins inside `depth` containers into `capture`.
@@ -135,6 +140,7 @@ class JsonMachine {
   const char* InEscape(const char* at);
   const char* InNumber(const char* at, const char* end);
   const char* InLiteral(const char* at);
+  void BeginLiteral(JsonKind kind, std::string_view rest);
   bool AfterValue(char c);
   void EndString();
   void EndScalar();
@@ -149,6 +155,7 @@ class JsonMachine {
     const int level = depth_ - 1;
     return (levels_[static_cast<std::size_t>(level / 64)] >> (level % 64) & 1) != 0;
   }
+  bool InToken() const;
   bool Reporting() const { return depth_ <= event_depth_; }
 
   const JsonLineEnds line_ends_;
@@ -168,8 +175,10 @@ class JsonMachine {
   std::string token_;
   std::uint64_t token_bytes_ = 0;
 
+  std::uint64_t non_finite_ = 0;
   int count_depth_ = 0;
   std::array<std::uint64_t, 6> counts_{};
+  JsonKind counted_last_ = JsonKind::kNull;
 
   JsonCapture* capture_ = nullptr;
   int capture_depth_ = 0;

@@ -62,6 +62,7 @@ void JsonScanner::EndValue() {
   ++summary_.values;
   const JsonKind kind = machine_.kind();
   if (kind != JsonKind::kObject) ++summary_.root_non_object;
+  summary_.non_finite += machine_.non_finite();
   if (kind != JsonKind::kObject && kind != JsonKind::kArray) summary_.only_containers = false;
   root_fields_.EndRecord(/*valid=*/true);
 }
@@ -140,8 +141,9 @@ void JsonScanner::OnScalar(JsonKind kind, std::string_view raw, std::uint64_t ra
   if (!list_open_ || list_fields_.full()) return;
   if (depth > list_depth_) {
     list_fields_.OnScalar(kind, raw, raw_bytes, depth);
-  } else if (depth == list_depth_) {  // a record without fields
+  } else if (depth == list_depth_) {
     list_fields_.BeginRecord(list_depth_);
+    list_fields_.OnScalar(kind, raw, raw_bytes, depth);
     list_fields_.EndRecord(/*valid=*/true);
   }
   ChooseEventDepth();
@@ -158,6 +160,7 @@ const JsonSummary& JsonScanner::Finish() {
       summary_.fault_offset = fed_;
     }
   }
+  if (summary_.values == 0) summary_.non_finite += machine_.non_finite();
   if (summary_.values == 0 && failed())
     root_fields_.EndRecord(/*valid=*/true);  // as far as it goes
   if (summary_.values == 0 && machine_.started()) summary_.first_kind = machine_.kind();
@@ -168,6 +171,7 @@ const JsonSummary& JsonScanner::Finish() {
   if (feature_type_ && has_features_) summary_.flavour = "geojson";
   if (has_nbformat_ && has_cells_) summary_.flavour = "notebook";
   if (list_depth_ == 1 || !summary_.flavour.empty()) {
+    if (failed()) machine_.UncountOpen();  // a reader gives no half of a record
     summary_.elements = machine_.counted();
     summary_.non_object = summary_.elements - machine_.counted(JsonKind::kObject);
   }
@@ -181,10 +185,12 @@ const JsonSummary& JsonScanner::Finish() {
   return summary_;
 }
 
-bool JsonScanner::ListIsRecords() const { return list_depth_ == 1 || !summary_.flavour.empty(); }
+bool JsonScanner::ListIsRecords() const {
+  return summary_.values <= 1 && (list_depth_ == 1 || !summary_.flavour.empty());
+}
 
 const JsonCapture& JsonScanner::sample() const {
-  return list_depth_ == 1 ? list_sample_ : root_sample_;
+  return list_depth_ == 1 && ListIsRecords() ? list_sample_ : root_sample_;
 }
 
 const FieldCollector& JsonScanner::fields() const {

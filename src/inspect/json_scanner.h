@@ -28,6 +28,7 @@ struct JsonSummary {
   std::uint64_t root_non_object = 0;
   std::uint64_t elements = 0;    // of the array, or of the flavour's list
   std::uint64_t non_object = 0;  // elements that are not objects
+  std::uint64_t non_finite = 0;  // numbers that are NaN, Infinity or -Infinity
   std::string element_type;      // of an array of scalars: "number", "mixed"
   std::string flavour;           // geojson, notebook
   JsonFault fault = JsonFault::kNone;
@@ -61,7 +62,7 @@ class JsonScanner : private JsonEvents {
   void ChooseEventDepth();
   const char* BetweenValues(const char* at, const char* end);
   void EndValue();
-  bool ListIsRecords() const;  // the root is an array, or a flavour
+  bool ListIsRecords() const;  // the only root is an array, or a flavour
 
   const JsonSequence sequence_;
   const FieldLimits limits_;

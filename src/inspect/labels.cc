@@ -162,6 +162,9 @@ std::string RecordsText(const Description& description) {
   } else if (records.non_object > 0) {
     details.push_back(Amount(records.non_object, "not an object", "not objects"));
   }
+  if (records.non_finite > 0) {
+    details.push_back(Amount(records.non_finite, "number is", "numbers are") + " NaN or Infinity");
+  }
   if (!details.empty()) text += fmt::format(" ({})", Join(details, ", "));
   return text;
 }

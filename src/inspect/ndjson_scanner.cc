@@ -123,6 +123,7 @@ void NdjsonScanner::EndLine(bool valid) {
     return;
   }
   ++summary_.records;
+  summary_.non_finite += machine_.non_finite();
   if (machine_.kind() != JsonKind::kObject) ++summary_.non_object;
   // The head ends with the 100th non-blank line.
   if (summary_.records + summary_.malformed <= NdjsonSummary::kHeadLines) ++summary_.head_valid;

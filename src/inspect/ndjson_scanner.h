@@ -29,6 +29,7 @@ struct NdjsonSummary {
   std::uint64_t records = 0;                        // valid lines
   std::uint64_t malformed = 0;                      // non-blank lines that are not one value
   std::uint64_t non_object = 0;                     // records that are not objects
+  std::uint64_t non_finite = 0;                     // numbers in records: NaN, Infinity, -Infinity
   std::uint64_t head_lines = 0;                     // non-blank lines seen, at most kHeadLines
   std::uint64_t head_valid = 0;                     // valid ones of them
   bool first_two_contain = false;                   // there are two, and both start with { or [

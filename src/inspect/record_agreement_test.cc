@@ -126,6 +126,10 @@ TEST(RecordAgreementTest, WhatIsDescribedIsWhatIsRead) {  // INS-144, INS-T20
       {"a.tsv", "id\tcode\n1\t007\n2\t010\n", R"({"id":1,"code":"007"})"},
       {"a.ndjson", "{\"a\": 1}\n\n{\"a\":2}\n", R"({"a": 1})"},
       {"a.json", "[{\"a\":1},{\"a\":2}]", R"({"a":1})"},
+      {"a.json", "[5,{\"a\":2}]", R"({"value":5})"},  // FLT-19
+      {"a.json", "[[1, 2],null]", R"({"value":[1, 2]})"},
+      {"a.ndjson", "null\n{\"a\":2}\n\"x\"\n", R"({"value":null})"},
+      {"a.json", "[{\"a\":NaN},{\"a\":-Infinity},{}]", R"({"a":NaN})"},  // FLT-20
       {"a.geojson", R"({"type":"FeatureCollection","features":[{"type":"Feature"}]})",
        R"({"type":"Feature"})"},
       {"a.ipynb", R"({"nbformat":4,"cells":[{"cell_type":"code"}]})", R"({"cell_type":"code"})"},
@@ -141,11 +145,34 @@ TEST(RecordAgreementTest, WhatIsDescribedIsWhatIsRead) {  // INS-144, INS-T20
   }
 }
 
+TEST(RecordAgreementTest, ABrokenArrayGivesTheRecordsThatItIsSaidToHold) {  // FLT-20
+  for (const std::string_view text :
+       {"[{\"a\":1},{\"a\":2},{\"a\":undefined},{\"a\":4}]", "[{\"a\":1},2", "[{\"a\":1},\"x",
+        "[{\"a\":1},tru", "[{\"a\":1} {\"a\":2}]", "[{\"a\":1},{\"a\":2}", "[{\"a\":1},[1,[2]",
+        "[{\"a\":1},NaM]", "[{\"a\":1},-Infinite]", "[[1],undefined]"}) {
+    for (const std::size_t block : {std::size_t{1}, std::size_t{262144}}) {
+      const Description description = DescribeText(text, "a.json", {.block_bytes = block});
+      ASSERT_TRUE(description.records) << text;
+      EXPECT_EQ(description.records->exactness, Exactness::kBound);
+      auto reader = RecordReader::Open(text, description);
+      ASSERT_TRUE(reader);
+      EXPECT_EQ(reader->count(), description.records->records) << text;
+    }
+  }
+}
+
 TEST(RecordAgreementTest, CountsAreThoseOfTheDescriptionWhateverTheText) {  // INS-144
-  constexpr std::string_view kParts[] = {
-      "{\"a\":1}", "\n",        "\r",       "\r\n",  "[1,2]",  ",",      "a,b",
-      "\"x\n\"",   "\"",        "1,2\n",    "x,y\n", "A: 1\n", "B: 2\n", "\n\n",
-      " c\n",      "k=v l=2\n", "  at f\n", "[",     "]",      ";",      "15:30:00 INFO x\n"};
+  constexpr std::string_view kParts[] = {"{\"a\":1}", "\n",
+                                         "\r",        "\r\n",
+                                         "[1,2]",     ",",
+                                         "a,b",       "NaN",
+                                         "\"x\n\"",   "\"",
+                                         "1,2\n",     "x,y\n",
+                                         "A: 1\n",    "B: 2\n",
+                                         "\n\n",      " c\n",
+                                         "k=v l=2\n", "  at f\n",
+                                         "[",         "]",
+                                         ";",         "15:30:00 INFO x\n"};
   constexpr std::string_view kNames[] = {"", "a.csv", "a.ndjson", "a.json", "a.log", "a.txt"};
   Random random(/*seed=*/145);
   for (int round = 0; round < 3000; ++round) {

@@ -162,14 +162,16 @@ TEST(RecordIndexTest, StopsWhenAsked) {
 TEST(RecordJsonTest, ValuesAreCheckedByTheLetter) {  // INS-50, INS-52
   for (const std::string_view text :
        {"{}", "[]", " [1,2 ] ", R"({"a":{"b":[{}]}})", R"("\u00E9\n\\\"")", "0", "-0.5E+10", "true",
-        "null", R"({"":""})", R"({"a":1,"a":2})", "123456789012345678901234567890", "1e999"}) {
+        "null", R"({"":""})", R"({"a":1,"a":2})", "123456789012345678901234567890", "1e999", "NaN",
+        "[-Infinity,Infinity]"}) {
     EXPECT_TRUE(IsJsonValue(text)) << text;
   }
   for (const std::string_view text :
-       {"",      " ",          "{",   "}",    "[1,]",  "[,1]",    "{\"a\"}",     "{\"a\":}",
-        "{a:1}", "{\"a\":1,}", "01",  "1.",   ".5",    "+1",      "-",           "1e",
-        "tru",   "truefalse",  "nul", "'a'",  "\"a",   "\"\\x\"", "\"\\u12g4\"", "\"\t\"",
-        "[1}",   "{]",         "1 2", "[1]]", "\"a\\", "NaN",     "[1 2]",       "{\"a\" 1}"}) {
+       {"",         " ",           "{",          "}",         "[1,]",      "[,1]", "{\"a\"}",
+        "{\"a\":}", "{a:1}",       "{\"a\":1,}", "01",        "1.",        ".5",   "+1",
+        "-",        "1e",          "tru",        "truefalse", "nul",       "'a'",  "\"a",
+        "\"\\x\"",  "\"\\u12g4\"", "\"\t\"",     "[1}",       "{]",        "1 2",  "[1]]",
+        "\"a\\",    "NAN",         "[1 2]",      "{\"a\" 1}", "+Infinity", "-NaN"}) {
     EXPECT_FALSE(IsJsonValue(text)) << text;
   }
 }

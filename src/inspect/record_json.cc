@@ -78,6 +78,10 @@ class Skipper {
         return Word("false");
       case 'n':
         return Word("null");
+      case 'N':
+        return Word("NaN");
+      case 'I':
+        return Word("Infinity");
       case '{':
       case '[':
         return Enter();
@@ -138,7 +142,10 @@ class Skipper {
   }
 
   bool Number() {
-    if (peek() == '-') ++at_;
+    if (peek() == '-') {
+      ++at_;
+      if (peek() == 'I') return Word("Infinity");
+    }
     if (peek() == '0') {
       ++at_;
     } else if (!Digits()) {

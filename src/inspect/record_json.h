@@ -1,5 +1,6 @@
 // JSON values inside a text, found and checked without building anything (RFC 8259, at most 1,024
-// levels). What inspect calls a valid value is what these accept.
+// levels; NaN, Infinity and -Infinity are numbers, as in Python). What inspect calls a valid value
+// is what these accept.
 //
 //   std::size_t at = SkipJsonSpace(text, 0);
 //   const std::size_t start = at;

@@ -39,6 +39,7 @@ void NdjsonRecords::Add(const NdjsonSummary& part, std::uint64_t offset, NdjsonS
   sum->records += part.records;
   sum->malformed += part.malformed;
   sum->non_object += part.non_object;
+  sum->non_finite += part.non_finite;
   AddFaults(part.faults, offset, &sum->faults);
 }
 

@@ -4,11 +4,11 @@
 //   std::uint64_t next = 0;
 //   reader.ReadJson(0, 2, 1 << 20, &next);  // [{"name":"Ann","age":31},{"name":"Bo","age":null}]
 //
-// JSON records are copied byte for byte. In CSV, deb822 and logs a value is a number or boolean if
-// the description says so of its field and the value reads as one; leading zeros and 16 and more
-// digits stay strings; an empty cell of such a field is null; absent fields are left out.
-// Where the description saw numbers beside strings, 95 % of the first 100 records decide.
-// Ownership: the reader looks into `text`, which must outlive it.
+// JSON objects are copied byte for byte; of any other JSON value the row is {"value": …}. In CSV,
+// deb822 and logs a value is a number or boolean if the description says so of its field and the
+// value reads as one; leading zeros and 16 and more digits stay strings; an empty cell of such a
+// field is null; absent fields are left out. Where the description saw numbers beside strings, 95 %
+// of the first 100 records decide. Ownership: the reader looks into `text`, which must outlive it.
 // Thread-safety: const methods may be called from many threads.
 
 #ifndef DOSSIER_INSPECT_RECORD_READER_H_

@@ -1,5 +1,6 @@
 #include "inspect/record_row.h"
 
+#include <iterator>
 #include <unordered_map>
 
 #include "base/text.h"
@@ -20,7 +21,13 @@ using Cells = std::vector<std::pair<std::string, std::string>>;
 
 class JsonRows final : public RowWriter {
  public:
-  void Append(std::string_view record, std::string* out) const override { out->append(record); }
+  void Append(std::string_view record, std::string* out) const override {
+    if (record.starts_with('{')) {
+      out->append(record);
+      return;
+    }
+    fmt::format_to(std::back_inserter(*out), "{{\"{}\":{}}}", kRowValue, record);
+  }
 };
 
 std::string_view BooleanText(std::string_view cell) {

@@ -46,7 +46,9 @@ class ElementSplitter final : public RecordSplitter {
   bool Next(std::size_t* position, ByteRange* record) const override {
     std::size_t at = SkipJsonSpace(text_, *position);
     record->begin = at;
-    const bool valid = SkipJsonValue(text_, &at);
+    // A number at the end of the text may have lost digits.
+    const bool valid = SkipJsonValue(text_, &at) &&
+                       (at < text_.size() || text_[at - 1] < '0' || text_[at - 1] > '9');
     record->end = at;
     // The comma belongs to the element in front of it: so a walk may start at any element.
     at = SkipJsonSpace(text_, at);

@@ -109,6 +109,7 @@ Status TakeNdjson(const Scan& scan, const NdjsonScan& found) {
   out.records = RecordSummary{.records = found.summary.records,
                               .malformed = found.summary.malformed,
                               .non_object = found.summary.non_object,
+                              .non_finite = found.summary.non_finite,
                               .exactness = scan.exactness()};
   SetFields(scan, found.fields);
   SetCapture(scan, found.sample);
@@ -142,9 +143,13 @@ void TakeJson(const Scan& scan, const JsonScan& found) {
     const bool whole = summary.fault == JsonFault::kNone && scan.complete;
     out.records = RecordSummary{.records = summary.elements,
                                 .non_object = summary.non_object,
+                                .non_finite = summary.non_finite,
                                 .exactness = whole ? Exactness::kExact : Exactness::kBound};
   }
-  SetFields(scan, found.fields);
+  // A document that is one string or number has no rows, so no fields.
+  const bool container =
+      summary.first_kind == JsonKind::kObject || summary.first_kind == JsonKind::kArray;
+  if (container) SetFields(scan, found.fields);
   SetCapture(scan, found.sample);
 }
 
@@ -163,6 +168,7 @@ void TakeSequence(const Scan& scan, const JsonScan& found, Format format) {
   out.certain = true;
   out.records = RecordSummary{.records = found.summary.values,
                               .non_object = found.summary.root_non_object,
+                              .non_finite = found.summary.non_finite,
                               .exactness = scan.exactness()};
   SetFields(scan, found.fields);
   SetCapture(scan, found.sample);

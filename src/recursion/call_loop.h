@@ -34,6 +34,9 @@ struct Metadata {
   std::string doc_count, total_chars, doc_sizes, hint, passages;
   std::string access;  // small models: which name holds the data, in one or two sentences
   std::vector<std::string> hint_values;  // for the grounding gate
+  // By the field's name as the hint shows it, over all documents: the distinct values of the first
+  // records, for fields that have few (numbers and booleans as text), and the names of the types.
+  std::map<std::string, std::vector<std::string>> field_values, field_types;
   std::uint64_t characters = 0;
 };
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "base/cancel_fd.h"
@@ -264,13 +266,42 @@ class Loader {
   }
 
   void MakeNamesUnique() {
-    std::map<std::string, int> seen;
     for (const auto& entry : entries_) {
       std::string& name = entry->document.name;
       if (name.empty() && entries_.size() > 1) name = "text";
-      const int count = ++seen[name];
-      if (count > 1) name += fmt::format("#{}", count);
     }
+    while (LengthenEqualNames()) {
+    }
+    std::set<std::string> taken;
+    for (const auto& entry : entries_) {
+      std::string& name = entry->document.name;
+      const std::string base = name;
+      for (int copy = 2; !taken.insert(name).second; ++copy) {
+        name = fmt::format("{}#{}", base, copy);
+      }
+    }
+  }
+
+  // Gives names that different files share one more folder; whether any got longer.
+  bool LengthenEqualNames() {
+    std::map<std::string, std::set<std::string>> paths;
+    for (const auto& entry : entries_) paths[entry->document.name].insert(entry->document.path);
+    bool changed = false;
+    for (const auto& entry : entries_) {
+      std::string& name = entry->document.name;
+      if (paths[name].size() < 2) continue;
+      std::string longer = WithFolder(entry->document.path, name);
+      changed = changed || longer != name;
+      name = std::move(longer);
+    }
+    return changed;
+  }
+
+  // jan/sales.csv beside feb/sales.csv: `name`, which ends `path`, with one more folder of it.
+  static std::string WithFolder(std::string_view path, const std::string& name) {
+    if (!path.ends_with("/" + name)) return name;
+    const std::string folder = BaseName(std::string(path.substr(0, path.size() - name.size() - 1)));
+    return folder.empty() || folder == "." || folder == ".." ? name : folder + "/" + name;
   }
 
   const ContextOptions& options_;

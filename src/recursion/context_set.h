@@ -48,7 +48,9 @@ struct StoredText {
 };
 
 struct ContextDocument {
-  std::string name;  // unique within the set; base name, or the path below the folder
+  // Unique within the set: the base name, with its folder where that is needed to tell two apart,
+  // or the path below the folder given.
+  std::string name;
   std::string path;
   inspect::Description description;
   std::vector<std::string> warnings;  // as StoredText::changed, if that was seen at once

@@ -59,7 +59,15 @@ TEST_F(ContextSetTest, DocumentsAreSortedByNameBytewise) {  // REC-6
 TEST_F(ContextSetTest, EqualNamesAreToldApart) {
   const auto set = Load({{.path = Write("x/a.txt", "one\n")}, {.path = Write("y/a.txt", "two\n")}});
   ASSERT_THAT(set, Succeeds());
-  EXPECT_THAT(Names(**set), ElementsAre("a.txt", "a.txt#2"));
+  EXPECT_THAT(Names(**set), ElementsAre("x/a.txt", "y/a.txt"));  // FLT-21
+  const auto deep =
+      Load({{.path = Write("p/x/a.txt", "one\n")}, {.path = Write("q/x/a.txt", "two\n")}});
+  ASSERT_THAT(deep, Succeeds());
+  EXPECT_THAT(Names(**deep), ElementsAre("p/x/a.txt", "q/x/a.txt"));
+  const auto twice =
+      Load({{.path = Write("x/a.txt", "one\n")}, {.path = Write("x/a.txt", "one\n")}});
+  ASSERT_THAT(twice, Succeeds());
+  EXPECT_THAT(Names(**twice), ElementsAre("a.txt", "a.txt#2"));
 }
 
 TEST_F(ContextSetTest, OtherEncodingsAreStoredAsUtf8) {

@@ -25,6 +25,8 @@
 //                                                         raw_out) first next count
 // records_info  -                                         count (null: no records) format
 //                                                         fields: [{shown path types …}]
+//                                                         skipped: {count reasons}, non_finite
+//                                                         where these are not 0
 // record_span   from to                                   at len
 // locate        byte                                      char line
 // char_to_byte  chars: [...]                              bytes: [...]

@@ -1,5 +1,8 @@
 #include "recursion/metadata.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/text.h"
 #include "inspect/hint.h"
 
@@ -26,6 +29,27 @@ void AddExamples(const inspect::Description& description, std::vector<std::strin
     if (!field.example.empty()) values->push_back(field.example);
     values->insert(values->end(), field.values.begin(), field.values.end());
   }
+}
+
+void AddOnce(std::string_view item, std::vector<std::string>* list) {
+  if (std::find(list->begin(), list->end(), item) == list->end()) list->emplace_back(item);
+}
+
+// A field of many values in one of the documents has no list of values.
+void AddFieldTables(const ContextSet& context, Metadata* metadata) {
+  std::set<std::string> many;
+  for (const ContextDocument& document : context.documents()) {
+    for (const inspect::Field& field : document.description.fields) {
+      for (const inspect::FieldType type : field.types.List()) {
+        AddOnce(inspect::TypeName(type), &metadata->field_types[field.shown]);
+      }
+      if (field.values.empty() && !field.example.empty()) many.insert(field.shown);
+      for (const std::string& value : field.values) {
+        AddOnce(value, &metadata->field_values[field.shown]);
+      }
+    }
+  }
+  for (const std::string& field : many) metadata->field_values.erase(field);
 }
 
 bool IsPlainName(std::string_view name) {
@@ -57,6 +81,71 @@ std::string OnlyTextField(const inspect::Description& description) {
   return text && IsPlainName(text->shown) ? text->shown : std::string();
 }
 
+// The documents that hold records.
+std::vector<std::size_t> TablesOf(const std::vector<ContextDocument>& documents) {
+  std::vector<std::size_t> tables;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const inspect::Description& description = documents[i].description;
+    const bool rows = description.records && description.records->records > 0;
+    if (inspect::HasRecords(description.format) && rows) tables.push_back(i);
+  }
+  return tables;
+}
+
+// How code names a document. The text stands outside the data fence, so it is a name or a number.
+std::string KeyOf(const std::vector<ContextDocument>& documents, std::size_t index) {
+  const std::string& name = documents[index].name;
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return c == '/' || IsPlainName(std::string_view(&c, 1));
+  });
+  return plain && !name.empty() && name.size() <= 80 ? fmt::format("\"{}\"", name)
+                                                     : std::to_string(index);
+}
+
+// A field that two tables share, which is what most questions over both join by; else a blank.
+std::string SharedField(const inspect::Description& one, const inspect::Description& other) {
+  for (const inspect::Field& field : one.fields) {
+    const bool shared = std::any_of(
+        other.fields.begin(), other.fields.end(),
+        [&field](const inspect::Field& candidate) { return candidate.shown == field.shown; });
+    if (shared && IsPlainName(field.shown)) return field.shown;
+  }
+  return "<shared field>";
+}
+
+std::string_view TableAccess(const std::vector<ContextDocument>& documents,
+                             const std::vector<std::size_t>& tables) {
+  if (tables.size() == 1) return "access_table";
+  const bool same = std::all_of(tables.begin(), tables.end(), [&](std::size_t table) {
+    return inspect::HaveSameFields(documents[table].description, documents[tables[0]].description);
+  });
+  return same ? "access_shards" : "access_tables";
+}
+
+// Of the first two tables the smaller one is looked up in, the larger one is gone through.
+std::map<std::string, std::string> TableValues(std::string_view name,
+                                               const std::vector<ContextDocument>& documents,
+                                               const std::vector<std::size_t>& tables) {
+  std::uint64_t rows = 0;
+  for (const std::size_t table : tables) rows += documents[table].description.records->records;
+  std::size_t small = tables[0], large = tables.size() > 1 ? tables[1] : tables[0];
+  if (documents[small].description.records->records >
+      documents[large].description.records->records) {
+    std::swap(small, large);
+  }
+  std::map<std::string, std::string> values = {{"count", GroupDigits(rows)},
+                                               {"files", GroupDigits(documents.size())}};
+  if (name != "access_table") values["small"] = KeyOf(documents, small);
+  if (name != "access_shards") values["large"] = KeyOf(documents, large);
+  if (name == "access_table") {
+    values["text"] = KeyOf(documents, tables[0] == 0 ? documents.size() - 1 : 0);
+  }
+  if (name == "access_tables") {
+    values["key"] = SharedField(documents[small].description, documents[large].description);
+  }
+  return values;
+}
+
 // Which name holds the data: small models do not work it out from a list of what there is.
 std::string AccessText(const RunState& run) {
   const auto& documents = run.request.context->documents();
@@ -75,17 +164,12 @@ std::string AccessText(const RunState& run) {
       values["chars"] = GroupDigits(description.counts.chars);
       values["lines"] = GroupDigits(description.counts.lines);
     }
+  } else if (const auto tables = TablesOf(documents); !tables.empty()) {
+    name = TableAccess(documents, tables);
+    values = TableValues(name, documents, tables);
   } else {
-    const bool all_records =
-        std::all_of(documents.begin(), documents.end(), [](const ContextDocument& document) {
-          return inspect::HasRecords(document.description.format);
-        });
-    name = all_records ? "access_records" : "access_files";
-    std::uint64_t records = 0;
-    for (const ContextDocument& document : documents) {
-      if (document.description.records) records += document.description.records->records;
-    }
-    values["count"] = GroupDigits(all_records ? records : documents.size());
+    name = "access_files";
+    values["count"] = GroupDigits(documents.size());
   }
   const auto text = run.prompts.Text(name, values, run.boundary);
   return text ? std::string(TrimSpace(*text)) : std::string();
@@ -105,6 +189,8 @@ Metadata MakeMetadata(const RunState& run) {
   std::vector<inspect::Description> descriptions;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     descriptions.push_back(documents[i].description);
+    // Code finds one of several by this name.
+    if (documents.size() > 1) descriptions.back().name = documents[i].name;
     // The field table says all of it in fewer tokens, and examples leak (small-models 9).
     if (run.small() && !descriptions.back().fields.empty()) descriptions.back().sample.clear();
     AddExamples(documents[i].description, &metadata.hint_values);
@@ -116,6 +202,7 @@ Metadata MakeMetadata(const RunState& run) {
     metadata.doc_sizes +=
         fmt::format("… and {} more\n", GroupDigits(documents.size() - kDocumentsListed));
   }
+  AddFieldTables(context, &metadata);
   metadata.access = AccessText(run);
   const inspect::HintOptions options{.profile = run.small() ? inspect::HintProfile::kSmall
                                                             : inspect::HintProfile::kLarge};

@@ -35,6 +35,9 @@ constexpr Names kTemplates[] = {
     {"access_records", "access_records.md", "access_records.md", "access_records.md"},
     {"access_texts", "access_texts.md", "access_texts.md", "access_texts.md"},
     {"access_text", "access_text.md", "access_text.md", "access_text.md"},
+    {"access_tables", "access_tables.md", "access_tables.md", "access_tables.md"},
+    {"access_shards", "access_shards.md", "access_shards.md", "access_shards.md"},
+    {"access_table", "access_table.md", "access_table.md", "access_table.md"},
     {"access_files", "access_files.md", "access_files.md", "access_files.md"},
 };
 

@@ -59,6 +59,22 @@ Json FieldJson(const inspect::Field& field) {
           {"sampled", field.sampled}};
 }
 
+// What stands where a row should be and is none: how often, and why for the first few.
+Json SkippedJson(const inspect::Description& description) {
+  std::uint64_t count = description.records ? description.records->malformed : 0;
+  std::string reasons;
+  for (const inspect::Note& note : description.notes) {
+    if (note.code == "malformed") {
+      reasons = note.text.substr(note.text.find(": ") + 2);
+    } else if (note.code == "broken" || note.code == "too-deep") {
+      ++count;
+      reasons = fmt::format("line {}: {}; what stands behind it is not read",
+                            GroupDigits(note.line.value_or(1)), note.text);
+    }
+  }
+  return {{"count", count}, {"reasons", reasons}};
+}
+
 Result<std::pair<std::uint64_t, std::uint64_t>> FromTo(const Arguments& arguments) {
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t from, arguments.Whole("from"));
   DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t to, arguments.Whole("to"));
@@ -223,9 +239,16 @@ Result<Json> ServedDocument::RecordsInfo(const ServedCall& call) {
   for (const inspect::Field& field : document_.description.fields) {
     if (reader) fields.push_back(FieldJson(field));
   }
-  return Json{{"count", reader ? Json((*reader)->count()) : Json(nullptr)},
-              {"format", FormatName(document_.description.format)},
-              {"fields", std::move(fields)}};
+  const auto& records = document_.description.records;
+  JsonObject info = {{"count", reader ? Json((*reader)->count()) : Json(nullptr)},
+                     {"format", FormatName(document_.description.format)},
+                     {"fields", std::move(fields)}};
+  if (Json skipped = SkippedJson(document_.description);
+      FindInt(skipped, "count").value_or(0) > 0) {
+    info["skipped"] = std::move(skipped);
+  }
+  if (records && records->non_finite > 0) info["non_finite"] = records->non_finite;
+  return Json(std::move(info));
 }
 
 Result<Json> ServedDocument::RecordSpan(const ServedCall& call) {

@@ -28,6 +28,7 @@ class Text:
     text: str
     meta: dict[str, Any] | None = None
     plain: bool = False
+    skipped: dict[str, Any] | None = None  # as the host tells of rows that are none
 
     def __post_init__(self) -> None:
         self.data = self.text.encode()
@@ -47,7 +48,7 @@ class Text:
             except ValueError:
                 return []
             rows.append((at, length, value))
-        return rows if all(isinstance(row[2], dict) for row in rows) else []
+        return [(at, n, row if isinstance(row, dict) else {"value": row}) for at, n, row in rows]
 
 
 class BridgeError(Exception):
@@ -241,7 +242,7 @@ class FakeHost:
         for _, _, row in source.rows:
             _collect(row, "", names)
         fields = [{"shown": name, "path": name.split("."), "types": []} for name in names]
-        return {"count": len(source.rows), "format": "ndjson" if source.rows else None,
+        return {"count": len(source.rows) or None, "skipped": source.skipped, "format": "ndjson" if source.rows else None,
                 "fields": fields}, b""
 
     def do_record_span(self, args: dict[str, Any], raw: bytes) -> tuple[Any, bytes]:

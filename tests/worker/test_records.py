@@ -94,8 +94,11 @@ class RecordsTest(WorkerTest):
     def test_several_files_follow_each_other(self) -> None:
         self.start([Text("b.ndjson", ndjson(ROWS[5:])), Text("a.ndjson", ndjson(ROWS[:5])),
                     Text("c.txt", "no rows here\n")])
-        self.assertEqual(self.value("list(records)"), ROWS)
+        named = [{**row, "_file": "a.ndjson" if row["id"] < 5 else "b.ndjson"} for row in ROWS]
+        self.assertEqual(self.value("list(records)"), named)  # FLT-21
         self.assertEqual(self.value("[records[4]['id'], records[5]['id']]"), [4, 5])
+        self.assertEqual(self.value("records[5]['_file'], 'tag' in records.fields"),
+                         ("b.ndjson", True))
 
     def test_slices_cross_by_offset(self) -> None:  # REC-19
         self.run_block("llm_query('q', context=records[1:3])")
@@ -133,11 +136,39 @@ class RecordsTest(WorkerTest):
         self.start([Text("big.ndjson", ndjson(rows))])
         self.assertEqual(self.value("sum(r['n'] for r in records)"), sum(range(5000)))
         store = self.runtime._session._world.records()._store
-        self.assertLessEqual(store._cached, 33 << 20)
+        self.assertLessEqual(store._cache.bytes, 33 << 20)
         self.assertEqual(self.value("[records[i]['n'] for i in (4999, 0, 2500, 63, 64)]"),
                          [4999, 0, 2500, 63, 64])
         self.assertEqual(self.value("[r['n'] for r in records[2495:2505]]"),
                          list(range(2495, 2505)))
+
+    def test_rows_of_any_json_type(self) -> None:  # FLT-19
+        self.start([Text("m.ndjson", 'null\n5\n{"a": 1}\n[1, 2]\n"x"\ntrue\n')])
+        self.assertEqual(self.value("len(records)"), 6)
+        self.assertEqual(self.value("[r.get('value') for r in records]"),
+                         [None, 5, None, [1, 2], "x", True])
+        self.assertEqual(self.value("[r['a'] for r in records]"), [None, None, 1, None, None, None])
+        self.assertEqual(self.value("sorted(records.fields)"), ["a", "value"])
+
+    def test_values_that_python_reads_only_with_patience(self) -> None:  # FLT-20
+        deep = "[" * 1010 + "]" * 1010
+        self.start([Text("h.ndjson", f'{{"n": 1}}\n{{"n": {10 ** 30}}}\n')])
+        self.assertEqual(self.value("records[1]['n']"), 10 ** 30)
+        records = self.runtime._session._world.records()
+        from dossier_records import Row, _parse
+        self.assertEqual(len(_parse(f'[{{"n": {deep}}}]'.encode(), Row)), 1)
+        self.assertEqual(_parse(b'[{"n": ' + b"7" * 5000 + b"}]", Row)[0]["n"], "7" * 5000)
+        self.assertEqual(len(records), 2)
+
+    def test_rows_that_could_not_be_read_are_counted_and_told_once(self) -> None:  # FLT-20
+        skipped = {"count": 2, "reasons": "line 3: not a number; line 7: unexpected end"}
+        self.start([Text("h.ndjson", '{"n": 1}\n{"n": 2}\n', skipped=skipped)])
+        result = self.run_block("print(len(records), records.skipped, records.skipped.reasons)")
+        self.assertEqual(self.host.output,
+                         "2 2 ['h.ndjson: line 3: not a number; line 7: unexpected end']\n")
+        self.assertEqual(result["notes"], ["2 of 4 rows could not be read: line 3: not a number; "
+                                           "line 7: unexpected end."])
+        self.assertEqual(self.run_block("print(len(records))")["notes"], [])
 
     def test_random_access_agrees_with_a_plain_list(self) -> None:
         rng = random.Random(5)

@@ -16,6 +16,16 @@ from dossier_loader import when_imported
 from dossier_text import ContextFile, Source
 
 
+def find_sources(sources: Sequence[Source], path: str) -> list[Source]:
+    """The documents that a name or path may mean: one, none, or all of the same base name."""
+    path = path.removeprefix("./")
+    for source in sources:
+        if source.name == path or path.endswith("/" + source.name):
+            return [source]
+    base = path.rsplit("/", 1)[-1]
+    return [source for source in sources if base and source.name.rsplit("/", 1)[-1] == base]
+
+
 class Files:
     """The context's documents as files. `install` changes builtins, io, os; `remove` undoes it."""
 
@@ -36,14 +46,7 @@ class Files:
             path = os.fspath(path)
         except TypeError:
             return None
-        if not isinstance(path, str) or not path:
-            return None
-        path = path.removeprefix("./")
-        for source in self._sources:
-            if source.name == path or path.endswith("/" + source.name):
-                return source
-        base = path.rsplit("/", 1)[-1]
-        named = [source for source in self._sources if source.name.rsplit("/", 1)[-1] == base]
+        named = find_sources(self._sources, path) if isinstance(path, str) else []
         return named[0] if len(named) == 1 else None
 
     def _stand_in(self, file: Any, mode: str) -> Source | None:

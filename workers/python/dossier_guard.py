@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dossier_code import Parsed, used_names
 
 DATA_NAMES = ("records", "context", "doc")
-_SOURCES = {*DATA_NAMES, "open", "llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched",
+_SOURCES = {*DATA_NAMES, "contexts", "open", "llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched",
             "map_llm", "memory_search", "memory_get", "Path", "pathlib", "contextMeta", "history",
             "sql", "os", "glob", "globals", "eval", "exec"}
 # Calls that turn a literal into data, by the last part of their name.

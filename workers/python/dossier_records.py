@@ -3,17 +3,20 @@
     biggest = max(records, key=lambda r: r["size"])
     names = [r["user.name"] for r in records[:10]]
 
-A row is a dict. A field that only other rows have is None; a field that no row has is a KeyError
-that names the nearest ones. Rows are cached up to about 32 MiB, so changes made to rows of a larger
+A row is a dict; a JSON value that is no object is the row {"value": …}. A field that only other rows
+have is None; a field that no row has is a KeyError that names the nearest ones. With several files
+the rows of all follow each other, and each names its file: r["_file"]. What stands in a file where a
+row should be and is none is counted: records.skipped, records.skipped.reasons. Rows are cached up to about 32 MiB, so changes made to rows of a larger
 context are lost: keep changed rows in a list of your own.
 """
 
 import difflib
 import json
+import sys
 import threading
 from bisect import bisect_right, insort
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from dossier_bridge import Span, ask
@@ -25,6 +28,10 @@ _SHOWN_ROWS = 20         # a slice that is printed shows its rows up to here
 _NEAR_ROWS = 64          # fetched around a row that is asked for by index
 _CACHE_BYTES = 32 << 20
 _PARSED_FACTOR = 6       # Python objects for one byte of JSON, measured over logs and CSV
+
+_FILE = "_file"
+_FILES_TOLD = 5          # files with rows that could not be read that are told of one by one
+_DEEPEST = 1100          # levels of a row, and some; the host takes no more
 
 _loads = json.loads
 
@@ -74,7 +81,7 @@ class Fields:
 class Row(dict):
     """One record. `r["user.id"]` and `r["user"]["id"]` are the same; `r.user` works too."""
 
-    _fields = Fields()  # of the session; one worker process has one
+    _fields = Fields()  # of all files; the rows of one file are of a subclass
 
     def __missing__(self, key: Any) -> Any:
         if isinstance(key, str):
@@ -82,9 +89,9 @@ class Row(dict):
                 found, value = _walk(self, key)
                 if found:
                     return value
-            if Row._fields.knows(key):
+            if self._fields.knows(key):
                 return None
-        raise Row._fields.error(key)
+        raise self._fields.error(key)
 
     def get(self, key: Any, default: Any = None) -> Any:
         if dict.__contains__(self, key):
@@ -141,18 +148,84 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     return list(dict.fromkeys(folded[hit] for hit in hits))[:count]
 
 
-class RowStore:
-    """Rows of all record contexts, one after the other. Thread-safe."""
+def _parse(data: bytes, row_class: type[Row]) -> list[Row]:
+    try:
+        return _loads(data, object_hook=row_class)
+    except (ValueError, RecursionError):
+        return _parse_patiently(data, row_class)
 
-    def __init__(self, sources: Sequence[tuple[Source, int]]) -> None:
-        self.sources = list(sources)
+
+def _parse_patiently(data: bytes, row_class: type[Row]) -> list[Row]:
+    """With more levels than Python's code may use, and numbers of more digits than int() takes."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + _DEEPEST)
+    try:
+        return _loads(data, object_hook=row_class, parse_int=_whole)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _whole(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:  # thousands of digits: exact as text
+        return digits
+
+
+class SkippedRows(int):
+    """How many rows could not be read; `reasons` has a text for each file that has such."""
+
+    reasons: list[str]
+
+    @classmethod
+    def of(cls, infos: Iterable[tuple[Source, dict[str, Any]]]) -> "SkippedRows":
+        found = [(source, info) for source, info in infos if _skipped(info)["count"]]
+        skipped = cls(sum(_skipped(info)["count"] for _, info in found))
+        skipped.reasons = [f"{source.name}: {_skipped(info)['reasons']}" for source, info in found]
+        return skipped
+
+
+def _skipped(info: dict[str, Any]) -> dict[str, Any]:
+    return info.get("skipped") or {"count": 0, "reasons": ""}
+
+
+class RowCache:
+    """The batches of rows that were read last, of all stores together."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._batches: OrderedDict[tuple["RowStore", int], tuple[list[Row], int]] = OrderedDict()
+        self.bytes = 0
+
+    def get(self, store: "RowStore", first: int) -> list[Row]:
+        self._batches.move_to_end((store, first))
+        return self._batches[store, first][0]
+
+    def keep(self, store: "RowStore", first: int, rows: list[Row], cost: int) -> None:
+        self._batches[store, first] = (rows, cost)
+        self.bytes += cost
+        while self.bytes > _CACHE_BYTES and len(self._batches) > 1:
+            (owner, old), (_, freed) = self._batches.popitem(last=False)
+            owner.forget(old)
+            self.bytes -= freed
+
+
+class RowStore:
+    """Rows of record contexts, one after the other. Thread-safe."""
+
+    def __init__(self, infos: Sequence[tuple[Source, dict[str, Any]]], row_class: type[Row],
+                 cache: RowCache, named: bool) -> None:
+        """Rows of several files are `named`: they tell which file they are of."""
+        self.sources = [(source, info["count"]) for source, info in infos]
+        self.row_class = row_class
+        self.skipped = SkippedRows.of(infos)
+        self.non_finite = {source.index for source, info in infos if info.get("non_finite")}
+        self._cache = cache
+        self._named = named
         self._bases = [0]
         for _, count in self.sources:
             self._bases.append(self._bases[-1] + count)
         self._starts: list[int] = []  # first row of each cached batch, sorted; batches are disjoint
-        self._batches: OrderedDict[int, tuple[list[Row], int]] = OrderedDict()
-        self._cached = 0
-        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return self._bases[-1]
@@ -185,15 +258,14 @@ class RowStore:
         return spans
 
     def _batch(self, index: int, near: bool) -> tuple[int, list[Row]]:
-        with self._lock:
+        with self._cache.lock:
             place = bisect_right(self._starts, index) - 1
             previous_end = 0
             if place >= 0:
                 first = self._starts[place]
-                rows = self._batches[first][0]
+                rows = self._cache.get(self, first)
                 previous_end = first + len(rows)
                 if index < previous_end:
-                    self._batches.move_to_end(first)
                     return first, rows
             following = self._starts[place + 1] if place + 1 < len(self._starts) else len(self)
             return self._fetch(index, previous_end, following, near)
@@ -208,26 +280,27 @@ class RowStore:
             "max_records": min(most, _NEAR_ROWS if near else _BATCH_ROWS),
             "max_bytes": _BATCH_BYTES})
         offset, length = value["rows"]["blob"]
-        rows = _loads(raw[offset:offset + length], object_hook=Row)[:most]
+        rows = _parse(raw[offset:offset + length], self.row_class)[:most]
         if first + len(rows) <= index:
             if near and first < index:  # large rows before it filled the batch
                 return self._fetch(index, index, high, near)
             raise IndexError(f"record {index} could not be read")
-        self._keep(first, rows, length * _PARSED_FACTOR)
+        if self._named:
+            for row in rows:
+                row.setdefault(_FILE, source.name)
+        insort(self._starts, first)
+        self._cache.keep(self, first, rows, length * _PARSED_FACTOR)
         return first, rows
 
-    def _keep(self, first: int, rows: list[Row], cost: int) -> None:
-        self._batches[first] = (rows, cost)
-        insort(self._starts, first)
-        self._cached += cost
-        while self._cached > _CACHE_BYTES and len(self._batches) > 1:
-            old, (_, freed) = self._batches.popitem(last=False)
-            self._starts.remove(old)
-            self._cached -= freed
+    def forget(self, first: int) -> None:
+        self._starts.remove(first)
 
 
 class DocumentRows:
     """A folder of plain documents as rows: name, text, chars, lines."""
+
+    row_class = Row
+    skipped = SkippedRows.of(())
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self.sources = [(source, 1) for source in sources]
@@ -312,7 +385,7 @@ class Records(Sequence):
     def __repr__(self) -> str:
         if len(self) <= _SHOWN_ROWS:
             return repr(list(self))
-        return f"<records: {len(self):,} rows; fields: {Row._fields.listing()}>"
+        return f"<records: {len(self):,} rows; fields: {self._fields.listing()}>"
 
     def __add__(self, other: Iterable[Any]) -> list[Any]:
         return list(self) + list(other)
@@ -346,7 +419,8 @@ class Records(Sequence):
 
     def _dossier_ranges(self) -> list[tuple[Source, int, int]] | None:
         """The same as (context, first, behind the last) by record; None for other steps."""
-        if self._indexes.step != 1 or not isinstance(self._store, RowStore):
+        if self._indexes.step != 1 or not isinstance(self._store, RowStore) \
+                or self._store.non_finite:  # the host's own reader of rows takes no NaN
             return None
         ranges, start = [], self._indexes.start
         while start < self._indexes.stop:
@@ -357,8 +431,17 @@ class Records(Sequence):
         return ranges
 
     @property
+    def skipped(self) -> SkippedRows:
+        """How many rows of the files could not be read; `.reasons` says why."""
+        return self._store.skipped
+
+    @property
+    def _fields(self) -> Fields:
+        return self._store.row_class._fields
+
+    @property
     def fields(self) -> list[str]:
-        return list(Row._fields.shown)
+        return list(self._fields.shown)
 
     columns = fields
 
@@ -369,23 +452,72 @@ class Records(Sequence):
         return list(self[:count])
 
 
-def make_records(sources: Sequence[Source]) -> Records | None:
-    """`records` for these contexts; None for one text without records. Sets the known fields."""
-    infos = [(source, _info(source)) for source in sources]
-    rows = [(source, info["count"]) for source, info in infos if info and info["count"]]
-    if rows:
-        names = [field["shown"] for _, info in infos if info for field in info.get("fields", [])]
-        Row._fields = Fields(names)
-        records = Records(RowStore(rows))
-        Row._fields.learn(name for row in records[:50] for name in row)
-        return records
-    if len(sources) > 1:
-        Row._fields = Fields(["name", "text", "chars", "lines"])
-        return Records(DocumentRows(sources))
-    return None
+class Tables:
+    """The rows of the contexts: of all together, and of each. Made when they are asked for."""
+
+    def __init__(self, sources: Sequence[Source], note: Callable[[str], None]) -> None:
+        """`note` is told once of each file with rows that could not be read."""
+        self._sources = sources
+        self._note = note
+        self._cache = RowCache()
+        self._infos: dict[int, dict[str, Any] | None] = {}
+        self._own: dict[int, Records] = {}
+        self._told = 0
+
+    def all(self) -> Records | None:
+        """`records`; None for one text without records. Sets the known fields."""
+        infos = [(source, info) for source in self._sources
+                 if (info := self._info(source)) is not None]
+        several = len(self._sources) > 1
+        if infos and (not several or any(info["count"] for _, info in infos)):
+            Row._fields = _fields_of(infos)
+            records = Records(RowStore(infos, Row, self._cache, named=several))
+            Row._fields.learn(name for row in records[:50] for name in row)
+            if several:
+                Row._fields.learn([_FILE])
+            return records
+        if several:
+            Row._fields = Fields(["name", "text", "chars", "lines"])
+            return Records(DocumentRows(self._sources))
+        return None
+
+    def of(self, source: Source) -> Records | None:
+        """The rows of one file, which know its fields alone; None if it has no records."""
+        info = self._info(source)
+        if info is not None and source.index not in self._own:
+            own = type("Row", (Row,), {"_fields": _fields_of([(source, info)])})
+            records = Records(RowStore([(source, info)], own, self._cache, named=False))
+            own._fields.learn(name for row in records[:50] for name in row)
+            self._own[source.index] = records
+        return self._own.get(source.index)
+
+    def _info(self, source: Source) -> dict[str, Any] | None:
+        """What the host knows of the records of a file that has such."""
+        if source.index not in self._infos:
+            info = _ask_info(source)
+            self._infos[source.index] = info if info and info["count"] is not None else None
+            self._tell(source, self._infos[source.index])
+        return self._infos[source.index]
+
+    def _tell(self, source: Source, info: dict[str, Any] | None) -> None:
+        skipped = _skipped(info or {})
+        if info is None or not skipped["count"]:
+            return
+        self._told += 1
+        if self._told == _FILES_TOLD + 1:
+            self._note("Rows of more files could not be read: records.skipped.reasons lists them.")
+        if self._told > _FILES_TOLD:
+            return
+        place = f" of {source.name!r}" if len(self._sources) > 1 else ""
+        self._note(f"{skipped['count']:,} of {info['count'] + skipped['count']:,} rows{place} "
+                   f"could not be read: {skipped['reasons']}.")
 
 
-def _info(source: Source) -> dict[str, Any] | None:
+def _fields_of(infos: Iterable[tuple[Source, dict[str, Any]]]) -> Fields:
+    return Fields(field["shown"] for _, info in infos for field in info.get("fields", []))
+
+
+def _ask_info(source: Source) -> dict[str, Any] | None:
     try:
         return ask("records_info", {"ctx": source.index})[0]
     except (ValueError, RuntimeError):

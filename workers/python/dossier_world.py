@@ -1,4 +1,4 @@
-"""The names that code finds: records, context, doc, contextMeta, history, budget, SHOW_VARS, tools.
+"""The names that code finds: records, context, contexts, doc, contextMeta, history, budget, SHOW_VARS, tools.
 
 `context` and `records` are made when a block first names them: building the text of a large context
 costs its size again, reading the record index asks the host.
@@ -17,11 +17,12 @@ from dossier_answers import Answers
 from dossier_bridge import LLMError, Parts, blob, call
 from dossier_calls import Caller, make_calls
 from dossier_code import Parsed
+from dossier_contexts import Contexts
 from dossier_doc import Doc
 from dossier_history import History
 from dossier_labels import make_map
 from dossier_memory import make_memory
-from dossier_records import Records, make_records
+from dossier_records import Records, Tables
 from dossier_show import is_variable, list_variables, variable_names
 from dossier_text import Source
 
@@ -83,6 +84,7 @@ class World:
         self._note = note
         self._string_max: int = features.get("context_string_max") or _STRING_MAX
         self._pending = set(_LAZY)
+        self._tables = Tables(self.sources, note)
         self.functions: dict[str, Callable[..., Any]] = {}
         self.data: dict[str, Any] = {}
         self.answers = Answers(namespace, self.variable_names, features)
@@ -106,7 +108,7 @@ class World:
         if name not in self._pending:
             return
         self._pending.discard(name)
-        value = self._make_context() if name == "context" else make_records(self.sources)
+        value = self._make_context() if name == "context" else self._tables.all()
         if value is not None:
             self.data[name] = value
             self.namespace[name] = value
@@ -160,6 +162,11 @@ class World:
         self.functions |= {f.__name__: f for f in self._helpers()}
         self.functions |= {tool["name"]: _tool(tool) for tool in self.features.get("tools") or []}
         self.data["doc"] = Doc.of(self.sources, self._string_max)
+        contexts = Contexts(self.sources, self._tables, self._string_max)
+        if len(self.sources) > 1:
+            self.data["contexts"] = contexts
+        else:  # not needed, but a habit; as a variable of the code it is left alone
+            self.namespace["__builtins__"]["contexts"] = contexts
         meta = self._meta()
         if meta is not None:
             self.data["contextMeta"] = meta
