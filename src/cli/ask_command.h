@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "cli/content_flags.h"
 #include "cli/global_flags.h"
 #include "cli/memory_flags.h"
 #include "cli/model_flags.h"
@@ -41,6 +42,7 @@ struct AskArguments {
   bool json = false, dry_run = false;
   std::string output;  // -o
   std::string layouts_dir;
+  ContentFlags content;
   MemoryFlags memory;
   ModelFlags model;
   SandboxFlags sandbox;

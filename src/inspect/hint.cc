@@ -139,6 +139,7 @@ std::string FitLines(const Description& description, const HintOptions& options,
 std::string EncodingText(const Description& description) {
   std::string text(EncodingName(description.encoding.kind));
   if (description.encoding.bom) text += " with BOM";
+  if (description.encoding.guessed) text += " (a guess)";
   if (description.encoding.ascii && description.encoding.kind == EncodingKind::kUtf8) {
     text += " (ASCII)";
   }
