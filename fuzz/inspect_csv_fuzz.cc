@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace dossier::inspect;
   if (size < 2) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
-  const CsvScanOptions options{.delimiter = ',', .columns = data[0] % 4u};
+  const CsvScanOptions options{
+      .delimiter = ',', .columns = data[0] % 4u, .comment = (data[0] & 4) != 0 ? "#" : ""};
   CsvScanner whole(options), split(options);
   whole.Feed(text);
   const std::size_t piece = 1 + data[1];
@@ -19,10 +20,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const CsvSummary& a = whole.Finish();
   const CsvSummary& b = split.Finish();
   if (a.rows != b.rows || a.ragged != b.ragged || a.stray_quotes != b.stray_quotes ||
-      a.open_quote.has_value() != b.open_quote.has_value()) {
+      a.comments != b.comments || a.open_quote.has_value() != b.open_quote.has_value()) {
     std::abort();
   }
   if (a.stray_quotes > 0 || a.open_quote) return 0;
-  if (ParseCsv(text, ',', text.size() + 1, TextEnds::kHere).size() != a.rows) std::abort();
+  const CsvComments comments{.mark = options.comment};
+  if (ParseCsv(text, ',', text.size() + 1, TextEnds::kHere, comments).size() != a.rows)
+    std::abort();
   return 0;
 }

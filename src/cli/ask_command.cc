@@ -261,6 +261,8 @@ Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const C
   DOSSIER_ASSIGN_OR_RETURN(const ProgressStyle style,
                            ParseProgressStyle(flags.quiet ? "none" : arguments.progress, terminal));
   DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments.sandbox));
+  inspect::Options described;
+  DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments.content, &described));
   // Before anything starts: a project that is not trusted must change nothing.
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
   DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments.model, config, flags));
@@ -271,6 +273,7 @@ Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const C
   recursion::ContextOptions context_options;
   context_options.folders = arguments.recurse ? recursion::ContextOptions::Folders::kWalk
                                               : recursion::ContextOptions::Folders::kRefuse;
+  context_options.inspect = described;
   context_options.content = &journal->content();
   DOSSIER_ASSIGN_OR_RETURN(auto context,
                            recursion::LoadContext(Sources(arguments), context_options, cancel));
@@ -386,6 +389,7 @@ void AddAskCommand(CLI::App& ask, AskArguments* arguments) {
   ask.add_flag("--json", arguments->json, "one object with the answer and what it took");
   ask.add_option("-o,--output", arguments->output, "write the answer to a file");
   ask.add_flag("--dry-run", arguments->dry_run, "print the first messages, call nothing");
+  AddContentFlags(ask, "Contexts", &arguments->content);
   AddMemoryFlags(ask, "Memory", &arguments->memory);
   AddModelFlags(ask, &arguments->model);
   AddSandboxFlags(ask, &arguments->sandbox);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "cli/content_flags.h"
 #include "cli/global_flags.h"
 #include "cli/memory_flags.h"
 #include "cli/model_flags.h"
@@ -42,6 +43,7 @@ struct AskArguments {
   bool json = false, dry_run = false;
   std::string output;  // -o
   std::string layouts_dir;
+  ContentFlags content;
   MemoryFlags memory;
   ModelFlags model;
   SandboxFlags sandbox;

@@ -30,15 +30,6 @@ struct Plan {
   inspect::Options options;
 };
 
-std::string FormatList() {
-  std::string names;
-  for (const std::string_view name : inspect::FormatNames()) {
-    if (!names.empty()) names += ", ";
-    names += name;
-  }
-  return names;
-}
-
 Status CheckRange(std::string_view flag, std::int64_t value, std::int64_t low, std::int64_t high) {
   if (value >= low && value <= high) return {};
   return MakeError(ErrorCode::kUsage, "{} {}: must be {} to {}", flag, value, low, high);
@@ -53,44 +44,6 @@ Result<View> ChooseView(const InspectArguments& arguments) {
   if (arguments.jsonl) return View::kJsonLines;
   if (arguments.hint) return View::kHint;
   return arguments.meta.empty() ? View::kReport : View::kMeta;
-}
-
-Status SetForced(const InspectArguments& arguments, inspect::Options* options) {
-  if (!arguments.format.empty()) {
-    options->format = inspect::FormatFromName(arguments.format);
-    if (!options->format) {
-      return MakeError(ErrorCode::kUsage, "--format {}: unknown; one of {}", arguments.format,
-                       FormatList());
-    }
-  }
-  if (!arguments.encoding.empty()) {
-    options->encoding = inspect::EncodingFromName(ToLowerAscii(arguments.encoding));
-    if (!options->encoding || *options->encoding == inspect::EncodingKind::kBinary) {
-      return MakeError(ErrorCode::kUsage,
-                       "--encoding {}: unknown; one of utf-8, utf-16le, utf-16be, utf-32le, "
-                       "utf-32be, unknown-8bit",
-                       arguments.encoding);
-    }
-  }
-  const std::string& delimiter = arguments.delimiter;
-  if (delimiter == "\\t") {
-    options->delimiter = '\t';
-  } else if (delimiter.size() == 1 &&
-             std::string_view("\"\r\n").find(delimiter) == std::string_view::npos) {
-    options->delimiter = delimiter[0];
-  } else if (!delimiter.empty()) {
-    return MakeError(ErrorCode::kUsage,
-                     "--delimiter {}: must be one byte that is no quote or line end, or \\t",
-                     delimiter);
-  }
-  if (arguments.header == "yes") {
-    options->header = inspect::HeaderRow::kYes;
-  } else if (arguments.header == "no") {
-    options->header = inspect::HeaderRow::kNo;
-  } else if (arguments.header != "auto") {
-    return MakeError(ErrorCode::kUsage, "--header {}: must be yes, no or auto", arguments.header);
-  }
-  return {};
 }
 
 Status SetLimits(const InspectArguments& arguments, inspect::Options* options) {
@@ -129,7 +82,7 @@ Result<Plan> MakePlan(const InspectArguments& arguments) {
   } else if (!arguments.meta.empty() && arguments.meta != "python") {
     return MakeError(ErrorCode::kUsage, "--meta {}: must be python or javascript", arguments.meta);
   }
-  DOSSIER_RETURN_IF_ERROR(SetForced(arguments, &plan.options));
+  DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments.content, &plan.options));
   DOSSIER_RETURN_IF_ERROR(SetLimits(arguments, &plan.options));
   return plan;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "cli/content_flags.h"
 
 namespace dossier::cli {
 
@@ -27,10 +28,7 @@ struct InspectArguments {
   std::string variable = "context";   // --variable
   std::string meta;                   // --meta: python or javascript
   std::string name;                   // --name, for stdin
-  std::string format;                 // --format
-  std::string encoding;               // --encoding
-  std::string delimiter;              // --delimiter: one byte, or \t
-  std::string header = "auto";        // --header: yes, no, auto
+  ContentFlags content;               // --format, --encoding, --delimiter, --header, --comment
   std::int64_t depth = 1;             // --depth: 0 to 8
   std::int64_t fields = 40;           // --fields
   std::int64_t sample_records = 100;  // --sample-records

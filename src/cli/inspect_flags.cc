@@ -10,10 +10,7 @@ void AddInspectCommand(CLI::App& inspect, InspectArguments* arguments) {
   inspect.add_option("--variable", arguments->variable, "name in the hint")->capture_default_str();
   inspect.add_option("--meta", arguments->meta, "contextMeta for python or javascript");
   inspect.add_option("--name", arguments->name, "name for stdin");
-  inspect.add_option("--format", arguments->format, "force the format");
-  inspect.add_option("--encoding", arguments->encoding, "force the encoding");
-  inspect.add_option("--delimiter", arguments->delimiter, "force the delimiter; \\t is a tab");
-  inspect.add_option("--header", arguments->header, "yes, no or auto")->capture_default_str();
+  AddContentFlags(inspect, "", &arguments->content);
   inspect.add_option("--depth", arguments->depth, "object levels in field paths, 0 to 8")
       ->capture_default_str();
   inspect.add_option("--fields", arguments->fields, "fields listed")->capture_default_str();

@@ -15,13 +15,17 @@ constexpr std::uint64_t kBefore = std::numeric_limits<std::uint64_t>::max();  //
 }  // namespace
 
 CsvScanner::CsvScanner(const CsvScanOptions& options) : options_(options) {
-  if (options.start == CsvStart::kRow) return;
+  if (options.start == CsvStart::kRow) {
+    matching_ = !options.comment.empty() && !options.first_is_row;
+    return;
+  }
   row_start_ = cell_start_ = quote_at_ = kBefore;
   if (options.start == CsvStart::kInsideQuotes) state_ = State::kQuoted;
 }
 
 void CsvScanner::Feed(std::string_view text) {
   const auto find = utf8::internal::HasAvx2() ? internal::FindCsvAvx2 : internal::FindCsvScalar;
+  if (matching_) MatchComment(text);
   for (std::size_t at = 0; at < text.size(); at += 64) {
     char padded[64];
     const char* data = text.data() + at;
@@ -36,9 +40,24 @@ void CsvScanner::Feed(std::string_view text) {
       // The padding may look like a delimiter.
       if (at + static_cast<std::size_t>(i) >= text.size()) break;
       Special(data[i], fed_ + at + static_cast<std::size_t>(i));
+      if (matching_) MatchComment(text.substr(at + static_cast<std::size_t>(i) + 1));
     }
   }
   fed_ += text.size();
+}
+
+// `text`: of a line, from the byte behind those that matched.
+void CsvScanner::MatchComment(std::string_view text) {
+  while (!text.empty() && matched_ < options_.comment.size()) {
+    if (text.front() != options_.comment[matched_]) {
+      matching_ = false;
+      return;
+    }
+    ++matched_;
+    text.remove_prefix(1);
+  }
+  in_comment_ = matched_ == options_.comment.size();
+  matching_ = !in_comment_;
 }
 
 void CsvScanner::Special(char c, std::uint64_t at) {
@@ -55,11 +74,12 @@ void CsvScanner::Special(char c, std::uint64_t at) {
     state_ = State::kPlain;
     if (c == '"') return;
   }
-  if (c == '"') {
+  if (c == '"' && !in_comment_) {
     Quote(at);
     return;
   }
   if (state_ == State::kQuoted) return;
+  if (in_comment_ && c != '\n' && c != '\r') return;
   if (c == options_.delimiter) {
     ++cells_;
     cell_start_ = at + 1;
@@ -67,6 +87,8 @@ void CsvScanner::Special(char c, std::uint64_t at) {
   }
   EndRow(at);
   row_start_ = cell_start_ = at + 1;
+  matching_ = !options_.comment.empty();
+  matched_ = 0;
 }
 
 void CsvScanner::Quote(std::uint64_t at) {
@@ -88,6 +110,11 @@ void CsvScanner::Quote(std::uint64_t at) {
 
 void CsvScanner::EndRow(std::uint64_t at) {
   if (at == row_start_) return;  // blank, or the LF of a CRLF
+  if (in_comment_) {
+    ++summary_.comments;
+    in_comment_ = false;
+    return;
+  }
   ++summary_.rows;
   const std::uint64_t cells = cells_ + 1;
   cells_ = 0;
@@ -118,13 +145,21 @@ namespace {
 // Cells one byte at a time, for the beginning of a text.
 class HeadParser {
  public:
-  HeadParser(std::string_view head, char delimiter, std::size_t literal_quote_at)
-      : head_(head), delimiter_(delimiter), literal_quote_at_(literal_quote_at) {}
+  HeadParser(std::string_view head, char delimiter, std::size_t literal_quote_at,
+             const CsvComments& comments)
+      : head_(head),
+        delimiter_(delimiter),
+        literal_quote_at_(literal_quote_at),
+        comments_(comments) {}
 
   std::vector<CsvRow> Parse(std::size_t limit, TextEnds ends) {
     while (at_ < head_.size() && rows_.size() < limit) {
       if (head_[at_] == '\n' || head_[at_] == '\r') {
         ++at_;  // blank, or the LF of a CRLF
+        continue;
+      }
+      if (IsComment()) {
+        at_ = std::min(head_.find_first_of("\r\n", at_), head_.size());
         continue;
       }
       CsvRow row = ParseRow();
@@ -138,6 +173,11 @@ class HeadParser {
   std::optional<std::size_t> open_quote() const { return open_quote_; }
 
  private:
+  bool IsComment() const {
+    const bool row = comments_.mark.empty() || (comments_.first_is_row && rows_.empty());
+    return !row && head_.substr(at_).starts_with(comments_.mark);
+  }
+
   CsvRow ParseRow() {
     CsvRow row{.offset = at_};
     row_ended_ = false;
@@ -182,6 +222,7 @@ class HeadParser {
   const std::string_view head_;
   const char delimiter_;
   const std::size_t literal_quote_at_;
+  const CsvComments comments_;
   std::size_t at_ = 0;
   bool row_ended_ = false;
   std::vector<CsvRow> rows_;
@@ -191,15 +232,15 @@ class HeadParser {
 }  // namespace
 
 std::vector<CsvRow> ParseCsv(std::string_view head, char delimiter, std::size_t limit,
-                             TextEnds ends) {
+                             TextEnds ends, const CsvComments& comments) {
   // A quote that stays open this long is taken for a stray one.
   constexpr std::size_t kLongestCell = 64 << 10;
-  HeadParser parser(head, delimiter, std::string_view::npos);
+  HeadParser parser(head, delimiter, std::string_view::npos, comments);
   std::vector<CsvRow> rows = parser.Parse(limit, ends);
   const auto open = parser.open_quote();
   if (!open) return rows;
   if (ends == TextEnds::kLater && head.size() - *open < kLongestCell) return rows;
-  return HeadParser(head, delimiter, *open).Parse(limit, ends);
+  return HeadParser(head, delimiter, *open, comments).Parse(limit, ends);
 }
 
 }  // namespace dossier::inspect

@@ -36,6 +36,8 @@ struct CsvScanOptions {
   std::uint64_t literal_quote_at = std::numeric_limits<std::uint64_t>::max();
   bool literal_from_there = false;  // not only that quote, but all behind it
   CsvStart start = CsvStart::kRow;
+  std::string comment;        // lines that begin with it are no rows; empty: none
+  bool first_is_row = false;  // even if it begins with `comment`
   bool operator==(const CsvScanOptions&) const = default;
 };
 
@@ -43,6 +45,7 @@ struct CsvSummary {
   std::uint64_t rows = 0;  // rows that are not blank, header included
   std::uint64_t ragged = 0;
   std::uint64_t stray_quotes = 0;
+  std::uint64_t comments = 0;           // lines
   std::vector<CsvFault> ragged_rows;    // the first 10
   std::optional<CsvFault> first_stray;  // a quote inside an unquoted cell, or behind a quoted one
   std::optional<CsvFault> open_quote;   // still open at the end
@@ -63,6 +66,7 @@ class CsvScanner {
  private:
   enum class State : std::uint8_t { kPlain, kQuoted, kQuoteSeen };
 
+  void MatchComment(std::string_view text);
   void Special(char c, std::uint64_t at);
   void Quote(std::uint64_t at);
   void EndRow(std::uint64_t at);
@@ -75,7 +79,17 @@ class CsvScanner {
   std::uint64_t cells_ = 0;       // ended in this row
   std::uint64_t quote_at_ = 0;    // the opening quote
   std::uint64_t closing_at_ = 0;  // kQuoteSeen: the quote that may close
+  // Of a line that may be a comment: bytes of the mark that it has so far.
+  std::size_t matched_ = 0;
+  bool matching_ = false;
+  bool in_comment_ = false;
   bool finished_ = false;
+};
+
+// Which lines of a text are no rows.
+struct CsvComments {
+  std::string_view mark;  // empty: all are rows
+  bool first_is_row = false;
 };
 
 // One row of the beginning of a text.
@@ -88,7 +102,7 @@ struct CsvRow {
 
 // The first `limit` rows that are not blank. A row that is cut off comes only if it is the first.
 std::vector<CsvRow> ParseCsv(std::string_view head, char delimiter, std::size_t limit,
-                             TextEnds ends);
+                             TextEnds ends, const CsvComments& comments = {});
 
 }  // namespace dossier::inspect
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "inspect/record_lines.h"
 #include "inspect/value_type.h"
 
 namespace dossier::inspect {
@@ -41,16 +42,20 @@ Fit FitOf(const std::vector<CsvRow>& rows, char delimiter) {
 }
 
 // INS-61. A delimiter that occurs nowhere makes one column everywhere: the last resort.
-Fit ChooseDelimiter(std::string_view text, char fallback, TextEnds ends) {
+Fit ChooseDelimiter(std::string_view text, const CsvComments& comments, const CsvHints& hints) {
+  const auto fit_of = [&](char delimiter) {
+    return FitOf(ParseCsv(text, delimiter, kSampledRows, hints.ends, comments), delimiter);
+  };
+  if (hints.delimiter) return fit_of(*hints.delimiter);
   Fit best;
   bool found = false;
   for (const char delimiter : kDelimiters) {
-    const Fit fit = FitOf(ParseCsv(text, delimiter, kSampledRows, ends), delimiter);
+    const Fit fit = fit_of(delimiter);
     if (fit.modal_cells < 2) continue;
     if (!found || fit.better(best)) best = fit;
     found = true;
   }
-  return found ? best : FitOf(ParseCsv(text, fallback, kSampledRows, ends), fallback);
+  return found ? best : fit_of(hints.fallback);
 }
 
 bool IsValueType(FieldType type) { return type != FieldType::kString && type != FieldType::kEmpty; }
@@ -128,11 +133,15 @@ bool HasLetterOrUnderscore(std::string_view cell) {
   });
 }
 
-// "Dear Bob, hi": a space behind every delimiter of the first line is how prose looks.
+// "Dear Bob, hi": a space or the line's end behind every delimiter is how prose, verses and code
+// look.
 bool LooksLikeProse(std::string_view text, const CsvRow& row, char delimiter) {
   const std::string_view line = text.substr(row.offset, row.end - row.offset);
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == delimiter && (i + 1 >= line.size() || line[i + 1] != ' ')) return false;
+    const std::string_view behind = line.substr(i + 1, 1);
+    if (line[i] == delimiter && !behind.empty() && std::string_view(" \r\n").find(behind) > 2) {
+      return false;
+    }
   }
   return true;
 }
@@ -148,6 +157,10 @@ bool FitsSniffed(std::string_view text, const Fit& fit, const std::vector<CsvRow
   const bool lettered =
       std::any_of(rows[0].cells.begin(), rows[0].cells.end(), HasLetterOrUnderscore);
   if (!short_cells || filled < 2 || !lettered) return false;
+  const bool prose = std::all_of(rows.begin(), rows.end(), [&](const CsvRow& row) {
+    return LooksLikeProse(text, row, fit.delimiter);
+  });
+  if (prose) return rows.size() >= 5 && HasTypeContrast(rows);
   return rows.size() >= 5 || !LooksLikeProse(text, rows[0], fit.delimiter);
 }
 
@@ -165,20 +178,113 @@ std::optional<char> SepLine(std::string_view head, std::size_t* end) {
 
 }  // namespace
 
-CsvGuess GuessCsv(std::string_view head, const CsvHints& hints) {
+namespace {
+
+// Comment lines: what they begin with, and those in front of the first row.
+struct Preamble {
+  std::string mark;           // empty: there are no comments
+  std::size_t size = 0;       // bytes
+  std::size_t last_line = 0;  // bytes in front of the last of them
+  std::uint64_t lines = 0;
+};
+
+// The lines at the beginning of `text` that start with `mark`, and blank ones between them.
+Preamble ReadPreamble(std::string_view text, std::string_view mark) {
+  Preamble out{.mark = std::string(mark)};
+  for (std::size_t at = 0; at < text.size();) {
+    const Line line = NextLine(text, at);
+    if (line.text.starts_with(mark)) {
+      ++out.lines;
+      out.last_line = at;
+      out.size = line.next;
+    } else if (!IsBlankLine(line.text)) {
+      break;
+    }
+    at = line.next;
+  }
+  return out;
+}
+
+bool BeginsWith(const CsvRow& row, std::string_view text, std::string_view mark) {
+  return text.substr(row.offset).starts_with(mark);
+}
+
+// Rows that begin with `mark` are comments if they do not have the cells that the others have.
+bool SpeaksForComments(std::string_view text, std::string_view mark, const CsvHints& hints) {
+  const Fit fit = ChooseDelimiter(text, {.mark = mark}, hints);
+  if (fit.modal_cells < 2 || mark.front() == fit.delimiter) return false;
+  const std::size_t fewest = text.starts_with(mark) ? 1 : 2;
+  const bool table = fit.rows >= fewest && fit.modal_rows * 10 >= fit.rows * 9;
+  if (!table) return false;
+  std::size_t comments = 0, alike = 0;
+  bool spaced = true;  // every row reads like prose, so that this tells nothing
+  const std::vector<CsvRow> rows = ParseCsv(text, fit.delimiter, kSampledRows, hints.ends);
+  for (const CsvRow& row : rows) {
+    spaced = spaced && (BeginsWith(row, text, mark) || LooksLikeProse(text, row, fit.delimiter));
+  }
+  for (const CsvRow& row : rows) {
+    if (!BeginsWith(row, text, mark)) continue;
+    ++comments;
+    const bool sentence = !spaced && LooksLikeProse(text, row, fit.delimiter);
+    alike += row.cells.size() == fit.modal_cells && !sentence ? 1 : 0;
+  }
+  // One may be the header: #CHROM.
+  return comments > alike && alike <= 1;
+}
+
+// Which lines are comments. `#` may begin one anywhere, the other marks only if the text begins so.
+Preamble FindComments(std::string_view text, const CsvHints& hints) {
+  if (hints.comment)
+    return hints.comment->empty() ? Preamble{} : ReadPreamble(text, *hints.comment);
+  const std::size_t first = text.find_first_not_of("\r\n");
+  if (first == std::string_view::npos) return {};
+  for (const std::string_view mark : {"#", "//", "%", ";"}) {
+    if (mark != "#" && !text.substr(first).starts_with(mark)) continue;
+    const bool anywhere = text.starts_with(mark) || text.find("\n#") != std::string_view::npos ||
+                          text.find("\r#") != std::string_view::npos;
+    if (anywhere && SpeaksForComments(text, mark, hints)) return ReadPreamble(text, mark);
+  }
+  return {};
+}
+
+// Whether the last comment in front of the rows is their header: it has their cells, and their
+// first row is none itself.
+bool IsHeaderCommented(std::string_view text, const Preamble& comments, const Fit& fit,
+                       const CsvHints& hints) {
+  if (comments.lines == 0 || hints.header == HeaderRow::kNo) return false;
+  const auto last = ParseCsv(text.substr(comments.last_line, comments.size - comments.last_line),
+                             fit.delimiter, 1, TextEnds::kHere);
+  if (last.empty() || last[0].cells.size() != fit.modal_cells || fit.modal_cells < 2) return false;
+  const auto rows = ParseCsv(text.substr(comments.size), fit.delimiter, kSampledRows, hints.ends,
+                             {.mark = comments.mark});
+  return !rows.empty() && !FirstRowHasValue(last[0]) &&
+         (FirstRowHasValue(rows[0]) || !GuessHeader(rows));
+}
+
+}  // namespace
+
+CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
   CsvGuess guess;
-  std::optional<char> delimiter = hints.delimiter;
+  CsvHints hints = given;
   if (const auto sep = SepLine(head, &guess.text_start)) {
     guess.sep_line = true;
-    if (!delimiter) delimiter = sep;
+    if (!hints.delimiter) hints.delimiter = sep;
   }
-  const std::string_view text = head.substr(guess.text_start);
-  const Fit fit = delimiter
-                      ? FitOf(ParseCsv(text, *delimiter, kSampledRows, hints.ends), *delimiter)
-                      : ChooseDelimiter(text, hints.fallback, hints.ends);
+  std::string_view text = head.substr(guess.text_start);
+  const Preamble comments = FindComments(text, hints);
+  CsvComments marked{.mark = comments.mark};
+  const Fit fit = ChooseDelimiter(text, marked, hints);
+  marked.first_is_row = IsHeaderCommented(text, comments, fit, hints);
+  const std::size_t skipped = marked.first_is_row ? comments.last_line : comments.size;
+  guess.text_start += skipped;
+  guess.comments = comments.lines - (marked.first_is_row ? 1 : 0);
+  text.remove_prefix(skipped);
+  guess.shape.comment = comments.mark;
+  guess.shape.header_commented = marked.first_is_row;
+  guess.shape.start_offset = guess.text_start;
   guess.shape.delimiter = fit.delimiter;
-  guess.rows = ParseCsv(text, fit.delimiter, kSampledRows + 1, hints.ends);
-  const bool guessed_header = GuessHeader(guess.rows);
+  guess.rows = ParseCsv(text, fit.delimiter, kSampledRows + 1, hints.ends, marked);
+  const bool guessed_header = marked.first_is_row || GuessHeader(guess.rows);
   guess.shape.header =
       hints.header == HeaderRow::kAuto ? guessed_header : hints.header == HeaderRow::kYes;
   if (guess.rows.empty()) return guess;

@@ -24,6 +24,7 @@ struct CsvHints {
   std::optional<char> delimiter;  // forced
   char fallback = ',';            // where nothing in the text parts cells
   HeaderRow header = HeaderRow::kAuto;
+  std::optional<std::string> comment;  // forced; empty: no line is a comment
   TextEnds ends = TextEnds::kLater;
 };
 
@@ -33,7 +34,8 @@ struct CsvGuess {
   std::vector<CsvRow> rows;        // the first 101, header included; behind `sep=`
   bool duplicate_names = false;
   bool sep_line = false;       // the text starts with sep=; (INS-62)
-  std::size_t text_start = 0;  // bytes: behind that line
+  std::size_t text_start = 0;  // bytes: behind that line, or behind the comments in front
+  std::uint64_t comments = 0;  // lines in front of text_start
   bool certain = false;        // INS-35: beats the name
   bool fits_sniffed = false;   // INS-46: good enough without a name
 };

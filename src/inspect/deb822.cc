@@ -1,6 +1,7 @@
 #include "inspect/deb822.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -25,6 +26,18 @@ std::size_t NameLength(std::string_view line) {
   return named && line[0] != '#' && line[0] != '-' ? length : 0;
 }
 
+// More than NameLength asks for, as every program that writes such files keeps to it: a name of
+// letters, digits and hyphens, and a space behind the colon.
+bool ReadsLikeName(std::string_view line) {
+  const std::size_t length = NameLength(line);
+  const std::string_view name = line.substr(0, length);
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == '/';
+  });
+  return plain && (line.size() == length + 1 || IsBlankLine(line.substr(length + 1, 1)));
+}
+
 // Judges the lines of a head one by one, as part of the stanza they stand in.
 class StanzaJudge {
  public:
@@ -37,7 +50,7 @@ class StanzaJudge {
     ++lines_;
     switch (kind) {
       case StanzaLine::kField:
-        AddField(std::string(line.substr(0, NameLength(line))));
+        if (ReadsLikeName(line)) AddField(std::string(line.substr(0, NameLength(line))));
         break;
       case StanzaLine::kContinuation:
         fitting_ += names_.empty() ? 0 : 1;
@@ -50,8 +63,13 @@ class StanzaJudge {
     }
   }
 
+  // Records of one kind: most stanzas have several fields, and a name comes again in half of them.
+  // Paragraphs of settings and lines of a conversation share no such names.
   ShapeScan Result() && {
-    const bool fits = stanzas_ >= 2 && fitting_ * 10 >= lines_ * 9;
+    std::size_t most = 0;
+    for (const auto& [name, stanzas] : seen_) most = std::max(most, stanzas);
+    const bool alike = several_ * 2 >= stanzas_ && most >= 2 && most * 2 >= stanzas_;
+    const bool fits = stanzas_ >= 2 && alike && fitting_ * 10 >= lines_ * 9;
     if (!fits) return {};
     return {.fits = true, .shape = "deb822", .field_names = std::move(order_)};
   }
@@ -63,12 +81,14 @@ class StanzaJudge {
     if (names_.empty()) ++stanzas_;
     if (!names_.insert(name).second) return;
     ++fitting_;
-    if (seen_.insert(name).second) order_.push_back(std::move(name));
+    if (names_.size() == 2) ++several_;
+    if (++seen_[name] == 1) order_.push_back(std::move(name));
   }
 
   std::size_t lines_ = 0, fitting_ = 0, stanzas_ = 0;
-  std::set<std::string> names_;  // of the stanza at hand
-  std::set<std::string> seen_;
+  std::size_t several_ = 0;                  // stanzas of two and more fields
+  std::set<std::string> names_;              // of the stanza at hand
+  std::map<std::string, std::size_t> seen_;  // in how many stanzas
   std::vector<std::string> order_;
 };
 

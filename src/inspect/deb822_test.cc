@@ -60,13 +60,18 @@ TEST(Deb822Test, OtherTextsDoNotFit) {  // INS-140
       "a: 1\n\nb: 2\n\nno colon here\nnor here\n",
       "# comment\n\n# comment\n",
       " a: continuation of nothing\n\n b: again\n",
+      // FLT-24: what a name must not turn into records.
+      "Ann: hi\n\nBob: ho\n\nAnn: ha\n\nBob: hm\n",                          // speeches
+      "passwd: files\ngroup: files\n\nhosts: files dns\nnetworks: files\n",  // settings
+      "*Form.width: 1\n*Form.height: 2\n\n*Form.width: 3\n*Form.depth: 2\n",
+      "DPkg::A { \"x\"; };\nDPkg::B \"y\";\n\nDPkg::A { \"z\"; };\nDPkg::C \"y\";\n",
   };
   for (const std::string_view text : kCases) EXPECT_FALSE(DetectDeb822(text).fits) << text;
 }
 
 TEST(Deb822Test, OneLineInTenMayBeOdd) {  // INS-140
-  std::string text = "A: 1\n\n";
-  for (int i = 0; i < 8; ++i) text += fmt::format("Name{}: value\n", i);
+  std::string text = "A: 1\nB: 2\n\nA: 3\n";
+  for (int i = 0; i < 6; ++i) text += fmt::format("Name{}: value\n", i);
   EXPECT_TRUE(DetectDeb822(text + "no colon\n").fits);
   EXPECT_FALSE(DetectDeb822(text + "no colon\nno colon\n").fits);
 }

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "inspect/binary_kind.h"
 #include "inspect/census.h"
+#include "inspect/legacy_encoding.h"
 #include "inspect/names.h"
 #include "inspect/scan.h"
 #include "inspect/text_sniff.h"
@@ -33,6 +34,11 @@ class Describer {
     DOSSIER_RETURN_IF_ERROR(GuessFromHead());
     DOSSIER_RETURN_IF_ERROR(PlanAhead());
     DOSSIER_ASSIGN_OR_RETURN(TextCensus census, Count());
+    if (const auto guess = GuessEightBit(census)) {
+      out_.encoding.kind = *guess;
+      out_.encoding.guessed = true;
+      DOSSIER_ASSIGN_OR_RETURN(census, Count());
+    }
     SetCounts(census);
     out_.sha256 = std::move(census.sha256);
     if (out_.counts.bytes == 0) {
@@ -140,14 +146,21 @@ class Describer {
   }
 
   // INS-9: text with a few damaged places, or another 8-bit encoding?
+  bool IsEightBit(const TextCensus& census) const {
+    const bool undecided = out_.encoding.kind == EncodingKind::kUtf8 && !options_.encoding;
+    const std::uint64_t well_formed = census.text.utf8.wide_code_points - census.text.utf8.invalid;
+    return undecided && census.invalid > 0 && !out_.encoding.bom &&
+           well_formed < 10 * census.invalid;
+  }
+
+  std::optional<EncodingKind> GuessEightBit(const TextCensus& census) const {
+    return IsEightBit(census) ? GuessLegacy(stored_head_) : std::nullopt;
+  }
+
   void DecideEightBit(const TextCensus& census) {
     Encoding& encoding = out_.encoding;
     const std::uint64_t text_bytes = census.bytes - std::min(start_, census.bytes);
-    const std::uint64_t well_formed = census.text.utf8.wide_code_points - census.text.utf8.invalid;
-    const bool undecided = encoding.kind == EncodingKind::kUtf8 && !options_.encoding;
-    if (undecided && encoding.invalid > 0 && !encoding.bom && well_formed < 10 * encoding.invalid) {
-      encoding.kind = EncodingKind::kUnknown8Bit;
-    }
+    if (IsEightBit(census)) encoding.kind = EncodingKind::kUnknown8Bit;
     if (encoding.kind != EncodingKind::kUnknown8Bit && encoding.kind != EncodingKind::kBinary) {
       return;
     }
@@ -222,32 +235,25 @@ class Describer {
   // 4.3: what is certain from the content, then the name, then the first thing it looks like.
   Status Detect(Scan* scan) {
     DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeJson(scan));
-    if (taken) return {};
+    if (taken && out_.format != Format::kUnknown) return {};
     if (const auto markup = LooksLikeMarkup(head_)) {
-      out_.format = *markup;
       out_.certain = true;
-      return {};
+      return TakeAgainstName(*markup);
     }
-    if (out_.named_format) return DescribeNamed(scan);
-    return DescribeUnnamed(scan);
+    if (taken) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool other, DescribeAgainstName(scan));
+      return other ? TakeAgainstName(out_.format) : Status();
+    }
+    if (IsLeftToContent(*scan)) return DescribeUnnamed(scan);
+    return DescribeNamed(scan);
   }
 
   Status DescribeNamed(Scan* scan) {
     const Format named = *out_.named_format;
-    const bool table = named == Format::kCsv || named == Format::kTsv;
+    if (named == Format::kCsv || named == Format::kTsv) return DescribeNamedTable(scan);
     // Prose, markup and source code are left to their names: rows of equal length occur there too.
-    const bool may_be_table = table || named == Format::kPlainText || named == Format::kLog;
-    if (may_be_table) {
-      DOSSIER_ASSIGN_OR_RETURN(
-          const bool taken,
-          DescribeTable(scan, table ? TableDemand::kNamed : TableDemand::kCertain));
-      if (taken) return {};
-    }
-    if (named == Format::kLog) {
-      DOSSIER_ASSIGN_OR_RETURN(const bool taken, DescribeLog(scan));
-      if (taken) return {};
-    }
     out_.format = named;
+    if (named == Format::kXml && !TrimSpace(head_).starts_with('<')) return DescribeUnnamed(scan);
     if (named == Format::kJsonSeq || named == Format::kJsonc) {
       out_.format = Format::kUnknown;
       AddNote(&out_, "named-but-not",
@@ -256,27 +262,64 @@ class Describer {
     return {};
   }
 
+  // Any text is a table of one column, so a name is believed unless the content is records of
+  // another kind and no good table.
+  Status DescribeNamedTable(Scan* scan) {
+    if (!LooksLikeTable(*scan)) {
+      DOSSIER_ASSIGN_OR_RETURN(const bool other, DescribeAgainstName(scan));
+      if (other) return {};
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const bool taken, DescribeTable(scan, TableDemand::kNamed));
+    if (!taken) out_.format = *out_.named_format;
+    return {};
+  }
+
+  // Records that no name can make another thing of: stanzas, logs, tables by type contrast.
+  Result<bool> DescribeAgainstName(Scan* scan) {
+    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeDeb822(scan));
+    if (taken) return true;
+    DOSSIER_ASSIGN_OR_RETURN(taken, DescribeTable(scan, TableDemand::kCertain));
+    if (taken) return true;
+    return DescribeLog(scan);
+  }
+
+  // What was said of the name before the content was known.
+  Status TakeAgainstName(Format format) {
+    std::erase_if(out_.notes, [](const Note& note) { return note.code == "named-but-not"; });
+    return Take(format);
+  }
+
   Status DescribeUnnamed(Scan* scan) {
+    if (LooksLikeElements(head_)) return Take(Format::kXml);
     if (LooksLikeMail(head_)) return Take(Format::kMail);
     if (LooksLikeDiff(head_)) return Take(Format::kDiff);
-    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeDeb822(scan));
-    if (taken) return {};
     const std::string_view head = head_;
     const std::string language = LanguageOfShebang(head.substr(0, head.find('\n')));
+    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeDeb822(scan));
+    if (taken) return {};
     if (language.empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(taken, DescribeTable(scan, TableDemand::kSniffed));
+      DOSSIER_ASSIGN_OR_RETURN(taken, DescribeRows(scan));
       if (taken) return {};
     }
-    DOSSIER_ASSIGN_OR_RETURN(taken, DescribeLog(scan));
-    if (taken) return {};
     if (!language.empty()) {
       out_.language = language;
       return Take(Format::kSource);
     }
     if (const auto settings = LooksLikeSettings(head_)) return Take(*settings);
     if (LooksLikeYaml(head_)) return Take(Format::kYaml);
+    if (LooksLikeConfig(head_)) return Take(Format::kConfig);
     if (LooksLikeMarkdown(head_)) return Take(Format::kMarkdown);
     return Take(Format::kPlainText);
+  }
+
+  // Tables and logs. A table that only looks like one comes after a log, whose lines may well have
+  // the same number of commas.
+  Result<bool> DescribeRows(Scan* scan) {
+    DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeTable(scan, TableDemand::kCertain));
+    if (taken) return true;
+    DOSSIER_ASSIGN_OR_RETURN(taken, DescribeLog(scan));
+    if (taken) return true;
+    return DescribeTable(scan, TableDemand::kSniffed);
   }
 
   Status Take(Format format) {
@@ -287,7 +330,7 @@ class Describer {
   void AddEncodingNotes() {
     const Encoding& encoding = out_.encoding;
     if (encoding.invalid > 0) {
-      const bool wide = encoding.kind != EncodingKind::kUtf8;
+      const bool wide = encoding.kind != EncodingKind::kUtf8 && !IsLegacy(encoding.kind);
       Note note{.code = wide ? "lone-surrogate" : "invalid-encoding",
                 .offset = encoding.first_invalid_offset};
       note.text = fmt::format("{} invalid {} replaced by U+FFFD, the first at byte {}",
@@ -297,7 +340,13 @@ class Describer {
       out_.notes.push_back(std::move(note));
     }
     if (encoding.kind == EncodingKind::kUnknown8Bit && !options_.encoding) {
-      AddNote(&out_, "invalid-encoding", "not UTF-8; read as ISO-8859-1");
+      AddNote(&out_, "invalid-encoding",
+              "not UTF-8; read as ISO-8859-1: --encoding NAME sets another");
+    }
+    if (encoding.guessed) {
+      AddNote(&out_, "guessed-encoding",
+              fmt::format("not UTF-8; read as {}, which is a guess: --encoding NAME sets another",
+                          EncodingName(encoding.kind)));
     }
     if (out_.counts.nul_bytes > 0) {
       AddNote(&out_, "nul-bytes",
@@ -329,6 +378,11 @@ class Describer {
 Status CheckOptions(const Options& options) {
   if (options.depth < 0 || options.depth > 8) {
     return MakeError(ErrorCode::kInvalidArgument, "depth {}: must be 0 to 8", options.depth);
+  }
+  if (options.encoding && IsLegacy(*options.encoding) &&
+      !LegacyTableOf(*options.encoding).usable()) {
+    return MakeError(ErrorCode::kInvalidArgument, "encoding {}: this system cannot convert it",
+                     EncodingName(*options.encoding));
   }
   if (options.delimiter &&
       (*options.delimiter == '"' || *options.delimiter == '\n' || *options.delimiter == '\r')) {

@@ -70,7 +70,8 @@ TEST(DescribeTest, NamesTheFormatByContentAndExtension) {
       {"unnamed", "[server]\nname = \"x\"\n", "TOML"},
       {"unnamed", "---\na: 1\n", "YAML"},
       {"unnamed", "a: 1\nb:\n  - c: 2\n", "YAML"},
-      {"unnamed", "# Title\n\ntext\n", "Markdown"},
+      {"unnamed", "# Title\n\ntext\n", "Plain text"},  // FLT-25: one kind of evidence
+      {"unnamed", "# Title\n\n- one\n- two\n", "Markdown"},
       {"a.md", "text", "Markdown"},
       {"a.cc", "int x;", "Source code (C++)"},
       {"x.gitignore", "a", "Plain text"},

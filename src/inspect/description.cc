@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace dossier::inspect {
 namespace {
@@ -30,6 +31,7 @@ constexpr FormatRow kFormats[] = {
     {Format::kYaml, "yaml", false},
     {Format::kToml, "toml", false},
     {Format::kIni, "ini", false},
+    {Format::kConfig, "config", false},
     {Format::kDiff, "diff", false},
     {Format::kMail, "mail", false},
     {Format::kSource, "source", false},
@@ -43,10 +45,33 @@ struct EncodingRow {
 };
 
 constexpr EncodingRow kEncodings[] = {
-    {EncodingKind::kUtf8, "utf-8"},       {EncodingKind::kUtf16Le, "utf-16le"},
-    {EncodingKind::kUtf16Be, "utf-16be"}, {EncodingKind::kUtf32Le, "utf-32le"},
-    {EncodingKind::kUtf32Be, "utf-32be"}, {EncodingKind::kUnknown8Bit, "unknown-8bit"},
+    {EncodingKind::kUtf8, "utf-8"},
+    {EncodingKind::kUtf16Le, "utf-16le"},
+    {EncodingKind::kUtf16Be, "utf-16be"},
+    {EncodingKind::kUtf32Le, "utf-32le"},
+    {EncodingKind::kUtf32Be, "utf-32be"},
+    {EncodingKind::kWindows1252, "windows-1252"},
+    {EncodingKind::kWindows1250, "windows-1250"},
+    {EncodingKind::kWindows1251, "windows-1251"},
+    {EncodingKind::kIso8859Part2, "iso-8859-2"},
+    {EncodingKind::kKoi8R, "koi8-r"},
+    {EncodingKind::kShiftJis, "shift_jis"},
+    {EncodingKind::kEucJp, "euc-jp"},
+    {EncodingKind::kGbk, "gbk"},
+    {EncodingKind::kBig5, "big5"},
+    {EncodingKind::kEucKr, "euc-kr"},
+    {EncodingKind::kUnknown8Bit, "unknown-8bit"},
     {EncodingKind::kBinary, "binary"},
+};
+
+constexpr EncodingRow kOtherNames[] = {
+    {EncodingKind::kUtf8, "utf8"},          {EncodingKind::kWindows1252, "cp1252"},
+    {EncodingKind::kWindows1250, "cp1250"}, {EncodingKind::kWindows1251, "cp1251"},
+    {EncodingKind::kShiftJis, "shift-jis"}, {EncodingKind::kShiftJis, "sjis"},
+    {EncodingKind::kShiftJis, "cp932"},     {EncodingKind::kEucJp, "eucjp"},
+    {EncodingKind::kGbk, "gb2312"},         {EncodingKind::kGbk, "cp936"},
+    {EncodingKind::kEucKr, "cp949"},        {EncodingKind::kUnknown8Bit, "iso-8859-1"},
+    {EncodingKind::kUnknown8Bit, "latin1"},
 };
 
 constexpr std::string_view kTypeNames[] = {"string",   "integer", "number", "boolean", "date",
@@ -78,10 +103,19 @@ std::string_view EncodingName(EncodingKind kind) {
 }
 
 std::optional<EncodingKind> EncodingFromName(std::string_view name) {
-  for (const EncodingRow& row : kEncodings) {
-    if (row.name == name) return row.kind;
+  for (const std::span<const EncodingRow> rows :
+       {std::span<const EncodingRow>(kEncodings), std::span<const EncodingRow>(kOtherNames)}) {
+    for (const EncodingRow& row : rows) {
+      if (row.name == name) return row.kind;
+    }
   }
   return std::nullopt;
+}
+
+std::vector<std::string_view> EncodingNames() {
+  std::vector<std::string_view> names;
+  for (const EncodingRow& row : kEncodings) names.push_back(row.name);
+  return names;
 }
 
 std::string_view TypeName(FieldType type) { return kTypeNames[static_cast<std::size_t>(type)]; }

@@ -36,6 +36,7 @@ enum class Format : std::uint8_t {
   kYaml,
   kToml,
   kIni,
+  kConfig,  // settings, one a line, in no wider known form
   kDiff,
   kMail,
   kSource,
@@ -77,16 +78,30 @@ enum class EncodingKind : std::uint8_t {
   kUtf16Be,
   kUtf32Le,
   kUtf32Be,
+  kWindows1252,  // from here to kUnknown8Bit: legacy_encoding.h
+  kWindows1250,
+  kWindows1251,
+  kIso8859Part2,
+  kKoi8R,
+  kShiftJis,
+  kEucJp,
+  kGbk,
+  kBig5,
+  kEucKr,
   kUnknown8Bit,  // decoded as ISO-8859-1
   kBinary,
 };
 // "utf-8", "utf-16le", … "unknown-8bit", "binary".
 std::string_view EncodingName(EncodingKind kind);
+// All names, in the order of the enum.
+std::vector<std::string_view> EncodingNames();
+// Common other names are known too: sjis, cp1252, latin1.
 std::optional<EncodingKind> EncodingFromName(std::string_view name);
 
 struct Encoding {
   EncodingKind kind = EncodingKind::kUtf8;
   bool bom = false;
+  bool guessed = false;                    // the bytes fit it, and would fit others
   bool ascii = true;                       // no byte >= 0x80 in UTF-8
   std::uint64_t invalid = 0;               // parts replaced by U+FFFD
   std::uint64_t first_invalid_offset = 0;  // stored bytes; only if invalid > 0
@@ -147,6 +162,7 @@ inline constexpr std::string_view kRowValue = "value";
 struct RecordSummary {
   std::uint64_t records = 0, malformed = 0, non_object = 0, ragged = 0;
   std::uint64_t non_finite = 0;  // numbers in JSON that are NaN, Infinity or -Infinity
+  std::uint64_t comments = 0;  // lines of CSV that are none
   Exactness exactness = Exactness::kExact;
   bool operator==(const RecordSummary&) const = default;
 };
@@ -156,7 +172,10 @@ struct TableShape {
   bool header = true;
   std::uint32_t columns = 0;
   std::vector<std::string> raw_names;  // as in the header row
-  std::uint64_t data_offset = 0;       // decoded bytes in front of the first data row
+  std::string comment;             // what lines that are no rows begin with; empty: there are none
+  bool header_commented = false;   // the header row begins with it too: #CHROM
+  std::uint64_t start_offset = 0;  // decoded bytes in front of the first row: comments, sep=
+  std::uint64_t data_offset = 0;   // decoded bytes in front of the first data row
 };
 
 // A file inside an archive. Filled by the container readers.
@@ -166,8 +185,8 @@ struct Member {
   Format format = Format::kUnknown;
 };
 
-// Codes: empty, invalid-encoding, lone-surrogate, nul-bytes, unstable, max-scan, malformed,
-// named-but-not, broken, too-deep, duplicate-keys, ragged, stray-quote, open-quote,
+// Codes: empty, invalid-encoding, guessed-encoding, lone-surrogate, nul-bytes, unstable, max-scan,
+// malformed, named-but-not, broken, too-deep, duplicate-keys, ragged, stray-quote, open-quote,
 // duplicate-names, forced, read-error.
 struct Note {
   std::string code;

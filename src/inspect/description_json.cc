@@ -68,6 +68,8 @@ Json TableJson(const Description& description) {
   return JsonObject{{"delimiter", std::string(1, table.delimiter)},
                     {"header", table.header},
                     {"columns", table.columns},
+                    {"comment", TextOrNull(table.comment)},
+                    {"comment_lines", description.records ? description.records->comments : 0},
                     {"raw_names", std::move(raw_names)}};
 }
 
@@ -103,6 +105,7 @@ JsonObject DetailsJson(const Description& description) {
 void AddEncoding(const Description& description, JsonObject* out) {
   const Encoding& encoding = description.encoding;
   (*out)["encoding"] = EncodingName(encoding.kind);
+  (*out)["encoding_guessed"] = encoding.guessed;
   (*out)["bom"] = encoding.bom;
   (*out)["ascii"] = encoding.ascii;
   (*out)["invalid"] = nullptr;

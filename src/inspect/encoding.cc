@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "base/utf8_kernels.h"
+#include "inspect/legacy_encoding.h"
 
 namespace dossier::inspect {
 namespace {
@@ -104,6 +105,10 @@ Wide WideOf(EncodingKind kind) {
 
 // One code point, or one invalid part, of any encoding.
 WideUnit ReadUnit(EncodingKind kind, std::string_view bytes, std::size_t at, LastBytes last) {
+  if (IsLegacy(kind)) {
+    const LegacyUnit unit = LegacyTableOf(kind).Read(bytes, at, last);
+    return {unit.length, unit.code_point, unit.valid};
+  }
   switch (kind) {
     case EncodingKind::kUtf8: {
       const utf8::internal::Unit unit = utf8::internal::UnitAt(bytes, at);

@@ -183,6 +183,7 @@ std::size_t FieldsRoom(std::span<const Description> documents, std::size_t room)
 std::string EncodingText(const Description& description) {
   std::string text(EncodingName(description.encoding.kind));
   if (description.encoding.bom) text += " with BOM";
+  if (description.encoding.guessed) text += " (a guess)";
   if (description.encoding.ascii && description.encoding.kind == EncodingKind::kUtf8) {
     text += " (ASCII)";
   }

@@ -30,6 +30,7 @@ constexpr LabelRow kLabels[] = {
     {Format::kYaml, "YAML"},
     {Format::kToml, "TOML"},
     {Format::kIni, "INI"},
+    {Format::kConfig, "Configuration"},
     {Format::kDiff, "Diff"},
     {Format::kMail, "Mail"},
     {Format::kBinary, "Binary"},
@@ -130,6 +131,7 @@ std::string FormatLabel(const Description& description) {
   label += FaultLabel(description);
   const EncodingKind kind = description.encoding.kind;
   if (kind != EncodingKind::kUtf8 && kind != EncodingKind::kBinary) label += EncodingLabel(kind);
+  if (description.encoding.guessed) label += " (a guess)";
   return label;
 }
 
@@ -157,6 +159,9 @@ std::string RecordsText(const Description& description) {
   std::vector<std::string> details;
   if (records.malformed > 0) details.push_back(GroupDigits(records.malformed) + " malformed");
   if (records.ragged > 0) details.push_back(GroupDigits(records.ragged) + " ragged");
+  if (records.comments > 0) {
+    details.push_back(Amount(records.comments, "comment line", "comment lines") + " skipped");
+  }
   if (!description.element_type.empty()) {
     details.push_back("elements: " + description.element_type);
   } else if (records.non_object > 0) {

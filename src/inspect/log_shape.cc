@@ -4,6 +4,8 @@
 #include <array>
 
 #include "base/text.h"
+#include "inspect/log_programs.h"
+#include "inspect/log_text.h"
 #include "inspect/log_time.h"
 #include "inspect/record_lines.h"
 
@@ -17,40 +19,24 @@ struct ShapeEntry {
 };
 
 // In the order of preference: on equal fit the earlier one, which says more, wins.
-constexpr std::array<ShapeEntry, 5> kShapes = {{
+constexpr std::array<ShapeEntry, 10> kShapes = {{
     {LogShape::kCombinedAccess,
      "combined-access",
      {"client", "time", "request", "status", "size", "referer", "agent"}},
     {LogShape::kCommonAccess, "common-access", {"client", "time", "request", "status", "size"}},
+    {LogShape::kContainer, "container", {"time", "stream", "tag", "message"}},
+    {LogShape::kPostgres, "postgresql", {"time", "pid", "session", "level", "message"}},
+    {LogShape::kChannelLevel, "channel-level", {"time", "channel", "level", "message"}},
+    {LogShape::kGlog, "glog", {"time", "level", "thread", "source", "message"}},
     {LogShape::kTimestampLevel, "timestamp-level", {"time", "level", "message"}},
     {LogShape::kSyslog, "syslog", {"time", "host", "program", "pid", "message"}},
     {LogShape::kLogfmt, "logfmt", {}},
+    {LogShape::kTimed, "timed", {"time", "message"}},
 }};
 
 const ShapeEntry& EntryOf(LogShape shape) {
   return *std::find_if(kShapes.begin(), kShapes.end(),
                        [shape](const ShapeEntry& entry) { return entry.shape == shape; });
-}
-
-void Put(LogFields* fields, std::string_view name, std::string_view value) {
-  if (fields) fields->emplace_back(name, value);
-}
-
-std::string_view SkipSpaces(std::string_view text) {
-  return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
-}
-
-// Takes the bytes in front of the first of `stops` off *rest. Empty if there are none.
-std::string_view TakeUntil(std::string_view stops, std::string_view* rest) {
-  const std::string_view taken = rest->substr(0, rest->find_first_of(stops));
-  rest->remove_prefix(taken.size());
-  return taken;
-}
-
-bool TakeChar(char wanted, std::string_view* rest) {
-  if (rest->empty() || rest->front() != wanted) return false;
-  rest->remove_prefix(1);
-  return true;
 }
 
 // --- time, level, text ---
@@ -64,10 +50,6 @@ bool IsLevelWord(std::string_view word) {
   if (word.size() > 11) return false;
   const std::string lower = ToLowerAscii(word);
   return std::find(kLevels.begin(), kLevels.end(), lower) != kLevels.end();
-}
-
-bool IsUpper(std::string_view word) {
-  return std::all_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 // What a token says as a level: "[core:error]" -> error, "INFO:" -> INFO, "|WARN|" -> WARN.
@@ -158,10 +140,6 @@ bool TakePriority(std::string_view* rest) {
   return true;
 }
 
-void PutUnlessNil(LogFields* fields, std::string_view name, std::string_view value) {
-  if (value != "-" && !value.empty()) Put(fields, name, value);
-}
-
 // Behind the structured data of RFC 5424: `-` or one or more [id name="value" …].
 bool SkipStructuredData(std::string_view* rest) {
   if (TakeChar('-', rest)) return true;
@@ -241,10 +219,6 @@ bool TakeQuoted(std::string_view* rest, std::string_view* inside) {
   *inside = rest->substr(0, end);
   rest->remove_prefix(end + 1);
   return true;
-}
-
-bool IsDigits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 struct AccessLine {
@@ -357,6 +331,16 @@ bool ParseShape(LogShape shape, std::string_view line, LogFields* fields) {
       return ParseCombinedAccess(line, fields);
     case LogShape::kLogfmt:
       return ParseLogfmt(line, fields);
+    case LogShape::kContainer:
+      return ParseContainerLine(line, fields);
+    case LogShape::kPostgres:
+      return ParsePostgresLine(line, fields);
+    case LogShape::kChannelLevel:
+      return ParseChannelLine(line, fields);
+    case LogShape::kGlog:
+      return ParseGlogLine(line, fields);
+    case LogShape::kTimed:
+      return ParseTimedLine(line, fields);
   }
   return false;
 }

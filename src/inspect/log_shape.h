@@ -28,9 +28,14 @@ enum class LogShape : std::uint8_t {
   kCommonAccess,    // web servers
   kCombinedAccess,  // the same with referer and user agent
   kLogfmt,          // key=value key="two words"
+  kContainer,       // Kubernetes: time stderr F text
+  kPostgres,        // time [pid] ann@shop ERROR:  text
+  kChannelLevel,    // Laravel, Symfony: [time] production.ERROR: text
+  kGlog,            // I1102 15:30:00.123456 1234 server.go:81] text
+  kTimed,           // a date with its time, then text: dpkg; a kernel's seconds
 };
 
-// "timestamp-level", "syslog", "common-access", "combined-access", "logfmt".
+// "timestamp-level", "syslog", "common-access", … the name in details.log_shape.
 std::string_view LogShapeName(LogShape shape);
 std::optional<LogShape> LogShapeNamed(std::string_view name);
 // Its fields in order; empty for logfmt, whose fields are its keys.

@@ -115,11 +115,6 @@ std::size_t WeekdayFirst(std::string_view text) {
   return scan.Any(" ") && scan.Digits(4) ? scan.at() : 0;
 }
 
-std::size_t ClockOnly(std::string_view text) {
-  Scanner scan(text);
-  return scan.Clock() ? scan.at() : 0;
-}
-
 }  // namespace
 
 std::size_t SyslogTimeLength(std::string_view text) {
@@ -135,14 +130,24 @@ std::size_t IsoTimeLength(std::string_view text) {
                                                                                 : 0;
 }
 
-std::size_t TimestampLength(std::string_view text) {
+std::size_t DatedTimeLength(std::string_view text) {
   using Form = std::size_t (*)(std::string_view);
-  static constexpr std::array<Form, 5> kForms = {YearFirst, DayFirst, WeekdayFirst,
-                                                 SyslogTimeLength, ClockOnly};
+  static constexpr std::array<Form, 4> kForms = {YearFirst, DayFirst, WeekdayFirst,
+                                                 SyslogTimeLength};
   for (const Form form : kForms) {
     if (const std::size_t length = form(text); length > 0) return length;
   }
   return 0;
+}
+
+std::size_t ClockLength(std::string_view text) {
+  Scanner scan(text);
+  return scan.Clock() ? scan.at() : 0;
+}
+
+std::size_t TimestampLength(std::string_view text) {
+  const std::size_t dated = DatedTimeLength(text);
+  return dated > 0 ? dated : ClockLength(text);
 }
 
 }  // namespace dossier::inspect

@@ -17,6 +17,10 @@ namespace dossier::inspect {
 // Sat Nov 02 15:30:00 2024, Nov  2 15:30:00; a zone may follow.
 std::size_t TimestampLength(std::string_view text);
 
+// The same without 15:30:00.123, which has no date.
+std::size_t DatedTimeLength(std::string_view text);
+// 15:30:00.123 alone; the fraction may be missing.
+std::size_t ClockLength(std::string_view text);
 // The form of RFC 3164 alone: Nov  2 15:30:00.
 std::size_t SyslogTimeLength(std::string_view text);
 // ISO 8601 with a T: what RFC 5424 wants.

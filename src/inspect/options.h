@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "inspect/description.h"
 
@@ -20,6 +21,7 @@ struct Options {
   std::optional<EncodingKind> encoding;  // forced instead of detected
   std::optional<char> delimiter;         // of CSV
   HeaderRow header = HeaderRow::kAuto;
+  std::optional<std::string> comment;     // what comment lines of CSV begin with; empty: none do
   int depth = 1;                          // object levels expanded in field paths, 0 to 8
   std::uint32_t fields = 40;              // fields listed
   std::uint32_t sample_records = 100;     // records whose fields are looked at

@@ -11,18 +11,75 @@ namespace dossier::inspect {
 namespace {
 
 constexpr std::size_t kSampledLines = 100;
+constexpr std::size_t kReadLines = 1000;  // sampled ones and the traces between them
 
 // The first lines that are not blank. A last line without an end may be cut, so it is left out if
 // others are there.
 std::vector<std::string_view> SampleLines(std::string_view head) {
   std::vector<std::string_view> lines;
-  for (std::size_t at = 0; at < head.size() && lines.size() < kSampledLines;) {
+  for (std::size_t at = 0; at < head.size() && lines.size() < kReadLines;) {
     const Line line = NextLine(head, at);
     const bool unterminated = at + line.text.size() == head.size();
     if (!IsBlankLine(line.text) && !(unterminated && !lines.empty())) lines.push_back(line.text);
     at = line.next;
   }
   return lines;
+}
+
+// Indented, a bracket or quote first, or a frame's number (`#0 /srv/app.php(81)`): no program
+// starts a message like that, nor does a sentence.
+bool IsTraceLine(std::string_view line) {
+  if (std::string_view(" \t[]{}()\"").find(line.front()) != std::string_view::npos) return true;
+  return line.size() > 1 && line[0] == '#' && line[1] >= '0' && line[1] <= '9';
+}
+
+// How well a shape explains the lines. Traces behind a fitting line speak neither for nor against.
+struct LogFit {
+  std::size_t fitting = 0, judged = 0;
+  std::size_t leading = 0;  // of the judged lines, those in front of the first fitting one
+};
+
+LogFit FitOf(LogShape shape, const std::vector<std::string_view>& lines) {
+  LogFit fit;
+  std::size_t odd = 0;  // lines since the last fitting one
+  bool trace = false;   // whether they look like a trace
+  const auto end_run = [&] {
+    if (fit.fitting == 0) fit.leading = odd;
+    if (!trace || fit.fitting == 0) fit.judged += odd;
+    odd = 0;
+    trace = false;
+  };
+  for (const std::string_view line : lines) {
+    if (fit.judged + odd >= kSampledLines && !trace) break;
+    if (!FitsLogShape(shape, line)) {
+      ++odd;
+      trace = trace || IsTraceLine(line);
+      continue;
+    }
+    end_run();
+    ++fit.fitting;
+    ++fit.judged;
+  }
+  end_run();
+  return fit;
+}
+
+// A grammar so narrow that no other text has lines of it.
+bool IsDistinctive(LogShape shape) {
+  return shape == LogShape::kContainer || shape == LogShape::kPostgres ||
+         shape == LogShape::kChannelLevel || shape == LogShape::kGlog;
+}
+
+bool Explains(LogShape shape, LogFit fit) {
+  // glog tells its machine and its format first.
+  constexpr std::size_t kPreamble = 8;
+  if (IsDistinctive(shape) && fit.fitting >= 3 && fit.leading <= kPreamble) {
+    fit.judged -= fit.leading;
+  }
+  // One line of pairs is rather a setting than a log, one that begins with a time rather a note.
+  const bool weak = shape == LogShape::kLogfmt || shape == LogShape::kTimed;
+  if (weak && fit.fitting < 2) return false;
+  return fit.fitting > 0 && fit.fitting * 10 >= fit.judged * 8;
 }
 
 std::vector<std::string> LogfmtKeys(const std::vector<std::string_view>& lines) {
@@ -73,13 +130,11 @@ ShapeScan DetectLog(std::string_view head) {
   std::size_t best = 0;
   std::optional<LogShape> shape;
   for (const LogShape candidate : LogShapes()) {
-    const auto fitting = static_cast<std::size_t>(
-        std::count_if(lines.begin(), lines.end(),
-                      [&](std::string_view line) { return FitsLogShape(candidate, line); }));
-    // One line of pairs is rather a setting than a log.
-    if (candidate == LogShape::kLogfmt && fitting < 2) continue;
-    if (fitting * 10 < lines.size() * 8 || fitting <= best) continue;
-    best = fitting;
+    // It says least, and fits wherever another one fits.
+    if (candidate == LogShape::kTimed && shape) continue;
+    const LogFit fit = FitOf(candidate, lines);
+    if (!Explains(candidate, fit) || fit.fitting <= best) continue;
+    best = fit.fitting;
     shape = candidate;
   }
   if (!shape) return {};

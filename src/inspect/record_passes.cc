@@ -46,6 +46,7 @@ void NdjsonRecords::Add(const NdjsonSummary& part, std::uint64_t offset, NdjsonS
 CsvScanner TableRecords::Later() const {
   CsvScanOptions options = options_;
   options.skip_rows = 0;
+  options.first_is_row = false;
   return CsvScanner(options);
 }
 
@@ -68,6 +69,7 @@ void TableRecords::Add(const CsvSummary& part, std::uint64_t offset, CsvSummary*
   sum->rows += part.rows;
   sum->ragged += part.ragged;
   sum->stray_quotes += part.stray_quotes;
+  sum->comments += part.comments;
   AddFaults(part.ragged_rows, offset, &sum->ragged_rows);
   KeepFirst(part.first_stray, offset, &sum->first_stray);
   KeepFirst(part.open_quote, offset, &sum->open_quote);

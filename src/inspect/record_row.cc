@@ -139,12 +139,8 @@ class TableRows final : public NamedRows {
   TableRows(std::string_view text, const Description& description)
       : NamedRows(description), shape_(description.table.value_or(TableShape{})) {
     if (!description.table && description.format == Format::kTsv) shape_.delimiter = '\t';
-    if (!shape_.header) return;
-    const Rows rows(text, shape_.delimiter);
-    std::size_t position = TableStart(text);
-    ByteRange header;
-    if (!rows.Next(&position, &header)) return;
-    names_ = ColumnNames(ParseCells(Slice(text, header), shape_.delimiter));
+    std::size_t position = TableStart(text, shape_);
+    names_ = ColumnNames(TakeHeader(text, shape_, &position));
   }
 
  protected:

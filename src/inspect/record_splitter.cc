@@ -94,9 +94,8 @@ class SequenceSplitter final : public RecordSplitter {
 class TableSplitter final : public RecordSplitter {
  public:
   TableSplitter(std::string_view text, const TableShape& shape)
-      : rows_(text, shape.delimiter), start_(TableStart(text)) {
-    ByteRange header;
-    if (shape.header) rows_.Next(&start_, &header);
+      : rows_(text, shape.delimiter, shape.comment), start_(TableStart(text, shape)) {
+    TakeHeader(text, shape, &start_);
   }
   std::size_t start() const override { return start_; }
   bool Next(std::size_t* position, ByteRange* record) const override {

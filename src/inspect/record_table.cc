@@ -47,6 +47,7 @@ bool Rows::Next(std::size_t* position, ByteRange* row) const {
     const Line line = NextLine(text_, start);
     *position = line.next;
     if (line.text.empty()) continue;
+    if (!comment_.empty() && line.text.starts_with(comment_)) continue;
     row->begin = start;
     row->end = start + line.text.size();
     if (std::memchr(line.text.data(), '"', line.text.size()) == nullptr) return true;
@@ -112,8 +113,20 @@ std::vector<std::string> ColumnNames(const std::vector<std::string>& header) {
   return names;
 }
 
-std::size_t TableStart(std::string_view text) {
+std::vector<std::string> TakeHeader(std::string_view text, const TableShape& shape,
+                                    std::size_t* position) {
+  if (!shape.header) return {};
+  const Rows rows(text, shape.delimiter, shape.header_commented ? "" : shape.comment);
+  ByteRange header;
+  if (!rows.Next(position, &header)) return {};
+  return ParseCells(Slice(text, header), shape.delimiter);
+}
+
+std::size_t TableStart(std::string_view text, const TableShape& shape) {
   const std::size_t start = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  if (shape.start_offset > 0) {
+    return std::min(text.size(), start + static_cast<std::size_t>(shape.start_offset));
+  }
   if (start >= text.size()) return start;
   const Line first = NextLine(text, start);
   const bool separator_line =

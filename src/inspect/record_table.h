@@ -14,15 +14,19 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "inspect/description.h"
 #include "inspect/record_range.h"
 
 namespace dossier::inspect {
 
 class Rows {
  public:
-  Rows(std::string_view text, char delimiter) : text_(text), delimiter_(delimiter) {}
+  // `comment`: lines that begin with it are no rows; empty: all lines are.
+  Rows(std::string_view text, char delimiter, std::string comment = {})
+      : text_(text), delimiter_(delimiter), comment_(std::move(comment)) {}
 
   // The next row that is not blank, at or behind *position, which must be the start of a row. The
   // range excludes the line end. False at the end of the text.
@@ -34,6 +38,7 @@ class Rows {
 
   std::string_view text_;
   char delimiter_;
+  std::string comment_;
   // The one quote that never closes, once known: looking for its end again would read the rest of
   // the text every time. There is at most one: behind it every run of quotes is even.
   mutable std::atomic<std::size_t> open_quote_{std::string_view::npos};
@@ -47,8 +52,13 @@ std::vector<std::string> ColumnNames(const std::vector<std::string>& header);
 // "column 3" for 2.
 std::string ColumnName(std::size_t column);
 
-// Offset behind a byte order mark and a first line `sep=;` (INS-5, INS-62).
-std::size_t TableStart(std::string_view text);
+// Offset behind a byte order mark and what stands in front of the rows: a line `sep=;` (INS-5,
+// INS-62), comments.
+std::size_t TableStart(std::string_view text, const TableShape& shape);
+// Moves *position, which is that start, behind the header row, and gives its cells; none if the
+// table has no header.
+std::vector<std::string> TakeHeader(std::string_view text, const TableShape& shape,
+                                    std::size_t* position);
 
 }  // namespace dossier::inspect
 

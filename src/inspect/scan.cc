@@ -57,8 +57,17 @@ RecordPlan PlanRecords(const Scan& scan) {
   RecordPlan plan;
   plan.ndjson = PlanNdjson(scan);
   if (!plan.pass()) plan.table = PlanTable(scan);
-  if (!plan.pass()) plan.count = PlanCount(scan);
+  // Stanzas and logs go before a table that is not certain, as in Describe.
+  const bool sure = plan.table && plan.table->guess.certain;
+  if (!plan.pass() || (IsLeftToContent(scan) && !sure)) plan.count = PlanCount(scan);
+  if (plan.count && plan.table) plan.table->pass.reset();
   return plan;
+}
+
+bool IsLeftToContent(const Scan& scan) {
+  if (scan.options.format) return false;
+  const auto named = scan.out->named_format;
+  return !named || *named == Format::kPlainText || *named == Format::kLog;
 }
 
 void AddNote(Description* out, std::string code, std::string text) {

@@ -68,6 +68,9 @@ void SetFields(const Scan& scan, const FieldCollector& collector);
 // `text`.
 void SetSample(const Scan& scan, std::string_view text, std::uint64_t chars_behind);
 
+// Whether the name promises nothing that a program writes: none, .txt, .log and the like.
+bool IsLeftToContent(const Scan& scan);
+
 // What the Describe… below will scan, as far as the head tells.
 RecordPlan PlanRecords(const Scan& scan);
 std::unique_ptr<NdjsonPlan> PlanNdjson(const Scan& scan);  // null: no JSON lines at all
@@ -85,6 +88,8 @@ enum class TableDemand : std::uint8_t {
   kSniffed,  // INS-46
 };
 Result<bool> DescribeTable(Scan* scan, TableDemand demand);
+// Whether the rows alone would make it one (INS-46).
+bool LooksLikeTable(const Scan& scan);
 
 Result<bool> DescribeDeb822(Scan* scan);
 Result<bool> DescribeLog(Scan* scan);

@@ -21,13 +21,21 @@ CsvGuess GuessTable(const Scan& scan) {
   return GuessCsv(scan.head, {.delimiter = delimiter,
                               .fallback = tsv ? '\t' : ',',
                               .header = scan.options.header,
+                              .comment = scan.options.comment,
                               .ends = scan.head_ends});
+}
+
+// The guess of the plan, if there is one.
+CsvGuess GuessOf(const Scan& scan) {
+  return scan.plan && scan.plan->table ? scan.plan->table->guess : GuessTable(scan);
 }
 
 CsvScanOptions ScanOptions(const CsvGuess& guess) {
   return {.delimiter = guess.shape.delimiter,
           .columns = guess.shape.columns,
-          .skip_rows = guess.shape.header ? 1u : 0u};
+          .skip_rows = guess.shape.header ? 1u : 0u,
+          .comment = guess.shape.comment,
+          .first_is_row = guess.shape.header_commented};
 }
 
 Result<CsvSummary> ScanOnce(const Scan& scan, const CsvGuess& guess,
@@ -161,15 +169,14 @@ std::unique_ptr<TablePlan> PlanTable(const Scan& scan) {
   };
   const auto named = scan.options.format ? scan.options.format : scan.out->named_format;
   const bool table = named && is_table(*named);
-  const bool maybe =
-      !scan.options.format && (!named || *named == Format::kPlainText || *named == Format::kLog);
+  const bool maybe = IsLeftToContent(scan);
   const std::string_view text = TrimSpace(scan.head);
   const bool json = !table && (text.starts_with('{') || text.starts_with('['));
   if (text.empty() || json || (!table && !maybe)) return nullptr;
   auto plan = std::make_unique<TablePlan>();
   plan->guess = GuessTable(scan);
   const CsvGuess& guess = plan->guess;
-  const bool fits = table || (named ? guess.certain : guess.fits_sniffed);
+  const bool fits = table || guess.fits_sniffed;
   if (fits && !guess.rows.empty() && guess.text_start == 0) {
     plan->pass =
         std::make_unique<TablePass>(scan.source, scan.stream, TableRecords(ScanOptions(guess)));
@@ -177,9 +184,10 @@ std::unique_ptr<TablePlan> PlanTable(const Scan& scan) {
   return plan;
 }
 
+bool LooksLikeTable(const Scan& scan) { return GuessOf(scan).fits_sniffed; }
+
 Result<bool> DescribeTable(Scan* scan, TableDemand demand) {
-  const bool planned = scan->plan && scan->plan->table;
-  const CsvGuess guess = planned ? scan->plan->table->guess : GuessTable(*scan);
+  const CsvGuess guess = GuessOf(*scan);
   if (demand == TableDemand::kCertain && !guess.certain) return false;
   if (demand == TableDemand::kSniffed && !guess.fits_sniffed) return false;
   if (guess.rows.empty()) return false;
@@ -190,6 +198,7 @@ Result<bool> DescribeTable(Scan* scan, TableDemand demand) {
   out.table = guess.shape;
   out.records = RecordSummary{.records = rows.rows - (guess.shape.header && rows.rows > 0 ? 1 : 0),
                               .ragged = rows.ragged,
+                              .comments = guess.comments + rows.comments,
                               .exactness = scan->exactness()};
   SetFields(*scan, CollectColumns(*scan, guess));
   AddUnseenColumns(*scan, guess);

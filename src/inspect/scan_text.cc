@@ -57,7 +57,8 @@ std::string_view DetectHead(const Scan& scan) { return scan.head.substr(0, kDete
 
 std::unique_ptr<CountPlan> PlanCount(const Scan& scan) {
   const auto named = scan.options.format ? scan.options.format : scan.out->named_format;
-  const auto may_be = [&](Format format) { return !named || *named == format; };
+  const bool any = IsLeftToContent(scan);
+  const auto may_be = [&](Format format) { return any || (named && *named == format); };
   auto plan = std::make_unique<CountPlan>();
   std::string log_shape;
   if (may_be(Format::kDeb822) && DetectDeb822(DetectHead(scan)).fits) {

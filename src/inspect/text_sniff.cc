@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
 #include "base/text.h"
@@ -63,6 +64,164 @@ bool IsYamlPair(std::string_view line) {
   return name + 1 == text.size() || text[name + 1] == ' ';
 }
 
+// `key value`, `key = value` or `key: value` in few words: no sentence, and no call or block of a
+// program.
+bool IsSetting(std::string_view text) {
+  constexpr std::size_t kMaxWords = 5;
+  const std::string_view comment = " #";
+  text = TrimSpace(text.substr(0, text.find(comment)));
+  if (text.empty() || text.find('(') != std::string_view::npos) return false;
+  const std::size_t name = NameLength(text);
+  const std::string_view rest = text.substr(name);
+  const std::string_view value =
+      TrimSpace(rest.substr(std::min(rest.find_first_not_of(" \t=:"), rest.size())));
+  if (name == 0 || value.empty() || value.size() == rest.size()) return false;
+  std::size_t words = 0;
+  bool inside = false;
+  for (const char c : value) {
+    const bool space = c == ' ' || c == '\t';
+    words += !space && !inside ? 1 : 0;
+    inside = !space;
+  }
+  return words <= kMaxWords &&
+         std::string_view(".,?!:").find(text.back()) == std::string_view::npos;
+}
+
+struct MarkdownMarks {
+  std::size_t headings = 0;  // `#` lines that stand alone
+  std::size_t comments = 0;  // other `#` lines
+  std::size_t texts = 0;     // lines without a mark, behind a heading
+  std::size_t fences = 0, links = 0, tables = 0, items = 0, emphases = 0, underlines = 0;
+};
+
+bool StartsWithHash(const std::vector<std::string_view>& lines, std::size_t i) {
+  return i < lines.size() && lines[i].starts_with('#');
+}
+
+bool IsHeading(std::string_view line) {
+  const std::size_t hashes = std::min(line.find_first_not_of('#'), line.size());
+  const std::string_view title = line.substr(hashes);
+  return hashes >= 1 && hashes <= 6 && title.starts_with(' ') && !TrimSpace(title).empty();
+}
+
+// `- item`, `* item`, `+ item`, `1. item`.
+bool IsListItem(std::string_view text) {
+  if (text.size() < 3) return false;
+  const std::size_t digits = text.find_first_not_of("0123456789");
+  if (digits > 0 && digits <= 3) return text.substr(digits).starts_with(". ");
+  return std::string_view("-*+").find(text[0]) != std::string_view::npos && text[1] == ' ' &&
+         text[2] != '*' && text[2] != ' ';
+}
+
+// [text](target) or ![text](target).
+bool HasLink(std::string_view line) {
+  const std::size_t middle = line.find("](");
+  if (middle == std::string_view::npos || middle == 0) return false;
+  const std::size_t open = line.rfind('[', middle);
+  const std::size_t close = line.find(')', middle);
+  return open != std::string_view::npos && close != std::string_view::npos && close > middle + 2;
+}
+
+// |---|:--:| below the head of a table.
+bool IsTableRule(std::string_view text) {
+  return text.size() >= 5 && text.find("--") != std::string_view::npos &&
+         text.find('|') != std::string_view::npos &&
+         text.find_first_not_of("|-: ") == std::string_view::npos;
+}
+
+// **strong** or `code`.
+bool HasEmphasis(std::string_view line) {
+  for (const std::string_view mark : {std::string_view("**"), std::string_view("`")}) {
+    const std::size_t open = line.find(mark);
+    if (open == std::string_view::npos || open + mark.size() >= line.size()) continue;
+    const std::size_t inside = open + mark.size();
+    const std::size_t close = line.find(mark, inside + 1);
+    if (close != std::string_view::npos && line[inside] != ' ' && line[close - 1] != ' ')
+      return true;
+  }
+  return false;
+}
+
+// Line `i`, outside of fences.
+void CountMarks(const std::vector<std::string_view>& lines, std::size_t i, MarkdownMarks* marks) {
+  const std::string_view text = TrimSpace(lines[i]);
+  if (text.empty()) return;
+  if (lines[i].starts_with('#')) {
+    const bool alone = (i == 0 || !StartsWithHash(lines, i - 1)) && !StartsWithHash(lines, i + 1);
+    ++(alone && IsHeading(lines[i]) ? marks->headings : marks->comments);
+    return;
+  }
+  const bool rule = text.size() >= 3 && (text.find_first_not_of('=') == std::string_view::npos ||
+                                         text.find_first_not_of('-') == std::string_view::npos);
+  marks->underlines += rule && i > 0 && !TrimSpace(lines[i - 1]).empty() ? 1 : 0;
+  marks->items += IsListItem(text) ? 1 : 0;
+  marks->links += HasLink(text) ? 1 : 0;
+  marks->tables += IsTableRule(text) ? 1 : 0;
+  marks->emphases += HasEmphasis(text) ? 1 : 0;
+  marks->texts += !rule && marks->headings > 0 ? 1 : 0;
+}
+
+// Whether the head is one XML element, or the beginning of one: tags that nest.
+class ElementReader {
+ public:
+  explicit ElementReader(std::string_view head) : head_(head) {}
+
+  bool Read() {
+    std::size_t tags = 0;
+    while (at_ < head_.size()) {
+      const std::size_t open = head_.find('<', at_);
+      if (open_.empty() && !TrimSpace(head_.substr(at_, open - at_)).empty()) return false;
+      if (open == std::string_view::npos) break;
+      at_ = open;
+      if (!ReadMarkup()) return cut_ && tags >= kMinTags;
+      ++tags;
+    }
+    return tags >= 2 && (open_.empty() || (head_.size() == kMaxBytes && tags >= kMinTags));
+  }
+
+  static constexpr std::size_t kMaxBytes = 64 << 10;
+
+ private:
+  static constexpr std::size_t kMinTags = 4;
+
+  // Behind `end`; npos and cut_ if the head ends first.
+  bool SkipTo(std::string_view end) {
+    const std::size_t found = head_.find(end, at_);
+    cut_ = found == std::string_view::npos && head_.size() == kMaxBytes;
+    if (found == std::string_view::npos) return false;
+    at_ = found + end.size();
+    return true;
+  }
+
+  bool ReadMarkup() {
+    const std::string_view text = head_.substr(at_);
+    if (text.starts_with("<!--")) return SkipTo("-->");
+    if (text.starts_with("<![CDATA[")) return SkipTo("]]>");
+    if (text.starts_with("<!") || text.starts_with("<?")) return SkipTo(">");
+    const std::size_t start = at_;
+    if (!SkipTo(">")) return false;
+    std::string_view tag = head_.substr(start + 1, at_ - start - 2);
+    const bool closing = tag.starts_with('/');
+    if (closing) tag.remove_prefix(1);
+    const std::string_view name = tag.substr(0, tag.find_first_of(" \t\r\n/"));
+    const bool letter = !name.empty() && (name[0] == '_' || (name[0] | 0x20) >= 'a') &&
+                        (name[0] | 0x20) <= 'z' && name.find_first_of("@<=\"") == name.npos;
+    if (!letter) return false;
+    if (closing) {
+      if (open_.empty() || open_.back() != name) return false;
+      open_.pop_back();
+      return true;
+    }
+    if (!tag.ends_with('/')) open_.push_back(name);
+    return open_.size() < 256;
+  }
+
+  const std::string_view head_;
+  std::size_t at_ = 0;
+  bool cut_ = false;
+  std::vector<std::string_view> open_;
+};
+
 }  // namespace
 
 std::optional<Format> LooksLikeMarkup(std::string_view head) {
@@ -72,6 +231,11 @@ std::optional<Format> LooksLikeMarkup(std::string_view head) {
     return Format::kHtml;
   }
   return std::nullopt;
+}
+
+bool LooksLikeElements(std::string_view head) {
+  return TrimSpace(head.substr(0, 4096)).starts_with('<') &&
+         ElementReader(head.substr(0, ElementReader::kMaxBytes)).Read();
 }
 
 bool LooksLikeMail(std::string_view head) {
@@ -129,29 +293,61 @@ std::optional<Format> LooksLikeSettings(std::string_view head) {
 
 bool LooksLikeYaml(std::string_view head) {
   std::size_t pairs = 0, lines = 0;
-  bool first = true;
+  bool document = false;
+  std::set<std::string_view> keys;  // of the outermost level
   for (const std::string_view line : FirstLines(head)) {
     const std::string_view text = TrimSpace(line);
     if (text.empty() || text.front() == '#') continue;
-    if (first && text == "---") return true;
-    first = false;
+    if (text == "---") {
+      document = document || lines == 0;
+      keys.clear();
+      continue;
+    }
     ++lines;
-    pairs += IsYamlPair(line) ? 1 : 0;
+    if (!IsYamlPair(line)) continue;
+    ++pairs;
+    // A name that comes again is that of a speaker.
+    const bool outermost = line.front() == text.front() && text.front() != '-';
+    if (outermost && !keys.insert(line.substr(0, line.find(':'))).second) return false;
   }
+  if (document) return pairs > 0 && pairs * 10 >= lines * 3;
   return lines >= 2 && pairs * 10 >= lines * 6;
 }
 
-bool LooksLikeMarkdown(std::string_view head) {
-  std::size_t fences = 0;
-  bool first = true;
+bool LooksLikeConfig(std::string_view head) {
+  std::size_t comments = 0, settings = 0, assignments = 0, lines = 0;
   for (const std::string_view line : FirstLines(head)) {
-    if (TrimSpace(line).empty()) continue;
-    const std::size_t hashes = std::min(line.find_first_not_of('#'), line.size());
-    if (first && hashes >= 1 && hashes <= 6 && line.substr(hashes).starts_with(' ')) return true;
-    first = false;
-    fences += line.starts_with("```") ? 1 : 0;
+    const std::string_view text = TrimSpace(line);
+    if (text.empty()) continue;
+    if (text.front() == '#') {
+      ++comments;
+      continue;
+    }
+    ++lines;
+    assignments += IsAssignment(text) ? 1 : 0;
+    settings += IsSetting(text) ? 1 : 0;
   }
-  return fences >= 2;
+  if (lines == 0) return comments >= 2;
+  if (lines >= 3 && assignments * 10 >= lines * 9) return true;
+  return comments > 0 && settings * 10 >= lines * 8;
+}
+
+bool LooksLikeMarkdown(std::string_view head) {
+  const std::vector<std::string_view> lines = FirstLines(head);
+  MarkdownMarks marks;
+  bool fenced = false;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_with("```") || lines[i].starts_with("~~~")) {
+      fenced = !fenced;
+      ++marks.fences;
+    } else if (!fenced) {
+      CountMarks(lines, i, &marks);
+    }
+  }
+  const bool headed = marks.headings > 0 && marks.texts > 0 && marks.comments <= marks.headings;
+  const int strong = headed + (marks.fences >= 2) + (marks.links > 0) + (marks.tables > 0);
+  const int weak = (marks.items >= 2) + (marks.emphases > 0) + (marks.underlines > 0);
+  return strong >= 1 && strong + weak >= 2;
 }
 
 }  // namespace dossier::inspect

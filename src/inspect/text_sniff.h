@@ -15,10 +15,15 @@
 namespace dossier::inspect {
 
 std::optional<Format> LooksLikeMarkup(std::string_view head);  // XML, HTML
+// XML without a declaration: elements that close as they opened, and no text outside of them.
+bool LooksLikeElements(std::string_view head);
 bool LooksLikeMail(std::string_view head);
 bool LooksLikeDiff(std::string_view head);
 std::optional<Format> LooksLikeSettings(std::string_view head);  // TOML, INI
 bool LooksLikeYaml(std::string_view head);
+// Settings, one a line (`key value`, `key = value`), with `#` comments or as assignments only.
+bool LooksLikeConfig(std::string_view head);
+// Two kinds of its marks, one of them a heading, fence, link or table.
 bool LooksLikeMarkdown(std::string_view head);
 
 }  // namespace dossier::inspect

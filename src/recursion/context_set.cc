@@ -89,25 +89,25 @@ class LoadedContext final : public ContextSet {
   ~LoadedContext() override { stop_.Cancel("the context is no longer needed"); }
 
   // Starts the copies that were put off.
-  void StartCopies(const store::ContentStore& content) {
+  void StartCopies(const ContextOptions& options) {
     for (const auto& entry : entries_) {
       if (entry->copy.valid() || entry->stored) continue;
       entry->copy =
-          std::async(std::launch::async, [&content, item = entry.get(), token = stop_.token()] {
-            return Copy(*item, content, token);
-          });
+          std::async(std::launch::async,
+                     [content = options.content, how = options.inspect, item = entry.get(),
+                      token = stop_.token()] { return Copy(*item, *content, how, token); });
     }
   }
 
   // What was described may not be what was copied: code must be told of the copy.
   static Result<StoredText> Copy(const Entry& entry, const store::ContentStore& content,
-                                 const CancelToken& cancel) {
+                                 const inspect::Options& how, const CancelToken& cancel) {
     DOSSIER_ASSIGN_OR_RETURN(
         StoredText text, StoreDecoded(*entry.source, entry.document.description, content, cancel));
     const inspect::SourceState now = entry.source->state();
     if (now == entry.before) return text;
     text.changed = ChangedSentence(entry.document.path, entry.before, now);
-    text.description = inspect::DescribeText(text.map.bytes(), entry.document.path, {});
+    text.description = inspect::DescribeText(text.map.bytes(), entry.document.path, how);
     return text;
   }
 
@@ -174,7 +174,7 @@ class Loader {
     std::sort(entries_.begin(), entries_.end(),
               [](const auto& a, const auto& b) { return a->document.name < b->document.name; });
     auto set = std::make_shared<LoadedContext>(std::move(entries_), cancel_);
-    set->StartCopies(*options_.content);
+    set->StartCopies(options_);
     return std::shared_ptr<const ContextSet>(std::move(set));
   }
 
@@ -213,31 +213,38 @@ class Loader {
       DOSSIER_RETURN_IF_ERROR(writer.Write(std::string_view(block).substr(0, got)));
     }
     DOSSIER_ASSIGN_OR_RETURN(const store::StoredBody body, std::move(writer).Finish());
-    return AddFile(options_.content->PathOf(body.sha256), "stdin");
+    // The name of the stored file is a hash, which tells nobody anything.
+    return AddFile(options_.content->PathOf(body.sha256), "stdin", "stdin");
   }
 
   Status AddFile(const std::string& path, std::string name) {
+    return AddFile(path, std::move(name), path);
+  }
+
+  // `shown`: the path in messages and in the description.
+  Status AddFile(const std::string& path, std::string name, const std::string& shown) {
     DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened,
                              inspect::OpenFileSource(path));
     const auto size = opened->size();
     if (size && *size <= kReadWhole) {
       DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kReadWhole * 16));
-      return AddInMemory(text, path, std::move(name));
+      return AddInMemory(text, shown, std::move(name));
     }
     auto entry = std::make_unique<Entry>();
     entry->source = std::move(opened);
     entry->before = entry->source->state();
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
                              inspect::Describe(*entry->source, options_.inspect, cancel_));
-    DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path));
+    if (shown != path) description.name = description.path = shown;
+    DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, shown));
     if (description.read_error) {
-      return MakeError(ErrorCode::kIo, "{}: {}", path, *description.read_error);
+      return MakeError(ErrorCode::kIo, "{}: {}", shown, *description.read_error);
     }
     entry->document = {
-        .name = std::move(name), .path = path, .description = std::move(description)};
+        .name = std::move(name), .path = shown, .description = std::move(description)};
     if (!entry->document.description.stable) {
       entry->document.warnings.push_back(
-          ChangedSentence(path, entry->before, entry->source->state()));
+          ChangedSentence(shown, entry->before, entry->source->state()));
     }
     entries_.push_back(std::move(entry));
     return {};
