@@ -87,8 +87,8 @@ def numbers_right(answer: str, question: Question) -> bool:
     known = numbers(question.text)
     found = [number for number in numbers(answer)
              if number not in known or any(same(number, part) for part in wanted)]
-    if not wanted:
-        return all(any(same(number, part) for part in question.also) for number in found)
+    if not wanted:  # a name: numbers beside it matter only where the true ones are known
+        return not question.also or all(any(same(number, part) for part in question.also) for number in found)
     if not found and len(wanted) == 1:
         if wanted[0] == 0 and NONE.search(answer):
             return True
@@ -117,8 +117,8 @@ def outcome(row: dict, question: Question) -> str:
     if not row["answer"].strip():
         return "right" if question.absent else "no answer"
     if question.absent and flagged or is_right(row["answer"], question):
-        return "right, flagged" if flagged and not question.absent else "right"
-    return "wrong, flagged" if flagged else "confidently wrong"
+        return "right but flagged" if flagged and not question.absent else "right"
+    return "wrong and flagged" if flagged else "confidently wrong"
 
 
-OUTCOMES = ("right", "right, flagged", "confidently wrong", "wrong, flagged", "no answer", "failed")
+OUTCOMES = ("right", "right but flagged", "confidently wrong", "wrong and flagged", "no answer", "failed")

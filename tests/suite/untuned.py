@@ -115,7 +115,7 @@ def print_totals(rows: list[dict]) -> None:
         if of_kind:
             counts = collections.Counter(row["outcome"] for row in of_kind)
             print(f"{kind:<7} {counts['right'] + counts['right, flagged']:>3} of {len(of_kind)} right: "
-                  + ", ".join(f"{name} {counts[name]}" for name in grading.OUTCOMES)
+                  + "; ".join(f"{counts[name]} {name}" for name in grading.OUTCOMES)
                   + f"; medians {statistics.median(row['seconds'] for row in of_kind):.1f} s, "
                   f"{statistics.median(row['tokens'] for row in of_kind):.0f} tokens")
 

@@ -16,6 +16,7 @@ import textwrap
 
 import questions
 import sources
+from grading import Question
 
 # name: (package, file in the package)
 TEXTS = {
@@ -112,6 +113,38 @@ def only_largest(rows: list, key) -> dict:
     return ordered[-1]
 
 
+def write_pages(folder: pathlib.Path, seed: int, names: list[str], subjects: list[str],
+                deeds: list[str], planted: dict[str, str]) -> None:
+    """Short pages of made-up sentences under `names`; `planted` adds one sentence to some."""
+    rng = random.Random(seed)
+    for name in names:
+        sentences = [f"{rng.choice(subjects)} {rng.choice(deeds)}." for _ in range(rng.randrange(8, 40))]
+        if name in planted:
+            sentences.insert(rng.randrange(2, len(sentences)), planted[name])
+        lines = "\n".join(textwrap.fill(" ".join(sentences[at:at + 6]), 80)
+                          + "\n" for at in range(0, len(sentences), 6))
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {path.stem.replace('-', ' ').title()}\n\n{lines}", "utf-8")
+
+
+def write_tree(folder: pathlib.Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+def files_with(folder: pathlib.Path, word: str) -> list[str]:
+    return [path.name for path in sorted(folder.rglob("*"))
+            if path.is_file() and word in path.read_text("utf-8")]
+
+
+def only(found: list[str]) -> str:
+    (name,) = found
+    return name
+
+
 def write_texts(path: pathlib.Path, field: str, kinds: dict[str, list[str]]) -> None:
     """Short texts of two or more kinds, mixed, as CSV or NDJSON, numbered from one."""
     rows = [text for texts in kinds.values() for text in texts]
@@ -123,3 +156,11 @@ def write_texts(path: pathlib.Path, field: str, kinds: dict[str, list[str]]) -> 
 def near(kinds: dict[str, list[str]], kind: str) -> questions.Near:
     """Within a tenth of the texts, rounded up."""
     return questions.Near(len(kinds[kind]), math.ceil(sum(map(len, kinds.values())) / 10))
+
+
+def judged(folder: pathlib.Path, sets: list[tuple]) -> list[Question]:
+    found = []
+    for file, field, text, kind, kinds in sets:
+        write_texts(folder / file, field, kinds)
+        found.append(Question("judged", (file,), text, (near(kinds, kind),)))
+    return found

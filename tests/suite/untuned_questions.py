@@ -226,14 +226,214 @@ def prose(folder: pathlib.Path, cache: pathlib.Path) -> list[Question]:
     ]
 
 
+SHOP = {
+    "transport/queue.py": """import time
+
+MAX_RETRIES = 6
+POLL_SECONDS = 0.25
+
+
+def drain(queue, send):
+    for item in queue:
+        for attempt in range(MAX_RETRIES):
+            if send(item):
+                break
+            time.sleep(POLL_SECONDS * attempt)
+""",
+    "transport/http.py": """MAX_RETRIES = 3
+TIMEOUT_SECONDS = 20
+
+
+def fetch(session, address):
+    for _ in range(MAX_RETRIES):
+        reply = session.get(address, timeout=TIMEOUT_SECONDS)
+        if reply.ok:
+            return reply
+    return None
+""",
+    "transport/mail.py": """MAX_RETRIES = 11
+
+
+def deliver(server, letter):
+    return any(server.accept(letter) for _ in range(MAX_RETRIES))
+""",
+    "ledger/close.py": """from ledger.rates import vat
+
+
+def settle_invoice(invoice, payments):
+    open_amount = invoice.net + vat(invoice) - sum(payment.amount for payment in payments)
+    invoice.closed = open_amount <= 0
+    return open_amount
+""",
+    "ledger/rates.py": """RATES = {"standard": 19, "reduced": 7}
+
+
+def vat(invoice):
+    return invoice.net * RATES[invoice.kind] // 100
+""",
+    "ledger/report.py": """from ledger.close import settle_invoice
+
+
+def overdue(invoices, payments):
+    return [one for one in invoices if settle_invoice(one, payments[one.number]) > 0]
+""",
+    "web/basket.ts": """const MAX_RETRIES = 2;
+
+export function add(basket: string[], item: string): string[] {
+  return [...basket, item];
+}
+""",
+    "web/pay.ts": """import { add } from "./basket";
+
+export const pay = (basket: string[]) => add(basket, "fee").length;
+""",
+    "web/page.css": "body { margin: 0; }\n.basket { color: #224; }\n",
+    "settings/shop.toml": "[shop]\nname = \"Corner\"\nmax_retries = 8\n",
+    "settings/mail.toml": "[mail]\nserver = \"mail.invalid\"\n",
+    "settings/limits.toml": "[limits]\nbasket = 40\n",
+    "settings/banner.toml": "[banner]\ntext = \"Open on Sunday\"\n",
+    "README.md": "# Corner shop\n\nThe ledger settles invoices, the web shows the basket.\n",
+}
+
+
 def folders(folder: pathlib.Path) -> list[Question]:
-    return []
+    places = ["mill", "school", "harbour", "chapel", "market", "forest", "quarry", "orchard",
+              "fire-brigade", "library", "post-office", "bathhouse"]
+    names = [f"{year}/{place}.md" for year in ("2023", "2024", "2025") for place in places]
+    names = [name.replace("/", f"/{name[:4]}-") for name in names]
+    data.write_pages(folder / "council", 4201, names, [
+        "The council", "A group of parents", "The village carpenter", "Mrs Albers", "The treasurer",
+        "A visitor from the county", "The youth club", "The night watchman"], [
+        "asked for a new fence along the lane", "reported that the roof is dry again",
+        "offered to paint the benches before Easter", "wants the minutes to be read aloud",
+        "thanked the volunteers for the long evening", "counted the chairs and found two missing",
+        "suggested to move the meeting to Thursday", "complained about the noise of the pump"], {
+        "2024/2024-quarry.md": "The surveyor found a Roman coin of the emperor Hadrian under the crane.",
+        "2023/2023-market.md": "Someone sold saffron at half the usual price.",
+        "2023/2023-orchard.md": "A basket of saffron was left at the gate.",
+        "2024/2024-chapel.md": "The new window is as yellow as saffron.",
+        "2025/2025-harbour.md": "A crate of saffron fell into the water.",
+        "2025/2025-library.md": "The cook book on saffron has been returned.",
+        "2025/2025-market.md": "The stall with saffron has moved to the corner."})
+    data.write_tree(folder / "shop", SHOP)
+    council, shop = folder / "council", folder / "shop"
+    pages = [path for path in council.rglob("*.md")]
+    longest = data.only_largest(pages, lambda path: len(path.read_text("utf-8")))
+
+    def ask(where: str, text: str, *wanted, **more) -> Question:
+        return Question("folder", (where,), text, wanted, **more)
+
+    return [
+        ask("council", "Which file tells of an ancient coin?",
+            pathlib.Path(data.only(data.files_with(council, "Roman coin"))).stem),
+        ask("council", "How many of the files contain the word saffron?",
+            len(data.files_with(council, "saffron"))),
+        ask("council", "Which file is the longest?", longest.stem,
+            rivals=tuple(path.stem for path in sorted(pages) if path != longest)),
+        ask("shop", "What is the value of MAX_RETRIES in transport/queue.py?", 6),
+        ask("shop", "Which file defines the function settle_invoice?",
+            pathlib.Path(data.only(data.files_with(shop, "def settle_invoice"))).name,
+            rivals=("report.py", "rates.py")),
+        ask("shop", "How many files end in .toml?", len(list(shop.rglob("*.toml")))),
+    ]
 
 
-def judged(folder: pathlib.Path) -> list[Question]:
-    return []
+# (file, field, question, kind asked for, {kind: texts})
+JUDGED = [
+    ("films.csv", "review", "How many of the reviews are negative rather than positive?", "negative", {
+        "negative": ["I looked at my watch every five minutes.",
+                     "Two hours of my life that nobody gives back to me.",
+                     "The plot falls apart before the first act is over.",
+                     "Wooden actors, and jokes that were stale when I was a boy."],
+        "positive": ["I laughed until my sides hurt.", "We stayed through the credits just to listen.",
+                     "The child in the leading role is a revelation.",
+                     "Bring a handkerchief, the last scene is beautiful.",
+                     "A small film with a very large heart.", "I went back the next evening.",
+                     "Every picture could hang on a wall.", "Finally a thriller that thinks.",
+                     "The best ending I have seen in years.", "My whole family was enchanted.",
+                     "Clever, warm and never too long.", "She deserves every prize for this part."]}),
+    ("helpdesk.ndjson", "request", "How many of the requests are about hardware rather than software?",
+     "hardware", {
+        "hardware": ["The fan of my laptop rattles like an old tractor.",
+                     "The space bar comes off when I type.", "My screen has a crack from top to bottom.",
+                     "The printer on floor three jams on every second sheet.",
+                     "A headset whose left ear is silent needs replacing.",
+                     "The mouse wheel spins but nothing holds it.",
+                     "My docking station smells burnt.", "The battery swells and lifts the case.",
+                     "The power cable is frayed near the plug.", "Coffee went into my keyboard."],
+        "software": ["The mail program asks for my password on each start.",
+                     "I need a licence for the drawing application.",
+                     "After the upgrade my browser lost all bookmarks.",
+                     "Please install the new version of the payroll package.",
+                     "The spreadsheet shows error codes instead of dates.",
+                     "My calendar no longer synchronises with the server."]}),
+    ("outlook.csv", "note", "How many of the notes warn of dangerous weather rather than describe "
+     "harmless weather?", "danger", {
+        "danger": ["Falling trees are likely, stay indoors until the storm has passed.",
+                   "Black ice on all roads, do not drive.",
+                   "Lightning close to the summit, leave the ridge at once.",
+                   "The river will burst its banks tonight, move to upper floors.",
+                   "Hail as big as eggs may break windows."],
+        "harmless": ["A few high clouds, otherwise blue.", "Mild with a soft breeze from the south.",
+                     "Light drizzle that ends before noon.", "Pleasant sunshine, twenty-two degrees.",
+                     "A quiet autumn day with some mist over the meadows.",
+                     "Dry and calm, good for a walk.", "Some stars between thin clouds tonight.",
+                     "A little cooler than yesterday but bright."]}),
+    ("clippings.ndjson", "clipping", "How many of the clippings are jokes rather than news?", "joke", {
+        "joke": ["Why did the bicycle fall over? It was two tired.",
+                 "My dog is a bad dancer, he has two left feet and two left feet.",
+                 "I told my suitcase we are not going on holiday, now it has emotional baggage.",
+                 "What do you call a sleeping bull? A bulldozer.",
+                 "The scarecrow got a prize for being outstanding in his field.",
+                 "I would tell you a chemistry joke, but all the good ones argon.",
+                 "A man walks into a library and orders a fish. Sir, this is a library. "
+                 "Sorry, he whispers, a fish, please."],
+        "news": ["Parliament passed the budget with a narrow majority on Thursday.",
+                 "The bakery chain closes eleven of its forty shops.",
+                 "Firefighters rescued two hikers from the gorge.",
+                 "The central bank left interest rates unchanged.",
+                 "Voters in the canton rejected the new bridge.",
+                 "The museum reopens after three years of repairs.",
+                 "Rail workers announced a strike for Monday.",
+                 "Scientists described a new species of frog in Borneo.",
+                 "The mayor resigned over unpaid taxes.",
+                 "A cargo ship ran aground off the cape, nobody was hurt.",
+                 "Unemployment fell for the third month in a row."]}),
+    ("board.csv", "message", "How many of the messages are offers rather than requests?", "offer", {
+        "offer": ["Free to a good home: a sofa with three seats.",
+                  "I give piano lessons to beginners on Fridays.",
+                  "Spare room for a student, quiet street, ask for Ruth.",
+                  "Fresh eggs at the green gate, help yourself and leave a coin.",
+                  "I can mow lawns all summer, call me.", "Two tickets for Saturday to give away.",
+                  "My van is yours for a day if you fill the tank.",
+                  "Firewood, dry, delivered to your door.", "Kittens are ready to move in with you.",
+                  "I repair clocks for nothing, it is my hobby."],
+        "request": ["Who could lend me a ladder for the weekend?",
+                    "Looking for a flat with a garden, two rooms.",
+                    "Wanted: somebody to walk our dog at noon."]}),
+    ("letters.ndjson", "letter", "How many of the letters apply for a job rather than cancel a "
+     "subscription?", "job", {
+        "job": ["With great interest I read that you are seeking a bookkeeper.",
+                "I have driven lorries for nine years and would like to join your team.",
+                "Please find my certificates enclosed, I could start as a nurse in May.",
+                "As a trained gardener I wish to work in your park.",
+                "I hope to convince you in an interview that I am the cook you need."],
+        "cancel": ["Please stop sending me the magazine at the end of the quarter.",
+                   "I no longer wish to receive your paper, confirm in writing.",
+                   "We end our membership of the film club on the last of June.",
+                   "Do not renew my yearly pass for the gym.",
+                   "Kindly remove me from the list of readers, I moved abroad.",
+                   "My contract for the music service shall run out in March.",
+                   "I withdraw from the monthly wine parcel.",
+                   "Since the price went up I give notice for the television package.",
+                   "Let my delivery of the Sunday edition end now.",
+                   "I return the card and leave the book circle.",
+                   "This is to terminate my online newspaper access.",
+                   "From next month on, no more vegetable boxes, please."]}),
+]
 
 
 def prepare(folder: pathlib.Path, cache: pathlib.Path) -> list[Question]:
     """Makes the files of this half in an empty folder; returns its questions."""
-    return [*tables(folder), *prose(folder, cache), *folders(folder), *judged(folder)]
+    return [*tables(folder), *prose(folder, cache), *folders(folder),
+            *data.judged(folder, JUDGED)]
