@@ -18,13 +18,16 @@ NUMBER = re.compile(r"(?<![A-Za-z0-9_.])-?(?:" + GROUPED.pattern + r"|\d+)(?:[.,
 
 # How an answer says, in the five languages asked in, that the text does not hold what was asked.
 SAYS_ABSENT = re.compile(
-    r"\b(?:not|never|n't|nowhere|neither)\b.{0,60}\b(?:mention|found|find|stat|specif|given|contain|"
-    r"provid|availab|say|said|tell|appear|known|includ|record|disclos|answer)"
-    r"|\bno (?:mention|information|such|record|data|answer|indication|reference|details?)\b"
-    r"|\bunknown\b|\bcannot (?:be|determine|answer)|\bnot available\b|\b(?:unable|impossible) to\b"
+    r"^\W*(?:none|null|nothing|n/?a|not applicable)\W*$"
+    r"|(?:\bnot|\bnever|n't|n\u2019t|\bnowhere|\bneither)\b.{0,60}\b(?:mention|found|find|stat|specif|"
+    r"given|contain|provid|availab|say|said|tell|appear|known|includ|record|disclos|answer)"
+    r"|\bno (?:\w+ ){0,4}(?:mention|information|such|record|data|answer|indication|reference|detail|"
+    r"found|given|stated|specified|provided|available|listed)"
+    r"|\bunknown\b|\bcannot (?:be|determine|answer)|\b(?:unable|impossible) to\b"
     r"|\bnicht\b.{0,60}\b(?:erw|genannt|enthalten|angegeben|gefunden|bekannt|steht|hervor)"
     r"|\bkeine? (?:Angabe|Information|Hinweis|Erw)|\bunbekannt\b"
-    r"|\bno (?:se|hay|figura|aparece|consta|menciona|dice|contiene)\b|\bdesconocid"
+    r"|\bno (?:se|hay|figura|aparece|consta|menciona|dice|contiene|especifica|indica|est[aá]|"
+    r"proporciona)|\bning[uú]n|\bdesconocid"
     r"|\b(?:n'est|n'a|ne)\b.{0,60}\bpas\b|\baucune? (?:mention|information|indication)|\binconnu"
     r"|没有|未提|未说|没提|没说|不知道|无法|未知|不详", re.I | re.S)
 

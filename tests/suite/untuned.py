@@ -2,12 +2,13 @@
 """Asks questions that nothing was tuned on: how often is an answer right, wrong, or flagged?
 
 usage: untuned.py --dossier PATH --half tune|held [--seeds 1,2,3] [--only KIND] [--question N]
-                  [--results FILE] [-- FLAGS of dossier ask]
-       untuned.py --half tune|held --check
+                  [--results FILE] [--show] [-- FLAGS of dossier ask]
+       untuned.py --half tune|held --check [--show]
 
 KIND is table, prose, folder or judged. An answer is flagged when the exit code is not 0. --check
 asks no model: it makes the data twice, compares the bytes, and prints each question with its truth.
-The held half is asked once a release, and nobody who tunes reads it: docs/small-models.md.
+The held half is asked once a release, and nobody who tunes reads it (docs/small-models.md): its
+questions, truths and answers are printed with --show only. The file of --results holds them.
 """
 
 import argparse
@@ -75,21 +76,27 @@ def problems(half: str, asked: list[grading.Question], folder: pathlib.Path) -> 
     return found
 
 
-def check(half: str, cache: pathlib.Path) -> int:
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-        asked = prepare(half, pathlib.Path(one), cache)
-        again = prepare(half, pathlib.Path(two), cache)
-        found = problems(half, asked, pathlib.Path(one))
-        first, second = digests(pathlib.Path(one)), digests(pathlib.Path(two))
-        found += [f"{half}: {name} differs when it is made again"
-                  for name in sorted(first.keys() | second) if first.get(name) != second.get(name)]
-        if asked != again:
-            found.append(f"{half}: the questions or truths differ when they are made again")
-    for number, question in enumerate(asked, 1):
+def check(half: str, cache: pathlib.Path, show: bool) -> int:
+    (other,) = HALVES.keys() - {half}
+    with tempfile.TemporaryDirectory() as top:
+        once, again, beside = (pathlib.Path(top) / name for name in ("once", "again", "beside"))
+        asked, asked_again = prepare(half, once, cache), prepare(half, again, cache)
+        asked_beside = prepare(other, beside, cache)
+        found = problems(half, asked, once)
+        first, second = digests(once), digests(again)
+        shared = set(first.values()) & set(digests(beside).values())
+    found += [f"{half}: {name} differs when it is made again"
+              for name in sorted(first.keys() | second) if first.get(name) != second.get(name)]
+    if asked != asked_again:
+        found.append(f"{half}: the questions or truths differ when they are made again")
+    if shared or {one.text for one in asked} & {one.text for one in asked_beside}:
+        found.append("the halves share a file or a question")
+    for number, question in enumerate(asked if show else [], 1):
         print(f"{number:>2} {question.kind:<7} {' '.join(question.context):<28} {question.text}\n"
               f"{'':>11}{shown(question)}")
-    print(f"\n{len(asked)} questions, {len(first)} files, "
-          f"{'the same when made again' if not found else 'with problems:'}")
+    whole = hashlib.sha256(json.dumps([first, [repr(one) for one in asked]]).encode()).hexdigest()
+    print(f"{len(asked)} questions, {len(first)} files (digest {whole[:12]}), "
+          f"{'with problems:' if found else 'the same when made again, none shared with the other half'}")
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 
@@ -102,11 +109,12 @@ def arguments(question: grading.Question, folder: pathlib.Path) -> list[str]:
     return found
 
 
-def print_row(row: dict) -> None:
+def print_row(row: dict, show: bool) -> None:
     answer = " ".join(row["answer"].split())[:60] or f"(none) {row['stderr'][-60:].strip()}"
     print(f"{row['number']:>2} {row['kind']:<7} seed {row['seed']}  {row['outcome']:<17} "
           f"exit {row['exit']:<3} {row['seconds']:>6.1f} s {row['tokens']:>7} tokens  "
-          f"wanted {row['wanted'][:30]}, got {answer!r}  {' '.join(row['warnings'])}", flush=True)
+          + (f"wanted {row['wanted'][:30]}, got {answer!r}  " if show else "")
+          + " ".join(row["warnings"]), flush=True)
 
 
 def print_totals(rows: list[dict]) -> None:
@@ -126,6 +134,7 @@ def main() -> int:
     parser.add_argument("--dossier")
     parser.add_argument("--half", choices=HALVES, required=True)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--show", action="store_true", help="print what the held half asks, too")
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--only", choices=PER_KIND)
     parser.add_argument("--question", type=int)
@@ -133,13 +142,14 @@ def main() -> int:
     parser.add_argument("--results")
     parser.add_argument("flags", nargs="*")
     args = parser.parse_args()
+    show = args.show or args.half != "held"
     folder = pathlib.Path(args.folder)
     if missing := untuned_data.fetch(folder / "debian"):
         print(f"untuned: apt-get cannot download {', '.join(missing)}; is the list of packages "
               "there (apt-get update)?", file=sys.stderr)
         return 1
     if args.check:
-        return check(args.half, folder / "debian")
+        return check(args.half, folder / "debian", show)
     if not args.dossier:
         parser.error("--dossier is needed, unless --check is given")
     rows = []
@@ -152,7 +162,7 @@ def main() -> int:
             row.update(number=number, kind=question.kind, question=question.text, seed=seed,
                        wanted=shown(question), outcome=grading.outcome(row, question))
             rows.append(row)
-            print_row(row)
+            print_row(row, show)
             if args.results:  # after each: a run that is cut off keeps what it has
                 pathlib.Path(args.results).write_text(json.dumps(rows, indent=1, ensure_ascii=False))
     print()

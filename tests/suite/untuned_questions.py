@@ -141,7 +141,7 @@ def tables(folder: pathlib.Path) -> list[Question]:
             "two decimals?", sum(lindau) / len(lindau)),
         ask("gauges.tsv", "At which station was the highest level of all measured, and how many "
             "centimetres was it?", highest["station"], int(highest["level_cm"]),
-            rivals=tuple({row["station"] for row in gauges} - {highest["station"]})),
+            rivals=tuple(sorted({row["station"] for row in gauges} - {highest["station"]}))),
         ask("rides.ndjson", "How many different bikes were used?",
             len({row["bike"]["number"] for row in rides})),
         ask("rides.ndjson", "How many metres were ridden on electric bikes altogether?",
