@@ -91,7 +91,8 @@ def numbers_right(answer: str, question: Question) -> bool:
     found = [number for number in numbers(answer)
              if number not in known or any(same(number, part) for part in wanted)]
     if not wanted:  # a name: numbers beside it matter only where the true ones are known
-        return not question.also or all(any(same(number, part) for part in question.also) for number in found)
+        return not question.also or all(
+            any(same(number, part) for part in question.also) for number in found)
     if not found and len(wanted) == 1:
         if wanted[0] == 0 and NONE.search(answer):
             return True
@@ -113,11 +114,15 @@ def is_right(answer: str, question: Question) -> bool:
 
 
 def outcome(row: dict, question: Question) -> str:
-    """One of OUTCOMES. A text that does not hold the answer is answered rightly by a flag, too."""
-    if not row["run"]:
-        return "failed"
+    """One of OUTCOMES. A text that does not hold the answer is answered rightly by a flag, too.
+
+    A model that cannot be reached says nothing about answers, so that is no flag but a failure.
+    """
     flagged = row["exit"] != 0
-    if not row["answer"].strip():
+    empty = not row["answer"].strip()
+    if not row["run"] or empty and row["status"] == "failed":
+        return "failed"
+    if empty:
         return "right" if question.absent else "no answer"
     if question.absent and flagged or is_right(row["answer"], question):
         return "right but flagged" if flagged and not question.absent else "right"

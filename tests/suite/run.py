@@ -39,12 +39,12 @@ def ask(dossier: str, context: list[str], question: str, seed: int, flags: list[
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     result = {"seconds": time.monotonic() - started, "exit": done.returncode,
               "answer": "", "calls": 0, "tokens": 0, "turns": 0, "run": "", "status": "",
-              "warnings": [], "stderr": done.stderr[-400:]}
+              "mode": "", "warnings": [], "stderr": done.stderr[-400:]}
     try:
         report = json.loads(done.stdout)
         result.update(answer=report["answer"] or "", calls=report["calls"]["sent"],
                       tokens=report["tokens"]["input"] + report["tokens"]["output"],
-                      turns=report["turns"], run=report["run"], status=report["status"],
+                      turns=report["turns"], run=report["run"], status=report["status"], mode=report["mode"],
                       warnings=[warning["code"] for warning in report["warnings"]])
     except (ValueError, KeyError, TypeError):
         pass

@@ -9,9 +9,10 @@ def right(answer: str, *wanted, text: str = "How many?", **more) -> bool:
     return grading.is_right(answer, Question("table", (), text, wanted, **more))
 
 
-def outcome(answer: str, code: int, run: str = "r", **more) -> str:
+def outcome(answer: str, code: int, run: str = "r", status: str = "", **more) -> str:
     question = Question("prose", (), "How many?", (7,), **more)
-    return grading.outcome({"answer": answer, "exit": code, "run": run}, question)
+    row = {"answer": answer, "exit": code, "run": run, "status": status}
+    return grading.outcome(row, question)
 
 
 class NumbersTest(unittest.TestCase):
@@ -91,6 +92,7 @@ class OutcomeTest(unittest.TestCase):
         for answer in ("8", "blue", "It is not mentioned, but 500 is likely."):
             self.assertEqual(outcome(answer, 0, absent=True), "confidently wrong", answer)
         self.assertEqual(outcome("", 3, run="", absent=True), "failed")
+        self.assertEqual(outcome("", 6, status="failed", absent=True), "failed")
 
     def test_judged_counts(self):
         wanted = questions.Near(5, 2)

@@ -112,7 +112,7 @@ def arguments(question: grading.Question, folder: pathlib.Path) -> list[str]:
 def print_row(row: dict, show: bool) -> None:
     answer = " ".join(row["answer"].split())[:60] or f"(none) {row['stderr'][-60:].strip()}"
     print(f"{row['number']:>2} {row['kind']:<7} seed {row['seed']}  {row['outcome']:<17} "
-          f"exit {row['exit']:<3} {row['seconds']:>6.1f} s {row['tokens']:>7} tokens  "
+          f"exit {row['exit']:<3} {row['seconds']:>6.1f} s {row['tokens']:>7} tokens  {row['mode']:<9}  "
           + (f"wanted {row['wanted'][:30]}, got {answer!r}  " if show else "")
           + " ".join(row["warnings"]), flush=True)
 

@@ -36,7 +36,7 @@ def make_races(path: pathlib.Path) -> None:
     data.write_table(path, [{
         "runner": person, "club": rng.choice(["Harriers", "Nordstern", "AC Lago", "Tigers"]),
         "heat": heat, "distance_m": 800, "seconds": round(rng.gauss(136, 7), 2), "shoe": rng.choice(
-            ["spikes", "flats"])} for heat in range(1, 10) for person in rng.sample(people, 90)])
+            ["spikes", "flats"])} for heat in range(1, 34) for person in rng.sample(people, 90)])
 
 
 def make_hotline(path: pathlib.Path) -> None:
@@ -98,7 +98,7 @@ def make_doorway_log(path: pathlib.Path) -> None:
 def make_harbours(path: pathlib.Path) -> None:
     rng = random.Random(9307)
     ships = ["Alcyone", "Brisa", "Cormoran", "Dagmar", "Estrella", "Fulmar", "Gryphon", "Halcyon"]
-    loads = iter(rng.sample(range(3, 40), len(ships)))
+    loads = iter(rng.sample(range(20, 75), len(ships)))
     path.write_text(json.dumps({"updated": "2026-02-11", "harbours": [
         {"harbour": name, "berths": rng.randrange(4, 20), "ships": [
             {"ship": ship, "flag": rng.choice(["PT", "DK", "MT"]), "containers": [
