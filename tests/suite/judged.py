@@ -9,16 +9,13 @@ docs/small-models.md and writes new ones.
 """
 
 import argparse
-import csv
-import json
-import math
 import pathlib
-import random
 import sys
 import tempfile
 
 import questions
 import run
+import untuned_data
 
 # name: (file, field, question, kind asked for, {kind: texts})
 SETS = {
@@ -172,23 +169,6 @@ SETS = {
 }
 
 
-def write(folder: pathlib.Path, name: str) -> tuple[pathlib.Path, str, int, int]:
-    """The file, the question, the truth and the tolerance of one set."""
-    file, field, question, kind, kinds = SETS[name]
-    rows = [(which, text) for which, texts in kinds.items() for text in texts]
-    random.Random(name).shuffle(rows)
-    path = folder / file
-    with path.open("w", encoding="utf-8", newline="") as out:
-        if path.suffix == ".csv":
-            table = csv.writer(out)
-            table.writerow(["number", field])
-            table.writerows((number, text) for number, (_, text) in enumerate(rows, 1))
-        else:
-            for number, (_, text) in enumerate(rows, 1):
-                out.write(json.dumps({"number": number, field: text}) + "\n")
-    return path, question, len(kinds[kind]), math.ceil(len(rows) / 10)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -200,14 +180,15 @@ def main() -> int:
     right = asked = 0
     with tempfile.TemporaryDirectory() as folder:
         for name in [args.only] if args.only else SETS:
-            path, question, truth, tolerance = write(pathlib.Path(folder), name)
+            file, field, question, kind, kinds = SETS[name]
+            path, wanted = pathlib.Path(folder) / file, untuned_data.near(kinds, kind)
+            untuned_data.write_texts(path, field, kinds)
             row = run.ask(args.dossier, ["-c", str(path)], question, args.seed,
                           args.flags or ["--model", "local"])
-            found = set(questions.numbers(row["answer"]))  # a table of counts is no answer
-            good = len(found) == 1 and abs(found.pop() - truth) <= tolerance
+            good = questions.is_judged_right(row["answer"], wanted)
             right += good
             asked += 1
-            print(f"{'right' if good else 'WRONG'}  {name:<8} wanted {truth}±{tolerance}, got "
+            print(f"{'right' if good else 'WRONG'}  {name:<8} wanted {run.shown([wanted])}, got "
                   f"{' '.join(row['answer'].split())[:60]!r}  {row['seconds']:.0f} s, "
                   f"{row['calls']} calls  [run {row['run']}]", flush=True)
     print(f"{right} of {asked} right")

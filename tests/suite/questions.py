@@ -142,5 +142,10 @@ def holds(answer: str, wanted) -> bool:
     return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", answer, re.I) is not None
 
 
+def is_judged_right(answer: str, wanted: Near) -> bool:
+    found = set(numbers(answer))  # a table of counts is no answer
+    return len(found) == 1 and abs(found.pop() - wanted.value) <= wanted.tolerance
+
+
 def is_right(answer: str, wanted: list) -> bool:
     return all(holds(answer, part) for part in wanted)

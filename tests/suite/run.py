@@ -38,12 +38,14 @@ def ask(dossier: str, context: list[str], question: str, seed: int, flags: list[
     started = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     result = {"seconds": time.monotonic() - started, "exit": done.returncode,
-              "answer": "", "calls": 0, "tokens": 0, "turns": 0, "run": "", "stderr": done.stderr[-400:]}
+              "answer": "", "calls": 0, "tokens": 0, "turns": 0, "run": "", "status": "",
+              "mode": "", "warnings": [], "stderr": done.stderr[-400:]}
     try:
         report = json.loads(done.stdout)
         result.update(answer=report["answer"] or "", calls=report["calls"]["sent"],
                       tokens=report["tokens"]["input"] + report["tokens"]["output"],
-                      turns=report["turns"], run=report["run"])
+                      turns=report["turns"], run=report["run"], status=report["status"], mode=report["mode"],
+                      warnings=[warning["code"] for warning in report["warnings"]])
     except (ValueError, KeyError, TypeError):
         pass
     return result

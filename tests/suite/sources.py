@@ -143,13 +143,18 @@ def r_strings(blob: bytes) -> list[str]:
             at += 4
 
 
+def unpack_package(name: str, folder: pathlib.Path) -> None:
+    """The files of a Debian package, which is fetched but not installed."""
+    subprocess.run(["apt-get", "download", name], cwd=folder, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    (package,) = folder.glob("*.deb")
+    subprocess.run(["dpkg-deb", "-x", str(package), str(folder)], check=True)
+
+
 def make_novel(path: pathlib.Path) -> None:
     """Pride and Prejudice, from the Debian package r-cran-janeaustenr."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["apt-get", "download", "r-cran-janeaustenr"], cwd=folder, check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        (package,) = pathlib.Path(folder).glob("*.deb")
-        subprocess.run(["dpkg-deb", "-x", str(package), folder], check=True)
+        unpack_package("r-cran-janeaustenr", pathlib.Path(folder))
         (data,) = pathlib.Path(folder).rglob("data/Rdata.rdb")
         raw, at = data.read_bytes(), 0
     while at < len(raw):
