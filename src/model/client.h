@@ -63,10 +63,9 @@ struct Request {
   Purpose purpose = Purpose::kRoot;
   std::string path = "0";  // place in the tree of calls, for scripts and fairness: "0", "0.3"
   std::int64_t turn = 0;
-  std::int64_t estimated_tokens =
-      0;                      // of the prompt alone, by whoever assembled it; 0: not counted
-  Millis deadline{300'000};   // of one attempt, from its start
-  Millis idle_limit{60'000};  // silence on the wire
+  std::int64_t estimated_tokens = 0;  // of the prompt alone; 0: nobody counted it
+  Millis deadline{300'000};           // of one attempt, from its start
+  Millis idle_limit{60'000};          // silence on the wire
 };
 
 enum class Finish { kStop, kLength, kToolCalls, kFilter, kCut, kOther };

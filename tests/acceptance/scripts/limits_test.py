@@ -30,8 +30,6 @@ class LimitsTest(harness.Case):
             text = body["messages"][-1]["content"]
             if text.startswith("item "):
                 return with_usage(handler, "fine", item)
-            if "Which letter" not in text:
-                return with_usage(handler, "x", (10, 1))
             # The closing request is the one that names the reason.
             return reply(handler, body, closing if self.is_closing(text) else root)
 
