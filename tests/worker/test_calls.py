@@ -32,10 +32,18 @@ class CallsTest(WorkerTest):
         self.run_block("llm_query('p', 'small-1')")
         self.assertEqual(self.host.calls[-1][1]["model"], "small-1")
 
-    def test_unknown_arguments_are_said(self) -> None:
-        result = self.run_block("llm_query('p', temperature=0, max_tokens=5)")
-        self.assertIn("Ignored arguments of a model call: max_tokens, temperature.",
-                      result["notes"])
+    def test_the_settings_of_a_request_are_sent(self) -> None:  # FLT-1, FLT-28
+        self.run_block("llm_query('p', temperature=0, max_tokens=5, system='Be brief.')")
+        _, args, _ = self.host.calls[-1]
+        self.assertEqual((args["temperature"], args["max_tokens"], args["system"]),
+                         (0, 5, "Be brief."))
+
+    def test_what_there_is_not_is_refused_by_name(self) -> None:  # FLT-28
+        error = self.error("llm_query('p', media='a.png')")
+        self.assertIn("media= is not offered", error["message"])
+        error = self.error("llm_query_batched(['p'], top_k=3)")
+        self.assertIn("'top_k'", error["message"])
+        self.assertEqual(self.host.calls, [])
 
     def test_a_blank_prompt_raises_before_any_request(self) -> None:  # REC-43
         for code in ("llm_query('')", "llm_query(' \\n')", "rlm_query([])"):
@@ -45,14 +53,6 @@ class CallsTest(WorkerTest):
         self.start([Text("a.txt", "x\ny\n", None, True)])
         self.assertIn("the data has no records",
                       self.error("map_llm(labels=['x', 'y'], field='text')")["message"])
-
-    def test_the_limit_passes_and_one_more_raises_with_both_numbers(self) -> None:  # REC-43, A15
-        self.start([Text("a.txt", "x", None, True)], max_subcall_chars=1000)
-        self.assertEqual(self.run_block("llm_query('x' * 990, context='y' * 10)")["status"], "ok")
-        error = self.error("llm_query('x' * 991, context='y' * 10)")
-        self.assertEqual(error["type"], "LLMError")
-        self.assertIn("1,001 characters", error["message"])
-        self.assertIn("at most 1,000", error["message"])
 
     def test_a_failure_raises_with_kind_and_retryable(self) -> None:  # REC-44
         def fail(prompt: str, context: str) -> str:

@@ -323,6 +323,8 @@ class Session:
         result["vars"] = self._world.variables()
         result["notes"] = [clean(note) for note in dict.fromkeys(self._notes)]
         result["last"] = clean(result["last"])
+        result["typed"] = list(map(clean, result["typed"]))
+        result["unmatched"] = list(map(clean, result["unmatched"]))
         return result
 
 
