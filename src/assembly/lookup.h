@@ -24,12 +24,15 @@ struct Asset {
 };
 
 // `prefix` + `name` in the first folder that has it, else built-in; nullopt if nowhere.
-// Errors: kConfig for a name that would leave the folder; kIo if a file can't be read.
+// Errors: kConfig for a name that would leave the folder, and, as "PATH:LINE:COL: reason", for what
+// is there but is no readable UTF-8 file: a folder, a pipe, a link that leads nowhere, other bytes,
+// a byte order mark. None of these is passed over for the next folder.
 Result<std::optional<Asset>> FindAsset(std::string_view prefix, std::string_view name,
                                        const AssetFolders& folders);
 
 // Every name under `prefix` that ends in one of `endings`, of folders and built-in, sorted, once
-// each, `prefix` removed. Symbolic links to folders are not followed.
+// each, `prefix` removed. Symbolic links to folders are not followed. What has such a name but is
+// no file is listed too, so that `prompts check` tells of it.
 std::vector<std::string> ListAssets(std::string_view prefix,
                                     const std::vector<std::string_view>& endings,
                                     const AssetFolders& folders);
