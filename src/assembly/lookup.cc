@@ -77,21 +77,6 @@ Status CheckText(std::string_view text, const std::string& path) {
   return tl::unexpected(PlaceError(path, line, column, "is not UTF-8; save it as UTF-8"));
 }
 
-// Errors: kConfig, with the place.
-Result<std::string> ReadAsset(const std::string& path) {
-  if (const std::string what = NotAFile(path); !what.empty()) {
-    return tl::unexpected(PlaceError(path, 1, 1, fmt::format("is {}, not a file", what)));
-  }
-  auto text = ReadFile(path, kMaxTemplateBytes + 1);
-  if (!text) {
-    std::string_view why = text.error().message;
-    if (why.starts_with(path + ": ")) why.remove_prefix(path.size() + 2);
-    return tl::unexpected(PlaceError(path, 1, 1, why));
-  }
-  DOSSIER_RETURN_IF_ERROR(CheckText(*text, path));
-  return text;
-}
-
 std::string Searched(const AssetFolders& folders) {
   std::vector<std::string> names = folders.overrides;
   names.emplace_back("built-in");
@@ -220,6 +205,22 @@ Status LoadTemplate(const std::string& name, const AssetFolders& folders, int li
 
 }  // namespace
 
+Result<std::optional<std::string>> ReadAssetFile(const std::string& path, std::uint64_t max_bytes) {
+  DOSSIER_ASSIGN_OR_RETURN(const bool there, IsThere(path));
+  if (!there) return std::nullopt;
+  if (const std::string what = NotAFile(path); !what.empty()) {
+    return tl::unexpected(PlaceError(path, 1, 1, fmt::format("is {}, not a file", what)));
+  }
+  auto text = ReadFile(path, max_bytes);
+  if (!text) {
+    std::string_view why = text.error().message;
+    if (why.starts_with(path + ": ")) why.remove_prefix(path.size() + 2);
+    return tl::unexpected(PlaceError(path, 1, 1, why));
+  }
+  DOSSIER_RETURN_IF_ERROR(CheckText(*text, path));
+  return std::move(*text);
+}
+
 Result<std::optional<Asset>> FindAsset(std::string_view prefix, std::string_view name,
                                        const AssetFolders& folders) {
   if (!StaysInside(name)) {
@@ -228,10 +229,8 @@ Result<std::optional<Asset>> FindAsset(std::string_view prefix, std::string_view
   const std::string path = std::string(prefix) + std::string(name);
   for (const std::string& folder : folders.overrides) {
     const std::string full = folder + "/" + path;
-    DOSSIER_ASSIGN_OR_RETURN(const bool there, IsThere(full));
-    if (!there) continue;
-    DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadAsset(full));
-    return Asset{.path = full, .text = std::move(text), .from = Asset::From::kFolder};
+    DOSSIER_ASSIGN_OR_RETURN(auto text, ReadAssetFile(full, kMaxTemplateBytes + 1));
+    if (text) return Asset{.path = full, .text = std::move(*text), .from = Asset::From::kFolder};
   }
   if (const auto built_in = BuiltInAsset(path)) {
     return Asset{.path = "builtin:" + path, .text = std::string(*built_in)};
