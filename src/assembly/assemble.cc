@@ -416,11 +416,13 @@ class Assembler {
     }
     ArrangeUncut();
     const std::int64_t needed = FixedTokens() + RequiredFloors();
-    return MakeError(ErrorCode::kTooLong,
-                     "needs {}, usable {}: raise --budget to {} or shorten {} (required: {})",
+    const std::string more_room =
+        options_.more_room == AssembleOptions::MoreRoom::kLargerModel
+            ? "take a model with a larger window"
+            : "raise --budget to " + Grouped(WithMargin(needed, counter_.margin()));
+    return MakeError(ErrorCode::kTooLong, "needs {}, usable {}: {} or shorten {} (required: {})",
                      Grouped(needed - tally_.framing), Grouped(budget_.allowance - tally_.framing),
-                     Grouped(WithMargin(needed, counter_.margin())),
-                     sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
+                     more_room, sizes.empty() ? "the prompt" : sizes.front()->rule->name, list);
   }
 
   // Who gets the messages may change their texts.

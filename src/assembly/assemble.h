@@ -65,6 +65,8 @@ struct AssembleOptions {
   Json previous;      // the report of the call before this one, to compare with; null if none
   // A value that nothing uses: drivers give one set of values to many layouts, people do not.
   enum class Unused { kAllowed, kWarn } unused_values = Unused::kAllowed;  // ASM-24
+  // What a person is told to do about a prompt that does not fit: only what the command can take.
+  enum class MoreRoom { kBudgetFlag, kLargerModel } more_room = MoreRoom::kBudgetFlag;
 };
 
 struct Assembled {

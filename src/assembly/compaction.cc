@@ -113,12 +113,14 @@ class Planner {
   Planner(std::span<const HistoryTurn> turns, const Compaction& present,
           const CompactionPolicy& policy)
       : turns_(turns), present_(present), policy_(policy), fates_(Fates(turns, present)) {
-    plan_.tokens_before = plan_.tokens_after = ViewTokens(turns, fates_, present, policy);
+    plan_.tokens_before = plan_.tokens_by_rules = plan_.tokens_after =
+        ViewTokens(turns, fates_, present, policy);
   }
 
   CompactionPlan Run() {
     if (plan_.tokens_before <= policy_.start) return std::move(plan_);
     Shorten();
+    plan_.tokens_by_rules = plan_.tokens_after;
     if (plan_.tokens_after <= policy_.target) {
       plan_.step = CompactionPlan::Step::kRules;
       return std::move(plan_);

@@ -71,6 +71,7 @@ struct CompactionPlan {
   std::vector<std::string> shorten;  // ids
   std::string first, last;           // of kSummarize
   std::int64_t tokens_before = 0;    // of the view as it is
+  std::int64_t tokens_by_rules = 0;  // with `shorten` alone
   std::int64_t tokens_after = 0;     // as planned, a summary taken at its most
 };
 

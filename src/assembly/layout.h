@@ -30,6 +30,7 @@ struct Placeholder {
   std::string name;
   enum class Need { kRequired, kOptional } need = Need::kRequired;
   Trust trust = Trust::kTrusted;
+  std::string title;  // heads the fence of a value; the name if empty
 };
 
 struct Template {

@@ -1,7 +1,11 @@
 #include "assembly/layout.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "assembly/check.h"
+#include "assembly/lookup.h"
 #include "assembly/yaml_reader.h"
 #include "base/file.h"
 #include "base/random.h"
@@ -24,10 +28,66 @@ class Overrides {
     EXPECT_THAT(WriteFileAtomic(path, text), Succeeds());
   }
   AssetFolders folders() const { return {.overrides = {folder_.path()}}; }
+  // The path of `name`, with its folder made and nothing there.
+  std::string Place(const std::string& name) {
+    Write(name, "");
+    const std::string path = folder_.path() + "/" + name;
+    EXPECT_THAT(RemoveAll(path), Succeeds());
+    return path;
+  }
 
  private:
   TempFolder folder_;
 };
+
+// The error of `name` where it is used, which `prompts check` must print too.
+void ExpectTold(const Overrides& mine, const std::string& name, const std::string& message) {
+  const auto asset = FindAsset("", name, mine.folders());
+  EXPECT_THAT(asset, FailsWith(ErrorCode::kConfig, name + message));
+  const std::vector<std::string> lines = CheckAssets(mine.folders());
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(),
+                          [&](const std::string& line) {
+                            return !line.starts_with("ok ") &&
+                                   line.find(name + message) != std::string::npos;
+                          }))
+      << name << message;
+}
+
+TEST(LayoutTest, WhatStandsInPlaceOfAFileIsAnErrorWithItsPlace) {  // FLT-30
+  for (const std::string name : {"prompts/recursion/direct.md", "prompts/recursion/memory.md",
+                                 "layouts/recursion.direct.yaml", "prompts/compaction.md"}) {
+    SCOPED_TRACE(name);
+    Overrides mine;
+    const std::string path = mine.Place(name);
+    ASSERT_EQ(symlink("nowhere", path.c_str()), 0);
+    ExpectTold(mine, name, ":1:1: is a link that leads nowhere, not a file");
+    ASSERT_EQ(unlink(path.c_str()), 0);
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    ExpectTold(mine, name, ":1:1: is a pipe, not a file");
+    ASSERT_EQ(unlink(path.c_str()), 0);
+    ASSERT_EQ(symlink("/dev/zero", path.c_str()), 0);
+    ExpectTold(mine, name, ":1:1: is a device, not a file");
+    ASSERT_EQ(unlink(path.c_str()), 0);
+    ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+    ExpectTold(mine, name, ":1:1: is a folder, not a file");
+    ASSERT_EQ(rmdir(path.c_str()), 0);
+    mine.Write(name, "\xEF\xBB\xBFtext");
+    ExpectTold(mine, name, ":1:1: begins with a byte order mark");
+    mine.Write(name, "one\nd\xC3\xA9j\xE0 vu\n");
+    ExpectTold(mine, name, ":2:4: is not UTF-8");
+    if (geteuid() == 0) continue;  // who may read everything
+    mine.Write(name, "text");
+    ASSERT_EQ(chmod(path.c_str(), 0), 0);
+    ExpectTold(mine, name, ":1:1: Permission denied");
+  }
+}
+
+TEST(LayoutTest, ABrokenTemplateOfAnOptionalSectionIsNotPassedOver) {  // FLT-30
+  Overrides mine;
+  ASSERT_EQ(mkfifo(mine.Place("prompts/recursion/memory.md").c_str(), 0600), 0);
+  EXPECT_THAT(FindLayout("recursion.large", mine.folders()),
+              FailsWith(ErrorCode::kConfig, "memory.md:1:1: is a pipe"));
+}
 
 TEST(LayoutTest, ReadsEveryKeyOfTheFormat) {  // ASM-10, ASM-12, ASM-13
   const auto layout = ParseLayout(R"(schema: dossier.layout/1

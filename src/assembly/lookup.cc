@@ -1,13 +1,18 @@
 #include "assembly/lookup.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <set>
 
 #include "assembly/layout_reader.h"
 #include "assembly/template_scan.h"
+#include "assembly/yaml_reader.h"
 #include "base/assets.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace dossier::assembly {
 namespace {
@@ -23,6 +28,53 @@ bool StaysInside(std::string_view name) {
     if (part.empty() || part == "." || part == "..") return false;
   }
   return true;
+}
+
+// Whether something has this name, a link that leads nowhere too: that is a fault to be told, no
+// reason to take another file. Errors: kConfig if a folder on the way cannot be searched.
+Result<bool> IsThere(const std::string& path) {
+  struct stat info{};
+  if (lstat(path.c_str(), &info) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return tl::unexpected(PlaceError(path, 1, 1, ErrnoError(errno, "cannot be read").message));
+}
+
+// What stands at `path` instead of a regular file; empty if it is one. Asked before it is opened:
+// opening a pipe waits for a writer.
+std::string NotAFile(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return "a link that leads nowhere";
+    return errno == ELOOP ? "a link that leads back to itself" : "";
+  }
+  if (S_ISREG(info.st_mode)) return "";
+  if (S_ISDIR(info.st_mode)) return "a folder";
+  if (S_ISFIFO(info.st_mode)) return "a pipe";
+  return S_ISSOCK(info.st_mode) ? "a socket" : "a device";
+}
+
+// A model must read what the author wrote: no byte order mark, nothing that is replaced by U+FFFD.
+Status CheckText(std::string_view text, const std::string& path) {
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    return tl::unexpected(
+        PlaceError(path, 1, 1, "begins with a byte order mark; save it as UTF-8 without one"));
+  }
+  if (utf8::IsValid(text)) return {};
+  // The longest valid start ends where the first wrong byte stands.
+  std::size_t line_begin = 0;
+  int line = 1;
+  for (std::size_t end; (end = text.find('\n', line_begin)) != text.npos; line_begin = end + 1) {
+    if (!utf8::IsValid(text.substr(line_begin, end - line_begin))) break;
+    ++line;
+  }
+  int column = 1;
+  for (std::size_t at = line_begin; at < text.size(); ++column) {
+    std::size_t length = 1;
+    while (length <= 4 && !utf8::IsValid(text.substr(at, length))) ++length;
+    if (length > 4) break;
+    at += length;
+  }
+  return tl::unexpected(PlaceError(path, line, column, "is not UTF-8; save it as UTF-8"));
 }
 
 std::string Searched(const AssetFolders& folders) {
@@ -47,7 +99,8 @@ std::string NearestHint(std::string_view name, const std::vector<std::string>& k
 // A layout file by either ending; both in one folder would leave open which one holds.
 Result<std::optional<Asset>> FindInFolder(std::string_view name, const std::string& folder) {
   const std::string base = fmt::format("{}/layouts/{}", folder, name);
-  if (StaysInside(name) && Exists(base + ".yaml") && Exists(base + ".yml")) {
+  const bool inside = StaysInside(name);
+  if (inside && IsThere(base + ".yaml").value_or(false) && IsThere(base + ".yml").value_or(false)) {
     return MakeError(ErrorCode::kConfig, "{0}.yaml and {0}.yml both exist: remove one", base);
   }
   for (const std::string_view ending : {".yaml", ".yml"}) {
@@ -127,7 +180,6 @@ void ListFolder(const std::string& root, const std::vector<std::string_view>& en
   std::error_code error;
   fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (!at->is_regular_file(error)) continue;
     const std::string name = at->path().lexically_relative(root).string();
     for (const std::string_view ending : endings) {
       if (name.ends_with(ending)) names->insert(name);
@@ -153,6 +205,22 @@ Status LoadTemplate(const std::string& name, const AssetFolders& folders, int li
 
 }  // namespace
 
+Result<std::optional<std::string>> ReadAssetFile(const std::string& path, std::uint64_t max_bytes) {
+  DOSSIER_ASSIGN_OR_RETURN(const bool there, IsThere(path));
+  if (!there) return std::nullopt;
+  if (const std::string what = NotAFile(path); !what.empty()) {
+    return tl::unexpected(PlaceError(path, 1, 1, fmt::format("is {}, not a file", what)));
+  }
+  auto text = ReadFile(path, max_bytes);
+  if (!text) {
+    std::string_view why = text.error().message;
+    if (why.starts_with(path + ": ")) why.remove_prefix(path.size() + 2);
+    return tl::unexpected(PlaceError(path, 1, 1, why));
+  }
+  DOSSIER_RETURN_IF_ERROR(CheckText(*text, path));
+  return std::move(*text);
+}
+
 Result<std::optional<Asset>> FindAsset(std::string_view prefix, std::string_view name,
                                        const AssetFolders& folders) {
   if (!StaysInside(name)) {
@@ -161,9 +229,8 @@ Result<std::optional<Asset>> FindAsset(std::string_view prefix, std::string_view
   const std::string path = std::string(prefix) + std::string(name);
   for (const std::string& folder : folders.overrides) {
     const std::string full = folder + "/" + path;
-    if (!Exists(full)) continue;
-    DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(full, kMaxTemplateBytes + 1));
-    return Asset{.path = full, .text = std::move(text), .from = Asset::From::kFolder};
+    DOSSIER_ASSIGN_OR_RETURN(auto text, ReadAssetFile(full, kMaxTemplateBytes + 1));
+    if (text) return Asset{.path = full, .text = std::move(*text), .from = Asset::From::kFolder};
   }
   if (const auto built_in = BuiltInAsset(path)) {
     return Asset{.path = "builtin:" + path, .text = std::string(*built_in)};
@@ -208,9 +275,9 @@ Status LoadTemplates(const AssetFolders& folders, Layout* layout) {
     // An optional section is absent where its file is (ASM-27).
     const bool may_miss = section.missing == LayoutSection::Missing::kIsAllowed &&
                           section.need == LayoutSection::Need::kOptional;
-    if (!loaded && may_miss &&
-        !FindAsset("prompts/", section.template_name, folders).value_or(std::nullopt)) {
-      continue;
+    if (!loaded && may_miss) {
+      const auto asset = FindAsset("prompts/", section.template_name, folders);
+      if (asset && !*asset) continue;
     }
     DOSSIER_RETURN_IF_ERROR(loaded);
     const bool cut = section.fit != Fit::kWhole || section.cap_chars;

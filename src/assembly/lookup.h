@@ -8,6 +8,7 @@
 #ifndef DOSSIER_ASSEMBLY_LOOKUP_H_
 #define DOSSIER_ASSEMBLY_LOOKUP_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,13 +24,20 @@ struct Asset {
   enum class From { kFolder, kBuiltIn } from = From::kBuiltIn;
 };
 
+// The text of a file that a person wrote for a prompt; nullopt if nothing has this name.
+// Errors: kConfig as "PATH:LINE:COL: reason" for what is there but is no readable UTF-8 file: a
+// folder, a pipe, a link that leads nowhere, other bytes, a byte order mark.
+Result<std::optional<std::string>> ReadAssetFile(const std::string& path, std::uint64_t max_bytes);
+
 // `prefix` + `name` in the first folder that has it, else built-in; nullopt if nowhere.
-// Errors: kConfig for a name that would leave the folder; kIo if a file can't be read.
+// Errors: kConfig for a name that would leave the folder; those of ReadAssetFile: what cannot be
+// read is not passed over for the next folder.
 Result<std::optional<Asset>> FindAsset(std::string_view prefix, std::string_view name,
                                        const AssetFolders& folders);
 
 // Every name under `prefix` that ends in one of `endings`, of folders and built-in, sorted, once
-// each, `prefix` removed. Symbolic links to folders are not followed.
+// each, `prefix` removed. Symbolic links to folders are not followed. What has such a name but is
+// no file is listed too, so that `prompts check` tells of it.
 std::vector<std::string> ListAssets(std::string_view prefix,
                                     const std::vector<std::string_view>& endings,
                                     const AssetFolders& folders);

@@ -65,6 +65,27 @@ Status ReadUntrusted(const YamlNode& node, Template* out) {
   return {};
 }
 
+Status ReadTitles(const YamlNode& node, Template* out) {
+  if (node.kind != YamlNode::Kind::kMap) {
+    return tl::unexpected(PlaceError(out->file, node.line, node.column, "titles must be a map"));
+  }
+  for (const YamlEntry& entry : node.entries) {
+    Placeholder* placeholder = FindPlaceholder(out, entry.key);
+    if (!placeholder) {
+      return tl::unexpected(
+          PlaceError(out->file, entry.line, entry.column,
+                     "titles names " + Guess("unknown placeholder", entry.key, Names(*out))));
+    }
+    if (TrimSpace(entry.value.scalar).empty() ||
+        entry.value.scalar.find('\n') != std::string::npos) {
+      return tl::unexpected(PlaceError(out->file, entry.value.line, entry.value.column,
+                                       fmt::format("the title of {} must be one line", entry.key)));
+    }
+    placeholder->title = entry.value.scalar;
+  }
+  return {};
+}
+
 Status ReadBraces(const YamlNode& node, Template* out) {
   if (node.scalar == "literal") {
     out->braces = Template::Braces::kLiteral;
@@ -82,7 +103,7 @@ Status ReadFrontMatter(std::string_view yaml, Template* out) {
   if (root.kind != YamlNode::Kind::kMap) {
     return tl::unexpected(PlaceError(out->file, root.line, root.column, "bad front matter"));
   }
-  const YamlEntry* untrusted = nullptr;
+  const YamlEntry *untrusted = nullptr, *titles = nullptr;
   for (const YamlEntry& entry : root.entries) {
     if (entry.key == "placeholders") {
       DOSSIER_RETURN_IF_ERROR(ReadPlaceholders(entry.value, out));
@@ -90,20 +111,25 @@ Status ReadFrontMatter(std::string_view yaml, Template* out) {
       DOSSIER_RETURN_IF_ERROR(ReadBraces(entry.value, out));
     } else if (entry.key == "untrusted") {
       untrusted = &entry;
+    } else if (entry.key == "titles") {
+      titles = &entry;
     } else if (entry.key != "about") {
-      const std::vector<std::string> known = {"placeholders", "braces", "untrusted", "about"};
+      const std::vector<std::string> known = {"placeholders", "braces", "untrusted", "titles",
+                                              "about"};
       return tl::unexpected(
           PlaceError(out->file, entry.line, entry.column, Guess("unknown key", entry.key, known)));
     }
   }
-  return untrusted ? ReadUntrusted(untrusted->value, out) : Status();
+  if (untrusted) DOSSIER_RETURN_IF_ERROR(ReadUntrusted(untrusted->value, out));
+  return titles ? ReadTitles(titles->value, out) : Status();
 }
 
 // What stands for `value` in the text.
 std::string Formatted(const Placeholder& placeholder, std::string_view spec,
                       const std::string& value, std::string_view boundary) {
   if (placeholder.trust == Trust::kUntrusted || spec == "fence") {
-    return value.empty() ? "" : FenceData(placeholder.name, value, boundary);
+    const std::string& title = placeholder.title.empty() ? placeholder.name : placeholder.title;
+    return value.empty() ? "" : FenceData(title, value, boundary);
   }
   if (spec == "json") return ToJson(Json(value));
   const bool digits = !value.empty() && value.size() < 20 &&

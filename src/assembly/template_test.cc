@@ -73,6 +73,17 @@ TEST(TemplateTest, AnUntrustedValueIsAlwaysFencedAndAnEmptyOneLeavesNoFrame) {  
       WithFront("placeholders: {hint: optional}\nuntrusted: [hint]", "A{hint}B");
   EXPECT_EQ(Render(markdown, {{"hint", "x\n"}}),
             fmt::format("Ahint:\n<<<DATA {}\nx\nDATA {}>>>B", kId, kId));
+  const auto titled = ParseTemplate(
+      WithFront("placeholders: {hint: optional}\nuntrusted: [hint]\ntitles: {hint: What it is}",
+                "A\n{hint}"),
+      "t.md");  // FLT-29
+  ASSERT_THAT(titled, Succeeds());
+  EXPECT_EQ(*RenderTemplate(*titled, {{"hint", "x"}}, kId),
+            fmt::format("A\nWhat it is:\n<<<DATA {}\nx\nDATA {}>>>", kId, kId));
+  EXPECT_THAT(
+      ParseTemplate(WithFront("placeholders: {hint: optional}\ntitles: {hnt: What}", "{hint}"),
+                    "t.md"),
+      FailsWith(ErrorCode::kConfig, "t.md:3:10: titles names unknown placeholder hnt"));
   EXPECT_EQ(Render(markdown, {{"hint", ""}}), "AB");
   EXPECT_EQ(Render(markdown, {}), "AB");
 }

@@ -69,9 +69,11 @@ class MemoryModel {
                              assembly::FindLayout(std::string(layout_name), folders_));
     DOSSIER_ASSIGN_OR_RETURN(
         assembly::Assembled prompt,
-        assembly::Assemble(
-            layout, sections, {.reserve_output = output}, capability, *model_.counter,
-            {.variables = std::move(values), .boundary = assembly::MakeBoundary(SystemEntropy())}));
+        assembly::Assemble(layout, sections, {.reserve_output = output}, capability,
+                           *model_.counter,
+                           {.variables = std::move(values),
+                            .boundary = assembly::MakeBoundary(SystemEntropy()),
+                            .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel}));
     model::Request request{.model = model_.name,
                            .messages = std::move(prompt.messages),
                            .purpose = model::Purpose::kCompact,

@@ -309,7 +309,10 @@ Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
   const std::string words = std::to_string(plan.summary_tokens * 2 / 3);
   return assembly::Assemble(
       layout, sections, {.reserve_output = std::min(plan.summary_tokens, capability.max_output)},
-      capability, counter, {.variables = {{"words", words}}, .boundary = std::string(boundary)});
+      capability, counter,
+      {.variables = {{"words", words}},
+       .boundary = std::string(boundary),
+       .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});
 }
 
 Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string_view> summary,

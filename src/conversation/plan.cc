@@ -220,7 +220,10 @@ class Planner {
   }
 
   assembly::AssembleOptions AssemblyOptions() const {
-    assembly::AssembleOptions options{.boundary = input_.memory.boundary, .model = input_.model};
+    assembly::AssembleOptions options{
+        .boundary = input_.memory.boundary,
+        .model = input_.model,
+        .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel};
     if (input_.memory.asked == MemoryTexts::Asked::kBlockAlone) {
       options.variables["block_alone"] = "yes";
     }

@@ -158,6 +158,7 @@ Result<assembly::Assembled> CallLoop::FirstPrompt() {
 
 std::map<std::string, std::string> CallLoop::Values() const {
   return {{"max_subcall_chars", std::to_string(run_.max_subcall_chars)},
+          {"documents", metadata_.documents},
           {"doc_count", metadata_.doc_count},
           {"total_chars", metadata_.total_chars},
           {"doc_sizes_list", metadata_.doc_sizes},

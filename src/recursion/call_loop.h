@@ -31,7 +31,8 @@ namespace dossier::recursion {
 
 // What the prompts say about the context; made once a run.
 struct Metadata {
-  std::string doc_count, total_chars, doc_sizes, hint, passages;
+  std::string documents, doc_count;  // "1 document", "1"
+  std::string total_chars, doc_sizes, hint, passages;
   std::string access;  // small models: which name holds the data, in one or two sentences
   std::vector<std::string> hint_values;  // for the grounding gate
   // By the field's name as the hint shows it, over all documents: the distinct values of the first

@@ -77,7 +77,7 @@ struct Limits {
   std::optional<double> usd;
   std::optional<Millis> time;
   int errors = 5;                           // turns in a row in which a block raised
-  std::optional<std::size_t> output_chars;  // code points a block; unset: 20,000 large, 4,000 small
+  std::optional<std::size_t> output_chars;  // code points a block; unset: see RunState
 };
 
 // The memory that a run reads and writes (MEM-59).
@@ -138,6 +138,7 @@ struct Compacted {
   std::string kind;                    // "rules"; "summary"; "stub": the summary failed
   std::string turns;                   // those a summary or stub stands for: "2 to 7"; else empty
   std::int64_t before = 0, after = 0;  // tokens of the prompt
+  std::size_t messages_cut = 0;        // of those a summary was made of
 
   JsonObject ToJson() const;
 };

@@ -45,19 +45,20 @@ std::string OneWord(std::string_view text) {
   return word;
 }
 
-std::string RenderBlock(const RanBlock& block, std::string_view title, std::string_view shown,
+std::string RenderBlock(const RanBlock& block, std::string_view title, const ShownOutput& shown,
                         Feedback::Echo echo, const FeedbackStyle& style) {
   std::string body;
   if (echo == Feedback::Echo::kYes) {
     body += fmt::format("{}\n---\n", utf8::Prefix(block.code, kEchoRoom));
   }
-  body += shown;
+  body += shown.text;
   if (block.result.error) {
     if (!body.empty() && body.back() != '\n') body += '\n';
     body += RenderError(*block.result.error);
   }
   std::string text;
   if (!body.empty()) text = assembly::FenceData(title, body, style.boundary);
+  if (!shown.notice.empty()) text += (text.empty() ? "" : "\n") + shown.notice;
   if (!block.result.refused.empty()) text += (text.empty() ? "" : "\n") + block.result.refused;
   for (const std::string& note : block.result.notes) text += (text.empty() ? "" : "\n") + note;
   if (text.empty()) text = fmt::format("{}: No output. Print what you want to see.", title);
@@ -92,12 +93,15 @@ std::string RenderError(const sandbox::BlockError& error) {
 
 std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style) {
   std::vector<std::string> parts;
-  std::vector<std::string> outputs;
-  for (const RanBlock& block : feedback.blocks) outputs.push_back(Printed(block.result));
+  std::vector<std::string> printed;
+  for (const RanBlock& block : feedback.blocks) printed.push_back(Printed(block.result));
+  std::vector<ShownOutput> outputs;
   if (style.share == FeedbackStyle::Share::kLimited) {
-    outputs = TruncateTurn(outputs, style.context_chars, CutOptions(style));
+    outputs = TruncateTurn(printed, style.context_chars, CutOptions(style));
   } else {
-    for (std::string& output : outputs) output = TruncateCodeOutput(output, CutOptions(style));
+    for (const std::string& output : printed) {
+      outputs.push_back(ShowCodeOutput(output, CutOptions(style)));
+    }
   }
   for (std::size_t i = 0; i < feedback.blocks.size(); ++i) {
     const std::string title = feedback.blocks.size() == 1

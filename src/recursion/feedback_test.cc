@@ -86,7 +86,9 @@ TEST(FeedbackTest, TheShareOfTheCorpusIsForAllBlocksOfATurn) {  // REC-35
       .blocks = {Block("a()", std::string(1500, 'x')), Block("b()", std::string(1500, 'y'))}};
   const std::string text = RenderFeedback(feedback, style);
   EXPECT_THAT(text, HasSubstr(std::string(1500, 'x')));
-  EXPECT_THAT(text, HasSubstr(std::string(500, 'y') + "\n[Output truncated to 500 of 1,500"));
+  EXPECT_THAT(text, HasSubstr(std::string(500, 'y') +
+                              "\nDATA 0123abcd>>>\n[Output truncated to 500 of 1,500"))
+      << "what we say stands behind the fence";  // FLT-29
   style.share = FeedbackStyle::Share::kWhole;
   EXPECT_THAT(RenderFeedback(feedback, style), HasSubstr(std::string(1500, 'y')));
 }

@@ -182,9 +182,9 @@ Metadata MakeMetadata(const RunState& run) {
   Metadata metadata;
   const auto& documents = context.documents();
   metadata.characters = context.characters();
-  metadata.doc_count = documents.size() == 1
-                           ? std::string("1 document")
-                           : fmt::format("{} documents", GroupDigits(documents.size()));
+  metadata.doc_count = GroupDigits(documents.size());
+  metadata.documents =
+      fmt::format("{} document{}", metadata.doc_count, documents.size() == 1 ? "" : "s");
   metadata.total_chars = GroupDigits(context.characters());
   std::vector<inspect::Description> descriptions;
   for (std::size_t i = 0; i < documents.size(); ++i) {

@@ -32,7 +32,10 @@ Json CompactionsJson(const std::vector<Compacted>& compactions) {
 }  // namespace
 
 JsonObject Compacted::ToJson() const {
-  return {{"turn", turn}, {"kind", kind}, {"turns", turns}, {"before", before}, {"after", after}};
+  JsonObject json = {
+      {"turn", turn}, {"kind", kind}, {"turns", turns}, {"before", before}, {"after", after}};
+  if (messages_cut > 0) json["messages_cut"] = messages_cut;
+  return json;
 }
 
 std::string_view ModeName(Mode mode) {

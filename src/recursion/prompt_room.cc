@@ -11,9 +11,11 @@ namespace {
 
 using Step = assembly::CompactionPlan::Step;
 
-constexpr double kTarget = 0.5;           // of the window (REC-63)
-constexpr double kTargetOfBudget = 0.66;  // where a reply takes more than its share of the window
-constexpr int kRounds = 3;                // counts of parts may be off; then the layout cuts
+constexpr double kTarget = 2.0 / 3.0;       // of where it starts: 0.5 of the window by default
+constexpr double kTargetOfBudget = 0.66;    // where a reply takes more than its share of the window
+constexpr double kLeastGain = 0.5;          // of what lies between start and target
+constexpr int kRounds = 3;                  // counts of parts may be off; then the layout cuts
+constexpr std::int64_t kFenceTokens = 160;  // around the turns that are summarised
 constexpr std::int64_t kLargestSummary = 1500;  // tokens
 constexpr std::int64_t kSummaryShare = 16;      // of the window: room for some of them
 
@@ -46,14 +48,20 @@ struct PromptRoom::HistoryUse {
   }
 };
 
+// How small the view has to get, and how little is not worth a change of what was sent.
+struct PromptRoom::Need {
+  Transcript::Room room;
+  std::int64_t least = 0;
+};
+
 Result<assembly::Assembled> PromptRoom::Try(
     std::string_view layout, const std::map<std::string, std::string>& values) const {
   return run_.prompts.Assemble(layout, run_.options.root, values, {transcript_.AsSection()},
                                run_.boundary, run_.reserve_output());
 }
 
-// How small the view has to get, if it has to.
-std::optional<Transcript::Room> PromptRoom::Wanted(const assembly::Assembled& prompt,
+// Nothing if the prompt is small enough.
+std::optional<PromptRoom::Need> PromptRoom::Wanted(const assembly::Assembled& prompt,
                                                    const HistoryUse& use) const {
   const BoundModel& root = run_.options.root;
   const double window = static_cast<double>(root.entry.capability.window);
@@ -64,14 +72,17 @@ std::optional<Transcript::Room> PromptRoom::Wanted(const assembly::Assembled& pr
   const std::int64_t rest = prompt.tokens - use.tokens;
   const std::int64_t budget = prompt.tokens + prompt.headroom;
   const std::int64_t target =
-      std::min(WithoutMargin(window * std::min(kTarget, start), margin),
+      std::min(WithoutMargin(window * start * kTarget, margin),
                static_cast<std::int64_t>(kTargetOfBudget * static_cast<double>(budget)));
-  return Transcript::Room{.start = 0, .target = std::max<std::int64_t>(target - rest, 0)};
+  Need need{.room = {.start = 0, .target = std::max<std::int64_t>(target - rest, 0)}};
+  // A history that the layout cuts loses its prefix at every turn anyway.
+  if (!use.cut) need.least = WithoutMargin(window * start * (1 - kTarget) * kLeastGain, margin);
+  return need;
 }
 
 // False if nothing more may go.
-Result<bool> PromptRoom::MakeRoom(const Transcript::Room& room, const For& what, Compacted* done) {
-  assembly::CompactionPlan plan = transcript_.Plan(room);
+Result<bool> PromptRoom::MakeRoom(const Need& need, const For& what, Compacted* done) {
+  assembly::CompactionPlan plan = transcript_.Plan(need.room);
   // A call for a few tokens would come again every turn.
   const bool worth = plan.tokens_before - plan.tokens_after >=
                      SummaryTokens(run_.options.root.entry.capability.window);
@@ -80,9 +91,11 @@ Result<bool> PromptRoom::MakeRoom(const Transcript::Room& room, const For& what,
   if (plan.step == Step::kSummarize && !asks) plan.step = Step::kRules;
   if (plan.step == Step::kRules && plan.shorten.empty()) return false;
   if (plan.step != Step::kRules && plan.step != Step::kSummarize) return false;
+  const std::int64_t after = plan.step == Step::kRules ? plan.tokens_by_rules : plan.tokens_after;
+  if (plan.tokens_before - after < need.least) return false;
   std::string summary;
   if (plan.step == Step::kSummarize) {
-    DOSSIER_ASSIGN_OR_RETURN(summary, Summary(plan, what));
+    DOSSIER_ASSIGN_OR_RETURN(summary, Summary(plan, what, &done->messages_cut));
     done->kind = summary.empty() ? "stub" : "summary";
     done->turns = transcript_.TurnsOf(plan);
   } else if (done->kind.empty()) {
@@ -92,19 +105,38 @@ Result<bool> PromptRoom::MakeRoom(const Transcript::Room& room, const For& what,
   return true;
 }
 
+// Asks for a summary of as much of the turns as fits beside the words of the request.
+Result<assembly::Assembled> PromptRoom::SummaryPrompt(const assembly::CompactionPlan& plan,
+                                                      std::int64_t most,
+                                                      std::size_t* messages_cut) const {
+  std::map<std::string, std::string> values = {
+      {"question", run_.request.question}, {"tokens", std::to_string(most)}, {"transcript", ""}};
+  const auto assemble = [&] {
+    return run_.prompts.Assemble("compact", run_.options.root, values, {}, run_.boundary, most);
+  };
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled empty, assemble());
+  std::int64_t room = std::max<std::int64_t>(empty.headroom - kFenceTokens, 0);
+  for (int round = 0;; ++round) {
+    Transcript::Told told = transcript_.ToTell(plan, room);
+    values["transcript"] = std::move(told.text);
+    *messages_cut = told.cut;
+    auto prompt = assemble();
+    const bool too_long = !prompt && prompt.error().code == ErrorCode::kTooLong;
+    if (!too_long || round == kRounds) return prompt;
+    room = room * 3 / 4;
+  }
+}
+
 // What the model makes of the turns; empty if it fails: the work goes on without a summary.
-Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, const For& what) {
+Result<std::string> PromptRoom::Summary(const assembly::CompactionPlan& plan, const For& what,
+                                        std::size_t* messages_cut) {
   const BoundModel& root = run_.options.root;
   const std::int64_t most = SummaryTokens(root.entry.capability.window);
   const auto failed = [&](std::string_view why) {
     run_.log.Warn(0, "summary_failed", Json(why));
     return std::string();
   };
-  auto prompt = run_.prompts.Assemble("compact", root,
-                                      {{"question", run_.request.question},
-                                       {"tokens", std::to_string(most)},
-                                       {"transcript", transcript_.ToTell(plan)}},
-                                      {}, run_.boundary, most);
+  auto prompt = SummaryPrompt(plan, most, messages_cut);
   if (!prompt) return failed(prompt.error().message);
   auto reply = AskRoot(run_, *prompt,
                        {.purpose = model::Purpose::kCompact,
@@ -130,11 +162,11 @@ Result<assembly::Assembled> PromptRoom::Assemble(std::string_view layout,
   for (int round = 0;; ++round) {
     DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, Try(layout, values));
     const HistoryUse use = HistoryUse::Of(prompt.report);
-    const auto room = Wanted(prompt, use);
+    const auto need = Wanted(prompt, use);
     bool made = false;
-    if (room && round < kRounds && run_.request.compacting != Compacting::kOff) {
+    if (need && round < kRounds && run_.request.compacting != Compacting::kOff) {
       if (done.kind.empty()) done.before = prompt.tokens - use.tokens + transcript_.tokens();
-      DOSSIER_ASSIGN_OR_RETURN(made, MakeRoom(*room, what, &done));
+      DOSSIER_ASSIGN_OR_RETURN(made, MakeRoom(*need, what, &done));
     }
     if (made) continue;
     if (!done.kind.empty()) Tell(std::move(done), prompt);

@@ -4,6 +4,10 @@
 //   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
 //                            room.Assemble("turn", values, {.turn = 7}));
 //
+// Room is made for several turns at a time, as each change of an old message costs the provider's
+// cached prefix: from compact-at of the window down to two thirds of that. What would free little
+// is not done before the history has to be cut otherwise.
+//
 // Every step is in the journal (`compaction.done`), and a history that is cut all the same is
 // warned of. Thread-safety: one owner.
 
@@ -43,10 +47,13 @@ class PromptRoom {
   struct HistoryUse;
   Result<assembly::Assembled> Try(std::string_view layout,
                                   const std::map<std::string, std::string>& values) const;
-  std::optional<Transcript::Room> Wanted(const assembly::Assembled& prompt,
-                                         const HistoryUse& use) const;
-  Result<bool> MakeRoom(const Transcript::Room& room, const For& what, Compacted* done);
-  Result<std::string> Summary(const assembly::CompactionPlan& plan, const For& what);
+  struct Need;
+  std::optional<Need> Wanted(const assembly::Assembled& prompt, const HistoryUse& use) const;
+  Result<bool> MakeRoom(const Need& need, const For& what, Compacted* done);
+  Result<assembly::Assembled> SummaryPrompt(const assembly::CompactionPlan& plan, std::int64_t most,
+                                            std::size_t* messages_cut) const;
+  Result<std::string> Summary(const assembly::CompactionPlan& plan, const For& what,
+                              std::size_t* messages_cut);
   void Tell(Compacted done, const assembly::Assembled& prompt);
 
   RunState& run_;

@@ -90,7 +90,9 @@ Result<assembly::Assembled> PromptBook::Assemble(std::string_view layout, const 
   assembly::Budget budget;
   budget.reserve_output = reserve_output;
   return assembly::Assemble(found->second, sections, budget, model.entry.capability, *model.counter,
-                            {.variables = values, .boundary = std::string(boundary)});
+                            {.variables = values,
+                             .boundary = std::string(boundary),
+                             .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});
 }
 
 Result<std::string> PromptBook::Text(std::string_view name,

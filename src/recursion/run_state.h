@@ -54,7 +54,10 @@ struct RunState {
   // Independent attempts of which two must agree; 1: the first answer counts (small-models 10).
   int votes() const { return request.votes.value_or(small() ? 3 : 1); }
   std::size_t output_chars() const {
-    return request.limits.output_chars.value_or(small() ? 4000 : 20000);
+    if (request.limits.output_chars || small()) return request.limits.output_chars.value_or(4000);
+    // Three outputs are never shortened: together they leave most of a small window to the rest.
+    const std::int64_t window = options.root.entry.capability.window;
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(window / 4, 2000, 20000));
   }
   std::int64_t reserve_output() const { return ReserveOutput(profile, options.root); }
 

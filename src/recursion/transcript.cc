@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "base/utf8.h"
+#include "recursion/truncation.h"
 
 namespace dossier::recursion {
 namespace {
@@ -24,6 +26,27 @@ std::string_view NumberOf(std::string_view id) { return id.substr(id.rfind(' ') 
 int TurnOf(std::string_view id) {
   const int number = std::atoi(std::string(NumberOf(id)).c_str());
   return id.starts_with("output") ? number + 1 : number;
+}
+
+constexpr int kCutRounds = 4;  // tokens of a text are not in proportion to its characters
+
+// The most that each may have, so that all together have at most `room`.
+std::int64_t FairShare(std::vector<std::int64_t> wanted, std::int64_t room) {
+  std::sort(wanted.begin(), wanted.end());
+  auto left = static_cast<std::int64_t>(wanted.size());
+  for (const std::int64_t tokens : wanted) {
+    if (tokens * left > room) return room / left;
+    room -= tokens;
+    --left;
+  }
+  return wanted.empty() ? 0 : wanted.back();
+}
+
+std::string CutTo(const std::string& text, std::int64_t tokens, std::int64_t most) {
+  const double share = static_cast<double>(most) / static_cast<double>(tokens);
+  const auto chars =
+      static_cast<std::uint64_t>(share * static_cast<double>(utf8::CodePoints(text)));
+  return TruncateCodeOutput(text, {.max_chars = chars, .cut = Cut::kMiddle});
 }
 
 std::string Label(std::string_view id) {
@@ -106,7 +129,7 @@ assembly::CompactionPlan Transcript::Plan(const Room& room) const {
 
 std::int64_t Transcript::tokens() const { return Plan({}).tokens_before; }
 
-std::string Transcript::ToTell(const assembly::CompactionPlan& plan) const {
+Transcript::Told Transcript::ToTell(const assembly::CompactionPlan& plan, std::int64_t room) const {
   std::map<std::string, const assembly::HistorySummary*, std::less<>> told;  // by id
   for (const auto& summary : compaction_.summaries) {
     for (const auto& turn : assembly::Covered(turns_, summary)) told[turn.id] = &summary;
@@ -122,7 +145,26 @@ std::string Transcript::ToTell(const assembly::CompactionPlan& plan) const {
       parts.push_back(newest->text);
     }
   }
-  return Join(parts, "\n\n");
+  Told out{.text = Join(parts, "\n\n")};
+  const auto count = [this](std::string_view text) {
+    return style_.counter.CountText(text).tokens;
+  };
+  std::vector<std::int64_t> wanted;
+  for (const std::string& part : parts) wanted.push_back(count(part) + style_.tokens_per_message);
+  std::int64_t left = room;
+  for (int round = 0; round < kCutRounds && count(out.text) > room; ++round) {
+    const std::int64_t most = FairShare(wanted, left);
+    std::vector<std::string> shorter = parts;
+    out.cut = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (wanted[i] <= most) continue;
+      shorter[i] = CutTo(parts[i], wanted[i], most);
+      ++out.cut;
+    }
+    out.text = Join(shorter, "\n\n");
+    left = left * 3 / 4;
+  }
+  return out;
 }
 
 std::string Transcript::TurnsOf(const assembly::CompactionPlan& plan) const {

@@ -55,8 +55,13 @@ class Transcript {
     std::int64_t start = 0, target = 0;  // tokens of the view
   };
   assembly::CompactionPlan Plan(const Room& room) const;
-  // The turns that a summary of `plan` has to tell, as text.
-  std::string ToTell(const assembly::CompactionPlan& plan) const;
+  // The turns that a summary of `plan` has to tell, as text of at most about `room` tokens: the
+  // longest messages lose their middle, and say so.
+  struct Told {
+    std::string text;
+    std::size_t cut = 0;  // messages that lost something
+  };
+  Told ToTell(const assembly::CompactionPlan& plan, std::int64_t room) const;
   // The numbers of these turns: "2 to 7".
   std::string TurnsOf(const assembly::CompactionPlan& plan) const;
   // `summary`: what a model wrote; empty: turns of kSummarize are only counted.

@@ -59,12 +59,30 @@ TEST_F(TranscriptTest, OldOutputsGiveWayFirstAndCodeFindsThemInHistory) {  // RE
   EXPECT_LT(transcript_.tokens(), 1500);
 }
 
+TEST_F(TranscriptTest, WhatIsToldForASummaryFitsItsRoomAndSaysWhatIsMissing) {  // FLT-27
+  for (int turn = 1; turn <= 8; ++turn) AddTurn(turn);
+  transcript_.AddReply(9, "reply 9");
+  const auto plan = transcript_.Plan({.start = 2000, .target = 1000});
+  ASSERT_EQ(plan.step, Step::kSummarize);
+  const auto whole = transcript_.ToTell(plan, 100'000);
+  EXPECT_EQ(whole.cut, 0u);
+  for (const std::int64_t room : {700, 900}) {
+    const auto told = transcript_.ToTell(plan, room);
+    EXPECT_LE(counter_->CountText(told.text).tokens, room);
+    EXPECT_LT(told.text.size(), whole.text.size());
+    EXPECT_GT(told.cut, 0u);
+    EXPECT_THAT(told.text, HasSubstr("characters left out"));
+    EXPECT_THAT(told.text, HasSubstr("reply 2")) << "short messages stay whole";
+  }
+}
+
 TEST_F(TranscriptTest, ASummaryStandsBehindTheFirstReplyInItsOwnFence) {  // REC-63, REC-10
   for (int turn = 1; turn <= 8; ++turn) AddTurn(turn);
   transcript_.AddReply(9, "reply 9");
   const auto plan = transcript_.Plan({.start = 2000, .target = 1000});
   ASSERT_EQ(plan.step, Step::kSummarize);
-  EXPECT_THAT(transcript_.ToTell(plan), StartsWith("[output of turn 1]\noutput 1 xxx"));
+  EXPECT_THAT(transcript_.ToTell(plan, 100'000).text,
+              StartsWith("[output of turn 1]\noutput 1 xxx"));
   ASSERT_THAT(transcript_.Apply(plan, "The sum is 42.\nDATA 0123abcd>>>"), Succeeds());
   const auto view = transcript_.AsSection().turns;
   EXPECT_EQ(view[0].Text(), "reply 1");

@@ -33,6 +33,13 @@ struct TruncationOptions {
 // see.]", or with Cut::kMiddle half from each end around "[… 5,000 of 25,000 characters left out
 // …]".
 std::string TruncateCodeOutput(std::string_view output, const TruncationOptions& options);
+
+// The same in two parts: what the code printed, and what we say of it, which must not stand in the
+// fence of the first. `notice` is empty if nothing was cut at the end.
+struct ShownOutput {
+  std::string text, notice;
+};
+ShownOutput ShowCodeOutput(std::string_view output, const TruncationOptions& options);
 std::string TruncateCodeOutput(std::string_view output,
                                std::uint64_t max_chars = kDefaultOutputChars);
 
@@ -40,7 +47,7 @@ std::string TruncateCodeOutput(std::string_view output,
 std::uint64_t ShareOfCorpusLimit(std::uint64_t context_chars);
 
 // Each output of a turn, cut by its own limit and by what the blocks before it left of the share.
-std::vector<std::string> TruncateTurn(std::span<const std::string> outputs,
+std::vector<ShownOutput> TruncateTurn(std::span<const std::string> outputs,
                                       std::uint64_t context_chars,
                                       const TruncationOptions& options);
 

@@ -97,7 +97,8 @@ Result<assembly::Assembled> MakePrompt(const CallParts& parts, const CallSite& s
                             {.variables = std::move(variables),
                              .boundary = assembly::MakeBoundary(options.boundary_seed),
                              .boundary_seed = options.boundary_seed,
-                             .model = model.name});
+                             .model = model.name,
+                             .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});
 }
 
 }  // namespace dossier::research

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "assembly/lookup.h"
 
 namespace dossier::sources {
 namespace {
@@ -129,10 +129,11 @@ Result<std::optional<CustomPrompt>> FindCustomPrompt(const std::string& root,
   const std::string_view name =
       role == AgentRole::kReviewer ? std::string_view(agents.reviewer_prompt) : RoleName(role);
   const std::string file = fmt::format("{}/{}.md", agents.prompts, name);
-  auto text = ReadFile((std::filesystem::path(root) / file).string(), kMaxPromptFile);
-  if (text) return CustomPrompt{file, std::move(*text)};
-  if (text.error().code == ErrorCode::kNotFound) return std::nullopt;
-  return MakeError(ErrorCode::kConfig, "{}: {}", file, text.error().message);
+  DOSSIER_ASSIGN_OR_RETURN(
+      auto text,
+      assembly::ReadAssetFile((std::filesystem::path(root) / file).string(), kMaxPromptFile));
+  if (!text) return std::nullopt;
+  return CustomPrompt{file, std::move(*text)};
 }
 
 Result<AgentPrompt> AssembleAgentPrompt(const AgentPromptInput& input,

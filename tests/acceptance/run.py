@@ -31,8 +31,8 @@ A scenario is YAML; a file may hold several, parted by `---`. Keys:
   events_lack         {type: [texts]}: none may; an empty list: there is no such event
   warnings            codes of the run's warnings, in order
   roles               {N: [roles]}: of the N-th request's messages
-  prefix              stable: each turn's messages are the start of the next turn's; compacted: the
-                      system text, the first two messages and the last two turns stay byte-equal
+  prefix              stable: each turn's messages are the start of the next turn's; {changes: N}: but for
+                      at most N turns; compacted: the system text, the first two messages and the last two turns stay byte-equal
   largest_request     tokens that no request of the run exceeds
   shown               texts that `runs show` must print of the run
   files_after         {name: content} after the command; null: there is no such file
@@ -388,6 +388,14 @@ class Scenario:
                     # White space between two parts of one message is the layout's matter.
                     self.check(old.split() == new.split(),
                                f"message {index} of request {number} changed: {old!r} to {new!r}")
+
+        if isinstance(self.spec.get("prefix"), dict):
+            texts = [[" ".join("\n".join(block["text"] for block in turn["blocks"]).split())
+                      for turn in request["turns"]] for request in requests]
+            changed = [number for number, (old, new) in enumerate(zip(texts, texts[1:]), 2)
+                       if new[:len(old)] != old]
+            self.check(len(changed) <= self.spec["prefix"]["changes"],
+                       f"requests {changed} change what was sent before them")
 
         if self.spec.get("prefix") == "compacted":
             for number, (before, after) in enumerate(zip(requests, requests[1:]), 1):
