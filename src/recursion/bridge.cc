@@ -61,9 +61,14 @@ void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Jso
     const auto span = documents_.Handle("record_span", rows, &unused, {});
     if (!span) return;
     const auto at = FindInt(*span, "at"), length = FindInt(*span, "len");
+    // What stands before the first record and behind the last belongs to them.
+    const bool first = FindInt(value, "first") == 0;
+    const bool last = FindInt(value, "next") == FindInt(value, "count");
     if (at && length) {
-      coverage_.AddReadByCode(document, static_cast<std::uint64_t>(*at),
-                              static_cast<std::uint64_t>(*length));
+      const auto begin = first ? 0 : static_cast<std::uint64_t>(*at);
+      coverage_.AddReadByCode(document, begin,
+                              last ? std::numeric_limits<std::uint64_t>::max() - begin
+                                   : static_cast<std::uint64_t>(*at + *length) - begin);
     }
   } else if (method == "grep" || method == "search" || method == "count") {
     coverage_.AddReadByCode(document, 0, std::numeric_limits<std::uint64_t>::max());

@@ -40,7 +40,7 @@ class NumberReader {
     while (at_ < text_.size()) {
       if (!IsDigit(text_[at_])) {
         ++at_;
-      } else if (at_ > 0 && IsLetter(text_[at_ - 1])) {
+      } else if (BehindLetter()) {
         SkipName();
       } else {
         return Read();
@@ -50,6 +50,15 @@ class NumberReader {
   }
 
  private:
+  // A letter of a script that writes words without spaces (three bytes from U+3000 on) is none: a
+  // number stands beside it.
+  bool BehindLetter() const {
+    if (at_ == 0 || !IsLetter(text_[at_ - 1])) return false;
+    std::size_t lead = at_ - 1;
+    while (lead > 0 && (static_cast<unsigned char>(text_[lead]) & 0xC0) == 0x80) --lead;
+    return static_cast<unsigned char>(text_[lead]) < 0xE3;
+  }
+
   void SkipName() {
     while (at_ < text_.size() && (IsDigit(text_[at_]) || IsLetter(text_[at_]))) ++at_;
   }

@@ -50,6 +50,8 @@ TEST(GroundingTest, NumbersAreComparedByValue) {  // REC-40
       {"clang", "gcc", true},
       {"no digits here", "", true},
       {"Q3 and libmpc3", "", true},
+      {"7714", "金库用7714打开", true},
+      {"用7715打开", "金库用7714打开", false, "7715"},
       {"They are:\n1. a\n2. b", "a b", true},
       {"0", "0.00", true},
   };

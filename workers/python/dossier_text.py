@@ -63,6 +63,7 @@ class Source:
         return _dossier.context_text(self.index)
 
     def text(self, at: int, length: int) -> str:
+        self.note_read(at, length)
         return str(self.view[at:at + length], "utf-8", "replace")
 
     def to_bytes(self, characters: Sequence[int]) -> list[int]:
@@ -70,7 +71,7 @@ class Source:
         if self.ascii:
             return list(characters)
         if self.bytes <= _LOCAL_BYTES:
-            text = self.text(0, self.bytes)
+            text = str(self.view, "utf-8", "replace")  # measured, not shown
             return [len(text[:offset].encode()) for offset in characters]
         return self._convert("char_to_byte", "chars", "bytes", characters)
 
@@ -92,7 +93,6 @@ class Source:
         return converted
 
     def piece(self, at: int, length: int) -> "Piece":
-        self.note_read(at, length)
         return Piece.of(self.text(at, length), [(self.index, at, length)])
 
     def open(self, at: int = 0, length: int | None = None, **options: Any) -> io.TextIOWrapper:
