@@ -157,6 +157,11 @@ bool FitsSniffed(std::string_view text, const Fit& fit, const std::vector<CsvRow
   const bool lettered =
       std::any_of(rows[0].cells.begin(), rows[0].cells.end(), HasLetterOrUnderscore);
   if (!short_cells || filled < 2 || !lettered) return false;
+  // Several tabs that align columns, not empty names.
+  const auto& names = rows[0].cells;
+  const bool aligned = fit.delimiter == '\t' && names.size() > 2 &&
+                       std::find(names.begin() + 1, names.end() - 1, "") != names.end() - 1;
+  if (aligned) return false;
   const bool prose = std::all_of(rows.begin(), rows.end(), [&](const CsvRow& row) {
     return LooksLikeProse(text, row, fit.delimiter);
   });

@@ -81,6 +81,10 @@ TEST(DescribeContentTest, ProseVersesCodeAndTalkStayPlain) {  // FLT-24
       "Smith, Ann\nJones, Bob\nBrown, Cyd\nGreen, Dee\nWhite, Eve\n",
       "- milk\n- eggs\n- bread\n",
       "Title\n=====\n\n- milk\n- eggs\n",
+      "from .a import A\n\nx = {\n    \"a\": A.b,\n    \"b\": A.c,\n    \"c\": A.d,\n}\n",
+      "def f(a,\n      b=None, c=False,\n      d=None, e=True,\n      g=None):\n    pass\n",
+      "Use it so:\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n\nand then say\nwhat you did.\n",
+      "# x.cc\n\nauto f = [this](int x) { return a[x](y.z); };\n",
   };
   for (const std::string_view text : kTexts) {
     const Description d = DescribeText(text, "a.txt", {});

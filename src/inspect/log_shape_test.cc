@@ -135,8 +135,11 @@ TEST(LogShapeTest, TheShapeThatSaysMostIsFound) {  // INS-141
 
 TEST(LogShapeTest, FourLinesInFiveMustFit) {  // INS-141
   const std::string fits = "2024-11-02 15:30:00 ERROR x\n";
-  EXPECT_TRUE(DetectLog(fits + fits + fits + fits + "  at f()\n").fits);
-  EXPECT_FALSE(DetectLog(fits + fits + fits + "  at f()\n").fits);
+  EXPECT_TRUE(DetectLog(fits + fits + fits + fits + "odd\n").fits);
+  EXPECT_FALSE(DetectLog(fits + fits + fits + "odd\n").fits);
+  // FLT-26: what is indented behind a fitting line is a trace, and does not count.
+  EXPECT_TRUE(DetectLog(fits + "X: y\n  at f()\n  at g()\n").fits);
+  EXPECT_FALSE(DetectLog("X: y\n  at f()\n" + fits).fits);
 }
 
 TEST(LogShapeTest, AStackTraceBelongsToTheRecordAboveIt) {  // INS-141, INS-T20

@@ -33,6 +33,9 @@ bool IsTraceLine(std::string_view line) {
   return line.size() > 1 && line[0] == '#' && line[1] >= '0' && line[1] <= '9';
 }
 
+// They fit too many texts for lines that do not fit to be left out.
+bool IsWeak(LogShape shape) { return shape == LogShape::kLogfmt || shape == LogShape::kTimed; }
+
 // How well a shape explains the lines. Traces behind a fitting line speak neither for nor against.
 struct LogFit {
   std::size_t fitting = 0, judged = 0;
@@ -53,7 +56,7 @@ LogFit FitOf(LogShape shape, const std::vector<std::string_view>& lines) {
     if (fit.judged + odd >= kSampledLines && !trace) break;
     if (!FitsLogShape(shape, line)) {
       ++odd;
-      trace = trace || IsTraceLine(line);
+      trace = trace || (!IsWeak(shape) && IsTraceLine(line));
       continue;
     }
     end_run();
@@ -77,8 +80,7 @@ bool Explains(LogShape shape, LogFit fit) {
     fit.judged -= fit.leading;
   }
   // One line of pairs is rather a setting than a log, one that begins with a time rather a note.
-  const bool weak = shape == LogShape::kLogfmt || shape == LogShape::kTimed;
-  if (weak && fit.fitting < 2) return false;
+  if (IsWeak(shape) && fit.fitting < 2) return false;
   return fit.fitting > 0 && fit.fitting * 10 >= fit.judged * 8;
 }
 

@@ -61,6 +61,8 @@ bool IsYamlPair(std::string_view line) {
   if (text.starts_with("- ")) text = TrimSpace(text.substr(2));
   const std::size_t name = NameLength(text);
   if (name == 0 || name >= text.size() || text[name] != ':') return false;
+  // A comma or brace behind it is that of a program's table.
+  if (text.back() == ',' || text.back() == '{') return false;
   return name + 1 == text.size() || text[name + 1] == ' ';
 }
 
@@ -71,11 +73,15 @@ bool IsSetting(std::string_view text) {
   const std::string_view comment = " #";
   text = TrimSpace(text.substr(0, text.find(comment)));
   if (text.empty() || text.find('(') != std::string_view::npos) return false;
-  const std::size_t name = NameLength(text);
+  const std::size_t name = std::min(text.find_first_of(" \t="), text.size());
   const std::string_view rest = text.substr(name);
   const std::string_view value =
-      TrimSpace(rest.substr(std::min(rest.find_first_not_of(" \t=:"), rest.size())));
-  if (name == 0 || value.empty() || value.size() == rest.size()) return false;
+      TrimSpace(rest.substr(std::min(rest.find_first_not_of(" \t="), rest.size())));
+  const bool named = std::any_of(
+      text.begin(), text.begin() + static_cast<std::ptrdiff_t>(name),
+      [](char c) { return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'); });
+  // 1. is an item of a list.
+  if (!named || value.empty() || text[name - 1] == '.') return false;
   std::size_t words = 0;
   bool inside = false;
   for (const char c : value) {
@@ -88,15 +94,11 @@ bool IsSetting(std::string_view text) {
 }
 
 struct MarkdownMarks {
-  std::size_t headings = 0;  // `#` lines that stand alone
+  std::size_t headings = 0;  // `#` lines between blank ones
   std::size_t comments = 0;  // other `#` lines
   std::size_t texts = 0;     // lines without a mark, behind a heading
   std::size_t fences = 0, links = 0, tables = 0, items = 0, emphases = 0, underlines = 0;
 };
-
-bool StartsWithHash(const std::vector<std::string_view>& lines, std::size_t i) {
-  return i < lines.size() && lines[i].starts_with('#');
-}
 
 bool IsHeading(std::string_view line) {
   const std::size_t hashes = std::min(line.find_first_not_of('#'), line.size());
@@ -113,13 +115,21 @@ bool IsListItem(std::string_view text) {
          text[2] != '*' && text[2] != ' ';
 }
 
-// [text](target) or ![text](target).
+// [text](target) or ![text](target): a target is a path, and no part of an expression stands in
+// front, as in `[this](int x)` and `handlers[name](x)`.
 bool HasLink(std::string_view line) {
   const std::size_t middle = line.find("](");
   if (middle == std::string_view::npos || middle == 0) return false;
   const std::size_t open = line.rfind('[', middle);
   const std::size_t close = line.find(')', middle);
-  return open != std::string_view::npos && close != std::string_view::npos && close > middle + 2;
+  if (open == std::string_view::npos || close == std::string_view::npos || open + 1 == middle) {
+    return false;
+  }
+  const std::string_view target = line.substr(middle + 2, close - middle - 2);
+  return (open == 0 ||
+          std::string_view(" \t!(*_>|-\"").find(line[open - 1]) != std::string_view::npos) &&
+         target.find_first_of("/.#:") != std::string_view::npos &&
+         target.find_first_of("[]{}") == std::string_view::npos;
 }
 
 // |---|:--:| below the head of a table.
@@ -129,15 +139,18 @@ bool IsTableRule(std::string_view text) {
          text.find_first_not_of("|-: ") == std::string_view::npos;
 }
 
-// **strong** or `code`.
+// **strong** or `code`, as a word of its own.
 bool HasEmphasis(std::string_view line) {
   for (const std::string_view mark : {std::string_view("**"), std::string_view("`")}) {
     const std::size_t open = line.find(mark);
-    if (open == std::string_view::npos || open + mark.size() >= line.size()) continue;
     const std::size_t inside = open + mark.size();
+    if (open == std::string_view::npos || inside >= line.size()) continue;
     const std::size_t close = line.find(mark, inside + 1);
-    if (close != std::string_view::npos && line[inside] != ' ' && line[close - 1] != ' ')
+    const bool word = open == 0 || line[open - 1] == ' ' || line[open - 1] == '(';
+    if (word && close != std::string_view::npos && line[inside] != ' ' && line[inside] != mark[0] &&
+        line[close - 1] != ' ') {
       return true;
+    }
   }
   return false;
 }
@@ -147,7 +160,8 @@ void CountMarks(const std::vector<std::string_view>& lines, std::size_t i, Markd
   const std::string_view text = TrimSpace(lines[i]);
   if (text.empty()) return;
   if (lines[i].starts_with('#')) {
-    const bool alone = (i == 0 || !StartsWithHash(lines, i - 1)) && !StartsWithHash(lines, i + 1);
+    const bool alone = (i == 0 || TrimSpace(lines[i - 1]).empty()) &&
+                       (i + 1 == lines.size() || TrimSpace(lines[i + 1]).empty());
     ++(alone && IsHeading(lines[i]) ? marks->headings : marks->comments);
     return;
   }
@@ -261,11 +275,21 @@ bool LooksLikeMail(std::string_view head) {
 bool LooksLikeDiff(std::string_view head) {
   const std::vector<std::string_view> lines = FirstLines(head);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].starts_with("diff --git ")) return true;
-    if (i + 2 < lines.size() && lines[i].starts_with("--- ") && lines[i + 1].starts_with("+++ ") &&
-        lines[i + 2].starts_with("@@ ")) {
-      return true;
-    }
+    const bool hunk = i + 2 < lines.size() && lines[i].starts_with("--- ") &&
+                      lines[i + 1].starts_with("+++ ") && lines[i + 2].starts_with("@@ ");
+    if (!hunk && !lines[i].starts_with("diff --git ")) continue;
+    // A text that shows a diff goes on with words.
+    const auto of_diff = [](std::string_view line) {
+      constexpr std::array<std::string_view, 9> kHeads = {"diff ",   "index ",   "new ",
+                                                          "old ",    "deleted ", "similarity ",
+                                                          "rename ", "Binary ",  "copy "};
+      return line.empty() || std::string_view(" +-@\\").find(line[0]) != std::string_view::npos ||
+             std::any_of(kHeads.begin(), kHeads.end(),
+                         [&](std::string_view start) { return line.starts_with(start); });
+    };
+    const auto fitting =
+        std::count_if(lines.begin() + static_cast<std::ptrdiff_t>(i), lines.end(), of_diff);
+    return static_cast<std::size_t>(fitting) * 10 >= (lines.size() - i) * 9;
   }
   return false;
 }
@@ -304,7 +328,11 @@ bool LooksLikeYaml(std::string_view head) {
       continue;
     }
     ++lines;
-    if (!IsYamlPair(line)) continue;
+    if (!IsYamlPair(line)) {
+      // Nothing else stands at the margin, but list items and brackets.
+      if (std::string_view(" \t-[]{}%.").find(line.front()) == std::string_view::npos) return false;
+      continue;
+    }
     ++pairs;
     // A name that comes again is that of a speaker.
     const bool outermost = line.front() == text.front() && text.front() != '-';
@@ -316,18 +344,21 @@ bool LooksLikeYaml(std::string_view head) {
 
 bool LooksLikeConfig(std::string_view head) {
   std::size_t comments = 0, settings = 0, assignments = 0, lines = 0;
-  for (const std::string_view line : FirstLines(head)) {
+  const std::vector<std::string_view> all = FirstLines(head);
+  for (const std::string_view line : all) {
     const std::string_view text = TrimSpace(line);
     if (text.empty()) continue;
+    if (text.starts_with("/*")) return false;  // a program: its # lines are no comments
     if (text.front() == '#') {
       ++comments;
       continue;
     }
     ++lines;
     assignments += IsAssignment(text) ? 1 : 0;
-    settings += IsSetting(text) ? 1 : 0;
+    settings += IsSetting(text) || IsSection(text) ? 1 : 0;
   }
-  if (lines == 0) return comments >= 2;
+  // A licence alone says nothing of what comes behind it.
+  if (lines == 0) return comments >= 2 && all.size() < kLines;
   if (lines >= 3 && assignments * 10 >= lines * 9) return true;
   return comments > 0 && settings * 10 >= lines * 8;
 }
