@@ -127,7 +127,6 @@ void FieldCollector::OnBegin(JsonKind container, int depth) {
 
 void FieldCollector::OnEnd(JsonKind container, int depth) {
   const int level = depth - record_depth_;
-  if (muted_at_ < 0) return;
   if (!muted()) {
     if (seen_at_open_.empty()) return;
     // An expanded object without members still is a field.

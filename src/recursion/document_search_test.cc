@@ -96,9 +96,9 @@ TEST(FindPassagesTest, FillsItsBudgetWithoutRepeats) {
       Plain("The café is red.\n\nThe café is red.\n\nA café on the corner of the street.\n\nNo."),
       Plain("Where is it?\n\nThe street.")};
   const auto found = FindPassages(documents, "Where is the café?", 1000);
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(TextOf(documents, found[0]), "The café is red.");
-  EXPECT_EQ(TextOf(documents, found[1]), "A café on the corner of the street.");
+  ASSERT_EQ(found.size(), 4u) << "the same text is there once";
+  EXPECT_EQ(TextOf(documents, found[0]), "Where is it?") << "two words that few passages have";
+  EXPECT_EQ(TextOf(documents, found[1]), "The café is red.");
   EXPECT_EQ(FindPassages(documents, "Where is the café?", 20).size(), 1u);
   const auto start = FindPassages(documents, "Where is the café?", 8);
   ASSERT_EQ(start.size(), 1u);

@@ -318,12 +318,13 @@ TEST_F(EngineTest, AnAnswerThatNothingShowsIsSaidToBeDoubtful) {  // REC-40, REC
   request_.profile = Profile::kSmall;
   request_.mode = Mode::kRecursive;
   request_.votes = 1;
-  const Outcome invented =
-      Run("[\"```python\\nprint(11)\\n```\", {times: always, reply: \"FINAL: 4711\"}]");
+  const Outcome invented = Run(
+      "[\"```python\\nprint(len(context))\\n```\", {times: always, reply: \"FINAL: 4711\"}]");
   EXPECT_EQ(invented.text, "4711");
   EXPECT_THAT(Codes(invented), Contains("answer_not_grounded"));
-  const Outcome shown = Run("[\"```python\\nprint(11)\\n```\", \"FINAL: 11\"]");
-  EXPECT_EQ(shown.text, "11");
+  const Outcome shown =
+      Run("[\"```python\\nprint(len(context))\\n```\", \"FINAL: 302\"]");
+  EXPECT_EQ(shown.text, "302");
   EXPECT_THAT(Codes(shown), Not(Contains("answer_not_grounded")));
 }
 
