@@ -18,7 +18,9 @@ class EvidenceTest(WorkerTest):
     def test_a_literal_stands_on_nothing(self) -> None:  # FLT-15
         for code, typed in (("print(100)", ["100"]), ("n = 100\nprint(n)", ["100"]),
                             ("print(f'The total is {42}')", ["The total is", "42"]),
-                            ("print(40 + 2)", ["42", "40", "2"]), ("print(-5)", ["-5"]),
+                            ("print(40 + 2)", ["42", "40", "2"]),
+                            ("9**9 + 1", ["9", "1"]),  # never computed beside the block
+                            ("print(-5)", ["-5"]),
                             ("FINAL(42)", ["42"]), ("answer['content'] = 'piano'", ["piano"]),
                             ("x = [1, 'b']\nprint(x)", ["1", "b"]), ("'the piano'", ["the piano"])):
             self.assertEqual(self.judged(code), (False, typed), code)

@@ -104,11 +104,14 @@ def _is_literal(value: ast.expr | None) -> bool:
 
 
 def _computed(value: ast.expr) -> str:
-    """`40 + 2` as it is shown; "" for what takes long or fails."""
-    numbers = [node.value for node in ast.walk(value) if isinstance(node, ast.Constant)]
-    powers = any(isinstance(node, (ast.Pow, ast.LShift, ast.Mult)) for node in ast.walk(value))
-    small = all(isinstance(n, (int, float)) and abs(n) < 1e9 for n in numbers)
-    if not small or len(numbers) > 16 or (powers and any(abs(n) > 1000 for n in numbers)):
+    """`40 + 2` as it is shown; "" for what fails or could take long, as 9**9**9 does."""
+    nodes = list(ast.walk(value))
+    numbers = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    quick = all(isinstance(node, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.unaryop, ast.Add,
+                                  ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod))
+                for node in nodes)
+    if not quick or len(numbers) > 16 or not all(
+            isinstance(number, (int, float)) and abs(number) < 1e9 for number in numbers):
         return ""
     try:
         return str(eval(compile(ast.Expression(value), "<literal>", "eval"), {"__builtins__": {}}))
