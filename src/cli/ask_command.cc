@@ -3,15 +3,18 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "base/user_folders.h"
+#include "base/utf8.h"
 #include "cli/asset_folders.h"
+#include "cli/closing_line.h"
+#include "cli/counted.h"
 #include "cli/failure.h"
 #include "cli/progress_view.h"
 #include "cli/prompt_input.h"
 #include "cli/terminal.h"
 #include "recursion/engine.h"
 #include "store/journal.h"
+#include "store/prune.h"
 
 namespace dossier::cli {
 namespace {
@@ -217,17 +220,46 @@ void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std
   err << std::flush;
 }
 
-Result<std::shared_ptr<store::Journal>> OpenJournal() {
+// Where contexts and events go: the store of the runs, or nowhere.
+struct Keeping {
+  std::shared_ptr<store::Journal> journal;  // null: a dry run, which keeps nothing
+  std::optional<TempFolder> folder;         // of a dry run, with
+  std::unique_ptr<store::ContentStore> copies;
+
+  store::ContentStore& content() const { return journal ? journal->content() : *copies; }
+};
+
+Result<Keeping> OpenKeeping(const AskArguments& arguments) {
+  Keeping keeping;
+  if (arguments.dry_run) {
+    DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
+    keeping.folder.emplace(std::move(folder));
+    DOSSIER_ASSIGN_OR_RETURN(keeping.copies, store::ContentStore::Open(keeping.folder->path()));
+    return keeping;
+  }
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
-  DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(data + "/runs"));
-  return std::shared_ptr<store::Journal>(std::move(journal));
+  DOSSIER_ASSIGN_OR_RETURN(keeping.journal, store::Journal::Open(data + "/runs"));
+  return keeping;
+}
+
+// Old runs go where the store has become too large. The answer is out: nothing fails by it.
+void MakeRoom(const config::Config& config, const GlobalFlags& flags, std::ostream& err) {
+  const auto pruned =
+      store::PruneRuns(config.user.data + "/runs", {.max_bytes = config.store.limit},
+                       store::PruneAction::kRemove, *SystemClock());
+  if (!pruned) return PrintWarning(err, "old runs were not removed: " + pruned.error().message);
+  if (flags.verbose == 0 || pruned->runs.empty()) return;
+  err << fmt::format("dossier: the store had more than {}: the oldest {} were removed, {} freed\n",
+                     FormatSize(config.store.limit), Counted(pruned->runs.size(), "run"),
+                     FormatSize(pruned->bytes))
+      << std::flush;
 }
 
 // If code will run for sure, Python starts now, beside all that comes before it. Null if it will
 // not, or if it cannot: the engine then makes a pool when it needs one, and says what is wrong.
 std::shared_ptr<sandbox::Pool> StartPool(const AskArguments& arguments,
                                          const SandboxChoice& sandbox) {
-  if (Pick(kModes, arguments.mode) != recursion::Mode::kRecursive || arguments.dry_run) return {};
+  if (Pick(kModes, arguments.mode) != recursion::Mode::kRecursive) return {};
   auto pool = sandbox::Pool::Make(sandbox.pool);
   if (!pool) return {};
   (*pool)->Prepare();
@@ -254,69 +286,130 @@ Result<recursion::AskMemory> MemoryOf(const AskArguments& arguments, const confi
   return out;
 }
 
+int ShowPlan(const recursion::Plan& plan, std::ostream& out) {
+  out << ToPrettyJson(JsonObject{{"schema", "dossier.plan/1"},
+                                 {"mode", recursion::ModeName(plan.mode)},
+                                 {"tokens", plan.tokens},
+                                 {"threshold", plan.threshold},
+                                 {"reason", plan.reason},
+                                 {"messages", assembly::ToCanonicalJson(plan.messages)},
+                                 {"report", plan.report}})
+      << "\n"
+      << std::flush;
+  return 0;
+}
+
+// One question: from its context to its answer.
+class Asking {
+ public:
+  Asking(const AskArguments& arguments, const GlobalFlags& flags, const config::Config& config,
+         const CancelToken& cancel, std::ostream& out, std::ostream& err)
+      : arguments_(arguments),
+        flags_(flags),
+        config_(config),
+        cancel_(cancel),
+        out_(out),
+        err_(err) {}
+
+  Result<int> Run() {
+    const Terminal terminal = Terminal::Detect(ParseColorWish(flags_.color));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const ProgressStyle style,
+        ParseProgressStyle(flags_.quiet ? "none" : arguments_.progress, terminal));
+    DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments_.sandbox));
+    DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments_.model, config_, flags_));
+    model_flags.needs_price = arguments_.max_cost.has_value();
+    if (arguments_.dry_run) model_flags.use = ModelFlags::Use::kLookedAt;
+    recursion::EngineOptions options;
+    options.pool_options = sandbox.pool;
+    DOSSIER_ASSIGN_OR_RETURN(options.folders, AssetFoldersFor(arguments_.layouts_dir));
+    if (!arguments_.dry_run) options.pool = StartPool(arguments_, sandbox);
+    DOSSIER_ASSIGN_OR_RETURN(const Keeping keeping, OpenKeeping(arguments_));
+    // The context first: a wrong path must not cost the start of a model.
+    DOSSIER_ASSIGN_OR_RETURN(const auto context, Load(keeping.content()));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const OpenedModel model,
+        OpenModel(model_flags, [this](std::string_view line) { Say(line); }, cancel_));
+    DOSSIER_RETURN_IF_ERROR(CheckScript(model));
+    if (flags_.verbose > 0 || config_.debug) {
+      Say(fmt::format("model: {} ({})", model.description, model.why));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments_, model, sandbox));
+    request.temperature = model_flags.temperature;
+    DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments_, flags_, cancel_, err_));
+    request.context = context;
+    DOSSIER_ASSIGN_OR_RETURN(
+        request.memory,
+        MemoryOf(arguments_, config_, [this](std::string_view line) { Say(line); }));
+    options.root = model.root;
+    options.sub = model.sub;
+    options.journal = keeping.journal;
+    if (keeping.journal) {
+      DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*keeping.journal));
+    }
+    recursion::Engine engine(std::move(options));
+    if (arguments_.dry_run) {
+      DOSSIER_ASSIGN_OR_RETURN(const recursion::Plan plan, engine.DryRun(request));
+      return ShowPlan(plan, out_);
+    }
+    return Answer(engine, request, style, terminal);
+  }
+
+ private:
+  void Say(std::string_view line) {
+    if (!flags_.quiet) err_ << "dossier: " << line << "\n" << std::flush;
+  }
+
+  Status CheckScript(const OpenedModel& model) const {
+    const ModelFlags& named = arguments_.model;
+    const bool used = model.provider == "scripted" || named.sub_model.starts_with("scripted");
+    if (named.script.empty() || used) return {};
+    return MakeError(ErrorCode::kUsage, "--script {}: {} has no script; it is for -m scripted",
+                     named.script, model.root.name);
+  }
+
+  Result<std::shared_ptr<const recursion::ContextSet>> Load(store::ContentStore& content) {
+    recursion::ContextOptions options;
+    options.folders = arguments_.recurse ? recursion::ContextOptions::Folders::kWalk
+                                         : recursion::ContextOptions::Folders::kRefuse;
+    DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments_.content, &options.inspect));
+    options.content = &content;
+    options.copy_limit = config_.store.copy_limit;
+    return recursion::LoadContext(Sources(arguments_), options, cancel_);
+  }
+
+  Result<int> Answer(recursion::Engine& engine, const Request& request, ProgressStyle style,
+                     const Terminal& terminal) {
+    recursion::Outcome outcome;
+    {
+      const auto view = MakeProgressView(style, terminal, err_);
+      DOSSIER_ASSIGN_OR_RETURN(outcome, engine.Run(request, cancel_, *view));
+    }
+    ExplainEnd(flags_, outcome, err_);
+    const int code = WriteAnswer(arguments_, outcome, out_, err_);
+    const bool seen = terminal.err == Terminal::Kind::kTerminal && !flags_.quiet;
+    if (seen && style != ProgressStyle::kJson) {
+      err_ << FitClosingLine(ClosingLine(outcome), terminal.columns) << std::flush;
+    }
+    return code;
+  }
+
+  const AskArguments& arguments_;
+  const GlobalFlags& flags_;
+  const config::Config& config_;
+  const CancelToken& cancel_;
+  std::ostream& out_;
+  std::ostream& err_;
+};
+
 Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
                 std::ostream& out, std::ostream& err) {
-  const Terminal terminal = Terminal::Detect(ParseColorWish(flags.color));
   DOSSIER_RETURN_IF_ERROR(CheckQuestion(arguments));
-  DOSSIER_ASSIGN_OR_RETURN(const ProgressStyle style,
-                           ParseProgressStyle(flags.quiet ? "none" : arguments.progress, terminal));
-  DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments.sandbox));
-  inspect::Options described;
-  DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments.content, &described));
   // Before anything starts: a project that is not trusted must change nothing.
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
-  DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments.model, config, flags));
-  model_flags.needs_price = arguments.max_cost.has_value();
-  const std::shared_ptr<sandbox::Pool> pool = StartPool(arguments, sandbox);
-  DOSSIER_ASSIGN_OR_RETURN(auto journal, OpenJournal());
-  // The context first: a wrong path must not cost the start of a model.
-  recursion::ContextOptions context_options;
-  context_options.folders = arguments.recurse ? recursion::ContextOptions::Folders::kWalk
-                                              : recursion::ContextOptions::Folders::kRefuse;
-  context_options.inspect = described;
-  context_options.content = &journal->content();
-  DOSSIER_ASSIGN_OR_RETURN(auto context,
-                           recursion::LoadContext(Sources(arguments), context_options, cancel));
-  const auto say = [&](std::string_view line) {
-    if (!flags.quiet) err << "dossier: " << line << "\n" << std::flush;
-  };
-  DOSSIER_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(model_flags, say, cancel));
-  if (flags.verbose > 0 || config.debug) {
-    say(fmt::format("model: {} ({})", model.description, model.why));
-  }
-  DOSSIER_ASSIGN_OR_RETURN(Request request, MakeRequest(arguments, model, sandbox));
-  request.temperature = model_flags.temperature;
-  DOSSIER_ASSIGN_OR_RETURN(request.question, ReadQuestion(arguments, flags, cancel, err));
-  request.context = context;
-  DOSSIER_ASSIGN_OR_RETURN(request.memory, MemoryOf(arguments, config, say));
-
-  recursion::EngineOptions options{.root = model.root, .sub = model.sub};
-  options.pool_options = sandbox.pool;
-  options.pool = pool;
-  options.journal = journal;
-  DOSSIER_ASSIGN_OR_RETURN(options.folders, AssetFoldersFor(arguments.layouts_dir));
-  DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*journal));
-  recursion::Engine engine(std::move(options));
-  if (arguments.dry_run) {
-    DOSSIER_ASSIGN_OR_RETURN(const recursion::Plan plan, engine.DryRun(request));
-    out << ToPrettyJson(JsonObject{{"schema", "dossier.plan/1"},
-                                   {"mode", recursion::ModeName(plan.mode)},
-                                   {"tokens", plan.tokens},
-                                   {"threshold", plan.threshold},
-                                   {"reason", plan.reason},
-                                   {"messages", assembly::ToCanonicalJson(plan.messages)},
-                                   {"report", plan.report}})
-        << "\n"
-        << std::flush;
-    return 0;
-  }
-  recursion::Outcome outcome;
-  {
-    const auto view = MakeProgressView(style, terminal, err);
-    DOSSIER_ASSIGN_OR_RETURN(outcome, engine.Run(request, cancel, *view));
-  }
-  ExplainEnd(flags, outcome, err);
-  return WriteAnswer(arguments, outcome, out, err);
+  Result<int> code = Asking(arguments, flags, config, cancel, out, err).Run();
+  if (!arguments.dry_run) MakeRoom(config, flags, err);
+  return code;
 }
 
 }  // namespace

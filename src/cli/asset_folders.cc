@@ -1,5 +1,6 @@
 #include "cli/asset_folders.h"
 
+#include "base/assets.h"
 #include "base/file.h"
 #include "base/user_folders.h"
 #include "cli/model_flags.h"
@@ -13,6 +14,24 @@ std::string WithoutLayouts(std::string folder) {
   if (folder == "layouts") return ".";
   if (folder.ends_with("/layouts")) folder.resize(folder.size() - 8);
   return folder.empty() ? "/" : folder;
+}
+
+// Nothing reads data/ there: a file that the user believes to hold must not be passed over.
+Status RefuseData(const assembly::AssetFolders& folders) {
+  for (const std::string& folder : folders.overrides) {
+    for (const std::string_view name : BuiltInAssets("data/")) {
+      const std::string path = fmt::format("{}/{}", folder, name);
+      // A checkout of the program's source holds them all, as they are built in.
+      if (!Exists(path) || ReadFile(path).value_or("") == BuiltInAsset(name)) continue;
+      return MakeError(ErrorCode::kConfig,
+                       "{}: built-in data cannot be replaced by a file, so nothing reads this one; "
+                       "remove it. Facts about models are added by `models: {{data: [FILE]}}` in "
+                       "{}/dossier.yml, commands as models by files in {}/commands",
+                       path, ConfigFolder().value_or("~/.config/dossier"),
+                       ConfigFolder().value_or("~/.config/dossier"));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -44,6 +63,7 @@ Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir) {
   }
   if (Exists(".dossier")) folders.overrides.emplace_back(".dossier");
   if (auto config = ConfigFolder()) folders.overrides.push_back(*config);
+  DOSSIER_RETURN_IF_ERROR(RefuseData(folders));
   return folders;
 }
 

@@ -257,6 +257,8 @@ Result<ChatModel> ChatSetup::OpenChatModel(const std::string& name) {
   if (const auto known = models_.find(name); known != models_.end()) return known->second;
   ModelFlags flags = arguments_.model;
   flags.model = name;
+  const bool sends = !arguments_.dry_run && !arguments_.explain_context;
+  if (!sends) flags.use = ModelFlags::Use::kLookedAt;
   DOSSIER_ASSIGN_OR_RETURN(const ChatModel model,
                            cli::OpenChatModel(std::move(flags), config_, global_, say_, cancel_));
   models_.emplace(name, model);

@@ -1,13 +1,17 @@
 #include "cli/config_show.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/git_folders.h"
 #include "base/redact.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "config/edit.h"
 #include "config/expand.h"
 #include "config/keys.h"
 #include "config/trust.h"
+#include "store/prune.h"
 
 namespace dossier::cli {
 namespace {
@@ -171,6 +175,13 @@ Status GetKey(const config::Config& config, const ConfigArguments& arguments, st
   return {};
 }
 
+// What grows by itself; the repository is the user's own.
+bool HasSize(std::string_view name) {
+  constexpr std::string_view kNames[] = {"data",  "runs",  "conversations",
+                                         "cache", "state", "repository_state"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 void ShowPaths(const config::Config& config, const PathsArguments& arguments, std::ostream& out) {
   const config::UserFolders& user = config.user;
   const config::TrustStore trust(user.state, SystemClock());
@@ -187,7 +198,12 @@ void ShowPaths(const config::Config& config, const PathsArguments& arguments, st
   }
   if (arguments.json) {
     JsonObject paths{{"schema", "dossier.paths/1"}};
-    for (const auto& [name, path] : rows) paths[name] = path;
+    JsonObject sizes;
+    for (const auto& [name, path] : rows) {
+      paths[name] = path;
+      if (HasSize(name) && Exists(path)) sizes[name] = store::BytesBelow(path);
+    }
+    paths["sizes"] = std::move(sizes);
     JsonArray files;
     for (const std::string& file : config.files) files.push_back(Json(file));
     paths["config_files"] = std::move(files);
@@ -195,7 +211,11 @@ void ShowPaths(const config::Config& config, const PathsArguments& arguments, st
     return;
   }
   for (const auto& [name, path] : rows) {
-    out << fmt::format("{:<18}{}{}\n", name, Safe(path), Exists(path) ? "" : "  (not there yet)");
+    std::string state = Exists(path) ? "" : "  (not there yet)";
+    if (state.empty() && HasSize(name)) {
+      state = fmt::format("  ({})", FormatSize(store::BytesBelow(path)));
+    }
+    out << fmt::format("{:<18}{}{}\n", name, Safe(path), state);
   }
 }
 

@@ -283,6 +283,7 @@ class Conversations {
 
   Result<conversation::ChatModel> OpenModelNamed(const std::string& name) const {
     ModelFlags flags = arguments_.model;
+    if (arguments_.dry_run) flags.use = ModelFlags::Use::kLookedAt;
     flags.model = name;
     const auto say = [this](std::string_view line) { err_ << "dossier: " << line << "\n"; };
     return OpenChatModel(std::move(flags), config_, global_, say, cancel_);

@@ -90,8 +90,10 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"runs",
      "dossier runs list\n"
      "    what was asked before\n"
-     "dossier runs show 3f2a --messages\n"
-     "    one run with the exact messages sent"},
+     "dossier runs show last --messages\n"
+     "    the newest run with the exact messages sent\n"
+     "dossier runs prune --older 30d --dry-run\n"
+     "    what would go of older runs"},
     {"models",
      "dossier models list\n"
      "    what can be named with -m\n"

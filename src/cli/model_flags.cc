@@ -104,7 +104,9 @@ class Opener {
              .script = flags_.script,
              .config = data_.config,
              .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow()),
-             .keys = replay_ ? model::Wanted::Keys::kNone : model::Wanted::Keys::kFind},
+             .keys = replay_ || flags_.use == ModelFlags::Use::kLookedAt
+                         ? model::Wanted::Keys::kNone
+                         : model::Wanted::Keys::kFind},
             Environment));
     DOSSIER_RETURN_IF_ERROR(TakePrice(flags_.prices, &choice));
     if (flags_.needs_price) DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(choice));
@@ -118,9 +120,11 @@ class Opener {
     options.headers = flags_.headers;
     if (flags_.offline) options.network = model::ConnectOptions::Network::kNone;
     options.replay = replay_;
+    const bool asked = flags_.use == ModelFlags::Use::kAsked;
+    if (!asked) options.start = model::ConnectOptions::Start::kNothing;
     DOSSIER_RETURN_IF_ERROR(model::CheckNetwork(choice, options));
     // Only now: a choice that fails must not empty an older recording.
-    if (!flags_.record.empty() && !recorder_) {
+    if (!flags_.record.empty() && !recorder_ && asked) {
       DOSSIER_ASSIGN_OR_RETURN(recorder_, model::Recorder::Create(flags_.record));
     }
     options.recorder = recorder_;

@@ -39,6 +39,8 @@ struct ModelFlags {
   bool offline = false;                        // --offline
   // A limit of cost is set: a model whose price is unknown is refused before anything is sent.
   bool needs_price = false;
+  // kLookedAt (--dry-run): no key is looked for, nothing is started, installed or written.
+  enum class Use { kAsked, kLookedAt } use = Use::kAsked;
 };
 
 // `flags` with what they leave open taken from the configuration: flag > DOSSIER_ variable > files.

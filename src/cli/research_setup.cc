@@ -157,6 +157,7 @@ research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::Con
     err << fmt::format("dossier: {}\n", line);
   };
   ModelFlags flags = call.arguments.connection;
+  if (call.arguments.dry_run) flags.use = ModelFlags::Use::kLookedAt;
   flags.prices = call.arguments.limits.prices;
   flags.needs_price = config.max_cost_usd.has_value();
   const auto models =

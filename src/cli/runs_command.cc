@@ -1,15 +1,16 @@
 #include "cli/runs_command.h"
 
-#include <map>
-
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/user_folders.h"
 #include "base/utf8.h"
-#include "cli/compaction_line.h"
+#include "cli/counted.h"
 #include "cli/failure.h"
+#include "cli/runs_story.h"
 #include "cli/terminal.h"
 #include "store/journal.h"
+#include "store/prune.h"
 
 namespace dossier::cli {
 namespace {
@@ -50,91 +51,6 @@ Status List(store::Journal& journal, const RunsArguments& arguments, std::ostrea
   return {};
 }
 
-// Prints one run as a story: question, per turn the reply's code and its output, the answer.
-class Story {
- public:
-  Story(store::Journal& journal, const RunsArguments& arguments, std::ostream& out)
-      : journal_(journal), arguments_(arguments), out_(out) {}
-
-  void Tell(const store::Event& event) {
-    const Json data(event.data);
-    if (event.type == "request.sent") NoteMessages(data);
-    if (event.type == "turn.started") turn_ = FindInt(data, "turn").value_or(turn_);
-    if (arguments_.turn && turn_ != *arguments_.turn && event.type != "run.started") return;
-    if (event.type == "run.started") {
-      out_ << "Question: " << Safe(FindString(data, "question").value_or("")) << "\n"
-           << "Model: " << Safe(FindString(data, "model").value_or("")) << "\n";
-    } else if (event.type == "mode.decided") {
-      out_ << fmt::format(
-          "Mode: {} ({} tokens, direct up to {})\n", FindString(data, "mode").value_or(""),
-          FindInt(data, "tokens").value_or(0), FindInt(data, "threshold").value_or(0));
-    } else if (event.type == "turn.started") {
-      out_ << fmt::format("\nTurn {}\n", turn_);
-    } else if (event.type == "request.sent" && arguments_.messages) {
-      ShowMessages(data);
-    } else if (event.type == "reply.received") {
-      Show(FindString(data, "purpose").value_or("reply"), Find(data, "body"));
-    } else if (event.type == "block.done") {
-      Show("output", Find(data, "output"));
-      if (const auto error = FindString(data, "error")) ShowText("error", *error);
-    } else if (event.type == "answer.refused") {
-      ShowText("refused", FindString(data, "reason").value_or(""));
-    } else if (event.type == "compaction.done") {
-      ShowText("compacted", CompactionLine(data));
-    } else if (event.type == "limit.reached") {
-      ShowText("limit", FindString(data, "reason").value_or(""));
-    } else if (event.type == "warning") {
-      ShowText("warning", FindString(data, "code").value_or(""));
-    } else if (event.type == "run.finished") {
-      out_ << fmt::format("\nStatus: {} ({} turns, {} calls, {} ms)\n",
-                          FindString(data, "status").value_or(""),
-                          FindInt(data, "turns").value_or(0), FindInt(data, "calls").value_or(0),
-                          FindInt(data, "ms").value_or(0));
-      Show("answer", Find(data, "answer"));
-    }
-  }
-
- private:
-  // Each message is told in full where it was sent first, and named by its number after that.
-  void NoteMessages(const Json& data) {
-    const Json* list = Find(data, "messages");
-    if (!list || !list->is_array()) return;
-    for (const Json& message : list->get_array()) {
-      if (const auto number = FindInt(message, "n")) messages_[*number] = message;
-    }
-  }
-
-  void ShowMessages(const Json& data) {
-    const Json* list = Find(data, "messages");
-    if (!list || !list->is_array()) return Show("messages", list);
-    for (const Json& message : list->get_array()) {
-      const auto known = messages_.find(message.is_int64() ? message.get_int64() : 0);
-      const Json& told = known == messages_.end() ? message : known->second;
-      Show(FindString(told, "role").value_or("message"), Find(told, "body"));
-    }
-  }
-
-  void Show(std::string_view label, const Json* body) {
-    if (!body) return;
-    auto text = journal_.ReadBody(*body);
-    ShowText(label, text ? *text : text.error().message);
-  }
-
-  void ShowText(std::string_view label, std::string_view text) {
-    if (TrimSpace(text).empty()) return;
-    out_ << "  " << label << ":\n";
-    for (const std::string_view line : Split(TrimSpace(text), '\n')) {
-      out_ << "    " << Safe(line) << "\n";
-    }
-  }
-
-  store::Journal& journal_;
-  const RunsArguments& arguments_;
-  std::ostream& out_;
-  std::int64_t turn_ = 0;
-  std::map<std::int64_t, Json> messages_;  // by number
-};
-
 Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostream& out) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string run, journal.Resolve(arguments.run));
   DOSSIER_ASSIGN_OR_RETURN(const auto events, journal.Events(run));
@@ -153,13 +69,54 @@ Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostrea
     }
     return {};
   }
-  Story story(journal, arguments, out);
+  StoryOptions options{.turn = arguments.turn};
+  if (arguments.messages) options.messages = StoryOptions::Messages::kWhole;
+  RunStory story(journal, options, out);
   for (const store::Event& event : events) story.Tell(event);
   if (!arguments.turn && events.back().type != "run.finished") {
     DOSSIER_ASSIGN_OR_RETURN(const std::string status, journal.StatusOf(run));
-    out << fmt::format("\nStatus: {}{}\n", status,
-                       status == "running" ? "" : " (its process ended before the run did)");
+    story.End(status);
   }
+  return {};
+}
+
+Result<store::PruneRule> RuleOf(const RunsArguments& arguments) {
+  store::PruneRule rule{.keep = arguments.keep};
+  if (!arguments.older.empty()) {
+    const auto age = ParseDuration(arguments.older);
+    if (!age) return MakeError(age.error().code, "--older {}", age.error().message);
+    rule.older = *age;
+  }
+  if (!rule.keep && !rule.older) {
+    return MakeError(
+        ErrorCode::kUsage,
+        "runs prune: say what may go: --keep N (all but the newest N), --older 30d, or "
+        "both");
+  }
+  return rule;
+}
+
+Status Prune(const std::string& folder, const RunsArguments& arguments, std::ostream& out) {
+  DOSSIER_ASSIGN_OR_RETURN(const store::PruneRule rule, RuleOf(arguments));
+  const auto action = arguments.dry_run ? store::PruneAction::kLook : store::PruneAction::kRemove;
+  DOSSIER_ASSIGN_OR_RETURN(const store::Pruned pruned,
+                           store::PruneRuns(folder, rule, action, *SystemClock()));
+  if (arguments.json) {
+    out << ToJson(JsonObject{{"schema", "dossier.runs-prune/1"},
+                             {"dry_run", arguments.dry_run},
+                             {"runs", boost::json::value_from(pruned.runs)},
+                             {"bodies", pruned.bodies},
+                             {"bytes", pruned.bytes},
+                             {"runs_left", pruned.runs_left},
+                             {"bytes_left", pruned.bytes_left}})
+        << "\n";
+    return {};
+  }
+  out << fmt::format("{} {} and {} that no run needs any more, {}; {} and {} {}\n",
+                     arguments.dry_run ? "would remove" : "removed",
+                     Counted(pruned.runs.size(), "run"), Counted(pruned.bodies, "stored text"),
+                     FormatSize(pruned.bytes), Counted(pruned.runs_left, "run"),
+                     FormatSize(pruned.bytes_left), arguments.dry_run ? "would stay" : "stay");
   return {};
 }
 
@@ -193,15 +150,22 @@ void AddRunsCommand(CLI::App& runs, RunsArguments* arguments) {
       ->capture_default_str();
   list.add_flag("--json", arguments->json, "one object");
   CLI::App& show = *runs.add_subcommand("show", "one run: code, output, answers, refusals");
-  show.add_option("run", arguments->run, "id, or the start of one")->required();
+  show.add_option("run", arguments->run, "id, the start of one, or last")->required();
   show.add_option("--turn", arguments->turn, "only this turn");
-  show.add_flag("--messages", arguments->messages, "with the exact messages sent");
+  show.add_flag("--messages", arguments->messages, "with the exact messages and replies");
   show.add_flag("--events", arguments->events, "the journal's events, one a line");
   show.add_flag("--json", arguments->json, "all events as one object");
   // In no list of commands while it only says that it cannot.
   CLI::App& resume = *runs.add_subcommand("resume", "go on with an interrupted run")->group("");
   resume.add_option("run", arguments->run, "id, or the start of one")->required();
   resume.fallthrough(false)->allow_extras();  // its limits, which no other command here has
+  CLI::App& prune = *runs.add_subcommand("prune", "remove old runs and what only they need");
+  prune.add_option("--keep", arguments->keep, "not the newest N");
+  prune.add_option("--older", arguments->older, "only runs begun longer ago, such as 30d")
+      ->type_name("TIME");
+  prune.add_flag("--dry-run", arguments->dry_run, "say what would go");
+  prune.add_flag("--json", arguments->json, "one object");
+  prune.callback([arguments] { arguments->action = "prune"; });
   list.callback([arguments] { arguments->action = "list"; });
   resume.callback([arguments] { arguments->action = "resume"; });
   show.callback([arguments] { arguments->action = "show"; });
@@ -210,6 +174,8 @@ void AddRunsCommand(CLI::App& runs, RunsArguments* arguments) {
 int RunRuns(const RunsArguments& arguments, std::ostream& out, std::ostream& err) {
   const auto run = [&]() -> Status {
     DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
+    // It wants to be alone with the folder, which an open journal is not.
+    if (arguments.action == "prune") return Prune(data + "/runs", arguments, out);
     DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(data + "/runs"));
     return RunAction(*journal, arguments, out);
   };

@@ -11,12 +11,15 @@
 namespace dossier::cli {
 
 struct RunsArguments {
-  std::string action;  // list, show, resume
-  std::string run;     // a unique prefix is enough
+  std::string action;  // list, show, prune, resume
+  std::string run;     // a unique prefix is enough; last: the newest
   std::string status;
   std::size_t limit = 20;
   std::optional<int> turn;
   bool messages = false, events = false, json = false;
+  std::optional<std::size_t> keep;  // of prune
+  std::string older;
+  bool dry_run = false;
 };
 
 void AddRunsCommand(CLI::App& command, RunsArguments* arguments);

@@ -67,6 +67,12 @@ struct Compaction {
   std::string model;          // "": the conversation's own
 };
 
+// The folder of the runs, in bytes.
+struct Store {
+  std::uint64_t limit = 2ull << 30;        // above it the oldest runs go
+  std::uint64_t copy_limit = 64ull << 20;  // a larger context is named, not copied
+};
+
 // Who answers and with which key; "" is "not given".
 struct ProviderAccess {
   std::string api_base, key_env, key_file;
@@ -92,6 +98,7 @@ struct Config {
   std::optional<std::int64_t> context_max_tokens;  // unset: a quarter of the window
   DynamicCommands dynamic_commands;
   Compaction compaction;
+  Store store;
   std::map<std::string, Section> sections;  // ask, header, agents, memory, research
   std::optional<Section> models, local;     // of the user's own file only
 

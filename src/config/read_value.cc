@@ -78,6 +78,13 @@ Status ReadTime(const Setting& setting, Millis* out) {
   return {};
 }
 
+Status ReadSize(const Setting& setting, std::uint64_t* out) {
+  const auto bytes = ParseSize(IsScalar(setting) ? setting.value.node.scalar : "");
+  if (!bytes) return setting.Wrong("a size, such as 500M or 2G");
+  *out = *bytes;
+  return {};
+}
+
 Status ReadTexts(const Setting& setting, std::vector<std::string>* out) {
   if (setting.value.node.kind != YamlNode::Kind::kList) return setting.Wrong("a list of texts");
   out->clear();

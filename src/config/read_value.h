@@ -29,6 +29,7 @@ Status ReadWhole(const Setting& setting, std::int64_t least, std::int64_t* out);
 Status ReadNumber(const Setting& setting, double low, double high, double* out);
 // "500ms", "2m"; a bare number is seconds. Above 0.
 Status ReadTime(const Setting& setting, Millis* out);
+Status ReadSize(const Setting& setting, std::uint64_t* out);
 Status ReadTexts(const Setting& setting, std::vector<std::string>* out);
 // A program and its arguments: a list, or a text parted at blanks, as no shell takes part.
 Status ReadArgv(const Setting& setting, std::vector<std::string>* out);

@@ -32,6 +32,8 @@ struct ConnectOptions {
   std::map<std::string, std::string> headers;  // config key `extra_headers`; of providers only
   // kNone (--offline): what is not on this machine is refused. A replay needs no network.
   enum class Network { kAllowed, kNone } network = Network::kAllowed;
+  // kNothing: no program and no server; the connection tells what it would be, and is never asked.
+  enum class Start { kNeeded, kNothing } start = Start::kNeeded;
   std::shared_ptr<Recorder> recorder;  // writes down all that is answered (MOD-25)
   std::shared_ptr<Recording> replay;   // answers instead of the provider
 };

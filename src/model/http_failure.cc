@@ -88,6 +88,14 @@ std::string LimitHeaders(const HttpAnswer& answer) {
   return out.empty() ? "" : " [" + out + "]";
 }
 
+// "about 9,000 tokens, window 8,192, ", as far as it is known.
+std::string SizesOf(const Target& target) {
+  std::string out;
+  if (target.prompt_tokens > 0) out += fmt::format("about {} tokens, ", target.prompt_tokens);
+  if (target.window > 0) out += fmt::format("window {}, ", target.window);
+  return out;
+}
+
 Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
   const std::string said = answer.body.empty() ? "" : ": " + Excerpt(answer.body, target.key);
   const auto error = [&](ErrorCode code, std::string message) {
@@ -107,11 +115,10 @@ Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
                              target.provider, target.model, Nearest(target), said));
   }
   if (long_prompt) {
-    return error(
-        ErrorCode::kTooLong,
-        fmt::format("{} refused the prompt as too long (about {} tokens, window {}, status {}); "
-                    "choose a model with a larger window or ask recursively{}",
-                    target.provider, target.prompt_tokens, target.window, answer.status, said));
+    return error(ErrorCode::kTooLong,
+                 fmt::format("{} refused the prompt as too long ({}status {}); choose a model with "
+                             "a larger window or ask recursively{}",
+                             target.provider, SizesOf(target), answer.status, said));
   }
   if (answer.status == 429) {
     return error(ErrorCode::kRateLimited, fmt::format("{} limits the rate (status 429){}{}",

@@ -2,17 +2,66 @@
 
 #include "base/file.h"
 #include "base/user_folders.h"
+#include "model/local_plan.h"
 #include "model/local_server.h"
 #include "model/local_tokenizer.h"
 #include "model/provider_client.h"
+#include "model/tokenizer.h"
 #include "tokens/open.h"
 
 namespace dossier::model {
+namespace {
+
+// Nobody is there to be asked.
+class NoClient final : public Client {
+ public:
+  void Submit(std::shared_ptr<const Request>, CancelToken, std::shared_ptr<Sink> sink) override {
+    sink->OnDone(MakeError(ErrorCode::kInternal, "the local model is only looked at"));
+  }
+};
+
+// The window and the counter that the server would have.
+Result<Connection> LookAtLocal(const Choice& choice, const ConnectOptions& options,
+                               const std::string& data_folder) {
+  Connection connection{.client = std::make_shared<NoClient>(),
+                        .entry = choice.entry,
+                        .description = fmt::format("local {}, not started", choice.model)};
+  if (const auto weights = FindWeights(data_folder, choice.model)) {
+    ModelNeeds needs = NeedsOf(*weights);
+    needs.window = options.context_tokens;
+    if (const auto plan = PlanServer(LookAtMachine(), needs)) {
+      connection.entry.capability.window = plan->window;
+      connection.parallel = plan->slots;
+    }
+  }
+  if (const auto state = ReadFile(data_folder + "/local/server.json")) {
+    if (const auto server = ParseServerState(*state); server && server->model == choice.model) {
+      connection.entry.capability.window = server->window;
+      connection.parallel = server->slots;
+    }
+  }
+  connection.entry.capability.max_output =
+      std::min(connection.entry.capability.max_output, connection.entry.capability.window / 2);
+  connection.entry.grammar = connection.entry.json_schema = connection.entry.logprobs = true;
+  tokens::DataPaths paths = tokens::DefaultDataPaths();
+  paths.cache.clear();
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened counter, OpenTokenizer(choice.entry, paths));
+  if (!counter.warning.empty() && options.progress) {
+    options.progress("warning: " + counter.warning);
+  }
+  connection.counter = std::move(counter.counter);
+  return connection;
+}
+
+}  // namespace
 
 Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& options,
                                 const CancelToken& cancel) {
   LocalServerOptions server_options;
   DOSSIER_ASSIGN_OR_RETURN(server_options.data_folder, DataFolder());
+  if (options.start == ConnectOptions::Start::kNothing) {
+    return LookAtLocal(choice, options, server_options.data_folder);
+  }
   DOSSIER_ASSIGN_OR_RETURN(server_options.weights,
                            FindWeights(server_options.data_folder, choice.model));
   server_options.window = options.context_tokens;

@@ -47,7 +47,7 @@ CallResult CallLoop::Ended(RunStatus status) {
                                   {"kinds", std::move(kinds)}}));
   }
   return {.status = status,
-          .turns = std::min(turn_, run_.iterations()),
+          .turns = turns_replied_,
           .limits_hit = std::move(limits_hit_),
           .compactions = room_.done()};
 }

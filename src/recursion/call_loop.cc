@@ -129,6 +129,7 @@ CallLoop::TurnEnd CallLoop::Turn() {
   if (!prompt) return {.error = prompt.error()};
   auto reply = AskTurn(*prompt);
   if (!reply) return {.error = reply.error()};
+  ++turns_replied_;
   // What was sent joins the history as it was sent: prefixes stay equal (REC-9, REC-74).
   if (!transcript_.empty() && !prompt->messages.turns.empty()) {
     transcript_.AddOutput(turn_ - 1, prompt->messages.turns.back().Text(), short_results_);

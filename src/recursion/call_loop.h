@@ -145,6 +145,7 @@ class CallLoop {
   FailedBlocks failed_;
 
   int turn_ = 0;
+  int turns_replied_ = 0;  // an interrupted or refused request is no turn
   int errors_in_a_row_ = 0;
   int blocks_run_ = 0;
   int attempt_ = 0;        // fresh starts so far; raises the temperature

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -36,11 +37,14 @@ Result<StoredText> Adopt(store::StoredBody body, std::string_view name) {
 }
 
 // Decodes the whole source to UTF-8 into the store. What the description says of the encoding
-// holds.
+// holds. With `named` the copy has no name there.
 Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
                                 const inspect::Description& description,
+                                const std::optional<FileReference>& named,
                                 const store::ContentStore& content, const CancelToken& cancel) {
-  DOSSIER_ASSIGN_OR_RETURN(auto writer, store::ContentWriter::Start(content));
+  using Keep = store::ContentWriter::Keep;
+  DOSSIER_ASSIGN_OR_RETURN(
+      auto writer, store::ContentWriter::Start(content, named ? Keep::kOpen : Keep::kStored));
   const inspect::Encoding& encoding = description.encoding;
   std::string head(4, '\0');
   DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(0, head));
@@ -56,7 +60,9 @@ Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
     DOSSIER_RETURN_IF_ERROR(writer.Write(block));
   }
   DOSSIER_ASSIGN_OR_RETURN(store::StoredBody body, std::move(writer).Finish());
-  return Adopt(std::move(body), description.name);
+  DOSSIER_ASSIGN_OR_RETURN(StoredText text, Adopt(std::move(body), description.name));
+  text.named = named;
+  return text;
 }
 
 std::string ChangedSentence(std::string_view path, const inspect::SourceState& before,
@@ -70,6 +76,7 @@ struct Entry {
   ContextDocument document;
   std::shared_ptr<inspect::ByteSource> source;
   inspect::SourceState before;  // of the source, when it was described
+  std::optional<FileReference> named;
   mutable std::once_flag joined;
   mutable std::future<Result<StoredText>> copy;
   mutable Result<StoredText> stored = MakeError(ErrorCode::kInternal, "the copy was not started");
@@ -103,7 +110,8 @@ class LoadedContext final : public ContextSet {
   static Result<StoredText> Copy(const Entry& entry, const store::ContentStore& content,
                                  const inspect::Options& how, const CancelToken& cancel) {
     DOSSIER_ASSIGN_OR_RETURN(
-        StoredText text, StoreDecoded(*entry.source, entry.document.description, content, cancel));
+        StoredText text,
+        StoreDecoded(*entry.source, entry.document.description, entry.named, content, cancel));
     const inspect::SourceState now = entry.source->state();
     if (now == entry.before) return text;
     text.changed = ChangedSentence(entry.document.path, entry.before, now);
@@ -183,13 +191,14 @@ class Loader {
     return path.substr(path.find_last_of('/') + 1);
   }
 
-  Status AddInMemory(std::string_view text, std::string path, std::string name) {
+  Status AddInMemory(std::string_view text, std::string path, std::string name,
+                     const std::optional<FileReference>& named = std::nullopt) {
     auto entry = std::make_unique<Entry>();
     const auto source = inspect::MemorySource(text, path.empty() ? name : path);
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
                              inspect::Describe(*source, options_.inspect, cancel_));
     DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path.empty() ? "the text" : path));
-    entry->stored = StoreDecoded(*source, description, *options_.content, cancel_);
+    entry->stored = StoreDecoded(*source, description, named, *options_.content, cancel_);
     if (!entry->stored) return tl::unexpected(entry->stored.error());
     entry->document = {
         .name = std::move(name), .path = std::move(path), .description = std::move(description)};
@@ -226,13 +235,21 @@ class Loader {
     DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened,
                              inspect::OpenFileSource(path));
     const auto size = opened->size();
+    std::optional<FileReference> named;
+    // What came from stdin has no other name than the store's.
+    if (size && *size > options_.copy_limit && shown == path) {
+      named = FileReference{.path = std::filesystem::absolute(path).lexically_normal().string(),
+                            .bytes = *size,
+                            .modified_ns = opened->state().modified_ns};
+    }
     if (size && *size <= kReadWhole) {
       DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kReadWhole * 16));
-      return AddInMemory(text, shown, std::move(name));
+      return AddInMemory(text, shown, std::move(name), named);
     }
     auto entry = std::make_unique<Entry>();
     entry->source = std::move(opened);
     entry->before = entry->source->state();
+    entry->named = named;
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
                              inspect::Describe(*entry->source, options_.inspect, cancel_));
     if (shown != path) description.name = description.path = shown;

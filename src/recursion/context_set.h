@@ -35,6 +35,15 @@ struct ContextOptions {
   inspect::Options inspect;
   store::ContentStore* content = nullptr;  // required; must outlive the set
   std::uint64_t max_files = 10'000;
+  // A larger file is named in the run's journal, not kept in `content`.
+  std::uint64_t copy_limit = 64ull << 20;  // bytes
+};
+
+// A file that is only named: what tells later whether it is still the same.
+struct FileReference {
+  std::string path;  // absolute
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ns = 0;
 };
 
 // The decoded UTF-8 text of a document, mapped from the content store.
@@ -42,6 +51,7 @@ struct StoredText {
   UniqueFd fd;
   MappedFile map;
   std::string sha256;
+  std::optional<FileReference> named;  // the copy is gone when the set is
   // Of the copy, if the file changed behind its description; else the document's own holds.
   std::optional<inspect::Description> description;
   std::string changed;  // "feed.ndjson changed while it was read (10 bytes, now 12); …"; else empty

@@ -148,5 +148,27 @@ TEST_F(ContextSetTest, TheCopyOfASetThatIsDroppedIsGivenUp) {
   EXPECT_EQ(Text(**set, 0).size(), text.size());
 }
 
+TEST_F(ContextSetTest, AFileAboveTheLimitIsNamedNotKept) {  // FLT-33
+  options_.copy_limit = 100;
+  const std::string small = Write("a.txt", std::string(100, 'a') + "\n");
+  const std::string large = Write("b.txt", std::string(5u << 20, 'b') + "\n");
+  const auto set = Load({{.path = small}, {.path = large}, {.text = std::string(200, 'c')}});
+  ASSERT_THAT(set, Succeeds());
+  for (const std::size_t i : {0, 1, 2}) {
+    const auto stored = (*set)->Stored(i);
+    ASSERT_THAT(stored, Succeeds());
+    const std::string& path = (*set)->documents()[i].path;
+    EXPECT_EQ((*stored)->named.has_value(), !path.empty()) << path;
+    EXPECT_EQ(content_->Has((*stored)->sha256), path.empty()) << path;
+    if (!(*stored)->named) continue;
+    struct stat info{};
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ((*stored)->named->path, path);
+    EXPECT_EQ((*stored)->named->bytes, static_cast<std::uint64_t>(info.st_size));
+    EXPECT_EQ((*stored)->named->modified_ns / 1'000'000'000, info.st_mtime);
+    EXPECT_EQ((*stored)->map.bytes().size(), static_cast<std::size_t>(info.st_size));
+  }
+}
+
 }  // namespace
 }  // namespace dossier::recursion

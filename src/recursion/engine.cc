@@ -327,14 +327,20 @@ void Engine::Impl::Fill(RunState& run, CallResult result, Outcome* outcome) {
   outcome->evidence.doubts = std::move(result.doubts);
   outcome->last_output = std::move(result.last_output);
   outcome->usage = run.ledger.use();
-  JsonObject finished{{"status", RunStatusName(outcome->status)},
-                      {"source", SourceName(outcome->source)},
-                      {"answer", run.log.Body(outcome->text)},
-                      {"turns", outcome->turns},
-                      {"calls", outcome->usage.calls},
-                      {"input", outcome->usage.tokens_input},
-                      {"output", outcome->usage.tokens_output},
-                      {"ms", outcome->elapsed.count()}};
+  JsonObject finished{
+      {"status", RunStatusName(outcome->status)},
+      {"source", SourceName(outcome->source)},
+      {"answer", run.log.Body(outcome->text)},
+      {"turns", outcome->turns},
+      {"calls", outcome->usage.calls},
+      {"input", outcome->usage.tokens_input},
+      {"output", outcome->usage.tokens_output},
+      {"cached", outcome->usage.tokens_cached},
+      {"failed_calls", outcome->usage.failed_calls},
+      {"cached_calls", outcome->usage.cached_calls},
+      {"nano_usd", outcome->usage.nano_usd ? Json(*outcome->usage.nano_usd) : Json(nullptr)},
+      {"evidence", outcome->evidence.ToJson()},
+      {"ms", outcome->elapsed.count()}};
   if (outcome->error) finished["error"] = outcome->error->message;
   if (outcome->sandbox) finished["sandbox"] = outcome->sandbox->ToJson();
   run.log.Add(0, "run.finished", std::move(finished));

@@ -130,6 +130,8 @@ struct EvidenceSummary {
   double read_by_models = 0, read_by_code = 0;
   int attempts = 0, agreeing = 0;  // independent ones; 1 and 1 where the first answer counts
   std::vector<std::string> doubts;  // what speaks against the answer, a sentence each
+
+  JsonObject ToJson() const;  // as in the event run.finished
 };
 
 // Room that was made in the prompt of one turn.

@@ -20,17 +20,13 @@ TruncationOptions CutOptions(const FeedbackStyle& style) {
           .sub_calls = style.depth == 0 ? SubCalls::kNotOffered : SubCalls::kOffered};
 }
 
-std::string Printed(const sandbox::BlockResult& result) {
+PrintedOutput Printed(const sandbox::BlockResult& result) {
   std::string text = result.out;
   if (!result.last.empty()) {
     if (!text.empty() && text.back() != '\n') text += '\n';
     text += result.last;
   }
-  if (result.out_dropped > 0) {
-    text += fmt::format("\n[{} of {} bytes were not kept]", GroupDigits(result.out_dropped),
-                        GroupDigits(result.out_bytes));
-  }
-  return text;
+  return {std::move(text), result.out_chars + utf8::CodePoints(result.last)};
 }
 
 // Control characters and line ends of every kind become spaces.
@@ -93,14 +89,16 @@ std::string RenderError(const sandbox::BlockError& error) {
 
 std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style) {
   std::vector<std::string> parts;
-  std::vector<std::string> printed;
+  std::vector<PrintedOutput> printed;
   for (const RanBlock& block : feedback.blocks) printed.push_back(Printed(block.result));
   std::vector<ShownOutput> outputs;
   if (style.share == FeedbackStyle::Share::kLimited) {
     outputs = TruncateTurn(printed, style.context_chars, CutOptions(style));
   } else {
-    for (const std::string& output : printed) {
-      outputs.push_back(ShowCodeOutput(output, CutOptions(style)));
+    for (const PrintedOutput& output : printed) {
+      TruncationOptions options = CutOptions(style);
+      options.printed = output.characters;
+      outputs.push_back(ShowCodeOutput(output.text, options));
     }
   }
   for (std::size_t i = 0; i < feedback.blocks.size(); ++i) {

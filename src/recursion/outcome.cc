@@ -38,6 +38,14 @@ JsonObject Compacted::ToJson() const {
   return json;
 }
 
+JsonObject EvidenceSummary::ToJson() const {
+  return {{"read_by_models", read_by_models},
+          {"read_by_code", read_by_code},
+          {"attempts", attempts},
+          {"agreeing", agreeing},
+          {"doubts", boost::json::value_from(doubts)}};
+}
+
 std::string_view ModeName(Mode mode) {
   switch (mode) {
     case Mode::kAuto:

@@ -399,6 +399,7 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled&
 }
 
 std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& key,
+                                            const assembly::Messages& messages,
                                             model::Purpose purpose, std::int64_t id) {
   if (!key) return std::nullopt;
   auto reply = cache_.Find(*key);
@@ -407,6 +408,7 @@ std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& ke
   run_.log.Add(0, "reply.received",
                {{"request", id},
                 {"purpose", model::PurposeName(purpose)},
+                {"messages", run_.log.Body(messages.turns.back().Text())},
                 {"body", run_.log.Body(reply->text)},
                 {"from_cache", *key}});
   return reply;
@@ -440,7 +442,7 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
     std::lock_guard lock(mutex_);
     id = ++next_id_;
   }
-  if (auto reply = Known(key, purpose, id)) return done(std::move(*reply));
+  if (auto reply = Known(key, request->messages, purpose, id)) return done(std::move(*reply));
   {
     std::lock_guard lock(mutex_);
     ++in_flight_;
@@ -451,6 +453,9 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
                   {"model", request->model},
                   {"messages", run_.log.Body(request->messages.turns.back().Text())},
                   {"tokens", prompt.tokens}};
+  if (!request->messages.system.empty()) {
+    sent["system"] = run_.log.Messages({.system = request->messages.system});
+  }
   if (key) sent["cache_key"] = *key;
   run_.log.Add(0, "request.sent", std::move(sent));
   auto finish = [this, id, purpose, key, done = std::move(done)](Result<model::Reply> result) {

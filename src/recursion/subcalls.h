@@ -95,7 +95,8 @@ class Subcalls {
   std::shared_ptr<model::Request> MakeRequest(const assembly::Assembled& prompt,
                                               model::Purpose purpose, model::Sampling sampling);
   // The reply of an equal earlier request, counted and in the journal.
-  std::optional<model::Reply> Known(const std::optional<std::string>& key, model::Purpose purpose,
+  std::optional<model::Reply> Known(const std::optional<std::string>& key,
+                                    const assembly::Messages& messages, model::Purpose purpose,
                                     std::int64_t id);
   void LogResult(std::int64_t id, model::Purpose purpose, const Result<model::Reply>& result);
   void CountFailure(std::string_view kind);

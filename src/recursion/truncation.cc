@@ -34,8 +34,9 @@ Shown CutMiddle(std::string_view output, std::uint64_t total, std::uint64_t max_
 }
 
 Shown Show(std::string_view output, const TruncationOptions& options) {
-  const std::uint64_t total = utf8::CodePoints(output);
-  if (total <= options.max_chars) return {{std::string(output), ""}, total};
+  const std::uint64_t kept = utf8::CodePoints(output);
+  if (kept <= options.max_chars) return {{std::string(output), ""}, kept};
+  const std::uint64_t total = std::max(kept, options.printed);
   return options.cut == Cut::kEnd ? CutEnd(output, total, options)
                                   : CutMiddle(output, total, options.max_chars);
 }
@@ -59,16 +60,17 @@ std::uint64_t ShareOfCorpusLimit(std::uint64_t context_chars) {
   return std::max(kLeastShare, context_chars / 4);
 }
 
-std::vector<ShownOutput> TruncateTurn(std::span<const std::string> outputs,
+std::vector<ShownOutput> TruncateTurn(std::span<const PrintedOutput> outputs,
                                       std::uint64_t context_chars,
                                       const TruncationOptions& options) {
   std::uint64_t left = ShareOfCorpusLimit(context_chars);
   std::vector<ShownOutput> shown;
   shown.reserve(outputs.size());
-  for (const std::string& output : outputs) {
+  for (const PrintedOutput& output : outputs) {
     TruncationOptions own = options;
     own.max_chars = std::min(options.max_chars, left);
-    Shown one = Show(output, own);
+    own.printed = output.characters;
+    Shown one = Show(output.text, own);
     left -= one.characters;
     shown.push_back(std::move(one.output));
   }

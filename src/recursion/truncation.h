@@ -26,6 +26,7 @@ struct TruncationOptions {
   std::uint64_t max_chars = kDefaultOutputChars;
   Cut cut = Cut::kEnd;
   SubCalls sub_calls = SubCalls::kOffered;
+  std::uint64_t printed = 0;  // characters, where not all of them are in the output at hand
 };
 
 // `output` itself if it has at most max_chars characters; else its first max_chars, a line end and
@@ -46,8 +47,14 @@ std::string TruncateCodeOutput(std::string_view output,
 // What all blocks of one turn may show together: a quarter of the context, at least 2,000.
 std::uint64_t ShareOfCorpusLimit(std::uint64_t context_chars);
 
+// What a block printed, or what was kept of it.
+struct PrintedOutput {
+  std::string text;
+  std::uint64_t characters = 0;  // of all that was printed, where that is more than `text`
+};
+
 // Each output of a turn, cut by its own limit and by what the blocks before it left of the share.
-std::vector<ShownOutput> TruncateTurn(std::span<const std::string> outputs,
+std::vector<ShownOutput> TruncateTurn(std::span<const PrintedOutput> outputs,
                                       std::uint64_t context_chars,
                                       const TruncationOptions& options);
 

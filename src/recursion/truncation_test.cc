@@ -54,25 +54,34 @@ TEST(TruncationTest, TheBlocksOfATurnShareAQuarterOfTheContext) {  // REC-35, RE
   EXPECT_EQ(ShareOfCorpusLimit(0), 2'000u);
 
   const std::string a(15'000, 'a'), b(15'000, 'b');
-  const auto both = TruncateTurn(std::vector{a, b}, 200'000, {});
+  const auto both = TruncateTurn(std::vector<PrintedOutput>{{a}, {b}}, 200'000, {});
   EXPECT_EQ(both[0].text, a);
   EXPECT_EQ(both[1].text, b);
   EXPECT_EQ(both[1].notice, "");
 
   const std::string c(25'000, 'c');
-  const auto cut = TruncateTurn(std::vector<std::string>{c, "12345"}, 200'000, {});
+  const auto cut = TruncateTurn(std::vector<PrintedOutput>{{c}, {"12345"}}, 200'000, {});
   EXPECT_THAT(cut[0].notice, HasSubstr("truncated to 20,000 of 25,000"));
   EXPECT_EQ(cut[1].text, "12345");
 
   const auto small =
-      TruncateTurn(std::vector<std::string>{std::string(8'000, 'd'), "12345"}, 8'000, {});
+      TruncateTurn(std::vector<PrintedOutput>{{std::string(8'000, 'd')}, {"12345"}}, 8'000, {});
   EXPECT_THAT(small[0].notice, HasSubstr("truncated to 2,000 of 8,000"));
   EXPECT_THAT(small[1].notice, HasSubstr("truncated to 0 of 5"))
       << "served in order: nothing was left";
   const auto order =
-      TruncateTurn(std::vector<std::string>{"12345", std::string(8'000, 'd')}, 8'000, {});
+      TruncateTurn(std::vector<PrintedOutput>{{"12345"}, {std::string(8'000, 'd')}}, 8'000, {});
   EXPECT_EQ(order[0].text, "12345");
   EXPECT_THAT(order[1].notice, HasSubstr("truncated to 1,995 of 8,000"));
+}
+
+TEST(TruncationTest, WhatWasPrintedIsCountedNotWhatWasKept) {  // FLT-32
+  const PrintedOutput kept{std::string(30'000, 'x'), 100'000'001};
+  const auto end = TruncateTurn(std::vector{kept}, 1'000'000, {});
+  EXPECT_THAT(end[0].notice, HasSubstr("truncated to 20,000 of 100,000,001 characters"));
+  const auto middle =
+      TruncateTurn(std::vector{kept}, 1'000'000, {.max_chars = 4, .cut = Cut::kMiddle});
+  EXPECT_EQ(middle[0].text, "xx\n[… 99,999,997 of 100,000,001 characters left out …]\nxx");
 }
 
 TEST(TruncationTest, AnErrorKeepsItsEnd) {  // REC-34

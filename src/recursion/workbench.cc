@@ -19,6 +19,19 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   return spec;
 }
 
+void LogContext(const RunState& run, const std::string& name, const StoredText& stored) {
+  if (!stored.named) {
+    return run.log.Add(0, "context.stored", {{"name", name}, {"sha256", stored.sha256}});
+  }
+  run.log.Add(0, "context.named",
+              {{"name", name},
+               {"path", stored.named->path},
+               {"bytes", stored.named->bytes},
+               {"modified_ns", stored.named->modified_ns},
+               {"sha256", stored.sha256},
+               {"text_bytes", stored.map.bytes().size()}});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool& pool,
@@ -32,7 +45,7 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
     const ContextDocument& document = context.documents()[i];
     DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
     const std::string_view text = stored->map.bytes();
-    run.log.Add(0, "context.stored", {{"name", document.name}, {"sha256", stored->sha256}});
+    LogContext(run, document.name, *stored);
     if (!stored->changed.empty() && document.warnings.empty()) {
       run.log.Warn(0, "context_changed", Json(stored->changed));
     }

@@ -142,6 +142,10 @@ Result<BlockResult> ReadBlockResult(BlockOutcome outcome, const Limits& limits) 
   result.out = utf8::Sanitize(outcome.output.text);
   result.out_bytes = outcome.output.total;
   result.out_dropped = outcome.output.dropped;
+  const Json* characters = json.if_contains("out_chars");
+  result.out_chars = characters && result.out_dropped > 0
+                         ? static_cast<std::uint64_t>(characters->get_int64())
+                         : utf8::CodePoints(result.out);
   DOSSIER_ASSIGN_OR_RETURN(result.last, Text(json.if_contains("last"), raw));
   DOSSIER_ASSIGN_OR_RETURN(result.refused, Text(json.if_contains("refused"), raw));
   if (const Json* error = json.if_contains("error"); error && error->is_object()) {

@@ -144,6 +144,7 @@ Result<BlockResult> HostSession::Recover(BlockOutcome outcome, const std::string
   result.status = BlockStatus::kDied;
   result.out = utf8::Sanitize(outcome.output.text);
   result.out_bytes = outcome.output.end;
+  result.out_chars = utf8::CodePoints(result.out);
   result.cpu = outcome.cpu;
   result.wall = outcome.wall;
   result.peak_bytes = outcome.peak_bytes;

@@ -78,7 +78,8 @@ struct BlockResult {
   BlockStatus status = BlockStatus::kOk;
   std::string out;  // stdout and stderr as printed, then the shown last value
   std::uint64_t out_bytes = 0, out_dropped = 0;
-  std::string last;  // "Out: …" text of the last expression or assignment; "" none
+  std::uint64_t out_chars = 0;  // printed, whether kept or not
+  std::string last;             // "Out: …" text of the last expression or assignment; "" none
   std::optional<BlockError> error;
   std::string refused;             // why a block was not run (REC-17); status kNotRun
   std::vector<std::string> notes;  // for the model: names put back, late output, comparisons …

@@ -40,6 +40,7 @@ TEST_F(SessionOutputTest, AFloodKeepsTheFirstAndTheLastPart) {  // SBX-40, SBX-A
   const BlockResult result = Run(*session, "for i in range(1_000_000): print(f'{i:09}')");
   EXPECT_EQ(result.out_bytes, 10'000'000u);
   EXPECT_EQ(result.out_dropped, 10'000'000u - 10'000u);
+  EXPECT_EQ(result.out_chars, 10'000'000u);  // FLT-32
   EXPECT_THAT(result.out, ::testing::StartsWith("000000000\n000000001\n"));
   EXPECT_THAT(result.out, ::testing::EndsWith("000999998\n000999999\n"));
   EXPECT_THAT(result.out, HasSubstr("9,990,000 bytes of output not kept"));
@@ -52,6 +53,7 @@ TEST_F(SessionOutputTest, OutputWithinTheLimitIsWhole) {  // SBX-A6
   const BlockResult result = Run(*session, "print('é' * 5_000_000, end='')");
   EXPECT_EQ(result.out_bytes, 10'000'000u);
   EXPECT_EQ(result.out_dropped, 0u);
+  EXPECT_EQ(result.out_chars, 5'000'000u);  // FLT-32
   EXPECT_TRUE(utf8::IsValid(result.out));
   EXPECT_EQ(result.out.size(), 10'000'000u);
 }

@@ -42,11 +42,7 @@ class FileContentStore final : public ContentStore {
   Result<std::string> Put(std::string_view bytes) override {
     std::string sha256 = Sha256Hex(bytes);
     const std::string path = PathOf(sha256);
-    struct stat info{};
-    if (stat(path.c_str(), &info) == 0 &&
-        static_cast<std::uint64_t>(info.st_size) == bytes.size()) {
-      return sha256;
-    }
+    if (HoldsAlready(path, bytes.size())) return sha256;
     DOSSIER_RETURN_IF_ERROR(Write(path, bytes));
     return sha256;
   }
@@ -108,6 +104,14 @@ class FileContentStore final : public ContentStore {
     if (written.failure == 0) return {};
     unlink(temporary.c_str());
     return NotStored(written.failure, path, bytes.size() - written.bytes, bytes.size());
+  }
+
+  // Sets the time of a body that is there: it belongs to another run now, and must not go with the
+  // old ones (PruneRuns).
+  static bool HoldsAlready(const std::string& path, std::size_t size) {
+    struct stat info{};
+    return stat(path.c_str(), &info) == 0 && static_cast<std::size_t>(info.st_size) == size &&
+           utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0;
   }
 
   static bool Move(const std::string& from, const std::string& to) {

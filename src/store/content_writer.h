@@ -5,7 +5,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(StoredBody body, std::move(writer).Finish());   // named by its hash
 //   now
 //
-// Abandoned, it leaves nothing behind. Thread-safety: one owner.
+// Abandoned, it leaves nothing behind; with Keep::kOpen nothing in any case but the descriptor.
+// Thread-safety: one owner.
 
 #ifndef DOSSIER_STORE_CONTENT_WRITER_H_
 #define DOSSIER_STORE_CONTENT_WRITER_H_
@@ -28,8 +29,11 @@ struct StoredBody {
 
 class ContentWriter {
  public:
+  // kOpen: the body has no name in the store, and is gone when its descriptor is closed.
+  enum class Keep { kStored, kOpen };
+
   // Errors: kIo, kPermission with the path.
-  static Result<ContentWriter> Start(const ContentStore& store);
+  static Result<ContentWriter> Start(const ContentStore& store, Keep keep = Keep::kStored);
   ContentWriter(ContentWriter&& other) noexcept;
   ContentWriter& operator=(ContentWriter&&) = delete;
   ~ContentWriter();
@@ -38,10 +42,11 @@ class ContentWriter {
   Result<StoredBody> Finish() &&;
 
  private:
-  ContentWriter(const ContentStore& store, std::string path, UniqueFd fd)
-      : store_(&store), path_(std::move(path)), fd_(std::move(fd)) {}
+  ContentWriter(const ContentStore& store, Keep keep, std::string path, UniqueFd fd)
+      : store_(&store), keep_(keep), path_(std::move(path)), fd_(std::move(fd)) {}
 
   const ContentStore* store_;
+  Keep keep_;
   std::string path_;  // empty once finished or moved from
   UniqueFd fd_;
   Sha256 hash_;

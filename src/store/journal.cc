@@ -22,7 +22,6 @@ namespace {
 
 constexpr std::uint64_t kAnswerPreview = 200;  // code points (RunSummary)
 constexpr std::string_view kRunning = "running", kInterrupted = "interrupted";
-constexpr char kLiveSuffix[] = "-live";  // as SQLite calls its own files beside the database
 constexpr std::size_t kCandidates = 5;
 constexpr int kIdAttempts = 8;
 // A log that the next start reads in about a millisecond is left to it.
@@ -188,6 +187,7 @@ class SqliteJournal final : public Journal {
 
   Result<std::string> Resolve(std::string_view prefix) override {
     if (prefix.empty()) return MakeError(ErrorCode::kUsage, "an empty run id");
+    if (prefix == kNewest) return Newest();
     DOSSIER_ASSIGN_OR_RETURN(std::vector<std::string> found, WithPrefix(prefix));
     for (const std::string& run : found) {
       if (run == prefix) return run;
@@ -333,7 +333,7 @@ class SqliteJournal final : public Journal {
   Result<std::string> StatusNow(std::string_view run, std::string stored) {
     if (stored != kRunning) return stored;
     if (!others_) {  // a file of its own: locks of live_ are no obstacle to live_
-      DOSSIER_ASSIGN_OR_RETURN(others_, LiveRuns::Open(path_ + kLiveSuffix));
+      DOSSIER_ASSIGN_OR_RETURN(others_, LiveRuns::Open(path_ + std::string(kLiveSuffix)));
     }
     return std::string(others_->IsHeld(run) ? kRunning : kInterrupted);
   }
@@ -402,6 +402,12 @@ class SqliteJournal final : public Journal {
     return reader_->Prepare(sql);
   }
 
+  Result<std::string> Newest() {
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<RunSummary> runs, List(std::nullopt, 1));
+    if (runs.empty()) return MakeError(ErrorCode::kNotFound, "there are no runs yet");
+    return runs.front().run;
+  }
+
   Result<std::vector<std::string>> WithPrefix(std::string_view prefix) {
     const std::lock_guard lock(read_mutex_);
     DOSSIER_ASSIGN_OR_RETURN(Statement query,
@@ -464,10 +470,11 @@ Result<std::unique_ptr<Journal>> Journal::Open(const std::string& folder, Journa
   if (!options.clock) options.clock = SystemClock();
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
   DOSSIER_RETURN_IF_ERROR(RefuseNetworkFileSystem(folder));
-  DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<ContentStore> content, ContentStore::Open(folder));
   const std::string path = folder + "/" + options.file;
+  DOSSIER_ASSIGN_OR_RETURN(LiveRuns live, LiveRuns::Open(path + std::string(kLiveSuffix)));
+  live.Join();  // before anything is stored: PruneRuns spares what may belong to somebody
+  DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<ContentStore> content, ContentStore::Open(folder));
   DOSSIER_ASSIGN_OR_RETURN(Database writer, OpenJournalDatabase(path));
-  DOSSIER_ASSIGN_OR_RETURN(LiveRuns live, LiveRuns::Open(path + kLiveSuffix));
   auto journal = std::make_unique<SqliteJournal>(path, std::move(options), std::move(content),
                                                  std::move(live), std::move(writer));
   DOSSIER_RETURN_IF_ERROR(journal->Prepare());

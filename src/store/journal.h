@@ -65,6 +65,7 @@ struct JournalOptions {
 class Journal {
  public:
   static constexpr std::size_t kInlineLimit = 4096;  // bytes (REC-68)
+  static constexpr std::string_view kNewest = "last";
 
   // Makes the folder if needed. Errors: kIo, kPermission with the path; kConfig on a network file
   // system (where SQLite's log is unsafe), naming it and the way out.
@@ -88,7 +89,8 @@ class Journal {
                                                std::size_t limit) = 0;
   // RunSummary::status of one run. Errors: kNotFound.
   virtual Result<std::string> StatusOf(std::string_view run) = 0;
-  // The id that `prefix` stands for. Errors: kNotFound, with the candidates if several begin so.
+  // The id that `prefix` stands for; `last` is the newest run. Errors: kNotFound, with the
+  // candidates if several begin so.
   virtual Result<std::string> Resolve(std::string_view prefix) = 0;
   // The runs whose `run.started` holds these texts, newest first.
   virtual Result<std::vector<std::string>> RunsStartedWith(

@@ -8,6 +8,7 @@
 #define DOSSIER_STORE_JOURNAL_SCHEMA_H_
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "store/sqlite.h"
@@ -15,6 +16,8 @@
 namespace dossier::store {
 
 inline constexpr std::int64_t kJournalVersion = 1;  // PRAGMA user_version
+// Of the file of LiveRuns, behind the database's name, as SQLite calls its own files.
+inline constexpr std::string_view kLiveSuffix = "-live";
 
 // Errors: kConfig if a newer version wrote the file; kDamaged if it is no journal; kPermission,
 // kIo.

@@ -30,6 +30,12 @@ class LiveRuns {
   // Whether somebody else holds it: another process, or another LiveRuns of this one.
   bool IsHeld(std::string_view run) const;
 
+  // Says that the folder is in use, until `this` or the process ends. Waits while somebody is
+  // alone with it, for a few seconds at most; best effort, too.
+  void Join() const;
+  // Whether nobody has joined. Then nobody joins until `this` or the process ends.
+  bool BeAlone() const;
+
  private:
   explicit LiveRuns(UniqueFd file) : file_(std::move(file)) {}
   UniqueFd file_;

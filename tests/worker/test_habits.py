@@ -103,6 +103,25 @@ class HintsTest(WorkerTest):
             self.assertLess(len(error["traceback"]), 3100, code)
             self.assertTrue(error["line"] > 0 and error["source"], code)
 
+    def test_a_missing_key_names_those_of_what_was_indexed(self) -> None:  # FLT-32
+        cases = [
+            ("d = {'alpha': 1}\nd['zzz']", "Known keys: 'alpha'."),
+            ("for r in [{'name': 1, 'size': 2}]:\n    r['siez']", "mean 'size'?"),
+            ("d = {'a': [{'beta': 1}]}\nd['a'][0]['q']", "Known keys: 'beta'."),
+            ("def f(d):\n    return d['q']\nf({'gamma': 1})", "Known keys: 'gamma'."),
+            ("é = {'alpha': 1}; print('üü', é['q'])", "Known keys: 'alpha'."),
+            ("d = {'alpha': 1}\nprint(len('x'),\n      d[\n  'q'])", "Known keys: 'alpha'."),
+            ("d = {'alpha': 1}\nd.pop('q')", "Known keys: 'alpha'."),
+            ("sum(r['q'] for r in [{'delta': 1}])", "Known keys: 'delta'."),
+            ("{'alpha': 1}['q']", "The dict has no such key"),
+            ("raise KeyError('q')", "The dict has no such key"),
+        ]
+        for code, words in cases:
+            message = self.error(code)["message"]
+            self.assertIn(words, message, code)
+            for foreign in ("content", "ready", "status"):  # of `answer`, of the records
+                self.assertNotIn(foreign, message, code)
+
     def test_any_exception_is_reported(self) -> None:
         for code in ("class E(Exception):\n    def __str__(self):\n        1 / 0\nraise E",
                      "raise BaseException('b')", "raise GeneratorExit",

@@ -332,6 +332,7 @@ void Bridge::FinishBlock() {
   SendOutput(std::move(rest.tail), done.block, rest.tail_at);
   SendOutput(std::move(late), done.block, 0, late_block_);
   done.json["out_bytes"] = static_cast<std::int64_t>(rest.total);
+  done.json["out_chars"] = static_cast<std::int64_t>(rest.characters);
   done.json["dropped"] = static_cast<std::int64_t>(rest.dropped);
   writer_.Push(std::move(done));
 }

@@ -4,6 +4,8 @@ The hint behind the message names what the model most likely meant (REC-73). The
 without a hint brings the same program again.
 """
 
+import ast
+import itertools
 import linecache
 import re
 import traceback
@@ -11,7 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dossier_records import FieldError, Row, nearest
+from dossier_records import FieldError, nearest
 from dossier_show import clean
 
 _TRACEBACK_CHARACTERS = 3000
@@ -106,7 +108,7 @@ def _hint(error: BaseException, message: str, world: World) -> str:
 def _nearest(error: BaseException, world: World) -> str:
     if isinstance(error, KeyError) and error.args:
         key = error.args[0]
-        known = _keys_in_sight(error) if isinstance(key, str) else []
+        known = _keys_indexed(error) if isinstance(key, str) else []
         near = nearest(str(key), known)
         if near:
             return f"Did you mean {' or '.join(map(repr, near))}?"
@@ -135,20 +137,56 @@ def _nearest(error: BaseException, world: World) -> str:
     return ""
 
 
-def _keys_in_sight(error: BaseException) -> list[str]:
-    """Keys of the dicts that the failing line could see, and the record fields."""
+def _keys_indexed(error: BaseException) -> list[str]:
+    """Keys of the dict that the failing expression indexed; none where it cannot be told."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
-    keys: dict[str, None] = {}
-    if place is not None:
-        seen = [*place.tb_frame.f_locals.values()][:200]
-        for value in seen:
-            if isinstance(value, dict) and "__name__" not in value:  # a name space is no data
-                keys.update((key, None) for key in list(dict.keys(value))[:200]
-                            if isinstance(key, str))
-    keys.update(dict.fromkeys(Row._fields.shown))
-    return list(keys)
+    if place is None or not _BLOCK.fullmatch(place.tb_frame.f_code.co_filename):
+        return []
+    node = _expression(place)
+    if isinstance(node, ast.Call):  # d.pop(key)
+        node = node.func
+    if not isinstance(node, (ast.Subscript, ast.Attribute)):
+        return []
+    value = _value(node.value, place.tb_frame)
+    if not isinstance(value, dict):
+        return []
+    return [key for key in list(dict.keys(value))[:200] if isinstance(key, str)]
+
+
+def _expression(place: types.TracebackType) -> ast.expr | None:
+    """What the frame was evaluating, from its source."""
+    code = place.tb_frame.f_code
+    spot = next(itertools.islice(code.co_positions(), place.tb_lasti // 2, None), None)
+    if spot is None or None in spot:
+        return None
+    first, last, start, end = spot
+    lines = [line.encode() for line in linecache.getlines(code.co_filename)[first - 1:last]]
+    if len(lines) != last - first + 1:
+        return None
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    try:
+        return ast.parse(b"(" + b"".join(lines) + b")", mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _value(node: ast.expr, frame: types.FrameType) -> Any:
+    """The value of names and plain indexes, which no code of the model has to run for."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Subscript):
+        owner, key = _value(node.value, frame), _value(node.slice, frame)
+        if type(owner) in (dict, list, tuple) and type(key) in (str, int):
+            try:
+                return owner[key]
+            except (KeyError, IndexError, TypeError):
+                return None
+    return None
 
 
 _NAMES = {

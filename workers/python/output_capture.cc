@@ -8,6 +8,13 @@ namespace {
 
 constexpr std::size_t kLateLimit = 64u << 10;
 
+// Bytes that begin a code point.
+std::uint64_t CountCharacters(std::string_view text) {
+  std::uint64_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
+  return count;
+}
+
 }  // namespace
 
 void OutputCapture::Begin(std::uint64_t limit) {
@@ -17,7 +24,7 @@ void OutputCapture::Begin(std::uint64_t limit) {
   head_limit_ = limit - tail_limit_;
   head_.clear();
   tail_.clear();
-  head_total_ = total_ = tail_start_ = 0;
+  head_total_ = total_ = characters_ = tail_start_ = 0;
 }
 
 void OutputCapture::Write(std::string_view data) {
@@ -27,6 +34,7 @@ void OutputCapture::Write(std::string_view data) {
     return;
   }
   total_ += data.size();
+  characters_ += CountCharacters(data);
   const std::uint64_t room = head_limit_ - head_total_;
   const std::string_view first =
       data.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(room, data.size())));
@@ -62,6 +70,7 @@ OutputCapture::Rest OutputCapture::Finish() {
   rest.head_at = head_total_ - head_.size();
   rest.head = std::exchange(head_, {});
   rest.total = total_;
+  rest.characters = characters_;
   rest.dropped = total_ - head_total_ - tail_.size();
   rest.tail_at = total_ - tail_.size();
   std::rotate(tail_.begin(), tail_.begin() + static_cast<std::ptrdiff_t>(tail_start_), tail_.end());

@@ -26,6 +26,7 @@ class OutputCapture {
     std::uint64_t head_at = 0;  // offset of `head` in all that was written
     std::uint64_t tail_at = 0;
     std::uint64_t total = 0, dropped = 0;  // bytes
+    std::uint64_t characters = 0;          // of the total, as UTF-8
   };
 
   void Begin(std::uint64_t limit);
@@ -46,7 +47,7 @@ class OutputCapture {
   std::uint64_t head_total_ = 0;  // bytes ever put into the head
   std::string tail_;              // a ring once it is full
   std::size_t tail_start_ = 0;
-  std::uint64_t total_ = 0;
+  std::uint64_t total_ = 0, characters_ = 0;
   std::string late_;
 };
 

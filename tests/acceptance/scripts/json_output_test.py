@@ -59,6 +59,7 @@ research resources show --json resources.yml
 config show --json
 config get --json model
 paths --json
+runs prune --json --keep 1
 trust --list --json
 trust --json
 trust --json --show dossier.yml
@@ -76,6 +77,7 @@ inspect --json
 inspect --json --hint data.csv
 pack --json missing
 runs show --json missing
+runs prune --json
 runs list -C missing --json
 assemble --json missing
 prompts check --json missing
