@@ -64,7 +64,7 @@ std::vector<std::string> Words(const Word<Value> (&words)[N]) {
   return out;
 }
 
-Status CheckQuestion(const AskArguments& arguments) {
+Status CheckQuestion(const AskArguments& arguments, const GlobalFlags& flags) {
   if (TrimSpace(arguments.question).empty()) {
     return MakeError(ErrorCode::kUsage,
                      "ask: the question is missing: dossier ask [-c FILE] \"QUESTION\"");
@@ -76,6 +76,9 @@ Status CheckQuestion(const AskArguments& arguments) {
   if (streams > 1) {
     return MakeError(ErrorCode::kUsage,
                      "ask: only one of question and contexts can come from stdin (-)");
+  }
+  if (streams > 0 && flags.no_stdin) {
+    return MakeError(ErrorCode::kUsage, "ask: - is stdin, which --no-stdin leaves alone");
   }
   if (arguments.dialect != "python") {
     return MakeError(ErrorCode::kUsage, "--dialect {}: this version runs python only",
@@ -313,9 +316,9 @@ class Asking {
 
   Result<int> Run() {
     const Terminal terminal = Terminal::Detect(ParseColorWish(flags_.color));
-    DOSSIER_ASSIGN_OR_RETURN(
-        const ProgressStyle style,
-        ParseProgressStyle(flags_.quiet ? "none" : arguments_.progress, terminal));
+    DOSSIER_ASSIGN_OR_RETURN(ProgressStyle style,
+                             ParseProgressStyle(arguments_.progress, terminal));
+    if (flags_.quiet) style = ProgressStyle::kNone;
     DOSSIER_ASSIGN_OR_RETURN(const SandboxChoice sandbox, ParseSandboxFlags(arguments_.sandbox));
     DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments_.model, config_, flags_));
     model_flags.needs_price = arguments_.max_cost.has_value();
@@ -330,7 +333,7 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(
         const OpenedModel model,
         OpenModel(model_flags, [this](std::string_view line) { Say(line); }, cancel_));
-    DOSSIER_RETURN_IF_ERROR(CheckScript(model));
+    DOSSIER_RETURN_IF_ERROR(CheckModelFlags(model));
     if (flags_.verbose > 0 || config_.debug) {
       Say(fmt::format("model: {} ({})", model.description, model.why));
     }
@@ -360,12 +363,25 @@ class Asking {
     if (!flags_.quiet) err_ << "dossier: " << line << "\n" << std::flush;
   }
 
-  Status CheckScript(const OpenedModel& model) const {
-    const ModelFlags& named = arguments_.model;
-    const bool used = model.provider == "scripted" || named.sub_model.starts_with("scripted");
-    if (named.script.empty() || used) return {};
-    return MakeError(ErrorCode::kUsage, "--script {}: {} has no script; it is for -m scripted",
-                     named.script, model.root.name);
+  // What holds for another model than those that are used would hold for nothing.
+  Status CheckModelFlags(const OpenedModel& model) const {
+    const ModelFlags& given = arguments_.model;
+    const bool scripted = model.provider == "scripted" || given.sub_model.starts_with("scripted");
+    if (!given.script.empty() && !scripted) {
+      return MakeError(ErrorCode::kUsage, "--script {}: {} has no script; it is for -m scripted",
+                       given.script, model.root.name);
+    }
+    for (const std::string& price : given.prices) {
+      const std::size_t equals = price.rfind('=');
+      const std::string name = equals == price.npos ? "" : price.substr(0, equals);
+      const auto means = [&](const std::string& used) {
+        return name == used || name.ends_with("/" + used);
+      };
+      if (name.empty() || means(model.root.name) || means(model.sub.name)) continue;
+      return MakeError(ErrorCode::kUsage, "--price {}: the models used are {} and {}", price,
+                       model.root.name, model.sub.name);
+    }
+    return {};
   }
 
   Result<std::shared_ptr<const recursion::ContextSet>> Load(store::ContentStore& content) {
@@ -374,6 +390,8 @@ class Asking {
                                          : recursion::ContextOptions::Folders::kRefuse;
     DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments_.content, &options.inspect));
     options.content = &content;
+    DOSSIER_ASSIGN_OR_RETURN(options.stdin_silence, StdinTimeout(flags_));
+    if (options.stdin_silence == Millis(0)) options.stdin_silence.reset();
     options.copy_limit = config_.store.copy_limit;
     return recursion::LoadContext(Sources(arguments_), options, cancel_);
   }
@@ -404,7 +422,7 @@ class Asking {
 
 Result<int> Ask(const AskArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
                 std::ostream& out, std::ostream& err) {
-  DOSSIER_RETURN_IF_ERROR(CheckQuestion(arguments));
+  DOSSIER_RETURN_IF_ERROR(CheckQuestion(arguments, flags));
   // Before anything starts: a project that is not trusted must change nothing.
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
   Result<int> code = Asking(arguments, flags, config, cancel, out, err).Run();

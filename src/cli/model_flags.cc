@@ -166,6 +166,12 @@ class Opener {
   std::shared_ptr<model::Recording> replay_;
 };
 
+Result<Millis> ReadTimeFlag(std::string_view flag, const std::string& text) {
+  auto time = ParseDuration(text);
+  if (!time) return MakeError(time.error().code, "{} {}", flag, time.error().message);
+  return time;
+}
+
 // K=V, V as JSON where it is JSON, else as text.
 Result<JsonObject> ParseParams(const std::vector<std::string>& params, JsonObject out) {
   for (const std::string& param : params) {
@@ -289,8 +295,8 @@ Result<OpenedModel> OpenModel(const ModelFlags& flags,
   OpenedModel opened;
   DOSSIER_ASSIGN_OR_RETURN(opened.sampling.extra, ParseParams(flags.params, flags.defaults));
   opened.sampling.max_output = flags.max_output;
-  DOSSIER_ASSIGN_OR_RETURN(opened.deadline, ParseDuration(flags.timeout));
-  DOSSIER_ASSIGN_OR_RETURN(opened.idle_limit, ParseDuration(flags.idle_timeout));
+  DOSSIER_ASSIGN_OR_RETURN(opened.deadline, ReadTimeFlag("--timeout", flags.timeout));
+  DOSSIER_ASSIGN_OR_RETURN(opened.idle_limit, ReadTimeFlag("--idle-timeout", flags.idle_timeout));
   Opener opener(flags, say, cancel);
   DOSSIER_RETURN_IF_ERROR(opener.Load());
   DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice, opener.Choose(flags.model));

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/compaction_line.h"
+#include "cli/counted.h"
 
 namespace dossier::cli {
 namespace {
@@ -74,9 +75,11 @@ class PlainView final : public recursion::EventSink {
     } else if (event.type == "limit.reached") {
       Line(FirstLine(FindString(data, "reason").value_or(""), 120));
     } else if (event.type == "run.finished") {
-      Line(fmt::format("{}: {} turns, {} calls, {} + {} tokens",
-                       FindString(data, "status").value_or(""), FindInt(data, "turns").value_or(0),
-                       FindInt(data, "calls").value_or(0),
+      const auto counted = [&](std::string_view name, std::string_view noun) {
+        return Counted(static_cast<std::uint64_t>(FindInt(data, name).value_or(0)), noun);
+      };
+      Line(fmt::format("{}: {}, {}, {} + {} tokens", FindString(data, "status").value_or(""),
+                       counted("turns", "turn"), counted("calls", "call"),
                        GroupDigits(static_cast<std::uint64_t>(tally_.input)),
                        GroupDigits(static_cast<std::uint64_t>(tally_.output))));
     }

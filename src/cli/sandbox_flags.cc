@@ -1,5 +1,6 @@
 #include "cli/sandbox_flags.h"
 
+#include "base/file.h"
 #include "base/text.h"
 
 namespace dossier::cli {
@@ -44,6 +45,10 @@ void AddSandboxFlags(CLI::App& command, SandboxFlags* flags) {
 Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {
   SandboxChoice choice;
   choice.pool.mode = flags.mode == "degraded" ? sandbox::Mode::kDegraded : sandbox::Mode::kStrict;
+  for (const std::string& folder : flags.read_folders) {
+    if (Exists(folder)) continue;
+    return MakeError(ErrorCode::kNotFound, "--sandbox-read {}: there is no such folder", folder);
+  }
   choice.pool.read_folders = flags.read_folders;
   DOSSIER_ASSIGN_OR_RETURN(choice.limits.silence,
                            Named("--cell-time", ParseDuration(flags.cell_time)));

@@ -144,13 +144,18 @@ class LoadedContext final : public ContextSet {
 };
 
 // Until stdin has something to read: a silent pipe must not outlive Ctrl-C (REC-61).
-Status WaitForInput(const CancelToken& cancel) {
+Status WaitForInput(const std::optional<Millis>& silence, const CancelToken& cancel) {
   const CancelFd stop(cancel);
   pollfd entries[] = {{STDIN_FILENO, POLLIN, 0}, {stop.fd(), POLLIN, 0}};
   while (entries[0].revents == 0) {
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped while reading stdin");
-    if (poll(entries, 2, /*milliseconds=*/-1) < 0 && errno != EINTR) {
-      return MakeErrnoError(errno, "stdin");
+    const int ready = poll(entries, 2, silence ? static_cast<int>(silence->count()) : -1);
+    if (ready < 0 && errno != EINTR) return MakeErrnoError(errno, "stdin");
+    if (ready == 0) {
+      return MakeError(ErrorCode::kTimeout,
+                       "stdin stayed silent for {} ms; end its writer, or allow more by "
+                       "--stdin-timeout",
+                       silence->count());
     }
   }
   return {};
@@ -215,7 +220,7 @@ class Loader {
     const auto stream = inspect::StdinSource("stdin");
     std::string block(kCopyBlock, '\0');
     for (std::uint64_t at = 0;;) {
-      DOSSIER_RETURN_IF_ERROR(WaitForInput(cancel_));
+      DOSSIER_RETURN_IF_ERROR(WaitForInput(options_.stdin_silence, cancel_));
       DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, stream->ReadAt(at, block));
       if (got == 0) break;
       at += got;

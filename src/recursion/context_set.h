@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "inspect/describe.h"
@@ -35,6 +36,7 @@ struct ContextOptions {
   inspect::Options inspect;
   store::ContentStore* content = nullptr;  // required; must outlive the set
   std::uint64_t max_files = 10'000;
+  std::optional<Millis> stdin_silence;  // the longest before more comes; unset: any
   // A larger file is named in the run's journal, not kept in `content`.
   std::uint64_t copy_limit = 64ull << 20;  // bytes
 };

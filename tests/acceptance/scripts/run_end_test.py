@@ -158,6 +158,15 @@ class StoreTest(harness.Case):
         self.assertIn("Status: interrupted (1 turn, 2 calls", out)
 
 
+class SilentStdinTest(harness.Case):
+    def test_a_silent_stdin_ends_at_its_time(self):  # FLT-28
+        process = self.start("ask", *self.script(["a"]), "--stdin-timeout", "300ms", "-c", "-",
+                             "Which letter?", stdin=subprocess.PIPE)
+        self.assertEqual(process.wait(timeout=60), 7)
+        self.assertIn("stdin stayed silent for 300 ms", process.stderr.read())
+        process.stdin.close()
+
+
 class DryRunTest(harness.Case):
     def files(self) -> set:
         return {str(path.relative_to(self.home)) for path in self.home.rglob("*")}
