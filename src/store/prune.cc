@@ -236,8 +236,12 @@ class Pruner {
     DOSSIER_ASSIGN_OR_RETURN(Statement events, db.Prepare("DELETE FROM events WHERE run_id = ?"));
     DOSSIER_ASSIGN_OR_RETURN(Statement row, db.Prepare("DELETE FROM runs WHERE id = ?"));
     for (std::int64_t i = 0; i < gone_; ++i) {
-      StoredRun& run = runs_[static_cast<std::size_t>(i)];
-      if (run.state == StoredRun::State::kAlive || live.IsHeld(run.run)) continue;
+      const StoredRun& run = runs_[static_cast<std::size_t>(i)];
+      if (run.state == StoredRun::State::kAlive) continue;
+      if (live.IsHeld(run.run)) {  // gone on with since we looked: it and what follows stay
+        gone_ = i;
+        return {};
+      }
       DOSSIER_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(db));
       DOSSIER_RETURN_IF_ERROR(events.With(run.id).Done());
       DOSSIER_RETURN_IF_ERROR(row.With(run.id).Done());
