@@ -34,7 +34,7 @@ std::string Read(const recursion::EvidenceSummary& evidence) {
   if (evidence.read_by_code > 0) {
     text += (text.empty() ? "" : ", ") + ("code read " + Share(evidence.read_by_code));
   }
-  return text.empty() ? "nothing was read" : text;
+  return text.empty() ? "no reading was seen" : text;
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ TEST(ClosingLineTest, SaysWhatSpeaksAgainstTheAnswer) {  // FLT-34
   outcome.run.clear();  // no journal
   outcome.warnings.clear();
   EXPECT_EQ(ClosingLine(outcome),
-            "1 turn, 1 call (and 4 from the cache), about 1 token, of unknown cost; nothing was "
-            "read");
+            "1 turn, 1 call (and 4 from the cache), about 1 token, of unknown cost; no reading "
+            "was seen");
 }
 
 TEST(ClosingLineTest, CostsAreNotRoundedToNothing) {  // FLT-34

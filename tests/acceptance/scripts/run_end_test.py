@@ -14,7 +14,7 @@ import unittest
 
 import harness
 
-CODE = "```repl\nprint(len(context))\nFINAL(str(len(context)))\n```"
+CODE = "```repl\nprint(len(doc.grep('some')), len(context))\nFINAL(str(len(context)))\n```"
 BODY = "```repl\nprint('x' * 9000)\nFINAL(str(len(context)))\n```"
 
 
@@ -40,7 +40,7 @@ class TerminalTest(harness.Case):
         os.close(main)
         process.stdout.read()
         process.wait()
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode()).replace("\r", "")
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode()).replace("\r", "\n")
 
     def setUp(self):
         super().setUp()
