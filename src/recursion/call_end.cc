@@ -180,13 +180,15 @@ CallResult CallLoop::Close(const std::string& reason) {
                           .turn = turn_,
                           .attempt = attempt_};
   auto reply = AskRoot(run_, *prompt, about);
+  // A small model repeats itself up to any limit.
+  const bool repeats = run_.small() && reply && reply->finish == model::Finish::kLength;
+  if (reply && IsCut(*reply) && !repeats) {
+    reply = AskAgain(run_, *prompt, about, std::move(*reply));
+  }
   if (!reply) {
     if (run_.cancel.cancelled()) return KeepDraft(RunStatus::kInterrupted, reply.error());
     return KeepDraft(RunStatus::kNone, UnlessLimit(reply.error()));
   }
-  // A small model repeats itself up to any limit.
-  const bool repeats = run_.small() && reply->finish == model::Finish::kLength;
-  if (IsCut(*reply) && !repeats) reply = AskAgain(run_, *prompt, about, std::move(*reply));
   auto offer = ReadClosing(*reply);
   if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);
   offer->source = Source::kExtract;

@@ -54,7 +54,9 @@ Result<CallResult> AnswerDirectly(RunState& run) {
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
   const RootRequest about{.purpose = model::Purpose::kDirect};
   DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run, prompt, about));
-  if (IsCut(reply)) reply = AskAgain(run, prompt, about, std::move(reply));
+  if (IsCut(reply)) {
+    DOSSIER_ASSIGN_OR_RETURN(reply, AskAgain(run, prompt, about, std::move(reply)));
+  }
   CallResult result{.status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1};
   result.text = std::string(TrimSpace(StripThinking(reply.text).text));
   if (IsCut(reply)) {

@@ -135,8 +135,8 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
   return reply;
 }
 
-model::Reply AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
-                      model::Reply cut) {
+Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
+                              model::Reply cut) {
   const assembly::Capability& limits = run.options.root.entry.capability;
   const std::int64_t had = OutputOf(run, about);
   const std::int64_t most = std::min(limits.max_output, limits.window - prompt.tokens);
@@ -145,8 +145,9 @@ model::Reply AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequ
                Json(fmt::format("a reply ({}) was cut, and asked for again",
                                 model::PurposeName(about.purpose))));
   auto again = AskRoot(run, prompt, about);
+  if (!again && run.cancel.cancelled()) return again;
   if (!again || (IsCut(*again) && again->text.size() < cut.text.size())) return cut;
-  return std::move(*again);
+  return again;
 }
 
 bool IsCut(const model::Reply& reply) {

@@ -29,9 +29,9 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
 
 // Asks once more after the reply `cut` to the same request, with four times the room where the
 // model and its window have it. What comes back is the new reply; `cut` itself if none came, or if
-// it is cut, too, and shorter.
-model::Reply AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
-                      model::Reply cut);
+// it is cut, too, and shorter. Errors: kCancelled, if the run is.
+Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
+                              model::Reply cut);
 
 // Whether the reply ends before the model meant it to: at the output limit, by a filter, or with
 // the connection.
