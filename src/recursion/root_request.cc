@@ -140,9 +140,9 @@ Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, 
   const assembly::Capability& limits = run.options.root.entry.capability;
   const std::int64_t had = OutputOf(run, about);
   const std::int64_t most = std::min(limits.max_output, limits.window - prompt.tokens);
-  about.max_output = std::max(had, std::min(most, had * kMoreRoom));
+  about.max_output = std::max(had, had < most / kMoreRoom ? had * kMoreRoom : most);
   run.log.Warn(0, "reply_cut",
-               Json(fmt::format("a reply ({}) was cut, and asked for again",
+               Json(fmt::format("a reply ({}) was cut; it is asked for again",
                                 model::PurposeName(about.purpose))));
   auto again = AskRoot(run, prompt, about);
   if (!again && run.cancel.cancelled()) return again;

@@ -354,7 +354,7 @@ Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args, const 
   if (const Json* system = Find(args, "system"); system && !system->is_null()) {
     const auto* text = system->if_string();
     if (!text) return MakeError(ErrorCode::kInvalidArgument, "system must be a text");
-    settings.system = *text;
+    settings.system = std::string(*text);
   }
   return settings;
 }
