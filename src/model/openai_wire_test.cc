@@ -167,6 +167,21 @@ TEST(OpenAiReplyTest, TextThinkingToolsUsageAndFinish) {  // MOD-10
   EXPECT_EQ(reply->resolved_model, "m-2026");
 }
 
+TEST(OpenAiReplyTest, ARefusalIsTheTextOfAFilteredReply) {  // FLT-2
+  const auto whole = ParseOpenAiReply(
+      R"({"choices":[{"message":{"content":null,"refusal":"I will not."},"finish_reason":"stop"}]})");
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->text, "I will not.");
+  EXPECT_EQ(whole->finish, Finish::kFilter);
+  OpenAiStream stream;
+  ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"refusal":"I will "}}]})"));
+  ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"refusal":"not."}}]})"));
+  ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{},"finish_reason":"stop"}]})"));
+  const Reply streamed = stream.Take();
+  EXPECT_EQ(streamed.text, "I will not.");
+  EXPECT_EQ(streamed.finish, Finish::kFilter);
+}
+
 TEST(OpenAiReplyTest, CachedTokensComeFromTimingsToo) {  // MOD-35
   auto reply = ParseOpenAiReply(R"({"choices":[{"message":{"content":"x"}}],)"
                                 R"("timings":{"prompt_n":3,"cache_n":20,"predicted_n":5}})");

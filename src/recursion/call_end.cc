@@ -72,8 +72,8 @@ CallResult CallLoop::FinishVotes(std::string_view why) {
 // An answer that failed a check is printed, but never as final.
 void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
   static constexpr std::pair<std::string_view, std::string_view> kCodes[] = {
-      {"unexplored", "unexplored"},     {"subcalls", "answer_lacks_subcalls"},
-      {"kind", "answer_of_wrong_kind"}, {"empty", "answer_empty"},
+      {"unexplored", "unexplored"},         {"subcalls", "answer_lacks_subcalls"},
+      {"kind", "answer_of_wrong_kind"},     {"empty", "answer_empty"},
       {"grounding", "answer_not_grounded"}, {"near", "answer_not_near"}};
   result->attempts = std::max(1, static_cast<int>(ballot_.size()));
   result->agreeing = ballot_.agreeing();
@@ -175,11 +175,16 @@ CallResult CallLoop::Close(const std::string& reason) {
   run_.log.Add(0, "limit.reached", {{"reason", reason}});
   auto prompt = ClosingPrompt(reason);
   if (!prompt) return KeepDraft(RunStatus::kNone, UnlessLimit(prompt.error()));
-  auto reply = AskRoot(run_, *prompt,
-                       {.purpose = model::Purpose::kExtract,
-                        .stage = model::Stage::kFinish,
-                        .turn = turn_,
-                        .attempt = attempt_});
+  const RootRequest about{.purpose = model::Purpose::kExtract,
+                          .stage = model::Stage::kFinish,
+                          .turn = turn_,
+                          .attempt = attempt_};
+  auto reply = AskRoot(run_, *prompt, about);
+  // A small model repeats itself up to any limit.
+  const bool repeats = run_.small() && reply && reply->finish == model::Finish::kLength;
+  if (reply && IsCut(*reply) && !repeats) {
+    reply = AskAgain(run_, *prompt, about, std::move(*reply));
+  }
   if (!reply) {
     if (run_.cancel.cancelled()) return KeepDraft(RunStatus::kInterrupted, reply.error());
     return KeepDraft(RunStatus::kNone, UnlessLimit(reply.error()));

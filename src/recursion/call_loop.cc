@@ -140,16 +140,10 @@ CallLoop::TurnEnd CallLoop::Turn() {
 
 // A small model that is cut repeats itself: it gets another turn instead of more room.
 Result<model::Reply> CallLoop::AskTurn(const assembly::Assembled& prompt) {
-  RootRequest about{.turn = turn_, .attempt = attempt_, .grammar = ReplyGrammar()};
-  auto reply = AskRoot(run_, prompt, about);
-  if (!reply || !IsCut(*reply) || run_.small()) return reply;
-  const std::int64_t most = run_.options.root.entry.capability.max_output;
-  about.max_output = std::min(most, run_.reserve_output() * 4);
-  run_.log.Warn(0, "reply_cut", Json(fmt::format("turn {}: the reply was cut, and asked for again",
-                                                 turn_)));
-  auto again = AskRoot(run_, prompt, about);
-  // Without another attempt, what is there of the first one is what there is.
-  return again ? std::move(again) : std::move(reply);
+  const RootRequest about{.turn = turn_, .attempt = attempt_, .grammar = ReplyGrammar()};
+  DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run_, prompt, about));
+  if (!IsCut(reply) || run_.small()) return reply;
+  return AskAgain(run_, prompt, about, std::move(reply));
 }
 
 Result<assembly::Assembled> CallLoop::FirstPrompt() {

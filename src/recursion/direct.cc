@@ -52,11 +52,10 @@ Result<assembly::Assembled> AssembleDirect(RunState& run) {
 
 Result<CallResult> AnswerDirectly(RunState& run) {
   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
-  RootRequest about{.purpose = model::Purpose::kDirect};
+  const RootRequest about{.purpose = model::Purpose::kDirect};
   DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run, prompt, about));
   if (IsCut(reply)) {
-    about.max_output = run.options.root.entry.capability.max_output;
-    if (auto again = AskRoot(run, prompt, about)) reply = std::move(*again);
+    DOSSIER_ASSIGN_OR_RETURN(reply, AskAgain(run, prompt, about, std::move(reply)));
   }
   CallResult result{.status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1};
   result.text = std::string(TrimSpace(StripThinking(reply.text).text));

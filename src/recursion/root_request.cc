@@ -13,6 +13,7 @@ namespace {
 constexpr std::array kTemperatures = {0.2, 0.4, 0.7};
 // The reply of a small model ends where its first code block does (small-models 3).
 constexpr std::string_view kBehindCode = "\n```\n";
+constexpr std::int64_t kMoreRoom = 4;  // times what a reply had that was cut
 
 double SmallTemperature(const RunState& run, int attempt) {
   const double base = run.request.temperature.value_or(kTemperatures[0]);
@@ -22,6 +23,12 @@ double SmallTemperature(const RunState& run, int attempt) {
   return std::max(base, kTemperatures[step]);
 }
 
+// Tokens that the reply may have.
+std::int64_t OutputOf(const RunState& run, const RootRequest& about) {
+  if (about.max_output) return *about.max_output;
+  return run.request.sampling.max_output.value_or(run.reserve_output());
+}
+
 model::Request MakeRequest(const RunState& run, const assembly::Assembled& prompt,
                            const RootRequest& about) {
   model::Request request;
@@ -29,8 +36,7 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   request.model = root.name;
   request.messages = prompt.messages;
   request.sampling = run.request.sampling;
-  if (about.max_output) request.sampling.max_output = about.max_output;
-  request.sampling.max_output = request.sampling.max_output.value_or(run.reserve_output());
+  request.sampling.max_output = OutputOf(run, about);
   if (run.request.temperature) request.sampling.temperature = run.request.temperature;
   if (run.small()) {
     request.sampling.temperature = SmallTemperature(run, about.attempt);
@@ -127,6 +133,21 @@ Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
                  {"ms", ms}});
   }
   return reply;
+}
+
+Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
+                              model::Reply cut) {
+  const assembly::Capability& limits = run.options.root.entry.capability;
+  const std::int64_t had = OutputOf(run, about);
+  const std::int64_t most = std::min(limits.max_output, limits.window - prompt.tokens);
+  about.max_output = std::max(had, had < most / kMoreRoom ? had * kMoreRoom : most);
+  run.log.Warn(0, "reply_cut",
+               Json(fmt::format("a reply ({}) was cut; it is asked for again",
+                                model::PurposeName(about.purpose))));
+  auto again = AskRoot(run, prompt, about);
+  if (!again && run.cancel.cancelled()) return again;
+  if (!again || (IsCut(*again) && again->text.size() < cut.text.size())) return cut;
+  return again;
 }
 
 bool IsCut(const model::Reply& reply) {

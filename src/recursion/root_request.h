@@ -20,15 +20,21 @@ struct RootRequest {
   int turn = 1;
   int attempt = 0;  // fresh starts so far; raises a small model's temperature
   std::optional<std::int64_t> max_output;  // tokens of the reply; unset: those of the run
-  std::string grammar;  // that the reply is held to, where the server can; GBNF
+  std::string grammar;                     // that the reply is held to, where the server can; GBNF
 };
 
 // Errors: those of model::Gate::Complete. The request and what came of it are in the journal.
 Result<model::Reply> AskRoot(RunState& run, const assembly::Assembled& prompt,
                              const RootRequest& about);
 
-// Whether the reply ends before the model meant it to: at the output limit, by a filter, or with the
-// connection.
+// Asks once more after the reply `cut` to the same request, with four times the room where the
+// model and its window have it. What comes back is the new reply; `cut` itself if none came, or if
+// it is cut, too, and shorter. Errors: kCancelled, if the run is.
+Result<model::Reply> AskAgain(RunState& run, const assembly::Assembled& prompt, RootRequest about,
+                              model::Reply cut);
+
+// Whether the reply ends before the model meant it to: at the output limit, by a filter, or with
+// the connection.
 bool IsCut(const model::Reply& reply);
 
 // How the reply ended, as code extraction tells it apart.

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "recursion/reply_text.h"
 
 namespace dossier::recursion {
 namespace {
@@ -59,8 +60,11 @@ std::optional<model::Reply> SubcallCache::Find(std::string_view key) const {
 
 void SubcallCache::Keep(std::string_view key, const model::Reply& reply) const {
   // Of a reply with candidates for its first token no more than that was wanted.
-  const bool whole = reply.finish == model::Finish::kStop ||
-                     (reply.finish == model::Finish::kLength && !reply.first_tokens.empty());
+  const bool whole =
+      reply.first_tokens.empty()
+          ? reply.finish == model::Finish::kStop &&
+                !TrimSpace(StripThinking(reply.text).text).empty()
+          : reply.finish == model::Finish::kStop || reply.finish == model::Finish::kLength;
   if (!memo_ || !whole || !reply.tool_calls.empty()) return;
   JsonObject stored{
       {"text", reply.text}, {"input", reply.usage.input}, {"output", reply.usage.output}};

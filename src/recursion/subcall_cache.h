@@ -37,7 +37,7 @@ class SubcallCache {
   std::optional<std::string> KeyOf(const model::Request& request) const;
   // With CacheUse::kRefresh none is found. The usage is that of the reply when it was made.
   std::optional<model::Reply> Find(std::string_view key) const;
-  // Only whole replies are kept. A full disk loses the entry, not the run.
+  // Only whole replies that say something are kept. A full disk loses the entry, not the run.
   void Keep(std::string_view key, const model::Reply& reply) const;
 
  private:

@@ -86,9 +86,10 @@ ReplyEnding EndingOf(const model::Reply& reply, std::string_view text) {
   using Cut = ReplyEnding::Cut;
   switch (reply.finish) {
     case model::Finish::kLength:
-      return {Cut::kYes, "cut", fmt::format("the reply was cut at the output limit, after {} tokens",
-                                            GroupDigits(static_cast<std::uint64_t>(
-                                                std::max<std::int64_t>(reply.usage.output, 0))))};
+      return {Cut::kYes, "cut",
+              fmt::format("the reply was cut at the output limit, after {} tokens",
+                          GroupDigits(static_cast<std::uint64_t>(
+                              std::max<std::int64_t>(reply.usage.output, 0))))};
     case model::Finish::kCut:
       return {Cut::kYes, "cut", "the connection was lost inside the reply"};
     case model::Finish::kFilter:
@@ -152,15 +153,12 @@ void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeRepl
     reply->Fail(failure.code, error.message, failure.retry);
   };
   if (Status known = CheckModel(call.args); !known) return fail(known.error());
-  auto sampling = ReadSampling(call.args, run_.options.sub);
-  if (!sampling) return fail(sampling.error());
-  auto prepared = Prepare(call.args, call.raw);
+  auto settings = ReadSettings(call.args, run_.options.sub);
+  if (!settings) return fail(settings.error());
+  auto prepared = Prepare(call.args, call.raw, settings->system);
   if (!prepared) return fail(prepared.error());
-  if (std::string system = SystemOf(call.args); !system.empty()) {
-    prepared->prompt.messages.system.push_back({.text = std::move(system)});
-  }
   const CancelToken cancel = reply->cancel();
-  SendPrepared(std::move(*prepared), std::move(*sampling), cancel,
+  SendPrepared(std::move(*prepared), std::move(settings->sampling), cancel,
                [reply = std::move(reply)](Result<model::Reply> result) {
                  if (!result) {
                    const SubcallFailure failure = FailureOf(result.error());
@@ -179,9 +177,8 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
   if (Status known = CheckModel(call.args); !known) {
     return reply->Fail("bad_argument", known.error().message);
   }
-  const auto sampling = ReadSampling(call.args, run_.options.sub);
-  if (!sampling) return reply->Fail("bad_argument", sampling.error().message);
-  const std::string system = SystemOf(call.args);
+  const auto settings = ReadSettings(call.args, run_.options.sub);
+  if (!settings) return reply->Fail("bad_argument", settings.error().message);
   // A blank prompt refuses the whole batch before anything is sent (REC-43).
   for (const Json& prompt : *prompts) {
     if (reply->cancel().cancelled()) return;  // nobody waits for the answer
@@ -207,14 +204,13 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
       done(MakeError(ErrorCode::kCancelled, "{}", reply->cancel().reason()));
       continue;
     }
-    auto prepared = Prepare((*prompts)[i].get_object(), call.raw);
+    auto prepared = Prepare((*prompts)[i].get_object(), call.raw, settings->system);
     if (!prepared) {
       CountFailure(ErrorName(prepared.error().code));
       done(tl::unexpected(prepared.error()));
       continue;
     }
-    if (!system.empty()) prepared->prompt.messages.system.push_back({.text = system});
-    SendPrepared(std::move(*prepared), *sampling, reply->cancel(), std::move(done));
+    SendPrepared(std::move(*prepared), settings->sampling, reply->cancel(), std::move(done));
   }
 }
 
@@ -237,7 +233,8 @@ Status Subcalls::RefuseBareQuestion(std::string_view text) const {
                    "instruction=\"...\", field=\"...\")");
 }
 
-Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::string_view raw) {
+Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::string_view raw,
+                                             const std::string& system) {
   const Json* parts = Find(prompt, "parts");
   if (!parts) return MakeError(ErrorCode::kInvalidArgument, "the prompt is missing");
   DOSSIER_ASSIGN_OR_RETURN(std::string text, sandbox::ResolveText(*parts, raw, contexts_));
@@ -245,12 +242,12 @@ Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::stri
   const Json* context = Find(prompt, "context");
   const bool with_context = context && !context->is_null();
   if (!with_context) DOSSIER_RETURN_IF_ERROR(RefuseBareQuestion(text));
-  std::string content;
+  std::optional<std::string> content;
   if (with_context) {
     DOSSIER_ASSIGN_OR_RETURN(content, sandbox::ResolveText(*context, raw, contexts_));
   }
-  DOSSIER_RETURN_IF_ERROR(CheckLength(text, content));
   Prepared prepared;
+  DOSSIER_ASSIGN_OR_RETURN(prepared.prompt, Assemble(std::move(text), content, system));
   for (const Json* list : {parts, with_context ? context : nullptr}) {
     for (const Json& part : list && list->is_array() ? list->get_array() : JsonArray()) {
       const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"),
@@ -264,33 +261,44 @@ Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::stri
       }
     }
   }
-  const BoundModel& sub = run_.options.sub;
-  if (with_context) {
-    DOSSIER_ASSIGN_OR_RETURN(
-        prepared.prompt,
-        run_.prompts.Assemble("subcall_context", sub, {{"instruction", text}, {"content", content}},
-                              {}, run_.boundary, kLeastReply));
-    return prepared;
-  }
-  DOSSIER_ASSIGN_OR_RETURN(prepared.prompt,
-                           run_.prompts.Assemble("subcall", sub, {{"prompt", text}}, {},
-                                                 run_.boundary, kLeastReply));
-  // A section ends without line ends; a prompt that code wrote is sent as it is.
-  auto& blocks = prepared.prompt.messages.turns.back().blocks;
-  if (blocks.size() == 1) blocks[0].text = std::move(text);
   return prepared;
 }
 
-Status Subcalls::CheckLength(std::string_view text, std::string_view content) const {
+Result<assembly::Assembled> Subcalls::Assemble(std::string text,
+                                               const std::optional<std::string>& content,
+                                               const std::string& system) const {
+  DOSSIER_RETURN_IF_ERROR(CheckLength({text, content ? *content : std::string_view(), system}));
+  const BoundModel& sub = run_.options.sub;
+  auto prompt = content ? run_.prompts.Assemble("subcall_context", sub,
+                                                {{"instruction", text}, {"content", *content}}, {},
+                                                run_.boundary, kLeastReply)
+                        : run_.prompts.Assemble("subcall", sub, {{"prompt", text}}, {},
+                                                run_.boundary, kLeastReply);
+  if (!prompt) return prompt;
+  // A section ends without line ends; a prompt that code wrote is sent as it is.
+  auto& blocks = prompt->messages.turns.back().blocks;
+  if (!content && blocks.size() == 1) blocks[0].text = std::move(text);
+  if (!system.empty()) {
+    prompt->tokens += sub.counter->CountText(system).upper();
+    prompt->messages.system.push_back({.text = system});
+  }
+  return prompt;
+}
+
+Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts) const {
   const tokens::Counter& counter = *run_.options.sub.counter;
-  const std::int64_t tokens =
-      counter.CountText(text).upper() + (content.empty() ? 0 : counter.CountText(content).upper());
+  std::int64_t tokens = 0;
+  std::uint64_t characters = 0;
+  for (const std::string_view part : parts) {
+    if (part.empty()) continue;
+    tokens += counter.CountText(part).upper();
+    characters += utf8::CodePoints(part);
+  }
   if (tokens <= run_.max_subcall_tokens) return {};
   return MakeError(ErrorCode::kTooLong,
                    "the prompt has {} tokens ({} characters); a sub-call takes at most {} tokens: "
                    "split it, e.g. with doc.chunks(size, by=\"tokens\")",
-                   GroupDigits(static_cast<std::uint64_t>(tokens)),
-                   GroupDigits(utf8::CodePoints(text) + utf8::CodePoints(content)),
+                   GroupDigits(static_cast<std::uint64_t>(tokens)), GroupDigits(characters),
                    GroupDigits(static_cast<std::uint64_t>(run_.max_subcall_tokens)));
 }
 
@@ -309,6 +317,8 @@ void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const C
            return done(std::move(result));
          }
          result->text = StripThinking(result->text).text;
+         // One from the cache, or from a server that does not say.
+         if (result->resolved_model.empty()) result->resolved_model = run_.options.sub.name;
          if (const ReplyEnding ending = EndingOf(*result, result->text); !ending.kind.empty()) {
            CountFailure(ending.kind);
            return done(std::move(result));
@@ -321,29 +331,46 @@ void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const C
        });
 }
 
-// max_tokens and temperature as code gave them. A model that thinks needs room for that, too.
-Result<model::Sampling> Subcalls::ReadSampling(const JsonObject& args, const BoundModel& sub) {
-  model::Sampling sampling;
+// max_tokens, temperature and system as code gave them. A model that thinks needs room for that,
+// too.
+Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args, const BoundModel& sub) {
+  Settings settings;
   if (const Json* cap = Find(args, "max_tokens"); cap && !cap->is_null()) {
     const std::int64_t* tokens = cap->if_int64();
     if (!tokens || *tokens <= 0) {
       return MakeError(ErrorCode::kInvalidArgument, "max_tokens must be a whole number above 0");
     }
-    sampling.max_output = std::min(*tokens + sub.entry.thinking_tokens,
-                                   sub.entry.capability.max_output);
+    const std::int64_t most = sub.entry.capability.max_output;
+    settings.sampling.max_output =
+        std::min(std::min(*tokens, most) + sub.entry.thinking_tokens, most);
   }
   if (const Json* heat = Find(args, "temperature"); heat && !heat->is_null()) {
     const double value = heat->is_number() ? heat->to_number<double>() : -1;
     if (value < 0 || value > 2) {
       return MakeError(ErrorCode::kInvalidArgument, "temperature must be a number from 0 to 2");
     }
-    sampling.temperature = value;
+    settings.sampling.temperature = value;
   }
-  return sampling;
+  if (const Json* system = Find(args, "system"); system && !system->is_null()) {
+    const auto* text = system->if_string();
+    if (!text) return MakeError(ErrorCode::kInvalidArgument, "system must be a text");
+    settings.system = std::string(*text);
+  }
+  return settings;
 }
 
-std::string Subcalls::SystemOf(const JsonObject& args) {
-  return std::string(FindString(Json(args), "system").value_or(""));
+// The model's own limit, or what code or the user set, within the room that the prompt leaves.
+std::int64_t Subcalls::OutputOf(const model::Sampling& sampling,
+                                const assembly::Assembled& prompt) const {
+  const model::Entry& sub = run_.options.sub.entry;
+  std::int64_t wanted = sub.capability.max_output;
+  if (sampling.max_output) {
+    wanted = *sampling.max_output;
+  } else if (run_.request.sub_max_output) {
+    wanted = std::min(*run_.request.sub_max_output, wanted) + sub.thinking_tokens;
+  }
+  const std::int64_t room = sub.capability.window - prompt.tokens;
+  return std::max<std::int64_t>(1, std::min({wanted, sub.capability.max_output, room}));
 }
 
 void Subcalls::CountCoverage(const Json& parts, std::string_view raw) {
@@ -378,14 +405,7 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled&
   request->model = sub.name;
   request->messages = prompt.messages;
   request->sampling = std::move(sampling);
-  if (!request->sampling.max_output) {
-    const std::int64_t wanted = run_.request.sub_max_output
-                                    ? *run_.request.sub_max_output + sub.entry.thinking_tokens
-                                    : sub.entry.capability.max_output;
-    const std::int64_t room = sub.entry.capability.window - prompt.tokens;
-    request->sampling.max_output = std::max<std::int64_t>(
-        1, std::min({wanted, sub.entry.capability.max_output, room}));
-  }
+  request->sampling.max_output = OutputOf(request->sampling, prompt);
   if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
   if (!request->sampling.temperature && run_.small()) request->sampling.temperature = 0.0;
   if (!request->sampling.seed && run_.request.seed_from == Request::Seed::kGiven) {

@@ -13,9 +13,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,16 +79,25 @@ class Subcalls {
     std::size_t document = 0;
     std::uint64_t at = 0, length = 0;
   };
-  static Result<model::Sampling> ReadSampling(const JsonObject& args, const BoundModel& sub);
-  static std::string SystemOf(const JsonObject& args);
+  // What code may set of its requests.
+  struct Settings {
+    model::Sampling sampling;
+    std::string system;  // empty: no system message
+  };
+  static Result<Settings> ReadSettings(const JsonObject& args, const BoundModel& sub);
   // One prompt, {"parts": …, "context": …}, ready to be sent.
   struct Prepared {
     assembly::Assembled prompt;
     std::vector<Slice> slices;       // of the contexts; counted once the reply is there
     std::vector<std::string> texts;  // that may come from the contexts
   };
-  Result<Prepared> Prepare(const JsonObject& prompt, std::string_view raw);
-  Status CheckLength(std::string_view text, std::string_view content) const;
+  Result<Prepared> Prepare(const JsonObject& prompt, std::string_view raw,
+                           const std::string& system);
+  Result<assembly::Assembled> Assemble(std::string text, const std::optional<std::string>& content,
+                                       const std::string& system) const;
+  // `parts`: all that one request holds.
+  Status CheckLength(std::initializer_list<std::string_view> parts) const;
+  std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt) const;
   void SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
                     Done done);
   bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;

@@ -78,7 +78,7 @@ class ServerTest(harness.Case):
         self.assertEqual(out, "Green\n", err)
         self.assertIn("limit of silence of 0.5 s", err)
 
-    def test_a_stream_that_is_cut_keeps_its_text_with_a_warning(self):
+    def test_a_stream_that_is_cut_twice_keeps_its_text_as_a_part(self):
         def answer(handler, body):
             start_stream(handler)
             handler.wfile.write(chunk("Green as gr"))
