@@ -24,7 +24,7 @@ TEST(ClosingLineTest, SaysWhatItTookAndWhatItStandsOn) {  // FLT-34
 TEST(ClosingLineTest, SaysWhatSpeaksAgainstTheAnswer) {  // FLT-34
   recursion::Outcome outcome = Answered();
   outcome.turns = 1;
-  outcome.usage = {.calls = 1, .cached_calls = 4, .tokens_input = 1, .estimated = true};
+  outcome.usage = {.calls = 1, .tokens_input = 1, .cached_calls = 4, .estimated = true};
   outcome.usage.nano_usd.reset();
   outcome.evidence = {.read_by_models = 0.004, .read_by_code = 0.999, .attempts = 3, .agreeing = 2};
   outcome.evidence.doubts = {"It stands in no output."};

@@ -67,8 +67,9 @@ class PruneTest : public ::testing::Test {
     const auto journal = *Journal::Open(folder_, {.clock = clock_});
     for (const RunSummary& run : *journal->List(std::nullopt, 100'000)) {
       for (const Event& event : *journal->Events(run.run)) {
-        const Json* body = Find(Json(event.data), "output");
-        if (body) EXPECT_THAT(journal->ReadBody(*body), Succeeds()) << run.run;
+        if (const Json* body = Find(Json(event.data), "output")) {
+          EXPECT_THAT(journal->ReadBody(*body), Succeeds()) << run.run;
+        }
       }
     }
   }
