@@ -58,16 +58,20 @@ class PruneTest : public ::testing::Test {
   std::vector<std::string> Runs() {
     std::vector<std::string> runs;
     const auto journal = *Journal::Open(folder_, {.clock = clock_});
-    for (const RunSummary& run : *journal->List(std::nullopt, 1000)) runs.push_back(run.run);
+    const auto listed = *journal->List(std::nullopt, 1000);
+    for (const RunSummary& run : listed) runs.push_back(run.run);
     return runs;
   }
 
   // Every body that an event names can be read.
   void ExpectWhole() {
     const auto journal = *Journal::Open(folder_, {.clock = clock_});
-    for (const RunSummary& run : *journal->List(std::nullopt, 100'000)) {
-      for (const Event& event : *journal->Events(run.run)) {
-        if (const Json* body = Find(Json(event.data), "output")) {
+    const auto listed = *journal->List(std::nullopt, 100'000);
+    for (const RunSummary& run : listed) {
+      const auto events = *journal->Events(run.run);
+      for (const Event& event : events) {
+        const Json data(event.data);
+        if (const Json* body = Find(data, "output")) {
           EXPECT_THAT(journal->ReadBody(*body), Succeeds()) << run.run;
         }
       }

@@ -154,6 +154,7 @@ class Server:
 
         class Quiet(http.server.ThreadingHTTPServer):
             daemon_threads = True
+            request_queue_size = 256  # the default of 5 makes the 6th connection at once wait seconds
 
             def handle_error(self, *_):
                 pass
