@@ -21,9 +21,20 @@ class ContextsTest(WorkerTest):  # FLT-21
         self.assertEqual(self.value("list(contexts['orders.ndjson'].records)"), ORDERS)
         self.assertEqual(self.value("contexts['customers.ndjson'].fields"), ["customer", "city"])
         message = self.error("print(contexts['orders.ndjson'].records[0]['city'])")["message"]
-        self.assertIn("'city': no such field", message)
+        self.assertIn("'city': no such field; contexts['shop/customers.ndjson'].records has it, "
+                      "and both have 'customer'; fields: order", message)
         self.assertEqual(self.value("[r['city'] for r in records if r['city']]"), ["Bonn", "Köln"])
         self.assertEqual(self.value("len(contexts['orders.ndjson'].records.skipped.reasons)"), 0)
+
+    def test_a_field_of_another_file_is_named_where_get_hides_that_it_is_missing(self) -> None:
+        code = "print(sum(o['price'] for o in contexts['orders.ndjson'].records if o.get('city') == 'Bonn'))"
+        result = self.run_block(code)
+        self.assertIn("contexts['shop/customers.ndjson'].records has it", " ".join(result["notes"]))
+        self.assertIn("'city': no such field", " ".join(result["unmatched"]))
+        result = self.run_block("print(max(o.get('cost', 7) for o in records))")
+        self.assertIn("'cost': no such field;", " ".join(result["notes"]))
+        self.assertEqual(result["unmatched"], [])
+        self.assertEqual(self.run_block("print(max(r.get('price', 0) or 0 for r in records))")["notes"], [])
 
     def test_names_are_sorted_and_found_by_base_name_path_and_place(self) -> None:
         self.assertEqual(self.value("list(contexts)"),

@@ -48,10 +48,16 @@ FieldError.__module__ = "builtins"
 
 
 class Fields:
-    """The fields of all rows, by the path shown in the hint."""
+    """The fields of all rows, by the path shown in the hint.
 
-    def __init__(self, shown: Iterable[str] = ()) -> None:
+    `elsewhere` says of a field that is not among them which other file has it.
+    """
+
+    def __init__(self, shown: Iterable[str] = (),
+                 elsewhere: Callable[["Fields", str], str] = lambda _fields, _name: "") -> None:
         self.shown = list(dict.fromkeys(shown))
+        self.unknown: dict[str, None] = {}  # names that .get() asked for in vain
+        self._elsewhere = elsewhere
         self._known: set[str] = set()
         for path in self.shown:
             steps = path.replace("[]", "").split(".")
@@ -69,9 +75,14 @@ class Fields:
     def error(self, name: Any) -> FieldError:
         if isinstance(name, int):
             return FieldError(f"{name}: a row is a dict, use r['name']; fields: {self.listing()}")
-        near = nearest(str(name), self.shown)
-        guess = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ";"
-        return FieldError(f"{name!r}: no such field{guess} fields: {self.listing()}")
+        return FieldError(self.no_such(str(name)))
+
+    def no_such(self, name: str) -> str:
+        guess = self._elsewhere(self, name)
+        near = [] if guess else nearest(name, self.shown)
+        if near:
+            guess = f" did you mean {' or '.join(map(repr, near))}?"
+        return f"{name!r}: no such field;{guess} fields: {self.listing()}"
 
     def listing(self) -> str:
         more = f" and {len(self.shown) - 40} more" if len(self.shown) > 40 else ""
@@ -98,7 +109,10 @@ class Row(dict):
             return dict.__getitem__(self, key)
         if isinstance(key, str) and "." in key:
             found, value = _walk(self, key)
-            return value if found else default
+            if found:
+                return value
+        if isinstance(key, str) and not self._fields.knows(key):
+            self._fields.unknown[key] = None
         return default
 
     def __contains__(self, key: Any) -> bool:
@@ -470,7 +484,7 @@ class Tables:
                  if (info := self._info(source)) is not None]
         several = len(self._sources) > 1
         if infos and (not several or any(info["count"] for _, info in infos)):
-            Row._fields = _fields_of(infos)
+            Row._fields = self._fields_of(infos)
             records = Records(RowStore(infos, Row, self._cache, named=several))
             Row._fields.learn(name for row in records[:50] for name in row)
             if several:
@@ -485,11 +499,34 @@ class Tables:
         """The rows of one file, which know its fields alone; None if it has no records."""
         info = self._info(source)
         if info is not None and source.index not in self._own:
-            own = type("Row", (Row,), {"_fields": _fields_of([(source, info)])})
+            own = type("Row", (Row,), {"_fields": self._fields_of([(source, info)])})
             records = Records(RowStore([(source, info)], own, self._cache, named=False))
             own._fields.learn(name for row in records[:50] for name in row)
             self._own[source.index] = records
         return self._own.get(source.index)
+
+    def take_unknown(self) -> dict[str, str]:
+        """For each field that .get() asked for since the last call and that no row has: a note."""
+        notes: dict[str, str] = {}
+        for fields in [Row._fields, *(rows._fields for rows in self._own.values())]:
+            unknown, fields.unknown = fields.unknown, {}
+            notes |= {name: f"{fields.no_such(name)}." for name in unknown}
+        return notes
+
+    def _fields_of(self, infos: Iterable[tuple[Source, dict[str, Any]]]) -> Fields:
+        return Fields((field["shown"] for _, info in infos for field in info.get("fields", [])),
+                      self._elsewhere)
+
+    def _elsewhere(self, fields: Fields, name: str) -> str:
+        """Which other file has the field, and what the two have in common."""
+        for source in self._sources:
+            if (rows := self.of(source)) is None or rows._fields is fields \
+                    or not rows._fields.knows(name):
+                continue
+            both = [shared for shared in rows._fields.shown if fields.knows(shared)]
+            joined = f", and both have {', '.join(map(repr, both[:_FILES_TOLD]))}" if both else ""
+            return f" contexts[{source.name!r}].records has it{joined};"
+        return ""
 
     def _info(self, source: Source) -> dict[str, Any] | None:
         """What the host knows of the records of a file that has such."""
@@ -511,10 +548,6 @@ class Tables:
         place = f" of {source.name!r}" if len(self._sources) > 1 else ""
         self._note(f"{skipped['count']:,} of {info['count'] + skipped['count']:,} rows{place} "
                    f"could not be read: {skipped['reasons']}.")
-
-
-def _fields_of(infos: Iterable[tuple[Source, dict[str, Any]]]) -> Fields:
-    return Fields(field["shown"] for _, info in infos for field in info.get("fields", []))
 
 
 def _ask_info(source: Source) -> dict[str, Any] | None:

@@ -287,16 +287,18 @@ class Session:
         self._note_unmatched(parsed, output, result)
 
     def _note_unmatched(self, parsed: Parsed, output: str, result: dict[str, Any]) -> None:
-        """Of an output that found nothing: which conditions fit nothing in the data."""
-        if not is_empty_output(output):
-            return
-        records, context = self._world.data.get("records"), self._world.data.get("context")
-        unmatched = existing_values(parsed, records) if records is not None else {}
-        if isinstance(context, str):
-            unmatched |= missing_words(parsed, context)
+        """Fields that no row has, and of an output that found nothing: which conditions fit nothing
+        in the data."""
+        unmatched = self._world.take_unknown_fields()
+        empty = is_empty_output(output)
+        if empty:
+            records, context = self._world.data.get("records"), self._world.data.get("context")
+            unmatched |= existing_values(parsed, records) if records is not None else {}
+            if isinstance(context, str):
+                unmatched |= missing_words(parsed, context)
         self._notes += [note for key, note in unmatched.items() if key not in self._asked]
         self._asked.update(unmatched)
-        result["unmatched"] = list(unmatched.values())
+        result["unmatched"] = list(unmatched.values()) if empty else []
 
     def _put_things_back(self) -> None:
         threading.settrace(None)  # type: ignore[arg-type]

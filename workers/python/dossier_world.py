@@ -103,6 +103,10 @@ class World:
         self.make("records")
         return self.data.get("records")
 
+    def take_unknown_fields(self) -> dict[str, str]:
+        """Fields that .get() asked for since the last call and that no row has, with a note each."""
+        return self._tables.take_unknown()
+
     def make(self, name: str) -> None:
         """Makes `context` or `records`, if that has not been done."""
         if name not in self._pending:
