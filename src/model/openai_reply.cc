@@ -1,24 +1,46 @@
+#include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "model/openai_wire.h"
 #include "model/wire.h"
 
 namespace dossier::model {
 namespace {
 
+// Providers write these names in either case. A reason that is not known to be a normal end is one
+// that broke the reply off: "error", "abort", "cancelled", "insufficient_system_resource".
 Finish FinishOf(std::string_view reason) {
-  if (reason == "stop" || reason == "end_turn" || reason == "eos") return Finish::kStop;
-  if (reason == "length" || reason == "max_tokens") return Finish::kLength;
-  if (reason == "tool_calls" || reason == "function_call") return Finish::kToolCalls;
-  if (reason == "content_filter") return Finish::kFilter;
-  return Finish::kOther;
+  const std::string name = ToLowerAscii(reason);
+  const auto is_one_of = [&name](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (is_one_of({"stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "end"})) {
+    return Finish::kStop;
+  }
+  if (is_one_of({"length", "max_tokens", "model_length", "max_output_tokens"})) {
+    return Finish::kLength;
+  }
+  if (is_one_of({"tool_calls", "function_call", "tool_use"})) return Finish::kToolCalls;
+  if (is_one_of({"content_filter", "safety"})) return Finish::kFilter;
+  return name.empty() ? Finish::kOther : Finish::kCut;
+}
+
+// Counts that cannot be true count as not said, and are estimated: no prompt is of 0 tokens, and a
+// limit must not be passed because a server says a negative or an absurd number, or none.
+bool IsPlausible(const Json& usage) {
+  const auto is_count = [&usage](std::string_view name, std::int64_t least) {
+    const std::int64_t said = FindInt(usage, name).value_or(-1);
+    return said >= least && TokensOf(usage, name) == said;
+  };
+  return is_count("prompt_tokens", 1) && is_count("completion_tokens", 0);
 }
 
 void ReadUsage(const Json& value, Reply& reply) {
   const Json* usage = Find(value, "usage");
   const Json* timings = Find(value, "timings");
   if (timings && timings->is_object()) reply.provider_data.as_object()["timings"] = *timings;
-  if (usage && FindInt(*usage, "prompt_tokens").value_or(-1) >= 0) {
+  if (usage && IsPlausible(*usage)) {
     reply.usage = {.input = TokensOf(*usage, "prompt_tokens"),
                    .output = TokensOf(*usage, "completion_tokens")};
     if (const Json* details = Find(*usage, "prompt_tokens_details")) {

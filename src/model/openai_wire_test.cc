@@ -226,6 +226,36 @@ TEST(OpenAiReplyTest, WrongTypesAreNamedAndNothingCrashes) {  // MOD-14, MOD-A11
   EXPECT_TRUE(odd->usage.estimated);
 }
 
+TEST(OpenAiReplyTest, CountsThatCannotBeTrueAreEstimated) {  // FLT-9
+  for (const std::string usage :
+       {R"({"prompt_tokens":0,"completion_tokens":0})", R"({"prompt_tokens":10})",
+        R"({"prompt_tokens":10,"completion_tokens":-100})",
+        R"({"prompt_tokens":1000000000000000000,"completion_tokens":1000000000000000000})"}) {
+    const auto reply =
+        ParseOpenAiReply(R"({"choices":[{"finish_reason":"stop","message":{"content":"47"}}],)"
+                         R"("usage":)" +
+                         usage + "}");
+    ASSERT_TRUE(reply) << usage;
+    EXPECT_TRUE(reply->usage.estimated) << usage;
+  }
+}
+
+TEST(OpenAiReplyTest, OnlyAKnownNormalEndIsAWholeReply) {  // FLT-2, FLT-4
+  const std::pair<const char*, Finish> cases[] = {
+      {"stop", Finish::kStop},           {"STOP", Finish::kStop},
+      {"eos_token", Finish::kStop},      {"LENGTH", Finish::kLength},
+      {"MAX_TOKENS", Finish::kLength},   {"model_length", Finish::kLength},
+      {"error", Finish::kCut},           {"abort", Finish::kCut},
+      {"cancelled", Finish::kCut},       {"insufficient_system_resource", Finish::kCut},
+      {"Tool_Calls", Finish::kToolCalls}};
+  for (const auto& [reason, finish] : cases) {
+    const auto reply = ParseOpenAiReply(std::string(R"({"choices":[{"finish_reason":")") + reason +
+                                        R"(","message":{"content":"47"}}]})");
+    ASSERT_TRUE(reply) << reason;
+    EXPECT_EQ(reply->finish, finish) << reason;
+  }
+}
+
 TEST(OpenAiReplyTest, BrokenCharactersAreReplacedAndNoted) {  // MOD-14
   auto bytes = ParseOpenAiReply("{\"choices\":[{\"message\":{\"content\":\"a\xFFz\"}}]}");
   ASSERT_TRUE(bytes);
