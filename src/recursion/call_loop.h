@@ -113,6 +113,7 @@ class CallLoop {
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);
   void TakeTally();
+  bool HasReadContext();
   GateSituation Situation(std::string_view answer);
   AnswerKind WantedKind();
   std::string ReplyGrammar() const;

@@ -314,9 +314,18 @@ void CallLoop::TakeTally() {
   all_subcalls_.Add(tally);
 }
 
+// Whether the context was looked at, by the host's own account: code that only names a variable, or
+// a sub-call without any of the data, has read nothing. Without a context the worker's word stands.
+bool CallLoop::HasReadContext() {
+  if (run_.request.context->bytes() == 0) return evidence_.touched_data();
+  if (!bench_) return false;
+  const Coverage::Shares shares = bench_->coverage().Read();
+  return shares.by_models > 0 || shares.by_code > 0;
+}
+
 GateSituation CallLoop::Situation(std::string_view answer) {
   using Explored = GateSituation::Explored;
-  const bool read = evidence_.touched_data() || (bench_ && bench_->coverage().used());
+  const bool read = HasReadContext();
   GateSituation situation{
       .last_chance = LastChance() ? GateSituation::LastChance::kYes : GateSituation::LastChance::kNo,
       .explored = read ? Explored::kYes : Explored::kNo,
