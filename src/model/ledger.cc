@@ -268,6 +268,12 @@ std::optional<Millis> Ledger::time_left(Stage stage) const {
   return std::max(Millis(0), left);
 }
 
+std::optional<Clock::Steady> Ledger::deadline(Stage stage) const {
+  if (!limits_.deadline || stage == Stage::kFinish) return limits_.deadline;
+  std::lock_guard lock(mutex_);
+  return *limits_.deadline - finish_.time;
+}
+
 std::vector<std::string> Ledger::ExhaustedNow(std::optional<Millis> time) const {
   std::vector<std::string> names;
   if (limits_.calls && use_.calls >= *limits_.calls - finish_.calls) names.emplace_back("calls");

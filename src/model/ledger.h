@@ -121,6 +121,7 @@ class Ledger {
   std::optional<std::int64_t> tokens_left(Stage stage = Stage::kNormal) const;
   std::optional<std::int64_t> nano_usd_left(Stage stage = Stage::kNormal) const;
   std::optional<Millis> time_left(Stage stage) const;
+  std::optional<Clock::Steady> deadline(Stage stage) const;
   // Counted for the limit of cost. Unlike use().nano_usd it always has a value: what has no known
   // cost counts at the highest price.
   std::int64_t nano_usd_spent() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -189,7 +190,8 @@ std::optional<BareAnswer> ReadCall(std::string_view text, ModelSize model, int r
     return BareAnswer{
         .form = form,
         .text = literal.text,
-        .looks_like_name = form != Form::kFinalVar && !quoted && IsIdentifier(literal.text)};
+        .looks_like_name = form != Form::kFinalVar && !quoted && IsIdentifier(literal.text),
+        .quoted = quoted};
   }
   return std::nullopt;
 }
@@ -256,6 +258,28 @@ BareAnswer FindBareAnswer(std::string_view text, ModelSize model) {
     if (found) best = std::move(*found);
   }
   return best;
+}
+
+std::string WithoutFinalLines(std::string_view text) {
+  std::string kept;
+  for (const Line& line : SplitLines(text)) {
+    const std::string_view from = line.text.substr(BehindMarks(line.text));
+    const bool call = std::ranges::any_of(kCalls, [from](const auto& row) {
+      return from.starts_with(row.first) &&
+             TrimSpace(from.substr(row.first.size())).starts_with('(');
+    });
+    if (!call) kept.append(line.text).append("\n");
+  }
+  return kept;
+}
+
+bool BareAnswer::names_value() const {
+  if (form == Form::kNone) return false;
+  if (quoted || looks_like_name || form != Form::kFinal) return true;
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  return parsed.ec == std::errc() && parsed.ptr == end;
 }
 
 NameMeaning ResolveName(std::string_view name,

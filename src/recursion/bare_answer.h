@@ -23,12 +23,19 @@ struct BareAnswer {
   Form form = Form::kNone;
   std::string text;  // the literal, without outer quotes; kFinalVar: the variable's name
   bool looks_like_name = false;  // kFinal, kPartial: an unquoted identifier, see ResolveName
+  bool quoted = false;
+
+  // Whether it is a text in quotes, a number or a name, and no expression that has yet to run.
+  bool names_value() const;
 };
 
 // The answer in `text`, which is a reply without thinking and fences. A form counts at the start of
 // a line only, where `>`, `*`, a backtick and `#` may stand before it. Of several forms PARTIAL
 // goes before FINAL_VAR before FINAL, of one form the first.
 BareAnswer FindBareAnswer(std::string_view text, ModelSize model);
+
+// `text` without the lines that such an answer starts on, be they complete or not.
+std::string WithoutFinalLines(std::string_view text);
 
 enum class NameMeaning {
   kVariable,  // take the variable's value

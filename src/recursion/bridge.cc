@@ -54,6 +54,7 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
 void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Json& value) {
   const auto document = static_cast<std::size_t>(FindInt(Json(args), "ctx").value_or(0));
   if (method == "records") {
+    if (Find(Json(args), "names_only")) return;  // the worker keeps no values of these rows
     const JsonObject rows{{"ctx", document},
                           {"from", FindInt(value, "first").value_or(0)},
                           {"to", FindInt(value, "next").value_or(0)}};

@@ -78,7 +78,8 @@ void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
   result->attempts = std::max(1, static_cast<int>(ballot_.size()));
   result->agreeing = ballot_.agreeing();
   if (offer.doubt.empty()) return;
-  if (result->status == RunStatus::kFinal) result->status = RunStatus::kPartial;
+  const bool whole = result->status == RunStatus::kFinal || result->status == RunStatus::kExtracted;
+  if (whole) result->status = RunStatus::kPartial;
   result->doubts.push_back(offer.doubt);
   for (const auto& [check, code] : kCodes) {
     if (offer.failed_check == check) run_.log.Warn(0, std::string(code), Json(offer.doubt));
@@ -192,6 +193,10 @@ CallResult CallLoop::Close(const std::string& reason) {
   auto offer = ReadClosing(*reply);
   if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);
   offer->source = Source::kExtract;
+  if (auto doubt = gates_.Doubt(offer->text, Situation(offer->text))) {
+    offer->failed_check = std::move(doubt->gate);
+    offer->doubt = std::move(doubt->reason);
+  }
   if (IsCut(*reply)) {
     run_.log.Warn(0, "reply_cut", Json("the closing reply was cut"));
     return Finish(std::move(*offer), RunStatus::kPartial);
@@ -199,23 +204,25 @@ CallResult CallLoop::Close(const std::string& reason) {
   return Finish(std::move(*offer), RunStatus::kExtracted);
 }
 
-// Plain text is the answer, a final form in it is resolved, code alone is none.
+// Plain text is the answer, a final form in it is resolved. Of code alone only a value that it
+// hands over counts, since nothing runs any more.
 std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
   const Extraction extraction = ExtractCode(
       reply.text, {.finish = FinishOf(reply), .model = size(), .compiles = [](std::string_view) {
                      return false;
                    }});
   BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
-  if (run_.small() && bare.form == BareAnswer::Form::kNone) {
+  const std::string text(TrimSpace(WithoutFinalLines(extraction.text_outside)));
+  if (bare.form == BareAnswer::Form::kNone && (run_.small() || text.empty())) {
     bare = FindBareAnswer(WithoutFenceLines(reply.text), size());
+    if (!run_.small() && !bare.names_value()) bare = {};
   }
   Feedback ignored;
   if (bare.form != BareAnswer::Form::kNone) {
     if (auto offer = Resolve(bare, &ignored)) return offer;
   }
-  const std::string_view text = TrimSpace(extraction.text_outside);
   if (text.empty()) return std::nullopt;
-  return Offer{.text = std::string(text)};
+  return Offer{.text = text};
 }
 
 }  // namespace dossier::recursion

@@ -130,6 +130,7 @@ CallLoop::TurnEnd CallLoop::Turn() {
   auto reply = AskTurn(*prompt);
   if (!reply) return {.error = reply.error()};
   ++turns_replied_;
+  if (!results_.empty()) shown_results_.push_back(results_);
   // What was sent joins the history as it was sent: prefixes stay equal (REC-9, REC-74).
   if (!transcript_.empty() && !prompt->messages.turns.empty()) {
     transcript_.AddOutput(turn_ - 1, prompt->messages.turns.back().Text(), short_results_);
@@ -158,7 +159,7 @@ std::map<std::string, std::string> CallLoop::Values() const {
           {"total_chars", metadata_.total_chars},
           {"doc_sizes_list", metadata_.doc_sizes},
           {"hint", metadata_.hint},
-          {"passages", metadata_.passages},
+          {"passages", metadata_.passages.text},
           {"access", metadata_.access},
           {"memory", MemoryText(run_)},
           {"question", run_.request.question}};
@@ -190,7 +191,7 @@ std::string CallLoop::ReplyGrammar() const {
   constexpr std::string_view kBlock =
       "block ::= \"```python\\n\" line+ \"```\"\n"
       "line ::= [^`\\n] [^\\n]* \"\\n\" | \"\\n\"\n";
-  if (!evidence_.printed_anything() && metadata_.passages.empty()) {
+  if (!evidence_.printed_anything() && metadata_.passages.text.empty()) {
     return fmt::format("root ::= block\n{}", kBlock);
   }
   return fmt::format("root ::= block | final\nfinal ::= \"FINAL: \" [^\\n]+\n{}", kBlock);

@@ -17,6 +17,7 @@
 
 #include "recursion/ballot.h"
 #include "recursion/bare_answer.h"
+#include "recursion/document_search.h"
 #include "recursion/evidence.h"
 #include "recursion/extraction.h"
 #include "recursion/feedback.h"
@@ -30,9 +31,17 @@
 namespace dossier::recursion {
 
 // What the prompts say about the context; made once a run.
+// Paragraphs of the context that the first prompt shows.
+struct ShownPassages {
+  std::string text;             // as shown, each below its place
+  std::vector<Passage> places;  // `document` counts all documents of the context
+};
+
 struct Metadata {
   std::string documents, doc_count;  // "1 document", "1"
-  std::string total_chars, doc_sizes, hint, passages;
+  std::string total_chars, doc_sizes, hint;
+  ShownPassages passages;
+  std::string sizes;   // every size that the description tells, as plain numbers
   std::string access;  // small models: which name holds the data, in one or two sentences
   std::vector<std::string> hint_values;  // for the grounding gate
   // By the field's name as the hint shows it, over all documents: the distinct values of the first
@@ -68,6 +77,8 @@ class CallLoop {
   Result<assembly::Assembled> FirstPrompt();
   // The turn that is running, for budget().
   int turn() const { return turn_; }
+  // The results that the model was shown in requests that it answered.
+  const std::vector<std::string>& shown_results() const { return shown_results_; }
 
  private:
   // How a turn ended: an answer, the end of the call, or the feedback for the next one.
@@ -145,6 +156,7 @@ class CallLoop {
   StallWatch stall_;
   FailedBlocks failed_;
 
+  std::vector<std::string> shown_results_;
   int turn_ = 0;
   int turns_replied_ = 0;  // an interrupted or refused request is no turn
   int errors_in_a_row_ = 0;
@@ -157,9 +169,9 @@ class CallLoop {
   std::string short_results_;                     // what will stand for it once it is old
   std::string request_note_;                      // instead of the reminder, once
   std::vector<sandbox::VariableInfo> variables_;  // behind the newest block
-  std::optional<Offer> draft_;  // the newest answer that was handed in and not accepted
-  std::optional<AnswerKind> wanted_;  // unset: not asked yet
-  WordRarity rarity_;                 // of the question and the answer that is weighed
+  std::optional<Offer> draft_;          // the newest answer that was handed in and not accepted
+  std::optional<AnswerKind> wanted_;    // unset: not asked yet
+  WordRarity rarity_;                   // of the question and the answer that is weighed
   SubcallTally untold_, all_subcalls_;  // those that no feedback has told of; those of the call
   enum class AskedAgain { kNo, kYes } cut_asked_again_ = AskedAgain::kNo;
   bool asked_is_it_ = false;

@@ -79,8 +79,7 @@ CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
   if (IsCut(reply)) {
     if (extraction.blocks.empty() && !run_.small()) return CutTwice(bare);
     bare = {};  // its end is missing
-    return extraction.blocks.empty() ? WithoutCode(extraction, bare)
-                                     : RunBlocks(extraction, bare);
+    return extraction.blocks.empty() ? WithoutCode(extraction, bare) : RunBlocks(extraction, bare);
   }
   if (run_.small() && bare.form == BareAnswer::Form::kNone && extraction.blocks.empty()) {
     bare = FindBareAnswer(WithoutFenceLines(reply.text), size());
@@ -192,7 +191,7 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
   } else {
     run_.log.Add(0, "block.started", {{"block", number}, {"code", run_.log.Body(code)}});
     sandbox::RunOptions options{.cancel = run_.cancel};
-    if (run_.ledger.limits().deadline) options.deadline = run_.ledger.limits().deadline;
+    options.deadline = run_.ledger.deadline(model::Stage::kNormal);
     DOSSIER_ASSIGN_OR_RETURN(result, bench_->session().Run(code, options, bench_->handler()));
   }
   JsonObject done{{"block", number},
@@ -326,15 +325,16 @@ bool CallLoop::HasReadContext() {
 GateSituation CallLoop::Situation(std::string_view answer) {
   using Explored = GateSituation::Explored;
   const bool read = HasReadContext();
-  GateSituation situation{
-      .last_chance = LastChance() ? GateSituation::LastChance::kYes : GateSituation::LastChance::kNo,
-      .explored = read ? Explored::kYes : Explored::kNo,
-      .shown = &evidence_.shown(),
-      .unmatched = &evidence_.unmatched(),
-      .passages = metadata_.passages,
-      .wanted = WantedKind()};
+  GateSituation situation{.last_chance = LastChance() ? GateSituation::LastChance::kYes
+                                                      : GateSituation::LastChance::kNo,
+                          .explored = read ? Explored::kYes : Explored::kNo,
+                          .shown = &evidence_.shown(),
+                          .unmatched = &evidence_.unmatched(),
+                          .passages = metadata_.passages.text,
+                          .wanted = WantedKind()};
+  if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
   // Where the answer stands in running text, how rare its words are tells what it is about.
-  if (run_.small() && !metadata_.passages.empty()) {
+  if ((run_.small() || !read) && !metadata_.passages.text.empty()) {
     rarity_ = MeasureContextWords(run_, fmt::format("{}\n{}", run_.request.question, answer));
     situation.rarity = &rarity_;
   }

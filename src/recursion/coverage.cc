@@ -70,13 +70,11 @@ Coverage::Coverage(std::vector<std::string_view> documents)
 
 void Coverage::AddSlice(std::size_t document, std::uint64_t at, std::uint64_t length) {
   std::lock_guard lock(mutex_);
-  used_ = true;
   Insert(by_models_, document, at, length);
 }
 
 void Coverage::AddText(std::string_view text) {
   std::lock_guard lock(mutex_);
-  used_ = true;
   waiting_.emplace_back(text);
   waiting_bytes_ += text.size();
   if (waiting_bytes_ > kMostWaiting) TraceWaiting();
@@ -99,11 +97,6 @@ Coverage::Shares Coverage::Read() {
   if (all == 0) return {};
   return {static_cast<double>(models) / static_cast<double>(all),
           static_cast<double>(code) / static_cast<double>(all)};
-}
-
-bool Coverage::used() const {
-  std::lock_guard lock(mutex_);
-  return used_;
 }
 
 void Coverage::Insert(std::vector<Stretches>& where, std::size_t document, std::uint64_t at,

@@ -49,8 +49,6 @@ class Coverage {
   void AddText(std::string_view text);
   void AddReadByCode(std::size_t document, std::uint64_t at, std::uint64_t length);
   Shares Read();
-  // True once a model was shown anything.
-  bool used() const;
 
  private:
   struct Fingerprint {
@@ -73,7 +71,7 @@ class Coverage {
 
   const std::vector<std::string_view> documents_;
   mutable std::mutex mutex_;
-  bool used_ = false, indexed_ = false;
+  bool indexed_ = false;
   std::uint64_t sample_ = 1;  // every so many fingerprints are kept, chosen by their hash
   std::vector<Stretches> by_models_, by_code_;
   std::vector<Fingerprint> index_;  // sorted by hash

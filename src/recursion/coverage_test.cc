@@ -13,11 +13,9 @@ namespace {
 TEST(CoverageTest, OverlappingSlicesCountOnce) {  // REC-39
   const std::string text(1000, 'x');
   Coverage coverage({text});
-  EXPECT_FALSE(coverage.used());
   coverage.AddSlice(0, 100, 200);
   coverage.AddSlice(0, 200, 200);
   coverage.AddSlice(0, 900, 500);  // reaches over the end
-  EXPECT_TRUE(coverage.used());
   EXPECT_DOUBLE_EQ(coverage.Read().by_models, 0.4);
   EXPECT_DOUBLE_EQ(coverage.Read().by_code, 0);
 }
@@ -75,7 +73,6 @@ TEST(CoverageTest, WhatCodeReadIsToldApart) {  // FLT-12
   coverage.AddReadByCode(7, 0, 10);  // no such document
   EXPECT_DOUBLE_EQ(coverage.Read().by_code, 0.5);
   EXPECT_DOUBLE_EQ(coverage.Read().by_models, 0);
-  EXPECT_FALSE(coverage.used());
 }
 
 TEST(CoverageTest, AnySliceOfALongTextIsTracedWhole) {  // FLT-12

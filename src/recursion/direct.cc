@@ -88,25 +88,30 @@ WordRarity MeasureContextWords(const RunState& run, std::string_view text) {
   return MeasureWords(documents, text, run.cancel);
 }
 
-std::string FindPassagesFor(RunState& run) {
+ShownPassages FindPassagesFor(const RunState& run) {
   const ContextSet& context = *run.request.context;
   if (context.bytes() > kSearchLimit) return {};
   std::vector<TextDocument> documents;
+  std::vector<std::size_t> places;
   for (std::size_t i = 0; i < context.documents().size(); ++i) {
     const ContextDocument& document = context.documents()[i];
     if (inspect::HasRecords(document.description.format)) continue;  // code looks there
     const auto stored = context.Stored(i);
     if (!stored) return {};
     documents.push_back({document.name, (*stored)->map.bytes(), document.description});
+    places.push_back(i);
   }
-  std::string text;
-  for (const Passage& passage :
+  ShownPassages shown;
+  for (Passage& passage :
        FindPassages(documents, run.request.question, kPassageChars, run.cancel)) {
     const TextDocument& document = documents[passage.document];
-    text += fmt::format("[{}, byte {}]\n{}\n\n", document.name, passage.at,
-                        TrimSpace(document.text.substr(passage.at, passage.length)));
+    const auto line = std::ranges::count(document.text.substr(0, passage.at), '\n') + 1;
+    shown.text += fmt::format("[{}, line {}]\n{}\n\n", document.name, line,
+                              TrimSpace(document.text.substr(passage.at, passage.length)));
+    passage.document = places[passage.document];
+    shown.places.push_back(passage);
   }
-  return text;
+  return shown;
 }
 
 }  // namespace dossier::recursion

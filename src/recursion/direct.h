@@ -21,7 +21,7 @@ Result<CallResult> AnswerDirectly(RunState& run);
 WordRarity MeasureContextWords(const RunState& run, std::string_view text);
 
 // The paragraphs of free text that share the question's rarest words; empty where there are none.
-std::string FindPassagesFor(RunState& run);
+ShownPassages FindPassagesFor(const RunState& run);
 
 }  // namespace dossier::recursion
 

@@ -22,7 +22,10 @@
 // lines         from to                                   at len
 // line_count    -                                         count
 // records       from=0 max_records=1000 max_bytes=4 MiB   rows ({"blob":[0,len]}: a JSON array in
-//                                                         raw_out) first next count
+//               names_only                                raw_out) first next count; names_only:
+//               the
+//                                                         caller keeps no values, the reading is
+//                                                         not counted
 // records_info  -                                         count (null: no records) format
 //                                                         fields: [{shown path types …}]
 //                                                         skipped: {count reasons}, non_finite

@@ -285,6 +285,30 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   return outcome;
 }
 
+// What of the context was read in the end: beside what sub-calls were shown and code looked at, the
+// passages of the first prompt and the results, as far as the model answered.
+Coverage::Shares ReadInAll(const RunState& run, Workbench* bench, const CallLoop& loop,
+                           const CallResult& result, const Metadata& metadata) {
+  std::optional<Coverage> own;  // where no code ran
+  if (!bench) {
+    std::vector<std::string_view> texts;
+    for (std::size_t i = 0; i < run.request.context->documents().size(); ++i) {
+      const auto stored = run.request.context->Stored(i);
+      if (!stored || metadata.passages.places.empty()) return {};
+      texts.push_back((*stored)->map.bytes());
+    }
+    own.emplace(std::move(texts));
+  }
+  Coverage& coverage = bench ? bench->coverage() : *own;
+  if (result.turns > 0) {
+    for (const Passage& place : metadata.passages.places) {
+      coverage.AddSlice(place.document, place.at, place.length);
+    }
+  }
+  for (const std::string& text : loop.shown_results()) coverage.AddText(text);
+  return coverage.Read();
+}
+
 CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   auto pool = GetPool();
   if (!pool) return {.status = RunStatus::kFailed, .error = pool.error()};
@@ -302,11 +326,11 @@ CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   });
   running = &loop;
   CallResult result = loop.Run();
+  const Coverage::Shares read = ReadInAll(run, bench.get(), loop, result, metadata);
+  outcome->evidence.read_by_models = read.by_models;
+  outcome->evidence.read_by_code = read.by_code;
   if (bench) {
     outcome->sandbox = bench->session().report();
-    const Coverage::Shares read = bench->coverage().Read();
-    outcome->evidence.read_by_models = read.by_models;
-    outcome->evidence.read_by_code = read.by_code;
     bench->session().Close();
   }
   return result;

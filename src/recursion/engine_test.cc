@@ -319,7 +319,7 @@ TEST_F(EngineTest, AnAnswerThatNothingShowsIsSaidToBeDoubtful) {  // REC-40, REC
   request_.mode = Mode::kRecursive;
   request_.votes = 1;
   const Outcome invented = Run(
-      "[\"```python\\nprint(len(context))\\n```\", {times: always, reply: \"FINAL: 4711\"}]");
+      "[\"```python\\nprint(context.count('x'))\\n```\", {times: always, reply: \"FINAL: 4711\"}]");
   EXPECT_EQ(invented.text, "4711");
   EXPECT_THAT(Codes(invented), Contains("answer_not_grounded"));
   const Outcome shown =

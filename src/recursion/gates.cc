@@ -27,12 +27,10 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
     int refusals;
     Check check;
   };
-  static constexpr Row kChecks[] = {{"unexplored", 2, &Gates::Unexplored},
-                                    {"subcalls", 1, &Gates::LostSubcalls},
-                                    {"kind", 1, &Gates::WrongKind},
-                                    {"empty", 1, &Gates::EmptyResult},
-                                    {"grounding", 1, &Gates::Ungrounded},
-                                    {"near", 1, &Gates::NotNear}};
+  static constexpr Row kChecks[] = {
+      {"unexplored", 2, &Gates::Unexplored}, {"subcalls", 1, &Gates::LostSubcalls},
+      {"kind", 1, &Gates::WrongKind},        {"empty", 1, &Gates::EmptyResult},
+      {"grounding", 1, &Gates::Ungrounded},  {"near", 1, &Gates::NotNear}};
   for (const Row& row : kChecks) {
     if (which == Which::kUnused) {
       const auto used = refused_.find(row.gate);
@@ -52,29 +50,32 @@ std::optional<Refusal> Gates::Check(std::string_view answer, const GateSituation
   return refusal;
 }
 
-std::optional<Refusal> Gates::Doubt(std::string_view answer,
-                                    const GateSituation& situation) const {
+std::optional<Refusal> Gates::Doubt(std::string_view answer, const GateSituation& situation) const {
   if (context_.forcing != Forcing::kFull) return std::nullopt;
   return FirstFailed(answer, situation, Which::kAll);
 }
 
-// An answer that stands in the passages of the first prompt was read there.
+// An answer that stands in the passages of the first prompt was read there, and sizes are told by
+// the description.
 std::string Gates::Unexplored(std::string_view answer, const GateSituation& situation) const {
   if (situation.explored == GateSituation::Explored::kYes) return {};
   if (context_.context_chars < kSmallContext) return {};
-  if (!situation.passages.empty()) {
+  const auto grounded = [&](std::string_view text) {
+    return CheckGrounded(answer, context_.question, {}, std::vector{std::string(text)}).grounded;
+  };
+  if (HasNumber(answer) && grounded(situation.sizes)) return {};
+  if (!situation.passages.empty() && grounded(situation.passages) && situation.rarity) {
     const std::vector<std::string> passages{std::string(situation.passages)};
-    const bool there = CheckGrounded(answer, context_.question, {}, passages).grounded &&
-                       (!situation.rarity || MissingWords(answer, context_.question, passages,
-                                                          *situation.rarity).empty());
-    if (there) return {};
+    if (MissingWords(answer, context_.question, passages, *situation.rarity).empty() &&
+        StandsNear(answer, context_.question, passages, *situation.rarity)) {
+      return {};
+    }
   }
   return fmt::format("Nothing of the data has been read yet, so nothing supports it.{}",
                      kComputeIt);
 }
 
-std::string Gates::LostSubcalls(std::string_view /*answer*/,
-                                const GateSituation& situation) const {
+std::string Gates::LostSubcalls(std::string_view /*answer*/, const GateSituation& situation) const {
   if (situation.failed_subcalls.empty()) return {};
   return fmt::format(
       "Of the sub-calls, {}, so the answer may lack what they were asked. Ask those again, or hand "
@@ -82,8 +83,8 @@ std::string Gates::LostSubcalls(std::string_view /*answer*/,
       situation.failed_subcalls);
 }
 
-// A zero may be right. It is in doubt where a condition fits nothing in the data at all, and where a
-// small model wrote the condition.
+// A zero may be right. It is in doubt where a condition fits nothing in the data at all, and where
+// a small model wrote the condition.
 std::string Gates::EmptyResult(std::string_view answer, const GateSituation& situation) const {
   const bool unmatched = situation.unmatched && !situation.unmatched->empty();
   if (!unmatched && context_.profile != Profile::kSmall) return {};
@@ -123,8 +124,7 @@ std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situ
                : fmt::format("No output shows {}.{}", grounding.missing, kComputeIt);
   }
   if (!situation.rarity) return {};
-  const std::string missing =
-      MissingWords(answer, context_.question, evidence, *situation.rarity);
+  const std::string missing = MissingWords(answer, context_.question, evidence, *situation.rarity);
   return missing.empty() ? std::string()
                          : fmt::format("No output shows {}.{}", missing, kComputeIt);
 }

@@ -41,6 +41,8 @@ TEST(GatesTest, WhatStandsInTheShownPassagesWasRead) {  // FLT-14
   GateSituation situation = After(kNothing);
   situation.explored = Explored::kNo;
   situation.passages = "The vault below the mill opens with 7714.";
+  const WordRarity rarity{.passages = 100};
+  situation.rarity = &rarity;
   Gates gates(Context());
   EXPECT_EQ(GateOf(gates.Check("7714", situation)), "passed");
   EXPECT_EQ(GateOf(gates.Check("7715", situation)), "unexplored");

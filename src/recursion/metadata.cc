@@ -175,6 +175,20 @@ std::string AccessText(const RunState& run) {
   return text ? std::string(TrimSpace(*text)) : std::string();
 }
 
+// The sizes of all documents and their sums, which code may hand over without a look at the data.
+std::string SizesOf(const ContextSet& context) {
+  std::string sizes = fmt::format("{} {}", context.documents().size(), context.characters());
+  std::uint64_t records = 0, lines = 0;
+  for (const ContextDocument& document : context.documents()) {
+    const inspect::Description& description = document.description;
+    const std::uint64_t rows = description.records ? description.records->records : 0;
+    sizes += fmt::format(" {} {} {}", description.counts.chars, description.counts.lines, rows);
+    records += rows;
+    lines += description.counts.lines;
+  }
+  return fmt::format("{} {} {} {}", sizes, context.bytes(), lines, records);
+}
+
 }  // namespace
 
 Metadata MakeMetadata(const RunState& run) {
@@ -185,6 +199,7 @@ Metadata MakeMetadata(const RunState& run) {
   metadata.doc_count = GroupDigits(documents.size());
   metadata.documents =
       fmt::format("{} document{}", metadata.doc_count, documents.size() == 1 ? "" : "s");
+  metadata.sizes = SizesOf(context);
   metadata.total_chars = GroupDigits(context.characters());
   std::vector<inspect::Description> descriptions;
   for (std::size_t i = 0; i < documents.size(); ++i) {

@@ -45,7 +45,12 @@ class EvidenceTest(WorkerTest):
     def test_what_code_read_is_told(self) -> None:  # FLT-12
         size = len("one two three\n" * 50)
         self.assertEqual(self.run_block("print(len(context))")["read"], [])
-        self.assertEqual(self.run_block("print(context[:5])")["read"], [])
+        for code, read in (("print(context[:5])", [[0, 0, 5]]), ("x = context[-3:]", [[0, size - 3, 3]]),
+                           ("for i in range(0, 40, 10): context[i:i + 10].count('one')", [[0, 0, 40]]),
+                           ("context[2:4]; context[10:12]", [[0, 2, 2], [0, 10, 2]]),
+                           ("context = 'own'; context[:2]", []), ("context[5:2]", []),
+                           ("FINAL(context[0])", [[0, 0, size]])):
+            self.assertEqual(self.run_block(code)["read"], read, code)
         self.assertEqual(self.run_block("print(context.count('one'))")["read"], [[0, 0, size]])
         self.assertEqual(self.run_block("print(doc[0:5])")["read"], [[0, 0, 5]])
         self.assertEqual(self.run_block("for line in open('a.txt'): pass")["read"], [[0, 0, size]])

@@ -58,6 +58,7 @@ class Parsed:
         self.last: ast.stmt | None = self.tree.body[-1] if self.tree.body else None
         self.comparisons: list[Slot] = []   # parents before what they hold
         self.field_products: list[Slot] = []  # r["a"] * r["b"]
+        self.context_parts: list[Slot] = []   # context[a:b]
         self._kinds: dict[type, list[Any]] = defaultdict(list)
         self._bound: list[tuple[Binding, int]] = []
         self._walk()
@@ -104,6 +105,15 @@ class Parsed:
         elif kind is ast.BinOp and value.op.__class__ is ast.Mult \
                 and _is_field(value.left) and _is_field(value.right):
             self.field_products.append(Slot(parent, field, index))
+        elif kind is ast.Subscript and is_context_part(value) \
+                and value.ctx.__class__ is ast.Load:
+            self.context_parts.append(Slot(parent, field, index))
+
+
+def is_context_part(node: ast.Subscript) -> bool:
+    """True for context[a:b]."""
+    return node.slice.__class__ is ast.Slice and node.value.__class__ is ast.Name \
+        and node.value.id == "context"
 
 
 def _is_field(node: ast.expr) -> bool:

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from dossier_code import Parsed
+from dossier_code import Parsed, is_context_part
 
 # What hands data to code; a name that was computed from one of these holds data, too.
 _DATA = {"records", "context", "contexts", "doc", "contextMeta", "history", "open", "Path",
@@ -151,8 +151,7 @@ def reads_whole_context(parsed: Parsed, documents: int) -> bool:
     used = sum(node.id == "context" for node in parsed.of(ast.Name))
     if not used:
         return False
-    parts = sum(_is_context(node.value) and (isinstance(node.slice, ast.Slice) and documents == 1)
-                for node in parsed.of(ast.Subscript))
+    parts = sum(map(is_context_part, parsed.of(ast.Subscript))) if documents == 1 else 0
     sizes = sum(getattr(node.func, "id", "") == "len" and any(map(_is_context, node.args))
                 for node in parsed.of(ast.Call))
     return used > parts + sizes

@@ -26,6 +26,7 @@ _BATCH_BYTES = 1 << 20
 _BATCH_ROWS = 1 << 16
 _SHOWN_ROWS = 20         # a slice that is printed shows its rows up to here
 _NEAR_ROWS = 64          # fetched around a row that is asked for by index
+_NAMED_ROWS = 50         # rows whose fields are known from the start
 _CACHE_BYTES = 32 << 20
 _PARSED_FACTOR = 6       # Python objects for one byte of JSON, measured over logs and CSV
 
@@ -271,6 +272,18 @@ class RowStore:
             start += count
         return spans
 
+    def names(self) -> Iterator[str]:
+        """The fields of the first rows. Only their names are taken, so this is no look at the data."""
+        left = _NAMED_ROWS
+        for source, count in self.sources:
+            if left > 0 and count > 0:
+                value, raw = ask("records", {"ctx": source.index, "from": 0, "max_records": left,
+                                             "max_bytes": _BATCH_BYTES, "names_only": True})
+                offset, length = value["rows"]["blob"]
+                rows = _parse(raw[offset:offset + length], Row)
+                left -= len(rows)
+                yield from (name for row in rows for name in row)
+
     def _batch(self, index: int, near: bool) -> tuple[int, list[Row]]:
         with self._cache.lock:
             place = bisect_right(self._starts, index) - 1
@@ -485,11 +498,11 @@ class Tables:
         several = len(self._sources) > 1
         if infos and (not several or any(info["count"] for _, info in infos)):
             Row._fields = self._fields_of(infos)
-            records = Records(RowStore(infos, Row, self._cache, named=several))
-            Row._fields.learn(name for row in records[:50] for name in row)
+            store = RowStore(infos, Row, self._cache, named=several)
+            Row._fields.learn(store.names())
             if several:
                 Row._fields.learn([_FILE])
-            return records
+            return Records(store)
         if several:
             Row._fields = Fields(["name", "text", "chars", "lines"])
             return Records(DocumentRows(self._sources))
@@ -500,9 +513,9 @@ class Tables:
         info = self._info(source)
         if info is not None and source.index not in self._own:
             own = type("Row", (Row,), {"_fields": self._fields_of([(source, info)])})
-            records = Records(RowStore([(source, info)], own, self._cache, named=False))
-            own._fields.learn(name for row in records[:50] for name in row)
-            self._own[source.index] = records
+            store = RowStore([(source, info)], own, self._cache, named=False)
+            own._fields.learn(store.names())
+            self._own[source.index] = Records(store)
         return self._own.get(source.index)
 
     def take_unknown(self) -> dict[str, str]:

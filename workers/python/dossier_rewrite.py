@@ -5,6 +5,9 @@ a model that did not think of it. So `<`, `<=`, `>`, `>=` and `in` in blocks bec
 answer False where one side is None, and max, min, sum and sorted leave such values out. All that
 was left out is counted and told. `r["x"] is not None` works as ever: a missing value is plain None.
 
+`context[a:b]` of one text goes through a function that notes which part was read: `context` is a
+plain string, which cannot tell.
+
 One thing is made stricter: `r["product"] * r["quantity"]` of a text and a number. Python repeats the
 text, nobody asks that of two fields, and the wrong name in a product would pass unseen.
 """
@@ -49,6 +52,11 @@ class Skipped:
 
 def tolerant(parsed: Parsed) -> ast.Module:
     """The tree with its comparisons rewritten in place, the inner ones first."""
+    for slot in reversed(parsed.context_parts):
+        part = slot.node
+        bounds = [bound or ast.Constant(None)
+                  for bound in (part.slice.lower, part.slice.upper, part.slice.step)]
+        slot.put(_placed("_dossier_part", [part.value, *bounds], part))
     for slot in parsed.field_products:   # first: a comparison takes its operands with it
         product = slot.node
         slot.put(_placed("_dossier_product", [product.left, product.right], product))

@@ -241,7 +241,8 @@ class Session:
     def _finish(self, parsed: Parsed, error: BaseException | None, block: int,
                 result: dict[str, Any]) -> dict[str, Any]:
         self._put_things_back()
-        whole = error is None and reads_whole_context(parsed, len(self._world.sources))
+        ended = error is None or isinstance(error, Stop)
+        whole = ended and reads_whole_context(parsed, len(self._world.sources))
         result["read"] = [list(span) for source in self._world.sources
                           for span in source.take_read(whole)]
         result["answer"], result["draft"] = self._take()

@@ -17,6 +17,14 @@ _LOCAL_BYTES = 256 * 1024  # below this counting here is as quick as asking
 _MOST_READ = 1_000         # parts of a text that are told apart in one block
 
 
+def _add_part(parts: list[list[int]], begin: int, end: int) -> None:
+    last = parts[-1] if parts else None
+    if last is not None and last[0] <= begin <= last[1]:
+        last[1] = max(last[1], end)
+    elif begin < end and len(parts) < _MOST_READ:
+        parts.append([begin, end])
+
+
 class Source:
     """One context: its name, sizes and mapped text."""
 
@@ -29,20 +37,26 @@ class Source:
         self.meta: dict[str, Any] | None = info.get("meta")
         self.ascii = self.bytes == self.characters
         self._line_count: int | None = None
-        self._read: list[list[int]] = []  # begin and end, in bytes, of what code has looked at
+        # Begin and end of what code has looked at: in bytes, and of slices in characters.
+        self._read: list[list[int]] = []
+        self._slices: list[list[int]] = []
 
     def note_read(self, at: int, length: int) -> None:
         """Code gets to see this part of the text."""
-        last = self._read[-1] if self._read else None
-        if last is not None and last[0] <= at <= last[1]:
-            last[1] = max(last[1], at + length)
-        elif length > 0 and len(self._read) < _MOST_READ:
-            self._read.append([at, at + length])
+        _add_part(self._read, at, at + length)
+
+    def note_slice(self, first: int, end: int) -> None:
+        """As `note_read`, in characters."""
+        _add_part(self._slices, first, end)
 
     def take_read(self, whole: bool) -> list[tuple[int, int, int]]:
         """Index, first byte and length of each part that was looked at since the last call; all of
         the text if the block went through `context` as a whole."""
         parts, self._read = self._read, []
+        slices, self._slices = self._slices, []
+        if slices and not whole:
+            offsets = self.to_bytes([offset for part in slices for offset in part])
+            parts += [offsets[at:at + 2] for at in range(0, len(offsets), 2)]
         if whole:
             return [(self.index, 0, self.bytes)]
         return [(self.index, begin, end - begin) for begin, end in parts]

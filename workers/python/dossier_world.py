@@ -175,6 +175,7 @@ class World:
         if meta is not None:
             self.data["contextMeta"] = meta
         self.data["history"] = History()
+        self.namespace["__builtins__"]["_dossier_part"] = self._part
         self.namespace.update(self.functions)
         self.namespace.update(self.data)
         self.namespace["LLMError"] = self.data["LLMError"] = LLMError
@@ -213,6 +214,14 @@ class World:
         except MemoryError:
             return self._views("does not fit into memory")
         return texts[0] if len(texts) == 1 else texts
+
+    def _part(self, value: Any, lower: Any, upper: Any, step: Any) -> Any:
+        """What `context[lower:upper:step]` in a block calls."""
+        part = value[lower:upper:step]
+        if len(self.sources) == 1 and isinstance(value, str) and value is self.data.get("context"):
+            first, end, _ = slice(lower, upper, 1).indices(len(value))
+            self.sources[0].note_slice(first, end)
+        return part
 
     def _views(self, reason: str) -> Any:
         self._note(f"`context` {reason}: it is the view `doc` (len, slices, find, grep, chunks).")
