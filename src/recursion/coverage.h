@@ -2,8 +2,8 @@
 //
 //   Coverage coverage(views);
 //   coverage.AddSlice(0, 1000, 500);            // bytes of document 0 in an answered request
-//   coverage.AddText(prompt);                   // any text: what of it comes from the context counts
-//   coverage.AddReadByCode(0, 0, 4096);         // bytes that a program looked at
+//   coverage.AddText(prompt);                   // any text: what of it comes from the context
+//   counts coverage.AddReadByCode(0, 0, 4096);         // bytes that a program looked at
 //   Coverage::Shares shares = coverage.Read();  // 0 to 1 each
 //
 // Text is traced back by fingerprints: hashes of three and more words in a row, looked up in an
@@ -67,7 +67,8 @@ class Coverage {
   void BuildIndex();
   void TraceWaiting();
   void Trace(std::string_view text);
-  std::vector<Match> LongestMatches(std::string_view text, std::uint64_t hash, std::size_t at) const;
+  std::vector<Match> LongestMatches(std::string_view text, std::uint64_t hash,
+                                    std::size_t at) const;
 
   const std::vector<std::string_view> documents_;
   mutable std::mutex mutex_;

@@ -27,10 +27,10 @@ TEST(CoverageTest, ATextInsideAPromptIsFoundWhereItStands) {  // FLT-12
   };
   const Row kRows[] = {
       {"classify: the second line says more", "the second line says more"},
-      {"Judge:\nthe second line says", "the second line says"},          // a line that was cut
-      {"say more: second line says more!", "second line says more"},     // in a sentence
-      {"FIRST LINE OF THE LETTER", ""},                                  // not the same bytes
-      {"third and", ""},                                                 // may stand anywhere
+      {"Judge:\nthe second line says", "the second line says"},       // a line that was cut
+      {"say more: second line says more!", "second line says more"},  // in a sentence
+      {"FIRST LINE OF THE LETTER", ""},                               // not the same bytes
+      {"third and", ""},                                              // may stand anywhere
   };
   for (const Row& row : kRows) {
     Coverage coverage({text});

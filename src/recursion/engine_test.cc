@@ -322,8 +322,7 @@ TEST_F(EngineTest, AnAnswerThatNothingShowsIsSaidToBeDoubtful) {  // REC-40, REC
       "[\"```python\\nprint(context.count('x'))\\n```\", {times: always, reply: \"FINAL: 4711\"}]");
   EXPECT_EQ(invented.text, "4711");
   EXPECT_THAT(Codes(invented), Contains("answer_not_grounded"));
-  const Outcome shown =
-      Run("[\"```python\\nprint(len(context))\\n```\", \"FINAL: 302\"]");
+  const Outcome shown = Run("[\"```python\\nprint(len(context))\\n```\", \"FINAL: 302\"]");
   EXPECT_EQ(shown.text, "302");
   EXPECT_THAT(Codes(shown), Not(Contains("answer_not_grounded")));
 }

@@ -1,8 +1,9 @@
 #include "recursion/gates.h"
 
 #include <gmock/gmock.h>
-#include "recursion/document_words.h"
 #include <gtest/gtest.h>
+
+#include "recursion/document_words.h"
 
 namespace dossier::recursion {
 namespace {
