@@ -67,7 +67,7 @@ std::string Gates::Unexplored(std::string_view answer, const GateSituation& situ
   if (!situation.passages.empty() && grounded(situation.passages) && situation.rarity) {
     const std::vector<std::string> passages{std::string(situation.passages)};
     if (MissingWords(answer, context_.question, passages, *situation.rarity).empty() &&
-        StandsNear(answer, context_.question, passages, *situation.rarity)) {
+        StandsNear(answer, context_.question, passages, *situation.rarity, Unnamed::kApart)) {
       return {};
     }
   }

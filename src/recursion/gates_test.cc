@@ -42,11 +42,16 @@ TEST(GatesTest, WhatStandsInTheShownPassagesWasRead) {  // FLT-14
   GateSituation situation = After(kNothing);
   situation.explored = Explored::kNo;
   situation.passages = "The vault below the mill opens with 7714.";
-  const WordRarity rarity{.passages = 100};
+  WordRarity rarity{.passages = 100};
+  rarity.with[WordHash("vault")] = 1;
   situation.rarity = &rarity;
-  Gates gates(Context());
+  GateContext context = Context();
+  context.question = "What opens the vault?";
+  Gates gates(context);
   EXPECT_EQ(GateOf(gates.Check("7714", situation)), "passed");
   EXPECT_EQ(GateOf(gates.Check("7715", situation)), "unexplored");
+  Gates nothing_named(Context());
+  EXPECT_EQ(GateOf(nothing_named.Check("7714", situation)), "unexplored");
 }
 
 TEST(GatesTest, TheUnexploredGateBeginsAt200Characters) {  // REC-36

@@ -11,9 +11,9 @@ namespace dossier::recursion {
 namespace {
 
 // Both found by trying on the questions of tests/suite/untuned.py that are there to tune on.
-constexpr double kShownShare = 0.25;  // of the weight of an answer's words
-constexpr double kNearShare = 0.35;   // of the weight of a question's words
-constexpr std::size_t kAround = 400;  // bytes on either side of a value: about a paragraph
+constexpr double kShownShare = 0.25;     // of the weight of an answer's words
+constexpr double kNearShare = 0.35;      // of the weight of a question's words
+constexpr std::size_t kAround = 400;     // bytes on either side of a value: about a paragraph
 constexpr std::size_t kRunningText = 6;  // words around a value that is no lone result
 
 struct TextWord {
@@ -48,7 +48,7 @@ std::vector<TextWord> OwnWords(std::string_view answer, std::string_view questio
 
 // What of the question's weight stands around byte `at` of `text`.
 double ShareAround(std::string_view text, std::size_t at, std::string_view question,
-                   const WordRarity& rarity) {
+                   const WordRarity& rarity, Unnamed unnamed) {
   const std::size_t begin = at - std::min(at, kAround);
   const auto near = HashesOf(text.substr(begin, at - begin + kAround));
   double all = 0, there = 0;
@@ -57,7 +57,8 @@ double ShareAround(std::string_view text, std::size_t at, std::string_view quest
     all += rarity.Weight(word);
     if (near.contains(word)) there += rarity.Weight(word);
   }
-  return all == 0 ? 1.0 : there / all;
+  if (all == 0) return unnamed == Unnamed::kNear ? 1.0 : 0.0;
+  return there / all;
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ std::string MissingWords(std::string_view answer, std::string_view question,
 }
 
 bool StandsNear(std::string_view answer, std::string_view question,
-                std::span<const std::string> shown, const WordRarity& rarity) {
+                std::span<const std::string> shown, const WordRarity& rarity, Unnamed unnamed) {
   std::unordered_set<std::uint64_t> there;
   for (const std::string& text : shown) there.merge(HashesOf(text));
   const TextWord* key = nullptr;
@@ -128,7 +129,7 @@ bool StandsNear(std::string_view answer, std::string_view question,
       if (word.hash != key->hash) continue;
       judged = true;
       const auto at = static_cast<std::size_t>(word.text.data() - text.data());
-      if (ShareAround(text, at, question, rarity) >= kNearShare) return true;
+      if (ShareAround(text, at, question, rarity, unnamed) >= kNearShare) return true;
     }
   }
   return !judged;

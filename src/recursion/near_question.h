@@ -2,8 +2,9 @@
 // question names.
 //
 //   WordRarity rarity = MeasureWords(documents, question + "\n" + answer, cancel);
-//   if (!MissingWords(answer, question, shown, rarity).empty()) …     // said by nothing that was shown
-//   if (!StandsNear(answer, question, shown, rarity)) …               // said, but of something else
+//   if (!MissingWords(answer, question, shown, rarity).empty()) …     // said by nothing that was
+//   shown if (!StandsNear(answer, question, shown, rarity)) …               // said, but of
+//   something else
 //
 // Words weigh by how few passages of the context hold them, so none has to be known beforehand, in
 // no language. Thread-safety: pure functions.
@@ -44,9 +45,11 @@ std::string MissingWords(std::string_view answer, std::string_view question,
 
 // False if every place of `shown` that holds the answer's rarest word is running text which says
 // next to nothing of what the question names. Values that stand alone, as computed ones do, are
-// not judged.
+// not judged. Where the context holds no word of the question at all, `unnamed` is the verdict.
+enum class Unnamed { kNear, kApart };
 bool StandsNear(std::string_view answer, std::string_view question,
-                std::span<const std::string> shown, const WordRarity& rarity);
+                std::span<const std::string> shown, const WordRarity& rarity,
+                Unnamed unnamed = Unnamed::kNear);
 
 }  // namespace dossier::recursion
 
