@@ -20,6 +20,8 @@ std::string_view PurposeName(Purpose purpose) {
       return "compact";
     case Purpose::kClassify:
       return "classify";
+    case Purpose::kRead:
+      return "read";
     case Purpose::kTest:
       return "test";
   }

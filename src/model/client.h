@@ -33,6 +33,7 @@ enum class Purpose {
   kRepair,
   kCompact,
   kClassify,  // what kind of answer a question asks for
+  kRead,      // what one passage says
   kTest
 };
 std::string_view PurposeName(Purpose purpose);  // "root"

@@ -1,6 +1,9 @@
 #include "recursion/call_loop.h"
 
+#include <algorithm>
+
 #include "base/text.h"
+#include "inspect/description.h"
 #include "recursion/root_request.h"
 
 namespace dossier::recursion {
@@ -46,10 +49,12 @@ CallLoop::CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, O
       ballot_(run.votes(), run.request.question),
       evidence_(run.request.question, metadata.hint_values),
       transcript_(MakeTranscriptStyle(run), moved),
-      room_(run, transcript_) {}
+      room_(run, transcript_),
+      reader_(run, metadata.passages) {}
 
 CallResult CallLoop::Run() {
   KeepClosing();
+  if (auto result = ReadFirst()) return std::move(*result);
   for (turn_ = 1; turn_ <= run_.iterations(); ++turn_) {
     if (auto reason = Exhausted()) return ballot_.empty() ? Close(*reason) : FinishVotes(*reason);
     if (run_.cancel.cancelled()) {
@@ -64,6 +69,35 @@ CallResult CallLoop::Run() {
   turn_ = run_.iterations();
   limits_hit_.push_back({"iterations", Json(run_.iterations()), Json(turn_)});
   return Close("all turns are used");
+}
+
+// Over text alone, where code finds nothing that a reader would not: a passage that states the
+// answer ends the call before any code is written. It has to pass every check on that passage
+// alone.
+std::optional<CallResult> CallLoop::ReadFirst() {
+  const bool rows = std::ranges::any_of(
+      run_.request.context->documents(),
+      [](const ContextDocument& d) { return inspect::HasRecords(d.description.format); });
+  if (rows || !reader_.possible()) return std::nullopt;
+  auto reading = reader_.Read();
+  if (!reading) return std::nullopt;
+  Offer offer{.text = std::move(reading->answer), .source = Source::kPassage};
+  run_.log.Add(0, "answer.offered",
+               {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
+  GateSituation situation = Situation(offer.text);
+  situation.passages = reading->passage;
+  // The model read it and judged what the passage speaks of, in whatever words it says so.
+  situation.explored = GateSituation::Explored::kYes;
+  situation.rarity = nullptr;
+  if (const auto doubt = gates_.Doubt(offer.text, situation)) {
+    run_.log.Add(0, "answer.refused", {{"gate", doubt->gate}, {"reason", doubt->reason}});
+    return std::nullopt;
+  }
+  return Finish(std::move(offer), RunStatus::kFinal);
+}
+
+std::size_t CallLoop::passages_shown() const {
+  return turns_replied_ > 0 ? metadata_.passages.places.size() : reader_.passages_read();
 }
 
 // The result that `end` means, or none if another turn follows.

@@ -17,12 +17,12 @@
 
 #include "recursion/ballot.h"
 #include "recursion/bare_answer.h"
-#include "recursion/document_search.h"
 #include "recursion/evidence.h"
 #include "recursion/extraction.h"
 #include "recursion/feedback.h"
 #include "recursion/gates.h"
 #include "recursion/prompt_room.h"
+#include "recursion/reading.h"
 #include "recursion/run_state.h"
 #include "recursion/stall.h"
 #include "recursion/transcript.h"
@@ -31,12 +31,6 @@
 namespace dossier::recursion {
 
 // What the prompts say about the context; made once a run.
-// Paragraphs of the context that the first prompt shows.
-struct ShownPassages {
-  std::string text;             // as shown, each below its place
-  std::vector<Passage> places;  // `document` counts all documents of the context
-};
-
 struct Metadata {
   std::string documents, doc_count;  // "1 document", "1"
   std::string total_chars, doc_sizes, hint;
@@ -77,8 +71,10 @@ class CallLoop {
   Result<assembly::Assembled> FirstPrompt();
   // The turn that is running, for budget().
   int turn() const { return turn_; }
-  // The results that the model was shown in requests that it answered.
+  // The results that the model was shown in requests that it answered, and how many of the
+  // passages.
   const std::vector<std::string>& shown_results() const { return shown_results_; }
+  std::size_t passages_shown() const;
 
  private:
   // How a turn ended: an answer, the end of the call, or the feedback for the next one.
@@ -98,6 +94,7 @@ class CallLoop {
   static BlockEnd::Kind KindOf(const sandbox::BlockResult& result);
 
   // call_loop.cc: the turns and their prompts.
+  std::optional<CallResult> ReadFirst();
   TurnEnd Turn();
   std::optional<CallResult> EndOfTurn(TurnEnd end);
   std::optional<CallResult> TakeVote(Offer offer);
@@ -165,6 +162,7 @@ class CallLoop {
   int failed_turns_ = 0;   // in a row, without an output or an accepted answer
   Transcript transcript_;  // what was sent and received
   PromptRoom room_;
+  PassageReader reader_;
   std::string results_;                           // the newest feedback: the request zone
   std::string short_results_;                     // what will stand for it once it is old
   std::string request_note_;                      // instead of the reminder, once

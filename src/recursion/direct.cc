@@ -106,7 +106,8 @@ ShownPassages FindPassagesFor(const RunState& run) {
        FindPassages(documents, run.request.question, kPassageChars, run.cancel)) {
     const TextDocument& document = documents[passage.document];
     const auto line = std::ranges::count(document.text.substr(0, passage.at), '\n') + 1;
-    shown.text += fmt::format("[{}, line {}]\n{}\n\n", document.name, line,
+    shown.titles.push_back(fmt::format("{}, line {}", document.name, line));
+    shown.text += fmt::format("[{}]\n{}\n\n", shown.titles.back(),
                               TrimSpace(document.text.substr(passage.at, passage.length)));
     passage.document = places[passage.document];
     shown.places.push_back(passage);

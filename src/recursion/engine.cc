@@ -288,7 +288,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
 // What of the context was read in the end: beside what sub-calls were shown and code looked at, the
 // passages of the first prompt and the results, as far as the model answered.
 Coverage::Shares ReadInAll(const RunState& run, Workbench* bench, const CallLoop& loop,
-                           const CallResult& result, const Metadata& metadata) {
+                           const Metadata& metadata) {
   std::optional<Coverage> own;  // where no code ran
   if (!bench) {
     std::vector<std::string_view> texts;
@@ -300,10 +300,9 @@ Coverage::Shares ReadInAll(const RunState& run, Workbench* bench, const CallLoop
     own.emplace(std::move(texts));
   }
   Coverage& coverage = bench ? bench->coverage() : *own;
-  if (result.turns > 0) {
-    for (const Passage& place : metadata.passages.places) {
-      coverage.AddSlice(place.document, place.at, place.length);
-    }
+  for (std::size_t i = 0; i < loop.passages_shown(); ++i) {
+    const Passage& place = metadata.passages.places[i];
+    coverage.AddSlice(place.document, place.at, place.length);
   }
   for (const std::string& text : loop.shown_results()) coverage.AddText(text);
   return coverage.Read();
@@ -326,7 +325,7 @@ CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   });
   running = &loop;
   CallResult result = loop.Run();
-  const Coverage::Shares read = ReadInAll(run, bench.get(), loop, result, metadata);
+  const Coverage::Shares read = ReadInAll(run, bench.get(), loop, metadata);
   outcome->evidence.read_by_models = read.by_models;
   outcome->evidence.read_by_code = read.by_code;
   if (bench) {

@@ -62,7 +62,8 @@ enum class Source {
   kBareText,
   kDirect,
   kExtract,
-  kDraft
+  kDraft,
+  kPassage  // read off a passage, without code
 };
 
 std::string_view ModeName(Mode mode);
@@ -105,8 +106,8 @@ struct Request {
   std::uint64_t context_string_max = 2ull << 30;  // bytes
   std::optional<double> temperature;              // unset: 0.2 small, the provider's own otherwise
   model::Sampling sampling;                       // what else the caller sets
-  std::optional<std::int64_t> sub_max_output;     // tokens of a sub-call's reply; unset: the model's
-  Millis deadline{300'000}, idle_limit{60'000};   // of one model request
+  std::optional<std::int64_t> sub_max_output;    // tokens of a sub-call's reply; unset: the model's
+  Millis deadline{300'000}, idle_limit{60'000};  // of one model request
   std::uint64_t seed = 0;
   enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
   JsonArray argv;                                               // for the journal
@@ -128,7 +129,7 @@ struct EvidenceSummary {
   // Shares of the context's bytes, 0 to 1: what models were shown in requests that were answered,
   // and what code looked at.
   double read_by_models = 0, read_by_code = 0;
-  int attempts = 0, agreeing = 0;  // independent ones; 1 and 1 where the first answer counts
+  int attempts = 0, agreeing = 0;   // independent ones; 1 and 1 where the first answer counts
   std::vector<std::string> doubts;  // what speaks against the answer, a sentence each
 
   JsonObject ToJson() const;  // as in the event run.finished

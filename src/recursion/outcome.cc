@@ -65,8 +65,9 @@ std::string_view RunStatusName(RunStatus status) {
 }
 
 std::string_view SourceName(Source source) {
-  constexpr std::string_view kNames[] = {"none",    "answer_dict", "submit", "final",   "final_var",
-                                         "partial", "bare_text",   "direct", "extract", "draft"};
+  constexpr std::string_view kNames[] = {"none",      "answer_dict", "submit",    "final",
+                                         "final_var", "partial",     "bare_text", "direct",
+                                         "extract",   "draft",       "passage"};
   return kNames[static_cast<int>(source)];
 }
 

@@ -22,6 +22,11 @@ constexpr Names kLayouts[] = {
     {"map_batch", "recursion.map_batch", "recursion.map_batch", "recursion.map_batch"},
     {"map_one", "recursion.map_one", "recursion.map_one", "recursion.map_one"},
     {"answer_kind", "recursion.answer_kind", "recursion.answer_kind", "recursion.answer_kind"},
+    {"passage_answer", "recursion.passage_answer", "recursion.passage_answer",
+     "recursion.passage_answer"},
+    {"passage_says", "recursion.passage_says", "recursion.passage_says", "recursion.passage_says"},
+    {"passage_states", "recursion.passage_states", "recursion.passage_states",
+     "recursion.passage_states"},
 };
 
 constexpr Names kTemplates[] = {

@@ -44,6 +44,8 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
       request.sampling.stop.emplace_back(kBehindCode);
     }
   }
+  if (about.temperature) request.sampling.temperature = about.temperature;
+  request.sampling.first_tokens = about.first_tokens;
   if (!request.sampling.seed) {
     request.sampling.seed = run.request.seed + static_cast<std::uint64_t>(about.turn);
   }

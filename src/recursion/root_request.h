@@ -21,6 +21,8 @@ struct RootRequest {
   int attempt = 0;  // fresh starts so far; raises a small model's temperature
   std::optional<std::int64_t> max_output;  // tokens of the reply; unset: those of the run
   std::string grammar;                     // that the reply is held to, where the server can; GBNF
+  std::optional<double> temperature;       // unset: that of the run and the attempt
+  int first_tokens = 0;                    // candidates wanted (model::Sampling)
 };
 
 // Errors: those of model::Gate::Complete. The request and what came of it are in the journal.
