@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/compaction_line.h"
 #include "cli/counted.h"
+#include "cli/event_lines.h"
 
 namespace dossier::cli {
 namespace {
@@ -67,6 +67,8 @@ class PlainView final : public recursion::EventSink {
       Line(fmt::format(
           "turn {}/{}: {}", tally_.turn, tally_.turns,
           error ? "error: " + FirstLine(*error, 100) : "output: " + FirstLine(output, 100)));
+    } else if (event.type == "passage.read") {
+      Line(PassageLine(data));
     } else if (event.type == "answer.refused") {
       Line(fmt::format("turn {}/{}: answer refused ({})", tally_.turn, tally_.turns,
                        FindString(data, "gate").value_or("")));
@@ -127,6 +129,8 @@ class LiveView final : public recursion::EventSink {
       } else {
         Above("output", FirstLine(TextOf(Find(event.data, "output")), 200), kGreen);
       }
+    } else if (event.type == "passage.read") {
+      Above("read", PassageLine(data), kDim);
     } else if (event.type == "answer.refused") {
       Above("refused", FindString(data, "gate").value_or(""), kRed);
     } else if (event.type == "compaction.done") {

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/closing_line.h"
-#include "cli/compaction_line.h"
 #include "cli/counted.h"
+#include "cli/event_lines.h"
 
 namespace dossier::cli {
 namespace {
@@ -118,6 +118,8 @@ void RunStory::Tell(const store::Event& event) {
   } else if (event.type == "block.done") {
     Show("output", Find(data, "output"));
     ShowText("error", FindString(data, "error").value_or(""));
+  } else if (event.type == "passage.read") {
+    ShowText("passage", PassageLine(data));
   } else if (event.type == "answer.refused") {
     ShowText(fmt::format("refused ({})", TextIn(data, "gate")),
              FindString(data, "reason").value_or(""));

@@ -1,4 +1,4 @@
-#include "cli/compaction_line.h"
+#include "cli/event_lines.h"
 
 #include "base/text.h"
 
@@ -22,6 +22,13 @@ std::string CompactionLine(const Json& data) {
       "{}: {} -> {} tokens; the journal keeps them",
       WhatWasDone(FindString(data, "kind").value_or(""), FindString(data, "turns").value_or("")),
       Tokens(data, "before"), Tokens(data, "after"));
+}
+
+std::string PassageLine(const Json& data) {
+  const Json* score = Find(data, "score");
+  return fmt::format("{}: {} ({:.1f})", FindString(data, "passage").value_or(""),
+                     FindString(data, "answer").value_or(""),
+                     score && score->is_number() ? score->to_number<double>() : 0.0);
 }
 
 }  // namespace dossier::cli
