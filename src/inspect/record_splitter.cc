@@ -94,7 +94,8 @@ class SequenceSplitter final : public RecordSplitter {
 class TableSplitter final : public RecordSplitter {
  public:
   TableSplitter(std::string_view text, const TableShape& shape)
-      : rows_(text, shape.delimiter, shape.comment), start_(TableStart(text, shape)) {
+      : rows_(text, shape.delimiter, shape.comment, shape.marked_row_cells),
+        start_(TableStart(text, shape)) {
     TakeHeader(text, shape, &start_);
   }
   std::size_t start() const override { return start_; }
