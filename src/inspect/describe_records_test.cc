@@ -190,5 +190,43 @@ TEST(DescribeRecordsTest, NumeralsThatWouldLoseSomethingAreTexts) {
   EXPECT_EQ(*RecordReader::Open(late, d)->ReadJson(0, 1, 9999, &next), R"([{"c":"1.9"}])");
 }
 
+TEST(DescribeRecordsTest, TheOneListOfAnObjectIsItsRecords) {
+  struct Case {
+    std::string_view text, in, rows;
+  };
+  constexpr Case kCases[] = {
+      {R"({"meta":{"n":2,"tags":["a","b"]},"rows":[{"i":1,"of":[{"x":1},{"x":2}]},{"i":2}]})",
+       ".rows", R"([{"i":1,"of":[{"x":1},{"x":2}]},{"i":2}])"},
+      {R"({"a b":{"list":[]},"d":{"list":[{"i":1},{"i":2}],"z":[1,2]},"one":[{"i":3}]})", ".d.list",
+       R"([{"i":1},{"i":2}])"},
+      {R"({"d":{"e":1},"d":{"rows":[{"i":1},{"i":2}]},"rows":{}})", ".d.rows",
+       R"([{"i":1},{"i":2}])"},
+      // Several, mixed, of one, of scalars, of lists, deeper, in a list, broken.
+      {R"({"a":[{"i":1},{"i":2}],"b":[{"i":1},{"i":2}]})", "", ""},
+      {R"({"a":[{"i":1},{"i":2},3]})", "", ""},
+      {R"({"a":[{"i":1}]})", "", ""},
+      {R"({"a":[1,2,3]})", "", ""},
+      {R"({"a":[[{"i":1},{"i":2}],[{"i":1},{"i":2}]]})", "", ""},
+      {R"({"a":{"b":{"c":[{"i":1},{"i":2}]}}})", "", ""},
+      {R"({"a":[{"i":1},{"i":2}],"b":[}})", "", ""},
+  };
+  for (const Case& c : kCases) {
+    for (const std::size_t block : {1, 262144}) {
+      const Description d = DescribeBytes(std::string(c.text), "a.json", {.block_bytes = block});
+      EXPECT_EQ(d.format, Format::kJson) << c.text;
+      std::string in;
+      for (const std::string& name : d.records_in) in += "." + name;
+      EXPECT_EQ(in, c.in) << c.text;
+      EXPECT_EQ(d.records.has_value(), !c.in.empty()) << c.text;
+      if (c.in.empty()) continue;
+      EXPECT_EQ(d.records->records, 2u);
+      EXPECT_EQ(d.fields.at(0).shown, "i");
+      EXPECT_EQ(RecordsText(d), "2 (in " + in + ")");
+      std::uint64_t next = 0;
+      EXPECT_EQ(*RecordReader::Open(c.text, d)->ReadJson(0, 9, 9999, &next), c.rows) << c.text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dossier::inspect

@@ -211,8 +211,10 @@ struct Description {
   Counts counts;
   LineEnds line_ends;
   std::optional<RecordSummary> records;
-  std::string element_type;   // of an array of scalars: "number", "mixed"
-  std::vector<Field> fields;  // at most Options::fields
+  std::vector<std::string> records_in;  // of a JSON object: names, as in the text, that lead to the
+                                        // array whose elements are its records
+  std::string element_type;             // of an array of scalars: "number", "mixed"
+  std::vector<Field> fields;            // at most Options::fields
   std::uint64_t fields_total = 0;
   std::string sample;                   // ready to show, without the "… (of N chars)" tail
   std::uint64_t sample_full_chars = 0;  // of the sample before it was cut

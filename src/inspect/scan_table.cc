@@ -123,11 +123,11 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
   if (rows.first_comment && !scan.options.comment) {
     const Place place = place_of(*rows.first_comment);
     AddNote(scan.out, "comments",
-            fmt::format("{} below the header {} with {} and lack the cells of a row, the first in "
+            fmt::format("{} below the header {} with {} and {} the cells of a row, the first in "
                         "line {}: taken for comments",
                         rows.comments == 1 ? "1 line" : GroupDigits(rows.comments) + " lines",
                         rows.comments == 1 ? "begins" : "begin", guess.shape.comment,
-                        GroupDigits(place.line)),
+                        rows.comments == 1 ? "lacks" : "lack", GroupDigits(place.line)),
             place);
   }
   if (guess.duplicate_names) {
