@@ -1,10 +1,12 @@
 #include "inspect/csv_scanner.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "base/utf8_kernels.h"
 #include "inspect/csv_kernels.h"
+#include "inspect/record_lines.h"
 
 namespace dossier::inspect {
 namespace {
@@ -25,6 +27,7 @@ CsvScanner::CsvScanner(const CsvScanOptions& options) : options_(options) {
 
 void CsvScanner::Feed(std::string_view text) {
   const auto find = utf8::internal::HasAvx2() ? internal::FindCsvAvx2 : internal::FindCsvScalar;
+  block_ = text;
   if (matching_) MatchComment(text);
   for (std::size_t at = 0; at < text.size(); at += 64) {
     char padded[64];
@@ -43,6 +46,7 @@ void CsvScanner::Feed(std::string_view text) {
       if (matching_) MatchComment(text.substr(at + static_cast<std::size_t>(i) + 1));
     }
   }
+  if (in_comment_) KeepComment(fed_ + text.size());
   fed_ += text.size();
 }
 
@@ -58,6 +62,27 @@ void CsvScanner::MatchComment(std::string_view text) {
   }
   in_comment_ = matched_ == options_.comment.size();
   matching_ = !in_comment_;
+  if (!in_comment_) return;
+  comment_ = options_.comment;
+  comment_kept_ = row_start_ + comment_.size();
+}
+
+// Adds the bytes of the comment that lie in front of offset `to`, all of them in this block.
+void CsvScanner::KeepComment(std::uint64_t to) {
+  if (to > comment_kept_ && comment_.size() <= kMaxJudgedLine) {
+    comment_ += block_.substr(comment_kept_ - fed_, to - comment_kept_);
+  }
+  comment_kept_ = std::max(comment_kept_, to);
+}
+
+void CsvScanner::EndComment() {
+  in_comment_ = false;
+  if (IsMarkedRow(comment_, options_.delimiter, options_.marked_row_cells)) {
+    ++summary_.rows;
+    return;
+  }
+  ++summary_.comments;
+  if (!summary_.first_comment) summary_.first_comment = CsvFault{row_start_};
 }
 
 void CsvScanner::Special(char c, std::uint64_t at) {
@@ -111,8 +136,8 @@ void CsvScanner::Quote(std::uint64_t at) {
 void CsvScanner::EndRow(std::uint64_t at) {
   if (at == row_start_) return;  // blank, or the LF of a CRLF
   if (in_comment_) {
-    ++summary_.comments;
-    in_comment_ = false;
+    KeepComment(at);
+    EndComment();
     return;
   }
   ++summary_.rows;
@@ -159,7 +184,7 @@ class HeadParser {
         continue;
       }
       if (IsComment()) {
-        at_ = std::min(head_.find_first_of("\r\n", at_), head_.size());
+        at_ = LineEnd();
         continue;
       }
       CsvRow row = ParseRow();
@@ -173,9 +198,12 @@ class HeadParser {
   std::optional<std::size_t> open_quote() const { return open_quote_; }
 
  private:
+  std::size_t LineEnd() const { return std::min(head_.find_first_of("\r\n", at_), head_.size()); }
+
   bool IsComment() const {
     const bool row = comments_.mark.empty() || (comments_.first_is_row && rows_.empty());
-    return !row && head_.substr(at_).starts_with(comments_.mark);
+    return !row && head_.substr(at_).starts_with(comments_.mark) &&
+           !IsMarkedRow(head_.substr(at_, LineEnd() - at_), delimiter_, comments_.marked_row_cells);
   }
 
   CsvRow ParseRow() {
@@ -230,6 +258,20 @@ class HeadParser {
 };
 
 }  // namespace
+
+bool IsMarkedRow(std::string_view line, char delimiter, std::uint64_t cells) {
+  if (cells == 0 || line.size() > kMaxJudgedLine) return false;
+  std::uint64_t found = 1;
+  for (std::size_t at = 0;; ++at, ++found) {
+    while (at < line.size() && line[at] == '"') {  // a doubled quote closes and opens again
+      at = line.find('"', at + 1);
+      if (at == std::string_view::npos) return false;
+      ++at;
+    }
+    at = line.find(delimiter, at);
+    if (at == std::string_view::npos) return found == cells;
+  }
+}
 
 std::vector<CsvRow> ParseCsv(std::string_view head, char delimiter, std::size_t limit,
                              TextEnds ends, const CsvComments& comments) {

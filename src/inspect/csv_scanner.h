@@ -36,8 +36,9 @@ struct CsvScanOptions {
   std::uint64_t literal_quote_at = std::numeric_limits<std::uint64_t>::max();
   bool literal_from_there = false;  // not only that quote, but all behind it
   CsvStart start = CsvStart::kRow;
-  std::string comment;        // lines that begin with it are no rows; empty: none
-  bool first_is_row = false;  // even if it begins with `comment`
+  std::string comment;                 // lines that begin with it are no rows; empty: none
+  bool first_is_row = false;           // even if it begins with `comment`
+  std::uint64_t marked_row_cells = 0;  // see IsMarkedRow
   bool operator==(const CsvScanOptions&) const = default;
 };
 
@@ -49,6 +50,7 @@ struct CsvSummary {
   std::vector<CsvFault> ragged_rows;    // the first 10
   std::optional<CsvFault> first_stray;  // a quote inside an unquoted cell, or behind a quoted one
   std::optional<CsvFault> open_quote;   // still open at the end
+  std::optional<CsvFault> first_comment;
 };
 
 class CsvScanner {
@@ -70,6 +72,8 @@ class CsvScanner {
   void Special(char c, std::uint64_t at);
   void Quote(std::uint64_t at);
   void EndRow(std::uint64_t at);
+  void EndComment();
+  void KeepComment(std::uint64_t to);
 
   CsvScanOptions options_;
   CsvSummary summary_;
@@ -83,6 +87,9 @@ class CsvScanner {
   std::size_t matched_ = 0;
   bool matching_ = false;
   bool in_comment_ = false;
+  std::string comment_;             // the line, as far as it is needed to judge it
+  std::uint64_t comment_kept_ = 0;  // where the rest of it begins
+  std::string_view block_;          // that is fed
   bool finished_ = false;
 };
 
@@ -90,7 +97,12 @@ class CsvScanner {
 struct CsvComments {
   std::string_view mark;  // empty: all are rows
   bool first_is_row = false;
+  std::uint64_t marked_row_cells = 0;  // see IsMarkedRow
 };
+
+// Whether a line that begins like a comment is a row all the same: `#12,open` where rows have two
+// cells. No cell of it goes on in the next line. With 0 `cells` no such line is a row.
+bool IsMarkedRow(std::string_view line, char delimiter, std::uint64_t cells);
 
 // One row of the beginning of a text.
 struct CsvRow {

@@ -221,20 +221,24 @@ bool SpeaksForComments(std::string_view text, std::string_view mark, const CsvHi
   const std::size_t fewest = text.starts_with(mark) ? 1 : 2;
   const bool table = fit.rows >= fewest && fit.modal_rows * 10 >= fit.rows * 9;
   if (!table) return false;
-  std::size_t comments = 0, alike = 0;
+  std::size_t comments = 0, alike = 0, led = 0;
   bool spaced = true;  // every row reads like prose, so that this tells nothing
   const std::vector<CsvRow> rows = ParseCsv(text, fit.delimiter, kSampledRows, hints.ends);
   for (const CsvRow& row : rows) {
     spaced = spaced && (BeginsWith(row, text, mark) || LooksLikeProse(text, row, fit.delimiter));
   }
+  bool leading = true;
   for (const CsvRow& row : rows) {
+    leading = leading && BeginsWith(row, text, mark);
     if (!BeginsWith(row, text, mark)) continue;
     ++comments;
     const bool sentence = !spaced && LooksLikeProse(text, row, fit.delimiter);
-    alike += row.cells.size() == fit.modal_cells && !sentence ? 1 : 0;
+    const bool like_rows = row.cells.size() == fit.modal_cells && !sentence;
+    alike += like_rows ? 1 : 0;
+    led += leading && !like_rows ? 1 : 0;
   }
-  // One may be the header: #CHROM.
-  return comments > alike && alike <= 1;
+  // One may be the header: #CHROM. Behind lines that only comments can be, rows may be marked too.
+  return comments > alike && (alike <= 1 || led > 0);
 }
 
 // Which lines are comments. `#` may begin one anywhere, the other marks only if the text begins so.
@@ -293,10 +297,14 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
   guess.shape.header =
       hints.header == HeaderRow::kAuto ? guessed_header : hints.header == HeaderRow::kYes;
   if (guess.rows.empty()) return guess;
-  const CsvRow& first = guess.rows[0];
+  const CsvRow first = guess.rows[0];
   const bool named = guess.shape.header;
   guess.shape.columns = static_cast<std::uint32_t>(named ? first.cells.size() : fit.modal_cells);
   if (named) guess.shape.raw_names = first.cells;
+  if (!comments.mark.empty() && !hints.comment && guess.shape.columns > 1) {
+    guess.shape.marked_row_cells = marked.marked_row_cells = guess.shape.columns;
+    guess.rows = ParseCsv(text, fit.delimiter, kSampledRows + 1, hints.ends, marked);
+  }
   std::vector<std::string> raw = named ? first.cells : std::vector<std::string>();
   raw.resize(guess.shape.columns);
   guess.names = UniqueNames(raw, &guess.duplicate_names);

@@ -120,10 +120,12 @@ TEST(DescribeContentTest, CommentLinesOfTablesAreNoRows) {  // FLT-23
     std::uint64_t records, comments;
     std::string_view fields, first;
   };
+  const std::string many_rows =
+      "# x\nid,name\n" + Repeat("1,Ada\n", 200) + "#2,Bob\n# the end\n#3,\"Cy\"\n";
   const Case cases[] = {
       {"a.csv", "# made by x\n# on Monday, at noon\n#\nid,name\n1,Ada\n2,Bob\n", 2, 3, "id, name",
        R"([{"id":1,"name":"Ada"}])"},
-      {"a.tsv", "# x\nid\tname\n1\tAda\n# \"y\tz\n2\tBob\n", 2, 2, "id, name",
+      {"a.tsv", "# x\nid\tname\n1\tAda\n# \"y\n2\tBob\n", 2, 2, "id, name",
        R"([{"id":1,"name":"Ada"}])"},
       {"a.txt", "% x\n% y\nid;name\n1;Ada\n2;Bob\n", 2, 2, "id, name",
        R"([{"id":1,"name":"Ada"}])"},
@@ -131,6 +133,10 @@ TEST(DescribeContentTest, CommentLinesOfTablesAreNoRows) {  // FLT-23
       {"a.csv", "; x\nid,name\n1,Ada\n", 1, 1, "id, name", R"([{"id":1,"name":"Ada"}])"},
       {"a.vcf", "##v=4\n##w=5\n#CHROM\tPOS\n1\t100\n2\t200\n", 2, 2, "#CHROM, POS",
        R"([{"#CHROM":1,"POS":100}])"},
+      // Behind the header, what has the cells of a row is one: also behind the first 100 rows.
+      {"a.csv", "# x\nid,name\n#1,Ada\n#2,\"B,\"\"b\"\n# y\n3,Cy\n", 3, 2, "id, name",
+       R"([{"id":"#1","name":"Ada"}])"},
+      {"a.csv", many_rows, 202, 2, "id, name", R"([{"id":1,"name":"Ada"}])"},
       // No comments: a column of numbers, names that begin with the mark.
       {"a.csv", "#,name\n1,Ada\n2,Bob\n", 2, 0, "#, name", R"([{"#":1,"name":"Ada"}])"},
       {"a.csv", "tag,n\n#a,1\n#b,2\n#c,3\n", 3, 0, "tag, n", R"([{"tag":"#a","n":1}])"},
@@ -145,6 +151,7 @@ TEST(DescribeContentTest, CommentLinesOfTablesAreNoRows) {  // FLT-23
       EXPECT_EQ(d.records->ragged, 0u) << c.text;
       EXPECT_EQ(Shown(d), c.fields) << c.text;
       EXPECT_EQ(FirstRow(c.text, d), c.first) << c.text;
+      EXPECT_EQ(RecordReader::Open(c.text, d)->count(), c.records) << c.text;
     }
   }
   const Description told = DescribeText(cases[0].text, "a.csv", {});

@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "inspect/describe.h"
 #include "inspect/describe_for_test.h"
 #include "inspect/labels.h"
+#include "inspect/record_reader.h"
 
 namespace dossier::inspect {
 namespace {
@@ -151,6 +153,79 @@ TEST(DescribeRecordsTest, ColumnsHaveTheTypesOfTheirCells) {  // INS-69
     for (const FieldType type : field.types.List()) types += std::string(TypeName(type)) + " ";
   }
   EXPECT_EQ(types, "integer number boolean date datetime string string empty string ");
+}
+
+// A number would lose what such a text says: the zero of 1.10, of 007, the plus of +49.
+TEST(DescribeRecordsTest, NumeralsThatWouldLoseSomethingAreTexts) {
+  struct Case {
+    std::string_view cells, types, rows;
+  };
+  constexpr Case kCases[] = {
+      {"1.9\n1.10\n1.11\n", "string", R"([{"c":"1.9"},{"c":"1.10"},{"c":"1.11"}])"},
+      {"12.50\n7.25\n9\n", "integer number", R"([{"c":12.50},{"c":7.25},{"c":9}])"},
+      {"1.0\n2.25\n-3.5\n", "number", R"([{"c":1.0},{"c":2.25},{"c":-3.5}])"},
+      {"123\n007\n", "string", R"([{"c":"123"},{"c":"007"}])"},
+      {"+4915112\n4930123\n", "string", R"([{"c":"+4915112"},{"c":"4930123"}])"},
+      {"1e5\n12\n", "string", R"([{"c":"1e5"},{"c":"12"}])"},
+      {"1e5\n1.20e-7\n1.5e3\n", "number", R"([{"c":1e5},{"c":1.20e-7},{"c":1.5e3}])"},
+      {"1234567890123456\n12\n", "string", R"([{"c":"1234567890123456"},{"c":"12"}])"},
+  };
+  for (const Case& c : kCases) {
+    const std::string text = "c,d\n" + ReplaceAll(c.cells, "\n", ",\n");
+    const Description d = DescribeBytes(text, "a.csv");
+    std::string types;
+    for (const FieldType type : d.fields.at(0).types.List()) {
+      types += (types.empty() ? "" : " ") + std::string(TypeName(type));
+    }
+    EXPECT_EQ(types, c.types) << c.cells;
+    EXPECT_EQ(d.fields.at(0).min.has_value(), types != "string") << c.cells;
+    std::uint64_t next = 0;
+    const auto rows = RecordReader::Open(text, d)->ReadJson(0, 9, 9999, &next);
+    EXPECT_EQ(ReplaceAll(*rows, R"(,"d":"")", ""), c.rows) << c.cells;
+  }
+  // The rows look further than the description.
+  const std::string late = "c\n" + Repeat("1.9\n", 300) + "1.10\n";
+  const Description d = DescribeText(late, "a.csv", {.format = Format::kCsv});
+  std::uint64_t next = 0;
+  EXPECT_EQ(*RecordReader::Open(late, d)->ReadJson(0, 1, 9999, &next), R"([{"c":"1.9"}])");
+}
+
+TEST(DescribeRecordsTest, TheOneListOfAnObjectIsItsRecords) {
+  struct Case {
+    std::string_view text, in, rows;
+  };
+  constexpr Case kCases[] = {
+      {R"({"meta":{"n":2,"tags":["a","b"]},"rows":[{"i":1,"of":[{"x":1},{"x":2}]},{"i":2}]})",
+       ".rows", R"([{"i":1,"of":[{"x":1},{"x":2}]},{"i":2}])"},
+      {R"({"a b":{"list":[]},"d":{"list":[{"i":1},{"i":2}],"z":[1,2]},"one":[{"i":3}]})", ".d.list",
+       R"([{"i":1},{"i":2}])"},
+      {R"({"d":{"e":1},"d":{"rows":[{"i":1},{"i":2}]},"rows":{}})", ".d.rows",
+       R"([{"i":1},{"i":2}])"},
+      // Several, mixed, of one, of scalars, of lists, deeper, in a list, broken.
+      {R"({"a":[{"i":1},{"i":2}],"b":[{"i":1},{"i":2}]})", "", ""},
+      {R"({"a":[{"i":1},{"i":2},3]})", "", ""},
+      {R"({"a":[{"i":1}]})", "", ""},
+      {R"({"a":[1,2,3]})", "", ""},
+      {R"({"a":[[{"i":1},{"i":2}],[{"i":1},{"i":2}]]})", "", ""},
+      {R"({"a":{"b":{"c":[{"i":1},{"i":2}]}}})", "", ""},
+      {R"({"a":[{"i":1},{"i":2}],"b":[}})", "", ""},
+  };
+  for (const Case& c : kCases) {
+    for (const std::size_t block : {1, 262144}) {
+      const Description d = DescribeBytes(std::string(c.text), "a.json", {.block_bytes = block});
+      EXPECT_EQ(d.format, Format::kJson) << c.text;
+      std::string in;
+      for (const std::string& name : d.records_in) in += "." + name;
+      EXPECT_EQ(in, c.in) << c.text;
+      EXPECT_EQ(d.records.has_value(), !c.in.empty()) << c.text;
+      if (c.in.empty()) continue;
+      EXPECT_EQ(d.records->records, 2u);
+      EXPECT_EQ(d.fields.at(0).shown, "i");
+      EXPECT_EQ(RecordsText(d), "2 (in " + in + ")");
+      std::uint64_t next = 0;
+      EXPECT_EQ(*RecordReader::Open(c.text, d)->ReadJson(0, 9, 9999, &next), c.rows) << c.text;
+    }
+  }
 }
 
 }  // namespace

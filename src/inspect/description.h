@@ -161,8 +161,9 @@ inline constexpr std::string_view kRowValue = "value";
 
 struct RecordSummary {
   std::uint64_t records = 0, malformed = 0, non_object = 0, ragged = 0;
-  std::uint64_t non_finite = 0;  // numbers in JSON that are NaN, Infinity or -Infinity
-  std::uint64_t comments = 0;  // lines of CSV that are none
+  std::uint64_t non_finite = 0;        // numbers in JSON that are NaN, Infinity or -Infinity
+  std::uint64_t comments = 0;          // lines of CSV that are none
+  std::uint64_t comments_between = 0;  // of these, those that were found between the rows
   Exactness exactness = Exactness::kExact;
   bool operator==(const RecordSummary&) const = default;
 };
@@ -172,10 +173,11 @@ struct TableShape {
   bool header = true;
   std::uint32_t columns = 0;
   std::vector<std::string> raw_names;  // as in the header row
-  std::string comment;             // what lines that are no rows begin with; empty: there are none
-  bool header_commented = false;   // the header row begins with it too: #CHROM
-  std::uint64_t start_offset = 0;  // decoded bytes in front of the first row: comments, sep=
-  std::uint64_t data_offset = 0;   // decoded bytes in front of the first data row
+  std::string comment;            // what lines that are no rows begin with; empty: there are none
+  bool header_commented = false;  // the header row begins with it too: #CHROM
+  std::uint64_t marked_row_cells = 0;  // such lines of so many cells are rows; 0: none is
+  std::uint64_t start_offset = 0;      // decoded bytes in front of the first row: comments, sep=
+  std::uint64_t data_offset = 0;       // decoded bytes in front of the first data row
 };
 
 // A file inside an archive. Filled by the container readers.
@@ -186,8 +188,8 @@ struct Member {
 };
 
 // Codes: empty, invalid-encoding, guessed-encoding, lone-surrogate, nul-bytes, unstable, max-scan,
-// malformed, named-but-not, broken, too-deep, duplicate-keys, ragged, stray-quote, open-quote,
-// duplicate-names, forced, read-error.
+// malformed, comments, named-but-not, broken, too-deep, duplicate-keys, ragged, stray-quote,
+// open-quote, duplicate-names, forced, read-error.
 struct Note {
   std::string code;
   std::optional<std::uint64_t> offset;  // stored bytes
@@ -209,8 +211,10 @@ struct Description {
   Counts counts;
   LineEnds line_ends;
   std::optional<RecordSummary> records;
-  std::string element_type;   // of an array of scalars: "number", "mixed"
-  std::vector<Field> fields;  // at most Options::fields
+  std::vector<std::string> records_in;  // of a JSON object: names, as in the text, that lead to the
+                                        // array whose elements are its records
+  std::string element_type;             // of an array of scalars: "number", "mixed"
+  std::vector<Field> fields;            // at most Options::fields
   std::uint64_t fields_total = 0;
   std::string sample;                   // ready to show, without the "… (of N chars)" tail
   std::uint64_t sample_full_chars = 0;  // of the sample before it was cut

@@ -54,10 +54,13 @@ JsonArray FieldsJson(const Description& description) {
 Json RecordsJson(const Description& description) {
   if (!description.records) return nullptr;
   const RecordSummary& records = *description.records;
-  return JsonObject{
-      {"count", records.records},         {"malformed", records.malformed},
-      {"non_object", records.non_object}, {"ragged", records.ragged},
-      {"non_finite", records.non_finite}, {"exact", records.exactness == Exactness::kExact}};
+  return JsonObject{{"count", records.records},
+                    {"malformed", records.malformed},
+                    {"non_object", records.non_object},
+                    {"ragged", records.ragged},
+                    {"non_finite", records.non_finite},
+                    {"in", JsonArray(description.records_in.begin(), description.records_in.end())},
+                    {"exact", records.exactness == Exactness::kExact}};
 }
 
 Json TableJson(const Description& description) {

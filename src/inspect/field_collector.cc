@@ -65,7 +65,7 @@ void FieldCollector::AddRecord(const TextRecord& record) {
     path_.assign(1, name);
     const FieldType type = TypeOfText(value);
     const std::uint64_t chars = type == FieldType::kString ? utf8::CodePoints(value) : 0;
-    Observe(type, value.substr(0, utf8::FloorBoundary(value, kMaxText)), chars);
+    Observe(type, value.substr(0, utf8::FloorBoundary(value, kMaxText)), chars, Origin::kCell);
   }
   EndRecord(/*valid=*/true);
 }
@@ -86,9 +86,10 @@ void FieldCollector::EndRecord(bool valid) {
   seen_.clear();
 }
 
-void FieldCollector::Observe(FieldType type, std::string value, std::uint64_t chars) {
+void FieldCollector::Observe(FieldType type, std::string value, std::uint64_t chars,
+                             Origin origin) {
   if (seen_.size() == kMaxObservations) return;
-  seen_.push_back({path_, type, std::move(value), chars});
+  seen_.push_back({path_, type, std::move(value), chars, origin});
 }
 
 void FieldCollector::Write(std::string_view text) {
@@ -200,6 +201,7 @@ void FieldCollector::Commit(const Observation& seen) {
   node.last_record = records_;
   ++node.present;
   node.types.Add(seen.type);
+  if (seen.origin == Origin::kCell) node.forms.Add(seen.value);
   CommitValue(seen, &node);
 }
 
@@ -231,6 +233,18 @@ void FieldCollector::CommitValue(const Observation& seen, Node* node) {
   node->values.push_back(value);
 }
 
+void FieldCollector::SetTypes(const Node& node, Field* field) {
+  if (node.forms.AreNumbers()) {
+    field->types = node.types;
+    field->min = node.min;
+    field->max = node.max;
+    return;
+  }
+  for (const FieldType type : node.types.List()) {
+    field->types.Add(IsNumeric(type) ? FieldType::kString : type);
+  }
+}
+
 FieldTable FieldCollector::Build(std::uint32_t listed) const {
   FieldTable table{.duplicate_keys = duplicate_keys_};
   std::vector<Field> all;
@@ -238,13 +252,11 @@ FieldTable FieldCollector::Build(std::uint32_t listed) const {
     Field field;
     field.path = node.path;
     field.shown = ShowPath(node.path, node.types.Has(FieldType::kObject));
-    field.types = node.types;
+    SetTypes(node, &field);
     field.present = node.present;
     field.sampled = records_;
     field.example = node.example;
     field.values = node.values;
-    field.min = node.min;
-    field.max = node.max;
     field.median_chars = Median(node.lengths);
     all.push_back(std::move(field));
   }

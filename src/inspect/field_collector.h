@@ -22,6 +22,7 @@
 #include "inspect/json_machine.h"
 #include "inspect/ndjson_scanner.h"
 #include "inspect/text_records.h"
+#include "inspect/value_type.h"
 
 namespace dossier::inspect {
 
@@ -66,11 +67,13 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
   FieldTable Build(std::uint32_t listed) const;
 
  private:
+  enum class Origin : std::uint8_t { kJson, kCell };
   struct Observation {
     std::vector<std::string> path;
     FieldType type;
     std::string value;    // text of a scalar; compact JSON of a list or object, maybe cut
     std::uint64_t chars;  // of a string
+    Origin origin;
   };
   struct Node {
     std::vector<std::string> path;
@@ -81,10 +84,13 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
     std::vector<std::string> values;
     bool many_values = false;
     std::optional<double> min, max;
+    NumeralForms forms;  // of cells of text
     std::vector<std::uint64_t> lengths;
   };
 
-  void Observe(FieldType type, std::string value, std::uint64_t chars);
+  static void SetTypes(const Node& node, Field* field);
+  void Observe(FieldType type, std::string value, std::uint64_t chars,
+               Origin origin = Origin::kJson);
   void Commit(const Observation& seen);
   void CommitValue(const Observation& seen, Node* node);
   void Write(std::string_view text);

@@ -18,8 +18,13 @@ std::string_view KindName(JsonKind kind) {
 
 }  // namespace
 
-JsonScanner::JsonScanner(const FieldLimits& limits, JsonSequence sequence)
-    : sequence_(sequence), limits_(limits), root_fields_(limits), list_fields_(limits) {
+JsonScanner::JsonScanner(const FieldLimits& limits, JsonSequence sequence,
+                         std::vector<std::string> list)
+    : sequence_(sequence),
+      limits_(limits),
+      list_(std::move(list)),
+      root_fields_(limits),
+      list_fields_(limits) {
   machine_.CaptureAt(0, &root_sample_);
 }
 
@@ -68,6 +73,7 @@ void JsonScanner::EndValue() {
 }
 
 void JsonScanner::OnBegin(JsonKind container, int depth) {
+  if (summary_.values == 0) lists_.OnBegin(container, depth);
   BeginContainer(container, depth);
   ChooseEventDepth();
 }
@@ -79,14 +85,13 @@ void JsonScanner::BeginContainer(JsonKind container, int depth) {
     machine_.CountAt(1);
     machine_.CaptureAt(1, &list_sample_);
   }
-  const bool flavour_list = last_key_ == "features" || last_key_ == "cells";
-  if (depth == 1 && list_depth_ == 0 && container == JsonKind::kArray && flavour_list &&
-      summary_.values == 0) {
+  if (list_depth_ == 0 && container == JsonKind::kArray && summary_.values == 0 &&
+      IsRecordList(depth)) {
     has_features_ = has_features_ || last_key_ == "features";
     has_cells_ = has_cells_ || last_key_ == "cells";
-    list_depth_ = 2;
+    list_depth_ = depth + 1;
     list_open_ = true;
-    machine_.CountAt(2);
+    machine_.CountAt(list_depth_);
   }
   if (depth > 0) summary_.started_container = true;
   root_fields_.OnBegin(container, depth);
@@ -95,7 +100,13 @@ void JsonScanner::BeginContainer(JsonKind container, int depth) {
   list_fields_.OnBegin(container, depth);
 }
 
+bool JsonScanner::IsRecordList(int depth) const {
+  if (!list_.empty()) return lists_.IsAt(list_, depth);
+  return depth == 1 && (last_key_ == "features" || last_key_ == "cells");
+}
+
 void JsonScanner::OnEnd(JsonKind container, int depth) {
+  if (summary_.values == 0) lists_.OnEnd(container, depth);
   EndContainer(container, depth);
   ChooseEventDepth();
 }
@@ -115,13 +126,15 @@ void JsonScanner::EndContainer(JsonKind container, int depth) {
 
 // Reports no deeper than somebody listens: a large document is then read at full speed.
 void JsonScanner::ChooseEventDepth() {
-  int depth = machine_.kind() == JsonKind::kObject && summary_.values == 0 ? 1 : 0;
+  const bool first_object = machine_.kind() == JsonKind::kObject && summary_.values == 0;
+  int depth = first_object ? std::max(1, lists_.WantedDepth()) : 0;
   if (!root_fields_.full()) depth = std::max(depth, root_fields_.WantedDepth());
   if (list_open_ && !list_fields_.full()) depth = std::max(depth, list_fields_.WantedDepth());
   machine_.SetEvents(this, depth);
 }
 
 void JsonScanner::OnKey(std::string_view raw, int depth) {
+  if (summary_.values == 0) lists_.OnKey(raw, depth);
   if (depth == 1) {
     last_key_ = raw.substr(0, 64);
     summary_.started_container = true;
@@ -132,6 +145,7 @@ void JsonScanner::OnKey(std::string_view raw, int depth) {
 
 void JsonScanner::OnScalar(JsonKind kind, std::string_view raw, std::uint64_t raw_bytes,
                            int depth) {
+  if (summary_.values == 0) lists_.OnScalar(depth);
   if (depth == 1) {
     summary_.started_container = true;
     if (last_key_ == "type" && raw == "FeatureCollection") feature_type_ = true;
@@ -170,7 +184,8 @@ const JsonSummary& JsonScanner::Finish() {
   }
   if (feature_type_ && has_features_) summary_.flavour = "geojson";
   if (has_nbformat_ && has_cells_) summary_.flavour = "notebook";
-  if (list_depth_ == 1 || !summary_.flavour.empty()) {
+  summary_.only_list = lists_.only();
+  if (list_depth_ == 1 || !summary_.flavour.empty() || !list_.empty()) {
     if (failed()) machine_.UncountOpen();  // a reader gives no half of a record
     summary_.elements = machine_.counted();
     summary_.non_object = summary_.elements - machine_.counted(JsonKind::kObject);
@@ -186,7 +201,7 @@ const JsonSummary& JsonScanner::Finish() {
 }
 
 bool JsonScanner::ListIsRecords() const {
-  return summary_.values <= 1 && (list_depth_ == 1 || !summary_.flavour.empty());
+  return summary_.values <= 1 && (list_depth_ == 1 || !summary_.flavour.empty() || !list_.empty());
 }
 
 const JsonCapture& JsonScanner::sample() const {

@@ -15,8 +15,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "inspect/field_collector.h"
+#include "inspect/json_lists.h"
 #include "inspect/json_machine.h"
 
 namespace dossier::inspect {
@@ -26,11 +28,12 @@ struct JsonSummary {
   JsonKind first_kind = JsonKind::kNull;
   bool only_containers = true;  // every value at the root is an object or an array
   std::uint64_t root_non_object = 0;
-  std::uint64_t elements = 0;    // of the array, or of the flavour's list
-  std::uint64_t non_object = 0;  // elements that are not objects
-  std::uint64_t non_finite = 0;  // numbers that are NaN, Infinity or -Infinity
-  std::string element_type;      // of an array of scalars: "number", "mixed"
-  std::string flavour;           // geojson, notebook
+  std::uint64_t elements = 0;          // of the array, or of the flavour's list
+  std::uint64_t non_object = 0;        // elements that are not objects
+  std::uint64_t non_finite = 0;        // numbers that are NaN, Infinity or -Infinity
+  std::string element_type;            // of an array of scalars: "number", "mixed"
+  std::string flavour;                 // geojson, notebook
+  std::vector<std::string> only_list;  // of an object: names that lead to its one list of records
   JsonFault fault = JsonFault::kNone;
   std::uint64_t fault_offset = 0;  // decoded bytes
   bool started_container = false;  // a { or [ and one whole token behind it were read
@@ -40,7 +43,9 @@ enum class JsonSequence : std::uint8_t { kNone, kRecordSeparator };
 
 class JsonScanner : private JsonEvents {
  public:
-  JsonScanner(const FieldLimits& limits, JsonSequence sequence = JsonSequence::kNone);
+  // `list`: names that lead to the array whose elements are the records; empty: found out.
+  JsonScanner(const FieldLimits& limits, JsonSequence sequence = JsonSequence::kNone,
+              std::vector<std::string> list = {});
 
   // Stops at the first fault: later bytes are ignored.
   void Feed(std::string_view text);
@@ -62,11 +67,14 @@ class JsonScanner : private JsonEvents {
   void ChooseEventDepth();
   const char* BetweenValues(const char* at, const char* end);
   void EndValue();
-  bool ListIsRecords() const;  // the only root is an array, or a flavour
+  bool IsRecordList(int depth) const;
+  bool ListIsRecords() const;  // the only root is an array, a flavour, or has a list that was named
 
   const JsonSequence sequence_;
   const FieldLimits limits_;
+  const std::vector<std::string> list_;
   JsonMachine machine_;
+  JsonLists lists_;
   JsonSummary summary_;
   FieldCollector root_fields_;  // of root values
   FieldCollector list_fields_;  // of elements

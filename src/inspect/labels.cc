@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "inspect/clean.h"
 #include "inspect/hint.h"
 
 namespace dossier::inspect {
@@ -161,6 +162,11 @@ std::string RecordsText(const Description& description) {
   if (records.ragged > 0) details.push_back(GroupDigits(records.ragged) + " ragged");
   if (records.comments > 0) {
     details.push_back(Amount(records.comments, "comment line", "comment lines") + " skipped");
+  }
+  if (!description.records_in.empty()) {
+    std::string in = "in ";
+    for (const std::string& name : description.records_in) in += "." + ShowFieldName(name);
+    details.push_back(std::move(in));
   }
   if (!description.element_type.empty()) {
     details.push_back("elements: " + description.element_type);

@@ -4,7 +4,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(ByteRange range, index.Locate(index.count() - 1));
 //   Use(Slice(text, range));
 //
-// Formats: NDJSON, JSON arrays and sequences, the features and cells of geojson and notebooks, CSV
+// Formats: NDJSON, JSON arrays and sequences, the features and cells of geojson and notebooks,
+// the one list of records in an object (Description::records_in), CSV
 // and TSV, deb822, logs. Records that are malformed are no records (INS-52).
 // Ownership: the index looks into `text`, which must outlive it.
 // Thread-safety: const methods may be called from many threads.

@@ -214,7 +214,7 @@ bool IsJsonValue(std::string_view text) {
   return SkipJsonValue(text, &at) && SkipJsonSpace(text, at) == text.size();
 }
 
-std::size_t FindJsonArray(std::string_view text, std::string_view key) {
+std::size_t FindJsonArray(std::string_view text, std::span<const std::string> path) {
   std::size_t at = SkipJsonSpace(text, 0);
   if (at >= text.size() || text[at] != '{') return std::string_view::npos;
   for (++at;;) {
@@ -225,7 +225,12 @@ std::size_t FindJsonArray(std::string_view text, std::string_view key) {
     at = SkipJsonSpace(text, at);
     if (at >= text.size() || text[at] != ':') return std::string_view::npos;
     at = SkipJsonSpace(text, at + 1);
-    if (name == key && at < text.size() && text[at] == '[') return at + 1;
+    if (name == path.front() && at < text.size()) {
+      if (path.size() == 1 && text[at] == '[') return at + 1;
+      const std::size_t inner = path.size() > 1 ? FindJsonArray(text.substr(at), path.subspan(1))
+                                                : std::string_view::npos;
+      if (inner != std::string_view::npos) return at + inner;
+    }
     if (!SkipJsonValue(text, &at)) return std::string_view::npos;
     at = SkipJsonSpace(text, at);
     if (at >= text.size() || text[at] != ',') return std::string_view::npos;

@@ -14,6 +14,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace dossier::inspect {
@@ -33,9 +35,9 @@ bool SkipJsonString(std::string_view text, std::size_t* at);
 // Whether `text` is exactly one value, with or without white space around it.
 bool IsJsonValue(std::string_view text);
 
-// Offset behind the `[` of the member `key` of the object that `text` starts with; npos if `text`
-// is no object or has no such array.
-std::size_t FindJsonArray(std::string_view text, std::string_view key);
+// Offset behind the `[` of the array to which the names `path` lead from the object that `text`
+// starts with; npos if `text` is no object or has no such array.
+std::size_t FindJsonArray(std::string_view text, std::span<const std::string> path);
 
 }  // namespace dossier::inspect
 

@@ -73,6 +73,7 @@ void TableRecords::Add(const CsvSummary& part, std::uint64_t offset, CsvSummary*
   AddFaults(part.ragged_rows, offset, &sum->ragged_rows);
   KeepFirst(part.first_stray, offset, &sum->first_stray);
   KeepFirst(part.open_quote, offset, &sum->open_quote);
+  KeepFirst(part.first_comment, offset, &sum->first_comment);
 }
 
 }  // namespace dossier::inspect

@@ -89,13 +89,13 @@ TEST(RecordReaderTest, CellsAreTypedAsTheDescriptionSays) {  // INS-144, INS-69
                         Typed("s", {FieldType::kString})};
   EXPECT_EQ(ReadAll("i,n,b,s\n"
                     "1,1.5,true,1\n"
-                    "007, 2 ,FALSE,\n"
-                    "1234567890123456,-.5e3,,\"a\"\"b\n,\"\n"
+                    "0x7, 2 ,FALSE,\n"
+                    "12-3,-.5e3,,\"a\"\"b\n,\"\n"
                     ",x,yes,é\n",
                     description),
             R"([{"i":1,"n":1.5,"b":true,"s":"1"},)"
-            R"({"i":"007","n":2,"b":false,"s":""},)"
-            R"({"i":"1234567890123456","n":-0.5e3,"b":null,"s":"a\"b\n,"},)"
+            R"({"i":"0x7","n":2,"b":false,"s":""},)"
+            R"({"i":"12-3","n":-0.5e3,"b":null,"s":"a\"b\n,"},)"
             R"({"i":null,"n":"x","b":"yes","s":"é"}])");
 }
 

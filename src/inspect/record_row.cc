@@ -8,11 +8,12 @@
 #include "inspect/deb822.h"
 #include "inspect/log_shape.h"
 #include "inspect/record_table.h"
+#include "inspect/value_type.h"
 
 namespace dossier::inspect {
 namespace {
 
-constexpr std::uint64_t kSampledRecords = 100;
+constexpr std::uint64_t kSampledRecords = 1000;
 
 enum class CellKind : std::uint8_t { kText, kNumber, kBoolean };
 
@@ -48,7 +49,8 @@ std::optional<CellKind> DescribedKind(const Field& field) {
   return boolean && !other ? CellKind::kBoolean : CellKind::kText;
 }
 
-// Types of fields by name: from the description, else from the first records.
+// Types of fields by name: from the description, else from the first records. A column whose
+// numerals are no numbers there is text, whatever the fewer records of the description say.
 class FieldKinds {
  public:
   explicit FieldKinds(const Description& description) {
@@ -60,28 +62,30 @@ class FieldKinds {
 
   void Sample(const Cells& cells) {
     for (const auto& [name, value] : cells) {
-      if (known_.contains(name) || TrimSpace(value).empty()) continue;
+      if (TrimSpace(value).empty() || Of(name, CellKind::kNumber) != CellKind::kNumber) continue;
       Tally& tally = tallies_[name];
+      tally.forms.Add(value);
       ++tally.values;
       tally.numbers += NumberText(value).empty() ? 0 : 1;
     }
   }
   void EndSampling() {
     for (const auto& [name, tally] : tallies_) {
-      const bool number = tally.numbers * 100 >= tally.values * 95;
-      known_.emplace(name, number ? CellKind::kNumber : CellKind::kText);
+      const bool number = known_.contains(name) || tally.numbers * 100 >= tally.values * 95;
+      known_[name] = number && tally.forms.AreNumbers() ? CellKind::kNumber : CellKind::kText;
     }
     tallies_.clear();
   }
 
-  CellKind Of(const std::string& name) const {
+  CellKind Of(const std::string& name, CellKind unknown = CellKind::kText) const {
     const auto found = known_.find(name);
-    return found == known_.end() ? CellKind::kText : found->second;
+    return found == known_.end() ? unknown : found->second;
   }
 
  private:
   struct Tally {
     std::uint32_t values = 0, numbers = 0;
+    NumeralForms forms;
   };
   std::unordered_map<std::string, CellKind> known_;
   std::unordered_map<std::string, Tally> tallies_;

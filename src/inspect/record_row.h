@@ -20,7 +20,7 @@ class RowWriter {
   virtual void Append(std::string_view record, std::string* out) const = 0;
 };
 
-// Looks at the first 100 records where the description leaves a type open. `index` is of `text`.
+// Looks at the first 1,000 records where a column may be one of numbers. `index` is of `text`.
 std::unique_ptr<RowWriter> MakeRowWriter(std::string_view text, const Description& description,
                                          const RecordIndex& index);
 

@@ -94,7 +94,8 @@ class SequenceSplitter final : public RecordSplitter {
 class TableSplitter final : public RecordSplitter {
  public:
   TableSplitter(std::string_view text, const TableShape& shape)
-      : rows_(text, shape.delimiter, shape.comment), start_(TableStart(text, shape)) {
+      : rows_(text, shape.delimiter, shape.comment, shape.marked_row_cells),
+        start_(TableStart(text, shape)) {
     TakeHeader(text, shape, &start_);
   }
   std::size_t start() const override { return start_; }
@@ -138,13 +139,15 @@ std::unique_ptr<RecordSplitter> ArraySplitter(std::string_view text) {
   return std::make_unique<ElementSplitter>(text, array ? at + 1 : text.size());
 }
 
-std::unique_ptr<RecordSplitter> FlavourSplitter(std::string_view text, std::string_view flavour) {
-  const std::string_view key = flavour == "geojson"    ? "features"
-                               : flavour == "notebook" ? "cells"
-                                                       : "";
-  if (key.empty()) return nullptr;
+// The elements of one array in an object.
+std::unique_ptr<RecordSplitter> MemberSplitter(std::string_view text,
+                                               const Description& description) {
+  std::vector<std::string> path = description.records_in;
+  if (description.flavour == "geojson") path = {"features"};
+  if (description.flavour == "notebook") path = {"cells"};
+  if (path.empty()) return nullptr;
   const std::size_t mark = AfterByteOrderMark(text);
-  const std::size_t start = FindJsonArray(text.substr(mark), key);
+  const std::size_t start = FindJsonArray(text.substr(mark), path);
   return std::make_unique<ElementSplitter>(
       text, start == std::string_view::npos ? text.size() : mark + start);
 }
@@ -154,7 +157,7 @@ std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Descript
     case Format::kNdjson:
       return std::make_unique<NdjsonSplitter>(text);
     case Format::kJson:
-      return FlavourSplitter(text, description.flavour);
+      return MemberSplitter(text, description);
     case Format::kJsonArray:
       return ArraySplitter(text);
     case Format::kJsonSeq:

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "inspect/csv_scanner.h"
 #include "inspect/record_lines.h"
 
 namespace dossier::inspect {
@@ -47,10 +48,11 @@ bool Rows::Next(std::size_t* position, ByteRange* row) const {
     const Line line = NextLine(text_, start);
     *position = line.next;
     if (line.text.empty()) continue;
-    if (!comment_.empty() && line.text.starts_with(comment_)) continue;
+    const bool marked = !comment_.empty() && line.text.starts_with(comment_);
+    if (marked && !IsMarkedRow(line.text, delimiter_, marked_row_cells_)) continue;
     row->begin = start;
     row->end = start + line.text.size();
-    if (std::memchr(line.text.data(), '"', line.text.size()) == nullptr) return true;
+    if (marked || std::memchr(line.text.data(), '"', line.text.size()) == nullptr) return true;
     row->end = EndOfQuotedRow(start);
     *position = row->end < text_.size() ? NextLine(text_, row->end).next : row->end;
     return true;

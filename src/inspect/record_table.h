@@ -24,9 +24,14 @@ namespace dossier::inspect {
 
 class Rows {
  public:
-  // `comment`: lines that begin with it are no rows; empty: all lines are.
-  Rows(std::string_view text, char delimiter, std::string comment = {})
-      : text_(text), delimiter_(delimiter), comment_(std::move(comment)) {}
+  // `comment`: lines that begin with it are no rows, except those that IsMarkedRow knows by their
+  // number of cells; empty: all lines are.
+  Rows(std::string_view text, char delimiter, std::string comment = {},
+       std::uint64_t marked_row_cells = 0)
+      : text_(text),
+        delimiter_(delimiter),
+        comment_(std::move(comment)),
+        marked_row_cells_(marked_row_cells) {}
 
   // The next row that is not blank, at or behind *position, which must be the start of a row. The
   // range excludes the line end. False at the end of the text.
@@ -39,6 +44,7 @@ class Rows {
   std::string_view text_;
   char delimiter_;
   std::string comment_;
+  std::uint64_t marked_row_cells_;
   // The one quote that never closes, once known: looking for its end again would read the rest of
   // the text every time. There is at most one: behind it every run of quotes is even.
   mutable std::atomic<std::size_t> open_quote_{std::string_view::npos};

@@ -62,8 +62,9 @@ Result<NdjsonScan> ScanNdjson(const Scan& scan) {
   return result;
 }
 
-Result<JsonScan> ScanJson(const Scan& scan, JsonSequence sequence) {
-  JsonScanner scanner(scan.limits(), sequence);
+Result<JsonScan> ScanJson(const Scan& scan, JsonSequence sequence,
+                          std::vector<std::string> list = {}) {
+  JsonScanner scanner(scan.limits(), sequence, std::move(list));
   DOSSIER_RETURN_IF_ERROR(ReadText(scan, 0, [&](std::string_view block) {
     scanner.Feed(block);
     return scanner.failed() ? Flow::kStop : Flow::kContinue;
@@ -153,6 +154,19 @@ void TakeJson(const Scan& scan, const JsonScan& found) {
   SetCapture(scan, found.sample);
 }
 
+// An object whose one list holds the records: once more, with them. A broken one has none, as what
+// is behind the fault could be another list.
+Status TakeListOfObject(const Scan& scan, const std::vector<std::string>& list) {
+  DOSSIER_ASSIGN_OR_RETURN(const JsonScan found, ScanJson(scan, JsonSequence::kNone, list));
+  if (found.summary.fault != JsonFault::kNone || found.summary.elements == 0) return {};
+  scan.out->records_in = list;
+  scan.out->records = RecordSummary{.records = found.summary.elements,
+                                    .non_finite = found.summary.non_finite,
+                                    .exactness = scan.exactness()};
+  SetFields(scan, found.fields);
+  return {};
+}
+
 Status TakeBrokenJson(const Scan& scan, const JsonScan& found) {
   TakeJson(scan, found);
   DOSSIER_ASSIGN_OR_RETURN(const Place place, FindPlace(scan, found.summary.fault_offset));
@@ -231,6 +245,10 @@ Result<bool> DescribeDocument(Scan* scan, bool lines_unknown) {
     if (named_ndjson && IsOneLineRecord(*scan, summary)) return DescribeNamedNdjson(*scan);
     scan->out->certain = container;
     TakeJson(*scan, found);
+    const bool whole = summary.fault == JsonFault::kNone && scan->complete;
+    if (whole && summary.flavour.empty() && !summary.only_list.empty()) {
+      DOSSIER_RETURN_IF_ERROR(TakeListOfObject(*scan, summary.only_list));
+    }
     return true;
   }
   if ((valid && summary.values > 1) || lines_unknown) {

@@ -35,7 +35,8 @@ CsvScanOptions ScanOptions(const CsvGuess& guess) {
           .columns = guess.shape.columns,
           .skip_rows = guess.shape.header ? 1u : 0u,
           .comment = guess.shape.comment,
-          .first_is_row = guess.shape.header_commented};
+          .first_is_row = guess.shape.header_commented,
+          .marked_row_cells = guess.shape.marked_row_cells};
 }
 
 Result<CsvSummary> ScanOnce(const Scan& scan, const CsvGuess& guess,
@@ -90,7 +91,7 @@ std::string RaggedText(const CsvGuess& guess, const CsvSummary& rows, const Plac
 Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& rows) {
   std::set<std::uint64_t> offsets;
   for (const CsvFault& fault : rows.ragged_rows) offsets.insert(guess.text_start + fault.offset);
-  for (const auto& fault : {rows.open_quote, rows.first_stray}) {
+  for (const auto& fault : {rows.open_quote, rows.first_stray, rows.first_comment}) {
     if (fault) offsets.insert(guess.text_start + fault->offset);
   }
   DOSSIER_ASSIGN_OR_RETURN(const Places places, FindPlaces(scan, offsets));
@@ -116,6 +117,17 @@ Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& 
     AddNote(scan.out, "stray-quote",
             fmt::format("stray quote: {} inside unquoted cells, the first in line {}",
                         GroupDigits(stray), GroupDigits(place.line)),
+            place);
+  }
+  // Who names the mark knows of them.
+  if (rows.first_comment && !scan.options.comment) {
+    const Place place = place_of(*rows.first_comment);
+    AddNote(scan.out, "comments",
+            fmt::format("{} below the header {} with {} and {} the cells of a row, the first in "
+                        "line {}: taken for comments",
+                        rows.comments == 1 ? "1 line" : GroupDigits(rows.comments) + " lines",
+                        rows.comments == 1 ? "begins" : "begin", guess.shape.comment,
+                        rows.comments == 1 ? "lacks" : "lack", GroupDigits(place.line)),
             place);
   }
   if (guess.duplicate_names) {
@@ -199,6 +211,7 @@ Result<bool> DescribeTable(Scan* scan, TableDemand demand) {
   out.records = RecordSummary{.records = rows.rows - (guess.shape.header && rows.rows > 0 ? 1 : 0),
                               .ragged = rows.ragged,
                               .comments = guess.comments + rows.comments,
+                              .comments_between = scan->options.comment ? 0 : rows.comments,
                               .exactness = scan->exactness()};
   SetFields(*scan, CollectColumns(*scan, guess));
   AddUnseenColumns(*scan, guess);

@@ -61,11 +61,14 @@ Json FieldJson(const inspect::Field& field) {
 
 // What stands where a row should be and is none: how often, and why for the first few.
 Json SkippedJson(const inspect::Description& description) {
-  std::uint64_t count = description.records ? description.records->malformed : 0;
+  const inspect::RecordSummary found = description.records.value_or(inspect::RecordSummary{});
+  std::uint64_t count = found.malformed + found.comments_between;
   std::string reasons;
   for (const inspect::Note& note : description.notes) {
     if (note.code == "malformed") {
       reasons = note.text.substr(note.text.find(": ") + 2);
+    } else if (note.code == "comments") {
+      reasons = note.text;
     } else if (note.code == "broken" || note.code == "too-deep") {
       ++count;
       reasons = fmt::format("line {}: {}; what stands behind it is not read",

@@ -1,5 +1,6 @@
 """What the output of a block stands on: data, or what the code says itself."""
 
+import ast
 import unittest
 
 from base import WorkerTest
@@ -17,13 +18,52 @@ class EvidenceTest(WorkerTest):
 
     def test_a_literal_stands_on_nothing(self) -> None:  # FLT-15
         for code, typed in (("print(100)", ["100"]), ("n = 100\nprint(n)", ["100"]),
-                            ("print(f'The total is {42}')", ["The total is", "42"]),
+                            ("print(f'The total is {42}')", ["The total is 42", "The total is", "42"]),
                             ("print(40 + 2)", ["42", "40", "2"]),
-                            ("9**9 + 1", ["9", "1"]),  # never computed beside the block
+                            ("9**2 + 1", ["82", "81", "9", "2", "1"]),
                             ("print(-5)", ["-5"]),
                             ("FINAL(42)", ["42"]), ("answer['content'] = 'piano'", ["piano"]),
                             ("x = [1, 'b']\nprint(x)", ["1", "b"]), ("'the piano'", ["the piano"])):
             self.assertEqual(self.judged(code), (False, typed), code)
+
+    def test_what_code_makes_of_constants_alone_is_typed(self) -> None:  # FLT-15
+        for code in ("print('13' + '43')", "import sys\nsys.stdout.write('1343')",
+                     "import sys\nprint(1343, file=sys.stdout)", "print(int('0x53f', 16))",
+                     "FINAL(int('1343'))", "print(chr(49) + '343')",
+                     "print(''.join(chr(c) for c in (49, 51, 52, 51)))",
+                     "print(''.join(map(chr, [49, 51, 52, 51])))", "print('3431'[::-1])",
+                     "print('x1343'.strip('x'))", "print('1x43'.replace('x', '3'))",
+                     "a, b = '13', '43'\nprint(f'{a}{b}')", "part = '13'\nprint(part + '43')",
+                     "print('13', '43', sep='')", "print('', end='1343')", "print(1300 + 40 + 3)",
+                     "print({'a': 1343}['a'])", "print('%s43' % 13)", "str(1343)",
+                     "print(bytes.fromhex('31333433').decode())", "print(2 * 671 + True)",
+                     "import json\nprint(json.loads('[1343]')[0])",
+                     "parts = ['13', '43']\nprint(''.join(parts))"):
+            for block in (code, "len(context)\n" + code):
+                touches, typed = self.judged(block)
+                self.assertEqual((touches, "1343" in typed), (block != code, True), block)
+
+    def test_a_choice_that_data_make_between_constants_is_not_typed(self) -> None:
+        for code in ("n = len(context)\nprint([1343, 0][n == 0])",
+                     "print({True: 1343, False: 0}[len(context) > 1])"):
+            self.assertEqual(self.judged(code), (True, []), code)
+
+    def test_what_would_be_long_is_not_computed(self) -> None:
+        from dossier_fold import Unknown, fold  # a session puts the worker on the path
+
+        for code in ("9**9**9", "'%999999999d' % 1", "'a' * 10**12", "1 << 10**12", "pow(9, 10**9)",
+                     "sum(range(10**15))", "'{:9999999999}'.format(1)", "'{:{}}'.format(1, 10**9)",
+                     "f'{1:9999999999}'", "'a'.zfill(10**12)", "bytes(10**12)", "'a'" + "+'a'" * 900,
+                     "len([a for a in range(1999) for b in range(1999)])"):
+            with self.assertRaises(Unknown, msg=code):
+                fold(ast.parse(code, mode="eval").body, {})
+
+    def test_a_list_that_was_filled_from_data_is_data(self) -> None:
+        for fill in ("found = []\nfor w in context.split(): found.append(w)",
+                     "found = {}\nfor w in context.split(): found[w] = 1",
+                     "import bisect\nfound = []\nfor w in context.split(): bisect.insort(found, w)"):
+            self.assertEqual(self.judged(fill + "\nprint(len(found))"), (True, []), fill)
+            self.assertEqual(self.judged("print(len(found), sorted(found)[0])"), (True, []), fill)
 
     def test_what_came_out_of_data_is_no_literal(self) -> None:  # FLT-15
         for code in ("print(len(context))", "n = context.count('one')\nprint(n)",

@@ -5,14 +5,19 @@
     evidence.judge(Parsed("print(len(records), 7)"))  # (True, ["7"]): the 7 was typed in
 
 The host lets an answer stand only on what came out of data: of an output it takes away the texts
-that were typed in, and the output of a block that touched no data counts for nothing.
+that were typed in, and the output of a block that touched no data counts for nothing. Typed in is
+also what code makes of nothing but constants: '13' + '43', int('0x53f', 16), '3431'[::-1]. A choice
+that data make between constants is not: [1343, 0][len(records) == 0].
 """
 
 import ast
+import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from dossier_code import Parsed, is_context_part
+from dossier_fold import PURE, Unknown, bound, fold
 
 # What hands data to code; a name that was computed from one of these holds data, too.
 _DATA = {"records", "context", "contexts", "doc", "contextMeta", "history", "open", "Path",
@@ -20,7 +25,10 @@ _DATA = {"records", "context", "contexts", "doc", "contextMeta", "history", "ope
          "llm_query_batched", "rlm_query", "rlm_query_batched", "map_llm", "memory_search",
          "memory_get", "read_csv", "read_json"}
 _HANDS_OVER = {"FINAL", "FINAL_VAR", "SUBMIT", "PARTIAL"}
-_CONVERTS = {"str", "int", "float", "round", "repr"}
+_SHOWS = {"print", "pprint", "display"}
+_WRITES = re.compile(r"(sys\.)?_*std(out|err)_*(\.buffer)?\.write(lines)?|os\.write|pprint\.pprint")
+# What hands its texts on, so that those beside data are found: str(x), ", ".join([x, y]).
+_CONVERTS = {"str", "int", "float", "round", "repr", "format", "strip", "join", "dumps", "replace"}
 _MOST_LITERALS = 50
 _LONGEST = 200
 
@@ -30,7 +38,7 @@ class Evidence:
 
     def __init__(self) -> None:
         self._data: set[str] = set()            # names computed from data
-        self._fixed: dict[str, ast.expr] = {}   # names that hold what was typed in
+        self._fixed: dict[str, Any] = {}        # names that hold what was typed in
 
     def judge(self, parsed: Parsed) -> tuple[bool, list[str]]:
         """Whether the block touches data, and the texts that it shows or hands over as typed."""
@@ -39,94 +47,118 @@ class Evidence:
         shown: list[str] = []
         for value in _shown(parsed):
             shown += self._literals(value, depth=0)
+        for call in parsed.of(ast.Call):
+            if getattr(call.func, "id", "") == "print":
+                shown += self._joined(call)
         texts = dict.fromkeys(text.strip() for text in shown if text.strip())
         return touches, [text for text in texts if len(text) <= _LONGEST][:_MOST_LITERALS]
 
     def _learn(self, parsed: Parsed, touches: bool) -> None:
-        """A name that is bound once, at the top, to a literal is that literal."""
-        bound = [name for name, _, _ in parsed.bindings]
-        top = {id(target): node.value for node in parsed.tree.body if isinstance(node, ast.Assign)
-               for target in node.targets}
-        for name, node, value in parsed.bindings:
+        """A name that is bound once, at the top, to constants is what they make."""
+        names = [name for name, _, _ in parsed.bindings]
+        for name in names:
             self._fixed.pop(name, None)
             self._data.discard(name)
-            targets = getattr(node, "targets", ())
-            at_top = value is not None and any(id(target) in top for target in targets)
-            if at_top and bound.count(name) == 1 and _is_literal(value):
-                self._fixed[name] = value
-            elif touches:
-                self._data.add(name)
+        for node in parsed.tree.body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for found in self._values(node.value):
+                    self._fixed |= {name: value for target in targets
+                                    for name, value in bound(target, found)
+                                    if names.count(name) == 1}
+        changed = {name for name in _changed(parsed)
+                   if isinstance(self._fixed.get(name), (list, dict, set))}
+        for name in changed:
+            del self._fixed[name]
+        if touches:
+            modules = {name for name, node, _ in parsed.bindings
+                       if isinstance(node, (ast.Import, ast.ImportFrom))}
+            self._data |= changed.union(names).difference(self._fixed, modules)
+
+    def _values(self, node: ast.expr) -> Iterator[Any]:
+        """The value of `node`, or nothing if it is not made of constants alone."""
+        try:
+            yield fold(node, self._fixed)
+        except Unknown:
+            return
 
     def _literals(self, value: ast.expr, depth: int) -> Iterator[str]:
         """The texts of `value` that the code says itself. A choice that data made between two
         literals (`a if n > 3 else b`) is none of them."""
         if depth > 8:
             return
-        if isinstance(value, ast.Constant):
-            if value.value is not None and not isinstance(value.value, bool):
-                yield str(value.value)
-        elif isinstance(value, ast.Name):
-            if value.id in self._fixed:
-                yield from self._literals(self._fixed[value.id], depth + 1)
-        elif isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant):
-            yield ast.unparse(value)
-        elif isinstance(value, ast.JoinedStr):
-            for part in value.values:
-                yield from self._literals(part, depth + 1)
-        elif isinstance(value, ast.FormattedValue):
-            yield from self._literals(value.value, depth + 1)
-        elif isinstance(value, (ast.List, ast.Tuple, ast.Set)):
-            for part in value.elts:
-                yield from self._literals(part, depth + 1)
-        elif isinstance(value, ast.Dict):
-            for part in [*value.keys, *value.values]:
-                if part is not None:
-                    yield from self._literals(part, depth + 1)
-        elif isinstance(value, ast.BinOp):
-            if _is_literal(value):
-                yield _computed(value)
-            yield from self._literals(value.left, depth + 1)
-            yield from self._literals(value.right, depth + 1)
-        elif isinstance(value, ast.Call):
-            name = getattr(value.func, "id", "")
-            if name in _CONVERTS or getattr(value.func, "attr", "") in ("format", "strip", "join"):
-                for part in [*value.args, getattr(value.func, "value", None)]:
-                    if part is not None:
-                        yield from self._literals(part, depth + 1)
+        known = False
+        for found in self._values(value):
+            yield from _texts(found)
+            known = True
+        if known and not isinstance(value, (ast.BinOp, ast.JoinedStr)):
+            return
+        for part in _parts(value):
+            yield from self._literals(part, depth + 1)
+
+    def _joined(self, call: ast.Call) -> Iterator[str]:
+        """What print() makes of constants that follow each other."""
+        separators = [keyword.value for keyword in call.keywords if keyword.arg == "sep"]
+        for separator in self._values(separators[0] if separators else ast.Constant(" ")):
+            values = [list(self._values(item)) for item in call.args]
+            for _, group in groupby(values, key=bool):
+                texts = [str(value) for found in group for value in found]
+                if len(texts) > 1 and isinstance(separator, str):
+                    yield separator.join(texts)
 
 
-def _is_literal(value: ast.expr | None) -> bool:
-    """Only constants and displays of constants: nothing computed from anything else."""
-    return value is not None and all(
-        isinstance(node, (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Load,
-                          ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.JoinedStr))
-        for node in ast.walk(value))
+def _texts(value: Any) -> Iterator[str]:
+    """The texts by which a value is shown: those of its items, if it has such."""
+    if isinstance(value, bytes):
+        yield value.decode(errors="replace")
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        yield str(value)
+    elif isinstance(value, dict):
+        yield from _texts([*value, *value.values()])
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for item in value:
+            yield from _texts(item)
 
 
-def _computed(value: ast.expr) -> str:
-    """`40 + 2` as it is shown; "" for what fails or could take long, as 9**9**9 does."""
-    nodes = list(ast.walk(value))
-    numbers = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    quick = all(isinstance(node, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.unaryop, ast.Add,
-                                  ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod))
-                for node in nodes)
-    if not quick or len(numbers) > 16 or not all(
-            isinstance(number, (int, float)) and abs(number) < 1e9 for number in numbers):
-        return ""
-    try:
-        return str(eval(compile(ast.Expression(value), "<literal>", "eval"), {"__builtins__": {}}))
-    except Exception:  # a literal that cannot be computed fails in the block, too
-        return ""
+def _parts(value: ast.expr) -> list[ast.expr]:
+    """The expressions whose texts stand in what `value` shows."""
+    if isinstance(value, ast.JoinedStr):
+        return value.values
+    if isinstance(value, (ast.FormattedValue, ast.Starred)):
+        return [value.value]
+    if isinstance(value, (ast.List, ast.Tuple, ast.Set)):
+        return value.elts
+    if isinstance(value, ast.Dict):
+        return [part for part in [*value.keys, *value.values] if part is not None]
+    if isinstance(value, ast.BinOp):
+        return [value.left, value.right]
+    if isinstance(value, ast.Call):
+        name = getattr(value.func, "attr", getattr(value.func, "id", ""))
+        owner = [value.func.value] if isinstance(value.func, ast.Attribute) else []
+        return [*value.args, *owner] if name in _CONVERTS else []
+    return []
+
+
+def _changed(parsed: Parsed) -> Iterator[str]:
+    """The names whose value the block may change without binding them: `found.append(row)`."""
+    for node in parsed.of(ast.Attribute):
+        if node.attr not in PURE:
+            yield _dotted(node.value)
+    for node in parsed.of(ast.Subscript):
+        if not isinstance(node.ctx, ast.Load):
+            yield _dotted(node.value)
+    for node in parsed.of(ast.Call):
+        if getattr(node.func, "attr", getattr(node.func, "id", "")) not in PURE | _SHOWS:
+            yield from map(_dotted, node.args)
 
 
 def _shown(parsed: Parsed) -> Iterator[ast.expr]:
     """What the block prints, shows as its last expression or hands over as its answer."""
     for node in parsed.of(ast.Call):
         name = getattr(node.func, "id", "")
-        if name == "print" or name in _HANDS_OVER:
+        if name in _SHOWS or name in _HANDS_OVER or _WRITES.fullmatch(_dotted(node.func)):
             yield from node.args
-            yield from (keyword.value for keyword in node.keywords
-                        if name != "print" and keyword.arg is not None)
+            yield from (keyword.value for keyword in node.keywords if keyword.arg is not None)
         elif isinstance(node.func, ast.Attribute) and _is_answer(node.func.value):
             yield from (keyword.value for keyword in node.keywords)
             yield from node.args
@@ -136,10 +168,16 @@ def _shown(parsed: Parsed) -> Iterator[ast.expr]:
                                       and _is_answer(target.value)):
                 yield node.value
     last: Any = parsed.last
-    if isinstance(last, ast.Expr) and not isinstance(last.value, ast.Call):
+    if isinstance(last, (ast.Expr, ast.Assign)):
         yield last.value
-    elif isinstance(last, ast.Assign):
-        yield last.value
+
+
+def _dotted(node: ast.expr) -> str:
+    """`sys.stdout.write`; "" for what is more than names."""
+    if isinstance(node, ast.Attribute):
+        owner = _dotted(node.value)
+        return owner and f"{owner}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_answer(node: ast.AST) -> bool:
