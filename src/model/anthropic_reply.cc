@@ -8,14 +8,6 @@ using assembly::Block;
 
 constexpr std::size_t kMostPieces = 4096;
 
-Finish FinishOf(std::string_view reason) {
-  if (reason == "end_turn" || reason == "stop_sequence") return Finish::kStop;
-  if (reason == "max_tokens" || reason == "model_context_window_exceeded") return Finish::kLength;
-  if (reason == "tool_use") return Finish::kToolCalls;
-  if (reason == "refusal") return Finish::kFilter;
-  return Finish::kOther;
-}
-
 // Later events repeat what earlier ones said, in part: a field that is absent keeps its value.
 void ReadUsage(const Json* usage, Json& known) {
   if (!usage || !usage->is_object()) return;
@@ -28,7 +20,6 @@ void ReadUsage(const Json* usage, Json& known) {
 // The API counts cached and written tokens beside input_tokens; we count them as parts of it.
 void SetUsage(const Json& known, Reply& reply) {
   reply.usage = {};
-  reply.usage.estimated = FindInt(known, "input_tokens").value_or(-1) < 0;
   reply.usage.cached = TokensOf(known, "cache_read_input_tokens");
   reply.usage.cache_write = TokensOf(known, "cache_creation_input_tokens");
   if (const Json* parts = Find(known, "cache_creation")) {
@@ -37,6 +28,8 @@ void SetUsage(const Json& known, Reply& reply) {
   reply.usage.input =
       TokensOf(known, "input_tokens") + reply.usage.cached + reply.usage.cache_write;
   reply.usage.output = TokensOf(known, "output_tokens");
+  reply.usage.estimated = !IsCount(known, "input_tokens", 0) ||
+                          !IsCount(known, "output_tokens", 0) || reply.usage.input == 0;
   reply.usage.reasoning = TokensIfSaid(Find(known, "output_tokens_details"), "thinking_tokens");
 }
 
@@ -47,11 +40,11 @@ void ReadIdentity(const Json& message, Reply& reply) {
 
 void ReadFinish(const Json& holder, Reply& reply) {
   const auto reason = FindString(holder, "stop_reason");
-  reply.finish = reason ? FinishOf(*reason) : Finish::kOther;
+  EndReply(reason.value_or(""), reply);
   if (reply.finish == Finish::kFilter) {
     reply.warnings.emplace_back("the provider's safety rules ended the reply (refusal)");
   }
-  if (reason && reply.finish == Finish::kOther) {
+  if (reason && reply.finish == Finish::kCut) {
     reply.provider_data.as_object()["stop_reason"] = *reason;
   }
 }
@@ -95,6 +88,12 @@ void DropPlainBlocks(Reply& reply) {
 
 }  // namespace
 
+void ReadAnthropicUsage(const Json& value, Reply& reply) {
+  Json said;
+  ReadUsage(Find(value, "usage"), said);
+  if (said.is_object()) SetUsage(said, reply);
+}
+
 Result<Reply> ParseAnthropicReply(std::string_view body) {
   if (body.size() > kMaxReplyBytes) return MalformedReply("larger than 64 MiB");
   Reply reply;
@@ -107,9 +106,8 @@ Result<Reply> ParseAnthropicReply(std::string_view body) {
   DropPlainBlocks(reply);
   ReadIdentity(value, reply);
   ReadFinish(value, reply);
-  Json usage;
-  ReadUsage(Find(value, "usage"), usage);
-  SetUsage(usage, reply);
+  reply.usage.estimated = true;
+  ReadAnthropicUsage(value, reply);
   return reply;
 }
 
@@ -129,7 +127,7 @@ Result<std::string> AnthropicStream::Begin(const Json& event) {
   const Json* content = Find(event, "content_block");
   if (!content || !content->is_object()) return MalformedReply("a content block without content");
   *piece = {.start = *content};
-  started_ = true;
+  Grew();
   // Text and thinking may begin in the announcement.
   const std::string_view type = FindString(*content, "type").value_or("");
   if (type == "text") {
@@ -155,7 +153,7 @@ Result<std::string> AnthropicStream::AddDelta(const Json& event) {
   const std::string_view type = FindString(*delta, "type").value_or("");
   if (type == "text_delta") {
     std::string text = field("text");
-    started_ |= !text.empty();
+    if (!text.empty()) Grew();
     piece->text += text;
     reply_.text += text;
     return text;
@@ -193,8 +191,10 @@ Result<std::string> AnthropicStream::Add(std::string_view data) {
       SetUsage(usage_, reply_);
     }
   } else if (type == "message_delta") {
-    ReadUsage(Find(event, "usage"), usage_);
-    SetUsage(usage_, reply_);
+    if (const Json* usage = Find(event, "usage")) {
+      ReadUsage(usage, usage_);
+      SetUsage(usage_, reply_);
+    }
     const Json* delta = Find(event, "delta");
     if (delta && FindString(*delta, "stop_reason")) {
       ReadFinish(*delta, reply_);
@@ -225,8 +225,6 @@ void AnthropicStream::Complete(Reply& reply) {
   DropPlainBlocks(whole);
   reply.tool_calls = std::move(whole.tool_calls);
   reply.blocks = std::move(whole.blocks);
-  // The first event counts the prompt only; without a finish the rest is unknown.
-  if (!finished_) reply.usage.estimated = true;
 }
 
 }  // namespace dossier::model

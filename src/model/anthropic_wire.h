@@ -15,6 +15,7 @@ namespace dossier::model {
 
 WireRequest BuildAnthropicBody(const Request& request, const WireOptions& options);
 Result<Reply> ParseAnthropicReply(std::string_view body);
+void ReadAnthropicUsage(const Json& value, Reply& reply);
 
 class AnthropicStream final : public ReplyStream {
  public:

@@ -106,6 +106,29 @@ TEST(AnthropicRequestTest, ASchemaIsAskedForInTheFieldOrInWords) {  // MOD-10
   EXPECT_THAT(ToJson(Body(request, entry)), HasSubstr("matches this JSON Schema"));
 }
 
+TEST(AnthropicReplyTest, UnknownEndsCutAndCountsThatCannotBeTrueAreEstimated) {  // FLT-2, FLT-9
+  const auto read = [](const std::string& reason, const std::string& usage) {
+    const auto reply = ParseAnthropicReply(R"({"content":[{"type":"text","text":"47"}],)"
+                                           R"("stop_reason":")" +
+                                           reason + R"(","usage":)" + usage + "}");
+    EXPECT_TRUE(reply);
+    return *reply;
+  };
+  constexpr char kGood[] = R"({"input_tokens":3,"output_tokens":2})";
+  EXPECT_EQ(read("error", kGood).finish, Finish::kCut);
+  EXPECT_EQ(read("END_TURN", kGood).finish, Finish::kStop);
+  EXPECT_FALSE(read("end_turn", kGood).usage.estimated);
+  EXPECT_FALSE(read("end_turn", R"({"input_tokens":0,"cache_read_input_tokens":9,)"
+                                R"("output_tokens":2})")
+                   .usage.estimated);
+  for (const char* usage :
+       {R"({"input_tokens":0,"output_tokens":0})", R"({"input_tokens":3})",
+        R"({"input_tokens":3,"output_tokens":-100})",
+        R"({"input_tokens":1000000000000000000,"output_tokens":1000000000000000000})"}) {
+    EXPECT_TRUE(read("end_turn", usage).usage.estimated) << usage;
+  }
+}
+
 TEST(AnthropicReplyTest, BlocksUsageAndFinishStreamedAndNot) {  // MOD-11, MOD-A1, MOD-A2
   const auto check = [](const Reply& reply) {
     EXPECT_EQ(reply.text, "I look: naïve 😀.");

@@ -120,6 +120,8 @@ struct Failure {
   int status = 0;                     // HTTP; 0 if no answer arrived
   std::optional<Millis> retry_after;  // the server's wish: Retry-After or its reset headers
   std::optional<Usage> usage;         // what the attempt cost, as far as known
+  // kYes: the server may have worked on it, and may bill it, though no reply came.
+  enum class Sent { kNo, kYes } sent = Sent::kNo;
 };
 
 // Receives one request's progress. Calls come from one network thread, never at the same time for

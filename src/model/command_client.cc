@@ -86,6 +86,7 @@ class CommandClient final : public Client {
     const std::string& program = preset_.argv[0];
     if (ran.timed_out) {
       failure->retry = Failure::Retry::kYes;
+      failure->sent = Failure::Sent::kYes;
       return MakeError(ErrorCode::kTimeout, "{}: the deadline of {:.1f} s reached after {} bytes",
                        program, static_cast<double>(request.deadline.count()) / 1000.0,
                        ran.out.size());

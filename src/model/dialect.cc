@@ -37,6 +37,7 @@ constexpr Dialect kDialects[] = {
          },
      .build = BuildOpenAiBody,
      .parse = ParseOpenAiReply,
+     .read_usage = ReadOpenAiUsage,
      .stream = MakeStream<OpenAiStream>},
     {.name = "anthropic",
      .version = "/v1",
@@ -49,6 +50,7 @@ constexpr Dialect kDialects[] = {
          },
      .build = BuildAnthropicBody,
      .parse = ParseAnthropicReply,
+     .read_usage = ReadAnthropicUsage,
      .stream = MakeStream<AnthropicStream>},
     {.name = "gemini",
      .version = "/v1beta",
@@ -66,6 +68,7 @@ constexpr Dialect kDialects[] = {
          },
      .build = BuildGeminiBody,
      .parse = ParseGeminiReply,
+     .read_usage = ReadGeminiUsage,
      .stream = MakeStream<GeminiStream>},
 };
 
@@ -106,7 +109,10 @@ Result<std::size_t> ReplyStream::ToolCallAt(std::int64_t index) {
 
 Reply ReplyStream::Take() {
   Reply reply = std::move(reply_);
-  if (!finished_) reply.finish = Finish::kCut;
+  if (!finished_) {
+    reply.finish = Finish::kCut;
+    reply.usage.estimated = true;  // what was said before the end is a part
+  }
   if (!reply.provider_data.is_object()) reply.provider_data = JsonObject();
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (arguments_[i].empty() && !reply.tool_calls[i].arguments.is_null()) continue;

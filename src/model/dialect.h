@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,24 +47,30 @@ class ReplyStream {
   // `data` of one event. Gives the new text, which may be empty.
   // Errors: kNetwork ("malformed reply", or what the provider reports); what came before stays.
   virtual Result<std::string> Add(std::string_view data) = 0;
-  // The reply so far; kCut if no finish came.
+  // The reply so far; kCut if no finish came, and then its usage is estimated.
   Reply Take();
 
   bool finished() const { return finished_; }
   bool started() const { return started_; }  // something of the reply arrived
-  // Of the last error: whether the provider says that it may pass (overloaded).
-  Failure::Retry retry() const { return retry_; }
+  // Of the last error: whether the provider says that it may pass (overloaded); unset: it is not an
+  // error that the provider reports.
+  std::optional<Failure::Retry> retry() const { return retry_; }
 
  protected:
   // The place for the arguments of a tool call that come in pieces. Errors: an impossible index.
   Result<std::size_t> ToolCallAt(std::int64_t index);
+  // Something of the reply arrived: what was said of its usage before is of a part.
+  void Grew() {
+    started_ = true;
+    reply_.usage.estimated = true;
+  }
   // Puts blocks into the order in which they came; called by Take.
   virtual void Complete(Reply&) {}
 
   Reply reply_;
   std::vector<std::string> arguments_;  // of reply_.tool_calls, as text
   bool finished_ = false, started_ = false;
-  Failure::Retry retry_ = Failure::Retry::kNo;
+  std::optional<Failure::Retry> retry_;
 };
 
 struct Dialect {
@@ -77,6 +84,8 @@ struct Dialect {
   // Usage that is missing is left at 0 and marked as estimated.
   // Errors: kNetwork ("malformed reply", with what is wrong), kFailed (refused by the provider).
   Result<Reply> (*parse)(std::string_view body);
+  // Sets the usage that an answer of any kind says; without one that can be true nothing changes.
+  void (*read_usage)(const Json& value, Reply& reply);
   std::unique_ptr<ReplyStream> (*stream)();
 };
 

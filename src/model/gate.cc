@@ -116,6 +116,7 @@ class Core : public std::enable_shared_from_this<Core> {
   void Pump();
   enum class Next { kSend, kRefused, kWaits };
   Next Prepare(const JobPtr& job, std::optional<Error>* refused);
+  std::int64_t WantedCap(const Job& job) const;
   LedgerRequest Wanted(const Job& job) const;
   void Send(const JobPtr& job);
   void Refuse(const JobPtr& job, Error error);
@@ -129,6 +130,7 @@ class Core : public std::enable_shared_from_this<Core> {
   void Settle(Job& job, const Reply& reply);
   void SettleFailed(Job& job, const Failure& failure, const Error& error,
                     std::string_view streamed);
+  RequestSize::Sent SentOf(const Job& job) const;
   Usage EstimatedUsage(const Job& job, std::string_view streamed) const;
   void Price(const Request& request, Usage* usage) const;
   Error CancelledError(const Job& job) const;
@@ -205,6 +207,13 @@ Error Core::CancelledError(const Job& job) const {
                reason.empty() ? "the request was cancelled" : "cancelled: " + reason};
 }
 
+// A cap beyond the window is refused by some servers, and no reply gets that long.
+std::int64_t Core::WantedCap(const Job& job) const {
+  const std::int64_t cap = job.request->sampling.max_output.value_or(options_.max_output);
+  const std::int64_t input = size_.MostInput(job.prompt);
+  return options_.window > input ? std::min(cap, options_.window - input) : cap;
+}
+
 // What the ledger is asked for. Nothing is counted where nothing is limited.
 LedgerRequest Core::Wanted(const Job& job) const {
   const LedgerLimits& limits = job.ledger->limits();
@@ -212,11 +221,8 @@ LedgerRequest Core::Wanted(const Job& job) const {
   if (!limits.tokens && !limits.nano_usd) return wanted;
   if (options_.price) wanted.price = options_.price(*job.request);
   wanted.input = size_.MostInput(job.prompt);
-  std::int64_t cap = job.request->sampling.max_output.value_or(options_.max_output);
-  // A cap beyond the window is refused by some servers, and no reply gets that long.
-  if (options_.window > wanted.input) cap = std::min(cap, options_.window - wanted.input);
   const auto longest = longest_reply_.find(job.request->purpose);
-  wanted.output = size_.MostOutput(cap);
+  wanted.output = size_.MostOutput(WantedCap(job));
   wanted.least_output = size_.MostOutput(kLeastOutput);
   wanted.good_output = longest == longest_reply_.end()
                            ? wanted.output
@@ -277,7 +283,7 @@ Core::Next Core::Prepare(const JobPtr& job, std::optional<Error>* refused) {
     queue_.PushFront(job->lane, job);
     return Next::kWaits;
   }
-  const std::int64_t cap = size_.CapFor(job->held.output());
+  const std::int64_t cap = std::min(size_.CapFor(job->held.output()), WantedCap(*job));
   job->cap.reset();
   if (cap > 0 && job->request->sampling.max_output != cap) job->cap = cap;
   ++sending_;
@@ -381,6 +387,11 @@ void Core::Cancel(const JobPtr& job, const std::string& reason) {
   }
 }
 
+RequestSize::Sent Core::SentOf(const Job& job) const {
+  return {.input = job.prompt,
+          .cap = job.cap.value_or(job.request->sampling.max_output.value_or(0))};
+}
+
 // What a request without a usage cost, as far as can be seen: cancelled, or broken off.
 Usage Core::EstimatedUsage(const Job& job, std::string_view streamed) const {
   Usage usage{.input = job.prompt, .output = size_.Text(streamed), .estimated = true};
@@ -399,10 +410,10 @@ void Core::Price(const Request& request, Usage* usage) const {
 void Core::Settle(Job& job, const Reply& reply) {
   const std::string limit = job.held.shrunk_by();
   if (!limit.empty() && reply.finish == Finish::kLength) job.ledger->NoteHit(limit);
-  if (!reply.usage.estimated) {
-    size_.Learn({.input = job.prompt,
-                 .cap = job.cap.value_or(job.request->sampling.max_output.value_or(0))},
-                reply.usage);
+  if (reply.usage.estimated) {
+    size_.LearnArrived(SentOf(job), reply.usage.output);
+  } else {
+    size_.Learn(SentOf(job), reply.usage);
   }
   std::int64_t& longest = longest_reply_[job.request->purpose];
   longest = std::max(longest, reply.usage.output);
@@ -411,12 +422,16 @@ void Core::Settle(Job& job, const Reply& reply) {
 
 void Core::SettleFailed(Job& job, const Failure& failure, const Error& error,
                         std::string_view streamed) {
-  if (failure.usage) {
-    job.held.Settle(*failure.usage);
-  } else if (error.code == ErrorCode::kCancelled || !streamed.empty()) {
-    job.held.Settle(EstimatedUsage(job, streamed));
+  const bool cancelled = error.code == ErrorCode::kCancelled;
+  std::optional<Usage> cost = failure.usage;
+  if (!cost && (cancelled || !streamed.empty() || failure.sent == Failure::Sent::kYes)) {
+    cost = EstimatedUsage(job, streamed);
+  }
+  size_.LearnArrived(SentOf(job), size_.Text(streamed));
+  if (cancelled) {
+    job.held.Settle(*cost);
   } else {
-    job.held.Fail();
+    job.held.Fail(cost);
   }
 }
 

@@ -350,6 +350,46 @@ TEST_F(GateTest, AnEstimateIsOfThePromptAndTheReplyByTheCounter) {  // FLT-9
   }
 }
 
+TEST_F(GateTest, ARequestThatWasSentAndNeverAnsweredIsSettledAtItsPrompt) {  // FLT-5, FLT-9
+  limits_.tokens = 10'000;
+  Open({.retries = 1, .first_delay = Millis(1)});
+  auto sink = Submit(SizedRequest(600, 300));
+  const Failure silent{.retry = Failure::Retry::kYes, .sent = Failure::Sent::kYes};
+  client_->Fail(0, ErrorCode::kTimeout, silent);
+  Pass(Millis(1));
+  client_->Fail(1, ErrorCode::kTimeout, silent);
+  EXPECT_EQ(ledger().use().tokens_input, 1200) << "each attempt";
+  EXPECT_EQ(ledger().use().failed_calls, 2);
+  EXPECT_TRUE(ledger().use().estimated);
+  // One that was refused, or never arrived, is free.
+  auto refused = Submit(SizedRequest(600, 300));
+  client_->Fail(2, ErrorCode::kRateLimited, {.status = 429});
+  EXPECT_EQ(ledger().use().tokens_input, 1200);
+  // One whose failure says what it cost costs that.
+  auto said = Submit(SizedRequest(600, 300));
+  client_->Fail(3, ErrorCode::kNetwork, {.status = 500, .usage = Usage{.input = 590, .output = 7}});
+  EXPECT_EQ(ledger().use().tokens_input, 1790);
+  EXPECT_EQ(ledger().use().failed_calls, 4);
+}
+
+TEST_F(GateTest, AServerThatIgnoresTheCapAndSaysNothingIsReckonedWith) {  // FLT-5
+  limits_.tokens = 20'000;
+  Open({.concurrency = 4, .counter = tokens::MakeCharCounter()});
+  auto first = Submit(SizedRequest(100, 300));
+  client_->Answer(0, std::string(5000, 'x'), {.input = 100, .output = 1250, .estimated = true});
+  EXPECT_EQ(ledger().use().tokens_output, 5000);
+  std::vector<std::shared_ptr<RecordingSink>> sinks;
+  for (int i = 0; i < 8; ++i) sinks.push_back(Submit(SizedRequest(100, 300)));
+  for (std::size_t i = 1; i < client_->calls(); ++i) {
+    EXPECT_LE(client_->call(i).request->sampling.max_output, 300) << "no more than was asked for";
+    client_->Answer(i, std::string(5000, 'x'), {.input = 100, .output = 1250, .estimated = true});
+    timer_->RunDue();
+  }
+  const LedgerUse use = ledger().use();
+  EXPECT_LE(use.tokens_input + use.tokens_output, 20'000);
+  EXPECT_EQ(client_->calls(), 3u);
+}
+
 // Requests, cancellations, failures and answers from many threads: every sink hears once, the
 // ledger holds nothing at the end.
 TEST(GateStressTest, EverySinkHearsExactlyOnce) {

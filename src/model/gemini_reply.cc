@@ -8,20 +8,6 @@ namespace {
 
 using assembly::Block;
 
-bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> values) {
-  return std::find(values.begin(), values.end(), text) != values.end();
-}
-
-Finish FinishOf(std::string_view reason) {
-  if (reason == "STOP") return Finish::kStop;
-  if (reason == "MAX_TOKENS") return Finish::kLength;
-  if (IsOneOf(reason, {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
-                       "IMAGE_SAFETY", "LANGUAGE"})) {
-    return Finish::kFilter;
-  }
-  return Finish::kOther;
-}
-
 // " (HARM_CATEGORY_HARASSMENT: HIGH)": the categories that blocked, or are at least likely.
 std::string Ratings(const Json& holder) {
   const Json* ratings = Find(holder, "safetyRatings");
@@ -46,19 +32,6 @@ std::optional<Error> FindBlock(const Json& value) {
   return Error{ErrorCode::kFailed,
                fmt::format("gemini blocked the prompt by its safety rules: {}{}",
                            Excerpt(*reason, ""), Ratings(*feedback))};
-}
-
-void ReadUsage(const Json& value, Reply& reply) {
-  const Json* usage = Find(value, "usageMetadata");
-  if (!usage || FindInt(*usage, "promptTokenCount").value_or(-1) < 0) return;
-  // The API counts thoughts beside the candidates and leaves the field out where there are none.
-  const std::int64_t thoughts = TokensOf(*usage, "thoughtsTokenCount");
-  reply.usage = {
-      .input = TokensOf(*usage, "promptTokenCount") + TokensOf(*usage, "toolUsePromptTokenCount"),
-      .output = TokensOf(*usage, "candidatesTokenCount") + thoughts,
-      .cached = TokensOf(*usage, "cachedContentTokenCount"),
-      .reasoning = thoughts};
-  reply.usage.cached = std::min(reply.usage.cached, reply.usage.input);
 }
 
 void ReadIdentity(const Json& value, Reply& reply) {
@@ -125,7 +98,7 @@ std::string ReadCandidate(const Json& candidate, Reply& reply) {
     }
   }
   if (const auto reason = FindString(candidate, "finishReason")) {
-    reply.finish = FinishOf(*reason);
+    EndReply(*reason, reply);
     reply.provider_data.as_object()["finish_reason"] = *reason;
     if (reply.finish == Finish::kFilter) {
       reply.warnings.push_back(fmt::format("gemini's safety rules ended the reply: {}{}",
@@ -164,6 +137,25 @@ std::optional<Error> Refusal(const Reply& reply) {
 
 }  // namespace
 
+void ReadGeminiUsage(const Json& value, Reply& reply) {
+  const Json* usage = Find(value, "usageMetadata");
+  const auto is_none_or_count = [usage](std::string_view name) {
+    return !Find(*usage, name) || IsCount(*usage, name, 0);
+  };
+  if (!usage || !IsCount(*usage, "promptTokenCount", 1) ||
+      !is_none_or_count("candidatesTokenCount") || !is_none_or_count("thoughtsTokenCount")) {
+    return;
+  }
+  // The API counts thoughts beside the candidates and leaves the field out where there are none.
+  const std::int64_t thoughts = TokensOf(*usage, "thoughtsTokenCount");
+  reply.usage = {
+      .input = TokensOf(*usage, "promptTokenCount") + TokensOf(*usage, "toolUsePromptTokenCount"),
+      .output = TokensOf(*usage, "candidatesTokenCount") + thoughts,
+      .cached = TokensOf(*usage, "cachedContentTokenCount"),
+      .reasoning = thoughts};
+  reply.usage.cached = std::min(reply.usage.cached, reply.usage.input);
+}
+
 Result<Reply> ParseGeminiReply(std::string_view body) {
   if (body.size() > kMaxReplyBytes) return MalformedReply("larger than 64 MiB");
   Reply reply;
@@ -177,7 +169,7 @@ Result<Reply> ParseGeminiReply(std::string_view body) {
   if (!candidate) return MalformedReply("it has no candidates");
   ReadCandidate(*candidate, reply);
   ReadIdentity(value, reply);
-  ReadUsage(value, reply);
+  ReadGeminiUsage(value, reply);
   if (auto refused = Refusal(reply)) return tl::unexpected(*refused);
   Finalise(reply);
   return reply;
@@ -192,16 +184,24 @@ Result<std::string> GeminiStream::Add(std::string_view data) {
   DOSSIER_ASSIGN_OR_RETURN(const Json value, ParseLenient(data, reply_.warnings));
   if (!value.is_object()) return MalformedReply("an event that is no object");
   if (auto reported = FindReportedError(value)) {
+    ReadGeminiUsage(value, reply_);
     retry_ = reported->retry;
     return tl::unexpected(reported->error);
   }
-  if (auto blocked = FindBlock(value)) return tl::unexpected(*blocked);
+  if (auto blocked = FindBlock(value)) {
+    ReadGeminiUsage(value, reply_);
+    return tl::unexpected(*blocked);
+  }
   ReadIdentity(value, reply_);
-  ReadUsage(value, reply_);
   const Json* candidate = FirstCandidate(value);
+  const auto size = [this] {
+    return reply_.text.size() + reply_.thinking.size() + reply_.tool_calls.size();
+  };
+  const std::size_t before = size();
+  std::string text = candidate ? ReadCandidate(*candidate, reply_) : "";
+  if (size() > before) Grew();
+  ReadGeminiUsage(value, reply_);
   if (!candidate) return std::string();
-  std::string text = ReadCandidate(*candidate, reply_);
-  started_ |= !reply_.text.empty() || !reply_.thinking.empty() || !reply_.tool_calls.empty();
   if (FindString(*candidate, "finishReason")) {
     if (auto refused = Refusal(reply_)) {
       started_ = false;  // thinking alone is nothing to keep
@@ -212,9 +212,6 @@ Result<std::string> GeminiStream::Add(std::string_view data) {
   return text;
 }
 
-void GeminiStream::Complete(Reply& reply) {
-  if (!finished_) reply.usage.estimated = true;
-  Finalise(reply);
-}
+void GeminiStream::Complete(Reply& reply) { Finalise(reply); }
 
 }  // namespace dossier::model

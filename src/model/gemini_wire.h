@@ -16,6 +16,7 @@ namespace dossier::model {
 
 WireRequest BuildGeminiBody(const Request& request, const WireOptions& options);
 Result<Reply> ParseGeminiReply(std::string_view body);
+void ReadGeminiUsage(const Json& value, Reply& reply);
 
 class GeminiStream final : public ReplyStream {
  public:

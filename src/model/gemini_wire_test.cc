@@ -117,6 +117,28 @@ TEST(GeminiReplyTest, PartsUsageAndFinishStreamedAndNot) {  // MOD-12, MOD-A1, M
   }
 }
 
+TEST(GeminiReplyTest, UnknownEndsCutAndCountsThatCannotBeTrueAreEstimated) {  // FLT-2, FLT-9
+  const auto read = [](const std::string& reason, const std::string& usage) {
+    const auto reply =
+        ParseGeminiReply(R"({"candidates":[{"content":{"parts":[{"text":"47"}]},"finishReason":")" +
+                         reason + R"("}],"usageMetadata":)" + usage + "}");
+    EXPECT_TRUE(reply);
+    return *reply;
+  };
+  constexpr char kGood[] = R"({"promptTokenCount":3,"candidatesTokenCount":2})";
+  EXPECT_EQ(read("OTHER", kGood).finish, Finish::kCut);
+  EXPECT_EQ(read("MALFORMED_FUNCTION_CALL", kGood).finish, Finish::kCut);
+  EXPECT_EQ(read("stop", kGood).finish, Finish::kStop);
+  EXPECT_FALSE(read("STOP", kGood).usage.estimated);
+  for (const char* usage :
+       {R"({"promptTokenCount":0,"candidatesTokenCount":0})",
+        R"({"promptTokenCount":3,"candidatesTokenCount":-100})",
+        R"({"promptTokenCount":3,"candidatesTokenCount":1,"thoughtsTokenCount":"x"})",
+        R"({"promptTokenCount":1000000000000000000,"candidatesTokenCount":1})"}) {
+    EXPECT_TRUE(read("STOP", usage).usage.estimated) << usage;
+  }
+}
+
 TEST(GeminiReplyTest, ABlockedPromptAndABlockedReplyAreClearErrors) {  // MOD-12
   constexpr char kPrompt[] =
       R"({"promptFeedback":{"blockReason":"SAFETY","safetyRatings":[{"category":"HARM_A",)"

@@ -180,6 +180,8 @@ HttpFailure MapHttpFailure(const HttpAnswer& answer, const Target& target, Clock
   result.failure.status = answer.status;
   result.failure.retry = Retryable(answer.status) ? Failure::Retry::kYes : Failure::Retry::kNo;
   if (Retryable(answer.status)) result.failure.retry_after = RetryAfter(answer, now);
+  // A gateway gave up on a server that may have worked on it.
+  if (answer.status == 408 || answer.status == 504) result.failure.sent = Failure::Sent::kYes;
   return result;
 }
 

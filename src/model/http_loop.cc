@@ -143,6 +143,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   void FinishOne(Transfer& transfer, CURLcode code);
   void CheckLimits();
   void End(std::uint64_t id, std::optional<Error> error, HttpEnd::Again again);
+  HttpEnd::Sent SentOf(const Transfer& transfer) const;
   static std::size_t OnData(char* data, std::size_t size, std::size_t count, void* user);
   void Announce(Transfer& transfer);
 
@@ -381,10 +382,20 @@ void Worker::CheckLimits() {
   for (auto& [id, error] : late) End(id, std::move(error), HttpEnd::Again::kYes);
 }
 
+HttpEnd::Sent Worker::SentOf(const Transfer& transfer) const {
+  curl_off_t sent = 0;
+  long head = 0;  // bytes; of a request of which nothing was sent, none
+  curl_.easy_getinfo(transfer.easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+  curl_.easy_getinfo(transfer.easy, CURLINFO_REQUEST_SIZE, &head);
+  const bool whole = head > 0 && sent >= static_cast<curl_off_t>(transfer.call.body.size());
+  return whole ? HttpEnd::Sent::kYes : HttpEnd::Sent::kNo;
+}
+
 void Worker::End(std::uint64_t id, std::optional<Error> error, HttpEnd::Again again) {
   const auto found = open_.find(id);
   TransferPtr transfer = std::move(found->second);
   open_.erase(found);
+  const HttpEnd::Sent sent = SentOf(*transfer);
   curl_.multi_remove_handle(multi_, transfer->easy);
   if (spare_.size() < kSpareHandles) {
     curl_.easy_reset(transfer->easy);
@@ -394,7 +405,7 @@ void Worker::End(std::uint64_t id, std::optional<Error> error, HttpEnd::Again ag
   }
   curl_.slist_free_all(transfer->headers);
   transfer->cancel.Forget(transfer->cancel_id);
-  transfer->receiver->OnEnd({.error = std::move(error), .again = again});
+  transfer->receiver->OnEnd({.error = std::move(error), .again = again, .sent = sent});
 }
 
 class CurlLoop final : public HttpLoop {

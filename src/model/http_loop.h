@@ -43,6 +43,8 @@ struct HttpEnd {
   std::optional<Error> error;
   // kYes: what failed may pass (MOD-21); a bad certificate, or what the receiver refused, does not.
   enum class Again { kNo, kYes } again = Again::kNo;
+  // kYes: the whole request was sent, so that the server may work on it, whatever came back.
+  enum class Sent { kNo, kYes } sent = Sent::kNo;
 };
 
 // What a receiver wants next.

@@ -69,11 +69,12 @@ void Reservation::Settle(const Usage& usage) {
   ledger->Release(held_);
 }
 
-void Reservation::Fail() {
+void Reservation::Fail(const std::optional<Usage>& usage) {
   Ledger* const ledger = std::exchange(ledger_, nullptr);
   if (!ledger) return;
   std::lock_guard lock(ledger->mutex_);
   ++ledger->use_.failed_calls;
+  if (usage) ledger->Count(held_, *usage);
   ledger->Release(held_);
 }
 

@@ -87,7 +87,8 @@ class Reservation {
   const std::string& shrunk_by() const { return shrunk_by_; }
 
   void Settle(const Usage& usage);  // what it really cost
-  void Fail();                      // no reply: tokens back, counted as failed
+  // No reply: counted as failed, and tokens back but for what it is known to have cost.
+  void Fail(const std::optional<Usage>& usage = {});
 
  private:
   friend class Ledger;

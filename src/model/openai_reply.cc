@@ -8,55 +8,8 @@
 namespace dossier::model {
 namespace {
 
-// Providers write these names in either case. A reason that is not known to be a normal end is one
-// that broke the reply off: "error", "abort", "cancelled", "insufficient_system_resource".
-Finish FinishOf(std::string_view reason) {
-  const std::string name = ToLowerAscii(reason);
-  const auto is_one_of = [&name](std::initializer_list<std::string_view> names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (is_one_of({"stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "end"})) {
-    return Finish::kStop;
-  }
-  if (is_one_of({"length", "max_tokens", "model_length", "max_output_tokens"})) {
-    return Finish::kLength;
-  }
-  if (is_one_of({"tool_calls", "function_call", "tool_use"})) return Finish::kToolCalls;
-  if (is_one_of({"content_filter", "safety"})) return Finish::kFilter;
-  return name.empty() ? Finish::kOther : Finish::kCut;
-}
-
-// Counts that cannot be true count as not said, and are estimated: no prompt is of 0 tokens, and a
-// limit must not be passed because a server says a negative or an absurd number, or none.
 bool IsPlausible(const Json& usage) {
-  const auto is_count = [&usage](std::string_view name, std::int64_t least) {
-    const std::int64_t said = FindInt(usage, name).value_or(-1);
-    return said >= least && TokensOf(usage, name) == said;
-  };
-  return is_count("prompt_tokens", 1) && is_count("completion_tokens", 0);
-}
-
-void ReadUsage(const Json& value, Reply& reply) {
-  const Json* usage = Find(value, "usage");
-  const Json* timings = Find(value, "timings");
-  if (timings && timings->is_object()) reply.provider_data.as_object()["timings"] = *timings;
-  if (usage && IsPlausible(*usage)) {
-    reply.usage = {.input = TokensOf(*usage, "prompt_tokens"),
-                   .output = TokensOf(*usage, "completion_tokens")};
-    if (const Json* details = Find(*usage, "prompt_tokens_details")) {
-      reply.usage.cached = TokensOf(*details, "cached_tokens");
-      reply.usage.cache_write = TokensOf(*details, "cache_write_tokens");
-    }
-    reply.usage.reasoning =
-        TokensIfSaid(Find(*usage, "completion_tokens_details"), "reasoning_tokens");
-    if (timings && reply.usage.cached == 0) reply.usage.cached = TokensOf(*timings, "cache_n");
-  } else if (timings && FindInt(*timings, "prompt_n").value_or(-1) >= 0) {
-    const std::int64_t cached = TokensOf(*timings, "cache_n");
-    reply.usage = {.input = TokensOf(*timings, "prompt_n") + cached,
-                   .output = TokensOf(*timings, "predicted_n"),
-                   .cached = cached};
-  }
-  reply.usage.cached = std::min(reply.usage.cached, reply.usage.input);
+  return IsCount(usage, "prompt_tokens", 1) && IsCount(usage, "completion_tokens", 0);
 }
 
 void ReadIdentity(const Json& value, Reply& reply) {
@@ -142,6 +95,30 @@ void ReadToolCalls(const Json& message, Reply& reply) {
 
 }  // namespace
 
+void ReadOpenAiUsage(const Json& value, Reply& reply) {
+  const Json* usage = Find(value, "usage");
+  const Json* timings = Find(value, "timings");
+  if (timings && timings->is_object()) reply.provider_data.as_object()["timings"] = *timings;
+  if (usage && IsPlausible(*usage)) {
+    reply.usage = {.input = TokensOf(*usage, "prompt_tokens"),
+                   .output = TokensOf(*usage, "completion_tokens")};
+    if (const Json* details = Find(*usage, "prompt_tokens_details")) {
+      reply.usage.cached = TokensOf(*details, "cached_tokens");
+      reply.usage.cache_write = TokensOf(*details, "cache_write_tokens");
+    }
+    reply.usage.reasoning =
+        TokensIfSaid(Find(*usage, "completion_tokens_details"), "reasoning_tokens");
+    if (timings && reply.usage.cached == 0) reply.usage.cached = TokensOf(*timings, "cache_n");
+  } else if (timings && IsCount(*timings, "prompt_n", 0) &&
+             TokensOf(*timings, "prompt_n") + TokensOf(*timings, "cache_n") > 0) {
+    const std::int64_t cached = TokensOf(*timings, "cache_n");
+    reply.usage = {.input = TokensOf(*timings, "prompt_n") + cached,
+                   .output = TokensOf(*timings, "predicted_n"),
+                   .cached = cached};
+  }
+  reply.usage.cached = std::min(reply.usage.cached, reply.usage.input);
+}
+
 Result<Reply> ParseOpenAiReply(std::string_view body) {
   if (body.size() > kMaxReplyBytes) return MalformedReply("larger than 64 MiB");
   Reply reply;
@@ -155,15 +132,14 @@ Result<Reply> ParseOpenAiReply(std::string_view body) {
   reply.text = ContentText(Find(*message, "content"));
   reply.thinking = ThinkingText(*message);
   ReadToolCalls(*message, reply);
-  const auto reason = FindString(*choice, "finish_reason");
-  reply.finish = reason ? FinishOf(*reason) : Finish::kOther;
+  EndReply(FindString(*choice, "finish_reason").value_or(""), reply);
   reply.text += ReadRefusal(*message, reply);
   if (const Json* logprobs = Find(*choice, "logprobs"); logprobs && !logprobs->is_null()) {
     reply.provider_data.as_object()["logprobs"] = *logprobs;
   }
   ReadFirstTokens(*choice, reply);
   ReadIdentity(value, reply);
-  ReadUsage(value, reply);
+  ReadOpenAiUsage(value, reply);
   return reply;
 }
 
@@ -188,19 +164,27 @@ Result<std::string> OpenAiStream::Add(std::string_view data) {
   DOSSIER_ASSIGN_OR_RETURN(const Json value, ParseLenient(data, reply_.warnings));
   if (!value.is_object()) return MalformedReply("an event that is no object");
   if (auto reported = FindReportedError(value)) {
+    ReadOpenAiUsage(value, reply_);
     retry_ = reported->retry;
     return tl::unexpected(reported->error);
   }
   ReadIdentity(value, reply_);
-  ReadUsage(value, reply_);
   const Json* choice = FirstChoice(value);
-  if (!choice) return std::string();
-  ReadFirstTokens(*choice, reply_);
   std::string text;
-  if (const Json* delta = Find(*choice, "delta")) {
+  if (choice) {
+    DOSSIER_ASSIGN_OR_RETURN(text, AddChoice(*choice));
+  }
+  ReadOpenAiUsage(value, reply_);
+  return text;
+}
+
+Result<std::string> OpenAiStream::AddChoice(const Json& choice) {
+  ReadFirstTokens(choice, reply_);
+  std::string text;
+  if (const Json* delta = Find(choice, "delta")) {
     if (const Json* calls = Find(*delta, "tool_calls"); calls && calls->is_array()) {
       for (const Json& call : calls->as_array()) {
-        started_ = true;
+        Grew();
         DOSSIER_RETURN_IF_ERROR(AddToolCall(call));
       }
     }
@@ -208,12 +192,15 @@ Result<std::string> OpenAiStream::Add(std::string_view data) {
     refused_ |= !FindString(*delta, "refusal").value_or("").empty();
     text += FindString(*delta, "refusal").value_or("");
     const std::string thinking = ThinkingText(*delta);
-    started_ |= !text.empty() || !thinking.empty();
+    if (!text.empty() || !thinking.empty()) Grew();
     reply_.text += text;
     reply_.thinking += thinking;
   }
-  if (const auto reason = FindString(*choice, "finish_reason")) {
-    reply_.finish = refused_ ? Finish::kFilter : FinishOf(*reason);
+  // Some send an empty one with every piece.
+  if (const std::string_view reason = FindString(choice, "finish_reason").value_or("");
+      !reason.empty()) {
+    EndReply(reason, reply_);
+    if (refused_) reply_.finish = Finish::kFilter;
     finished_ = true;
   }
   return text;

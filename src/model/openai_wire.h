@@ -10,12 +10,14 @@ namespace dossier::model {
 
 WireRequest BuildOpenAiBody(const Request& request, const WireOptions& options);
 Result<Reply> ParseOpenAiReply(std::string_view body);
+void ReadOpenAiUsage(const Json& value, Reply& reply);
 
 class OpenAiStream final : public ReplyStream {
  public:
   Result<std::string> Add(std::string_view data) override;
 
  private:
+  Result<std::string> AddChoice(const Json& choice);
   Status AddToolCall(const Json& delta);
 
   bool refused_ = false;  // the text is the words of a refusal

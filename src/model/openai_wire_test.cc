@@ -240,6 +240,66 @@ TEST(OpenAiReplyTest, CountsThatCannotBeTrueAreEstimated) {  // FLT-9
   }
 }
 
+TEST(ReplyStreamTest, AnEarlyUsageIsNotThatOfTheReply) {  // FLT-9
+  constexpr char kEarly[] = R"({"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}})";
+  const std::string text(4000, 'x');
+  for (const bool ends : {false, true}) {
+    OpenAiStream stream;
+    ASSERT_TRUE(stream.Add(kEarly));
+    ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":")" + text + R"("}}]})"));
+    if (ends) ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{},"finish_reason":"stop"}]})"));
+    Reply reply = stream.Take();
+    EstimateMissingUsage(UserRequest(text), &reply);
+    EXPECT_TRUE(reply.usage.estimated);
+    EXPECT_EQ(reply.usage.input, 1000);
+    EXPECT_EQ(reply.usage.output, 1000);
+  }
+}
+
+TEST(ReplyStreamTest, AReplyHasNoFewerTokensThanItsTextCanHave) {  // FLT-9
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += fmt::format("{} words ", i);
+  const auto read = [&](int said) {
+    auto reply = ParseOpenAiReply(
+        fmt::format(R"({{"choices":[{{"finish_reason":"stop","message":{{"content":"{}"}}}}],)"
+                    R"("usage":{{"prompt_tokens":9,"completion_tokens":{}}}}})",
+                    text, said));
+    EXPECT_TRUE(reply);
+    EstimateMissingUsage(UserRequest("a question of some length, as it is"), &*reply);
+    return reply->usage;
+  };
+  EXPECT_TRUE(read(1).estimated);
+  EXPECT_GT(read(1).output, 2000);
+  EXPECT_EQ(read(1).input, 9);
+  EXPECT_FALSE(read(2000).estimated);
+}
+
+TEST(ReplyStreamTest, TheFirstBadEndingStays) {  // FLT-2, FLT-3
+  const auto end = [](std::string_view dialect, std::initializer_list<const char*> reasons) {
+    const auto stream = FindDialect(dialect)->stream();
+    for (const std::string reason : reasons) {
+      const std::string event =
+          dialect == "openai"
+              ? R"({"choices":[{"delta":{"content":"a"},"finish_reason":")" + reason + R"("}]})"
+          : dialect == "anthropic"
+              ? R"({"type":"message_delta","delta":{"stop_reason":")" + reason + R"("}})"
+              : R"({"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":")" + reason +
+                    R"("}]})";
+      EXPECT_TRUE(stream->Add(event)) << event;
+    }
+    return stream->Take().finish;
+  };
+  for (const std::string_view dialect : {"openai", "anthropic", "gemini"}) {
+    EXPECT_EQ(end(dialect, {"length", "stop"}), Finish::kLength) << dialect;
+    EXPECT_EQ(end(dialect, {"max_tokens", "stop", "safety"}), Finish::kLength) << dialect;
+    EXPECT_EQ(end(dialect, {"stop", "LENGTH"}), Finish::kLength) << dialect;
+    EXPECT_EQ(end(dialect, {"abort", "stop"}), Finish::kCut) << dialect;
+    EXPECT_EQ(end(dialect, {"stop"}), Finish::kStop) << dialect;
+  }
+  EXPECT_EQ(end("openai", {"", "stop"}), Finish::kStop);
+  EXPECT_EQ(end("openai", {""}), Finish::kCut) << "an empty one ends nothing";
+}
+
 TEST(OpenAiReplyTest, OnlyAKnownNormalEndIsAWholeReply) {  // FLT-2, FLT-4
   const std::pair<const char*, Finish> cases[] = {
       {"stop", Finish::kStop},           {"STOP", Finish::kStop},

@@ -104,8 +104,7 @@ class Receiver final : public HttpReceiver {
       return MakeError(ErrorCode::kNetwork, "malformed reply: larger than 64 MiB");
     }
     if (!streamed_) {
-      const bool good = answer_.status >= 200 && answer_.status < 300;
-      const std::size_t most = good ? kMaxReplyBytes : kMostErrorBytes;
+      const std::size_t most = Good() ? kMaxReplyBytes : kMostErrorBytes;
       answer_.body.append(bytes.substr(0, most - std::min(most, answer_.body.size())));
       return Flow::kGo;
     }
@@ -116,6 +115,8 @@ class Receiver final : public HttpReceiver {
   }
 
   void OnEnd(HttpEnd end) override {
+    sent_ = end.sent;
+    broke_off_ = end.error.has_value();
     if (streamed_ && !end.error) {
       if (const Status last =
               Events(events_.Finish([this](const SseEvent& event) { Take(event); }));
@@ -130,7 +131,7 @@ class Receiver final : public HttpReceiver {
       return Failed(*end.error, passes ? HttpEnd::Again::kYes : end.again);
     }
     if (answer_.status >= 300 && answer_.status < 400) return Redirected();
-    if (answer_.status < 200 || answer_.status >= 300) return Refused();
+    if (!Good()) return Refused();
     if (streamed_) {
       return Failed({ErrorCode::kNetwork, Who() + ": the stream ended before any text"},
                     HttpEnd::Again::kYes);
@@ -157,7 +158,15 @@ class Receiver final : public HttpReceiver {
     }
   }
 
+  bool Good() const { return answer_.status >= 200 && answer_.status < 300; }
+
   void Done(Reply reply) {
+    const bool may_call =
+        !request_->messages.tools.empty() && request_->tool_use != Request::ToolUse::kNone;
+    if (reply.finish == Finish::kToolCalls && !may_call) {
+      reply.finish = Finish::kCut;
+      reply.warnings.emplace_back("the reply was cut: it calls a tool, and none was offered");
+    }
     reply.warnings.insert(reply.warnings.begin(), warnings_.begin(), warnings_.end());
     EstimateMissingUsage(*request_, &reply);
     reply.usage.cost_nano_usd = CostOf(reply.usage, options_->entry);
@@ -167,7 +176,7 @@ class Receiver final : public HttpReceiver {
 
   void Streamed(const HttpEnd& end) {
     Reply reply = stream_->Take();
-    if (reply.finish == Finish::kCut) {
+    if (!stream_->finished()) {
       reply.warnings.push_back(end.error
                                    ? fmt::format("the reply was cut: {}", Clean(end.error->message))
                                    : "the reply was cut: the stream ended without a finish");
@@ -197,10 +206,37 @@ class Receiver final : public HttpReceiver {
     sink_->OnDone(tl::unexpected(error));
   }
 
+  // What the server says that a failed request cost, and what of a whole reply arrived, if
+  // anything.
+  std::optional<Usage> Spent() {
+    Reply partial = stream_->Take();
+    std::vector<std::string> ignored;
+    if (!streamed_) {
+      if (const auto value = ParseLenient(answer_.body, ignored)) {
+        dialect_.read_usage(*value, partial);
+      } else if (Good() && broke_off_ && !answer_.body.empty()) {
+        partial.text = answer_.body;
+        EstimateMissingUsage(*request_, &partial);
+      }
+    }
+    if (partial.usage.input == 0 && partial.usage.output == 0) return std::nullopt;
+    partial.usage.cost_nano_usd = CostOf(partial.usage, options_->entry);
+    return partial.usage;
+  }
+
+  // A request that was not answered, or not in full. One that was refused cost nothing.
+  bool MayHaveWorked() const {
+    if (answer_.status == 0) return sent_ == HttpEnd::Sent::kYes;
+    const auto value = ParseJson(streamed_ ? std::string_view() : answer_.body);
+    return Good() && !stream_->retry() && !(value && FindReportedError(*value));
+  }
+
   void Failed(const Error& error, HttpEnd::Again again) {
     sink_->OnFailure(
         {.retry = again == HttpEnd::Again::kYes ? Failure::Retry::kYes : Failure::Retry::kNo,
-         .status = answer_.status});
+         .status = answer_.status,
+         .usage = Spent(),
+         .sent = MayHaveWorked() ? Failure::Sent::kYes : Failure::Sent::kNo});
     std::string message = error.message;
     if (message.find(Who()) == message.npos) message = Who() + ": " + message;
     if (streamed_ && error.code == ErrorCode::kNetwork && again == HttpEnd::Again::kNo) {
@@ -225,15 +261,16 @@ class Receiver final : public HttpReceiver {
   }
 
   void Refused() {
-    const HttpFailure failed = MapHttpFailure(answer_,
-                                              {.provider = Who(),
-                                               .model = request_->model,
-                                               .key_source = options_->key_source,
-                                               .key = options_->key,
-                                               .models = options_->models,
-                                               .window = options_->entry.capability.window,
-                                               .prompt_tokens = request_->estimated_tokens},
-                                              std::chrono::system_clock::now());
+    HttpFailure failed = MapHttpFailure(answer_,
+                                        {.provider = Who(),
+                                         .model = request_->model,
+                                         .key_source = options_->key_source,
+                                         .key = options_->key,
+                                         .models = options_->models,
+                                         .window = options_->entry.capability.window,
+                                         .prompt_tokens = request_->estimated_tokens},
+                                        std::chrono::system_clock::now());
+    failed.failure.usage = Spent();
     sink_->OnFailure(failed.failure);
     sink_->OnDone(tl::unexpected(Error{failed.error.code, Clean(failed.error.message)}));
   }
@@ -257,7 +294,8 @@ class Receiver final : public HttpReceiver {
   const std::unique_ptr<ReplyStream> stream_;
   std::optional<Error> broken_;
   std::size_t total_ = 0;
-  bool streamed_ = false;
+  bool streamed_ = false, broke_off_ = false;
+  HttpEnd::Sent sent_ = HttpEnd::Sent::kNo;
 };
 
 class ProviderClient final : public Client {

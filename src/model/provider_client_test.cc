@@ -357,6 +357,81 @@ TEST(ProviderClientTest, SilenceAndDeadlineEndARequest) {  // section 6
   EXPECT_THAT(reply->warnings.back(), HasSubstr("silence"));
 }
 
+TEST(ProviderClientTest, WhatWasSentAndNotAnsweredMayHaveCostSomething) {  // FLT-5, FLT-9
+  Kept kept;
+  Request request = UserRequest("x");
+  request.idle_limit = Millis(50);
+  const auto failure_of = [&](HttpListener::Handler handler) {
+    auto server = Serve(std::move(handler));
+    auto sink = Submit(*MakeClient(Address(*server)), request);
+    EXPECT_FALSE(sink->Wait());
+    return sink->failure;
+  };
+  const auto status = [](int status, std::string body) {
+    return [=](auto exchange) {
+      exchange->Reply(
+          {.status = status, .headers = {{"Content-Type", "application/json"}}, .body = body});
+    };
+  };
+  EXPECT_EQ(failure_of([&](auto exchange) {
+              std::lock_guard lock(kept.mutex);
+              kept.exchanges.push_back(std::move(exchange));
+            }).sent,
+            Failure::Sent::kYes);
+  EXPECT_EQ(failure_of([](auto exchange) { exchange->Abort(); }).sent, Failure::Sent::kYes);
+  EXPECT_EQ(failure_of(Events("", Then::kNothing, &kept)).sent, Failure::Sent::kYes);
+  EXPECT_EQ(failure_of(status(200, "{}")).sent, Failure::Sent::kYes);
+  EXPECT_EQ(failure_of(status(504, "")).sent, Failure::Sent::kYes);
+  for (const int refused : {400, 401, 429}) {
+    const Failure failure = failure_of(status(refused, R"({"error":"no"})"));
+    EXPECT_EQ(failure.sent, Failure::Sent::kNo) << refused;
+    EXPECT_FALSE(failure.usage) << refused;
+  }
+  EXPECT_EQ(failure_of(status(200, R"({"error":{"code":429}})")).sent, Failure::Sent::kNo);
+  int port = 0;
+  {
+    port = Serve([](auto) {})->port();
+  }
+  auto nobody = Submit(*MakeClient(fmt::format("http://127.0.0.1:{}/v1", port)), request);
+  EXPECT_FALSE(nobody->Wait());
+  EXPECT_EQ(nobody->failure.sent, Failure::Sent::kNo);
+}
+
+TEST(ProviderClientTest, TheUsageOfAFailedRequestCounts) {  // FLT-9
+  const std::string usage = R"("usage":{"prompt_tokens":1000,"completion_tokens":50}})";
+  for (const bool streamed : {false, true}) {
+    auto server = Serve([&](auto exchange) {
+      const std::string body = R"({"error":{"message":"late"},)" + usage;
+      exchange->Reply(
+          {.status = streamed ? 200 : 500,
+           .headers = {{"Content-Type", streamed ? "text/event-stream" : "application/json"}},
+           .body = streamed ? "data: " + body + "\n\n" : body});
+    });
+    auto sink = Submit(*MakeClient(Address(*server)), UserRequest("x"));
+    EXPECT_FALSE(sink->Wait());
+    ASSERT_TRUE(sink->failure.usage) << streamed;
+    EXPECT_EQ(sink->failure.usage->input, 1000);
+    EXPECT_EQ(sink->failure.usage->output, 50);
+    EXPECT_EQ(sink->failure.usage->cost_nano_usd, 350'000);
+  }
+}
+
+TEST(ProviderClientTest, ACallOfAToolThatWasNotOfferedIsNoEnd) {  // FLT-2
+  for (const Stream stream : kBoth) {
+    auto server = Serve("- {reply: half a, finish: tool_calls, times: always}");
+    auto client = MakeClient(Address(*server), stream);
+    auto reply = Ask(*client);
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->finish, Finish::kCut);
+    EXPECT_THAT(reply->warnings.back(), HasSubstr("none was offered"));
+    Request request = UserRequest("x");
+    request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
+    EXPECT_EQ(Ask(*client, request)->finish, Finish::kToolCalls);
+    request.tool_use = Request::ToolUse::kNone;
+    EXPECT_EQ(Ask(*client, request)->finish, Finish::kCut);
+  }
+}
+
 TEST(ProviderClientTest, CancellingClosesTheConnections) {  // MOD-23, MOD-A5
   std::mutex mutex;
   std::condition_variable changed;

@@ -220,6 +220,8 @@ Json FailureToJson(const Error& error, const Failure& failure, std::string_view 
                  {"message", error.message},
                  {"status", failure.status},
                  {"retry", failure.retry == Failure::Retry::kYes}};
+  if (failure.sent == Failure::Sent::kYes) out["sent"] = true;
+  if (failure.usage) out["usage"] = UsageToJson(*failure.usage);
   if (failure.retry_after) out["retry_after_ms"] = failure.retry_after->count();
   return Cleaned(out, key);
 }
@@ -266,6 +268,8 @@ RecordedFailure FailureFromJson(const Json& json) {
   }
   recorded.failure.status = static_cast<int>(FindInt(json, "status").value_or(0));
   if (FindBool(json, "retry") == true) recorded.failure.retry = Failure::Retry::kYes;
+  if (FindBool(json, "sent") == true) recorded.failure.sent = Failure::Sent::kYes;
+  if (const Json* usage = Find(json, "usage")) recorded.failure.usage = UsageFromJson(*usage);
   if (const auto wait = FindInt(json, "retry_after_ms"); wait && *wait >= 0) {
     recorded.failure.retry_after = Millis(*wait);
   }

@@ -62,11 +62,17 @@ std::int64_t RequestSize::MostInput(std::int64_t expected) const {
 }
 
 std::int64_t RequestSize::MostOutput(std::int64_t cap) const {
-  return Up(static_cast<double>(cap) * output_share_);
+  return cap > 0 ? std::max(Up(static_cast<double>(cap) * output_share_), most_beyond_cap_) : 0;
 }
 
 std::int64_t RequestSize::CapFor(std::int64_t most_output) const {
   return static_cast<std::int64_t>(static_cast<double>(most_output) / output_share_);
+}
+
+void RequestSize::LearnArrived(const Sent& sent, std::int64_t output) {
+  if (sent.cap <= 0 || output <= MostOutput(sent.cap)) return;
+  Raise(output, sent.cap, &output_share_);
+  if (output > MostOutput(sent.cap)) most_beyond_cap_ = output;
 }
 
 void RequestSize::Learn(const Sent& sent, const Usage& usage) {

@@ -44,11 +44,15 @@ class RequestSize {
   };
   // `usage` is what the provider said.
   void Learn(const Sent& sent, const Usage& usage);
+  // `output` tokens came, by our own count, as the provider said none. A server that ignores the
+  // cap may send as many again, however small the next cap is.
+  void LearnArrived(const Sent& sent, std::int64_t output);
 
  private:
   const std::shared_ptr<const tokens::Counter> counter_;
   std::int64_t framing_ = 0;  // tokens of each request beyond the share
   double input_share_ = 1, output_share_ = 1;
+  std::int64_t most_beyond_cap_ = 0;  // the longest reply that was far beyond its cap
 };
 
 }  // namespace dossier::model

@@ -41,6 +41,15 @@ TEST(RequestSizeTest, AServerThatIsMistakenDoesNotStopWhatFollows) {
   EXPECT_LE(size.MostOutput(10), 40);
 }
 
+TEST(RequestSizeTest, WhatReallyCameIsBelieved) {  // FLT-5
+  RequestSize size(nullptr);
+  size.LearnArrived({.input = 10, .cap = 100}, 150);
+  EXPECT_EQ(size.MostOutput(100), 150);
+  size.LearnArrived({.input = 10, .cap = 100}, 5000);
+  EXPECT_EQ(size.MostOutput(10), 5000) << "such a server looks at no cap";
+  EXPECT_EQ(size.MostOutput(0), 0);
+}
+
 TEST(WorstPriceTest, NothingIsReadFromTheCacheAndAllIsWrittenToIt) {  // FLT-5
   Entry entry{.price_input = 100, .price_cached = 10};
   Request request = UserRequest("x");

@@ -362,7 +362,7 @@ class ScriptedClient final : public Client {
       sink->OnFailure(failed.failure);
       sink->OnDone(tl::unexpected(failed.error));
     } else if (answer->cut_after == 0) {
-      sink->OnFailure({.retry = Failure::Retry::kYes});
+      sink->OnFailure({.retry = Failure::Retry::kYes, .sent = Failure::Sent::kYes});
       sink->OnDone(
           MakeError(ErrorCode::kNetwork, "scripted: the connection broke before any text"));
     } else {
@@ -381,7 +381,8 @@ class ScriptedClient final : public Client {
       reply.finish = Finish::kCut;
     }
     reply.usage = answer.usage ? *answer.usage : EstimateUsage(*pending.request, reply.text);
-    if (pending.request->sampling.first_tokens > 0) reply.first_tokens = std::move(answer.first_tokens);
+    if (pending.request->sampling.first_tokens > 0)
+      reply.first_tokens = std::move(answer.first_tokens);
     reply.usage.cost_nano_usd = pending.entry ? CostOf(reply.usage, *pending.entry) : 0;
     reply.resolved_model = "scripted";
     if (!reply.text.empty()) sink.OnDelta(reply.text);

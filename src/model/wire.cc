@@ -1,5 +1,6 @@
 #include "model/wire.h"
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "model/http_failure.h"
 
@@ -55,6 +56,42 @@ std::string ReplaceLoneSurrogates(std::string_view json) {
 std::int64_t EstimateTokens(std::size_t bytes) {
   return static_cast<std::int64_t>((bytes + 3) / 4);
 }
+
+// No text of these bytes has fewer tokens. A run of one byte may be a single token; hardly a word
+// has four times the usual four bytes, and a short reply is not worth a doubt.
+std::int64_t LeastTokens(std::string_view text) {
+  constexpr std::int64_t kMostBytes = 16, kSlack = 32;
+  std::int64_t changes = 0;
+  for (std::size_t i = 1; i < text.size(); ++i) changes += text[i] != text[i - 1] ? 1 : 0;
+  return std::max<std::int64_t>(text.empty() ? 0 : 1, changes / kMostBytes - kSlack);
+}
+
+constexpr std::pair<std::string_view, Finish> kReasons[] = {
+    {"", Finish::kOther},
+    {"stop", Finish::kStop},
+    {"end_turn", Finish::kStop},
+    {"eos", Finish::kStop},
+    {"eos_token", Finish::kStop},
+    {"stop_sequence", Finish::kStop},
+    {"complete", Finish::kStop},
+    {"end", Finish::kStop},
+    {"length", Finish::kLength},
+    {"max_tokens", Finish::kLength},
+    {"model_length", Finish::kLength},
+    {"max_output_tokens", Finish::kLength},
+    {"model_context_window_exceeded", Finish::kLength},
+    {"tool_calls", Finish::kToolCalls},
+    {"tool_use", Finish::kToolCalls},
+    {"function_call", Finish::kToolCalls},
+    {"content_filter", Finish::kFilter},
+    {"refusal", Finish::kFilter},
+    {"safety", Finish::kFilter},
+    {"recitation", Finish::kFilter},
+    {"blocklist", Finish::kFilter},
+    {"prohibited_content", Finish::kFilter},
+    {"spii", Finish::kFilter},
+    {"image_safety", Finish::kFilter},
+    {"language", Finish::kFilter}};
 
 }  // namespace
 
@@ -128,6 +165,24 @@ std::optional<std::int64_t> TokensIfSaid(const Json* details, std::string_view n
   return TokensOf(*details, name);
 }
 
+bool IsCount(const Json& usage, std::string_view name, std::int64_t least) {
+  const auto said = FindInt(usage, name);
+  return said && *said >= least && *said <= kMostTokens;
+}
+
+void EndReply(std::string_view reason, Reply& reply) {
+  const Finish now = reply.finish;
+  if (now == Finish::kLength || now == Finish::kFilter || now == Finish::kCut) return;
+  const auto known = std::find_if(
+      std::begin(kReasons), std::end(kReasons),
+      [name = ToLowerAscii(reason)](const auto& entry) { return entry.first == name; });
+  reply.finish = known == std::end(kReasons) ? Finish::kCut : known->second;
+  if (reply.finish == Finish::kCut) {
+    reply.warnings.push_back(
+        fmt::format("the reply was cut: the provider ended it with \"{}\"", Excerpt(reason, "")));
+  }
+}
+
 Json ParseArguments(std::string_view text, std::string_view name,
                     std::vector<std::string>& warnings) {
   if (text.empty()) return JsonObject();
@@ -155,16 +210,18 @@ std::optional<ReportedError> FindReportedError(const Json& value) {
 }
 
 void EstimateMissingUsage(const Request& request, Reply* reply) {
-  if (!reply->usage.estimated) return;
+  Usage& usage = reply->usage;
+  usage.estimated |= usage.output < LeastTokens(reply->text) + LeastTokens(reply->thinking);
+  if (!usage.estimated) return;
   std::size_t prompt = 0;
   for (const auto& block : request.messages.system) prompt += block.text.size();
   for (const auto& turn : request.messages.turns) {
     for (const auto& block : turn.blocks) prompt += block.text.size();
   }
-  Usage& usage = reply->usage;
-  if (usage.input == 0) {
-    usage.input = request.estimated_tokens > 0 ? request.estimated_tokens : EstimateTokens(prompt);
-  }
+  const std::int64_t input =
+      request.estimated_tokens > 0 ? request.estimated_tokens : EstimateTokens(prompt);
+  // A quarter is less than another vocabulary makes of it.
+  if (usage.input == 0 || usage.input < input / 4) usage.input = input;
   std::int64_t output = EstimateTokens(reply->text.size() + reply->thinking.size());
   for (const ToolCall& call : reply->tool_calls) {
     output += EstimateTokens(ToJson(call.arguments).size());

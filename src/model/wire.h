@@ -52,6 +52,12 @@ Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warni
 std::int64_t TokensOf(const Json& object, std::string_view name);
 // The tokens at `name` of what `details` points to; nullopt if the provider does not say.
 std::optional<std::int64_t> TokensIfSaid(const Json* details, std::string_view name);
+// Whether `usage` says a number that can be true at `name`. Of others the reader marks the usage as
+// estimated: a limit must not be passed because a server says a negative or an absurd number.
+bool IsCount(const Json& usage, std::string_view name, std::int64_t least);
+// Ends `reply` for a provider's reason, in any dialect and either case. A reason that is not known
+// to be a normal end cuts it. The first bad ending stays: what comes behind it undoes no cut.
+void EndReply(std::string_view reason, Reply& reply);
 Json ParseArguments(std::string_view text, std::string_view name,
                     std::vector<std::string>& warnings);
 // An error in the body of an answer or event: {"error": "text" or {message, type, …}}. Servers send
@@ -62,7 +68,8 @@ struct ReportedError {
 };
 std::optional<ReportedError> FindReportedError(const Json& value);
 
-// What a request and a reply cost where the provider does not say: four bytes a token.
+// What a request and a reply cost where the provider does not say, or says less than they can be:
+// four bytes a token.
 void EstimateMissingUsage(const Request& request, Reply* reply);
 
 }  // namespace dossier::model

@@ -24,6 +24,7 @@ struct Tag {
 
 struct Range {
   std::size_t begin = 0, end = 0;
+  std::size_t open = std::string_view::npos;  // the first opening tag in it
 };
 
 // What lies between fence lines, the last one perhaps unclosed.
@@ -47,7 +48,16 @@ std::vector<Range> FencedRanges(std::string_view text) {
 class Tags {
  public:
   explicit Tags(std::string_view text)
-      : text_(text), lower_(ToLowerAscii(text)), fenced_(FencedRanges(text)) {}
+      : text_(text), lower_(ToLowerAscii(text)), fenced_(FencedRanges(text)) {
+    for (Range& range : fenced_) {
+      const std::string_view inside =
+          std::string_view(lower_).substr(range.begin, range.end - range.begin);
+      for (const std::string_view name : kOpen) {
+        const std::size_t at = inside.find(name);
+        if (at != inside.npos) range.open = std::min(range.open, range.begin + at);
+      }
+    }
+  }
 
   std::optional<Tag> Next(std::size_t from) const {
     for (std::size_t at = lower_.find('<', from); at != std::string::npos;
@@ -55,11 +65,22 @@ class Tags {
       if (const auto end = EndOf(kOpen, at); end && AtLineStart(at) && !Fenced(at)) {
         return Tag{at, *end, Tag::Kind::kOpen};
       }
-      // Thinking may leave a fence open, so a closing tag at a line's start or end counts anywhere.
+      // Thinking may leave a fence open, so a closing tag at a line's start or end counts anywhere,
+      // but not in code that has the opening one, too.
       if (const auto end = EndOf(kClose, at);
-          end && (!Fenced(at) || AtLineStart(at) || AtLineEnd(*end))) {
+          end && !Quoted(at, *end) &&
+          (!Fenced(at) || ((AtLineStart(at) || AtLineEnd(*end)) && FenceOf(at)->open > at))) {
         return Tag{at, *end, Tag::Kind::kClose};
       }
+    }
+    return std::nullopt;
+  }
+
+  // The first opening tag between, of those inside a line: they count only where one closes them.
+  std::optional<Tag> OpenBetween(std::size_t from, std::size_t to) const {
+    for (std::size_t at = lower_.find('<', from); at < to; at = lower_.find('<', at + 1)) {
+      const auto end = EndOf(kOpen, at);
+      if (end && !Fenced(at) && !Quoted(at, *end)) return Tag{at, *end, Tag::Kind::kOpen};
     }
     return std::nullopt;
   }
@@ -89,14 +110,22 @@ class Tags {
     return next == std::string_view::npos || text_[next] == '\n' || text_[next] == '\r';
   }
 
-  bool Fenced(std::size_t at) const {
-    const auto after = std::ranges::upper_bound(fenced_, at, {}, &Range::begin);
-    return after != fenced_.begin() && at < std::prev(after)->end;
+  // `<think>` as text about such tags has it.
+  bool Quoted(std::size_t begin, std::size_t end) const {
+    return begin > 0 && end < text_.size() && text_[begin - 1] == text_[end] &&
+           std::string_view("`\"'").find(text_[end]) != std::string_view::npos;
   }
+
+  const Range* FenceOf(std::size_t at) const {
+    const auto after = std::ranges::upper_bound(fenced_, at, {}, &Range::begin);
+    if (after == fenced_.begin() || at >= std::prev(after)->end) return nullptr;
+    return &*std::prev(after);
+  }
+  bool Fenced(std::size_t at) const { return FenceOf(at) != nullptr; }
 
   const std::string_view text_;
   const std::string lower_;
-  const std::vector<Range> fenced_;
+  std::vector<Range> fenced_;
 };
 
 std::size_t EndTokenAt(std::string_view text) {
@@ -151,13 +180,20 @@ CleanReply StripThinking(std::string_view reply) {
   bool cut = false;
   while (const auto tag = tags.Next(from)) {
     cut = true;
-    if (tag->kind == Tag::Kind::kClose) {  // lone: all before it was thinking
-      think(text + std::string(reply.substr(from, tag->begin - from)));
-      text.clear();
+    const std::size_t begin = from;
+    if (tag->kind == Tag::Kind::kClose) {
       from = tag->end;
+      if (const auto open = tags.OpenBetween(begin, tag->begin)) {
+        text += reply.substr(begin, open->begin - begin);
+        think(reply.substr(open->end, tag->begin - open->end));
+        continue;
+      }
+      // Lone: all before it was thinking.
+      think(text + std::string(reply.substr(begin, tag->begin - begin)));
+      text.clear();
       continue;
     }
-    text += reply.substr(from, tag->begin - from);
+    text += reply.substr(begin, tag->begin - begin);
     const auto close = tags.NextClose(tag->end);
     think(reply.substr(tag->end, close ? close->begin - tag->end : std::string_view::npos));
     clean.unclosed_thinking = !close;

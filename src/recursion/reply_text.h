@@ -26,8 +26,9 @@ struct CleanReply {
   bool unclosed_thinking = false;  // a part was never closed: it runs to the end of the reply
 };
 
-// Cuts <think>…</think>, <thinking>…</thinking> (any case), everything before a lone closing tag,
-// and end tokens such as <|im_end|> (REC-11). Tags inside a closed code fence are code and stay.
+// Cuts <think>…</think>, <thinking>…</thinking> (any case), everything before a closing tag that no
+// opening one precedes, and end tokens such as <|im_end|> (REC-11). Tags in quotes and pairs inside
+// a code fence are text and stay.
 CleanReply StripThinking(std::string_view reply);
 
 // Whether the last `times` lines with any text are the same one: a small model that is stuck

@@ -39,6 +39,28 @@ TEST(ReplyTextTest, ThinkingAndEndTokensAreCut) {  // REC-11
   }
 }
 
+TEST(ReplyTextTest, WhatStandsBeforeLateThinkingStays) {  // FLT-1
+  struct Case {
+    std::string_view reply, text, thinking;
+  };
+  constexpr Case kCases[] = {
+      {"The sum is 12. <think>sure?</think> Yes.", "The sum is 12.  Yes.", "sure?"},
+      {"The sum is 12.\n<think>sure?\n</think>\nYes.", "The sum is 12.\n\nYes.", "sure?"},
+      {"so\n</think>It is 12. <think>sure?</think>", "It is 12. ", "so\nsure?"},
+      {"one <think>a</think> two <THINK>b</think> three", "one  two  three", "a\nb"},
+      {"Write `<think>` first and `</think>` last.", "Write `<think>` first and `</think>` last.",
+       ""},
+      {"See:\n```xml\n<think>a</think>\n```\nDone.", "See:\n```xml\n<think>a</think>\n```\nDone.",
+       ""},
+      {"It is \"<think>\" then.\n</think>\nanswer", "answer", "It is \"<think>\" then."},
+  };
+  for (const Case& c : kCases) {
+    const CleanReply clean = StripThinking(c.reply);
+    EXPECT_EQ(clean.text, c.text) << c.reply;
+    EXPECT_EQ(clean.thinking, c.thinking) << c.reply;
+  }
+}
+
 TEST(ReplyTextTest, ThinkingThatNeverEndsIsSaid) {  // REC-11
   const CleanReply clean = StripThinking("Well.\n<think>on and on ```python\nf(1)\n```");
   EXPECT_TRUE(clean.unclosed_thinking);
