@@ -247,7 +247,9 @@ TEST(ReplyStreamTest, AnEarlyUsageIsNotThatOfTheReply) {  // FLT-9
     OpenAiStream stream;
     ASSERT_TRUE(stream.Add(kEarly));
     ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{"content":")" + text + R"("}}]})"));
-    if (ends) ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{},"finish_reason":"stop"}]})"));
+    if (ends) {
+      ASSERT_TRUE(stream.Add(R"({"choices":[{"delta":{},"finish_reason":"stop"}]})"));
+    }
     Reply reply = stream.Take();
     EstimateMissingUsage(UserRequest(text), &reply);
     EXPECT_TRUE(reply.usage.estimated);

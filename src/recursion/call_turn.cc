@@ -332,6 +332,9 @@ GateSituation CallLoop::Situation(std::string_view answer) {
                           .unmatched = &evidence_.unmatched(),
                           .passages = metadata_.passages.text,
                           .wanted = WantedKind()};
+  if (reader_.found_nothing()) {
+    situation.passages_read = GateSituation::Passages::kStateNothing;
+  }
   if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
   // Where the answer stands in running text, how rare its words are tells what it is about.
   if ((run_.small() || !read) && !metadata_.passages.text.empty()) {

@@ -103,6 +103,11 @@ std::string Gates::EmptyResult(std::string_view answer, const GateSituation& sit
 }
 
 std::string Gates::WrongKind(std::string_view answer, const GateSituation& situation) const {
+  if (situation.wanted == AnswerKind::kOther && IsBareNumber(answer) &&
+      situation.passages_read == GateSituation::Passages::kStateNothing) {
+    return fmt::format("No passage states the answer, and the question asks for no number.{}",
+                       kComputeIt);
+  }
   if (situation.wanted != AnswerKind::kNumber || HasNumber(answer)) return {};
   return fmt::format("The question asks for a number, and the answer holds none.{}", kComputeIt);
 }

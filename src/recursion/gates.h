@@ -40,7 +40,9 @@ struct GateSituation {
   const std::vector<std::string>* shown = nullptr;
   std::string_view sizes;  // of the context, where code looked at it; an answer may stand on them
   const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
-  std::string_view passages;           // the text that the first prompt showed; may be empty
+  std::string_view passages;  // the text that the first prompt showed; may be empty
+  // Whether the passages were read one by one, and none of them states an answer.
+  enum class Passages { kNotRead, kStateNothing } passages_read = Passages::kNotRead;
   const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
   std::string failed_subcalls;  // "3 of 40 failed (3 cut)", if the model was not told of them yet
   AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for

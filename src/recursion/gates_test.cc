@@ -136,6 +136,21 @@ TEST(GatesTest, AQuestionForANumberGetsOne) {  // FLT-36
   EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Check("many", situation)), "passed");
 }
 
+TEST(GatesTest, ABareNumberForAnotherQuestionIsDoubtedWhereNoPassageStatesIt) {  // FLT-36
+  const Texts shown{"1", "1 blue"};
+  GateSituation situation = After(shown);
+  const auto check = [&](std::string_view answer) {
+    return GateOf(Gates(Context(Profile::kSmall)).Check(answer, situation));
+  };
+  situation.wanted = AnswerKind::kOther;
+  EXPECT_EQ(check("1"), "passed");
+  situation.passages_read = GateSituation::Passages::kStateNothing;
+  EXPECT_EQ(check("1"), "kind");
+  EXPECT_EQ(check("1 blue"), "passed");
+  situation.wanted = AnswerKind::kNumber;
+  EXPECT_EQ(check("1"), "passed");
+}
+
 // A context of 100 passages: "the" in all, "captain" in 10, "vessel" in 1, "piano" in 2.
 WordRarity Rarity() {
   WordRarity rarity{.passages = 100};

@@ -275,8 +275,15 @@ bool AnyNumberGrounded(std::string_view answer, std::string_view question,
 
 bool HasNumber(std::string_view text) { return NumberReader(text).Next().has_value(); }
 
+bool IsBareNumber(std::string_view text) {
+  return HasNumber(text) && std::ranges::none_of(text, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  static_cast<unsigned char>(c) >= 0x80;
+         });
+}
+
 bool SaysNothing(std::string_view text, std::string_view question) {
-  constexpr std::array<std::string_view, 9> kNothing = {"none", "nan", "[]", "{}",  "set()",
+  constexpr std::array<std::string_view, 9> kNothing = {"none", "nan", "[]",   "{}", "set()",
                                                         "()",   "''",  "null", ""};
   text = TrimSpace(text);
   if (text.starts_with("Out:")) text = TrimSpace(text.substr(4));

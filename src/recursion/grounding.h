@@ -36,6 +36,8 @@ bool AnyNumberGrounded(std::string_view answer, std::string_view question,
                        std::span<const std::string> shown);
 
 bool HasNumber(std::string_view text);
+// "1", "3,800.5", "-2": a number and nothing else but marks and spaces.
+bool IsBareNumber(std::string_view text);
 
 // Whether `text` is what code prints that found nothing (0, None, an empty list), or all its numbers
 // are zero but for those of `question`.

@@ -67,6 +67,7 @@ std::optional<Reading> PassageReader::Read() {
     Log(reading);
     if (!doubted) readings.push_back(std::move(reading));
   }
+  found_nothing_ = readings.empty() && read_ == count;
   return Clearest(readings, run_.request.question);
 }
 

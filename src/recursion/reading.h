@@ -48,6 +48,8 @@ class PassageReader {
   std::optional<Reading> Read();
   // How many passages, from the first, the model has read by now.
   std::size_t passages_read() const { return read_; }
+  // Whether it has read all that it was to read, and none of them states any answer.
+  bool found_nothing() const { return found_nothing_; }
 
  private:
   using Values = std::map<std::string, std::string>;
@@ -58,6 +60,7 @@ class PassageReader {
   RunState& run_;
   const ShownPassages& passages_;
   std::size_t read_ = 0;
+  bool found_nothing_ = false;
 };
 
 // The one of `readings` that stands above every other answer; none if there is no such.
