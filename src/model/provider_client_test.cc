@@ -157,7 +157,9 @@ TEST(ProviderClientTest, TextToolsUsageAndCostArriveStreamedAndNot) {  // MOD-10
     EXPECT_EQ(reply->usage.cached, 400);
     EXPECT_FALSE(reply->usage.estimated);
     EXPECT_EQ(reply->usage.cost_nano_usd, 260'000) << "600 x 250 + 400 x 25 + 50 x 2000";
-    reply = Ask(*client);
+    Request request = UserRequest("x");
+    request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
+    reply = Ask(*client, request);
     ASSERT_EQ(reply->tool_calls.size(), 1u);
     EXPECT_EQ(reply->finish, Finish::kToolCalls);
     EXPECT_EQ(ToJson(reply->tool_calls[0].arguments), R"({"at":3})");
@@ -363,7 +365,8 @@ TEST(ProviderClientTest, WhatWasSentAndNotAnsweredMayHaveCostSomething) {  // FL
   request.idle_limit = Millis(50);
   const auto failure_of = [&](HttpListener::Handler handler) {
     auto server = Serve(std::move(handler));
-    auto sink = Submit(*MakeClient(Address(*server)), request);
+    auto client = MakeClient(Address(*server));
+    auto sink = Submit(*client, request);
     EXPECT_FALSE(sink->Wait());
     return sink->failure;
   };
@@ -392,7 +395,8 @@ TEST(ProviderClientTest, WhatWasSentAndNotAnsweredMayHaveCostSomething) {  // FL
   {
     port = Serve([](auto) {})->port();
   }
-  auto nobody = Submit(*MakeClient(fmt::format("http://127.0.0.1:{}/v1", port)), request);
+  auto client = MakeClient(fmt::format("http://127.0.0.1:{}/v1", port));
+  auto nobody = Submit(*client, request);
   EXPECT_FALSE(nobody->Wait());
   EXPECT_EQ(nobody->failure.sent, Failure::Sent::kNo);
 }
@@ -407,7 +411,8 @@ TEST(ProviderClientTest, TheUsageOfAFailedRequestCounts) {  // FLT-9
            .headers = {{"Content-Type", streamed ? "text/event-stream" : "application/json"}},
            .body = streamed ? "data: " + body + "\n\n" : body});
     });
-    auto sink = Submit(*MakeClient(Address(*server)), UserRequest("x"));
+    auto client = MakeClient(Address(*server));
+    auto sink = Submit(*client, UserRequest("x"));
     EXPECT_FALSE(sink->Wait());
     ASSERT_TRUE(sink->failure.usage) << streamed;
     EXPECT_EQ(sink->failure.usage->input, 1000);
