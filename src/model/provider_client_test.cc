@@ -428,6 +428,7 @@ TEST(ProviderClientTest, ACallOfAToolThatWasNotOfferedIsNoEnd) {  // FLT-2
     auto reply = Ask(*client);
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->finish, Finish::kCut);
+    ASSERT_FALSE(reply->warnings.empty());
     EXPECT_THAT(reply->warnings.back(), HasSubstr("none was offered"));
     Request request = UserRequest("x");
     request.messages.tools = {{"look", "Looks.", JsonObject{{"type", "object"}}}};
