@@ -73,10 +73,12 @@ void ReadTurnRules(const Node& node, assembly::Capability& capability) {
 
 void ReadCapabilities(const Node& node, Entry& entry) {
   if (!node) return;
-  CheckKeys(node,
-            {"streaming", "tools", "json_schema", "grammar", "logprobs", "vision", "thinking", "thinking_tokens",
-             "system_role", "assistant_first", "merge_same_role", "late_system", "prefill", "user_after_tool",
-             "tool_results", "image", "sampling", "max_tokens_name", "as_of", "source", "status"});
+  CheckKeys(node, {"streaming",   "tools",           "json_schema",     "grammar",
+                   "logprobs",    "vision",          "thinking",        "thinking_tokens",
+                   "system_role", "assistant_first", "merge_same_role", "late_system",
+                   "prefill",     "user_after_tool", "tool_results",    "image",
+                   "sampling",    "max_tokens_name", "as_of",           "source",
+                   "status"});
   assembly::Capability& capability = entry.capability;
   ReadFlag(node["streaming"], entry.streaming);
   ReadFlag(node["tools"], entry.tools);
