@@ -89,6 +89,7 @@ std::optional<CallResult> CallLoop::ReadFirst() {
   // The model read it and judged what the passage speaks of, in whatever words it says so.
   situation.explored = GateSituation::Explored::kYes;
   situation.rarity = nullptr;
+  situation.passages_read = GateSituation::Passages::kNotRead;  // this one stands out
   if (const auto doubt = gates_.Doubt(offer.text, situation)) {
     run_.log.Add(0, "answer.refused", {{"gate", doubt->gate}, {"reason", doubt->reason}});
     return std::nullopt;

@@ -331,14 +331,19 @@ GateSituation CallLoop::Situation(std::string_view answer) {
                           .shown = &evidence_.shown(),
                           .unmatched = &evidence_.unmatched(),
                           .passages = metadata_.passages.text,
+                          .searched = &evidence_.searched(),
                           .wanted = WantedKind()};
   if (reader_.found_nothing()) {
     situation.passages_read = GateSituation::Passages::kStateNothing;
+  } else if (!reader_.readings().empty()) {
+    situation.passages_read = GateSituation::Passages::kUnclear;
+    for (const Reading& reading : reader_.readings()) situation.readings.push_back(reading.answer);
   }
   if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
   // Where the answer stands in running text, how rare its words are tells what it is about.
   if ((run_.small() || !read) && !metadata_.passages.text.empty()) {
-    rarity_ = MeasureContextWords(run_, fmt::format("{}\n{}", run_.request.question, answer));
+    rarity_ = MeasureContextWords(run_, fmt::format("{}\n{}\n{}", run_.request.question, answer,
+                                                    Join(evidence_.searched(), "\n")));
     situation.rarity = &rarity_;
   }
   TakeTally();

@@ -14,6 +14,7 @@ constexpr std::size_t kLongestProse = 600;  // bytes of a reply that is only an 
 void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& result) {
   clean_code_ = CodeKey(code);
   unmatched_ = result.unmatched;
+  searched_ = result.searched;
   printed_.push_back(result.out + "\n" + result.last);
   if (result.ground != sandbox::BlockResult::Ground::kData) return;
   touched_data_ = true;
@@ -40,6 +41,7 @@ void Evidence::StartAfresh() {
   printed_.clear();
   shown_.clear();
   unmatched_.clear();
+  searched_.clear();
   clean_code_.clear();
   old_names_.insert(names_.begin(), names_.end());
 }

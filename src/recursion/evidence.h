@@ -49,6 +49,8 @@ class Evidence {
   const std::vector<std::string>& shown() const { return shown_; }
   // Why the newest output that found nothing did so, as far as the data tell.
   const std::vector<std::string>& unmatched() const { return unmatched_; }
+  // What the newest clean block looked for in texts.
+  const std::vector<std::string>& searched() const { return searched_; }
   const std::vector<std::string>& code() const { return code_; }
   // The newest output, if it is one short value of the wanted kind (small-models 16).
   std::optional<std::string> PrintedValue(AnswerKind wanted) const;
@@ -64,7 +66,7 @@ class Evidence {
   const std::string_view question_;
   const std::span<const std::string> hint_values_;
   bool touched_data_ = false;
-  std::vector<std::string> printed_, shown_, code_, unmatched_;
+  std::vector<std::string> printed_, shown_, code_, unmatched_, searched_;
   std::string clean_code_;                   // the newest block that ran without error, as CodeKey
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
 };

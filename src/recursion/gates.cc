@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "recursion/votes.h"
 
 namespace dossier::recursion {
 namespace {
@@ -30,11 +31,13 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
   static constexpr Row kChecks[] = {
       {"unexplored", 2, &Gates::Unexplored}, {"subcalls", 1, &Gates::LostSubcalls},
       {"kind", 1, &Gates::WrongKind},        {"empty", 1, &Gates::EmptyResult},
-      {"grounding", 1, &Gates::Ungrounded},  {"near", 1, &Gates::NotNear}};
+      {"searched", 1, &Gates::SearchedElse},
+      {"grounding", 1, &Gates::Ungrounded},  {"near", 1, &Gates::NotNear},
+      {"reading", 0, &Gates::UnclearReading}};
   for (const Row& row : kChecks) {
     if (which == Which::kUnused) {
       const auto used = refused_.find(row.gate);
-      if (used != refused_.end() && used->second >= row.refusals) continue;
+      if ((used == refused_.end() ? 0 : used->second) >= row.refusals) continue;
     }
     std::string reason = (this->*row.check)(answer, situation);
     if (!reason.empty()) return Refusal{std::string(row.gate), std::move(reason)};
@@ -110,6 +113,37 @@ std::string Gates::WrongKind(std::string_view answer, const GateSituation& situa
   }
   if (situation.wanted != AnswerKind::kNumber || HasNumber(answer)) return {};
   return fmt::format("The question asks for a number, and the answer holds none.{}", kComputeIt);
+}
+
+// Where no passage states the answer, a small model counts or cuts out something else that it saw
+// there. A number that code got by looking for what the question does not name is in doubt.
+std::string Gates::SearchedElse(std::string_view answer, const GateSituation& situation) const {
+  if (situation.passages_read == GateSituation::Passages::kNotRead || !situation.rarity) return {};
+  if (!HasNumber(answer) || !situation.searched || situation.searched->empty()) return {};
+  const bool named = std::ranges::any_of(*situation.searched, [&](const std::string& text) {
+    return IsNamed(text, context_.question, *situation.rarity);
+  });
+  if (named) return {};
+  return fmt::format(
+      "No passage states the answer, and the code looks for \"{}\", which the question does not name.",
+      situation.searched->front());
+}
+
+// A second request to the model would only repeat its choice, so this refuses nothing.
+std::string Gates::UnclearReading(std::string_view answer, const GateSituation& situation) const {
+  if (situation.passages_read != GateSituation::Passages::kUnclear) return {};
+  const std::string all = Join(situation.readings, "\n");
+  const Vote given = MakeVote(answer, all, context_.question);
+  const bool read = std::ranges::any_of(situation.readings, [&](const std::string& reading) {
+    return Agree(given, MakeVote(reading, all, context_.question));
+  });
+  if (!read) return {};
+  return situation.readings.size() == 1
+             ? std::string("It is not sure that the passage which says this speaks of what the "
+                           "question asks.")
+             : fmt::format("Passages of the text say different things, and it is not sure which of "
+                           "them speaks of what the question asks: {}.",
+                           Join(situation.readings, "; "));
 }
 
 std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {

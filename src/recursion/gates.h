@@ -5,7 +5,7 @@
 //   if (auto refusal = gates.Check(answer, situation)) Tell(refusal->reason);  // kept as draft
 //   else if (auto doubt = gates.Doubt(answer, situation)) Flag(*doubt);        // never final
 //
-// A check refuses once, `unexplored` twice; an answer that comes back unchanged in kind is let
+// A check refuses once, `unexplored` twice, `reading` never; an answer that comes back unchanged in kind is let
 // through, and its doubt flags it. Thread-safety: none; one owner.
 
 #ifndef DOSSIER_RECURSION_GATES_H_
@@ -41,15 +41,18 @@ struct GateSituation {
   std::string_view sizes;  // of the context, where code looked at it; an answer may stand on them
   const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
   std::string_view passages;  // the text that the first prompt showed; may be empty
-  // Whether the passages were read one by one, and none of them states an answer.
-  enum class Passages { kNotRead, kStateNothing } passages_read = Passages::kNotRead;
+  // What came of it where the passages were read one by one: none states an answer, or the model
+  // is not sure which of `readings` is about what was asked.
+  enum class Passages { kNotRead, kStateNothing, kUnclear } passages_read = Passages::kNotRead;
+  std::vector<std::string> readings;
+  const std::vector<std::string>* searched = nullptr;  // what the newest code looked for in texts
   const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
   std::string failed_subcalls;  // "3 of 40 failed (3 cut)", if the model was not told of them yet
   AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for
 };
 
 struct Refusal {
-  std::string gate;    // unexplored, subcalls, empty, grounding, near, kind
+  std::string gate;    // unexplored, subcalls, kind, empty, searched, grounding, near, reading
   std::string reason;  // what is wrong, in one or two sentences for the model
 };
 
@@ -70,6 +73,8 @@ class Gates {
   std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;
   std::string WrongKind(std::string_view answer, const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
+  std::string SearchedElse(std::string_view answer, const GateSituation& situation) const;
+  std::string UnclearReading(std::string_view answer, const GateSituation& situation) const;
   std::string NotNear(std::string_view answer, const GateSituation& situation) const;
 
   const GateContext context_;

@@ -13,6 +13,7 @@ namespace {
 // Both found by trying on the questions of tests/suite/untuned.py that are there to tune on.
 constexpr double kShownShare = 0.25;     // of the weight of an answer's words
 constexpr double kNearShare = 0.35;      // of the weight of a question's words
+constexpr double kNamedShare = 0.5;      // of the weight of a text's words
 constexpr std::size_t kAround = 400;     // bytes on either side of a value: about a paragraph
 constexpr std::size_t kRunningText = 6;  // words around a value that is no lone result
 
@@ -102,6 +103,16 @@ std::string MissingWords(std::string_view answer, std::string_view question,
     }
   }
   return found < kShownShare * all ? std::string(missing) : std::string();
+}
+
+bool IsNamed(std::string_view text, std::string_view question, const WordRarity& rarity) {
+  const std::unordered_set<std::uint64_t> asked = HashesOf(question);
+  double all = 0, named = 0;
+  for (const std::uint64_t word : HashesOf(text)) {
+    all += rarity.Weight(word);
+    if (asked.contains(word)) named += rarity.Weight(word);
+  }
+  return all == 0 || named >= kNamedShare * all;
 }
 
 bool StandsNear(std::string_view answer, std::string_view question,

@@ -43,6 +43,9 @@ WordRarity MeasureWords(std::span<const TextDocument> documents, std::string_vie
 std::string MissingWords(std::string_view answer, std::string_view question,
                          std::span<const std::string> shown, const WordRarity& rarity);
 
+// Whether the question names what `text` speaks of: most of the weight of its words.
+bool IsNamed(std::string_view text, std::string_view question, const WordRarity& rarity);
+
 // False if every place of `shown` that holds the answer's rarest word is running text which says
 // next to nothing of what the question names. Values that stand alone, as computed ones do, are
 // not judged. Where the context holds no word of the question at all, `unnamed` is the verdict.

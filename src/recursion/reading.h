@@ -32,8 +32,13 @@ struct ShownPassages {
 struct Reading {
   std::string answer, passage;  // the text of the passage
   std::size_t place = 0;        // index into ShownPassages::places
-  // By how much the passage rather states the answer than not, in logarithms: above 0.
+  // By how much the passage rather states the answer than not, in logarithms. Compares with 0, and
+  // so tells whether one passage alone may be believed.
   double score = 0;
+  // How unlikely the model found it to say that the passage does not state the answer, in
+  // logarithms. Its level differs between languages, so it only ranks passages of one question.
+  double stated = 0;
+  double rank() const { return score + stated; }
 };
 
 class PassageReader {
@@ -43,9 +48,10 @@ class PassageReader {
 
   // Whether the model can be asked like this at all, and limits leave room for it.
   bool possible() const;
-  // None: no passage states an answer, two state different ones about equally well, or a request
-  // failed.
+  // None: no passage states an answer, none stands out among those that do, or a request failed.
   std::optional<Reading> Read();
+  // What passages state, as far as the model believes it, whether one of them stands out or not.
+  const std::vector<Reading>& readings() const { return readings_; }
   // How many passages, from the first, the model has read by now.
   std::size_t passages_read() const { return read_; }
   // Whether it has read all that it was to read, and none of them states any answer.
@@ -53,12 +59,14 @@ class PassageReader {
 
  private:
   using Values = std::map<std::string, std::string>;
-  Result<std::string> Answer(const Values& values) const;
+  // An empty answer: the passage does not state it.
+  Result<Reading> Answer(const Values& values) const;
   std::optional<double> Judge(std::string_view role, const Values& values) const;
   void Log(const Reading& reading) const;
 
   RunState& run_;
   const ShownPassages& passages_;
+  std::vector<Reading> readings_;
   std::size_t read_ = 0;
   bool found_nothing_ = false;
 };

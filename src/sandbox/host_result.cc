@@ -79,6 +79,7 @@ void ReadEvidence(const JsonObject& json, BlockResult* result) {
     result->ground = BlockResult::Ground::kData;
   }
   result->typed = StringList(json.if_contains("typed"));
+  result->searched = StringList(json.if_contains("searched"));
   result->unmatched = StringList(json.if_contains("unmatched"));
   const Json* read = json.if_contains("read");
   if (!read || !read->is_array()) return;

@@ -53,6 +53,7 @@ constexpr Field kDone[] = {{"status", Kind::kString},
                            {"assigned", Kind::kArray, kOptional},
                            {"touches_data", Kind::kBool, kOptional},
                            {"typed", Kind::kArray, kOptional},
+                           {"searched", Kind::kArray, kOptional},
                            {"read", Kind::kArray, kOptional},
                            {"unmatched", Kind::kArray, kOptional}};
 constexpr Field kGet[] = {{"name", Kind::kString}, {"max", Kind::kInt}};

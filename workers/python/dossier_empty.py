@@ -1,4 +1,4 @@
-"""A count of 0, None or an empty list is answered with what exists (small-models 15).
+"""What a block looks for; and a count of 0, None or an empty list is answered with what exists.
 
     sum(1 for r in records if r["status"] == "Active")   ->  0
     note: no row has status 'Active'; its values: 'installed' (740), 'config-files' (11).
@@ -6,6 +6,7 @@
 
 import ast
 import operator
+import re
 import time
 from collections import Counter, namedtuple
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +18,12 @@ _EMPTY = ("0", "0.0", "None", "[]", "{}", "()", "set()", "''", "", "nan", "Count
 _SCAN_SECONDS = 0.3
 _SHOWN_VALUES = 12
 _SHOWN_CHARACTERS = 40
+_MOST_SEARCHED = 20
+_LONGEST_SEARCHED = 200  # characters
+_TAKES_TEXT = {"findall", "finditer", "search", "match", "fullmatch", "split", "sub", "compile",
+               "grep", "startswith", "endswith", "partition"}
+_EITHER_CASE = re.compile(r"\[(\w)\w\]")  # [Cc]hapter
+_PATTERN_MARK = re.compile(r"\\[A-Za-z]")
 
 
 def is_empty_output(text: str) -> bool:
@@ -88,6 +95,18 @@ def missing_words(parsed: Parsed, context: str) -> dict[str, str]:
         other = f" {context[at:at + len(word)]!r} does." if at >= 0 else ""
         notes[word] = f"{_short(word)} stands nowhere in the text.{other}"
     return notes
+
+
+def searched_texts(parsed: Parsed) -> list[str]:
+    """What the block looks for in texts, as far as it says so itself; of a pattern the words."""
+    texts = list(_searched(parsed))
+    for node in parsed.of(ast.Call):
+        if getattr(node.func, "attr", "") in _TAKES_TEXT:
+            texts += [_PATTERN_MARK.sub(" ", _EITHER_CASE.sub(r"\1", part.value))
+                      for part in node.args[:1]
+                      if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return [text[:_LONGEST_SEARCHED] for text in dict.fromkeys(texts)
+            if any(map(str.isalnum, text))][:_MOST_SEARCHED]
 
 
 def _searched(parsed: Parsed) -> Iterator[str]:

@@ -27,7 +27,7 @@ import dossier_code
 import dossier_errors
 from dossier_answers import Stop
 from dossier_code import Parsed, drop_imports, last_assigned, sets_answer_items
-from dossier_empty import existing_values, is_empty_output, missing_words
+from dossier_empty import existing_values, is_empty_output, missing_words, searched_texts
 from dossier_evidence import Evidence, reads_whole_context
 from dossier_files import Files
 from dossier_frame import numpy_module, pandas_module
@@ -44,7 +44,7 @@ _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE; that module is slow to load
 _EMPTY_RESULT: dict[str, Any] = {"status": "ok", "error": None, "last": "", "vars": [],
                                  "answer": None, "draft": None, "notes": [], "refused": "",
                                  "assigned": [], "touches_data": False, "typed": [], "read": [],
-                                 "unmatched": []}
+                                 "unmatched": [], "searched": []}
 
 
 class Interrupted(BaseException):
@@ -182,6 +182,7 @@ class Session:
     def _execute(self, parsed: Parsed, block: int, result: dict[str, Any]) -> dict[str, Any]:
         error: BaseException | None = None
         result["touches_data"], result["typed"] = self._evidence.judge(parsed)
+        result["searched"] = searched_texts(parsed)
         self._world.answers.begin_block(sets_answer_items(parsed))
         try:
             self._running = True
@@ -328,6 +329,7 @@ class Session:
         result["last"] = clean(result["last"])
         result["typed"] = list(map(clean, result["typed"]))
         result["unmatched"] = list(map(clean, result["unmatched"]))
+        result["searched"] = list(map(clean, result["searched"]))
         return result
 
 
