@@ -347,6 +347,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
     situation.rarity = &rarity_;
   }
   TakeTally();
+  if (all_subcalls_.unsure_labels > 0) situation.labels = GateSituation::Labels::kUnsure;
   if (untold_.failed() > 0) situation.failed_subcalls = untold_.ToText();
   return situation;
 }

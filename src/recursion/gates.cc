@@ -31,9 +31,9 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
   static constexpr Row kChecks[] = {
       {"unexplored", 2, &Gates::Unexplored}, {"subcalls", 1, &Gates::LostSubcalls},
       {"kind", 1, &Gates::WrongKind},        {"empty", 1, &Gates::EmptyResult},
-      {"searched", 1, &Gates::SearchedElse},
-      {"grounding", 1, &Gates::Ungrounded},  {"near", 1, &Gates::NotNear},
-      {"reading", 0, &Gates::UnclearReading}};
+      {"searched", 1, &Gates::SearchedElse}, {"grounding", 1, &Gates::Ungrounded},
+      {"near", 1, &Gates::NotNear},          {"reading", 0, &Gates::UnclearReading},
+      {"labels", 0, &Gates::UnsureLabels}};
   for (const Row& row : kChecks) {
     if (which == Which::kUnused) {
       const auto used = refused_.find(row.gate);
@@ -125,7 +125,8 @@ std::string Gates::SearchedElse(std::string_view answer, const GateSituation& si
   });
   if (named) return {};
   return fmt::format(
-      "No passage states the answer, and the code looks for \"{}\", which the question does not name.",
+      "No passage states the answer, and the code looks for \"{}\", which the question does not "
+      "name.",
       situation.searched->front());
 }
 
@@ -139,11 +140,19 @@ std::string Gates::UnclearReading(std::string_view answer, const GateSituation& 
   });
   if (!read) return {};
   return situation.readings.size() == 1
-             ? std::string("It is not sure that the passage which says this speaks of what the "
-                           "question asks.")
-             : fmt::format("Passages of the text say different things, and it is not sure which of "
-                           "them speaks of what the question asks: {}.",
-                           Join(situation.readings, "; "));
+             ? std::string(
+                   "It is not sure that the passage which says this speaks of what the "
+                   "question asks.")
+             : fmt::format(
+                   "Passages of the text say different things, and it is not sure which of "
+                   "them speaks of what the question asks: {}.",
+                   Join(situation.readings, "; "));
+}
+
+std::string Gates::UnsureLabels(std::string_view answer, const GateSituation& situation) const {
+  if (situation.labels == GateSituation::Labels::kSure || !HasNumber(answer)) return {};
+  return "The model could not tell well which texts have which label, so a count of them may be "
+         "wrong.";
 }
 
 std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {

@@ -5,8 +5,8 @@
 //   if (auto refusal = gates.Check(answer, situation)) Tell(refusal->reason);  // kept as draft
 //   else if (auto doubt = gates.Doubt(answer, situation)) Flag(*doubt);        // never final
 //
-// A check refuses once, `unexplored` twice, `reading` never; an answer that comes back unchanged in kind is let
-// through, and its doubt flags it. Thread-safety: none; one owner.
+// A check refuses once, `unexplored` twice, `reading` and `labels` never; an answer that comes back
+// unchanged in kind is let through, and its doubt flags it. Thread-safety: none; one owner.
 
 #ifndef DOSSIER_RECURSION_GATES_H_
 #define DOSSIER_RECURSION_GATES_H_
@@ -48,11 +48,14 @@ struct GateSituation {
   const std::vector<std::string>* searched = nullptr;  // what the newest code looked for in texts
   const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
   std::string failed_subcalls;  // "3 of 40 failed (3 cut)", if the model was not told of them yet
+  // Whether map_llm could not tell the texts of one label well from those of the other.
+  enum class Labels { kSure, kUnsure } labels = Labels::kSure;
   AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for
 };
 
 struct Refusal {
-  std::string gate;    // unexplored, subcalls, kind, empty, searched, grounding, near, reading
+  std::string gate;    // unexplored, subcalls, kind, empty, searched, grounding, near, reading,
+                       // labels
   std::string reason;  // what is wrong, in one or two sentences for the model
 };
 
@@ -73,6 +76,7 @@ class Gates {
   std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;
   std::string WrongKind(std::string_view answer, const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
+  std::string UnsureLabels(std::string_view answer, const GateSituation& situation) const;
   std::string SearchedElse(std::string_view answer, const GateSituation& situation) const;
   std::string UnclearReading(std::string_view answer, const GateSituation& situation) const;
   std::string NotNear(std::string_view answer, const GateSituation& situation) const;

@@ -1,6 +1,8 @@
 #include "recursion/map_call.h"
 
+#include <array>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <numeric>
 
@@ -394,12 +396,15 @@ Status MapCall::AskMissing(Work* work) const {
 }
 
 Status MapCall::Score(Work* work) const {
-  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Scores> leaning, Leaning(*work));
-  if (!leaning) return {};
   Batch wanted;
   for (std::size_t i = 0; i < work->outcomes.size(); ++i) {
     if (!work->outcomes[i].label && work->outcomes[i].reason != kEmpty) wanted.push_back(i);
   }
+  if (work->plan.labels.size() == 2 && wanted.size() >= kTextsToSplit) {
+    return ScoreByGroups(wanted, work);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Scores> leaning, Leaning(*work));
+  if (!leaning) return {};
   const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
     Outcome& outcome = work->outcomes[batch[0]];
     const auto scores = reply ? ScoreLabels(reply->first_tokens, work->plan.labels) : std::nullopt;
@@ -408,8 +413,44 @@ Status MapCall::Score(Work* work) const {
     outcome = {.label = BestLabel(*scores, *leaning), .read = true};
     work->report(batch);
   };
-  return Ask(work->plan, work->texts, OneEach(wanted),
+  return Ask(work->plan, About::kLabels, work->texts, OneEach(wanted),
              {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
+}
+
+Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
+  const auto ask = [&](About about, std::span<const std::string> labels,
+                       std::map<std::size_t, double>* scores) {
+    const Take take = [&, labels](const Batch& batch, const Result<model::Reply>& reply) {
+      if (!reply) work->outcomes[batch[0]].reason = ReasonOf(reply.error());
+      if (!reply || reply->finish == model::Finish::kFilter) return;
+      const auto found = ScoreLabels(reply->first_tokens, labels);
+      if (found) (*scores)[batch[0]] = (*found)[0] - (*found)[1];
+    };
+    return Ask(work->plan, about, work->texts, OneEach(wanted),
+               {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
+  };
+  static const std::array<std::string, 2> kYesOrNo = {"yes", "no"};
+  std::map<std::size_t, double> choice, asked;
+  Status status = ask(About::kLabels, work->plan.labels, &choice);
+  if (status && !choice.empty()) status = ask(About::kQuestion, kYesOrNo, &asked);
+  // Also where a limit came between: what was scored twice is not lost.
+  Batch scored;
+  std::vector<double> first, second;
+  for (const auto& [index, score] : choice) {
+    const auto other = asked.find(index);
+    if (other == asked.end()) continue;
+    scored.push_back(index);
+    first.push_back(score);
+    second.push_back(other->second);
+  }
+  if (const auto groups = SplitTexts(first, second)) {
+    for (std::size_t i = 0; i < scored.size(); ++i) {
+      work->outcomes[scored[i]] = {.label = groups->labels[i], .read = true};
+    }
+    if (groups->unsure > kUnsureShare) subcalls_.NoteUnsureLabels();
+    work->report(scored);
+  }
+  return status;
 }
 
 // None where the labels cannot be told apart by one token, or the server gives no probabilities.
@@ -428,7 +469,7 @@ Result<std::optional<Scores>> MapCall::Leaning(const Work& work) const {
   };
   Batch all(texts.size());
   std::iota(all.begin(), all.end(), 0);
-  DOSSIER_RETURN_IF_ERROR(Ask(work.plan, {texts.begin(), texts.end()}, OneEach(all),
+  DOSSIER_RETURN_IF_ERROR(Ask(work.plan, About::kLabels, {texts.begin(), texts.end()}, OneEach(all),
                               {.max_output = 1, .first_tokens = kCandidates}, work.cancel, take));
   std::vector<Scores> of_names, of_nothing;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -460,7 +501,8 @@ Status MapCall::AskWords(const std::vector<Batch>& batches, Work* work) const {
   };
   const std::size_t most =
       std::ranges::max(batches, {}, [](const Batch& batch) { return batch.size(); }).size();
-  return Ask(plan, work->texts, batches, WordSampling(plan, most), work->cancel, take);
+  return Ask(plan, About::kLabels, work->texts, batches, WordSampling(plan, most), work->cancel,
+             take);
 }
 
 // A model that thinks gets all the room it may have: where it stops thinking nobody knows.
@@ -476,7 +518,7 @@ model::Sampling MapCall::WordSampling(const Plan& plan, std::size_t count) const
   return sampling;
 }
 
-Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& texts,
+Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string_view>& texts,
                     const std::vector<Batch>& batches, const model::Sampling& sampling,
                     const CancelToken& cancel, const Take& take) const {
   std::mutex mutex;
@@ -492,7 +534,7 @@ Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& texts
     }
     std::vector<std::string_view> items;
     for (const std::size_t index : batch) items.push_back(texts[index]);
-    auto prompt = Prompt(plan, items);
+    auto prompt = Prompt(plan, about, items);
     Subcalls::Done done = [&, batch](Result<model::Reply> reply) {
       std::lock_guard lock(mutex);
       if (!reply && Ends(reply.error())) {
@@ -515,11 +557,16 @@ Status MapCall::Ask(const Plan& plan, const std::vector<std::string_view>& texts
   return {};
 }
 
-Result<assembly::Assembled> MapCall::Prompt(const Plan& plan,
+Result<assembly::Assembled> MapCall::Prompt(const Plan& plan, About about,
                                             const std::vector<std::string_view>& items) const {
   const BoundModel& sub = run_.options.sub;
   std::map<std::string, std::string> values{{"instruction", plan.instruction},
-                                            {"labels", Listed(plan.labels)}};
+                                            {"labels", Listed(plan.labels)},
+                                            {"question", run_.request.question}};
+  if (about == About::kQuestion) {
+    values["item"] = std::string(items[0]);
+    return run_.prompts.Assemble("map_asked", sub, values, {}, run_.boundary, 64);
+  }
   if (items.size() == 1) {
     values["item"] = std::string(items[0]);
     return run_.prompts.Assemble("map_one", sub, values, {}, run_.boundary, 64);

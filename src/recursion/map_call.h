@@ -78,15 +78,20 @@ class MapCall {
   Status AskMissing(Work* work) const;
   // Labels by the probabilities of the reply's first token; what it cannot settle stays missing.
   Status Score(Work* work) const;
+  // The same for two labels and enough texts, by their choice and by the run's question.
+  Status ScoreByGroups(const Batch& wanted, Work* work) const;
   Result<std::optional<Scores>> Leaning(const Work& work) const;
   // Labels by the words of the replies. What was found stands in `work`, also after an error.
   Status AskWords(const std::vector<Batch>& batches, Work* work) const;
+  // What is asked about texts: to choose between the labels, or whether the run's question asks for
+  // them.
+  enum class About { kLabels, kQuestion };
   // One request for each of `batches` of `texts`; `take` gets the replies, one at a time.
-  Status Ask(const Plan& plan, const std::vector<std::string_view>& texts,
+  Status Ask(const Plan& plan, About about, const std::vector<std::string_view>& texts,
              const std::vector<Batch>& batches, const model::Sampling& sampling,
              const CancelToken& cancel, const Take& take) const;
   model::Sampling WordSampling(const Plan& plan, std::size_t count) const;
-  Result<assembly::Assembled> Prompt(const Plan& plan,
+  Result<assembly::Assembled> Prompt(const Plan& plan, About about,
                                      const std::vector<std::string_view>& items) const;
   // Tells the account which of the items a model has read.
   void CountRead(const Plan& plan, const sandbox::BridgeCall& call, const Outcomes& outcomes) const;

@@ -136,6 +136,92 @@ void AddJson(const Json& value, std::size_t count, Collector& collector) {
   }
 }
 
+// The question may ask for label 1: then the two scores of SplitTexts go against each other.
+constexpr double kOpposed = -0.4;  // correlation
+constexpr int kMixtureRounds = 200;
+constexpr double kLeastVariance = 1e-3;
+
+double Mean(std::span<const double> values) {
+  return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
+}
+
+double Variance(std::span<const double> values) {
+  const double mean = Mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return squares / static_cast<double>(values.size());
+}
+
+// Mean 0 and deviation 1; all 0 where all are alike.
+std::vector<double> Standardized(std::span<const double> values) {
+  const double mean = Mean(values), deviation = std::sqrt(Variance(values));
+  std::vector<double> out;
+  for (const double value : values) out.push_back(deviation > 0 ? (value - mean) / deviation : 0);
+  return out;
+}
+
+// Two groups of values: their means, what all values vary around them, and the upper one's share.
+struct Mixture {
+  double low = 0, high = 0, variance = 1, share = 0.5;
+
+  // How likely `value` belongs to the upper group.
+  double Upper(double value) const {
+    const auto distance = [&](double mean) {
+      return (value - mean) * (value - mean) / (2 * variance);
+    };
+    return 1 / (1 + (1 - share) / share * std::exp(distance(high) - distance(low)));
+  }
+};
+
+// The two groups that leave the least squares, where the mixture starts; none where all are alike.
+std::optional<Mixture> TwoGroups(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const double all = std::reduce(sorted.begin(), sorted.end());
+  double below = 0, best = 0;
+  std::optional<Mixture> found;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    below += sorted[i - 1];
+    if (sorted[i] == sorted[i - 1]) continue;
+    const auto left = static_cast<double>(i), right = static_cast<double>(sorted.size() - i);
+    const double low = below / left, high = (all - below) / right;
+    // The least squares within the groups are the most between them.
+    const double between = left * right * (high - low) * (high - low);
+    if (between <= best) continue;
+    best = between;
+    found = Mixture{.low = low, .high = high, .share = right / (left + right)};
+  }
+  return found;
+}
+
+// Two normal distributions of one variance and any shares, by expectation and maximization: equal
+// groups are not preferred, as least squares would.
+Mixture Refine(Mixture mixture, std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  for (int round = 0; round < kMixtureRounds; ++round) {
+    double upper = 0, low = 0, high = 0, squares = 0;
+    for (const double value : values) {
+      const double chance = mixture.Upper(value);
+      upper += chance;
+      low += (1 - chance) * value;
+      high += chance * value;
+    }
+    if (upper < 0.5 || count - upper < 0.5) break;  // less than half a text is no group
+    low /= count - upper;
+    high /= upper;
+    for (const double value : values) {
+      const double chance = mixture.Upper(value);
+      squares +=
+          (1 - chance) * (value - low) * (value - low) + chance * (value - high) * (value - high);
+    }
+    mixture = {.low = low,
+               .high = high,
+               .variance = std::max(squares / count, kLeastVariance),
+               .share = upper / count};
+  }
+  return mixture;
+}
+
 }  // namespace
 
 UniqueItems FindUnique(std::span<const std::string_view> items) {
@@ -249,6 +335,30 @@ std::size_t BestLabel(const Scores& scores, const Scores& leaning) {
     if (scores[i] - leaning[i] > scores[best] - leaning[best]) best = i;
   }
   return best;
+}
+
+std::optional<TextGroups> SplitTexts(std::span<const double> choice,
+                                     std::span<const double> asked) {
+  if (choice.size() < kTextsToSplit) return std::nullopt;
+  const auto count = static_cast<double>(choice.size());
+  std::vector<double> scores = Standardized(choice);
+  const std::vector<double> second = Standardized(asked);
+  const double together =
+      std::inner_product(scores.begin(), scores.end(), second.begin(), 0.0) / count;
+  const double sign = together < kOpposed ? -1 : 1;
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += sign * second[i];
+  auto mixture = TwoGroups(scores);
+  if (!mixture) return std::nullopt;
+  mixture->variance = 0.25 * std::max(Variance(scores), kLeastVariance);
+  mixture->share = 0.5;
+  const Mixture groups = Refine(*mixture, scores);
+  TextGroups found;
+  for (const double score : scores) {
+    const double upper = groups.Upper(score);
+    found.labels.push_back(upper > 0.5 ? 0 : 1);
+    found.unsure += std::min(upper, 1 - upper) / count;
+  }
+  return found;
 }
 
 }  // namespace dossier::recursion

@@ -74,6 +74,20 @@ std::optional<Scores> LeaningOf(std::span<const Scores> of_names,
 // The label whose score is farthest above the leaning; the first of equal ones.
 std::size_t BestLabel(const Scores& scores, const Scores& leaning);
 
+// Which of two labels each text has, by two scores of each text: `choice`, how much likelier label
+// 0 is than label 1, and `asked`, how much rather the text is one of those that the question asks
+// for than not. Neither tells where to cut, but together they order the texts well, and texts of
+// two kinds lie in two groups of whatever sizes (docs/small-models.md). None for fewer than
+// kTextsToSplit texts, or where all score alike.
+struct TextGroups {
+  std::vector<std::size_t> labels;  // 0 or 1 for each text
+  double unsure = 0;                // the expected share of texts that are in the wrong group
+};
+inline constexpr std::size_t kTextsToSplit = 8;
+// Above it the groups run into each other, and a count of one of them is in doubt.
+inline constexpr double kUnsureShare = 0.08;
+std::optional<TextGroups> SplitTexts(std::span<const double> choice, std::span<const double> asked);
+
 }  // namespace dossier::recursion
 
 #endif  // DOSSIER_RECURSION_MAP_PLAN_H_

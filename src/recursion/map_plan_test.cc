@@ -184,5 +184,59 @@ TEST(MapPlanTest, NamesThatTheModelConfusesGiveNoCut) {  // SML-18
   EXPECT_FALSE(LeaningOf(names, {}));
 }
 
+TEST(MapPlanTest, TextsOfTwoKindsAreSplitWhateverTheirShares) {  // SML-18
+  struct Case {
+    std::vector<double> choice, asked;
+    std::vector<std::size_t> labels;
+  };
+  const Case cases[] = {
+      // One text of nine, where the words always say label 1.
+      {{-9, -8.9, -9.1, -5, -9.2, -8.8, -9, -9.1, -8.9},
+       {-2, -2.1, -1.9, 3, -2.2, -1.8, -2, -2.1, -1.9},
+       {1, 1, 1, 0, 1, 1, 1, 1, 1}},
+      // Half of them; the choice errs about the third, the question does not.
+      {{4, 4.1, 0.5, 3.9, 0, 0.1, -0.1, 0},
+       {2, 2.1, 2, 1.9, -2, -2.1, -2, -1.9},
+       {0, 0, 0, 0, 1, 1, 1, 1}},
+      // The question asks for label 1.
+      {{4, 4.1, 4, 3.9, 0, 0.1, -0.1, 0},
+       {-2, -2.1, -2, -1.9, 2, 2.1, 2, 1.9},
+       {0, 0, 0, 0, 1, 1, 1, 1}},
+  };
+  for (const Case& c : cases) {
+    const auto groups = SplitTexts(c.choice, c.asked);
+    ASSERT_TRUE(groups);
+    EXPECT_EQ(groups->labels, c.labels);
+    EXPECT_LT(groups->unsure, kUnsureShare);
+  }
+}
+
+TEST(MapPlanTest, GroupsThatRunIntoEachOtherAreUnsure) {  // FLT-36
+  const std::vector<double> spread{0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+      other{1, 0, 3, 2, 5, 4, 7, 6, 9, 8};
+  const auto groups = SplitTexts(spread, other);
+  ASSERT_TRUE(groups);
+  EXPECT_GT(groups->unsure, 0.03);
+  const std::vector<double> alike(10, 1.0);
+  EXPECT_FALSE(SplitTexts(alike, alike));
+  EXPECT_FALSE(SplitTexts(std::vector<double>{1, 2, 3}, std::vector<double>{1, 2, 3}));
+}
+
+TEST(MapPlanTest, AnyScoresAreSplit) {
+  Random random(43);
+  for (int round = 0; round < 2'000; ++round) {
+    std::vector<double> choice, asked;
+    for (std::uint64_t i = 8 + random.Below(30); i > 0; --i) {
+      choice.push_back(static_cast<double>(random.Below(2001)) - 1000);
+      asked.push_back(random.Below(4) == 0 ? 0.0 : static_cast<double>(random.Below(100)) * 1e-6);
+    }
+    const auto groups = SplitTexts(choice, asked);
+    if (!groups) continue;
+    ASSERT_EQ(groups->labels.size(), choice.size());
+    EXPECT_GE(groups->unsure, 0);
+    EXPECT_LE(groups->unsure, 0.5);
+  }
+}
+
 }  // namespace
 }  // namespace dossier::recursion

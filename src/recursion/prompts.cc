@@ -21,6 +21,7 @@ constexpr Names kLayouts[] = {
      "recursion.subcall_context"},
     {"map_batch", "recursion.map_batch", "recursion.map_batch", "recursion.map_batch"},
     {"map_one", "recursion.map_one", "recursion.map_one", "recursion.map_one"},
+    {"map_asked", "recursion.map_asked", "recursion.map_asked", "recursion.map_asked"},
     {"answer_kind", "recursion.answer_kind", "recursion.answer_kind", "recursion.answer_kind"},
     {"passage_answer", "recursion.passage_answer", "recursion.passage_answer",
      "recursion.passage_answer"},

@@ -20,7 +20,7 @@ constexpr int kCandidates = 20;             // for the first token: the most tha
 constexpr std::string_view kNotStated = "not stated";
 // Of a passage that may be believed alone, and between two that state different answers. Measured
 // over pairs of passages of which one speaks of something similar (docs/small-models.md).
-constexpr double kLeastScore = 1.1, kMargin = 1.0;
+constexpr double kLeastScore = 1.1, kMargin = 0.6;
 
 // Each asks in other words whether the passage states the answer; the sum errs less than either.
 constexpr std::array<std::string_view, 2> kJudges = {"passage_says", "passage_states"};

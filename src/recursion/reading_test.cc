@@ -17,11 +17,11 @@ TEST(ClearestTest, TakesTheAnswerThatStandsAboveEveryOther) {  // FLT-14
   const Case cases[] = {
       {{}, ""},
       {{Of("elm", 2.7)}, "elm"},
-      {{Of("elm", 0.1)}, ""},                        // hardly rather yes than no
+      {{Of("elm", 0.9)}, ""},                        // no passage alone is believed for so little
       {{Of("larch", 0.2), Of("elm", 2.7)}, "elm"},   // far enough apart
-      {{Of("larch", 2.0), Of("elm", 2.7)}, ""},      // not far enough
+      {{Of("larch", 2.2), Of("elm", 2.7)}, ""},      // not far enough
       {{Of("46 Taler", 2.0), Of("46", 2.7)}, "46"},  // the same answer twice
-      {{Of("27 Taler", 2.0), Of("46 Taler", 2.7)}, ""},
+      {{Of("27 Taler", 2.2), Of("46 Taler", 2.7)}, ""},
   };
   for (const Case& c : cases) {
     const auto found = Clearest(c.readings, "Which wood is it?");

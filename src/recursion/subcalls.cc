@@ -71,6 +71,7 @@ int SubcallTally::failed() const {
 
 void SubcallTally::Add(const SubcallTally& more) {
   sent += more.sent;
+  unsure_labels += more.unsure_labels;
   for (const auto& [kind, number] : more.failures) failures[kind] += number;
 }
 
@@ -493,6 +494,11 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
 void Subcalls::CountFailure(std::string_view kind) {
   std::lock_guard lock(mutex_);
   ++tally_.failures[std::string(kind)];
+}
+
+void Subcalls::NoteUnsureLabels() {
+  std::lock_guard lock(mutex_);
+  ++tally_.unsure_labels;
 }
 
 SubcallTally Subcalls::Take() {

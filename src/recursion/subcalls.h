@@ -33,6 +33,7 @@ namespace dossier::recursion {
 struct SubcallTally {
   int sent = 0;
   std::map<std::string, int> failures;
+  int unsure_labels = 0;  // calls of map_llm whose two groups of texts run into each other
 
   int failed() const;
   void Add(const SubcallTally& more);
@@ -69,6 +70,7 @@ class Subcalls {
 
   // What became of the sub-calls since the last call of Take: for the feedback.
   SubcallTally Take();
+  void NoteUnsureLabels();
   // Counts the text of `parts` as shown to a model.
   void CountCoverage(const Json& parts, std::string_view raw);
   const std::vector<std::string_view>& contexts() const { return contexts_; }

@@ -88,7 +88,7 @@ struct BlockResult {
   std::optional<std::string> draft;    // answer["content"] while not ready
   // What its output stands on. Data is a context, a model's reply, or what was computed from one.
   enum class Ground { kNothing, kData } ground = Ground::kNothing;
-  std::vector<std::string> typed;  // texts of output and answer that stand in the code itself
+  std::vector<std::string> typed;     // texts of output and answer that stand in the code itself
   std::vector<std::string> searched;  // constants of the code that it looks for in texts
   // Of an output that found nothing: conditions and searched texts that fit nothing in the data, a
   // sentence each.
