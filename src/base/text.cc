@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <numeric>
+
+#include "base/parse_number.h"
 
 namespace dossier {
 namespace {
@@ -34,16 +35,19 @@ struct Unit {
 // The number in front of one of `units`; the first unit is meant when there is none.
 Result<double> ParseWithUnit(std::string_view text, std::span<const Unit> units,
                              std::string_view example) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
-  if (error == std::errc() && number >= 0) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string unit_name = ToLowerAscii(text.substr(digits));
+  if (const auto number = ParseNumber(text.substr(0, digits))) {
     for (const Unit& unit : units) {
-      if (ToLowerAscii(rest) == unit.suffix) return number * unit.factor;
+      if (unit_name == unit.suffix) return *number * unit.factor;
     }
   }
   return MakeError(ErrorCode::kUsage, "{}: not understood; write it like {}", text, example);
 }
+
+// Above it a time of today and a duration no longer add up in 64 bits of nanoseconds.
+constexpr double kLongestDuration = 36'525.0 * 86'400'000;  // ms: a hundred years
+constexpr double kLargestSize = 1ull << 60;                 // bytes
 
 }  // namespace
 
@@ -127,6 +131,9 @@ Result<std::uint64_t> ParseSize(std::string_view text) {
                              {"kb", 1024},      {"m", 1048576},    {"mb", 1048576},
                              {"g", 1073741824}, {"gb", 1073741824}};
   DOSSIER_ASSIGN_OR_RETURN(const double bytes, ParseWithUnit(text, kUnits, "500, 64K, 10M or 2G"));
+  if (bytes > kLargestSize) {
+    return MakeError(ErrorCode::kUsage, "{}: too large; the most is 1073741824G", text);
+  }
   return static_cast<std::uint64_t>(bytes);
 }
 
@@ -134,6 +141,9 @@ Result<std::chrono::milliseconds> ParseDuration(std::string_view text) {
   constexpr Unit kUnits[] = {{"", 1000},     {"ms", 1},      {"s", 1000},    {"m", 60000},
                              {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
   DOSSIER_ASSIGN_OR_RETURN(const double millis, ParseWithUnit(text, kUnits, "300ms, 60s or 10m"));
+  if (millis > kLongestDuration) {
+    return MakeError(ErrorCode::kUsage, "{}: too long; the most is 36525d", text);
+  }
   return std::chrono::milliseconds(static_cast<std::int64_t>(millis));
 }
 

@@ -11,6 +11,7 @@
 #include "cli/failure.h"
 #include "cli/progress_view.h"
 #include "cli/prompt_input.h"
+#include "cli/quantity_flags.h"
 #include "cli/terminal.h"
 #include "recursion/engine.h"
 #include "store/journal.h"
@@ -129,11 +130,7 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   request.limits.output_chars = arguments.max_output_chars;
   request.sub_max_output = arguments.sub_max_output;
   if (!arguments.max_time.empty()) {
-    auto time = ParseDuration(arguments.max_time);
-    if (!time) {
-      return MakeError(time.error().code, "--max-time {}", time.error().message);
-    }
-    request.limits.time = *time;
+    DOSSIER_ASSIGN_OR_RETURN(request.limits.time, ReadTimeFlag("--max-time", arguments.max_time));
   }
   request.cell = sandbox.limits;
   request.context_string_max = sandbox.context_string_max;
@@ -207,10 +204,10 @@ void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std
       if (!outcome.error) {
         err << "dossier: no answer was found; `dossier runs show " << outcome.run
             << "` shows what was tried\n";
-        if (!outcome.last_output.empty()) {
-          err << "dossier: the last output, which nobody called an answer: "
-              << ShownOnOneLine(outcome.last_output) << "\n";
-        }
+      }
+      if (!outcome.last_output.empty()) {
+        err << "dossier: the last output, which nobody called an answer: "
+            << ShownOnOneLine(outcome.last_output) << "\n";
       }
       break;
     case recursion::RunStatus::kInterrupted:

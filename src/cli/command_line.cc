@@ -62,7 +62,7 @@ Commands WorkingCommands(const CLI::App& app, Arguments& arguments, Interrupt& i
          arguments.pack.cancel = cancel;
          return RunPack(arguments.pack, std::cin, out, err);
        }},
-      {"runs", [&] { return RunRuns(arguments.runs, out, err); }},
+      {"runs", [&] { return RunRuns(arguments.runs, arguments.global, out, err); }},
       {"models",
        [&] {
          arguments.models.offline = arguments.global.offline;

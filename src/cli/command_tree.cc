@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "cli/examples.h"
 #include "cli/usage_message.h"
+#include "cli/value_checks.h"
 
 namespace dossier::cli {
 namespace {
@@ -14,12 +15,34 @@ constexpr std::string_view kHidden;  // the group of options that are not shown
 
 // What the values of an option are, where the command does not say it itself.
 constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-    {"--model", "MODEL"},  {"--sub-model", "MODEL"},    {"--conversation", "CONVERSATION"},
-    {"--var", "VARIABLE"}, {"--layouts-dir", "FOLDER"}, {"--script", "PATH"},
-    {"--record", "PATH"},  {"--replay", "PATH"},        {"--output", "PATH"},
-    {"--out", "PATH"},     {"--key-env", "NAME"},       {"--base-url", "URL"},
-    {"--timeout", "TIME"}, {"--idle-timeout", "TIME"},  {"--max-time", "TIME"},
-    {"path", "PATH"},      {"paths", "PATH"},           {"file", "PATH"},
+    {"--model", "MODEL"},
+    {"--sub-model", "MODEL"},
+    {"--conversation", "CONVERSATION"},
+    {"--var", "VARIABLE"},
+    {"--layouts-dir", "FOLDER"},
+    {"--script", "PATH"},
+    {"--record", "PATH"},
+    {"--replay", "PATH"},
+    {"--output", "PATH"},
+    {"--out", "PATH"},
+    {"--key-env", "NAME"},
+    {"--base-url", "URL"},
+    {"--timeout", "TIME"},
+    {"--idle-timeout", "TIME"},
+    {"--max-time", "TIME"},
+    {"path", "PATH"},
+    {"paths", "PATH"},
+    {"file", "PATH"},
+    {"--report", "PATH"},
+    {"--previous", "PATH"},
+    {"--log-dir", "FOLDER"},
+    {"--manifest", "PATH"},
+    {"--files-from", "PATH"},
+    {"--payload", "PATH"},
+    {"program", "WORD"},
+    {"--argv", "WORD"},
+    {"words", "WORD"},
+    {"--sandbox-read", "FOLDER"},
 };
 
 std::string TwinOf(const std::string& name) {
@@ -61,6 +84,7 @@ void NameKinds(CLI::App& app) {
 void Finish(CLI::App& app, const std::string& path) {
   AddTwins(app);
   NameKinds(app);
+  AddValueChecks(app);
   if (app.get_footer().empty()) app.footer(std::string(ExamplesOf(path)));
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     Finish(*command, path.empty() ? command->get_name() : path + " " + command->get_name());

@@ -12,6 +12,7 @@
 #include "cli/exit_codes.h"
 #include "cli/failure.h"
 #include "cli/open_chat_model.h"
+#include "cli/quantity_flags.h"
 #include "cli/terminal.h"
 #include "conversation/compact_now.h"
 #include "conversation/document.h"
@@ -181,9 +182,9 @@ class Conversations {
 
   // The ids that --older-than names.
   Result<std::vector<std::string>> OldIds() {
-    const auto age = ParseDuration(arguments_.older_than);
-    if (!age) return MakeError(ErrorCode::kUsage, "--older-than {}", age.error().message);
-    const std::string before = conversation::FormatMicros(SystemClock()->WallNow() - *age);
+    DOSSIER_ASSIGN_OR_RETURN(const Millis age,
+                             ReadTimeFlag("--older-than", arguments_.older_than, Zero::kTaken));
+    const std::string before = conversation::FormatMicros(SystemClock()->WallNow() - age);
     DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
     DOSSIER_ASSIGN_OR_RETURN(const auto list, index.List({}));
     std::vector<std::string> ids;

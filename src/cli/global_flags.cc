@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/text_diff.h"
 #include "base/utf8.h"
+#include "cli/quantity_flags.h"
 #include "cli/terminal.h"
 #include "config/trust.h"
 
@@ -97,9 +98,9 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags* flags) {
 
 Result<std::optional<Millis>> StdinTimeout(const GlobalFlags& flags) {
   if (flags.stdin_timeout.empty()) return std::nullopt;
-  const auto time = ParseDuration(flags.stdin_timeout);
-  if (!time) return MakeError(ErrorCode::kUsage, "--stdin-timeout {}", time.error().message);
-  return *time;
+  DOSSIER_ASSIGN_OR_RETURN(const Millis time,
+                           ReadTimeFlag("--stdin-timeout", flags.stdin_timeout, Zero::kTaken));
+  return time;
 }
 
 Result<config::LoadRequest> MakeLoadRequest(const GlobalFlags& flags) {

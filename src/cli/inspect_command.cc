@@ -61,8 +61,8 @@ Status SetLimits(const InspectArguments& arguments, inspect::Options* options) {
   options->threads = static_cast<int>(arguments.threads);
   options->hash = arguments.hash;
   if (!arguments.max_scan.empty()) {
-    const auto bytes = ParseSize(arguments.max_scan);
-    if (!bytes) return MakeError(ErrorCode::kUsage, "--max-scan {}", bytes.error().message);
+    const auto bytes = ReadSizeFlag("--max-scan", arguments.max_scan);
+    if (!bytes) return tl::unexpected(bytes.error());
     options->max_scan = *bytes;
   }
   return {};

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/failure.h"
+#include "cli/quantity_flags.h"
 #include "cli/terminal.h"
 #include "sandbox/policy.h"
 
@@ -58,15 +59,6 @@ std::string Folder(const JailSpec& spec, const std::string& here) {
   return {};
 }
 
-template <typename T, typename Parse>
-Status ReadFlag(std::string_view flag, const std::string& text, Parse parse, T* value) {
-  if (text.empty()) return {};
-  auto parsed = parse(text);
-  if (!parsed) return MakeError(ErrorCode::kUsage, "{} {}", flag, parsed.error().message);
-  *value = *parsed;
-  return {};
-}
-
 Result<JailSpec> MakeSpec(const SandboxExecArguments& arguments) {
   if (arguments.argv.empty()) {
     return MakeError(ErrorCode::kUsage, "sandbox exec: no program; it stands behind --");
@@ -81,10 +73,16 @@ Result<JailSpec> MakeSpec(const SandboxExecArguments& arguments) {
   spec.input = STDIN_FILENO;
   if (arguments.mode == "degraded") spec.mode = sandbox::Mode::kDegraded;
   spec.disabled_layers = arguments.disabled_layers;
-  DOSSIER_RETURN_IF_ERROR(ReadFlag("--cpu", arguments.cpu, ParseDuration, &spec.limits.cpu));
-  DOSSIER_RETURN_IF_ERROR(ReadFlag("--memory", arguments.memory, ParseSize, &spec.limits.memory));
-  DOSSIER_RETURN_IF_ERROR(
-      ReadFlag("--timeout", arguments.timeout, ParseDuration, &spec.limits.wall));
+  sandbox::JailLimits& limits = spec.limits;
+  if (!arguments.cpu.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(limits.cpu, ReadTimeFlag("--cpu", arguments.cpu));
+  }
+  if (!arguments.memory.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(limits.memory, ReadSizeFlag("--memory", arguments.memory));
+  }
+  if (!arguments.timeout.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(limits.wall, ReadTimeFlag("--timeout", arguments.timeout));
+  }
   return spec;
 }
 

@@ -1,8 +1,8 @@
 // init, get, set, del, add: core facts and single records.
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/parse_number.h"
 #include "base/text.h"
 #include "cli/memory_call.h"
 #include "cli/memory_setup.h"
@@ -81,10 +81,8 @@ memory::CoreValue ValueOf(const MemoryCall& call, std::string text, std::vector<
   memory::CoreValue value{.value = std::move(text), .pinned = arguments.pin};
   if (!arguments.importance.empty()) {
     const std::string& given = arguments.importance;
-    double number = 0;
-    const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
-    if (error == std::errc() && end == given.data() + given.size() && number == number) {
-      value.importance = static_cast<int>(std::clamp(number, 1.0, 5.0));
+    if (const auto number = ParseNumber(given)) {
+      value.importance = static_cast<int>(std::clamp(*number, 1.0, 5.0));
     } else {
       value.importance = 3;
       notices->push_back(

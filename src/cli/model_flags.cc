@@ -1,14 +1,15 @@
 #include "cli/model_flags.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/parse_number.h"
 #include "base/text.h"
 #include "base/user_folders.h"
+#include "cli/quantity_flags.h"
 
 namespace dossier::cli {
 namespace {
@@ -26,14 +27,10 @@ constexpr double kNanoPerMillionth = 1000;  // nano-dollars a token for a dollar
 constexpr double kHighestPrice = 1e6;       // dollars for a million tokens
 
 std::optional<std::int64_t> ReadPrice(std::string_view text) {
-  double dollars = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, dollars, std::chars_format::fixed);
-  if (read.ec != std::errc() || read.ptr != end || dollars < 0 || dollars > kHighestPrice) {
-    return std::nullopt;
-  }
+  const auto dollars = ParseNumber(text);
+  if (!dollars || *dollars < 0 || *dollars > kHighestPrice) return std::nullopt;
   // 0.0011 times 1000 is a little above 1.1, and no price of its own.
-  return static_cast<std::int64_t>(std::ceil(dollars * kNanoPerMillionth - 1e-6));
+  return static_cast<std::int64_t>(std::ceil(*dollars * kNanoPerMillionth - 1e-6));
 }
 
 // What --price says of a model: [NAME=]IN/OUT, in dollars for a million tokens. The last that means
@@ -165,12 +162,6 @@ class Opener {
   std::shared_ptr<model::Recorder> recorder_;
   std::shared_ptr<model::Recording> replay_;
 };
-
-Result<Millis> ReadTimeFlag(std::string_view flag, const std::string& text) {
-  auto time = ParseDuration(text);
-  if (!time) return MakeError(time.error().code, "{} {}", flag, time.error().message);
-  return time;
-}
 
 // K=V, V as JSON where it is JSON, else as text.
 Result<JsonObject> ParseParams(const std::vector<std::string>& params, JsonObject out) {

@@ -9,6 +9,7 @@
 #include "base/user_folders.h"
 #include "base/utf8.h"
 #include "cli/pull_view.h"
+#include "cli/quantity_flags.h"
 #include "cli/terminal.h"
 #include "model/embedding_files.h"
 #include "model/local_fetch.h"
@@ -141,9 +142,7 @@ Status StartServer(const ModelsArguments& arguments, const CancelToken& cancel, 
                    std::ostream& err) {
   model::LocalServerOptions options;
   DOSSIER_ASSIGN_OR_RETURN(options.data_folder, DataFolder());
-  const auto idle = ParseDuration(arguments.idle);
-  if (!idle) return MakeError(ErrorCode::kUsage, "--idle: {}", idle.error().message);
-  options.idle = *idle;
+  DOSSIER_ASSIGN_OR_RETURN(options.idle, ReadTimeFlag("--idle", arguments.idle));
   DOSSIER_ASSIGN_OR_RETURN(options.weights,
                            model::FindWeights(options.data_folder, LocalName(arguments.name)));
   options.window = arguments.context;

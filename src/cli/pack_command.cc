@@ -1,12 +1,12 @@
 #include "cli/pack_command.h"
 
-#include <charconv>
 #include <istream>
 #include <iterator>
 #include <ostream>
 
 #include "assembly/assemble.h"
 #include "base/file.h"
+#include "base/parse_number.h"
 #include "base/random.h"
 #include "base/replace_file.h"
 #include "base/text.h"
@@ -68,14 +68,12 @@ Status SetChoices(const PackArguments& arguments, PackOptions* options) {
 // "GLOB=N"; the glob may hold equals signs.
 Result<std::pair<std::string, double>> ParsePriority(const std::string& text) {
   const std::size_t equals = text.rfind('=');
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const char* start = equals == std::string::npos ? end : text.data() + equals + 1;
-  const auto parsed = std::from_chars(start, end, value);
-  if (equals == 0 || start == end || parsed.ec != std::errc() || parsed.ptr != end) {
+  const auto value =
+      ParseNumber(equals == text.npos ? "" : std::string_view(text).substr(equals + 1));
+  if (equals == 0 || !value) {
     return MakeError(ErrorCode::kUsage, "--priority {}: must be GLOB=N with N from 0 to 1", text);
   }
-  return std::pair{text.substr(0, equals), value};
+  return std::pair{text.substr(0, equals), *value};
 }
 
 // --files-from: one path a line, or ended by NUL with -0.

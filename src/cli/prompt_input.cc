@@ -71,6 +71,8 @@ std::string Trimmed(std::string text, PromptRequest::Trim trim) {
   return text;
 }
 
+}  // namespace
+
 Status CheckUtf8(std::string_view text, std::string_view what) {
   if (utf8::IsValid(text)) return {};
   std::size_t offset = 0;
@@ -83,8 +85,6 @@ Status CheckUtf8(std::string_view text, std::string_view what) {
   return MakeError(ErrorCode::kUsage, "{} is not UTF-8: byte {} belongs to no character", what,
                    offset);
 }
-
-}  // namespace
 
 bool StdinStream::IsTerminal() const { return isatty(STDIN_FILENO) != 0; }
 

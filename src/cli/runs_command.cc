@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "cli/counted.h"
 #include "cli/failure.h"
+#include "cli/quantity_flags.h"
 #include "cli/runs_story.h"
 #include "cli/terminal.h"
 #include "store/journal.h"
@@ -83,9 +84,7 @@ Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostrea
 Result<store::PruneRule> RuleOf(const RunsArguments& arguments) {
   store::PruneRule rule{.keep = arguments.keep};
   if (!arguments.older.empty()) {
-    const auto age = ParseDuration(arguments.older);
-    if (!age) return MakeError(age.error().code, "--older {}", age.error().message);
-    rule.older = *age;
+    DOSSIER_ASSIGN_OR_RETURN(rule.older, ReadTimeFlag("--older", arguments.older, Zero::kTaken));
   }
   if (!rule.keep && !rule.older) {
     return MakeError(
@@ -96,9 +95,32 @@ Result<store::PruneRule> RuleOf(const RunsArguments& arguments) {
   return rule;
 }
 
-Status Prune(const std::string& folder, const RunsArguments& arguments, std::ostream& out) {
+std::string WhatGoes(const store::Pruned& pruned) {
+  return fmt::format("{} and {} that no run needs any more, {}", Counted(pruned.runs.size(), "run"),
+                     Counted(pruned.bodies, "stored text"), FormatSize(pruned.bytes));
+}
+
+// Somebody at a terminal is asked before anything goes for good. Scripts are not: they named what
+// may go by --keep or --older, and nobody is there to answer.
+Result<bool> MayPrune(const std::string& folder, const store::PruneRule& rule,
+                      const GlobalFlags& flags, std::ostream& err) {
+  if (flags.yes || !MayAsk(flags)) return true;
+  DOSSIER_ASSIGN_OR_RETURN(
+      const store::Pruned found,
+      store::PruneRuns(folder, rule, store::PruneAction::kLook, *SystemClock()));
+  if (found.runs.empty() && found.bodies == 0) return true;
+  return Confirm(flags, fmt::format("remove {} for good?", WhatGoes(found)), "-y", err);
+}
+
+Status Prune(const std::string& folder, const RunsArguments& arguments, const GlobalFlags& flags,
+             std::ostream& out, std::ostream& err) {
   DOSSIER_ASSIGN_OR_RETURN(const store::PruneRule rule, RuleOf(arguments));
-  const auto action = arguments.dry_run ? store::PruneAction::kLook : store::PruneAction::kRemove;
+  auto action = store::PruneAction::kLook;
+  if (!arguments.dry_run) {
+    DOSSIER_ASSIGN_OR_RETURN(const bool agreed, MayPrune(folder, rule, flags, err));
+    if (!agreed) return {};
+    action = store::PruneAction::kRemove;
+  }
   DOSSIER_ASSIGN_OR_RETURN(const store::Pruned pruned,
                            store::PruneRuns(folder, rule, action, *SystemClock()));
   if (arguments.json) {
@@ -112,10 +134,8 @@ Status Prune(const std::string& folder, const RunsArguments& arguments, std::ost
         << "\n";
     return {};
   }
-  out << fmt::format("{} {} and {} that no run needs any more, {}; {} and {} {}\n",
-                     arguments.dry_run ? "would remove" : "removed",
-                     Counted(pruned.runs.size(), "run"), Counted(pruned.bodies, "stored text"),
-                     FormatSize(pruned.bytes), Counted(pruned.runs_left, "run"),
+  out << fmt::format("{} {}; {} and {} {}\n", arguments.dry_run ? "would remove" : "removed",
+                     WhatGoes(pruned), Counted(pruned.runs_left, "run"),
                      FormatSize(pruned.bytes_left), arguments.dry_run ? "would stay" : "stay");
   return {};
 }
@@ -171,11 +191,12 @@ void AddRunsCommand(CLI::App& runs, RunsArguments* arguments) {
   show.callback([arguments] { arguments->action = "show"; });
 }
 
-int RunRuns(const RunsArguments& arguments, std::ostream& out, std::ostream& err) {
+int RunRuns(const RunsArguments& arguments, const GlobalFlags& flags, std::ostream& out,
+            std::ostream& err) {
   const auto run = [&]() -> Status {
     DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());
     // It wants to be alone with the folder, which an open journal is not.
-    if (arguments.action == "prune") return Prune(data + "/runs", arguments, out);
+    if (arguments.action == "prune") return Prune(data + "/runs", arguments, flags, out, err);
     DOSSIER_ASSIGN_OR_RETURN(auto journal, store::Journal::Open(data + "/runs"));
     return RunAction(*journal, arguments, out);
   };

@@ -8,6 +8,8 @@
 #include <ostream>
 #include <string>
 
+#include "cli/global_flags.h"
+
 namespace dossier::cli {
 
 struct RunsArguments {
@@ -23,7 +25,8 @@ struct RunsArguments {
 };
 
 void AddRunsCommand(CLI::App& command, RunsArguments* arguments);
-int RunRuns(const RunsArguments& arguments, std::ostream& out, std::ostream& err);
+int RunRuns(const RunsArguments& arguments, const GlobalFlags& flags, std::ostream& out,
+            std::ostream& err);
 
 }  // namespace dossier::cli
 

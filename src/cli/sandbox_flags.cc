@@ -1,19 +1,9 @@
 #include "cli/sandbox_flags.h"
 
 #include "base/file.h"
-#include "base/text.h"
+#include "cli/quantity_flags.h"
 
 namespace dossier::cli {
-namespace {
-
-template <typename T>
-Result<T> Named(std::string_view flag, Result<T> value) {
-  if (value) return value;
-  return MakeError(ErrorCode::kUsage, "{} {}", flag, value.error().message);
-}
-
-}  // namespace
-
 void AddSandboxFlags(CLI::App& command, SandboxFlags* flags) {
   const std::string group = "Sandbox";
   command.add_option("--sandbox", flags->mode, "strict, or degraded where layers are missing")
@@ -50,15 +40,13 @@ Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {
     return MakeError(ErrorCode::kNotFound, "--sandbox-read {}: there is no such folder", folder);
   }
   choice.pool.read_folders = flags.read_folders;
-  DOSSIER_ASSIGN_OR_RETURN(choice.limits.silence,
-                           Named("--cell-time", ParseDuration(flags.cell_time)));
-  DOSSIER_ASSIGN_OR_RETURN(choice.limits.cpu, Named("--cell-cpu", ParseDuration(flags.cell_cpu)));
-  DOSSIER_ASSIGN_OR_RETURN(choice.limits.memory,
-                           Named("--cell-memory", ParseSize(flags.cell_memory)));
-  DOSSIER_ASSIGN_OR_RETURN(choice.limits.output,
-                           Named("--cell-output", ParseSize(flags.cell_output)));
-  DOSSIER_ASSIGN_OR_RETURN(choice.context_string_max,
-                           Named("--context-string-max", ParseSize(flags.context_string_max)));
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.silence, ReadTimeFlag("--cell-time", flags.cell_time));
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.cpu, ReadTimeFlag("--cell-cpu", flags.cell_cpu));
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.memory, ReadSizeFlag("--cell-memory", flags.cell_memory));
+  DOSSIER_ASSIGN_OR_RETURN(choice.limits.output, ReadSizeFlag("--cell-output", flags.cell_output));
+  DOSSIER_ASSIGN_OR_RETURN(
+      choice.context_string_max,
+      ReadSizeFlag("--context-string-max", flags.context_string_max, Zero::kTaken));
   return choice;
 }
 

@@ -36,7 +36,7 @@ struct Job {
   std::shared_ptr<CancelSource> sending;  // cancels the attempt in flight
   std::uint64_t cancel_id = 0, retry_timer = 0, limit_timer = 0;
   std::uint64_t epoch = 0;  // of the concurrency when the attempt was sent
-  bool out_of_time = false;
+  bool out_of_time = false, overran = false;
   Millis waited{0};
   std::string last_error;  // of the attempt before a retry
 };
@@ -98,6 +98,13 @@ class Core : public std::enable_shared_from_this<Core> {
   void Submit(std::shared_ptr<Job> job);
   void Attempted(const std::shared_ptr<Job>& job, Result<Reply> reply, const Failure& failure,
                  std::string_view streamed);
+  // Ends the attempt in flight: the server sends far more than it was asked for.
+  void EndOverrun(const std::shared_ptr<Job>& job);
+  // Tokens that the attempt in flight may send; 0: any.
+  std::int64_t CapOf(const Job& job) const {
+    return job.cap.value_or(job.request->sampling.max_output.value_or(0));
+  }
+  std::int64_t TextTokens(std::string_view text) const { return size_.Text(text); }
   void CancelAllAndWait();
   std::int64_t PromptTokens(const Request& request) const { return size_.Prompt(request); }
   int in_flight() const {
@@ -132,6 +139,7 @@ class Core : public std::enable_shared_from_this<Core> {
                     std::string_view streamed);
   RequestSize::Sent SentOf(const Job& job) const;
   Usage EstimatedUsage(const Job& job, std::string_view streamed) const;
+  Result<Reply> CutIfOverran(Job& job, Result<Reply> reply, std::string_view streamed);
   void Price(const Request& request, Usage* usage) const;
   Error CancelledError(const Job& job) const;
 
@@ -158,11 +166,20 @@ class Core : public std::enable_shared_from_this<Core> {
 class AttemptSink final : public Sink {
  public:
   AttemptSink(std::shared_ptr<Core> core, std::shared_ptr<Job> job)
-      : core_(std::move(core)), job_(std::move(job)) {}
+      : core_(std::move(core)),
+        job_(std::move(job)),
+        most_(core_->CapOf(*job_) > 0 ? MostTaken(core_->CapOf(*job_)) : 0),
+        count_at_(static_cast<std::size_t>(most_)) {}
 
   void OnDelta(std::string_view text) override {
+    if (ended_) return;
     streamed_ += text;
     job_->sink->OnDelta(text);
+    // No token is less than a byte, and what grows by a fifth is not counted again before.
+    if (most_ == 0 || streamed_.size() <= count_at_) return;
+    count_at_ = streamed_.size() + streamed_.size() / 5;
+    ended_ = core_->TextTokens(streamed_) > most_;
+    if (ended_) core_->EndOverrun(job_);
   }
   void OnFailure(const Failure& failure) override { failure_ = failure; }
   void OnDone(Result<Reply> reply) override {
@@ -172,8 +189,11 @@ class AttemptSink final : public Sink {
  private:
   const std::shared_ptr<Core> core_;
   const std::shared_ptr<Job> job_;
+  const std::int64_t most_;  // tokens; 0: any number
+  std::size_t count_at_;     // bytes
   Failure failure_;
   std::string streamed_;
+  bool ended_ = false;
 };
 
 void Core::Submit(JobPtr job) {
@@ -435,11 +455,48 @@ void Core::SettleFailed(Job& job, const Failure& failure, const Error& error,
   }
 }
 
+void Core::EndOverrun(const JobPtr& job) {
+  // Not on the client's thread, which is in a call of ours.
+  timer_.Post([weak = weak_from_this(), job] {
+    const auto alive = weak.lock();
+    if (!alive) return;
+    std::shared_ptr<CancelSource> source;
+    {
+      std::lock_guard lock(alive->mutex_);
+      if (job->state != State::kSending) return;
+      job->overran = true;
+      source = job->sending;
+    }
+    source->Cancel("the reply runs past its limit");
+  });
+}
+
+// What came of a reply that was ended for its length is a reply that was cut.
+Result<Reply> Core::CutIfOverran(Job& job, Result<Reply> reply, std::string_view streamed) {
+  {
+    std::lock_guard lock(mutex_);
+    const bool overran = std::exchange(job.overran, false);
+    if (!overran || reply || reply.error().code != ErrorCode::kCancelled ||
+        job.cancel.cancelled()) {
+      return reply;
+    }
+  }
+  Reply cut;
+  cut.text = streamed;
+  cut.finish = Finish::kCut;
+  cut.usage = EstimatedUsage(job, streamed);
+  cut.resolved_model = job.request->model;
+  cut.warnings.push_back(fmt::format(
+      "the reply was cut: the server ignores the limit of {} tokens and was stopped", CapOf(job)));
+  return cut;
+}
+
 void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& failure,
                      std::string_view streamed) {
   std::uint64_t limit_timer = 0;
   bool out_of_time = false;
   std::shared_ptr<CancelSource> source;
+  reply = CutIfOverran(*job, std::move(reply), streamed);
   if (reply && reply->usage.estimated) {
     size_.Recount(&*reply);
     Price(*job->request, &reply->usage);

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "model/fakes_for_test.h"
 #include "model/gate_core.h"
+#include "model/request_size.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::model {
@@ -60,6 +61,37 @@ TEST_F(GateTest, NeverMoreInFlightThanTheLimit) {  // MOD-A4, MOD-22
   EXPECT_EQ(client_->most_open(), 16);
   for (const auto& sink : sinks) EXPECT_EQ(sink->times_done, 1);
   EXPECT_EQ(ledger().use().calls, 500);
+}
+
+TEST_F(GateTest, AServerThatIgnoresTheCapIsStoppedAndItsReplyIsCut) {  // FLT-9
+  Open({});
+  Request request = UserRequest("x");
+  request.sampling.max_output = 100;
+  auto sink = Submit(std::move(request));
+  const auto call = client_->call(0);
+  for (int i = 0; i < 100 && !call.cancel.cancelled(); ++i) {
+    call.sink->OnDelta("one two three four five six seven eight ");
+    Pass(Millis(0));
+  }
+  ASSERT_TRUE(call.cancel.cancelled());
+  client_->Fail(0, ErrorCode::kCancelled, {});
+  ASSERT_TRUE(sink->result && *sink->result);
+  EXPECT_EQ((*sink->result)->finish, Finish::kCut);
+  EXPECT_GT((*sink->result)->usage.output, MostTaken(100));
+  EXPECT_LT((*sink->result)->usage.output, 2 * MostTaken(100));
+  EXPECT_THAT((*sink->result)->warnings,
+              ::testing::ElementsAre(::testing::HasSubstr("100 tokens")));
+}
+
+TEST_F(GateTest, AReplyALittlePastItsCapIsLeftAlone) {
+  Open({});
+  Request request = UserRequest("x");
+  request.sampling.max_output = 100;
+  auto sink = Submit(std::move(request));
+  client_->call(0).sink->OnDelta(std::string(4 * 150, 'a'));
+  Pass(Millis(0));
+  EXPECT_FALSE(client_->call(0).cancel.cancelled());
+  client_->Answer(0, "a");
 }
 
 TEST_F(GateTest, TakesTurnsBetweenCallsAndKeepsOrderWithinOne) {  // MOD-22

@@ -115,10 +115,11 @@ Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
                              target.provider, target.model, Nearest(target), said));
   }
   if (long_prompt) {
-    return error(ErrorCode::kTooLong,
-                 fmt::format("{} refused the prompt as too long ({}status {}); choose a model with "
-                             "a larger window or ask recursively{}",
-                             target.provider, SizesOf(target), answer.status, said));
+    return error(
+        ErrorCode::kTooLong,
+        fmt::format("{} refused the prompt as too long ({}status {}); choose a model with "
+                    "a larger window{}{}",
+                    target.provider, SizesOf(target), answer.status, target.way_out, said));
   }
   if (answer.status == 429) {
     return error(ErrorCode::kRateLimited, fmt::format("{} limits the rate (status 429){}{}",

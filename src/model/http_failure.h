@@ -33,6 +33,7 @@ struct Target {
   std::string key;                  // removed wherever it occurs in a message
   std::vector<std::string> models;  // for the nearest names
   std::int64_t window = 0, prompt_tokens = 0;
+  std::string way_out;  // for a prompt that is too long, beside a larger window: " or …"
 };
 
 struct HttpFailure {

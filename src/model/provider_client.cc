@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "model/http_failure.h"
 #include "model/http_loop.h"
+#include "model/request_size.h"
 #include "model/sse.h"
 #include "model/url.h"
 #include "model/wire.h"
@@ -215,8 +216,12 @@ class Receiver final : public HttpReceiver {
       if (const auto value = ParseLenient(answer_.body, ignored)) {
         dialect_.read_usage(*value, partial);
       } else if (Good() && broke_off_ && !answer_.body.empty()) {
-        partial.text = answer_.body;
+        // Blanks are padding, no reply, and no body shows more than the reply may have had.
+        partial.text = TrimSpace(answer_.body);
         EstimateMissingUsage(*request_, &partial);
+        if (const auto cap = request_->sampling.max_output) {
+          partial.usage.output = std::min(partial.usage.output, MostTaken(*cap));
+        }
       }
     }
     if (partial.usage.input == 0 && partial.usage.output == 0) return std::nullopt;
@@ -261,15 +266,17 @@ class Receiver final : public HttpReceiver {
   }
 
   void Refused() {
-    HttpFailure failed = MapHttpFailure(answer_,
-                                        {.provider = Who(),
-                                         .model = request_->model,
-                                         .key_source = options_->key_source,
-                                         .key = options_->key,
-                                         .models = options_->models,
-                                         .window = options_->entry.capability.window,
-                                         .prompt_tokens = request_->estimated_tokens},
-                                        std::chrono::system_clock::now());
+    HttpFailure failed = MapHttpFailure(
+        answer_,
+        {.provider = Who(),
+         .model = request_->model,
+         .key_source = options_->key_source,
+         .key = options_->key,
+         .models = options_->models,
+         .window = options_->entry.capability.window,
+         .prompt_tokens = request_->estimated_tokens,
+         .way_out = request_->purpose == Purpose::kDirect ? " or ask recursively" : ""},
+        std::chrono::system_clock::now());
     failed.failure.usage = Spent();
     sink_->OnFailure(failed.failure);
     sink_->OnDone(tl::unexpected(Error{failed.error.code, Clean(failed.error.message)}));

@@ -21,6 +21,9 @@
 
 namespace dossier::model {
 
+// Tokens of a reply after which it is clear that a server ignores the cap `cap`.
+constexpr std::int64_t MostTaken(std::int64_t cap) { return 2 * cap + 256; }
+
 class RequestSize {
  public:
   // Without a counter four bytes are taken for a token.

@@ -173,6 +173,15 @@ Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
   return MakeError(ErrorCode::kLimit, "the limits leave no room for the closing request");
 }
 
+void CallLoop::NoteClosingDoubt(Offer* offer) {
+  offer->failed_check.clear();
+  offer->doubt.clear();
+  if (auto doubt = gates_.Doubt(offer->text, Situation(offer->text))) {
+    offer->failed_check = std::move(doubt->gate);
+    offer->doubt = std::move(doubt->reason);
+  }
+}
+
 // The closing request (REC-59).
 CallResult CallLoop::Close(const std::string& reason) {
   run_.log.Add(0, "limit.reached", {{"reason", reason}});
@@ -192,12 +201,21 @@ CallResult CallLoop::Close(const std::string& reason) {
     if (run_.cancel.cancelled()) return KeepDraft(RunStatus::kInterrupted, reply.error());
     return KeepDraft(RunStatus::kNone, UnlessLimit(reply.error()));
   }
+  if (reply->finish == model::Finish::kFilter) {
+    // The words of a refusal, or what a filter left, answer nothing.
+    return KeepDraft(RunStatus::kNone, Error{ErrorCode::kFailed,
+                                             "the model refused to answer, or a filter of its "
+                                             "provider ended the reply"});
+  }
   auto offer = ReadClosing(*reply);
   if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);
   offer->source = Source::kExtract;
-  if (auto doubt = gates_.Doubt(offer->text, Situation(offer->text))) {
-    offer->failed_check = std::move(doubt->gate);
-    offer->doubt = std::move(doubt->reason);
+  NoteClosingDoubt(&*offer);
+  // A closing reply that nothing supports does not replace a draft that the data do support.
+  if (!offer->doubt.empty() && draft_ && !draft_->text.empty()) {
+    Offer draft = *draft_;
+    NoteClosingDoubt(&draft);
+    if (draft.doubt.empty()) return KeepDraft(RunStatus::kNone, std::nullopt);
   }
   if (IsCut(*reply)) {
     run_.log.Warn(0, "reply_cut", Json("the closing reply was cut"));

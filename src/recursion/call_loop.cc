@@ -33,10 +33,11 @@ TranscriptStyle MakeTranscriptStyle(const RunState& run) {
           .boundary = run.boundary};
 }
 
-// A provider that refused for good; a retry of the same run would fail alike.
+// A provider that refused for good; a retry of the same run would fail alike. A reply that was cut
+// is no refusal: the closing request may still be answered.
 bool EndsRun(const Error& error) {
   return error.code != ErrorCode::kLimit && error.code != ErrorCode::kTooLong &&
-         error.code != ErrorCode::kDied;
+         error.code != ErrorCode::kDied && error.code != ErrorCode::kPartial;
 }
 
 }  // namespace

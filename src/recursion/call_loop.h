@@ -134,6 +134,7 @@ class CallLoop {
   void KeepClosing();
   void KeepClosingTokens(const assembly::Assembled& empty, model::FinishReserve* keep) const;
   CallResult Close(const std::string& reason);
+  void NoteClosingDoubt(Offer* offer);
   std::int64_t ClosingRoom(const assembly::Assembled& prompt) const;
   Result<assembly::Assembled> ClosingPrompt(const std::string& reason);
   std::optional<Offer> ReadClosing(const model::Reply& reply);

@@ -65,17 +65,24 @@ Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
   return text;
 }
 
+// `named`: no copy of it is kept.
 std::string ChangedSentence(std::string_view path, const inspect::SourceState& before,
-                            const inspect::SourceState& now) {
-  return fmt::format("{} changed while it was read ({} bytes, now {}); the stored copy is used",
-                     path, GroupDigits(before.size), GroupDigits(now.size));
+                            const inspect::SourceState& now,
+                            const std::optional<FileReference>& named) {
+  return fmt::format("{} changed while it was read ({} bytes, now {}); {}", path,
+                     GroupDigits(before.size), GroupDigits(now.size),
+                     named
+                         ? "it is above store.copy_limit, so no copy is stored, and what was read "
+                           "of it may be of no single moment"
+                         : "the stored copy is used");
 }
 
 // One document and its copy, which may still be on its way.
 struct Entry {
   ContextDocument document;
   std::shared_ptr<inspect::ByteSource> source;
-  inspect::SourceState before;  // of the source, when it was described
+  // Of the source, when it was described; unset for what only we can change.
+  std::optional<inspect::SourceState> before;
   std::optional<FileReference> named;
   mutable std::once_flag joined;
   mutable std::future<Result<StoredText>> copy;
@@ -84,8 +91,9 @@ struct Entry {
 
 class LoadedContext final : public ContextSet {
  public:
-  LoadedContext(std::vector<std::unique_ptr<Entry>> entries, const CancelToken& cancel)
-      : entries_(std::move(entries)), stop_(cancel) {
+  LoadedContext(std::vector<std::unique_ptr<Entry>> entries, std::vector<std::string> notes,
+                const CancelToken& cancel)
+      : entries_(std::move(entries)), notes_(std::move(notes)), stop_(cancel) {
     for (const auto& entry : entries_) {
       documents_.push_back(entry->document);
       characters_ += entry->document.description.counts.chars;
@@ -113,8 +121,8 @@ class LoadedContext final : public ContextSet {
         StoredText text,
         StoreDecoded(*entry.source, entry.document.description, entry.named, content, cancel));
     const inspect::SourceState now = entry.source->state();
-    if (now == entry.before) return text;
-    text.changed = ChangedSentence(entry.document.path, entry.before, now);
+    if (!entry.before || now == *entry.before) return text;
+    text.changed = ChangedSentence(entry.document.path, *entry.before, now, entry.named);
     text.description = inspect::DescribeText(text.map.bytes(), entry.document.path, how);
     return text;
   }
@@ -122,6 +130,7 @@ class LoadedContext final : public ContextSet {
   const std::vector<ContextDocument>& documents() const override { return documents_; }
   std::uint64_t characters() const override { return characters_; }
   std::uint64_t bytes() const override { return bytes_; }
+  const std::vector<std::string>& notes() const override { return notes_; }
 
   Result<const StoredText*> Stored(std::size_t index) const override {
     if (index >= entries_.size()) {
@@ -139,6 +148,7 @@ class LoadedContext final : public ContextSet {
  private:
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<ContextDocument> documents_;
+  std::vector<std::string> notes_;
   std::uint64_t characters_ = 0, bytes_ = 0;
   CancelSource stop_;
 };
@@ -186,7 +196,7 @@ class Loader {
     MakeNamesUnique();
     std::sort(entries_.begin(), entries_.end(),
               [](const auto& a, const auto& b) { return a->document.name < b->document.name; });
-    auto set = std::make_shared<LoadedContext>(std::move(entries_), cancel_);
+    auto set = std::make_shared<LoadedContext>(std::move(entries_), Notes(), cancel_);
     set->StartCopies(options_);
     return std::shared_ptr<const ContextSet>(std::move(set));
   }
@@ -239,6 +249,7 @@ class Loader {
   Status AddFile(const std::string& path, std::string name, const std::string& shown) {
     DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened,
                              inspect::OpenFileSource(path));
+    if (IsGivenAlready(*opened, shown)) return {};
     const auto size = opened->size();
     std::optional<FileReference> named;
     // What came from stdin has no other name than the store's.
@@ -253,7 +264,8 @@ class Loader {
     }
     auto entry = std::make_unique<Entry>();
     entry->source = std::move(opened);
-    entry->before = entry->source->state();
+    // The store sets the time of a body that it is given again.
+    if (shown == path) entry->before = entry->source->state();
     entry->named = named;
     DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
                              inspect::Describe(*entry->source, options_.inspect, cancel_));
@@ -264,9 +276,9 @@ class Loader {
     }
     entry->document = {
         .name = std::move(name), .path = shown, .description = std::move(description)};
-    if (!entry->document.description.stable) {
+    if (entry->before && !entry->document.description.stable) {
       entry->document.warnings.push_back(
-          ChangedSentence(shown, entry->before, entry->source->state()));
+          ChangedSentence(shown, *entry->before, entry->source->state(), entry->named));
     }
     entries_.push_back(std::move(entry));
     return {};
@@ -292,6 +304,23 @@ class Loader {
       return MakeError(ErrorCode::kNotFound, "{}: holds no readable text file", path);
     }
     return {};
+  }
+
+  // By the file itself, not its name: a link, or another way to write the path, is no other file.
+  bool IsGivenAlready(const inspect::ByteSource& source, const std::string& shown) {
+    const inspect::SourceState state = source.state();
+    if (state.inode == 0) return false;  // the system does not say
+    const auto [first, is_new] = given_.try_emplace({state.device, state.inode}, shown);
+    if (is_new) return false;
+    if (twice_++ == 0) twice_example_ = fmt::format("{} and {}", first->second, shown);
+    return true;
+  }
+
+  std::vector<std::string> Notes() const {
+    if (twice_ == 0) return {};
+    std::string note = fmt::format("{} are one file, which is used once", twice_example_);
+    if (twice_ > 1) note += fmt::format("; so it is with {} others", GroupDigits(twice_ - 1));
+    return {std::move(note)};
   }
 
   void MakeNamesUnique() {
@@ -336,6 +365,9 @@ class Loader {
   const ContextOptions& options_;
   const CancelToken cancel_;
   std::vector<std::unique_ptr<Entry>> entries_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> given_;  // device, inode: path
+  std::uint64_t twice_ = 0;                                               // files given again
+  std::string twice_example_;
 };
 
 }  // namespace

@@ -75,6 +75,8 @@ class ContextSet {
   virtual const std::vector<ContextDocument>& documents() const = 0;
   virtual std::uint64_t characters() const = 0;
   virtual std::uint64_t bytes() const = 0;
+  // What the user should know of how the documents were chosen: a file that was given twice.
+  virtual const std::vector<std::string>& notes() const = 0;
   // Waits until the copy of document `index` is complete. The pointer lives as long as the set.
   virtual Result<const StoredText*> Stored(std::size_t index) const = 0;
 };

@@ -170,5 +170,40 @@ TEST_F(ContextSetTest, AFileAboveTheLimitIsNamedNotKept) {  // FLT-33
   }
 }
 
+TEST_F(ContextSetTest, OneFileGivenTwiceIsUsedOnceAndTold) {
+  const std::string path = Write("sub/t.csv", "a,b\n1,2\n");
+  const std::string link = folder_.path() + "/in/link.csv";
+  ASSERT_EQ(symlink(path.c_str(), link.c_str()), 0);
+  options_.folders = ContextOptions::Folders::kWalk;
+  const std::string other = folder_.path() + "/in/./sub/t.csv";
+  for (const std::string& again : {path, other, link, folder_.path() + "/in/sub"}) {
+    const auto set = Load({{.path = path}, {.path = again}});
+    ASSERT_THAT(set, Succeeds());
+    EXPECT_THAT(Names(**set), ElementsAre("t.csv")) << again;
+    EXPECT_THAT((*set)->notes(), ElementsAre(HasSubstr("used once"))) << again;
+  }
+  const std::string equal = Write("same.csv", "a,b\n1,2\n");  // another file of the same text
+  const auto set = Load({{.path = path}, {.path = equal}});
+  ASSERT_THAT(set, Succeeds());
+  EXPECT_EQ((*set)->documents().size(), 2u);
+  EXPECT_TRUE((*set)->notes().empty());
+}
+
+TEST_F(ContextSetTest, AFileWithoutACopyThatChangesIsSaidToHaveNone) {  // FLT-33
+  options_.copy_limit = 100;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const std::string path = Write("changing.txt", std::string(96u << 20, 'x'));
+    const auto set = Load({{.path = path}});
+    ASSERT_THAT(set, Succeeds());
+    ASSERT_EQ(truncate(path.c_str(), 20 << 20), 0);
+    const auto stored = (*set)->Stored(0);
+    ASSERT_THAT(stored, Succeeds());
+    if ((*stored)->changed.empty()) continue;
+    EXPECT_THAT((*stored)->changed, HasSubstr("no copy is stored"));
+    return;
+  }
+  FAIL() << "no change was ever seen";
+}
+
 }  // namespace
 }  // namespace dossier::recursion

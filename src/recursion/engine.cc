@@ -201,6 +201,9 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
       run.log.Warn(0, "context_changed", Json(warning));
     }
   }
+  for (const std::string& note : request.context->notes()) {
+    run.log.Warn(0, "context_given_twice", Json(note));
+  }
   if (!run.memory) return;
   JsonObject shown = memory::AccountingJson(run.shown_memory.accounting);
   run.LogMemory({.op = "show", .layer = "prompt", .memory_type = "store", .details = shown});
@@ -268,6 +271,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
            direct.error().code != ErrorCode::kTooLong;
     if (direct) {
       result = std::move(*direct);
+      DoubtChangedContexts(run, &result);
       outcome.evidence.read_by_models = 1;  // the model was shown all of it
     } else if (done) {
       result = {.status = direct.error().code == ErrorCode::kCancelled ? RunStatus::kInterrupted
@@ -308,6 +312,22 @@ Coverage::Shares ReadInAll(const RunState& run, Workbench* bench, const CallLoop
   return coverage.Read();
 }
 
+// An answer over a file of which no copy is kept, and which changed while it was read, may be of no
+// state that the file ever had. Waits for copies; called where all of them were needed.
+void DoubtChangedContexts(const RunState& run, CallResult* result) {
+  const ContextSet& context = *run.request.context;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const auto stored = context.Stored(i);
+    if (!stored || !(*stored)->named) continue;
+    const std::vector<std::string>& seen = context.documents()[i].warnings;
+    if ((*stored)->changed.empty() && seen.empty()) continue;
+    result->doubts.push_back(seen.empty() ? (*stored)->changed : seen.front());
+    const bool whole =
+        result->status == RunStatus::kFinal || result->status == RunStatus::kExtracted;
+    if (whole) result->status = RunStatus::kPartial;
+  }
+}
+
 CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   auto pool = GetPool();
   if (!pool) return {.status = RunStatus::kFailed, .error = pool.error()};
@@ -325,6 +345,7 @@ CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
   });
   running = &loop;
   CallResult result = loop.Run();
+  if (bench || !metadata.passages.places.empty()) DoubtChangedContexts(run, &result);
   const Coverage::Shares read = ReadInAll(run, bench.get(), loop, metadata);
   outcome->evidence.read_by_models = read.by_models;
   outcome->evidence.read_by_code = read.by_code;

@@ -83,8 +83,10 @@ int Outcome::exit_code() const {
       return ExitCode(ErrorCode::kCancelled);
     case RunStatus::kNone:
     case RunStatus::kFailed:
-      // The code of a limit promises an answer; here there is none.
-      return error && error->code != ErrorCode::kLimit ? ExitCode(error->code) : 1;
+      // The codes of a limit and of a part promise an answer; here there is none.
+      return error && error->code != ErrorCode::kLimit && error->code != ErrorCode::kPartial
+                 ? ExitCode(error->code)
+                 : 1;
   }
   return ExitCode(ErrorCode::kInternal);
 }

@@ -201,7 +201,10 @@ class Pruner {
     std::size_t most = 0;
     if (rule_.keep || rule_.older || rule_.max_bytes) most = runs_.size();
     if (rule_.keep) most = std::min(most, runs_.size() - std::min(runs_.size(), *rule_.keep));
-    if (rule_.older) {
+    // Nothing is older than the clock's own beginning: what would be before it overflows.
+    if (rule_.older && *rule_.older >= clock_.WallNow().time_since_epoch()) {
+      most = 0;
+    } else if (rule_.older) {
       const std::string from = FormatTime(clock_.WallNow() - *rule_.older);
       std::size_t old = 0;
       while (old < runs_.size() && runs_[old].started < from) ++old;

@@ -85,6 +85,14 @@ class PruneTest : public ::testing::Test {
   std::shared_ptr<SetClock> clock_ = std::make_shared<SetClock>();
 };
 
+TEST_F(PruneTest, NothingIsOlderThanTheClockCanCount) {  // FLT-33
+  const std::string run = Run({Text('a')});
+  for (const Millis older : {Millis::max(), Millis(200'000ll * 86'400'000)}) {
+    EXPECT_THAT(Prune({.older = older}).runs, IsEmpty());
+  }
+  EXPECT_THAT(Runs(), ElementsAre(run));
+}
+
 TEST_F(PruneTest, TheOldestRunsGoWithWhatOnlyTheyNeed) {  // FLT-33
   const std::string first = Run({Text('a'), Text('s')}), second = Run({Text('b')});
   const std::string third = Run({Text('c'), Text('s')});

@@ -206,6 +206,19 @@ class ManualTest(harness.Case):
                                   capture_output=True, text=True, check=True)
             self.assertEqual(done.stderr, "", page)
 
+    def test_a_text_that_is_not_utf8_is_refused_before_anything_is_sent(self):
+        bad = b"caf\xe9?"
+        script = self.script(["a"])
+        for words in ([bad], ["--context-text", bad, "Which?"], ["-m", bad, "Which?"]):
+            with self.subTest(words=words):
+                code, out, err = self.run_to_end("ask", *script, *words)
+                self.assertEqual((code, out), (2, ""), err)
+                self.assertIn("not UTF-8: byte 3", err)
+                self.assertEqual(self.runs(), [])
+        code, _, err = self.run_to_end("chat", *script, "--system", bad, "Which?")
+        self.assertEqual(code, 2, err)
+        self.assertIn("--system", err)
+
 
 if __name__ == "__main__":
     harness.main()

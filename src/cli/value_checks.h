@@ -1,0 +1,22 @@
+// What every flag and argument of the program must be, whatever its command does with it: a number
+// where a number is wanted, UTF-8 where a text is wanted. One place for all commands.
+//
+//   AddValueChecks(app);   // once the tree stands; its parse then refuses what is neither
+//
+// A path may be any bytes, and so may a word of another program: options of these types (PATH,
+// FOLDER, DIR, WORD) are left alone.
+// Thread-safety: none; before the parse.
+
+#ifndef DOSSIER_CLI_VALUE_CHECKS_H_
+#define DOSSIER_CLI_VALUE_CHECKS_H_
+
+#include <CLI/App.hpp>
+
+namespace dossier::cli {
+
+// For the options of `app` itself, not of its subcommands.
+void AddValueChecks(CLI::App& app);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_VALUE_CHECKS_H_
