@@ -177,6 +177,39 @@ std::string ShownOnOneLine(std::string_view text) {
   return line.size() < text.size() ? line + "…" : line;
 }
 
+// "3 of 40 sub-calls failed (cut 2, empty 1)"; of map_llm the items that got no label, of all its
+// calls together.
+std::vector<std::string> FailedSubcalls(const std::vector<recursion::Warning>& warnings) {
+  struct Sum {
+    std::int64_t all = 0, failed = 0;
+    std::map<std::string, std::int64_t> kinds;
+  };
+  Sum calls, items;
+  for (const recursion::Warning& warning : warnings) {
+    if (warning.code != "subcalls_failed") continue;
+    const bool of_map = Find(warning.data, "items") != nullptr;
+    Sum& sum = of_map ? items : calls;
+    sum.all += FindInt(warning.data, of_map ? "items" : "sent").value_or(0);
+    sum.failed += FindInt(warning.data, "failed").value_or(0);
+    const Json* kinds = Find(warning.data, "kinds");
+    if (!kinds || !kinds->is_object()) continue;
+    for (const auto& [kind, count] : kinds->get_object()) {
+      if (count.is_int64()) sum.kinds[std::string(kind)] += count.get_int64();
+    }
+  }
+  std::vector<std::string> lines;
+  const auto add = [&](const Sum& sum, std::string_view form) {
+    if (sum.failed == 0) return;
+    std::vector<std::string> kinds;
+    for (const auto& [kind, count] : sum.kinds) kinds.push_back(fmt::format("{} {}", kind, count));
+    lines.push_back(fmt::format(fmt::runtime(form), GroupDigits(sum.failed), GroupDigits(sum.all),
+                                Join(kinds, ", ")));
+  };
+  add(calls, "subcalls_failed: {} of {} sub-calls failed ({})");
+  add(items, "subcalls_failed: {} of {} items of map_llm got no label ({})");
+  return lines;
+}
+
 void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std::ostream& err) {
   const bool stopped = outcome.status == recursion::RunStatus::kInterrupted;
   if (outcome.error && !stopped) PrintError(err, *outcome.error);
@@ -186,6 +219,7 @@ void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std
         PrintWarning(err, fmt::format("{}: {}", warning.code, std::string_view(*text)));
       }
     }
+    for (const std::string& line : FailedSubcalls(outcome.warnings)) PrintWarning(err, line);
   }
   switch (outcome.status) {
     case recursion::RunStatus::kExtracted:

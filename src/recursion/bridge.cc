@@ -40,7 +40,7 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
     std::string raw;
     auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
     if (value) {
-      NoteRead(call.method, call.args, *value);
+      NoteRead(call.method, call.args);
       reply->Ok(std::move(*value), std::move(raw));
     } else {
       const SubcallFailure failure = FailureOf(value.error());
@@ -51,27 +51,10 @@ void Bridge::Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeR
   tasks_.Run(std::move(serve));
 }
 
-void Bridge::NoteRead(std::string_view method, const JsonObject& args, const Json& value) {
+void Bridge::NoteRead(std::string_view method, const JsonObject& args) {
   const auto document = static_cast<std::size_t>(FindInt(Json(args), "ctx").value_or(0));
-  if (method == "records") {
-    if (Find(Json(args), "names_only")) return;  // the worker keeps no values of these rows
-    const JsonObject rows{{"ctx", document},
-                          {"from", FindInt(value, "first").value_or(0)},
-                          {"to", FindInt(value, "next").value_or(0)}};
-    std::string unused;
-    const auto span = documents_.Handle("record_span", rows, &unused, {});
-    if (!span) return;
-    const auto at = FindInt(*span, "at"), length = FindInt(*span, "len");
-    // What stands before the first record and behind the last belongs to them.
-    const bool first = FindInt(value, "first") == 0;
-    const bool last = FindInt(value, "next") == FindInt(value, "count");
-    if (at && length) {
-      const auto begin = first ? 0 : static_cast<std::uint64_t>(*at);
-      coverage_.AddReadByCode(document, begin,
-                              last ? std::numeric_limits<std::uint64_t>::max() - begin
-                                   : static_cast<std::uint64_t>(*at + *length) - begin);
-    }
-  } else if (method == "grep" || method == "search" || method == "count") {
+  // Of records the worker says which of them code got: it fetches ahead.
+  if (method == "grep" || method == "search" || method == "count") {
     coverage_.AddReadByCode(document, 0, std::numeric_limits<std::uint64_t>::max());
   }
 }

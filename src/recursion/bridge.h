@@ -38,7 +38,7 @@ class Bridge final : public sandbox::BridgeHandler {
   void Memory(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   void Document(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply);
   // What of the context an answered request has let code read.
-  void NoteRead(std::string_view method, const JsonObject& args, const Json& value);
+  void NoteRead(std::string_view method, const JsonObject& args);
   Json BudgetValue() const;
   void History(const sandbox::BridgeCall& call, sandbox::BridgeReply& reply) const;
 

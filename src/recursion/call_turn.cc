@@ -330,6 +330,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
                           .explored = read ? Explored::kYes : Explored::kNo,
                           .shown = &evidence_.shown(),
                           .unmatched = &evidence_.unmatched(),
+                          .code = &evidence_.code(),
                           .passages = metadata_.passages.text,
                           .searched = &evidence_.searched(),
                           .wanted = WantedKind()};

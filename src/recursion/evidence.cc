@@ -1,5 +1,7 @@
 #include "recursion/evidence.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "recursion/extraction.h"
 #include "recursion/grounding.h"
@@ -13,12 +15,22 @@ constexpr std::size_t kLongestProse = 600;  // bytes of a reply that is only an 
 
 void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& result) {
   clean_code_ = CodeKey(code);
-  unmatched_ = result.unmatched;
+  NoteUnmatched(result);
   searched_ = result.searched;
   printed_.push_back(result.out + "\n" + result.last);
   if (result.ground != sandbox::BlockResult::Ground::kData) return;
   touched_data_ = true;
   shown_.push_back(WithoutTyped(printed_.back(), result.typed));
+}
+
+// A zero stays a zero in later blocks, so why it is one stays, too.
+void Evidence::NoteUnmatched(const sandbox::BlockResult& result) {
+  std::erase_if(unmatched_, [&](const std::string& reason) {
+    return std::ranges::find(result.settled, reason) != result.settled.end();
+  });
+  for (const std::string& reason : result.unmatched) {
+    if (std::ranges::find(unmatched_, reason) == unmatched_.end()) unmatched_.push_back(reason);
+  }
 }
 
 void Evidence::AddHanded(const sandbox::BlockResult& result) {

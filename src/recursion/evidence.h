@@ -47,7 +47,8 @@ class Evidence {
   bool printed_anything() const { return !printed_.empty(); }
   // What came out of data, newest last.
   const std::vector<std::string>& shown() const { return shown_; }
-  // Why the newest output that found nothing did so, as far as the data tell.
+  // Conditions of this attempt that fit nothing in the data, and that no later block of it wrote in
+  // a way that does: why it may have found nothing.
   const std::vector<std::string>& unmatched() const { return unmatched_; }
   // What the newest clean block looked for in texts.
   const std::vector<std::string>& searched() const { return searched_; }
@@ -63,6 +64,8 @@ class Evidence {
   std::optional<Offer> RepeatedAnswer(std::string_view code) const;
 
  private:
+  void NoteUnmatched(const sandbox::BlockResult& result);
+
   const std::string_view question_;
   const std::span<const std::string> hint_values_;
   bool touched_data_ = false;

@@ -86,19 +86,38 @@ std::string Gates::LostSubcalls(std::string_view /*answer*/, const GateSituation
       situation.failed_subcalls);
 }
 
+// In numbers, where no condition fits also in words: in a text that the code held ready, or in one
+// about an output that found nothing.
+bool Gates::TellsNothing(std::string_view answer, const GateSituation& situation) const {
+  const std::string known = fmt::format("{}\n{}", context_.question, situation.sizes);
+  if (SaysNothing(answer, known)) return true;
+  const bool unmatched = situation.unmatched && !situation.unmatched->empty();
+  if (!unmatched || AddsNumber(answer, known)) return false;
+  const std::string_view text = TrimSpace(answer);
+  const std::string forms[] = {fmt::format("'{}'", text), fmt::format("\"{}\"", text)};
+  const auto holds = [&](const std::string& code) {
+    return code.find(forms[0]) != code.npos || code.find(forms[1]) != code.npos;
+  };
+  if (situation.code && std::ranges::any_of(*situation.code, holds)) return true;
+  const std::vector<std::string>& shown = *situation.shown;
+  return !shown.empty() && SaysNothing(shown.back(), known) &&
+         std::ranges::none_of(
+             shown, [&](const std::string& seen) { return seen.find(text) != seen.npos; });
+}
+
 // A zero may be right. It is in doubt where a condition fits nothing in the data at all, and where
 // a small model wrote the condition.
 std::string Gates::EmptyResult(std::string_view answer, const GateSituation& situation) const {
   const bool unmatched = situation.unmatched && !situation.unmatched->empty();
   if (!unmatched && context_.profile != Profile::kSmall) return {};
-  if (!SaysNothing(answer, context_.question)) return {};
-  const bool computed = std::ranges::any_of(
-      *situation.shown, [](const std::string& text) { return SaysNothing(text, {}); });
-  if (!computed) return {};  // a zero that was read somewhere
+  if (!TellsNothing(answer, situation)) return {};
   if (unmatched) {
     return fmt::format("The result is empty because a condition fits nothing: {}{}",
                        Join(*situation.unmatched, " "), kComputeIt);
   }
+  const bool computed = std::ranges::any_of(
+      *situation.shown, [](const std::string& text) { return SaysNothing(text, {}); });
+  if (!computed) return {};  // a zero that was read somewhere
   return fmt::format(
       "The result is empty: perhaps the data say it in another way than the condition. Look at the "
       "values that the data really have, then count again.{}",

@@ -40,6 +40,7 @@ struct GateSituation {
   const std::vector<std::string>* shown = nullptr;
   std::string_view sizes;  // of the context, where code looked at it; an answer may stand on them
   const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
+  const std::vector<std::string>* code = nullptr;       // that ran
   std::string_view passages;  // the text that the first prompt showed; may be empty
   // What came of it where the passages were read one by one: none states an answer, or the model
   // is not sure which of `readings` is about what was asked.
@@ -73,6 +74,7 @@ class Gates {
                                      Which which) const;
   std::string Unexplored(std::string_view answer, const GateSituation& situation) const;
   std::string LostSubcalls(std::string_view answer, const GateSituation& situation) const;
+  bool TellsNothing(std::string_view answer, const GateSituation& situation) const;
   std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;
   std::string WrongKind(std::string_view answer, const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;

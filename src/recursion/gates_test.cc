@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "recursion/document_words.h"
+#include "recursion/evidence.h"
 
 namespace dossier::recursion {
 namespace {
@@ -125,6 +126,40 @@ TEST(GatesTest, AnEmptyResultIsQuestionedWithWhatDidNotFit) {  // FLT-36
   EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Doubt("0", After(shown))), "empty");
   const Texts read{"the temperature fell to 0 degrees at noon, and 5 at night"};
   EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Doubt("0", After(read))), "passed");
+}
+
+TEST(GatesTest, ADressedZeroIsOneToo) {  // FLT-36
+  const Texts shown{"0"}, unmatched{"'open' stands nowhere in the text."};
+  const Texts code{"FINAL('No ticket is open.' if not found else found[0])"};
+  GateSituation situation = After(shown);
+  situation.unmatched = &unmatched;
+  situation.sizes = "1 3000";
+  situation.code = &code;
+  const auto doubt = [&](std::string_view answer) {
+    return GateOf(Gates(Context()).Doubt(answer, situation));
+  };
+  for (const char* answer : {"0 of 3000 tickets", "0.00 %", "[0, 0]", "{'open': 0, 'closed': 0}",
+                             "No ticket is open.", "None of them is."}) {
+    EXPECT_EQ(doubt(answer), "empty") << answer;
+  }
+  EXPECT_NE(doubt("17 of 3000 tickets"), "empty");
+  const Texts found{"0", "Oslo (12)"};
+  situation.shown = &found;
+  EXPECT_EQ(doubt("Oslo"), "passed");
+  EXPECT_EQ(doubt("No ticket is open."), "empty") << "the code held it ready";
+}
+
+TEST(EvidenceTest, WhyAZeroIsOneStaysUntilTheConditionFits) {  // FLT-36
+  Evidence evidence("How many?", {});
+  sandbox::BlockResult empty, other, fitting;
+  empty.unmatched = {"'open' stands nowhere in the text."};
+  evidence.AddClean("a", empty);
+  evidence.AddClean("b", other);
+  evidence.AddClean("c", empty);
+  EXPECT_EQ(evidence.unmatched(), empty.unmatched);
+  fitting.settled = empty.unmatched;
+  evidence.AddClean("d", fitting);
+  EXPECT_TRUE(evidence.unmatched().empty());
 }
 
 TEST(GatesTest, AQuestionForANumberGetsOne) {  // FLT-36

@@ -257,6 +257,30 @@ std::vector<std::string_view> QuotedTexts(std::string_view text) {
 // 0 in any spelling.
 bool IsZero(const Number& number) { return number.digits == "0" && number.fraction.empty(); }
 
+// The numbers of `text` that `known` does not have. A zero is always one: it may be the result.
+std::vector<Number> AddedNumbers(std::string_view text, std::string_view known) {
+  std::unordered_set<std::string> keys;
+  NumberReader of_known(known);
+  while (const auto number = of_known.Next()) keys.insert(number->Key());
+  std::vector<Number> added;
+  NumberReader reader(text);
+  while (auto number = reader.Next()) {
+    if (IsZero(*number) || !keys.contains(number->Key())) added.push_back(std::move(*number));
+  }
+  return added;
+}
+
+// `None`, `[]`, `Total: set()`, and what has no letter or digit at all: what programs print.
+bool ShowsNothing(std::string_view line) {
+  constexpr std::array<std::string_view, 5> kNothing = {"none", "nan", "null", "set", "counter"};
+  const std::size_t label = line.find_last_of(":=");
+  std::string value = ToLowerAscii(
+      TrimSpace(label == std::string_view::npos ? line : line.substr(label + 1)));
+  while (value.ends_with(')') || value.ends_with('(')) value.pop_back();
+  return std::ranges::find(kNothing, value) != kNothing.end() ||
+         std::ranges::none_of(value, IsWordByte);
+}
+
 }  // namespace
 
 bool AnyNumberGrounded(std::string_view answer, std::string_view question,
@@ -282,23 +306,21 @@ bool IsBareNumber(std::string_view text) {
          });
 }
 
-bool SaysNothing(std::string_view text, std::string_view question) {
-  constexpr std::array<std::string_view, 9> kNothing = {"none", "nan", "[]",   "{}", "set()",
-                                                        "()",   "''",  "null", ""};
+bool AddsNumber(std::string_view text, std::string_view known) {
+  return !AddedNumbers(text, known).empty();
+}
+
+bool SaysNothing(std::string_view text, std::string_view known) {
   text = TrimSpace(text);
   if (text.starts_with("Out:")) text = TrimSpace(text.substr(4));
-  if (std::ranges::find(kNothing, ToLowerAscii(text)) != kNothing.end()) return true;
-  std::unordered_set<std::string> asked;
-  NumberReader of_question(question);
-  while (const auto number = of_question.Next()) asked.insert(number->Key());
-  NumberReader reader(text);
-  bool any = false;
-  while (const auto number = reader.Next()) {
-    if (asked.contains(number->Key())) continue;
-    if (!IsZero(*number)) return false;
-    any = true;
+  const std::vector<Number> numbers = AddedNumbers(text, known);
+  if (!numbers.empty()) return std::ranges::all_of(numbers, IsZero);
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (!ShowsNothing(text.substr(at, end - at))) return false;
+    at = end + 1;
   }
-  return any;
+  return true;
 }
 
 std::string WithoutTyped(std::string_view output, std::span<const std::string> typed) {

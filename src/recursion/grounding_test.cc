@@ -151,7 +151,13 @@ TEST(SaysNothingTest, ZeroAndEmptyInAnySpelling) {  // FLT-36
     EXPECT_TRUE(SaysNothing(text, "")) << text;
   }
   EXPECT_TRUE(SaysNothing("0 of the 500 orders", "How many of the 500 orders?"));
-  for (const char* text : {"5", "0 and 5", "ann", "10"}) EXPECT_FALSE(SaysNothing(text, "")) << text;
+  EXPECT_TRUE(SaysNothing("0", "Is it 0 or 1?"));
+  for (const char* text :
+       {"{'open': 0, 'closed': 0}", "[0, 0]", "0.00 %", "[[], []]", "open: None\nclosed: set()",
+        "the average is 0.00", "0 open tickets", "x = []", "Counter()"}) {
+    EXPECT_TRUE(SaysNothing(text, "")) << text;
+  }
+  for (const char* text : {"5", "0 and 5", "ann", "10", "[]\nann", "x = ann", "3000"}) EXPECT_FALSE(SaysNothing(text, "")) << text;
 }
 
 }  // namespace

@@ -171,13 +171,13 @@ void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeRep
   });
 }
 
-// An empty text is no sub-call that failed, and what a limit left unasked is told by the limit.
+// Whoever reads the counts must hear of all items that they leave out.
 void MapCall::WarnOfFailures(const Outcomes& outcomes) const {
   std::map<std::string, std::int64_t, std::less<>> kinds;
   std::int64_t failed = 0;
   for (const Outcome& outcome : outcomes) {
-    if (outcome.label || outcome.reason.empty() || outcome.reason == kEmpty) continue;
-    ++kinds[std::string(KindOf(outcome.reason))];
+    if (outcome.label) continue;
+    ++kinds[outcome.reason.empty() ? "not asked" : std::string(KindOf(outcome.reason))];
     ++failed;
   }
   if (failed == 0) return;

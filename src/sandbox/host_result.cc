@@ -81,6 +81,7 @@ void ReadEvidence(const JsonObject& json, BlockResult* result) {
   result->typed = StringList(json.if_contains("typed"));
   result->searched = StringList(json.if_contains("searched"));
   result->unmatched = StringList(json.if_contains("unmatched"));
+  result->settled = StringList(json.if_contains("settled"));
   const Json* read = json.if_contains("read");
   if (!read || !read->is_array()) return;
   for (const Json& part : read->get_array()) {

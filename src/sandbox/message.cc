@@ -55,7 +55,8 @@ constexpr Field kDone[] = {{"status", Kind::kString},
                            {"typed", Kind::kArray, kOptional},
                            {"searched", Kind::kArray, kOptional},
                            {"read", Kind::kArray, kOptional},
-                           {"unmatched", Kind::kArray, kOptional}};
+                           {"unmatched", Kind::kArray, kOptional},
+                           {"settled", Kind::kArray, kOptional}};
 constexpr Field kGet[] = {{"name", Kind::kString}, {"max", Kind::kInt}};
 constexpr Field kValue[] = {{"found", Kind::kBool}, {"nearest", Kind::kArray, kOptional}};
 constexpr Field kCall[] = {

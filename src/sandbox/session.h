@@ -90,10 +90,11 @@ struct BlockResult {
   enum class Ground { kNothing, kData } ground = Ground::kNothing;
   std::vector<std::string> typed;     // texts of output and answer that stand in the code itself
   std::vector<std::string> searched;  // constants of the code that it looks for in texts
-  // Of an output that found nothing: conditions and searched texts that fit nothing in the data, a
-  // sentence each.
+  // Conditions and searched texts of the code that fit nothing in the data, a sentence each.
   std::vector<std::string> unmatched;
-  // Without what code asked the host for: records and searches.
+  // Those of earlier blocks whose condition this block wrote in a way that fits something.
+  std::vector<std::string> settled;
+  // Rows and texts that code got; without searches, which the host makes.
   std::vector<ReadPart> read;
   Millis cpu{0}, wall{0};
   std::uint64_t peak_bytes = 0;

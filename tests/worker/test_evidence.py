@@ -95,6 +95,32 @@ class EvidenceTest(WorkerTest):
         self.assertEqual(self.run_block("print(doc[0:5])")["read"], [[0, 0, 5]])
         self.assertEqual(self.run_block("for line in open('a.txt'): pass")["read"], [[0, 0, size]])
 
+    def test_another_name_for_the_text_reads_no_more_than_its_slices(self) -> None:  # FLT-12
+        size = len("one two three\n" * 50)
+        self.assertEqual(self.run_block("c = context\nprint(c[:5])")["read"], [[0, 0, 5]])
+        self.assertEqual(self.run_block("print(c[3:7], len(c))")["read"], [[0, 3, 4]])
+        self.assertEqual(self.run_block("print(c.count('one'))")["read"], [[0, 0, size]])
+        self.assertEqual(self.run_block("c = 'own text'\nprint(c[:5])")["read"], [])
+
+    def test_a_file_counts_about_as_far_as_it_was_read(self) -> None:  # FLT-12
+        self.start([Text("a.txt", "one two three\n" * 10_000, None, True)])
+        (_, first, length), = self.run_block("print(open('a.txt').readline())")["read"]
+        self.assertEqual((first, length <= 256), (0, True))
+        (_, _, length), = self.run_block("for l in doc: print(l); break")["read"]
+        self.assertLessEqual(length, 256)
+        (_, _, length), = self.run_block("for l in open('a.txt'): pass")["read"]
+        self.assertEqual(length, 140_000)
+
+    def test_a_constant_that_a_branch_put_in_place_of_data_is_typed(self) -> None:  # FLT-15
+        for code in ("try:\n    n = len(context['x'])\nexcept Exception:\n    n = 1343\nFINAL(n)",
+                     "print(context and 1343)", "FINAL(max(1343, len(context)))",
+                     "print(min(1343, 10 * len(context)))"):
+            self.assertIn("1343", self.judged(code)[1], code)
+        for code in ("try:\n    n = len(context)\nexcept Exception:\n    n = 1343\nFINAL(n)",
+                     "print(max(0, -len(context)))",
+                     "try:\n    n = len(context['x'])\nexcept Exception:\n    n = 0\nFINAL(n)"):
+            self.assertEqual(self.judged(code)[1], [], code)
+
     def test_a_search_that_finds_nothing_says_what_stands_there(self) -> None:  # FLT-36
         result = self.run_block("print(context.count('ONE'))")
         self.assertEqual(result["unmatched"], ["'ONE' stands nowhere in the text. 'one' does."])

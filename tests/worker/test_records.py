@@ -181,5 +181,39 @@ class RecordsTest(WorkerTest):
             self.assertEqual(self.value(f"[r['n'] for r in records[{a}:{b}]]"), list(range(a, b)))
 
 
+class ReadRowsTest(WorkerTest):
+    """What counts as read are the rows that code got, not those that were fetched ahead."""
+
+    def bytes_of(self, first: int, end: int) -> list[int]:
+        rows = self.host.texts[0].rows
+        stop = rows[end][0] if end < len(rows) else len(self.host.texts[0].data)
+        return [0, rows[first][0], stop - rows[first][0]]
+
+    def test_only_the_rows_that_code_got_are_read(self) -> None:  # FLT-12
+        for code, first, end in (("for r in records: print(r); break", 0, 1),
+                                 ("print(next(iter(records)))", 0, 1),
+                                 ("import itertools\nlist(itertools.islice(records, 3))", 0, 3),
+                                 ("print(records[0:2])", 0, 2), ("records[7]", 7, 8),
+                                 ("[records[i] for i in (5, 4, 3)]", 3, 6),
+                                 ("any(r['id'] == 4 for r in records)", 0, 5),
+                                 ("list(records)", 0, 20), ("records[-1]", 19, 20),
+                                 ("for r in reversed(records): pass", 0, 20),
+                                 ("records.fields; len(records)", 0, 0)):
+            read = self.run_block(code)["read"]
+            self.assertEqual(read, [self.bytes_of(first, end)] if end else [], code)
+
+    def test_an_iterator_that_is_kept_counts_as_far_as_it_went(self) -> None:  # FLT-12
+        self.assertEqual(self.run_block("rows = iter(records)\nnext(rows)")["read"],
+                         [self.bytes_of(0, 1)])
+        self.assertEqual(self.run_block("next(rows)")["read"], [self.bytes_of(1, 2)])
+        self.assertEqual(self.run_block("print(1)")["read"], [])
+
+    def test_looking_for_what_exists_is_no_reading_of_the_code(self) -> None:  # FLT-12
+        result = self.run_block("sum(r['status'] == 'Open' for r in records[:1])")
+        self.assertIn("Its values", " ".join(result["unmatched"]))
+        self.assertEqual(result["read"], [self.bytes_of(0, 1)])
+        self.assertEqual(self.run_block("print(1)")["read"], [])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import defaultdict, namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 _INCOMPLETE = re.compile(r"unexpected EOF|was never closed|unterminated triple-quoted|"
@@ -49,7 +49,8 @@ class Parsed:
     The tree may be rewritten afterwards (dossier_rewrite): what was found stays as it was.
     """
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, aliases: Collection[str] = ()) -> None:
+        """`aliases`: names of earlier blocks that stand for `context`."""
         try:
             self.tree: ast.Module = compile(code, "<block>", "exec", ast.PyCF_ONLY_AST,
                                             dont_inherit=True)
@@ -58,10 +59,15 @@ class Parsed:
         self.last: ast.stmt | None = self.tree.body[-1] if self.tree.body else None
         self.comparisons: list[Slot] = []   # parents before what they hold
         self.field_products: list[Slot] = []  # r["a"] * r["b"]
-        self.context_parts: list[Slot] = []   # context[a:b]
+        self.context_parts: list[Slot] = []   # context[a:b], or by another name
         self._kinds: dict[type, list[Any]] = defaultdict(list)
         self._bound: list[tuple[Binding, int]] = []
         self._walk()
+        same = [node.targets for node in self.of(ast.Assign) if is_name(node.value, {"context"})]
+        self.context_names = {"context", *aliases, *(target.id for targets in same
+                                                     for target in targets if is_name(target))}
+        self.context_parts = [slot for slot in self.context_parts
+                              if slot.node.value.id in self.context_names]
         declared = {name for node in self.of(ast.Global) for name in node.names}
         self.bindings = [binding for binding, scope in self._bound
                          if not scope & _INSIDE or binding.name in declared]
@@ -105,15 +111,18 @@ class Parsed:
         elif kind is ast.BinOp and value.op.__class__ is ast.Mult \
                 and _is_field(value.left) and _is_field(value.right):
             self.field_products.append(Slot(parent, field, index))
-        elif kind is ast.Subscript and is_context_part(value) \
+        elif kind is ast.Subscript and is_part(value) \
                 and value.ctx.__class__ is ast.Load:
             self.context_parts.append(Slot(parent, field, index))
 
 
-def is_context_part(node: ast.Subscript) -> bool:
-    """True for context[a:b]."""
-    return node.slice.__class__ is ast.Slice and node.value.__class__ is ast.Name \
-        and node.value.id == "context"
+def is_part(node: ast.Subscript) -> bool:
+    """True for name[a:b]."""
+    return node.slice.__class__ is ast.Slice and node.value.__class__ is ast.Name
+
+
+def is_name(node: ast.AST, names: Collection[str] | None = None) -> bool:
+    return node.__class__ is ast.Name and (names is None or node.id in names)
 
 
 def _is_field(node: ast.expr) -> bool:

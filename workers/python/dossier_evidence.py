@@ -12,11 +12,11 @@ that data make between constants is not: [1343, 0][len(records) == 0].
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from dossier_code import Parsed, is_context_part
+from dossier_code import Parsed, is_name
 from dossier_fold import PURE, Unknown, bound, fold
 
 # What hands data to code; a name that was computed from one of these holds data, too.
@@ -52,6 +52,18 @@ class Evidence:
                 shown += self._joined(call)
         texts = dict.fromkeys(text.strip() for text in shown if text.strip())
         return touches, [text for text in texts if len(text) <= _LONGEST][:_MOST_LITERALS]
+
+    def chosen(self, parsed: Parsed, namespace: Mapping[str, Any]) -> list[str]:
+        """The texts of constants that a branch behind `except` bound to a name that is shown, where
+        the name holds them now that the block has run. Zero and nothing are judged elsewhere."""
+        shown = {part.id for value in _shown(parsed) for part in ast.walk(value)
+                 if isinstance(part, ast.Name)}
+        return [str(found) for handler in parsed.of(ast.ExceptHandler)
+                for node in ast.walk(handler) if isinstance(node, ast.Assign)
+                for target in node.targets if isinstance(target, ast.Name) and target.id in shown
+                for found in self._values(node.value)
+                if isinstance(found, (str, int, float)) and found
+                and namespace.get(target.id) == found]
 
     def _learn(self, parsed: Parsed, touches: bool) -> None:
         """A name that is bound once, at the top, to constants is what they make."""
@@ -93,8 +105,20 @@ class Evidence:
             known = True
         if known and not isinstance(value, (ast.BinOp, ast.JoinedStr)):
             return
-        for part in _parts(value):
+        for part in [*_parts(value), *self._chosen_parts(value)]:
             yield from self._literals(part, depth + 1)
+
+    def _chosen_parts(self, value: ast.expr) -> Iterator[ast.expr]:
+        """Of `data and 1343` and `max(1343, data)` the constants: if the value is one of them, the
+        code said it. Zero, a common floor, is none of them."""
+        if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.And):
+            choices = value.values
+        elif isinstance(value, ast.Call) and getattr(value.func, "id", "") in ("max", "min") \
+                and len(value.args) > 1:
+            choices = value.args
+        else:
+            return
+        yield from (item for item in choices if any(self._values(item)))
 
     def _joined(self, call: ast.Call) -> Iterator[str]:
         """What print() makes of constants that follow each other."""
@@ -185,15 +209,15 @@ def _is_answer(node: ast.AST) -> bool:
 
 
 def reads_whole_context(parsed: Parsed, documents: int) -> bool:
-    """Whether the block uses `context` in another way than by its length and by slices of it."""
-    used = sum(node.id == "context" for node in parsed.of(ast.Name))
-    if not used:
+    """Whether the block uses `context` in another way than by its length, by slices of it and by
+    another name for it."""
+    names = parsed.context_names
+    if not names & parsed.reads:
         return False
-    parts = sum(map(is_context_part, parsed.of(ast.Subscript))) if documents == 1 else 0
-    sizes = sum(getattr(node.func, "id", "") == "len" and any(map(_is_context, node.args))
+    used = sum(node.id in names and isinstance(node.ctx, ast.Load) for node in parsed.of(ast.Name))
+    parts = len(parsed.context_parts) if documents == 1 else 0
+    sizes = sum(getattr(node.func, "id", "") == "len" and any(is_name(item, names)
+                                                              for item in node.args)
                 for node in parsed.of(ast.Call))
-    return used > parts + sizes
-
-
-def _is_context(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "context"
+    same = sum(is_name(node.value, names) for node in parsed.of(ast.Assign))
+    return used > parts + sizes + same

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from dossier_bridge import Span, ask
-from dossier_text import Piece, Source
+from dossier_text import Piece, Source, add_part, joined
 
 _BATCH_BYTES = 1 << 20
 _BATCH_ROWS = 1 << 16
@@ -225,6 +225,25 @@ class RowCache:
             self.bytes -= freed
 
 
+class Walk:
+    """How far code has gone through rows: that of the list iterator it goes by, which costs nothing
+    for each row."""
+
+    def __init__(self, start: int) -> None:
+        self._told = start   # rows before it were told of
+        self._end = start    # behind the rows of the iterator
+        self._rows: Any = iter([])
+
+    def through(self, rows: list[Row], end: int) -> Iterator[Row]:
+        self._rows, self._end = iter(rows), end
+        return self._rows
+
+    def tell(self, handed: list[list[int]]) -> None:
+        reached = self._end - self._rows.__length_hint__()
+        add_part(handed, self._told, reached)
+        self._told = reached
+
+
 class RowStore:
     """Rows of record contexts, one after the other. Thread-safe."""
 
@@ -240,6 +259,8 @@ class RowStore:
         self._bases = [0]
         for _, count in self.sources:
             self._bases.append(self._bases[-1] + count)
+        self._walks: list[Walk] = []        # those that code has not ended
+        self._handed: list[list[int]] = []  # first row and behind the last, of what code got
         self._starts: list[int] = []  # first row of each cached batch, sorted; batches are disjoint
 
     def __len__(self) -> int:
@@ -247,15 +268,52 @@ class RowStore:
 
     def row(self, index: int) -> Row:
         first, rows = self._batch(index, near=True)
+        add_part(self._handed, index, index + 1)
         return rows[index - first]
 
     def walk(self, start: int, stop: int) -> Iterator[Row]:
+        walk = Walk(start)
+        self._walks.append(walk)
+        try:
+            while start < stop:
+                first, rows = self._batch(start, near=False)
+                chosen = rows[start - first:stop - first] \
+                    if first + len(rows) > stop or start > first else rows
+                start += len(chosen)
+                yield from walk.through(chosen, start)
+        finally:
+            self._walks.remove(walk)
+            walk.tell(self._handed)
+
+    def take_read(self) -> list[Span]:
+        """What of the texts the rows are that code got since the last call. Rows that were fetched
+        ahead are none of them."""
+        return [span for first, end in self.forget_read()
+                for span in self._spans_of(first, end)]
+
+    def forget_read(self) -> list[list[int]]:
+        for walk in list(self._walks):
+            walk.tell(self._handed)
+        handed, self._handed = joined(self._handed), []
+        return handed
+
+    def _spans_of(self, start: int, stop: int) -> Iterator[Span]:
+        """Up to the next row, so that no gaps are left; what stands before the first record and
+        behind the last belongs to them."""
         while start < stop:
-            first, rows = self._batch(start, near=False)
-            chosen = rows[start - first:stop - first] if first + len(rows) > stop or start > first \
-                else rows
-            yield from chosen
-            start += len(chosen)
+            source, first, end = self.locate(start)
+            count = min(stop, end) - start
+            begin = self._starts_at(source, first) if first else 0
+            whole = start + count == end
+            yield source.index, begin, (source.bytes if whole else
+                                        self._starts_at(source, first + count)) - begin
+            start += count
+
+    @staticmethod
+    def _starts_at(source: Source, row: int) -> int:
+        value, _ = ask("record_span", {"ctx": source.index, "from": row, "to": row + 1})
+        at: int = value["at"]
+        return at
 
     def locate(self, index: int) -> tuple[Source, int, int]:
         """The source of a row, the row's index there, and where the source's rows end."""
@@ -343,6 +401,9 @@ class DocumentRows:
 
     def walk(self, start: int, stop: int) -> Iterator[Row]:
         return map(self.row, range(start, stop))
+
+    def take_read(self) -> list[Span]:
+        return []  # a text is told of when it is asked for
 
     def spans(self, start: int, stop: int) -> list[Span]:
         return [(source.index, 0, source.bytes) for source, _ in self.sources[start:stop]]
@@ -489,6 +550,7 @@ class Tables:
         self._cache = RowCache()
         self._infos: dict[int, dict[str, Any] | None] = {}
         self._own: dict[int, Records] = {}
+        self._made: list[Records] = []   # by all()
         self._told = 0
 
     def all(self) -> Records | None:
@@ -502,7 +564,8 @@ class Tables:
             Row._fields.learn(store.names())
             if several:
                 Row._fields.learn([_FILE])
-            return Records(store)
+            self._made.append(Records(store))
+            return self._made[-1]
         if several:
             Row._fields = Fields(["name", "text", "chars", "lines"])
             return Records(DocumentRows(self._sources))
@@ -517,6 +580,20 @@ class Tables:
             own._fields.learn(store.names())
             self._own[source.index] = Records(store)
         return self._own.get(source.index)
+
+    def take_read(self) -> list[Span]:
+        """What of the texts the rows are that code got since the last call."""
+        return [span for rows in (*self._made, *self._own.values())
+                for span in rows._store.take_read()]
+
+    def forget_read(self) -> None:
+        for rows in (*self._made, *self._own.values()):
+            rows._store.forget_read()
+
+    def counts(self) -> list[int]:
+        """Rows of all files together and of each, as far as the host was asked for them."""
+        each = [info["count"] for info in self._infos.values() if info]
+        return [sum(each), *each]
 
     def take_unknown(self) -> dict[str, str]:
         """For each field that .get() asked for since the last call and that no row has: a note."""

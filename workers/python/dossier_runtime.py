@@ -27,12 +27,13 @@ import dossier_code
 import dossier_errors
 from dossier_answers import Stop
 from dossier_code import Parsed, drop_imports, last_assigned, sets_answer_items
-from dossier_empty import existing_values, is_empty_output, missing_words, searched_texts
+from dossier_empty import is_empty_output, numbers_of, searched_texts
 from dossier_evidence import Evidence, reads_whole_context
 from dossier_files import Files
 from dossier_frame import numpy_module, pandas_module
 from dossier_guard import refusal
 from dossier_loader import seed_random, when_imported
+from dossier_reasons import Reasons
 from dossier_records import nearest
 from dossier_rewrite import Skipped, tolerant, tolerant_builtins
 from dossier_show import assigned_text, clean, out_text, plain_out_text
@@ -44,7 +45,7 @@ _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE; that module is slow to load
 _EMPTY_RESULT: dict[str, Any] = {"status": "ok", "error": None, "last": "", "vars": [],
                                  "answer": None, "draft": None, "notes": [], "refused": "",
                                  "assigned": [], "touches_data": False, "typed": [], "read": [],
-                                 "unmatched": [], "searched": []}
+                                 "unmatched": [], "settled": [], "searched": []}
 
 
 class Interrupted(BaseException):
@@ -67,6 +68,7 @@ class Session:
         self._files = Files(self._world.sources, self._notes.append if small else None)
         self._asked: set[str] = set()   # fields and words that were told about already
         self._evidence = Evidence()
+        self._reasons = Reasons(self._world.sources, self._world.records)
         self._loop: asyncio.Runner | None = None
         self._running = False
         self._previous_main = sys.modules.get("__main__")
@@ -95,6 +97,7 @@ class Session:
         """Runs one block to its end, whatever it does."""
         result = {**_EMPTY_RESULT, "notes": self._notes}
         self._notes.clear()
+        self._world.forget_read()  # what was looked at between blocks was no code's doing
         self._streams.begin()
         self._restore_builtins()
         filename = f"<block {block}>"
@@ -102,7 +105,7 @@ class Session:
         if self._linecache is not None:
             self._linecache.cache[filename] = self._lines_of_blocks[filename]
         try:
-            parsed = Parsed(code)
+            parsed = Parsed(code, self._world.aliases())
             result["assigned"] = parsed.assigned
             result["refused"] = refusal(parsed, self._world.functions, self._world.is_variable,
                                         self._world.holds)
@@ -134,6 +137,7 @@ class Session:
             if name not in self._initial and name not in keep:
                 del self._namespace[name]
         self._world.start_over()
+        self._reasons.forget()
         self._asked.clear()
         self._seed_random()
 
@@ -244,9 +248,9 @@ class Session:
         self._put_things_back()
         ended = error is None or isinstance(error, Stop)
         whole = ended and reads_whole_context(parsed, len(self._world.sources))
-        result["read"] = [list(span) for source in self._world.sources
-                          for span in source.take_read(whole)]
+        result["read"] = self._world.take_read(whole)
         result["answer"], result["draft"] = self._take()
+        result["typed"] += self._evidence.chosen(parsed, self._namespace)
         if isinstance(error, (SystemExit, KeyboardInterrupt)):
             self._notes.append(_left(error))
         elif isinstance(error, Interrupted):
@@ -280,27 +284,24 @@ class Session:
         if isinstance(self._world.data.get("context"), str) and _loops_over_context(parsed):
             self._notes.append("A loop over `context` goes character by character: use "
                                "context.splitlines().")
-        printed = self._streams.out.head.decode("utf-8", "replace")
         if not self._streams.printed and not result["last"]:
             self._notes.append(_nothing_printed(
                 parsed, list(filter(self._world.is_variable, result["assigned"]))))
-            return
-        output = printed + result["last"].removeprefix("Out: ")
-        self._note_unmatched(parsed, output, result)
+        printed = self._streams.out.head.decode("utf-8", "replace")
+        self._note_unmatched(parsed, printed + result["last"].removeprefix("Out: "), result)
 
     def _note_unmatched(self, parsed: Parsed, output: str, result: dict[str, Any]) -> None:
-        """Fields that no row has, and of an output that found nothing: which conditions fit nothing
-        in the data."""
+        """Fields that no row has, and conditions of the code that fit nothing in the data. The model
+        is told of these where the block found nothing."""
         unmatched = self._world.take_unknown_fields()
-        empty = is_empty_output(output)
-        if empty:
-            records, context = self._world.data.get("records"), self._world.data.get("context")
-            unmatched |= existing_values(parsed, records) if records is not None else {}
-            if isinstance(context, str):
-                unmatched |= missing_words(parsed, context)
-        self._notes += [note for key, note in unmatched.items() if key not in self._asked]
-        self._asked.update(unmatched)
-        result["unmatched"] = list(unmatched.values()) if empty else []
+        known = [*self._world.counts(), *numbers_of(" ".join(result["typed"]))]
+        nothing = is_empty_output(output, known) or _is_constant(parsed, output)
+        self._reasons.weigh(parsed, nothing, unmatched)
+        notes = unmatched | (self._reasons.found if nothing else {})
+        self._notes += [note for key, note in notes.items() if key not in self._asked]
+        self._asked.update(notes)
+        result["unmatched"] = [*notes.values()] if nothing else [*self._reasons.found.values()]
+        result["settled"] = self._reasons.settled
 
     def _put_things_back(self) -> None:
         threading.settrace(None)  # type: ignore[arg-type]
@@ -329,6 +330,7 @@ class Session:
         result["last"] = clean(result["last"])
         result["typed"] = list(map(clean, result["typed"]))
         result["unmatched"] = list(map(clean, result["unmatched"]))
+        result["settled"] = list(map(clean, result["settled"]))
         result["searched"] = list(map(clean, result["searched"]))
         return result
 
@@ -351,6 +353,13 @@ def _calls(statement: ast.stmt | None, name: str) -> bool:
 def _loops_over_context(parsed: Parsed) -> bool:
     return any(getattr(node.iter, "id", "") == "context"
                for node in parsed.of(ast.For) + parsed.of(ast.comprehension))
+
+
+def _is_constant(parsed: Parsed, output: str) -> bool:
+    """`"No ticket is open." if not found else found[0]`: the code says it itself."""
+    text = output.strip().strip("'\"")
+    return bool(text) and any(isinstance(node.value, str) and node.value.strip() == text
+                             for node in parsed.of(ast.Constant))
 
 
 async def _awaited(value: Any) -> Any:

@@ -15,14 +15,31 @@ from dossier_bridge import Span, ask
 _CONVERSIONS = 50_000  # in one request; the host takes twice as many
 _LOCAL_BYTES = 256 * 1024  # below this counting here is as quick as asking
 _MOST_READ = 1_000         # parts of a text that are told apart in one block
+_FIRST_READ = 256          # bytes that a file object fetches at once, and how many it comes to
+_MOST_AHEAD = 1 << 20
 
 
-def _add_part(parts: list[list[int]], begin: int, end: int) -> None:
+def add_part(parts: list[list[int]], begin: int, end: int) -> None:
+    """Adds a stretch; one that touches the last is joined to it, forwards or backwards."""
     last = parts[-1] if parts else None
-    if last is not None and last[0] <= begin <= last[1]:
-        last[1] = max(last[1], end)
-    elif begin < end and len(parts) < _MOST_READ:
-        parts.append([begin, end])
+    if last is not None and begin <= last[1] and last[0] <= end:
+        last[0], last[1] = min(last[0], begin), max(last[1], end)
+    elif begin < end:
+        if len(parts) >= _MOST_READ:
+            parts[:] = joined(parts)
+        if len(parts) < _MOST_READ:
+            parts.append([begin, end])
+
+
+def joined(parts: list[list[int]]) -> list[list[int]]:
+    """The same stretches in order, those that touch as one."""
+    whole: list[list[int]] = []
+    for begin, end in sorted(parts):
+        if whole and begin <= whole[-1][1]:
+            whole[-1][1] = max(whole[-1][1], end)
+        else:
+            whole.append([begin, end])
+    return whole
 
 
 class Source:
@@ -43,11 +60,14 @@ class Source:
 
     def note_read(self, at: int, length: int) -> None:
         """Code gets to see this part of the text."""
-        _add_part(self._read, at, at + length)
+        add_part(self._read, at, at + length)
 
     def note_slice(self, first: int, end: int) -> None:
         """As `note_read`, in characters."""
-        _add_part(self._slices, first, end)
+        add_part(self._slices, first, end)
+
+    def forget_read(self) -> None:
+        self._read, self._slices = [], []
 
     def take_read(self, whole: bool) -> list[tuple[int, int, int]]:
         """Index, first byte and length of each part that was looked at since the last call; all of
@@ -141,6 +161,7 @@ class ContextFile(io.RawIOBase):
         self._view = source.view[at:at + length]
         self._source, self._at = source, at
         self._position = 0
+        self._ahead = _FIRST_READ
         self.name = source.name
 
     def readable(self) -> bool:
@@ -150,7 +171,10 @@ class ContextFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        chunk = self._view[self._position:self._position + len(buffer)]
+        # Readers fetch ahead of what code gets. Little at first, then as much again as was read:
+        # so what counts as read stays near what was.
+        chunk = self._view[self._position:self._position + min(len(buffer), self._ahead)]
+        self._ahead = min(2 * self._ahead, _MOST_AHEAD)
         buffer[:len(chunk)] = chunk
         self._source.note_read(self._at + self._position, len(chunk))
         self._position += len(chunk)

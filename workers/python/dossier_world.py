@@ -103,6 +103,28 @@ class World:
         self.make("records")
         return self.data.get("records")
 
+    def aliases(self) -> frozenset[str]:
+        """The names that stand for the text of `context`, other than that."""
+        text = self.data.get("context")
+        return frozenset(name for name, value in self.namespace.items()
+                         if value is text and name != "context") if text is not None else frozenset()
+
+    def take_read(self, whole: bool) -> list[list[int]]:
+        """Context, first byte and length of what code looked at since the last call."""
+        spans = self._tables.take_read()
+        spans += [span for source in self.sources for span in source.take_read(whole)]
+        return [list(span) for span in spans]
+
+    def forget_read(self) -> None:
+        self._tables.forget_read()
+        for source in self.sources:
+            source.forget_read()
+
+    def counts(self) -> list[str]:
+        """How much data there is, as numbers that an output may name beside what it found."""
+        texts = [str(source.characters) for source in self.sources]
+        return [*texts, *map(str, self._tables.counts()), str(len(self.sources))]
+
     def take_unknown_fields(self) -> dict[str, str]:
         """Fields that .get() asked for since the last call and that no row has, with a note each."""
         return self._tables.take_unknown()

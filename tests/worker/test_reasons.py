@@ -1,0 +1,122 @@
+"""Why code found nothing: constants that fit nothing in the data, in whatever form they stand."""
+
+import json
+import unittest
+
+from base import WorkerTest
+from fake_host import Text
+
+ROWS = [{"id": i, "status": ("Open", "Closed", "Pending")[i % 3], "amount": i * 5,
+         "tags": ["alpha", "beta"], "user": {"city": "Oslo"}} for i in range(300)]
+
+
+class ReasonsTest(WorkerTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.start([Text("t.ndjson", "".join(json.dumps(row) + "\n" for row in ROWS))])
+
+    def test_a_constant_that_stands_nowhere_is_named_in_whatever_form_it_is_sought(self) -> None:
+        for code in ("len([r for r in records if r['status'] == 'open'])",
+                     "Counter(r['status'] for r in records)['open']",
+                     "Counter(r['status'] for r in records).get('open', 0)",
+                     "c = Counter(r['status'] for r in records)\nc['open']",
+                     "[r['status'] for r in records].count('open')",
+                     "want = 'open'\nsum(r['status'] == want for r in records)",
+                     "sum(r['status'].startswith('open') for r in records)",
+                     "sum(bool(re.search('open', r['status'])) for r in records)",
+                     "sum(bool(re.search(r'\\bopen\\b', r['status'])) for r in records)",
+                     "sum(bool(re.compile('o' + 'pen').match(r['status'])) for r in records)",
+                     "d = {}\nfor r in records: d.setdefault(r['status'], []).append(r)\n"
+                     "len(d.get('open', []))",
+                     "n = 0\nfor r in records:\n    match r['status']:\n        case 'open': n += 1\n"
+                     "print(n)",
+                     "len([1 for r in records if not r['status'] != 'open'])",
+                     "sum(r['status'] in ('open', 'OPEN') for r in records)",
+                     "def f(r): return r['status'] == 'open'\nsum(map(f, records))",
+                     "def f(s): return sum(r['status'] == s for r in records)\nf('open')",
+                     "sum(json.loads(line)['status'] == 'open' for line in open('t.ndjson'))",
+                     "doc.count('open')", "doc.grep('open')", "len(doc.grep('\"open\"'))",
+                     "max([r['amount'] for r in records if r['status'] == 'open'], default=0)",
+                     "x = [r['amount'] for r in records if r['status'] == 'open']\n"
+                     "min(x) if x else None",
+                     "for s in ('open', 'closed'): print(s, sum(r['status'] == s for r in records))",
+                     "counts = {'open': 0}\nfor r in records:\n    if r['status'] in counts: "
+                     "counts[r['status']] += 1\nprint(counts)"):
+            self.start([Text("t.ndjson", self.host.texts[0].text)])
+            result = self.run_block(code)
+            self.assertIsNone(result["error"], code)
+            told = " ".join(result["unmatched"])
+            self.assertRegex(told, "'\"?open", code)
+            self.assertRegex(told, "'\"?Open", code)
+            self.assertIn(result["unmatched"][0], result["notes"], code)
+
+    def test_an_item_of_a_list_is_no_part_of_a_text(self) -> None:
+        result = self.run_block("sum('a' in r['tags'] for r in records)")
+        self.assertIn("No row has 'a' in tags. Its values: 'alpha' (300), 'beta' (300).",
+                      result["unmatched"])
+
+    def test_the_values_of_the_field_are_told_where_it_is_known(self) -> None:
+        result = self.run_block("Counter(r['status'] for r in records)['open']")
+        self.assertEqual(result["unmatched"], [
+            "'open' stands nowhere in the text. 'Open' does. status: 'Open' (100), 'Closed' (100), "
+            "'Pending' (100)."])
+
+    def test_what_is_no_search_in_data_is_not_named(self) -> None:
+        for code in ("print('none found', 0)", "print(f'{0:5d}')", "0 if 'x'.join([]) else 0",
+                     "stats = {'hits': 0}\nstats['hits'] += 0 * len(records)\nprint(stats['hits'])",
+                     "len([r for r in records if r['status'].lower() == 'open' and r['amount'] < 0 "
+                     "* 5])", "print(context.split('§')[0][:0])",
+                     "state = 'start'\nn = 0\nfor r in records[:3]:\n    if state == 'begin': n += 1\n"
+                     "    state = 'start'\nprint(n)",
+                     "sum(type(r['id']).__name__ == 'complex' for r in records)",
+                     "sum(r['status'] in ('open', 'Open') and r['amount'] > 1490 for r in records)",
+                     "n = 0\nfor r in records[:2]:\n"
+                     "    if llm_query('Say sehr-gut or mies: ' + str(r)) == 'sehr-gut': n += 1\n"
+                     "print(n)",
+                     "m = map_llm(records[:2], labels=['lob', 'Open'], field='status')\n"
+                     "m.counts['lob']"):
+            self.start([Text("t.ndjson", self.host.texts[0].text)])
+            result = self.run_block(code)
+            self.assertIsNone(result["error"], code)
+            named = [text for text in result["unmatched"] if "amount" not in text]
+            self.assertEqual(named, [], code)
+
+    def test_dressed_zeros_say_nothing(self) -> None:
+        filtered = "x = [r for r in records if r['status'] == 'open']\n"
+        for shown in ("f'{len(x)} of {len(records)} tickets are open'",
+                      "'No ticket is open.' if not x else x[0]", "f'{100 * len(x) / 300:.2f} %'",
+                      "f'The average is {0.0 * len(x):.2f}'", "{'open': len(x), 'closed': 0}",
+                      "[len(x), 0]", "print(len(x), 'open tickets')", "[x, x]", "'Out of 300: ' + '0'"):
+            self.start([Text("t.ndjson", self.host.texts[0].text)])
+            result = self.run_block(filtered + shown)
+            self.assertIn("'Open' (100)", " ".join(result["notes"]), shown)
+
+    def test_a_reason_is_settled_by_a_block_that_finds_something_on_the_same_condition(self) -> None:
+        reason = self.run_block("sum(r['status'] == 'open' for r in records)")["unmatched"]
+        self.assertEqual(len(reason), 1)
+        self.assertEqual(self.run_block("print(records[0])")["settled"], [])
+        self.assertEqual(self.run_block("sum(r['amount'] > 5 for r in records)")["settled"], [])
+        result = self.run_block("sum(r['status'] == 'Open' for r in records)")
+        self.assertEqual(result["settled"], reason)
+
+    def test_a_pattern_is_looked_up_by_the_texts_that_it_requires(self) -> None:
+        from dossier_seek import required
+
+        for pattern, texts in (("open", [("open",)]), (r"^\s*open\b", [("open",)]),
+                               ("[Oo]pen", [("pen",)]), ("(?i)open", []), ("open|closed", [("open", "closed")]),
+                               ("(open)+x?", [("open",)]), ("(", []), ("a.*bc", [("bc",)])):
+            self.assertEqual(list(required(pattern)), texts, pattern)
+
+    def test_what_there_was_no_time_to_look_for_is_not_named(self) -> None:
+        import dossier_reasons  # a session puts the worker on the path
+
+        before, dossier_reasons._SECONDS = dossier_reasons._SECONDS, -1
+        try:
+            self.assertEqual(self.run_block("doc.count('zzzz')")["unmatched"], [])
+        finally:
+            dossier_reasons._SECONDS = before
+        self.assertEqual(len(self.run_block("doc.count('zzzz')")["unmatched"]), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

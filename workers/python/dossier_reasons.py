@@ -1,0 +1,148 @@
+"""Why code may have found nothing: the constants of an attempt that fit nothing in the data.
+
+    reasons = Reasons(sources, records)
+    reasons.weigh(Parsed("n = sum(r['status'] == 'open' for r in records)"), nothing=True)
+    reasons.found     # {"status == 'open'": "No row has status == 'open'. Its values: 'Open' (3)."}
+    reasons.settled   # reasons of earlier blocks whose condition this block wrote so that it fits
+"""
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+from dossier_code import Parsed
+from dossier_empty import Test, Values, short, tests_of
+from dossier_seek import Seeker, Sought
+from dossier_text import Source
+
+_SECONDS = 0.3          # for one block
+_CHUNK = 1 << 20        # bytes of a text that are searched at a time
+_LONGEST_WORD = 800     # bytes that a constant may take; chunks overlap by them
+
+
+class Reasons:
+    """Of one session. `records()` gives the rows or None; `rows` are gone through unnoticed."""
+
+    def __init__(self, sources: Sequence[Source], records: Callable[[], Any]) -> None:
+        self._sources = sources
+        self._records = records
+        self._seeker = Seeker()
+        self._stands: dict[str, tuple[bool, str]] = {}  # as written, and the other spelling
+        self._told: dict[str, tuple[str, str]] = {}     # by key: what it is about, and the reason
+        self.found: dict[str, str] = {}
+        self.settled: list[str] = []
+
+    def forget(self) -> None:
+        self._seeker.forget()
+        self._told.clear()
+
+    def weigh(self, parsed: Parsed, nothing: bool, named: Collection[str] = ()) -> None:
+        """`nothing`: the block's output or answer says nothing; `named`: fields that are told of as
+        unknown already."""
+        self.found, self.settled = {}, []
+        deadline = time.monotonic() + _SECONDS
+        sought = self._seeker.look(parsed)
+        tests = list(dict.fromkeys(tests_of(parsed, self._seeker)))
+        if not sought and not tests:
+            return
+        absent = self._absent(sought, deadline).difference(named)
+        values = Values(())
+        if absent or (tests and (nothing or self._told)):
+            values = self._values(tests, sought, absent, deadline)
+        about: dict[str, str] = {}     # what the reasons of this block are about, by their key
+        said: set[str] = set()         # constants that stand in a reason already
+        fitting = self._weigh_tests(tests, values, absent, about, said)
+        fitting |= self._weigh_texts(sought, values, absent, about, said)
+        self._settle(fitting, about)
+
+    def _absent(self, sought: Iterable[Sought], deadline: float) -> set[str]:
+        records = self._records() if sought else None
+        fields = records._fields if records is not None else None
+        absent = set()
+        for text in dict.fromkeys(text for item in sought for text in item.texts):
+            names = any(text in source.name for source in self._sources)
+            if names or (fields is not None and fields.knows(text)):
+                continue
+            stands, other = self._find(text, deadline)
+            if not stands and not (other and self._seeker.case.may_differ(text)):
+                absent.add(text)
+        return absent
+
+    def _find(self, text: str, deadline: float) -> tuple[bool, str]:
+        """Whether the text stands in the data, and how if only in another case. What time did not
+        suffice for stands, as far as is known."""
+        if text in self._stands:
+            return self._stands[text]
+        forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1],
+                 text.replace('"', '""')}
+        if len(text.encode("utf-8", "replace")) > _LONGEST_WORD:
+            return True, ""
+        folded, other = text.lower(), ""
+        for source in self._sources:
+            for at in range(0, source.bytes, _CHUNK):
+                if time.monotonic() > deadline:
+                    return True, ""
+                part = str(source.view[max(0, at - _LONGEST_WORD):at + _CHUNK], "utf-8", "replace")
+                if any(form in part for form in forms):
+                    self._stands[text] = True, ""
+                    return True, ""
+                if not other and (place := part.lower().find(folded)) >= 0:
+                    other = part[place:place + len(text)]
+                    if other.lower() != folded:  # a letter whose small one is longer stood before
+                        other = folded
+        self._stands[text] = False, other
+        return False, other
+
+    def _values(self, tests: Iterable[Test], sought: Iterable[Sought], absent: set[str],
+                deadline: float) -> Values:
+        records = self._records()
+        fields = {test.field for test in tests} | {
+            field for item in sought if absent.issuperset(item.texts) for field in item.fields}
+        values = Values(sorted(fields))
+        if records is not None and (fields or absent):
+            values.read(records, absent, deadline)
+        return values
+
+    def _weigh_tests(self, tests: Iterable[Test], values: Values, absent: set[str],
+                     about: dict[str, str], said: set[str]) -> set[str]:
+        """The fields of which a test fits."""
+        fitting = set()
+        for test in tests:
+            fits = values.fits(test, self._seeker.case)
+            texts = [value for value in test.values if isinstance(value, str)]
+            if fits:
+                fitting.add(test.field)
+            elif fits is False and (values.whole or not texts or absent.issuperset(texts)):
+                self.found[str(test)] = values.reason(test)
+                about[str(test)] = test.field
+                said.update(texts)
+        return fitting
+
+    def _weigh_texts(self, sought: Iterable[Sought], values: Values, absent: set[str],
+                     about: dict[str, str], said: set[str]) -> set[str]:
+        """The texts that stand in the data, in lower case."""
+        fitting = set()
+        for item in sought:
+            if not absent.issuperset(item.texts):
+                fitting |= {text.lower() for text in item.texts}
+                continue
+            known = [field for field in item.fields
+                     if field in values.counts and not set(values.counts[field]) <= {None}]
+            for text in set(item.texts) - said:
+                _, other = self._stands.get(text, (False, ""))
+                reason = f"{short(text)} stands nowhere in the text."
+                reason += f" {other!r} does." if other else ""
+                if len(known) == 1:
+                    listed = values.listing(Test(known[0], "==", text))
+                    reason += f" {known[0]}:{listed.removeprefix('Its values:')}"
+                self.found[text] = reason
+                about[text] = text.lower()
+        return fitting
+
+    def _settle(self, fitting: set[str], about: dict[str, str]) -> None:
+        for key, (subject, reason) in list(self._told.items()):
+            if subject in fitting and key not in self.found:
+                del self._told[key]
+                self.settled.append(reason)
+        self._told |= {key: (about[key], reason) for key, reason in self.found.items()}
