@@ -48,7 +48,6 @@ CallRequest Measuring::Request(std::string_view site, int attempt) const {
 
 Result<CallOutcome> Measuring::Ask(const CallRequest& request) {
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome outcome, driver_.caller().Call(request, cancel_));
-  AddUsage(outcome.usage, &measured_.usage);
   measured_.warnings.insert(measured_.warnings.end(), outcome.warnings.begin(),
                             outcome.warnings.end());
   if (outcome.failure) last_error_ = request.site + ": " + FailureText(*outcome.failure);

@@ -36,7 +36,6 @@ struct Measured {
   std::optional<Metric> metric;
   std::string failure;
   std::vector<std::string> warnings;
-  NodeUsage usage;
 };
 
 Result<Measured> Measure(const Driver& driver, const MeasurePlace& place,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "research/cuts.h"
+#include "research/phase_history.h"
 
 namespace dossier::research {
 namespace {
@@ -18,6 +19,14 @@ void ForDraft(const Driver& driver, const NodeOrder& order, CallRequest* request
   request->sections.push_back({"evaluation_metrics", Json(order.evaluation_metrics)});
 }
 
+// What was wrong with a program, for a search of memory: what its failing command said, else why
+// the run says that it failed, else what the review found.
+std::string FaultOf(const Node& node) {
+  const std::string errors = ErrorsOf(node.history);
+  if (!errors.empty()) return errors;
+  return CutTail(node.exc_info.empty() ? node.analysis : node.exc_info, kFailureTail);
+}
+
 void ForDebug(const NodeOrder& order, CallRequest* request) {
   const Node& parent = *order.parent;
   // A node that failed before it had a program has its reason alone.
@@ -25,8 +34,9 @@ void ForDebug(const NodeOrder& order, CallRequest* request) {
   request->sections.push_back({"previous_implementation", Json(code)});
   request->sections.push_back({"execution_output", Json(ExecutionOutput(parent))});
   AddFeedback(parent, request);
-  const std::string errors = ErrorLines(parent.exc_info + "\n" + parent.term_out);
-  if (!errors.empty()) request->memory_query += "\n" + errors;
+  if (const std::string fault = FaultOf(parent); !fault.empty()) {
+    request->memory_query += "\n" + fault;
+  }
 }
 
 void ForImprove(const NodeOrder& order, CallRequest* request) {

@@ -44,7 +44,6 @@ Status KeepPhases(const Driver& driver, PhasesOutcome outcome, Node* node) {
   node->exc_info = std::move(outcome.exc_info);
   node->exec_time = outcome.exec_time;
   node->worker_image = std::move(outcome.worker_image);
-  AddUsage(outcome.usage, &node->usage);
   node->is_buggy = !node->exc_type.empty();
   if (!outcome.failure) return {};
   node->failure = FailureText(*outcome.failure);
@@ -61,7 +60,6 @@ Status Review(const Driver& driver, int stage, Ran ran, Node* node, const Cancel
   request.sections = {{"implementation", Json(node->code)},
                       {"execution_output", Json(ExecutionOutput(*node))}};
   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
-  AddUsage(outcome.usage, &node->usage);
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, outcome.warnings));
   if (outcome.failure) {
     node->is_buggy = true;
@@ -84,7 +82,6 @@ Status Draw(const Driver& driver, const NodeOrder& order, Node* node, const Canc
                       .base_plot_code = order.base_plot_code};
   DOSSIER_ASSIGN_OR_RETURN(const PlotOutcome outcome, MakeNodePlots(driver.services, work, cancel));
   KeepPlots(outcome, node);
-  AddUsage(outcome.usage, &node->usage);
   return KeepWarnings(driver, node->id, outcome.warnings);
 }
 
@@ -100,7 +97,6 @@ Status SumUp(const Driver& driver, int stage, Node* node, const CancelToken& can
       {"plot_analyses", Json(std::move(analyses))},
       {"vlm_summary", Json(node->vlm_feedback_summary)}};
   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
-  AddUsage(outcome.usage, &node->usage);
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, outcome.warnings));
   if (outcome.failure) {
     return KeepWarning(driver, node->id, "no node summary: " + FailureText(*outcome.failure));
@@ -146,18 +142,26 @@ Status MeasureInto(const Driver& driver, int stage, std::string_view worker, Nod
                            .worker = std::string(worker),
                            .stage = stage};
   DOSSIER_ASSIGN_OR_RETURN(Measured measured, Measure(driver, place, cancel));
-  AddUsage(measured.usage, &node->usage);
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, measured.warnings));
   node->metric = std::move(measured.metric);
-  if (!node->metric) Fails("RuntimeError", "no metric: " + measured.failure, node);
+  if (!node->metric) {
+    Fails("RuntimeError", "no metric: " + measured.failure, node);
+  } else if (const auto what = NotFinite(*node->metric)) {
+    Fails("RuntimeError",
+          fmt::format("the metric {} is not a finite number; a value that was not measured is left "
+                      "out, not written as null, NaN or Infinity",
+                      *what),
+          node);
+  }
   return {};
 }
 
-Status KeepNode(const Driver& driver, const Node& node) {
-  const JsonObject json = NodeJson(node);
-  DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node.id),
+Status KeepNode(const Driver& driver, Node* node) {
+  node->usage = driver.log().UsageOf(node->id);
+  const JsonObject json = NodeJson(*node);
+  DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node->id),
                                         ToPrettyJson(json) + "\n", Durability::kOfThisSystem));
-  return driver.log().Add("node.finished", node.id, {{"node", json}});
+  return driver.log().Add("node.finished", node->id, {{"node", json}});
 }
 
 Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view id) {
@@ -166,6 +170,7 @@ Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view 
   const Json* json = Find(event->data, "node");
   if (!json) return MakeError(ErrorCode::kDamaged, "journal: node.finished of {} has no node", id);
   DOSSIER_ASSIGN_OR_RETURN(Node node, ReadNode(*json));
+  node.usage = driver.log().UsageOf(node.id);  // calls that came after its end count, too
   return std::optional(std::move(node));
 }
 
@@ -183,7 +188,7 @@ Result<NodeMade> MakeNode(const Driver& driver, const NodeOrder& order, const Ca
     return made;
   }
   DOSSIER_RETURN_IF_ERROR(Judge(driver, order, ran, &node, cancel));
-  DOSSIER_RETURN_IF_ERROR(KeepNode(driver, node));
+  DOSSIER_RETURN_IF_ERROR(KeepNode(driver, &node));
   return made;
 }
 

@@ -31,10 +31,9 @@ CallRequest Request(const Place& place, std::string_view site) {
   return {.site = std::string(site), .scope = place.scope, .prefix = place.prefix};
 }
 
-// Calls, and adds what it took and what it warned of. A failure is a warning, too.
+// Calls, and adds what it warned of. A failure is a warning, too.
 Result<CallOutcome> Ask(const Place& place, const CallRequest& request, PlotOutcome* outcome) {
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome called, place.services.caller->Call(request, place.cancel));
-  AddUsage(called.usage, &outcome->usage);
   std::ranges::copy(called.warnings, std::back_inserter(outcome->warnings));
   if (called.failure) {
     outcome->warnings.push_back(fmt::format("{}: {}", request.site, FailureText(*called.failure)));

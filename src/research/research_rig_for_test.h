@@ -47,7 +47,6 @@ class FakeCaller final : public Caller {
       if (replies->empty()) break;
       outcome.payload = std::move(replies->front());
       replies->pop_front();
-      ++outcome.usage.calls;
       const Status checked = request.check ? request.check(outcome.payload) : Status();
       if (checked) return outcome;
       failure = {.reason = "refused", .detail = checked.error().message};

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "research/closing.h"
 #include "research/node_request.h"
+#include "research/number_text.h"
 #include "research/run_setup.h"
 #include "research/select.h"
 #include "research/stage_end.h"
@@ -32,8 +33,9 @@ std::string OfWholeRun(const Config& config, const RunSpend& spent, const std::s
                        GroupDigits(static_cast<std::uint64_t>(*config.max_tokens)), kNotFitting);
   }
   if (config.max_cost_usd && spent.nano_usd && message.starts_with("cost:")) {
-    return fmt::format("cost: {:.4f} of {:.4f} USD {}", static_cast<double>(*spent.nano_usd) / 1e9,
-                       *config.max_cost_usd, kNotFitting);
+    return fmt::format("cost: {} of {} USD {}",
+                       UsdText(static_cast<double>(*spent.nano_usd) / 1e9),
+                       UsdText(*config.max_cost_usd), kNotFitting);
   }
   return message;
 }
@@ -105,10 +107,9 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
 
 // At the very end, so that figures, citations, paper and review are on them.
 Status Research::WritePages() const {
-  DOSSIER_ASSIGN_OR_RETURN(const auto replies, setup_.log->EventsOf("call.replied"));
   return WriteRunPages({.run_folder = order_.folder,
                         .results = &results_,
-                        .usage = UsageOutside(replies, results_.Ids()),
+                        .usage = setup_.log->UsageOutside(results_.Ids()),
                         .memory = setup_.memory.get(),
                         .primary_metric = setup_.config.primary_metric});
 }

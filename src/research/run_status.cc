@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/parse_time.h"
 #include "base/text.h"
+#include "research/number_text.h"
 
 namespace dossier::research {
 namespace {
@@ -51,7 +52,7 @@ bool Counts(const Node& node) {
 
 std::string Usd(const RunSpend& spend) {
   if (!spend.nano_usd) return "price not known";
-  return fmt::format("{:.4f} USD", static_cast<double>(*spend.nano_usd) / kNano);
+  return UsdText(static_cast<double>(*spend.nano_usd) / kNano) + " USD";
 }
 
 std::string Duration(double seconds) {
@@ -96,9 +97,9 @@ class TreeLines {
     const std::string label = !node.hyperparam_name.empty() ? " " + node.hyperparam_name
                               : !node.ablation_name.empty() ? " " + node.ablation_name
                                                             : "";
-    out_ += fmt::format("{:{}}{} {} {}{}  {}  {:.1f} s\n", "", 2 * depth,
+    out_ += fmt::format("{:{}}{} {} {}{}  {}  {}\n", "", 2 * depth,
                         MarkOf(node, stage_.best_node), node.id.substr(0, kShortId),
-                        NodeKindName(node.kind), label, Outcome(node), node.exec_time);
+                        NodeKindName(node.kind), label, Outcome(node), SecondsText(node.exec_time));
     // A damaged journal's circle ends here too.
     if (depth >= stage_.tree.nodes.size()) return;
     for (const std::string& child : node.children) {
@@ -300,8 +301,8 @@ std::string EventLine(const store::Event& event) {
   if (event.type == "node.finished") {
     const auto node = ReadNode(ShortNode(data));
     if (!node) return "";
-    return fmt::format("{} {} {}  {}  {:.1f} s", MarkOf(*node, ""), node->id.substr(0, kShortId),
-                       NodeKindName(node->kind), Outcome(*node), node->exec_time);
+    return fmt::format("{} {} {}  {}  {}", MarkOf(*node, ""), node->id.substr(0, kShortId),
+                       NodeKindName(node->kind), Outcome(*node), SecondsText(node->exec_time));
   }
   if (event.type == "stage.ended") {
     const std::string best = text("best");

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "research/run_history.h"
 #include "research/run_rig_for_test.h"
 #include "research/run_setup.h"
 #include "testing/result_matchers.h"
@@ -48,7 +49,7 @@ TEST(RunTest, FourStagesFromAnIdeaToAReport) {  // RSP-31, RSP-32, RSP-35, RSP-T
   EXPECT_EQ(rig.File("report.md"), "# Sorting\n\nBlocks help.\n");
   for (const Node& node : nodes) {
     if (node.id != outcome->best_node) continue;
-    EXPECT_EQ(MetricText(*node.metric), "speedup↑[large:30.0000]");
+    EXPECT_EQ(MetricText(*node.metric), "speedup↑[large:30]");
   }
 }
 
@@ -62,6 +63,58 @@ TEST(RunTest, ABrokenProgramKeepsItsErrorAndItsChildIsShownIt) {  // RSP-27, RSP
   const auto calls = rig.model().Calls("debug");
   ASSERT_FALSE(calls.empty());
   EXPECT_THAT(calls.front().prompt, HasSubstr("index out of range"));
+}
+
+TEST(RunTest, AMetricThatIsNoNumberIsAFaultOfItsProgram) {  // FLT-69
+  RunRig rig;
+  rig.draft = "// value nan";
+  ASSERT_TRUE(rig.Start());
+  const std::vector<Node> nodes = rig.Nodes();
+  EXPECT_TRUE(nodes[0].is_buggy);
+  EXPECT_EQ(nodes[0].exc_type, "RuntimeError");
+  EXPECT_THAT(nodes[0].exc_info, HasSubstr("speedup of large is not a finite number"));
+  EXPECT_EQ(nodes[2].parent_id, nodes[0].id);
+  EXPECT_THAT(rig.model().Calls("debug").front().prompt, HasSubstr("is not a finite number"));
+}
+
+TEST(RunTest, SmallMetricsReachEveryPrompt) {  // FLT-60
+  RunRig rig;
+  rig.draft = "// value 1e-06";
+  rig.config.num_drafts = 1;
+  ASSERT_TRUE(rig.Start());
+  for (const std::string_view label : {"node_summary", "improve", "stage_notes", "report"}) {
+    bool seen = false;
+    for (const ScriptedCall& call : rig.model().Calls()) {
+      if (call.label.starts_with(label)) seen |= call.prompt.find("1e-06") != std::string::npos;
+    }
+    EXPECT_TRUE(seen) << label;
+  }
+}
+
+TEST(RunTest, WhatEveryCallTookIsInItsNode) {  // FLT-67
+  RunRig rig;
+  ASSERT_TRUE(rig.Start());
+  std::map<std::string, std::int64_t> calls;  // by node
+  std::int64_t all = 0;
+  for (const ScriptedCall& call : rig.model().Calls()) {
+    ++calls[call.node];
+    ++all;
+  }
+  const auto history = ReadRunHistory(rig.folder());
+  ASSERT_TRUE(history);
+  std::int64_t told = history->usage.calls;
+  for (const StageResults& stage : history->results.stages) {
+    for (const Node& node : stage.tree.nodes) {
+      EXPECT_EQ(node.usage.calls, calls[node.id]) << NodeKindName(node.kind);
+      EXPECT_EQ(node.usage.cost_nano_usd, 1000 * calls[node.id]);
+      const Json file = *ParseJson(rig.File("nodes/" + node.id + "/node.json"));
+      EXPECT_EQ(FindInt(*Find(file, "usage"), "calls"), calls[node.id])
+          << NodeKindName(node.kind) << " " << stage.name;
+      told += node.usage.calls;
+    }
+  }
+  EXPECT_EQ(told, all);
+  EXPECT_EQ(history->spend.calls, all);
 }
 
 TEST(RunTest, DataAreCopiedIntoWorkspacesOrBound) {  // 5.3: copy_data

@@ -116,7 +116,7 @@ Status Rerun(const Driver& driver, const SeedOrder& order, const Node& best, con
   if (!node->is_buggy) {
     DOSSIER_RETURN_IF_ERROR(MeasureInto(driver, order.stage, worker, node, cancel));
   }
-  return KeepNode(driver, *node);
+  return KeepNode(driver, node);
 }
 
 // One node for all of them: their statistics and their plot.
@@ -144,10 +144,9 @@ Status AddAggregate(const Driver& driver, const SeedOrder& order, const Node& be
                              MakeSeedPlot(driver.services, work, cancel));
     KeepPlots(outcome, node);
     node->is_buggy_plots = false;  // a rerun without a figure is still a result
-    AddUsage(outcome.usage, &node->usage);
     DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, outcome.warnings));
   }
-  return KeepNode(driver, *node);
+  return KeepNode(driver, node);
 }
 
 }  // namespace

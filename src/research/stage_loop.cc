@@ -81,7 +81,7 @@ Status Substage::Begin(std::string name) {
   DOSSIER_ASSIGN_OR_RETURN(copy.branch_id, ForkBranch(driver_, branch, copy.id));
   DOSSIER_RETURN_IF_ERROR(CreateNode(driver_, &copy));
   DOSSIER_ASSIGN_OR_RETURN(std::optional<Node> recorded, RecordedNode(driver_, copy.id));
-  if (!recorded) DOSSIER_RETURN_IF_ERROR(KeepNode(driver_, copy));
+  if (!recorded) DOSSIER_RETURN_IF_ERROR(KeepNode(driver_, &copy));
   start_ = copy.id;
   stage().tree.nodes.push_back(std::move(copy));
   return {};
