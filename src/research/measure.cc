@@ -42,7 +42,7 @@ CallRequest Measuring::Request(std::string_view site, int attempt) const {
   return {.site = std::string(site),
           .scope = ScopeOf(*place_.node, site),
           .label = attempt == 1 ? std::string(site) : fmt::format("{}{}", site, attempt),
-          .prefix = CallPrefix(driver_, place_.stage),
+          .prefix = CallPrefix(driver_),
           .memory_query = driver_.query};
 }
 

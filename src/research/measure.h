@@ -29,7 +29,6 @@ struct MeasurePlace {
   const Node* node = nullptr;
   std::string workspace;  // absolute
   std::string worker;     // "worker-0"
-  int stage = 1;
 };
 
 struct Measured {

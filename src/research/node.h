@@ -81,8 +81,8 @@ struct Node {
   std::string failure;        // reason of a failed call, and where its raw reply lies
 };
 
-// First 32 hex digits of SHA-256 over run id, stage, round and slot (RSP-34), in lines.
-std::string NodeId(std::string_view run, std::string_view stage, std::int64_t round,
+// First 32 hex digits of SHA-256 over Driver::node_key, stage, round and slot (RSP-34), in lines.
+std::string NodeId(std::string_view key, std::string_view stage, std::int64_t round,
                    std::int64_t slot);
 
 JsonObject NodeJson(const Node& node);

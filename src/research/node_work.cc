@@ -19,10 +19,10 @@ Phase LastPhase(const RunOrder& order) {
 }
 
 // A call of the stage that judges a node: sections follow.
-CallRequest Judging(const Driver& driver, const Node& node, int stage, std::string_view site) {
+CallRequest Judging(const Driver& driver, const Node& node, std::string_view site) {
   return {.site = std::string(site),
           .scope = ScopeOf(node, site),
-          .prefix = CallPrefix(driver, stage),
+          .prefix = CallPrefix(driver),
           .memory_query = driver.query};
 }
 
@@ -54,8 +54,8 @@ Status KeepPhases(const Driver& driver, PhasesOutcome outcome, Node* node) {
 enum class Ran : std::uint8_t { kToItsEnd, kTimedOut };
 
 // Without an answer the node is buggy.
-Status Review(const Driver& driver, int stage, Ran ran, Node* node, const CancelToken& cancel) {
-  CallRequest request = Judging(driver, *node, stage, "execution_review");
+Status Review(const Driver& driver, Ran ran, Node* node, const CancelToken& cancel) {
+  CallRequest request = Judging(driver, *node, "execution_review");
   if (ran == Ran::kTimedOut) request.memory_round = CallRequest::MemoryRound::kNo;
   request.sections = {{"implementation", Json(node->code)},
                       {"execution_output", Json(ExecutionOutput(*node))}};
@@ -77,7 +77,7 @@ Status Draw(const Driver& driver, const NodeOrder& order, Node* node, const Canc
   const PlotWork work{.node = node,
                       .worker = order.worker,
                       .scope = ScopeOf(*node, "plots"),
-                      .prefix = CallPrefix(driver, order.stage),
+                      .prefix = CallPrefix(driver),
                       .workspace = WorkspaceOf(driver, node->id),
                       .base_plot_code = order.base_plot_code};
   DOSSIER_ASSIGN_OR_RETURN(const PlotOutcome outcome, MakeNodePlots(driver.services, work, cancel));
@@ -85,8 +85,8 @@ Status Draw(const Driver& driver, const NodeOrder& order, Node* node, const Canc
   return KeepWarnings(driver, node->id, outcome.warnings);
 }
 
-Status SumUp(const Driver& driver, int stage, Node* node, const CancelToken& cancel) {
-  CallRequest request = Judging(driver, *node, stage, "node_summary");
+Status SumUp(const Driver& driver, Node* node, const CancelToken& cancel) {
+  CallRequest request = Judging(driver, *node, "node_summary");
   JsonArray analyses(node->plot_analyses.begin(), node->plot_analyses.end());
   request.sections = {
       {"implementation", Json(node->code)},
@@ -111,7 +111,7 @@ Result<PhasesOutcome> RunProgram(const Driver& driver, const NodeOrder& order,
   NodeWork work{.node_id = node.id,
                 .worker = order.worker,
                 .scope = ScopeOf(node, ""),
-                .prefix = driver.prefix(order.stage),
+                .prefix = driver.prefix,
                 .coding = CodingRequest(driver, order),
                 .workspace = WorkspaceOf(driver, node.id),
                 .last = LastPhase(*driver.order)};
@@ -123,24 +123,23 @@ Result<PhasesOutcome> RunProgram(const Driver& driver, const NodeOrder& order,
 Status Judge(const Driver& driver, const NodeOrder& order, Ran ran, Node* node,
              const CancelToken& cancel) {
   if (!node->code.empty()) {
-    DOSSIER_RETURN_IF_ERROR(Review(driver, order.stage, ran, node, cancel));
+    DOSSIER_RETURN_IF_ERROR(Review(driver, ran, node, cancel));
   }
   if (!node->is_buggy) {
-    DOSSIER_RETURN_IF_ERROR(MeasureInto(driver, order.stage, order.worker, node, cancel));
+    DOSSIER_RETURN_IF_ERROR(MeasureInto(driver, order.worker, node, cancel));
   }
   if (!node->is_buggy) DOSSIER_RETURN_IF_ERROR(Draw(driver, order, node, cancel));
   if (node->code.empty()) return {};
-  return SumUp(driver, order.stage, node, cancel);
+  return SumUp(driver, node, cancel);
 }
 
 }  // namespace
 
-Status MeasureInto(const Driver& driver, int stage, std::string_view worker, Node* node,
+Status MeasureInto(const Driver& driver, std::string_view worker, Node* node,
                    const CancelToken& cancel) {
   const MeasurePlace place{.node = node,
                            .workspace = WorkspaceOf(driver, node->id),
-                           .worker = std::string(worker),
-                           .stage = stage};
+                           .worker = std::string(worker)};
   DOSSIER_ASSIGN_OR_RETURN(Measured measured, Measure(driver, place, cancel));
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, measured.warnings));
   node->metric = std::move(measured.metric);

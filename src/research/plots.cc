@@ -253,6 +253,7 @@ Result<PlotOutcome> MakeSeedPlot(const Services& services, const SeedPlotWork& w
   }
   CallRequest request = Request(place, "seed_plot");
   request.sections = {{.name = "plot_code", .value = Json(work.best->plot_code)},
+                      {.name = "code", .value = Json(work.best->code)},
                       {.name = "data_paths", .value = std::move(paths)}};
   Drawing drawing(place, std::move(workspace), kSeedPlotScript);
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<ImageFile> images,

@@ -58,7 +58,7 @@ Result<std::optional<std::string>> AskReport(const Driver& driver, const std::st
                                              const CancelToken& cancel) {
   const CallRequest request{.site = "report",
                             .scope = {.phase = "report"},
-                            .prefix = CallPrefix(driver, 1),
+                            .prefix = CallPrefix(driver),
                             .sections = {{.name = "journal", .value = Json(plain)}},
                             .memory_query = driver.query};
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome outcome, driver.caller().Call(request, cancel));

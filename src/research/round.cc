@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "research/cuts.h"
 #include "research/slots.h"
 #include "research/trial_ideas.h"
@@ -45,7 +46,7 @@ NodeOrder OrderOf(const Driver& driver, const RoundState& state, const Pick& pic
                   .worker = fmt::format("worker-{}", pick.slot),
                   .evaluation_metrics = state.evaluation_metrics,
                   .base_plot_code = state.base_plot_code};
-  order.node.id = NodeId(driver.log().run(), state.stage.name, state.stage.round, pick.slot);
+  order.node.id = NodeId(driver.node_key, state.stage.name, state.stage.round, pick.slot);
   order.node.parent_id = pick.parent;
   order.node.stage = state.stage.name;
   order.node.kind = pick.kind;
@@ -143,16 +144,24 @@ Result<RoundEnd> Enter(const Driver& driver, std::vector<std::optional<NodeMade>
   return end;
 }
 
+// A store of the user's own may hold the branches of another run of this idea, whose nodes have the
+// same ids.
+std::string BranchName(const Driver& driver, std::string_view node) {
+  if (driver.order->memory_store.empty()) return std::string(node);
+  return fmt::format("{:.8}-{}", Sha256Hex(driver.log().run()), node);
+}
+
 }  // namespace
 
 Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_branch,
                                std::string_view node) {
   if (!driver.services.memory) return std::string();
-  if (driver.log().Has("node.created", node)) return std::string(node);  // it was forked before
+  const std::string name = BranchName(driver, node);
+  if (driver.log().Has("node.created", node)) return name;  // it was forked before
   DOSSIER_ASSIGN_OR_RETURN(
       const memory::Branch branch,
       driver.services.memory->Fork(parent_branch.empty() ? memory::kRootBranch : parent_branch,
-                                   node, {.node = std::string(node)}));
+                                   name, {.node = std::string(node)}));
   return branch.name;
 }
 

@@ -60,7 +60,6 @@ class Research {
   Result<RunOutcome> StillLimited(std::string reason);
   Status WriteUnfinishedStage();
   Result<RunOutcome> Finish(const Explored& explored, std::string report);
-  Result<int> Retries() const;
   Status WritePages() const;
   bool IsLimit(const Error& error, const Deadline& deadline) const;
 
@@ -71,16 +70,6 @@ class Research {
   RunResults results_;
 };
 
-// How often a run that failed was told to try again.
-Result<int> Research::Retries() const {
-  int retries = 0;
-  DOSSIER_ASSIGN_OR_RETURN(const auto resumed, setup_.log->EventsOf("run.resumed"));
-  for (const store::Event& event : resumed) {
-    retries += FindBool(Json(event.data), "retry_failed").value_or(false) ? 1 : 0;
-  }
-  return retries;
-}
-
 Result<Explored> Research::Explore(const CancelToken& cancel) {
   std::string metrics = setup_.driver.evaluation;
   const bool cut = order_.until && *order_.until < Step::kStage1;
@@ -88,7 +77,7 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string asked, AskMetrics(setup_.driver, cancel));
     if (!asked.empty()) metrics = asked;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const int retries, Retries());
+  DOSSIER_ASSIGN_OR_RETURN(const int retries, RetriesOf(*setup_.log));
   for (const int stage : order_.stages) {
     const StageWork work{.stage = stage,
                          .cap = setup_.config.stage_cap(stage),
@@ -144,6 +133,9 @@ Result<RunOutcome> Research::Close(const Explored& explored, const CancelToken& 
   DOSSIER_ASSIGN_OR_RETURN(const Closed closed, CloseRun(setup_.driver, results_, facts, cancel));
   Explored end = explored;
   if (closed.state == Closed::State::kStopped) end = {.end = RunEnd::kStopped, .reason = "--until"};
+  if (closed.state == Closed::State::kFailed) {
+    end = {.end = RunEnd::kFailed, .reason = closed.reason};
+  }
   return Finish(end, closed.report_path);
 }
 
@@ -217,7 +209,7 @@ Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) 
   const Driver& driver = setup->driver;
   CallRequest request{.site = "phase0_plan",
                       .scope = {.phase = std::string(PhaseName(Phase::kPlan))},
-                      .prefix = driver.prefix(1),
+                      .prefix = driver.prefix,
                       .memory_query = driver.query};
   request.prefix.resources = driver.services.resources[static_cast<std::size_t>(Phase::kPlan)];
   return driver.caller().Preview(request);

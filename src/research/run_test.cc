@@ -5,7 +5,9 @@
 
 #include <set>
 
+#include "base/assets.h"
 #include "base/file.h"
+#include "research/research_rig_for_test.h"
 #include "research/run_history.h"
 #include "research/run_rig_for_test.h"
 #include "research/run_setup.h"
@@ -115,6 +117,102 @@ TEST(RunTest, WhatEveryCallTookIsInItsNode) {  // FLT-67
   }
   EXPECT_EQ(told, all);
   EXPECT_EQ(history->spend.calls, all);
+}
+
+TEST(RunTest, APaperThatNobodyWroteFailsTheRunAndCanBeAskedForAgain) {  // FLT-62
+  RunRig rig;
+  rig.skip = {RunOrder::Skip::kPlots, RunOrder::Skip::kCitations};
+  rig.config.writeup_reflections = 0;
+  rig.replies["writeup"] =
+      fmt::format("```latex\n{}\n```", *BuiltInAsset("data/research/paper.tex"));
+  const auto outcome = rig.Start();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, RunEnd::kFailed);
+  EXPECT_THAT(outcome->reason, HasSubstr("paper/paper.tex is not written"));
+  EXPECT_NE(outcome->best_node, "");
+  EXPECT_EQ(rig.File("report.md"), "# Sorting\n\nBlocks help.\n");
+  const auto asked = [&rig](std::string_view label) {
+    std::size_t count = 0;
+    for (const ScriptedCall& call : rig.model().Calls()) count += call.label.starts_with(label);
+    return count;
+  };
+  EXPECT_EQ(asked("writeup"), 3U);
+  EXPECT_EQ(asked("review"), 0U);
+
+  rig.replies["writeup"] = fmt::format("```latex\n{}\n```", WrittenPaper());
+  RunOrder again = rig.Order(RunOrder::Mode::kResume);
+  again.retry = RunOrder::Retry::kFailed;
+  const auto retried = research::Run(again, CancelToken());
+  ASSERT_TRUE(retried) << retried.error().message;
+  EXPECT_EQ(retried->end, RunEnd::kDone) << retried->reason;
+  EXPECT_EQ(asked("writeup"), 4U);
+  EXPECT_EQ(asked("review"), 3U);  // the rig's answer is no review
+}
+
+TEST(RunTest, EachStepSeesWhatItNeeds) {  // FLT-61
+  RunRig rig;
+  rig.skip = {RunOrder::Skip::kCitations, RunOrder::Skip::kReview};
+  rig.config.writeup_reflections = 0;
+  rig.replies["writeup"] = fmt::format("```latex\n{}\n```", WrittenPaper());
+  ASSERT_TRUE(rig.Start());
+  const struct {
+    std::string_view label;
+    std::vector<std::string_view> parts;
+  } kNeeds[] = {
+      {"improve", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
+      {"tuning_idea", {"sorted", "speedup↑[large:"}},
+      {"tuning_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
+      {"ablation_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
+      {"debug", {"index out of range", "Seconds for each data set."}},
+      {"stage_completion", {"speedup↑[large:"}},
+      {"plot_aggregation", {"// value 30", "the one who draws the figures"}},
+      {"report", {"the author of the report"}},
+      {"writeup", {"the author of the scientific paper"}},
+      {"execution_review", {"the examiner of this run"}}};
+  const Idea idea = *ReadIdea(ExampleIdea(), "idea.md");
+  for (const auto& need : kNeeds) {
+    bool asked = false;
+    for (const ScriptedCall& call : rig.model().Calls()) {
+      if (!call.label.starts_with(need.label) || call.attempt == 0) continue;
+      asked = true;
+      for (const std::string_view part : need.parts) {
+        EXPECT_THAT(call.prompt, HasSubstr(std::string(part))) << need.label;
+      }
+      for (const Idea::Part& part : idea.parts) {
+        EXPECT_THAT(call.prompt, HasSubstr(idea.Text(part.name))) << need.label;
+      }
+    }
+    EXPECT_TRUE(asked) << need.label;
+  }
+}
+
+TEST(RunTest, IdsOfNodesComeFromIdeaAndSeedAndNotFromTheRun) {  // FLT-66, RSP-34
+  const auto ids = [](std::int64_t seed) {
+    RunRig rig;
+    rig.config.seed = seed;
+    rig.config.stages[0].max_iters = 2;
+    static_cast<void>(rig.Start());
+    return rig.EventsOf("node.created", "node");
+  };
+  const auto first = ids(1);
+  EXPECT_FALSE(first.empty());
+  EXPECT_EQ(ids(1), first);
+  EXPECT_NE(ids(2), first);
+}
+
+TEST(RunTest, TwoRunsOfOneIdeaInOneStoreHaveBranchesOfTheirOwn) {  // FLT-66
+  const auto folder = TempFolder::Make();
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/shared.sqlite";
+  std::set<std::string> branches;
+  for (int run = 0; run < 2; ++run) {
+    RunRig rig;
+    rig.config.stages[0].max_iters = 2;
+    RunOrder order = rig.Order(RunOrder::Mode::kStart);
+    order.memory_store = path;
+    ASSERT_TRUE(research::Run(order, CancelToken()));
+    for (const Node& node : rig.Nodes()) EXPECT_TRUE(branches.insert(node.branch_id).second);
+  }
 }
 
 TEST(RunTest, DataAreCopiedIntoWorkspacesOrBound) {  // 5.3: copy_data

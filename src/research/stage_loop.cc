@@ -71,7 +71,7 @@ Status Substage::Begin(std::string name) {
   if (!best) return {};
   const std::string branch = copy.branch_id;
   copy.inherited_from_node_id = copy.id;
-  copy.id = NodeId(driver_.log().run(), stage().name, kCopyRound, 0);
+  copy.id = NodeId(driver_.node_key, stage().name, kCopyRound, 0);
   copy.kind = NodeKind::kCopy;
   copy.parent_id.clear();
   copy.children.clear();
