@@ -82,7 +82,7 @@ TEST_F(WriteupTest, AFaultyPaperIsRefusedAndAfterThreeThereIsNone) {  // RSP-43,
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_THAT(rig_.caller.refusals[i], HasSubstr(std::string(kFaults[i].second)));
   }
-  EXPECT_THAT(paper.failure, HasSubstr("line 19: this is not written yet: To be written:"));
+  EXPECT_THAT(paper.failure, HasSubstr("line 20: this is not written yet: To be written:"));
   EXPECT_THAT(rig_.Read("paper/paper.tex"), HasSubstr("\\title{Sorting \\& <speed>}"));
   EXPECT_THAT(rig_.script->commands(), IsEmpty());  // nothing is compiled
 }
