@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "research/cuts.h"
 #include "research/slots.h"
+#include "research/stage_rules.h"
 #include "research/trial_ideas.h"
 
 namespace dossier::research {
@@ -82,7 +83,8 @@ Result<std::vector<NodeOrder>> Prepare(const Driver& driver, const RoundState& s
     NodeOrder order = OrderOf(driver, state, pick, tree);
     DOSSIER_ASSIGN_OR_RETURN(
         order.node.branch_id,
-        ForkBranch(driver, order.parent ? order.parent->branch_id : "", order.node.id));
+        ForkBranch(driver, order.parent ? order.parent->branch_id : "", order.node,
+                   state.stage.round, pick.slot));
     orders.push_back(std::move(order));
   }
   std::vector<NodeOrder> ready;
@@ -144,24 +146,31 @@ Result<RoundEnd> Enter(const Driver& driver, std::vector<std::optional<NodeMade>
   return end;
 }
 
-// A store of the user's own may hold the branches of another run of this idea, whose nodes have the
-// same ids.
-std::string BranchName(const Driver& driver, std::string_view node) {
-  if (driver.order->memory_store.empty()) return std::string(node);
-  return fmt::format("{:.8}-{}", Sha256Hex(driver.log().run()), node);
+std::string BranchName(const Driver& driver, const Node& node, std::int64_t round,
+                       std::int64_t slot) {
+  const StageName stage = ParseStageName(node.stage).value_or(StageName());
+  std::string name = fmt::format("{}.{}-{}", stage.main, stage.sub, NodeKindName(node.kind));
+  if (node.kind != NodeKind::kCopy) name += fmt::format("-r{}s{}", round, slot);
+  if (driver.order->memory_store.empty()) return name;
+  // A store of the user's own may hold the branches of other runs.
+  return fmt::format("{:.8}.{}", Sha256Hex(driver.log().run()), name);
 }
 
 }  // namespace
 
 Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_branch,
-                               std::string_view node) {
+                               const Node& node, std::int64_t round, std::int64_t slot) {
   if (!driver.services.memory) return std::string();
-  const std::string name = BranchName(driver, node);
-  if (driver.log().Has("node.created", node)) return name;  // it was forked before
+  DOSSIER_ASSIGN_OR_RETURN(const auto created, driver.log().Recorded("node.created", node.id));
+  // It was forked before; of a run that began before branches had names, under the node's id.
+  if (created) {
+    return std::string(FindString(Json(created->data), "branch").value_or(node.id));
+  }
+  const std::string name = BranchName(driver, node, round, slot);
   DOSSIER_ASSIGN_OR_RETURN(
       const memory::Branch branch,
       driver.services.memory->Fork(parent_branch.empty() ? memory::kRootBranch : parent_branch,
-                                   name, {.node = std::string(node)}));
+                                   name, {.node = node.id}));
   return branch.name;
 }
 
@@ -178,6 +187,7 @@ Status CreateNode(const Driver& driver, Node* node) {
                            {"kind", NodeKindName(node->kind)},
                            {"parent", node->parent_id},
                            {"step", node->step},
+                           {"branch", node->branch_id},
                            {"ctime", node->ctime}});
 }
 

@@ -76,6 +76,7 @@ class Replay {
                                        {"kind", Text(data, "kind")},
                                        {"stage", Text(data, "stage")},
                                        {"ctime", Text(data, "ctime")},
+                                       {"branch_id", Text(data, "branch")},
                                        {"step", FindInt(Json(data), "step").value_or(0)}}));
     StageOf(node.stage);
     std::string id = node.id;

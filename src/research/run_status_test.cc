@@ -96,6 +96,24 @@ TEST_F(RunStatusTest, ARunThatIsWorkedOnShowsWhatItDoes) {
   EXPECT_THAT(StatusText(status), HasSubstr("2 done, 1 good, 1 buggy, 1 running"));
 }
 
+TEST_F(RunStatusTest, WhatModelsAndProgramsWroteIsNoEscapeSequence) {  // FLT-72
+  Node node = NodeOf("aaaaaaaa1111", 0, std::nullopt);
+  node.exc_type.clear();
+  node.failure = "missing \x1b]0;owned\x07 reply";
+  node.hyperparam_name = "size\n* 99999999 draft  speedup";
+  Finish(node);
+  ASSERT_TRUE(log_->Add("run.finished", "",
+                        {{"status", "failed"}, {"reason", "it \x1b[2J ended"}}));
+  RunStatus status = Status();
+  status.title = "Sort\x1b[31ming";
+  for (const std::string& text : {StatusText(status), TreeText(History(), 0)}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
+  }
+  EXPECT_THAT(StatusText(status), HasSubstr("it ^[[2J ended"));
+  EXPECT_THAT(TreeText(History(), 0), HasSubstr("draft size * 99999999 draft"));
+}
+
 TEST_F(RunStatusTest, AKilledRunSaysHowToGoOn) {
   FillTree();
   const RunStatus status = Status();

@@ -186,6 +186,16 @@ TEST(RunTest, EachStepSeesWhatItNeeds) {  // FLT-61
   }
 }
 
+TEST(RunTest, BranchesOfMemoryAreNamedAfterWhatTheyAreOf) {  // FLT-72
+  RunRig rig;
+  ASSERT_TRUE(rig.Start());
+  std::vector<std::string> names;
+  for (const auto& [name, shown] : MemoryShown(rig.folder())) names.push_back(name);
+  EXPECT_THAT(names, IsSupersetOf({"1.1-draft-r0s0", "1.1-draft-r0s1", "1.1-debug-r1s0", "2.1-copy",
+                                   "2.1-tuning-r0s0", "4.1-ablation-r0s1"}));
+  for (const Node& node : rig.Nodes()) EXPECT_THAT(names, Contains(node.branch_id));
+}
+
 TEST(RunTest, IdsOfNodesComeFromIdeaAndSeedAndNotFromTheRun) {  // FLT-66, RSP-34
   const auto ids = [](std::int64_t seed) {
     RunRig rig;

@@ -186,7 +186,7 @@ Result<Json> RunSeeds(const Driver& driver, const SeedOrder& order, Tree* tree,
     Node node = SeedNode(driver, order, best, seed);
     node.step = static_cast<std::int64_t>(tree->nodes.size()) + seed;
     if (seed < count) node.seed_value = seed;
-    DOSSIER_ASSIGN_OR_RETURN(node.branch_id, ForkBranch(driver, best.branch_id, node.id));
+    DOSSIER_ASSIGN_OR_RETURN(node.branch_id, ForkBranch(driver, best.branch_id, node, order.round, seed));
     DOSSIER_RETURN_IF_ERROR(CreateNode(driver, &node));
     runs.push_back(std::move(node));
   }

@@ -78,7 +78,7 @@ Status Substage::Begin(std::string name) {
   copy.step = 0;
   copy.stage = stage().name;
   copy.usage = {};
-  DOSSIER_ASSIGN_OR_RETURN(copy.branch_id, ForkBranch(driver_, branch, copy.id));
+  DOSSIER_ASSIGN_OR_RETURN(copy.branch_id, ForkBranch(driver_, branch, copy, kCopyRound, 0));
   DOSSIER_RETURN_IF_ERROR(CreateNode(driver_, &copy));
   DOSSIER_ASSIGN_OR_RETURN(std::optional<Node> recorded, RecordedNode(driver_, copy.id));
   if (!recorded) DOSSIER_RETURN_IF_ERROR(KeepNode(driver_, &copy));
