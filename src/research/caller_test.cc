@@ -315,7 +315,7 @@ TEST_F(CallerTest, PromptsRepliesAndOperationsAreLogged) {  // RSP-45, RSP-T19
   for (const std::string_view key : {"system", "messages", "response_format", "memory"}) {
     EXPECT_NE(Find(*prompt, key), nullptr) << key;
   }
-  EXPECT_THAT(File(start + "prompt.md"), HasSubstr("Your role: geologist."));
+  EXPECT_THAT(File(start + "prompt.md"), HasSubstr("their author is: geologist."));
   EXPECT_THAT(File(start + "response.txt"), HasSubstr("goal_summary"));
   EXPECT_THAT(File(start + "memory_ops.json"), HasSubstr("core_set"));
   EXPECT_THAT(File("logs/memory/memory_operations.jsonl"), HasSubstr("phase0_plan/a1/r1"));
@@ -397,7 +397,7 @@ TEST_F(CallerTest, ThePersonaIsReplacedInTemplatesAndNeverInData) {  // RSP-T3, 
   request.sections[1].value = "the {persona} ran";
   Call(request);
   const std::string prompt = model_.Calls()[0].prompt;
-  EXPECT_THAT(prompt, HasSubstr("Your role: geologist."));
+  EXPECT_THAT(prompt, HasSubstr("their author is: geologist."));
   EXPECT_THAT(prompt, HasSubstr("the {persona} ran"));
 }
 
