@@ -12,8 +12,8 @@ namespace dossier::memory {
 namespace {
 
 constexpr std::uint64_t kRatedChars = 200;  // code points of a value that is rated
-constexpr int kUnimportant = 2;  // of this importance or less: evicted
-constexpr int kImportant = 4;    // of this or more: kept, unless the pressure stays critical
+constexpr int kUnimportant = 2;             // of this importance or less: evicted
+constexpr int kImportant = 4;  // of this or more: kept, unless the pressure stays critical
 constexpr std::string_view kAutoTag = "AUTO_CONSOLIDATE";
 
 using Events = std::vector<const Record*>;  // oldest first

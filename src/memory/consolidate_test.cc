@@ -148,8 +148,8 @@ TEST(ConsolidateTest, CriticalAlsoEnforcesTheBudget) {  // MEM-47
 void AddFacts(TestStore& store, const std::vector<int>& importances) {
   for (std::size_t i = 0; i < importances.size(); ++i) {
     ASSERT_TRUE(store.In(kRootBranch, [&](Session& session) {
-      return session.SetCore(fmt::format("fact{}", i), {.value = std::string(100, 'x'),
-                                                        .importance = importances[i]});
+      return session.SetCore(fmt::format("fact{}", i),
+                             {.value = std::string(100, 'x'), .importance = importances[i]});
     }));
   }
 }
@@ -163,7 +163,7 @@ TEST(ConsolidateTest, RulesAloneGetBelowTheLimit) {  // FLT-74
   const Case cases[] = {
       {{1, 2, 3, 4, 5, 1, 2, 3, 4}, {"fact0", "fact1", "fact5", "fact6"}, PressureLevel::kMedium},
       {{3, 3, 3, 3, 3, 3, 3, 3, 3}, {"fact0", "fact1", "fact2"}, PressureLevel::kMedium},
-      {{5, 3, 5, 5, 5, 5, 5, 5, 4}, {"fact1"}, PressureLevel::kHigh},  // important ones stay
+      {{5, 3, 5, 5, 5, 5, 5, 5, 4}, {"fact1"}, PressureLevel::kHigh},   // important ones stay
       {{5, 5, 5, 5, 5, 5, 5, 5, 4}, {"fact8"}, PressureLevel::kHigh}};  // while it is not critical
   for (const Case& c : cases) {
     TestStore store({.limits = {.core_max_chars = 1000, .recall_max_events = 4}});

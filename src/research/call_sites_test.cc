@@ -23,9 +23,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Sections of all layouts that belong to every prompt or to the prefix.
-const std::set<std::string> kShared = {"tools",          "role",      "system",
-                                       "memory_help",    "memory",    "idea",           "resources", "environment", "domain",
-                                       "memory_results", "feedback"};
+const std::set<std::string> kShared = {"tools",  "role",           "system",    "memory_help",
+                                       "memory", "idea",           "resources", "environment",
+                                       "domain", "memory_results", "feedback"};
 
 // A value for a section, the same in all prompts.
 OwnSection Example(const std::string& name) {

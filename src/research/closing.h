@@ -16,7 +16,7 @@
 namespace dossier::research {
 
 struct Closed {
-  std::string report_path;                                                     // relative; "": none
+  std::string report_path;  // relative; "": none
   // kStopped: by --until. kFailed: the paper is not written.
   enum class State : std::uint8_t { kWhole, kStopped, kFailed } state = State::kWhole;
   std::string reason;  // of a failure

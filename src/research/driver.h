@@ -28,12 +28,12 @@ struct Driver {
   model::Ledger* ledger = nullptr;
   // What ids of nodes come from: of the idea and the seed, so that a replay has the same ones.
   std::string node_key;
-  std::string title;                       // of the idea
-  std::string query;                       // its title and goal: what memory is asked for (RSP-8)
-  std::string evaluation;                  // as the idea has it; "": nothing said
-  PrefixSections prefix;                   // of all calls, without resources and plan
-  std::string environment, resources;      // texts, for the report and the paper
-  std::string data_overview;               // text of the file; "": none
+  std::string title;                   // of the idea
+  std::string query;                   // its title and goal: what memory is asked for (RSP-8)
+  std::string evaluation;              // as the idea has it; "": nothing said
+  PrefixSections prefix;               // of all calls, without resources and plan
+  std::string environment, resources;  // texts, for the report and the paper
+  std::string data_overview;           // text of the file; "": none
 
   const Config& config() const { return *services.config; }
   Caller& caller() const { return *services.caller; }

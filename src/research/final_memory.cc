@@ -151,9 +151,8 @@ class Document {
     std::size_t rows = 0;
     for (const Node* node : results_.GoodNodes(services_.config->primary_metric)) {
       if (rows++ == kTopNodes) break;
-      Add("| {} | {} | {} | {} | {} |\n", Short(node->id), node->stage,
-          NodeKindName(node->kind), ReplaceAll(OneLine(MetricOf(*node)), "|", "\\|"),
-          RoundedText(node->exec_time));
+      Add("| {} | {} | {} | {} | {} |\n", Short(node->id), node->stage, NodeKindName(node->kind),
+          ReplaceAll(OneLine(MetricOf(*node)), "|", "\\|"), RoundedText(node->exec_time));
     }
     if (rows == 0) Add("| none | | | | |\n");
   }

@@ -69,8 +69,8 @@ class EmptyParts {
       const bool abstract = use.command == "begin" && use.argument == "abstract";
       const std::optional<std::size_t> depth = DepthOf(use);
       if ((!depth && !abstract) || !IsEmpty(i, depth)) continue;
-      parts->push_back(fmt::format("line {}: \\{}{{{}}} has no text", use.line, use.command,
-                                   use.argument));
+      parts->push_back(
+          fmt::format("line {}: \\{}{{{}}} has no text", use.line, use.command, use.argument));
     }
   }
 

@@ -16,8 +16,8 @@ TEST(NumberTextTest, ANumberIsTheShortestTextThatReadsBackEqual) {  // FLT-60
   const struct {
     double value;
     const char* text;
-  } kCases[] = {{1e-6, "1e-06"}, {3.12, "3.12"},   {0.1 + 0.2, "0.30000000000000004"},
-                {30, "30"},      {-0.25, "-0.25"}, {0, "0"},
+  } kCases[] = {{1e-6, "1e-06"},  {3.12, "3.12"},   {0.1 + 0.2, "0.30000000000000004"},
+                {30, "30"},       {-0.25, "-0.25"}, {0, "0"},
                 {1e300, "1e+300"}};
   for (const auto& example : kCases) EXPECT_EQ(NumberText(example.value), example.text);
   EXPECT_EQ(NumberText(std::numeric_limits<double>::infinity()), "N/A");
@@ -35,7 +35,7 @@ TEST(NumberTextTest, RoundingKeepsFourDigitsAndNoNumberBecomesZero) {  // FLT-60
     double value;
     const char* text;
   } kCases[] = {{0.123456, "0.1235"}, {1.23456e-6, "1.235e-06"}, {123456.78, "123457"},
-                {41.2, "41.2"},       {999.95, "1000"},         {-0.00004, "-4e-05"}};
+                {41.2, "41.2"},       {999.95, "1000"},          {-0.00004, "-4e-05"}};
   for (const auto& example : kCases) EXPECT_EQ(RoundedText(example.value), example.text);
   Random random(61);
   for (int round = 0; round < 20'000; ++round) {

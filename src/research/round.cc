@@ -81,10 +81,9 @@ Result<std::vector<NodeOrder>> Prepare(const Driver& driver, const RoundState& s
   std::vector<NodeOrder> orders;
   for (const Pick& pick : picks) {
     NodeOrder order = OrderOf(driver, state, pick, tree);
-    DOSSIER_ASSIGN_OR_RETURN(
-        order.node.branch_id,
-        ForkBranch(driver, order.parent ? order.parent->branch_id : "", order.node,
-                   state.stage.round, pick.slot));
+    DOSSIER_ASSIGN_OR_RETURN(order.node.branch_id,
+                             ForkBranch(driver, order.parent ? order.parent->branch_id : "",
+                                        order.node, state.stage.round, pick.slot));
     orders.push_back(std::move(order));
   }
   std::vector<NodeOrder> ready;

@@ -33,8 +33,7 @@ std::string OfWholeRun(const Config& config, const RunSpend& spent, const std::s
                        GroupDigits(static_cast<std::uint64_t>(*config.max_tokens)), kNotFitting);
   }
   if (config.max_cost_usd && spent.nano_usd && message.starts_with("cost:")) {
-    return fmt::format("cost: {} of {} USD {}",
-                       UsdText(static_cast<double>(*spent.nano_usd) / 1e9),
+    return fmt::format("cost: {} of {} USD {}", UsdText(static_cast<double>(*spent.nano_usd) / 1e9),
                        UsdText(*config.max_cost_usd), kNotFitting);
   }
   return message;

@@ -58,7 +58,8 @@ Status WriteOrder(const RunOrder& order, const Idea& idea) {
 
 // The same for every run of this idea with this seed: a recording of one is replayed by another.
 std::string NodeKeyOf(const RunOrder& order) {
-  return Sha256Hex(fmt::format("dossier/nodes\n{}\n{}", order.config.seed, order.idea)).substr(0, 32);
+  return Sha256Hex(fmt::format("dossier/nodes\n{}\n{}", order.config.seed, order.idea))
+      .substr(0, 32);
 }
 
 Status OpenLog(const RunOrder& order, RunSetup* setup) {
@@ -84,8 +85,7 @@ Status OpenLog(const RunOrder& order, RunSetup* setup) {
                            setup->log->journal().EventAt(setup->log->run(), 1));
   DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
   // Of a run that began before keys were kept, ids came from its own id.
-  setup->driver.node_key =
-      FindString(Json(started.data), "node_key").value_or(setup->log->run());
+  setup->driver.node_key = FindString(Json(started.data), "node_key").value_or(setup->log->run());
   return setup->log->Add("run.resumed", "",
                          {{"retry_failed", order.retry == RunOrder::Retry::kFailed}});
 }

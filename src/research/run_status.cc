@@ -105,10 +105,9 @@ class TreeLines {
     const std::string label = !node.hyperparam_name.empty() ? " " + node.hyperparam_name
                               : !node.ablation_name.empty() ? " " + node.ablation_name
                                                             : "";
-    out_ += fmt::format("{:{}}{} {} {}{}  {}  {}\n", "", 2 * depth,
-                        MarkOf(node, stage_.best_node), node.id.substr(0, kShortId),
-                        NodeKindName(node.kind), InLine(label), InLine(Outcome(node)),
-                        SecondsText(node.exec_time));
+    out_ += fmt::format("{:{}}{} {} {}{}  {}  {}\n", "", 2 * depth, MarkOf(node, stage_.best_node),
+                        node.id.substr(0, kShortId), NodeKindName(node.kind), InLine(label),
+                        InLine(Outcome(node)), SecondsText(node.exec_time));
     // A damaged journal's circle ends here too.
     if (depth >= stage_.tree.nodes.size()) return;
     for (const std::string& child : node.children) {
@@ -232,9 +231,8 @@ std::string StatusText(const RunStatus& status) {
                      GroupDigits(static_cast<std::uint64_t>(status.spend.tokens)),
                      Duration(status.spend.seconds));
   if (status.waiting) {
-    out +=
-        fmt::format("waits    {} ({} s left)\n", InLine(status.waiting->reason),
-                    status.waiting->seconds);
+    out += fmt::format("waits    {} ({} s left)\n", InLine(status.waiting->reason),
+                       status.waiting->seconds);
   }
   return out;
 }

@@ -102,8 +102,8 @@ TEST_F(RunStatusTest, WhatModelsAndProgramsWroteIsNoEscapeSequence) {  // FLT-72
   node.failure = "missing \x1b]0;owned\x07 reply";
   node.hyperparam_name = "size\n* 99999999 draft  speedup";
   Finish(node);
-  ASSERT_TRUE(log_->Add("run.finished", "",
-                        {{"status", "failed"}, {"reason", "it \x1b[2J ended"}}));
+  ASSERT_TRUE(
+      log_->Add("run.finished", "", {{"status", "failed"}, {"reason", "it \x1b[2J ended"}}));
   RunStatus status = Status();
   status.title = "Sort\x1b[31ming";
   for (const std::string& text : {StatusText(status), TreeText(History(), 0)}) {

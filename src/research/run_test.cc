@@ -158,16 +158,15 @@ TEST(RunTest, EachStepSeesWhatItNeeds) {  // FLT-61
   const struct {
     std::string_view label;
     std::vector<std::string_view> parts;
-  } kNeeds[] = {
-      {"improve", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
-      {"tuning_idea", {"sorted", "speedup↑[large:"}},
-      {"tuning_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
-      {"ablation_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
-      {"debug", {"index out of range", "Seconds for each data set."}},
-      {"stage_completion", {"speedup↑[large:"}},
-      {"report", {"the author of the report"}},
-      {"writeup", {"the author of the scientific paper"}},
-      {"execution_review", {"the examiner of this run"}}};
+  } kNeeds[] = {{"improve", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
+                {"tuning_idea", {"sorted", "speedup↑[large:"}},
+                {"tuning_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
+                {"ablation_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
+                {"debug", {"index out of range", "Seconds for each data set."}},
+                {"stage_completion", {"speedup↑[large:"}},
+                {"report", {"the author of the report"}},
+                {"writeup", {"the author of the scientific paper"}},
+                {"execution_review", {"the examiner of this run"}}};
   const Idea idea = *ReadIdea(ExampleIdea(), "idea.md");
   for (const auto& need : kNeeds) {
     bool asked = false;

@@ -86,8 +86,8 @@ Result<Json> SeededArtifacts(const Driver& driver, const SeedOrder& order, const
   return WithFiles(std::move(artifacts), *Find(reply, "files"));
 }
 
-Status Rerun(const Driver& driver, const Node& best, const Json& artifacts,
-             int slot, Node* node, const CancelToken& cancel) {
+Status Rerun(const Driver& driver, const Node& best, const Json& artifacts, int slot, Node* node,
+             const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(std::optional<Node> recorded, RecordedNode(driver, node->id));
   if (recorded) {
     *node = *std::move(recorded);
@@ -120,9 +120,9 @@ Status Rerun(const Driver& driver, const Node& best, const Json& artifacts,
 }
 
 // One node for all of them: their statistics and their plot.
-Status AddAggregate(const Driver& driver, const Node& best,
-                    const Json& statistics, const std::vector<const Node*>& good, int slot,
-                    Node* node, const CancelToken& cancel) {
+Status AddAggregate(const Driver& driver, const Node& best, const Json& statistics,
+                    const std::vector<const Node*>& good, int slot, Node* node,
+                    const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(std::optional<Node> recorded, RecordedNode(driver, node->id));
   if (recorded) {
     *node = *std::move(recorded);
@@ -186,7 +186,8 @@ Result<Json> RunSeeds(const Driver& driver, const SeedOrder& order, Tree* tree,
     Node node = SeedNode(driver, order, best, seed);
     node.step = static_cast<std::int64_t>(tree->nodes.size()) + seed;
     if (seed < count) node.seed_value = seed;
-    DOSSIER_ASSIGN_OR_RETURN(node.branch_id, ForkBranch(driver, best.branch_id, node, order.round, seed));
+    DOSSIER_ASSIGN_OR_RETURN(node.branch_id,
+                             ForkBranch(driver, best.branch_id, node, order.round, seed));
     DOSSIER_RETURN_IF_ERROR(CreateNode(driver, &node));
     runs.push_back(std::move(node));
   }

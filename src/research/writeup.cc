@@ -234,7 +234,7 @@ class Writer {
   std::vector<std::string> keys_;
   Json summaries_;
   std::string template_;
-  std::string partly_;  // a version that could be compiled, were all of it written
+  std::string partly_;                   // a version that could be compiled, were all of it written
   std::string tex_;                      // the newest version
   std::vector<assembly::Turn> history_;  // those before it
   std::string kept_;  // the last one that compiled; else the last one that passed the checks
