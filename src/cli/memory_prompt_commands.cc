@@ -125,7 +125,7 @@ Result<PressureLevel> LevelOf(const MemoryCall& call, const memory::Store& store
   DOSSIER_ASSIGN_OR_RETURN(const memory::View view, call.Look(store));
   DOSSIER_ASSIGN_OR_RETURN(const memory::Pressure pressure,
                            memory::MeasurePressure(view, call.limits()));
-  return pressure.level;
+  return memory::TidyLevel(pressure, call.limits());
 }
 
 Result<memory::Summarizer> SummarizerOf(const MemoryCall& call) {

@@ -118,7 +118,8 @@ std::string EndLine(const RunOutcome& outcome, const std::string& folder) {
   if (outcome.end == RunEnd::kFailed) add(FailedWith(folder));
   if (!outcome.report_path.empty()) add(fmt::format("report: {}/{}", folder, outcome.report_path));
   if (outcome.end == RunEnd::kFailed) {
-    add("`dossier research resume --retry-failed` makes more nodes");
+    add(outcome.best_node.empty() ? "`dossier research resume --retry-failed` makes more nodes"
+                                  : "`dossier research resume --retry-failed` asks for it again");
   } else if (outcome.end == RunEnd::kLimited) {
     add("`dossier research resume` with a higher limit goes on");
   }

@@ -12,8 +12,8 @@ namespace dossier::memory {
 namespace {
 
 constexpr std::uint64_t kRatedChars = 200;  // code points of a value that is rated
-constexpr int kNeutral = 3;
-constexpr int kUnimportant = 2;  // rated this or less: evicted
+constexpr int kUnimportant = 2;             // of this importance or less: evicted
+constexpr int kImportant = 4;  // of this or more: kept, unless the pressure stays critical
 constexpr std::string_view kAutoTag = "AUTO_CONSOLIDATE";
 
 using Events = std::vector<const Record*>;  // oldest first
@@ -84,18 +84,21 @@ Result<RecallConsolidation> Replace(Session& session, AnswerBook& answers, Tier 
 
 struct RatedEntry {
   CoreEntry entry;
-  int rating = kNeutral;
+  int rating = 0;
+  std::string reason;  // "rated 2 of 5"
 };
 
-// Own entries that may be evicted, as a model rates them; without one they are neutral, and nothing
-// is stored.
+// Own entries that may be evicted, as a model rates them; without one by the importance that they
+// were given, and nothing is stored.
 Result<std::vector<RatedEntry>> RateOwnCore(Session& session, AnswerBook& answers) {
   DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
   std::vector<RatedEntry> rated;
   std::vector<RatedItem> items;
   for (const CoreEntry& entry : view.AllCore()) {
     if (!CountsForCore(entry, session.branch())) continue;
-    rated.push_back({.entry = entry});
+    rated.push_back({.entry = entry,
+                     .rating = entry.importance,
+                     .reason = fmt::format("importance {} of 5", entry.importance)});
     items.push_back({entry.key, std::string(utf8::Prefix(entry.value, kRatedChars))});
   }
   if (items.empty()) return rated;
@@ -103,23 +106,52 @@ Result<std::vector<RatedEntry>> RateOwnCore(Session& session, AnswerBook& answer
   if (!ratings) return rated;
   for (std::size_t i = 0; i < rated.size(); ++i) {
     rated[i].rating = (*ratings)[i];
+    rated[i].reason = fmt::format("rated {} of 5", rated[i].rating);
     DOSSIER_RETURN_IF_ERROR(session.RateCore(rated[i].entry.key, rated[i].rating));
   }
   return rated;
 }
 
-Status EvictUnimportant(Session& session, const std::vector<RatedEntry>& rated,
-                        Consolidation& done) {
-  for (const auto& [entry, rating] : rated) {
-    if (rating > kUnimportant) continue;
-    DOSSIER_RETURN_IF_ERROR(
-        session.Add({.tier = Tier::kArchival,
-                     .text = fmt::format("Core evicted (auto): {}\n{}\nReason: rated {} of 5",
-                                         entry.key, entry.value, rating),
-                     .tags = {"CORE_EVICT", std::string(kAutoTag), "core_key:" + entry.key}}));
-    DOSSIER_RETURN_IF_ERROR(session.DeleteCore(entry.key));
-    ++done.core_items_evicted;
-    done.freed_chars += LineLength(entry);
+Status Evict(Session& session, const RatedEntry& rated, Consolidation& done) {
+  const CoreEntry& entry = rated.entry;
+  DOSSIER_RETURN_IF_ERROR(
+      session.Add({.tier = Tier::kArchival,
+                   .text = fmt::format("Core evicted (auto): {}\n{}\nReason: {}", entry.key,
+                                       entry.value, rated.reason),
+                   .tags = {"CORE_EVICT", std::string(kAutoTag), "core_key:" + entry.key}}));
+  DOSSIER_RETURN_IF_ERROR(session.DeleteCore(entry.key));
+  ++done.core_items_evicted;
+  done.freed_chars += LineLength(entry);
+  return {};
+}
+
+// Takes those that leave out of `rated`.
+Status EvictUnimportant(Session& session, std::vector<RatedEntry>& rated, Consolidation& done) {
+  for (const RatedEntry& one : rated) {
+    if (one.rating <= kUnimportant) DOSSIER_RETURN_IF_ERROR(Evict(session, one, done));
+  }
+  std::erase_if(rated, [](const RatedEntry& one) { return one.rating <= kUnimportant; });
+  return {};
+}
+
+Result<PressureLevel> LevelNow(Session& session) {
+  DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
+  DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(view, session.limits()));
+  return TidyLevel(pressure, session.limits());
+}
+
+// The least important leave first, in the order of MEM-11, until the pressure is below high;
+// important ones only while it is critical.
+Status Relieve(Session& session, std::vector<RatedEntry> rated, Consolidation& done) {
+  std::ranges::sort(rated, [](const RatedEntry& a, const RatedEntry& b) {
+    return a.rating != b.rating ? a.rating < b.rating : a.entry.key < b.entry.key;
+  });
+  for (RatedEntry& one : rated) {
+    DOSSIER_ASSIGN_OR_RETURN(const PressureLevel level, LevelNow(session));
+    if (level < PressureLevel::kHigh) break;
+    if (one.rating >= kImportant && level < PressureLevel::kCritical) break;
+    one.reason += ", and memory was full";
+    DOSSIER_RETURN_IF_ERROR(Evict(session, one, done));
   }
   return {};
 }
@@ -136,6 +168,14 @@ Status EnforceBudget(Session& session, Consolidation& done) {
 }
 
 }  // namespace
+
+PressureLevel TidyLevel(const Pressure& pressure, const Limits& limits) {
+  PressureLevel by_core = PressureLevel::kLow;
+  if (pressure.core_ratio >= limits.pressure_medium) by_core = PressureLevel::kMedium;
+  if (pressure.core_ratio >= limits.pressure_high) by_core = PressureLevel::kHigh;
+  if (pressure.core_ratio >= limits.pressure_critical) by_core = PressureLevel::kCritical;
+  return std::max(pressure.level, by_core);
+}
 
 JsonObject ConsolidationJson(const Consolidation& done) {
   return {{"actions_taken", JsonArray(done.actions_taken.begin(), done.actions_taken.end())},
@@ -184,6 +224,7 @@ Result<Consolidation> ConsolidateIn(Session& session, AnswerBook& answers, Press
     note("consolidated_recall", recall.events);
   }
   if (level >= PressureLevel::kCritical) {
+    DOSSIER_RETURN_IF_ERROR(Relieve(session, std::move(rated), done));
     DOSSIER_RETURN_IF_ERROR(EnforceBudget(session, done));
     done.actions_taken.emplace_back("enforced_core_budget");
   }
@@ -212,9 +253,10 @@ Result<std::optional<ConsolidateOutcome>> ConsolidateIfNeeded(Store& store, std:
                                                               const Summarizer& summarizer) {
   DOSSIER_ASSIGN_OR_RETURN(const View view, store.Snapshot(branch));
   DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(view, store.limits()));
-  if (pressure.level < trigger) return std::nullopt;
+  const PressureLevel level = TidyLevel(pressure, store.limits());
+  if (level < trigger) return std::nullopt;
   DOSSIER_ASSIGN_OR_RETURN(ConsolidateOutcome outcome,
-                           Consolidate(store, branch, {.level = pressure.level}, summarizer));
+                           Consolidate(store, branch, {.level = level}, summarizer));
   return outcome;
 }
 

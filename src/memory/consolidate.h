@@ -26,6 +26,10 @@
 
 namespace dossier::memory {
 
+// The level that consolidation goes by. A full core is pressure by itself: a store of facts alone,
+// without one event, would never be above low.
+PressureLevel TidyLevel(const Pressure& pressure, const Limits& limits);
+
 struct Consolidation {
   std::vector<std::string> actions_taken;  // "evicted_core_items:2"
   std::int64_t freed_chars = 0;            // code points that left core and the window

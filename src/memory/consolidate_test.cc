@@ -144,6 +144,57 @@ TEST(ConsolidateTest, CriticalAlsoEnforcesTheBudget) {  // MEM-47
   EXPECT_EQ(store.Core("a"), "none");
 }
 
+// Facts whose lines have 107 characters, of these importances: 971 of the limit of 1000.
+void AddFacts(TestStore& store, const std::vector<int>& importances) {
+  for (std::size_t i = 0; i < importances.size(); ++i) {
+    ASSERT_TRUE(store.In(kRootBranch, [&](Session& session) {
+      return session.SetCore(fmt::format("fact{}", i),
+                             {.value = std::string(100, 'x'), .importance = importances[i]});
+    }));
+  }
+}
+
+TEST(ConsolidateTest, RulesAloneGetBelowTheLimit) {  // FLT-74
+  struct Case {
+    std::vector<int> importances;
+    std::vector<std::string> evicted;  // in this order
+    PressureLevel level;
+  };
+  const Case cases[] = {
+      {{1, 2, 3, 4, 5, 1, 2, 3, 4}, {"fact0", "fact1", "fact5", "fact6"}, PressureLevel::kMedium},
+      {{3, 3, 3, 3, 3, 3, 3, 3, 3}, {"fact0", "fact1", "fact2"}, PressureLevel::kMedium},
+      {{5, 3, 5, 5, 5, 5, 5, 5, 4}, {"fact1"}, PressureLevel::kHigh},   // important ones stay
+      {{5, 5, 5, 5, 5, 5, 5, 5, 4}, {"fact8"}, PressureLevel::kHigh}};  // while it is not critical
+  for (const Case& c : cases) {
+    TestStore store({.limits = {.core_max_chars = 1000, .recall_max_events = 4}});
+    AddEvents(store, 6);
+    AddFacts(store, c.importances);
+    ASSERT_EQ(MeasurePressure(store.View(), store->limits())->level, PressureLevel::kCritical);
+    const Consolidation done = Done(store, PressureLevel::kCritical);
+    EXPECT_EQ(done.new_level, c.level);
+    std::vector<std::string> evicted;
+    const std::vector<Record> archival = Archival(store);  // newest first
+    for (auto record = archival.rbegin(); record != archival.rend(); ++record) {
+      evicted.push_back(record->tags.back().substr(std::string_view("core_key:").size()));
+      EXPECT_EQ(store.Core(evicted.back()), "none");
+    }
+    EXPECT_EQ(evicted, c.evicted);
+    EXPECT_EQ(done.core_items_evicted, std::ssize(c.evicted));
+  }
+}
+
+TEST(ConsolidateTest, AStoreOfFactsAloneTidiesItself) {  // FLT-74
+  TestStore store({.limits = {.core_max_chars = 1050}});
+  AddFacts(store, {1, 1, 1, 3, 3, 3, 3, 3, 3});
+  EXPECT_EQ(MeasurePressure(store.View(), store->limits())->level, PressureLevel::kLow);
+  const auto tidied = ConsolidateIfNeeded(*store, "root", PressureLevel::kHigh, {});
+  ASSERT_TRUE(tidied && *tidied);
+  EXPECT_EQ((*tidied)->done.core_items_evicted, 3);
+  EXPECT_EQ(store.Core("fact0"), "none");
+  EXPECT_NE(store.Core("fact3"), "none");
+  EXPECT_FALSE(*ConsolidateIfNeeded(*store, "root", PressureLevel::kHigh, {}));
+}
+
 TEST(ConsolidateTest, AModelSummarisesOutsideOfTheTransactionAndIsAskedOnce) {  // MEM-50
   TestStore store({.limits = {.recall_max_events = 2}});
   AddEvents(store, 4);

@@ -16,17 +16,25 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = 4ull << 30;
 
+// A path with slashes names one request of a run, the same in each run of its kind ("NODE/draft/a1/
+// r1"): it is found by that, because its prompt tells run times and outputs, which are never twice
+// the same. Other paths ("0.3") are only positions: these requests are found by their content.
+std::string_view PlaceOf(const Request& request) {
+  return request.path.find('/') != std::string::npos ? std::string_view(request.path) : "";
+}
+
 class FileRecorder final : public Recorder, public std::enable_shared_from_this<FileRecorder> {
  public:
   FileRecorder(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
 
   std::shared_ptr<Client> Wrap(std::shared_ptr<Client> client, std::string key) override;
 
-  Status Write(const Json& request, std::string_view kind, Json outcome) {
-    const Json line = JsonObject{{"schema", kRecordingSchema},
-                                 {"sha256", Sha256Hex(ToJson(request))},
-                                 {"request", request},
-                                 {kind, std::move(outcome)}};
+  // `place`: of a request that is found by it; "": by its content.
+  Status Write(std::string_view place, const Json& request, std::string_view kind, Json outcome) {
+    JsonObject line{{"schema", kRecordingSchema}, {"sha256", Sha256Hex(ToJson(request))}};
+    if (!place.empty()) line["place"] = place;
+    line["request"] = request;
+    line[kind] = std::move(outcome);
     const std::string text = ToJson(line) + "\n";
     std::lock_guard lock(mutex_);
     return WriteAll(file_.get(), text);
@@ -61,9 +69,11 @@ class RecordingSink final : public Sink {
     const bool cancelled = !reply && reply.error().code == ErrorCode::kCancelled;
     if (!cancelled) {
       const Json request = RequestToJson(*request_, *key_);
+      const std::string_view place = PlaceOf(*request_);
       const Status written =
-          reply ? recorder_->Write(request, "reply", ReplyToJson(*reply, *key_))
-                : recorder_->Write(request, "error", FailureToJson(reply.error(), failure_, *key_));
+          reply ? recorder_->Write(place, request, "reply", ReplyToJson(*reply, *key_))
+                : recorder_->Write(place, request, "error",
+                                   FailureToJson(reply.error(), failure_, *key_));
       if (!written && reply) {
         reply->warnings.push_back(
             fmt::format("not recorded in {}: {}", recorder_->path(), written.error().message));
@@ -107,7 +117,14 @@ std::shared_ptr<Client> FileRecorder::Wrap(std::shared_ptr<Client> client, std::
 struct Pair {
   Json request, outcome;
   enum class Kind { kReply, kError } kind = Kind::kReply;
+  std::string place;  // "": it is found by its content
   bool served = false;
+};
+
+// What is served: a pair, and what is to be told of it.
+struct Served {
+  const Pair* pair = nullptr;
+  std::string warning;  // "": nothing
 };
 
 class FileRecording final : public Recording, public std::enable_shared_from_this<FileRecording> {
@@ -116,16 +133,18 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
       : path_(std::move(path)), pairs_(std::move(pairs)) {
     for (std::size_t i = pairs_.size(); i-- > 0;) {
       by_hash_[Sha256Hex(ToJson(pairs_[i].request))].push_back(i);
+      if (!pairs_[i].place.empty()) by_place_[pairs_[i].place].push_back(i);
     }
   }
 
   std::shared_ptr<model::Client> Client() override;
 
   // The next pair for `request`. Errors: kFailed.
-  Result<const Pair*> Take(const Request& request) {
+  Result<Served> Take(const Request& request) {
     const Json asked = RequestToJson(request, "");
     std::lock_guard lock(mutex_);
     ++asked_;
+    if (Pair* pair = AtPlace(PlaceOf(request))) return Served{pair, Difference(*pair, asked)};
     const auto found = by_hash_.find(Sha256Hex(ToJson(asked)));
     if (found == by_hash_.end()) return NotThere(asked);
     if (found->second.empty()) {
@@ -136,10 +155,29 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
     Pair& pair = pairs_[found->second.back()];
     found->second.pop_back();
     pair.served = true;
-    return &pair;
+    return Served{&pair, ""};
   }
 
  private:
+  // The next one that was recorded at this place; null: none, or none any more.
+  Pair* AtPlace(std::string_view place) {
+    const auto found = place.empty() ? by_place_.end() : by_place_.find(place);
+    if (found == by_place_.end() || found->second.empty()) return nullptr;
+    Pair& pair = pairs_[found->second.back()];
+    found->second.pop_back();
+    pair.served = true;
+    return &pair;
+  }
+
+  // Told once: what differs in one prompt stands in many that come after it.
+  std::string Difference(const Pair& pair, const Json& asked) {
+    if (told_ || ToJson(pair.request) == ToJson(asked)) return {};
+    told_ = true;
+    return fmt::format(
+        "replay {}: {} was asked otherwise when it was recorded, first at {}; its reply is used",
+        path_, pair.place, FirstDifference(pair.request, asked));
+  }
+
   // The recorded request that is alike the longest, the first of them that is still to come.
   tl::unexpected<Error> NotThere(const Json& asked) const {
     const std::string text = ToJson(asked);
@@ -163,7 +201,9 @@ class FileRecording final : public Recording, public std::enable_shared_from_thi
   std::mutex mutex_;
   std::vector<Pair> pairs_;
   std::map<std::string, std::vector<std::size_t>> by_hash_;  // of each, the next one last
+  std::map<std::string, std::vector<std::size_t>, std::less<>> by_place_;  // in the same order
   std::int64_t asked_ = 0;
+  bool told_ = false;
 };
 
 class ReplayClient final : public Client {
@@ -173,25 +213,27 @@ class ReplayClient final : public Client {
 
   void Submit(std::shared_ptr<const Request> request, CancelToken cancel,
               std::shared_ptr<Sink> sink) override {
-    Result<const Pair*> pair = recording_->Take(*request);
-    timer_->Post([recording = recording_, pair = std::move(pair), cancel = std::move(cancel),
+    Result<Served> served = recording_->Take(*request);
+    timer_->Post([recording = recording_, served = std::move(served), cancel = std::move(cancel),
                   sink = std::move(sink)] {
       if (cancel.cancelled()) {
         return sink->OnDone(MakeError(ErrorCode::kCancelled, "cancelled: {}", cancel.reason()));
       }
-      if (!pair) return sink->OnDone(tl::unexpected(pair.error()));
-      Deliver(**pair, *sink);
+      if (!served) return sink->OnDone(tl::unexpected(served.error()));
+      Deliver(*served, *sink);
     });
   }
 
  private:
-  static void Deliver(const Pair& pair, Sink& sink) {
+  static void Deliver(const Served& served, Sink& sink) {
+    const Pair& pair = *served.pair;
     if (pair.kind == Pair::Kind::kError) {
       RecordedFailure recorded = FailureFromJson(pair.outcome);
       sink.OnFailure(recorded.failure);
       return sink.OnDone(tl::unexpected(std::move(recorded.error)));
     }
     Reply reply = ReplyFromJson(pair.outcome);
+    if (!served.warning.empty()) reply.warnings.push_back(served.warning);
     if (!reply.text.empty()) sink.OnDelta(reply.text);
     sink.OnDone(std::move(reply));
   }
@@ -241,7 +283,8 @@ Result<std::shared_ptr<Recording>> Recording::Load(const std::string& path) {
     const Json* reply = Find(*json, "reply");
     pairs.push_back({.request = *Find(*json, "request"),
                      .outcome = reply ? *reply : *Find(*json, "error"),
-                     .kind = reply ? Pair::Kind::kReply : Pair::Kind::kError});
+                     .kind = reply ? Pair::Kind::kReply : Pair::Kind::kError,
+                     .place = std::string(FindString(*json, "place").value_or(""))});
   }
   return std::make_shared<FileRecording>(path, std::move(pairs));
 }

@@ -109,6 +109,34 @@ TEST_F(RecordingTest, AChangedRequestIsToldByItsFirstDifference) {  // MOD-25, M
   EXPECT_THAT(Ask(*client, hot), FailsWith(ErrorCode::kFailed, "model, character 0"));
 }
 
+TEST_F(RecordingTest, RequestsOfARunAreFoundByTheirPlace) {  // FLT-66
+  const auto at = [](std::string_view place, std::string_view text) {
+    Request request = UserRequest(std::string(text));
+    request.path = place;
+    return request;
+  };
+  {
+    auto recorder = Recorder::Create(Path());
+    for (const std::string_view place : {"n1/draft/a1/r1", "n2/draft/a1/r1", "n2/review/a1/r1"}) {
+      Record(**recorder, at(place, place.substr(3, 6)),
+             [place](FakeClient& fake) { fake.Answer(0, std::string(place)); });
+    }
+  }
+  auto client = (*Recording::Load(Path()))->Client();
+  // Two equal prompts, asked in another order; then one that tells another run time.
+  EXPECT_EQ(Ask(*client, at("n2/draft/a1/r1", "draft/"))->text, "n2/draft/a1/r1");
+  const auto first = Ask(*client, at("n1/draft/a1/r1", "draft/"));
+  EXPECT_EQ(first->text, "n1/draft/a1/r1");
+  EXPECT_TRUE(first->warnings.empty());
+  const auto other = Ask(*client, at("n2/review/a1/r1", "it took 2 s"));
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->text, "n2/review/a1/r1");
+  ASSERT_EQ(other->warnings.size(), 1U);
+  EXPECT_THAT(other->warnings[0], HasSubstr("n2/review/a1/r1 was asked otherwise when"));
+  EXPECT_THAT(Ask(*client, at("n3/draft/a1/r1", "new")),
+              FailsWith(ErrorCode::kFailed, "was not recorded"));
+}
+
 TEST_F(RecordingTest, IdsOfDataFencesDoNotMatter) {  // ASM-4
   const auto fenced = [](char digit) {
     const std::string id(32, digit);

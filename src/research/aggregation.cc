@@ -48,7 +48,8 @@ class Aggregator {
         .scope = {.branch = results_.memory_branch},
         .label = round == 0 ? "plot_aggregation" : fmt::format("plot_aggregation_r{}", round),
         .prefix = results_.prefix,
-        .sections = {{.name = "summaries", .value = summaries_}},
+        .sections = {{.name = "summaries", .value = summaries_},
+                     {.name = "best_code", .value = Json(BestCode())}},
         .variables = {{"max_figures", std::to_string(services_.config->max_figures)}}};
     if (round > 0) AddState(&request);
     DOSSIER_ASSIGN_OR_RETURN(const CallOutcome called, services_.caller->Call(request, cancel_));
@@ -61,6 +62,12 @@ class Aggregator {
     DOSSIER_ASSIGN_OR_RETURN(const PlanAndScript parts, ReadPython(called.payload));
     if (parts.script == script_) return Next::kStop;
     return Draw(parts.script);
+  }
+
+  // What wrote the data that are drawn.
+  std::string BestCode() const {
+    const Node* best = results_.Best();
+    return best ? best->code : std::string();
   }
 
   // What the model sees of the round before.

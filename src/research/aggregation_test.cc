@@ -44,6 +44,16 @@ TEST_F(AggregationTest, TheScriptIsMadeBetterUntilTheModelIsDone) {  // RSP-41
   EXPECT_EQ(rig_.caller.requests[0].variables.at("max_figures"), "12");
 }
 
+TEST_F(AggregationTest, TheScriptIsWrittenFromTheBestProgram) {  // FLT-61
+  rig_.results.stages = {TwoNodes()};
+  rig_.results.best_node = rig_.results.stages[0].best_node;
+  rig_.caller.Reply("plot_aggregation", "I am done");
+  Make();
+  const OwnSection* code = rig_.caller.Section("plot_aggregation", "best_code");
+  ASSERT_NE(code, nullptr);
+  EXPECT_EQ(ToJson(code->value), R"("int main() {}")");
+}
+
 TEST_F(AggregationTest, NoMoreFiguresAreKeptThanTheConfigurationAllows) {  // RSP-41
   rig_.config.max_figures = 2;
   rig_.script->On("python3 aggregate.py")

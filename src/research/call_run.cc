@@ -68,7 +68,6 @@ CallRun::CallRun(CallParts& parts, const CallSite& site, const CallRequest& requ
   entry_.label = label_;
   entry_.attempt = 0;
   entry_.round = 0;
-  outcome_.usage.cost_nano_usd = 0;
 }
 
 std::string CallRun::Place() const {
@@ -108,7 +107,7 @@ Result<std::string> CallRun::Ask(const memory::Ask& ask) {
   DOSSIER_ASSIGN_OR_RETURN(const auto replied, parts_.journal().Recorded(kReplied, Place()));
   if (!replied) return MakeError(ErrorCode::kDamaged, "journal: no reply at {}", Place());
   entry_.counter = IntOf(replied->data, "counter");
-  TakeUsage(replied->data);
+  TakeWarnings(replied->data);
   std::string text = TextOf(replied->data, "reply");
   if (memory_.on()) return text;
   memory::ParsedReply without = memory::RemoveBlocks(text);
@@ -232,23 +231,11 @@ Status CallRun::KeepReply(const model::Reply& reply) {
                                {"reply", text}});
 }
 
-void CallRun::TakeUsage(const JsonObject& replied) {
-  NodeUsage& sum = outcome_.usage;
-  ++sum.calls;
-  if (const Json* list = Find(replied, "warnings"); list && list->is_array()) {
-    for (const Json& warning : list->get_array()) {
-      if (warning.is_string()) outcome_.warnings.emplace_back(warning.get_string());
-    }
-  }
-  const Json* usage = Find(replied, "usage");
-  if (!usage) return;
-  sum.input_tokens += FindInt(*usage, "input_tokens").value_or(0);
-  sum.output_tokens += FindInt(*usage, "output_tokens").value_or(0);
-  const auto cost = FindInt(*usage, "cost_nano_usd");
-  if (cost && sum.cost_nano_usd) {
-    *sum.cost_nano_usd += *cost;
-  } else {
-    sum.cost_nano_usd.reset();
+void CallRun::TakeWarnings(const JsonObject& replied) {
+  const Json* list = Find(replied, "warnings");
+  if (!list || !list->is_array()) return;
+  for (const Json& warning : list->get_array()) {
+    if (warning.is_string()) outcome_.warnings.emplace_back(warning.get_string());
   }
 }
 

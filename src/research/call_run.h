@@ -34,7 +34,7 @@ class CallRun {
   Status LogSent(const memory::Ask& ask, const assembly::Assembled& prompt,
                  const model::Request& request, const std::optional<MemoryText>& memory);
   Status KeepReply(const model::Reply& reply);
-  void TakeUsage(const JsonObject& replied);
+  void TakeWarnings(const JsonObject& replied);
   Result<CallOutcome> Answer(const memory::RoundsOutcome& rounds);
   Result<CallOutcome> Fail(const memory::RoundsFailure& failure);
   std::string Place() const;  // "NODE/LABEL/aATTEMPT/rROUND"

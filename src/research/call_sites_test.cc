@@ -23,9 +23,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Sections of all layouts that belong to every prompt or to the prefix.
-const std::set<std::string> kShared = {"tools",          "system",    "memory_help", "memory",
-                                       "idea",           "resources", "environment", "domain",
-                                       "memory_results", "feedback"};
+const std::set<std::string> kShared = {"tools",  "role",           "system",    "memory_help",
+                                       "memory", "idea",           "resources", "environment",
+                                       "domain", "memory_results", "feedback"};
 
 // A value for a section, the same in all prompts.
 OwnSection Example(const std::string& name) {
@@ -180,6 +180,32 @@ TEST(CallSitesTest, EverySectionOfACallIsSuppliedByTheCode) {  // RSP-1, 4.2
       EXPECT_TRUE(code.find(quoted) != std::string::npos) << site.layout << ": " << section.name;
     }
   }
+}
+
+// The layouts of one role begin with its own prompt; those of scripts that draw with the plotter's.
+TEST_F(GoldenPrompts, EveryRoleHasItsOwnSystemPromptAndEveryCallTheIdea) {  // FLT-61
+  const auto caller = Open(nullptr);
+  std::map<std::string, std::set<std::string>> by_role;
+  std::set<std::string> all;
+  for (const CallSite& site : CallSites()) {
+    const auto layout = assembly::FindLayout(site.layout, {});
+    ASSERT_TRUE(layout);
+    const auto preview = caller->Preview(ExampleRequest(site, *layout));
+    ASSERT_TRUE(preview) << preview.error().message;
+    const Json& first = Find(*Find(*preview, "messages"), "system")->get_array().front();
+    const std::string text(FindString(first, "text").value_or(""));
+    EXPECT_THAT(text, HasSubstr("Your role: ")) << site.name;
+    EXPECT_THAT(AsText(*preview), HasSubstr("# Title")) << site.name;
+    EXPECT_THAT(AsText(*preview), HasSubstr("# Experiments")) << site.name;
+    by_role[std::string(site.role)].insert(text);
+    all.insert(text);
+  }
+  std::size_t own = 0;
+  for (const auto& [role, texts] : by_role) {
+    EXPECT_EQ(texts.size(), role == "code" ? 2U : 1U) << role;
+    own += texts.size();
+  }
+  EXPECT_EQ(all.size(), own);  // no two roles share one
 }
 
 TEST(CallSitesTest, EveryLayoutOfTheRunBelongsToASite) {

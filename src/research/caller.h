@@ -98,7 +98,6 @@ struct CallOutcome {
   std::string payload;  // of a reply in JSON: that object, compact; else the text (replies.h)
   std::string log;      // name of the accepted prompt's log
   std::vector<std::string> warnings;
-  NodeUsage usage;
 };
 
 struct CallerOptions {

@@ -97,7 +97,7 @@ TEST_F(CallerTest, AReplyInTheFormOfTheTableIsTheAnswer) {
   const CallOutcome outcome = Call(Review());
   EXPECT_FALSE(outcome.failure);
   EXPECT_EQ(outcome.payload, R"({"is_bug":false,"summary":"it sorts"})");
-  EXPECT_EQ(outcome.usage.calls, 2);  // one for memory alone
+  EXPECT_EQ(log_->UsageOf(kNode).calls, 2);  // one for memory alone
   EXPECT_EQ(outcome.log, "0002_execution_review_a1_r1");
 }
 
@@ -197,10 +197,12 @@ TEST_F(CallerTest, AReplyInTheJournalIsNotAskedForAgain) {  // RSP-47, RSP-T20
 {"command": "make"})");
   const CallOutcome first = Call(Request("phase1_step"));
   const auto changes = store_->History("root", {})->size();
+  const NodeUsage used = log_->UsageOf(kNode);
+  EXPECT_EQ(used.calls, 1);
   Start();
   const CallOutcome again = Call(Request("phase1_step"));
   EXPECT_EQ(again.payload, first.payload);
-  EXPECT_EQ(again.usage.input_tokens, first.usage.input_tokens);
+  EXPECT_EQ(ToJson(UsageJson(log_->UsageOf(kNode))), ToJson(UsageJson(used)));  // FLT-67
   EXPECT_EQ(again.log, first.log);
   EXPECT_EQ(model_.Calls().size(), 1u);
   EXPECT_EQ(store_->History("root", {})->size(), changes);
@@ -313,7 +315,7 @@ TEST_F(CallerTest, PromptsRepliesAndOperationsAreLogged) {  // RSP-45, RSP-T19
   for (const std::string_view key : {"system", "messages", "response_format", "memory"}) {
     EXPECT_NE(Find(*prompt, key), nullptr) << key;
   }
-  EXPECT_THAT(File(start + "prompt.md"), HasSubstr("Your role: geologist."));
+  EXPECT_THAT(File(start + "prompt.md"), HasSubstr("their author is: geologist."));
   EXPECT_THAT(File(start + "response.txt"), HasSubstr("goal_summary"));
   EXPECT_THAT(File(start + "memory_ops.json"), HasSubstr("core_set"));
   EXPECT_THAT(File("logs/memory/memory_operations.jsonl"), HasSubstr("phase0_plan/a1/r1"));
@@ -395,7 +397,7 @@ TEST_F(CallerTest, ThePersonaIsReplacedInTemplatesAndNeverInData) {  // RSP-T3, 
   request.sections[1].value = "the {persona} ran";
   Call(request);
   const std::string prompt = model_.Calls()[0].prompt;
-  EXPECT_THAT(prompt, HasSubstr("Your role: geologist."));
+  EXPECT_THAT(prompt, HasSubstr("their author is: geologist."));
   EXPECT_THAT(prompt, HasSubstr("the {persona} ran"));
 }
 

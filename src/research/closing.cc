@@ -27,6 +27,7 @@ class Closing {
     if (!Asks()) return closed_;
     if (driver_.order->until == Step::kPlots) return Stopped();
     DOSSIER_RETURN_IF_ERROR(Write());
+    if (closed_.state == Closed::State::kFailed) return closed_;
     if (driver_.order->until == Step::kPaper) return Stopped();
     DOSSIER_RETURN_IF_ERROR(Review());
     return closed_;
@@ -73,9 +74,15 @@ class Closing {
       parts_.citations = std::move(found.entries);
       DOSSIER_RETURN_IF_ERROR(Keep(found.warnings));
     }
+    DOSSIER_ASSIGN_OR_RETURN(parts_.attempt, RetriesOf(driver_.log()));
     DOSSIER_ASSIGN_OR_RETURN(const Paper paper,
                              MakePaper(driver_.services, results_, parts_, cancel_));
     DOSSIER_RETURN_IF_ERROR(Keep(paper.warnings));
+    if (!paper.failure.empty()) {
+      closed_.state = Closed::State::kFailed;
+      closed_.reason = paper.failure;
+      return {};
+    }
     if (paper.pdf.empty() && !paper.message.empty()) {
       return KeepWarning(driver_, "run", paper.message);
     }
@@ -97,6 +104,15 @@ class Closing {
 };
 
 }  // namespace
+
+Result<int> RetriesOf(const RunLog& log) {
+  int retries = 0;
+  DOSSIER_ASSIGN_OR_RETURN(const auto resumed, log.EventsOf("run.resumed"));
+  for (const store::Event& event : resumed) {
+    retries += FindBool(Json(event.data), "retry_failed").value_or(false) ? 1 : 0;
+  }
+  return retries;
+}
 
 Result<Closed> CloseRun(const Driver& driver, const RunResults& results, const ReportFacts& facts,
                         const CancelToken& cancel) {

@@ -16,9 +16,14 @@
 namespace dossier::research {
 
 struct Closed {
-  std::string report_path;                                                     // relative; "": none
-  enum class State : std::uint8_t { kWhole, kStopped } state = State::kWhole;  // by --until
+  std::string report_path;  // relative; "": none
+  // kStopped: by --until. kFailed: the paper is not written.
+  enum class State : std::uint8_t { kWhole, kStopped, kFailed } state = State::kWhole;
+  std::string reason;  // of a failure
 };
+
+// What a run that asks again for what failed has been told, over all of its resumes.
+Result<int> RetriesOf(const RunLog& log);
 
 Result<Closed> CloseRun(const Driver& driver, const RunResults& results, const ReportFacts& facts,
                         const CancelToken& cancel);

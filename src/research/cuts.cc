@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <vector>
 
 #include "base/text.h"
@@ -79,23 +78,6 @@ std::string CutText(std::string_view text, std::uint64_t characters) {
   if (all <= characters) return std::string(text);
   return fmt::format("{} ... [{} characters truncated]", utf8::Prefix(text, characters),
                      all - characters);
-}
-
-std::string ErrorLines(std::string_view text, std::size_t lines) {
-  constexpr std::string_view kWords[] = {"error", "failed", "undefined reference", "not found"};
-  std::deque<std::string_view> found;
-  for (const std::string_view line : Lines(text)) {
-    const std::string lower = ToLowerAscii(line);
-    const bool tells =
-        std::any_of(std::begin(kWords), std::end(kWords),
-                    [&](std::string_view word) { return lower.find(word) != std::string::npos; });
-    if (!tells) continue;
-    found.push_back(line);
-    if (found.size() > lines) found.pop_front();
-  }
-  std::string result;
-  for (const std::string_view line : found) result.append(line).push_back('\n');
-  return result;
 }
 
 std::string CutTree(std::span<const std::string> entries, std::size_t count) {

@@ -1,9 +1,8 @@
 // What a prompt or an event shows of a long text (RSP-21). Each cut says how much went; the whole
 // text stays in the log.
 //
-//   node.term_out = CutNodeOutput(output);            // head, " ... [100 characters truncated] ...
-//   " Json summary = CutTail(result.err, kCommandSummary);      // its last lines const std::string
-//   errors = ErrorLines(result.err);
+//   node.term_out = CutNodeOutput(output);                  // head, a note, tail
+//   Json summary = CutTail(result.err, kCommandSummary);    // its last lines
 //
 // Characters are code points; no cut halves one. Thread-safety: pure functions.
 
@@ -26,7 +25,7 @@ struct CutLimits {
 inline constexpr CutLimits kCommandSummary{20, 2'000};
 inline constexpr CutLimits kEarlierFile{40, 3'000};
 inline constexpr std::size_t kTreeEntries = 20;
-inline constexpr std::size_t kErrorLines = 12;
+inline constexpr CutLimits kFailureTail{12, 2'000};  // of a command that failed
 // Of texts in memory's events, in characters.
 inline constexpr std::uint64_t kPlanInEvent = 1'200;
 inline constexpr std::uint64_t kFailureInEvent = 500;
@@ -42,10 +41,6 @@ std::string CutTail(std::string_view text, CutLimits limits);
 std::string CutHead(std::string_view text, CutLimits limits);
 // The first `characters`, then " ... [N characters truncated]".
 std::string CutText(std::string_view text, std::uint64_t characters);
-
-// The last lines that hold "error", "failed", "undefined reference" or "not found", in any case of
-// letters, each ended by a line end; "" if there are none.
-std::string ErrorLines(std::string_view text, std::size_t lines = kErrorLines);
 
 // One entry a line, ended by "[N more entries]" where there are more.
 std::string CutTree(std::span<const std::string> entries, std::size_t count = kTreeEntries);

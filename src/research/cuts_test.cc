@@ -72,18 +72,6 @@ TEST(CutsTest, ATextOfAnEventSaysHowMuchWent) {  // RSP-21
   EXPECT_EQ(CutText("abcd", 3), "abc ... [1 characters truncated]");
 }
 
-TEST(CutsTest, ErrorLinesAreTheLastTwelveThatTellOfOne) {  // RSP-21
-  EXPECT_EQ(ErrorLines("all is well\n"), "");
-  EXPECT_EQ(ErrorLines("In file a.c\na.c:1: ERROR: x\nld: undefined reference to `f'\n"
-                       "sh: 1: cc: not found\nmake: *** [all] Failed"),
-            "a.c:1: ERROR: x\nld: undefined reference to `f'\nsh: 1: cc: not found\n"
-            "make: *** [all] Failed\n");
-  std::string text;
-  for (int i = 1; i <= 14; ++i) text += fmt::format("error {}\nnoise\n", i);
-  EXPECT_THAT(ErrorLines(text), ::testing::StartsWith("error 3\nerror 4\n"));
-  EXPECT_THAT(ErrorLines(text), ::testing::EndsWith("error 14\n"));
-}
-
 TEST(CutsTest, ATreeShowsTwentyEntries) {  // RSP-21
   std::vector<std::string> entries(20, "a");
   EXPECT_EQ(CutTree(entries).find('['), std::string::npos);

@@ -20,8 +20,8 @@ bool Skips(const RunOrder& order, RunOrder::Skip what) {
   return std::find(order.skip.begin(), order.skip.end(), what) != order.skip.end();
 }
 
-PrefixSections CallPrefix(const Driver& driver, int stage) {
-  PrefixSections prefix = driver.prefix(stage);
+PrefixSections CallPrefix(const Driver& driver) {
+  PrefixSections prefix = driver.prefix;
   prefix.resources = driver.services.resources[static_cast<std::size_t>(Phase::kRun)];
   return prefix;
 }

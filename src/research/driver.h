@@ -1,6 +1,6 @@
 // What the parts of the driver share: round.h, node_work.h, stage_loop.h, stage_end.h, report.h.
 //
-//   const CallRequest request{.site = "define_metrics", .prefix = driver.prefix(1)};
+//   const CallRequest request{.site = "define_metrics", .prefix = CallPrefix(driver)};
 //   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
 //   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, "run", outcome.warnings));
 //
@@ -10,7 +10,6 @@
 #ifndef DOSSIER_RESEARCH_DRIVER_H_
 #define DOSSIER_RESEARCH_DRIVER_H_
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,25 +26,24 @@ struct Driver {
   Services services;
   const RunOrder* order = nullptr;
   model::Ledger* ledger = nullptr;
-  std::string title;                       // of the idea
-  std::string query;                       // its title and goal: what memory is asked for (RSP-8)
-  std::string evaluation;                  // as the idea has it; "": nothing said
-  std::array<PrefixSections, 4> prefixes;  // by stage (RSP-5), without resources and plan
-  std::string environment, resources;      // texts, for the report and the paper
-  std::string data_overview;               // text of the file; "": none
+  // What ids of nodes come from: of the idea and the seed, so that a replay has the same ones.
+  std::string node_key;
+  std::string title;                   // of the idea
+  std::string query;                   // its title and goal: what memory is asked for (RSP-8)
+  std::string evaluation;              // as the idea has it; "": nothing said
+  PrefixSections prefix;               // of all calls, without resources and plan
+  std::string environment, resources;  // texts, for the report and the paper
+  std::string data_overview;           // text of the file; "": none
 
   const Config& config() const { return *services.config; }
   Caller& caller() const { return *services.caller; }
   RunLog& log() const { return *services.log; }
-  const PrefixSections& prefix(int stage) const {  // 1 to 4
-    return prefixes[static_cast<std::size_t>(stage - 1)];
-  }
 };
 
 bool Skips(const RunOrder& order, RunOrder::Skip what);
 
 // The prefix of calls that are no phase of a node: with the resources of the run's last phase.
-PrefixSections CallPrefix(const Driver& driver, int stage);
+PrefixSections CallPrefix(const Driver& driver);
 
 // Where the workspace of a node lies: absolute.
 std::string WorkspaceOf(const Driver& driver, std::string_view node);

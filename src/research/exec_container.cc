@@ -32,7 +32,7 @@ constexpr std::string_view kOfTheHost[] = {
     "VIRTUAL_ENV", "CONDA_PREFIX", "MODULEPATH", "LOADEDMODULES"};
 constexpr int kEngineFailed = 255;  // the engine's own status when no container came up
 constexpr Millis kBuildTime{3'600'000};
-constexpr CutLimits kErrorText{20, 2'000};
+constexpr CutLimits kErrorTail{20, 2'000};
 
 // What an engine itself may see of the host: nothing that would put other variables or folders of
 // the host into the container, and no secrets (RSP-15).
@@ -209,7 +209,7 @@ class Container final : public ContainerBackend {
     DOSSIER_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess(process, cancel));
     if (result.exit_code == 0) return {};
     return MakeError(ErrorCode::kUnavailable, "{} build failed with status {}: {}", options_.engine,
-                     result.exit_code, CutTail(result.err, kErrorText));
+                     result.exit_code, CutTail(result.err, kErrorTail));
   }
 
   // A process of the container inherits them.

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "research/cuts.h"
 #include "research/driver.h"
+#include "research/number_text.h"
 #include "research/paper_sections.h"
 #include "research/run_folder.h"
 
@@ -108,7 +109,7 @@ class Document {
     Fact("Stage", best->stage);
     Fact("Kind", NodeKindName(best->kind));
     Fact("Metric", MetricOf(*best));
-    Fact("Run time", fmt::format("{:.1f} s", best->exec_time));
+    Fact("Run time", SecondsText(best->exec_time));
     Fact("Tuned", best->hyperparam_name);
     Fact("Ablation", best->ablation_name);
     WriteCommands(*best);
@@ -150,9 +151,8 @@ class Document {
     std::size_t rows = 0;
     for (const Node* node : results_.GoodNodes(services_.config->primary_metric)) {
       if (rows++ == kTopNodes) break;
-      Add("| {} | {} | {} | {} | {:.1f} |\n", Short(node->id), node->stage,
-          NodeKindName(node->kind), ReplaceAll(OneLine(MetricOf(*node)), "|", "\\|"),
-          node->exec_time);
+      Add("| {} | {} | {} | {} | {} |\n", Short(node->id), node->stage, NodeKindName(node->kind),
+          ReplaceAll(OneLine(MetricOf(*node)), "|", "\\|"), RoundedText(node->exec_time));
     }
     if (rows == 0) Add("| none | | | | |\n");
   }

@@ -91,7 +91,7 @@ TEST_F(FinalMemoryTest, TheBestNodeItsFiguresAndWhatFailedAreTold) {  // RSP-40
   rig_.results.environment = "- cpu_info: two cores";
   const std::string text = Make();
   ExpectHeadingsInOrder(text);
-  EXPECT_THAT(text, HasSubstr("speedup↑[large:3.1200]"));
+  EXPECT_THAT(text, HasSubstr("speedup↑[large:3.12]"));
   EXPECT_THAT(text, HasSubstr("| aaaaaaaa | 1_initial | draft |"));
   EXPECT_THAT(text, HasSubstr("Clear plots."));
   EXPECT_THAT(text, HasSubstr("- cpu_info: two cores"));

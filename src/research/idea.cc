@@ -250,13 +250,10 @@ Result<Idea> ReadIdea(std::string_view text, std::string_view file) {
   return idea;
 }
 
-Json IdeaSection(const Idea& idea, int stage) {
+Json IdeaSection(const Idea& idea) {
   JsonObject out{{kTitle, idea.title}};
   for (const Idea::Part& part : idea.parts) {
-    const bool shown = part.name == kExperiments ? stage == 3
-                       : part.name == kRisks     ? stage == 4
-                                                 : !IsEmpty(part.value);
-    if (shown) out[part.name] = part.value;
+    if (!IsEmpty(part.value)) out[part.name] = part.value;
   }
   return out;
 }

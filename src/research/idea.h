@@ -1,7 +1,7 @@
 // The idea: the task text a run starts from (5.1).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Idea idea, ReadIdea(text, "idea.md"));
-//   prefix.idea = IdeaSection(idea, /*stage=*/1);
+//   prefix.idea = IdeaSection(idea);
 //
 // Markdown with headings, or a JSON object with keys; letter case, blanks and `_` do not count:
 // "## Short Hypothesis", "short_hypothesis". A first heading of another name is the title.
@@ -37,10 +37,9 @@ struct Idea {
 // Errors: kDamaged, with all missing headings at once and an example (exit 4); kTooLong.
 Result<Idea> ReadIdea(std::string_view text, std::string_view file);
 
-// The value of section `Research idea`: title, abstract, hypothesis, goal, evaluation, code,
-// related work and what is not known; stage 3 adds Experiments, stage 4 the risk factors (RSP-5).
-// 0: a call of no stage.
-Json IdeaSection(const Idea& idea, int stage);
+// The value of section `Research idea`: all of it but what is empty, the same in every call, so
+// that no step works on a part of the task, and the prefix of all prompts is one.
+Json IdeaSection(const Idea& idea);
 // idea.json: all parts under their names.
 JsonObject IdeaJson(const Idea& idea);
 // An idea that is complete, as an example.

@@ -40,6 +40,14 @@ struct LatexInputs {
 // paper's folder, no \begin{document}.
 std::vector<std::string> CheckLatex(std::string_view tex, const LatexInputs& inputs);
 
+// A line of a template that says what belongs in its place begins with this.
+inline constexpr std::string_view kToBeWritten = "To be written:";
+
+// What nobody has written yet, one sentence each, with its line: places of a template that are
+// still there, headings and an abstract with nothing below them. `given` is the template: a paper
+// that says nothing else than it is not written at all. "": there was none.
+std::vector<std::string> UnwrittenParts(std::string_view tex, std::string_view given);
+
 // Whether a piece of LaTeX runs a program, reads or writes a file, or hides that it does.
 bool ReachesOut(std::string_view tex);
 

@@ -42,13 +42,12 @@ CallRequest Measuring::Request(std::string_view site, int attempt) const {
   return {.site = std::string(site),
           .scope = ScopeOf(*place_.node, site),
           .label = attempt == 1 ? std::string(site) : fmt::format("{}{}", site, attempt),
-          .prefix = CallPrefix(driver_, place_.stage),
+          .prefix = CallPrefix(driver_),
           .memory_query = driver_.query};
 }
 
 Result<CallOutcome> Measuring::Ask(const CallRequest& request) {
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome outcome, driver_.caller().Call(request, cancel_));
-  AddUsage(outcome.usage, &measured_.usage);
   measured_.warnings.insert(measured_.warnings.end(), outcome.warnings.begin(),
                             outcome.warnings.end());
   if (outcome.failure) last_error_ = request.site + ": " + FailureText(*outcome.failure);

@@ -29,14 +29,12 @@ struct MeasurePlace {
   const Node* node = nullptr;
   std::string workspace;  // absolute
   std::string worker;     // "worker-0"
-  int stage = 1;
 };
 
 struct Measured {
   std::optional<Metric> metric;
   std::string failure;
   std::vector<std::string> warnings;
-  NodeUsage usage;
 };
 
 Result<Measured> Measure(const Driver& driver, const MeasurePlace& place,

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "research/number_text.h"
+
 namespace dossier::research {
 namespace {
 
@@ -65,8 +67,21 @@ Result<MetricSeries> ReadSeries(const Json& json, std::string_view where) {
   return series;
 }
 
-std::string ValueText(double value) {
-  return std::isfinite(value) ? fmt::format("{:.4f}", value) : "N/A";
+using NumberWriter = std::string (*)(double);
+
+std::string TextOf(const Metric& metric, NumberWriter write) {
+  std::string out;
+  for (const MetricSeries& series : metric) {
+    if (!out.empty()) out += ' ';
+    out += series.name + (series.better == MetricSeries::Better::kLower ? "↓[" : "↑[");
+    std::string_view between;
+    for (const MetricValue& value : series.values) {
+      out += fmt::format("{}{}:{}", between, value.dataset, write(value.value));
+      between = ", ";
+    }
+    out += ']';
+  }
+  return out;
 }
 
 // Words outside strings that JSON does not know, as null.
@@ -185,20 +200,21 @@ JsonArray MetricJson(const Metric& metric) {
   return out;
 }
 
-std::string MetricText(const Metric& metric) {
-  std::string out;
+std::optional<std::string> NotFinite(const Metric& metric) {
+  bool has_value = false;
   for (const MetricSeries& series : metric) {
-    if (!out.empty()) out += ' ';
-    out += series.name + (series.better == MetricSeries::Better::kLower ? "↓[" : "↑[");
-    std::string_view between;
     for (const MetricValue& value : series.values) {
-      out += fmt::format("{}{}:{}", between, value.dataset, ValueText(value.value));
-      between = ", ";
+      if (!std::isfinite(value.value)) return fmt::format("{} of {}", series.name, value.dataset);
+      has_value = true;
     }
-    out += ']';
   }
-  return out;
+  if (has_value) return std::nullopt;
+  return metric.empty() ? "every metric" : metric.front().name;
 }
+
+std::string MetricText(const Metric& metric) { return TextOf(metric, NumberText); }
+
+std::string RoundedMetricText(const Metric& metric) { return TextOf(metric, RoundedText); }
 
 Result<Metric> ReadMetricFile(std::string_view text) {
   DOSSIER_ASSIGN_OR_RETURN(const Json json, ParseJson(WithoutNonFinite(text)));

@@ -1,7 +1,7 @@
 // Metrics as programs and models write them, and their order.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Metric metric, ReadMetricFile(metrics_json));
-//   MetricText(metric);                       // "speedup↑[large:3.1200]"
+//   MetricText(metric);                       // "speedup↑[large:3.12]"
 //   const std::optional<double> mean = MeanOver(metric.front(), {});
 //
 // Thread-safety: pure functions.

@@ -29,11 +29,32 @@ TEST(MetricTest, AProgramsFileIsReadInEveryFormItIsWrittenIn) {  // RSP-29
     EXPECT_EQ(metric->front().better, MetricSeries::Better::kLower);
     EXPECT_TRUE(std::isnan(metric->front().values[1].value));
     EXPECT_TRUE(std::isnan(metric->front().values[2].value));
-    EXPECT_EQ(MetricText(*metric), "a \" NaN↓[x:1.5000, y:N/A, z:N/A]");
+    EXPECT_EQ(MetricText(*metric), "a \" NaN↓[x:1.5, y:N/A, z:N/A]");
     const auto again = ReadMetric(MetricJson(*metric));
     ASSERT_TRUE(again);
     EXPECT_EQ(MetricJson(*again), MetricJson(*metric));
   }
+}
+
+TEST(MetricTest, SmallNumbersAreSeenWhereverAModelDecidesOnThem) {  // FLT-60
+  const Metric metric = {{.name = "error",
+                          .better = MetricSeries::Better::kLower,
+                          .values = {{"a", 1e-6}, {"b", 2.5e-7}, {"c", 0.1234567}}}};
+  EXPECT_EQ(MetricText(metric), "error↓[a:1e-06, b:2.5e-07, c:0.1234567]");
+  EXPECT_EQ(RoundedMetricText(metric), "error↓[a:1e-06, b:2.5e-07, c:0.1235]");
+}
+
+TEST(MetricTest, AValueThatIsNoFiniteNumberIsNamed) {  // FLT-69
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto of = [](double a, double b) {
+    return Metric{{.name = "loss", .values = {{"train", a}}},
+                  {.name = "speed", .values = {{"large", b}}}};
+  };
+  EXPECT_EQ(NotFinite(of(1, 2)), std::nullopt);
+  EXPECT_EQ(NotFinite(of(kNan, 2)), "loss of train");
+  EXPECT_EQ(NotFinite(of(1, -infinity)), "speed of large");
+  EXPECT_EQ(NotFinite({{.name = "loss"}}), "loss");
+  EXPECT_EQ(NotFinite({}), "every metric");
 }
 
 TEST(MetricTest, AWrongFileIsRefusedWithThePlace) {

@@ -203,9 +203,9 @@ Result<NodeUsage> ReadUsage(const Json& json) {
 
 std::string_view NodeKindName(NodeKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
-std::string NodeId(std::string_view run, std::string_view stage, std::int64_t round,
+std::string NodeId(std::string_view key, std::string_view stage, std::int64_t round,
                    std::int64_t slot) {
-  return Sha256Hex(fmt::format("{}\n{}\n{}\n{}", run, stage, round, slot)).substr(0, 32);
+  return Sha256Hex(fmt::format("{}\n{}\n{}\n{}", key, stage, round, slot)).substr(0, 32);
 }
 
 JsonObject NodeJson(const Node& node) {

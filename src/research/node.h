@@ -81,8 +81,8 @@ struct Node {
   std::string failure;        // reason of a failed call, and where its raw reply lies
 };
 
-// First 32 hex digits of SHA-256 over run id, stage, round and slot (RSP-34), in lines.
-std::string NodeId(std::string_view run, std::string_view stage, std::int64_t round,
+// First 32 hex digits of SHA-256 over Driver::node_key, stage, round and slot (RSP-34), in lines.
+std::string NodeId(std::string_view key, std::string_view stage, std::int64_t round,
                    std::int64_t slot);
 
 JsonObject NodeJson(const Node& node);
@@ -90,11 +90,19 @@ Result<Node> ReadNode(const Json& json);
 JsonArray MetricJson(const Metric& metric);  // the form of `metric_names` (4.2)
 // Errors: kInvalidArgument with the path of the wrong value.
 Result<Metric> ReadMetric(const Json& metric_names);
-// "speedup↑[large:3.1200]"
+// "speedup↑[large:3.12]", each number by number_text.h: NumberText for what models and files are
+// told, RoundedText for pages.
 std::string MetricText(const Metric& metric);
+std::string RoundedMetricText(const Metric& metric);
 
-// Not buggy and plots valid (2).
-inline bool IsGood(const Node& node) { return !node.is_buggy && !node.is_buggy_plots; }
+// The first value that is no finite number, as "loss of train"; unset: there is none. A metric
+// without any value has none that is finite.
+std::optional<std::string> NotFinite(const Metric& metric);
+
+// Not buggy, plots valid (2), and each number that it measured is one.
+inline bool IsGood(const Node& node) {
+  return !node.is_buggy && !node.is_buggy_plots && !(node.metric && NotFinite(*node.metric));
+}
 
 // Nodes of one stage in the order of their steps.
 struct Tree {

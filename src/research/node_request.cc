@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "research/cuts.h"
+#include "research/phase_history.h"
 
 namespace dossier::research {
 namespace {
@@ -13,9 +14,21 @@ void AddFeedback(const Node& parent, CallRequest* request) {
   request->sections.push_back({"time_feedback", Json(parent.exec_time_feedback)});
 }
 
+void AddEvaluation(const NodeOrder& order, CallRequest* request) {
+  request->sections.push_back({"evaluation_metrics", Json(order.evaluation_metrics)});
+}
+
 void ForDraft(const Driver& driver, const NodeOrder& order, CallRequest* request) {
   request->sections.push_back({"data_overview", Json(driver.data_overview)});
-  request->sections.push_back({"evaluation_metrics", Json(order.evaluation_metrics)});
+  AddEvaluation(order, request);
+}
+
+// What was wrong with a program, for a search of memory: what its failing command said, else why
+// the run says that it failed, else what the review found.
+std::string FaultOf(const Node& node) {
+  const std::string errors = ErrorsOf(node.history);
+  if (!errors.empty()) return errors;
+  return CutTail(node.exc_info.empty() ? node.analysis : node.exc_info, kFailureTail);
 }
 
 void ForDebug(const NodeOrder& order, CallRequest* request) {
@@ -24,18 +37,24 @@ void ForDebug(const NodeOrder& order, CallRequest* request) {
   const std::string code = parent.code.empty() ? "There is none. " + parent.failure : parent.code;
   request->sections.push_back({"previous_implementation", Json(code)});
   request->sections.push_back({"execution_output", Json(ExecutionOutput(parent))});
+  AddEvaluation(order, request);
   AddFeedback(parent, request);
-  const std::string errors = ErrorLines(parent.exc_info + "\n" + parent.term_out);
-  if (!errors.empty()) request->memory_query += "\n" + errors;
+  if (const std::string fault = FaultOf(parent); !fault.empty()) {
+    request->memory_query += "\n" + fault;
+  }
 }
 
 void ForImprove(const NodeOrder& order, CallRequest* request) {
   request->sections.push_back({"previous_solution", Json(order.parent->code)});
+  AddResults(*order.parent, request);
+  AddEvaluation(order, request);
   AddFeedback(*order.parent, request);
 }
 
 void ForTrial(const NodeOrder& order, std::string_view section, CallRequest* request) {
   request->sections.push_back({"base_code", Json(order.parent->code)});
+  AddResults(*order.parent, request);
+  AddEvaluation(order, request);
   request->sections.push_back(
       {std::string(section),
        JsonObject{{"name", order.idea.name}, {"description", order.idea.description}}});
@@ -68,6 +87,11 @@ CallScope ScopeOf(const Node& node, std::string_view phase) {
       .node = node.id, .branch = node.branch_id, .stage = node.stage, .phase = std::string(phase)};
 }
 
+void AddResults(const Node& node, CallRequest* request) {
+  request->sections.push_back({"metric", Json(node.metric ? MetricText(*node.metric) : "")});
+  request->sections.push_back({"execution_output", Json(ExecutionOutput(node))});
+}
+
 std::string ExecutionOutput(const Node& node) {
   if (node.exc_type.empty()) return node.term_out;
   return fmt::format("{}: {}\n\n{}", node.exc_type, node.exc_info, node.term_out);
@@ -78,7 +102,7 @@ CallRequest CodingRequest(const Driver& driver, const NodeOrder& order) {
   CallRequest request{.site = std::string(site),
                       .scope = ScopeOf(order.node, PhaseName(Phase::kCoding)),
                       .alias = fmt::format("stage{}_{}_prompt", order.stage, site),
-                      .prefix = driver.prefix(order.stage),
+                      .prefix = driver.prefix,
                       .memory_query = driver.query};
   switch (order.node.kind) {
     case NodeKind::kDraft:

@@ -36,6 +36,9 @@ std::string_view CodingSite(NodeKind kind);  // "draft"; "" for kinds that ask n
 CallRequest CodingRequest(const Driver& driver, const NodeOrder& order);
 CallScope ScopeOf(const Node& node, std::string_view phase);
 
+// What a program reached: sections `metric` and `execution_output`.
+void AddResults(const Node& node, CallRequest* request);
+
 // `summary` as prompts show it: the output, and how the node failed.
 std::string ExecutionOutput(const Node& node);
 

@@ -19,10 +19,10 @@ Phase LastPhase(const RunOrder& order) {
 }
 
 // A call of the stage that judges a node: sections follow.
-CallRequest Judging(const Driver& driver, const Node& node, int stage, std::string_view site) {
+CallRequest Judging(const Driver& driver, const Node& node, std::string_view site) {
   return {.site = std::string(site),
           .scope = ScopeOf(node, site),
-          .prefix = CallPrefix(driver, stage),
+          .prefix = CallPrefix(driver),
           .memory_query = driver.query};
 }
 
@@ -44,7 +44,6 @@ Status KeepPhases(const Driver& driver, PhasesOutcome outcome, Node* node) {
   node->exc_info = std::move(outcome.exc_info);
   node->exec_time = outcome.exec_time;
   node->worker_image = std::move(outcome.worker_image);
-  AddUsage(outcome.usage, &node->usage);
   node->is_buggy = !node->exc_type.empty();
   if (!outcome.failure) return {};
   node->failure = FailureText(*outcome.failure);
@@ -55,13 +54,12 @@ Status KeepPhases(const Driver& driver, PhasesOutcome outcome, Node* node) {
 enum class Ran : std::uint8_t { kToItsEnd, kTimedOut };
 
 // Without an answer the node is buggy.
-Status Review(const Driver& driver, int stage, Ran ran, Node* node, const CancelToken& cancel) {
-  CallRequest request = Judging(driver, *node, stage, "execution_review");
+Status Review(const Driver& driver, Ran ran, Node* node, const CancelToken& cancel) {
+  CallRequest request = Judging(driver, *node, "execution_review");
   if (ran == Ran::kTimedOut) request.memory_round = CallRequest::MemoryRound::kNo;
   request.sections = {{"implementation", Json(node->code)},
                       {"execution_output", Json(ExecutionOutput(*node))}};
   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
-  AddUsage(outcome.usage, &node->usage);
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, outcome.warnings));
   if (outcome.failure) {
     node->is_buggy = true;
@@ -79,17 +77,16 @@ Status Draw(const Driver& driver, const NodeOrder& order, Node* node, const Canc
   const PlotWork work{.node = node,
                       .worker = order.worker,
                       .scope = ScopeOf(*node, "plots"),
-                      .prefix = CallPrefix(driver, order.stage),
+                      .prefix = CallPrefix(driver),
                       .workspace = WorkspaceOf(driver, node->id),
                       .base_plot_code = order.base_plot_code};
   DOSSIER_ASSIGN_OR_RETURN(const PlotOutcome outcome, MakeNodePlots(driver.services, work, cancel));
   KeepPlots(outcome, node);
-  AddUsage(outcome.usage, &node->usage);
   return KeepWarnings(driver, node->id, outcome.warnings);
 }
 
-Status SumUp(const Driver& driver, int stage, Node* node, const CancelToken& cancel) {
-  CallRequest request = Judging(driver, *node, stage, "node_summary");
+Status SumUp(const Driver& driver, Node* node, const CancelToken& cancel) {
+  CallRequest request = Judging(driver, *node, "node_summary");
   JsonArray analyses(node->plot_analyses.begin(), node->plot_analyses.end());
   request.sections = {
       {"implementation", Json(node->code)},
@@ -100,7 +97,6 @@ Status SumUp(const Driver& driver, int stage, Node* node, const CancelToken& can
       {"plot_analyses", Json(std::move(analyses))},
       {"vlm_summary", Json(node->vlm_feedback_summary)}};
   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
-  AddUsage(outcome.usage, &node->usage);
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, outcome.warnings));
   if (outcome.failure) {
     return KeepWarning(driver, node->id, "no node summary: " + FailureText(*outcome.failure));
@@ -115,7 +111,7 @@ Result<PhasesOutcome> RunProgram(const Driver& driver, const NodeOrder& order,
   NodeWork work{.node_id = node.id,
                 .worker = order.worker,
                 .scope = ScopeOf(node, ""),
-                .prefix = driver.prefix(order.stage),
+                .prefix = driver.prefix,
                 .coding = CodingRequest(driver, order),
                 .workspace = WorkspaceOf(driver, node.id),
                 .last = LastPhase(*driver.order)};
@@ -127,37 +123,43 @@ Result<PhasesOutcome> RunProgram(const Driver& driver, const NodeOrder& order,
 Status Judge(const Driver& driver, const NodeOrder& order, Ran ran, Node* node,
              const CancelToken& cancel) {
   if (!node->code.empty()) {
-    DOSSIER_RETURN_IF_ERROR(Review(driver, order.stage, ran, node, cancel));
+    DOSSIER_RETURN_IF_ERROR(Review(driver, ran, node, cancel));
   }
   if (!node->is_buggy) {
-    DOSSIER_RETURN_IF_ERROR(MeasureInto(driver, order.stage, order.worker, node, cancel));
+    DOSSIER_RETURN_IF_ERROR(MeasureInto(driver, order.worker, node, cancel));
   }
   if (!node->is_buggy) DOSSIER_RETURN_IF_ERROR(Draw(driver, order, node, cancel));
   if (node->code.empty()) return {};
-  return SumUp(driver, order.stage, node, cancel);
+  return SumUp(driver, node, cancel);
 }
 
 }  // namespace
 
-Status MeasureInto(const Driver& driver, int stage, std::string_view worker, Node* node,
+Status MeasureInto(const Driver& driver, std::string_view worker, Node* node,
                    const CancelToken& cancel) {
-  const MeasurePlace place{.node = node,
-                           .workspace = WorkspaceOf(driver, node->id),
-                           .worker = std::string(worker),
-                           .stage = stage};
+  const MeasurePlace place{
+      .node = node, .workspace = WorkspaceOf(driver, node->id), .worker = std::string(worker)};
   DOSSIER_ASSIGN_OR_RETURN(Measured measured, Measure(driver, place, cancel));
-  AddUsage(measured.usage, &node->usage);
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, measured.warnings));
   node->metric = std::move(measured.metric);
-  if (!node->metric) Fails("RuntimeError", "no metric: " + measured.failure, node);
+  if (!node->metric) {
+    Fails("RuntimeError", "no metric: " + measured.failure, node);
+  } else if (const auto what = NotFinite(*node->metric)) {
+    Fails("RuntimeError",
+          fmt::format("the metric {} is not a finite number; a value that was not measured is left "
+                      "out, not written as null, NaN or Infinity",
+                      *what),
+          node);
+  }
   return {};
 }
 
-Status KeepNode(const Driver& driver, const Node& node) {
-  const JsonObject json = NodeJson(node);
-  DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node.id),
+Status KeepNode(const Driver& driver, Node* node) {
+  node->usage = driver.log().UsageOf(node->id);
+  const JsonObject json = NodeJson(*node);
+  DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node->id),
                                         ToPrettyJson(json) + "\n", Durability::kOfThisSystem));
-  return driver.log().Add("node.finished", node.id, {{"node", json}});
+  return driver.log().Add("node.finished", node->id, {{"node", json}});
 }
 
 Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view id) {
@@ -166,6 +168,7 @@ Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view 
   const Json* json = Find(event->data, "node");
   if (!json) return MakeError(ErrorCode::kDamaged, "journal: node.finished of {} has no node", id);
   DOSSIER_ASSIGN_OR_RETURN(Node node, ReadNode(*json));
+  node.usage = driver.log().UsageOf(node.id);  // calls that came after its end count, too
   return std::optional(std::move(node));
 }
 
@@ -183,7 +186,7 @@ Result<NodeMade> MakeNode(const Driver& driver, const NodeOrder& order, const Ca
     return made;
   }
   DOSSIER_RETURN_IF_ERROR(Judge(driver, order, ran, &node, cancel));
-  DOSSIER_RETURN_IF_ERROR(KeepNode(driver, node));
+  DOSSIER_RETURN_IF_ERROR(KeepNode(driver, &node));
   return made;
 }
 

@@ -24,9 +24,10 @@ struct NodeMade {
 Result<NodeMade> MakeNode(const Driver& driver, const NodeOrder& order, const CancelToken& cancel);
 
 // What all nodes go through after their program ran, reruns too: metric, file, journal.
-Status MeasureInto(const Driver& driver, int stage, std::string_view worker, Node* node,
+Status MeasureInto(const Driver& driver, std::string_view worker, Node* node,
                    const CancelToken& cancel);
-Status KeepNode(const Driver& driver, const Node& node);
+// Gives it what its calls took, then writes it.
+Status KeepNode(const Driver& driver, Node* node);
 // From the journal; unset: it is not finished. Errors: kDamaged.
 Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view id);
 

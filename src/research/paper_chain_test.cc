@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/assets.h"
 #include "memory/store_for_test.h"
 #include "research/aggregation.h"
 #include "research/citations.h"
@@ -33,7 +32,7 @@ constexpr std::string_view kReview =
 ```)";
 
 std::string Paper() {
-  std::string tex(*BuiltInAsset("data/research/paper.tex"));
+  std::string tex = WrittenPaper();
   tex.insert(tex.find("\\section{Results}"),
              "\\begin{figure}\\includegraphics{speed.png}\\caption{Speed}\\label{f}\\end{figure}\n"
              "\\cite{hoare62}\n");

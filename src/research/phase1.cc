@@ -47,13 +47,12 @@ bool IsModuleName(std::string_view name) {
 struct StepRecord {
   std::vector<InstallStep> results;
   std::string end;  // "": the loop goes on; "done"; else why the phase fails
-  NodeUsage usage;  // of the call that asked for it
 };
 
 JsonObject RecordJson(const StepRecord& record) {
   JsonArray results;
   for (const InstallStep& step : record.results) results.push_back(StepJson(step));
-  return {{"results", std::move(results)}, {"end", record.end}, {"usage", UsageJson(record.usage)}};
+  return {{"results", std::move(results)}, {"end", record.end}};
 }
 
 Result<StepRecord> ReadRecord(const Json& json) {
@@ -66,9 +65,6 @@ Result<StepRecord> ReadRecord(const Json& json) {
   for (const Json& value : results->get_array()) {
     DOSSIER_ASSIGN_OR_RETURN(InstallStep step, ReadStep(value));
     record.results.push_back(std::move(step));
-  }
-  if (const Json* usage = Find(json, "usage")) {
-    DOSSIER_ASSIGN_OR_RETURN(record.usage, ReadUsage(*usage));
   }
   return record;
 }
@@ -113,7 +109,6 @@ class Installer {
       DOSSIER_ASSIGN_OR_RETURN(StepRecord record, ReadRecord(Json(event->data)));
       known.insert(known.end(), record.results.begin(), record.results.end());
       end_ = record.end;
-      AddUsage(record.usage, &context_.outcome.usage);
       ++recorded_;
     }
     if (recorded_ == 0) DOSSIER_RETURN_IF_ERROR(context_.ClearSandbox());
@@ -223,7 +218,7 @@ class Installer {
       return {};
     }
     DOSSIER_ASSIGN_OR_RETURN(const InstallReply reply, ParseInstallReply(answer.payload));
-    StepRecord record{.results = std::exchange(replayed_, {}), .usage = answer.usage};
+    StepRecord record{.results = std::exchange(replayed_, {})};
     const std::size_t before = steps_.size();
     DOSSIER_RETURN_IF_ERROR(Act(reply, record.end));
     record.results.insert(record.results.end(),

@@ -30,9 +30,7 @@ Result<CallOutcome> PhaseContext::Ask(Phase phase, CallRequest request) {
   request.scope = work.scope;
   request.scope.phase = PhaseName(phase);
   request.prefix.resources = services.resources[static_cast<std::size_t>(phase)];
-  DOSSIER_ASSIGN_OR_RETURN(CallOutcome answer, services.caller->Call(request, cancel));
-  AddUsage(answer.usage, &outcome.usage);
-  return answer;
+  return services.caller->Call(request, cancel);
 }
 
 Status PhaseContext::StartSandbox(const std::string& image, SandboxSpec::Use use) {

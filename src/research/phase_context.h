@@ -28,8 +28,7 @@ class PhaseContext {
   const CancelToken& cancel;
   PhasesOutcome outcome;
 
-  // Asks, with the scope and resources of `phase`; counts what it cost. Errors: those of the
-  // caller.
+  // Asks, with the scope and resources of `phase`. Errors: those of the caller.
   Result<CallOutcome> Ask(Phase phase, CallRequest request);
 
   // Starts the node's sandbox, unless it runs with this image; "": that of the configuration.

@@ -51,10 +51,19 @@ void SetArtifactsSummary(const Artifacts& artifacts, Json& history) {
                                                        {"build_plan", artifacts.build.fields}};
 }
 
-void SetOutputSummary(std::string_view name, std::string_view output, Json& history) {
+void SetOutputSummary(std::string_view name, std::string_view output, std::string_view errors,
+                      Json& history) {
   JsonObject& object = ObjectOf(history);
   object[fmt::format("{}_log_summary", name)] = CutTail(output, kCommandSummary);
-  object[fmt::format("{}_errors", name)] = ErrorLines(output);
+  object[fmt::format("{}_errors", name)] = errors;
+}
+
+std::string ErrorsOf(const Json& history) {
+  for (const std::string_view name : {"run_errors", "compile_errors"}) {
+    const auto errors = FindString(history, name);
+    if (errors && !errors->empty()) return std::string(*errors);
+  }
+  return {};
 }
 
 }  // namespace dossier::research

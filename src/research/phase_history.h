@@ -10,6 +10,7 @@
 #ifndef DOSSIER_RESEARCH_PHASE_HISTORY_H_
 #define DOSSIER_RESEARCH_PHASE_HISTORY_H_
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +24,12 @@ namespace dossier::research {
 void SetPhaseSummary(Phase phase, std::string_view text, Json& history);
 void SetStepsSummary(const std::vector<InstallStep>& steps, const Json& plan, Json& history);
 void SetArtifactsSummary(const Artifacts& artifacts, Json& history);
-// `name`: "compile" or "run"; the output of the whole list of commands.
-void SetOutputSummary(std::string_view name, std::string_view output, Json& history);
+// `name`: "compile" or "run"; the output of the whole list of commands, and what the one that
+// failed said of it: "" if none did.
+void SetOutputSummary(std::string_view name, std::string_view output, std::string_view errors,
+                      Json& history);
+// What the command that ended the node said; "": no command failed.
+std::string ErrorsOf(const Json& history);
 
 }  // namespace dossier::research
 

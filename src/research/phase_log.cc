@@ -10,6 +10,7 @@
 #include "base/redact.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "research/number_text.h"
 #include "research/shell_words.h"
 
 namespace dossier::research {
@@ -55,7 +56,7 @@ Status PhaseLog::Add(const Command& command, const CommandResult& result) {
   if (dropped > 0)
     text += fmt::format("[{} above the output limit not kept]\n", FormatSize(dropped));
   text += fmt::format(
-      "[exit status {}, {:.1f} s; isolation: {}{}]\n\n", result.status, result.seconds,
+      "[exit status {}, {}; isolation: {}{}]\n\n", result.status, SecondsText(result.seconds),
       Join(result.layers, ", "),
       result.no_overlay.empty() ? "" : fmt::format("; no overlay: {}", result.no_overlay));
   return Append(text);

@@ -39,7 +39,6 @@ JsonObject OutcomeJson(const PhasesOutcome& outcome) {
   json["timed_out"] = outcome.timed_out;
   json["exec_time"] = outcome.exec_time;
   json["outputs"] = JsonArray(outcome.outputs.begin(), outcome.outputs.end());
-  json["usage"] = UsageJson(outcome.usage);
   if (outcome.failure) {
     json["failure"] = JsonObject{{"reason", outcome.failure->reason},
                                  {"detail", outcome.failure->detail},
@@ -68,9 +67,6 @@ Result<PhasesOutcome> ReadOutcome(const Json& json) {
     if (!path.is_string()) return Wrong("outputs");
     outcome.outputs.emplace_back(path.get_string());
   }
-  const Json* usage = Find(json, "usage");
-  if (usage == nullptr) return Wrong("usage");
-  DOSSIER_ASSIGN_OR_RETURN(outcome.usage, ReadUsage(*usage));
   if (const Json* failure = Find(json, "failure")) {
     outcome.failure = CallFailure{std::string(FindString(*failure, "reason").value_or("")),
                                   std::string(FindString(*failure, "detail").value_or("")),

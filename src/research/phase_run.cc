@@ -7,6 +7,7 @@
 
 #include "base/redact.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "research/cuts.h"
 #include "research/languages.h"
 #include "research/phase_files.h"
@@ -44,8 +45,23 @@ std::string HowItFailed(const std::string& line, const CommandResult& result) {
   return fmt::format("`{}` ended with status {}", line, result.status);
 }
 
+// What a command that failed said: its stderr, or its stdout where that is empty. How it ended is
+// said where its text cannot say it.
+std::string ErrorText(const std::string& line, const CommandResult& result) {
+  const std::string& said = TrimSpace(result.err).empty() ? result.out : result.err;
+  std::string text = CutTail(Redact(utf8::Sanitize(said)), kFailureTail);
+  const bool was_ended = result.timed_out || result.out_of_memory || result.signal != 0;
+  if (was_ended || TrimSpace(text).empty()) {
+    text = fmt::format("{}\n{}", HowItFailed(line, result), text);
+  } else if (!text.ends_with('\n')) {
+    text += '\n';
+  }
+  return text;
+}
+
 struct ListOutcome {
   std::string output;  // of all commands, redacted
+  std::string errors;  // of the one that failed, redacted; "": none did
   double seconds = 0;
 };
 
@@ -66,6 +82,7 @@ Result<ListOutcome> RunList(PhaseContext& context, const CommandList& list,
     outcome.output += Redact(fmt::format("$ {}\n{}", line, OutputText(result)));
     context.Say(fmt::format("{}: {} ({})", list.name, CutText(line, 80), result.status));
     if (result.status == 0) continue;
+    outcome.errors = ErrorText(line, result);
     context.outcome.timed_out = result.timed_out;
     context.Fail(
         result.refused.empty() ? list.error_type : "EnvironmentError",
@@ -73,7 +90,7 @@ Result<ListOutcome> RunList(PhaseContext& context, const CommandList& list,
     break;
   }
   context.outcome.term_out = CutNodeOutput(outcome.output);
-  SetOutputSummary(list.name, outcome.output, context.outcome.history);
+  SetOutputSummary(list.name, outcome.output, outcome.errors, context.outcome.history);
   return outcome;
 }
 
@@ -118,6 +135,7 @@ Status RunProgram(PhaseContext& context, const Artifacts& artifacts) {
   }
   if (missing && !context.failed()) {
     context.Fail("RuntimeError", fmt::format("{}\n{}", *missing, CutTail(ran.output, kLastLines)));
+    SetOutputSummary(kRun.name, ran.output, *missing + "\n", context.outcome.history);
   }
   return Conclude(context, kRun, Join(outputs, ", ") + " written");
 }

@@ -85,7 +85,6 @@ struct PhasesOutcome {
   double exec_time = 0;              // seconds, of phase 4
   std::vector<std::string> outputs;  // expected outputs that are there, relative to the workspace
   std::string worker_image;
-  NodeUsage usage;
   std::optional<CallFailure> failure;
 };
 

@@ -15,6 +15,7 @@
 #include "research/phase0.h"
 #include "research/phase1.h"
 #include "research/phase_files.h"
+#include "research/phase_history.h"
 #include "research/phase_log.h"
 #include "research/phase_outcome.h"
 #include "research/run_folder.h"
@@ -59,7 +60,6 @@ class FakeCaller final : public Caller {
       if (replies.empty()) return MakeError(ErrorCode::kFailed, "no reply for {}", label);
       outcome.payload = replies.front();
       if (replies.size() > 1 || attempt < 3) replies.pop_front();
-      ++outcome.usage.calls;
       const Status good = request.check ? request.check(outcome.payload) : Status{};
       if (good) return outcome;
       outcome.failure = CallFailure{"refused", good.error().message, "logs/reply.txt"};
@@ -181,7 +181,6 @@ TEST_F(PhasesTest, ANodeGoesThroughItsFivePhases) {  // RSP-25 to RSP-28
   EXPECT_THAT(outcome.code, HasSubstr("// File: src/main.cpp"));
   EXPECT_EQ(outcome.term_out, "$ ./bin/a.out\n42\n");
   EXPECT_THAT(outcome.outputs, ElementsAre("working/sort_data.npy"));
-  EXPECT_EQ(outcome.usage.calls, 3);
   EXPECT_THAT(
       script_->commands(),
       ElementsAre("test -e tool", "g++ -O3 -g src/main.cpp -o bin/a.out {unknown}", "./bin/a.out"));
@@ -461,6 +460,26 @@ TEST_F(PhasesTest, AFailedCompilerSkipsTheRun) {  // RSP-27, RSP-T9
   EXPECT_THAT(Events(), Contains("compile_failed"));
   OpenLog();
   EXPECT_EQ(Run().exc_type, "CompilationError");
+}
+
+TEST_F(PhasesTest, ErrorsAreWhatAFailedCommandSaidAndNothingElse) {  // FLT-70
+  script_->On("./bin/a.out")
+      .Says("absolute error, small; 0 tests failed; file not found in cache\n")
+      .Writes("working/sort_data.npy", "npy");
+  ScriptAll();
+  const PhasesOutcome good = Run();
+  EXPECT_EQ(good.exc_type, "");
+  EXPECT_EQ(FindString(good.history, "run_errors"), "");
+  EXPECT_EQ(FindString(good.history, "compile_errors"), "");
+  EXPECT_EQ(ErrorsOf(good.history), "");
+}
+
+TEST_F(PhasesTest, AFailedProgramsErrorsNeedNoCertainWord) {  // FLT-70
+  script_->On("./bin/a.out").Fails(3, "Zugriff verweigert");
+  ScriptAll();
+  const PhasesOutcome outcome = Run();
+  EXPECT_EQ(outcome.exc_type, "RuntimeError");
+  EXPECT_EQ(ErrorsOf(outcome.history), "Zugriff verweigert\n");
 }
 
 TEST_F(PhasesTest, PythonSkipsTheCompiler) {  // RSP-27, RSP-T9

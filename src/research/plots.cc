@@ -31,10 +31,9 @@ CallRequest Request(const Place& place, std::string_view site) {
   return {.site = std::string(site), .scope = place.scope, .prefix = place.prefix};
 }
 
-// Calls, and adds what it took and what it warned of. A failure is a warning, too.
+// Calls, and adds what it warned of. A failure is a warning, too.
 Result<CallOutcome> Ask(const Place& place, const CallRequest& request, PlotOutcome* outcome) {
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome called, place.services.caller->Call(request, place.cancel));
-  AddUsage(called.usage, &outcome->usage);
   std::ranges::copy(called.warnings, std::back_inserter(outcome->warnings));
   if (called.failure) {
     outcome->warnings.push_back(fmt::format("{}: {}", request.site, FailureText(*called.failure)));
@@ -254,6 +253,7 @@ Result<PlotOutcome> MakeSeedPlot(const Services& services, const SeedPlotWork& w
   }
   CallRequest request = Request(place, "seed_plot");
   request.sections = {{.name = "plot_code", .value = Json(work.best->plot_code)},
+                      {.name = "code", .value = Json(work.best->code)},
                       {.name = "data_paths", .value = std::move(paths)}};
   Drawing drawing(place, std::move(workspace), kSeedPlotScript);
   DOSSIER_ASSIGN_OR_RETURN(const std::vector<ImageFile> images,

@@ -40,7 +40,6 @@ struct PlotOutcome {
   std::vector<std::string> datasets;  // successfully tested
   enum class Plots : std::uint8_t { kBuggy, kValid } state = Plots::kBuggy;
   std::vector<std::string> warnings;
-  NodeUsage usage;
 };
 
 // plotting_code, the script, plot_selection, vlm_analysis, datasets_tested. Files: nodes/ID/plots.

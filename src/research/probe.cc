@@ -27,6 +27,20 @@ constexpr std::string_view kVisibleDevices[] = {"CUDA_VISIBLE_DEVICES", "NVIDIA_
 
 std::string Clean(std::string_view text) { return std::string(TrimSpace(utf8::Sanitize(text))); }
 
+// What lscpu says of weaknesses of the processor, a third of its text, helps no program: lines that
+// begin with "Vulnerability", or in newer versions all that is indented below "Vulnerabilities:".
+std::string WithoutVulnerabilities(std::string_view text) {
+  std::string kept;
+  bool below = false;
+  for (const std::string_view line : Split(text, '\n')) {
+    if (below && line.starts_with(' ')) continue;
+    below = line.starts_with("Vulnerabilities:");
+    if (below || TrimSpace(line).starts_with("Vulnerability ")) continue;
+    kept.append(line).push_back('\n');
+  }
+  return std::string(TrimSpace(kept));
+}
+
 class Prober {
  public:
   Prober(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel)
@@ -36,7 +50,9 @@ class Prober {
     Environment found;
     Take("cat /etc/os-release 2>/dev/null || cat /usr/lib/os-release", {20, 1'200},
          found.os_release);
-    Take("lscpu", {60, 20'000}, found.cpu_info);
+    if (const auto text = Ask({.command = "lscpu"})) {
+      found.cpu_info = CutTail(WithoutVulnerabilities(*text), {60, 20'000});
+    }
     Take("free -h; head -n 20 /proc/meminfo", {40, 2'000}, found.memory_info);
     found.gpu_info = GpuInfo();
     if (!config_.assigned_gpu_id.empty()) found.assigned_gpu_id = config_.assigned_gpu_id;
@@ -98,16 +114,30 @@ class Prober {
     return CutTail(text + (works ? *listed : "nvidia-smi not available"), {20, 1'000});
   }
 
-  std::string Variables() const {
-    std::vector<std::string> shown = AllowedEnvironment(config_.environment);
-    const std::size_t hidden =
-        config_.variables_not_shown + config_.environment.size() - shown.size();
+  // As commands have them: the sandbox sets HOME and more by itself.
+  std::string Variables() {
+    const std::size_t hidden = config_.variables_not_shown + config_.environment.size() -
+                               AllowedEnvironment(config_.environment).size();
+    const std::vector<std::string> shown = AllowedEnvironment(SandboxEnvironment());
     if (shown.empty() && hidden == 0) return "NA";
     std::string text = CutTail(Join(shown, "\n"), {200, 10'000});
     if (hidden > 0) {
       text += fmt::format("{}(+{} variables not shown)", text.empty() ? "" : "\n", hidden);
     }
     return text;
+  }
+
+  // Without an answer, what the sandbox is given, less what it replaces.
+  std::vector<std::string> SandboxEnvironment() {
+    const auto text = Ask({.argv = {"env"}});
+    if (!text) {
+      EnvironmentList given(config_.environment);
+      for (const std::string_view name : {"HOME", "TMPDIR"}) given.Remove(name);
+      return given.Take();
+    }
+    std::vector<std::string> found;
+    for (const std::string_view line : Split(*text, '\n')) found.emplace_back(line);
+    return found;
   }
 
   std::string NetworkAccess() {
@@ -202,7 +232,7 @@ std::string HostName() {
 std::string CachePath(ExecBackend& backend, const ProbeConfig& config, const ProbeCache& cache) {
   const std::string digest = backend.Facts().image.digest;
   const std::string key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", cache.day,
+      fmt::format("2\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", cache.day,
                   digest.empty() ? "machine " + HostName() : digest, backend.Facts().kind,
                   Join(config.environment, "\n"), config.variables_not_shown,
                   static_cast<int>(config.network), config.network_probe_host,

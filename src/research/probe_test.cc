@@ -102,6 +102,30 @@ TEST_F(ProbeTest, WithEveryToolThereItsFactsAreShownOnce) {  // RSP-14, RSP-T6
   EXPECT_THAT(text.substr(text.find("\nRules:")), HasSubstr("do not start a container"));
 }
 
+TEST_F(ProbeTest, WeaknessesOfTheProcessorAreLeftOut) {  // FLT-72
+  for (const std::string_view said :
+       {"Model: X\nVulnerability Itlb multihit: Not affected\nVulnerability L1tf: Mitigation\n"
+        "NUMA node0 CPU(s): 0,1\n",
+        "Model: X\nVulnerabilities:         \n  Itlb multihit:         Not affected\n"
+        "  L1tf:                  Mitigation\nNUMA node0 CPU(s): 0,1\n"}) {
+    script_ = std::make_shared<CommandScript>();
+    script_->On("lscpu").Says(said);
+    Start();
+    EXPECT_EQ(Probe(*backend_, {}).cpu_info, "Model: X\nNUMA node0 CPU(s): 0,1");
+  }
+}
+
+TEST_F(ProbeTest, VariablesAreThoseThatCommandsHave) {  // FLT-72
+  const std::vector<std::string> given = {"HOME=/home/ann", "OMP_NUM_THREADS=4", "TMPDIR=/scratch"};
+  Start();
+  EXPECT_EQ(Probe(*backend_, {.environment = given}).all_env_vars, "OMP_NUM_THREADS=4");
+  script_ = std::make_shared<CommandScript>();
+  script_->On("env").Says("HOME=/workspace\nMY_API_KEY=k\nOMP_NUM_THREADS=4\nPWD=/workspace\n");
+  Start();
+  EXPECT_EQ(Probe(*backend_, {.environment = given}).all_env_vars,
+            "HOME=/workspace\nOMP_NUM_THREADS=4");
+}
+
 TEST_F(ProbeTest, OfACommandThatHangsWhatItSaidBeforeCounts) {  // 4.4: each field is guarded
   script_->On("for n in mpicc*")
       .Gives({.status = 137, .timed_out = true, .out = "gcc\t/usr/bin/gcc\tgcc 12\ng++\t/usr/b"});

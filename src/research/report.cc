@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "research/metric.h"
+#include "research/number_text.h"
 #include "research/run_folder.h"
 
 namespace dossier::research {
@@ -26,8 +27,8 @@ void AddBest(const RunResults& results, std::string* out) {
     *out += "There is none.\n";
     return;
   }
-  *out += fmt::format("Node `{}` ({}), metric {}, {:.1f} s.\n", best->id, NodeKindName(best->kind),
-                      MetricOf(*best), best->exec_time);
+  *out += fmt::format("Node `{}` ({}), metric {}, {}.\n", best->id, NodeKindName(best->kind),
+                      MetricOf(*best), SecondsText(best->exec_time));
   if (!best->plan.empty()) *out += fmt::format("\n{}\n", TrimSpace(best->plan));
   if (!best->analysis.empty()) *out += fmt::format("\n{}\n", TrimSpace(best->analysis));
 }
@@ -43,10 +44,10 @@ void AddStage(const StageResults& stage, std::string* out) {
   *out += fmt::format("\n## Stage {}\n\n", stage.name);
   *out += "| node | kind | state | metric | seconds |\n|---|---|---|---|---:|\n";
   for (const Node& node : stage.tree.nodes) {
-    *out += fmt::format("| {}{} | {} | {}{} | {} | {:.1f} |\n", node.id.substr(0, 8),
+    *out += fmt::format("| {}{} | {} | {}{} | {} | {} |\n", node.id.substr(0, 8),
                         node.id == stage.best_node ? " *" : "", NodeKindName(node.kind),
                         StateOf(node), node.exc_type.empty() ? "" : ": " + node.exc_type,
-                        ReplaceAll(MetricOf(node), "|", "\\|"), node.exec_time);
+                        ReplaceAll(MetricOf(node), "|", "\\|"), RoundedText(node.exec_time));
   }
   AddSeeds(stage, out);
   if (!stage.notes.empty()) *out += fmt::format("\n{}\n", TrimSpace(stage.notes));
@@ -57,7 +58,7 @@ Result<std::optional<std::string>> AskReport(const Driver& driver, const std::st
                                              const CancelToken& cancel) {
   const CallRequest request{.site = "report",
                             .scope = {.phase = "report"},
-                            .prefix = CallPrefix(driver, 1),
+                            .prefix = CallPrefix(driver),
                             .sections = {{.name = "journal", .value = Json(plain)}},
                             .memory_query = driver.query};
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome outcome, driver.caller().Call(request, cancel));

@@ -21,8 +21,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/assets.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "research/exec_scripted.h"
+#include "research/latex.h"
 #include "research/phases.h"
 #include "research/png.h"
 #include "research/results.h"
@@ -47,7 +50,6 @@ class FakeCaller final : public Caller {
       if (replies->empty()) break;
       outcome.payload = std::move(replies->front());
       replies->pop_front();
-      ++outcome.usage.calls;
       const Status checked = request.check ? request.check(outcome.payload) : Status();
       if (checked) return outcome;
       failure = {.reason = "refused", .detail = checked.error().message};
@@ -84,6 +86,17 @@ class FakeCaller final : public Caller {
 
 inline std::string TinyPng(std::uint32_t width = 4, char shade = 'x') {
   return EncodePng({.width = width, .height = 3, .rgba = std::string(width * 12, shade)});
+}
+
+// The built-in template with text in every part of it.
+inline std::string WrittenPaper() {
+  std::string tex;
+  const auto given = BuiltInAsset("data/research/paper.tex");
+  for (const std::string_view line : Split(*given, '\n')) {
+    tex += line.starts_with(kToBeWritten) ? "It sorts." : std::string(line);
+    tex += '\n';
+  }
+  return tex;
 }
 
 class ResearchRig {

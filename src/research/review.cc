@@ -262,6 +262,11 @@ Result<Reviewed> ReviewPaper(const Services& services, const RunResults& results
                                      : "review: skipped, there is no paper"}};
   }
   DOSSIER_ASSIGN_OR_RETURN(std::string tex, ReadFile(path, kMaxPaper));
+  const std::vector<std::string> unwritten = UnwrittenParts(tex, "");
+  if (!unwritten.empty()) {
+    return Reviewed{.warnings = {fmt::format("review: skipped, the paper is not written: {}",
+                                             Join(unwritten, "; "))}};
+  }
   return Reviewer(services, results, std::move(tex), cancel).Review();
 }
 

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "research/cuts.h"
 #include "research/slots.h"
+#include "research/stage_rules.h"
 #include "research/trial_ideas.h"
 
 namespace dossier::research {
@@ -45,7 +47,7 @@ NodeOrder OrderOf(const Driver& driver, const RoundState& state, const Pick& pic
                   .worker = fmt::format("worker-{}", pick.slot),
                   .evaluation_metrics = state.evaluation_metrics,
                   .base_plot_code = state.base_plot_code};
-  order.node.id = NodeId(driver.log().run(), state.stage.name, state.stage.round, pick.slot);
+  order.node.id = NodeId(driver.node_key, state.stage.name, state.stage.round, pick.slot);
   order.node.parent_id = pick.parent;
   order.node.stage = state.stage.name;
   order.node.kind = pick.kind;
@@ -79,9 +81,9 @@ Result<std::vector<NodeOrder>> Prepare(const Driver& driver, const RoundState& s
   std::vector<NodeOrder> orders;
   for (const Pick& pick : picks) {
     NodeOrder order = OrderOf(driver, state, pick, tree);
-    DOSSIER_ASSIGN_OR_RETURN(
-        order.node.branch_id,
-        ForkBranch(driver, order.parent ? order.parent->branch_id : "", order.node.id));
+    DOSSIER_ASSIGN_OR_RETURN(order.node.branch_id,
+                             ForkBranch(driver, order.parent ? order.parent->branch_id : "",
+                                        order.node, state.stage.round, pick.slot));
     orders.push_back(std::move(order));
   }
   std::vector<NodeOrder> ready;
@@ -143,16 +145,31 @@ Result<RoundEnd> Enter(const Driver& driver, std::vector<std::optional<NodeMade>
   return end;
 }
 
+std::string BranchName(const Driver& driver, const Node& node, std::int64_t round,
+                       std::int64_t slot) {
+  const StageName stage = ParseStageName(node.stage).value_or(StageName());
+  std::string name = fmt::format("{}.{}-{}", stage.main, stage.sub, NodeKindName(node.kind));
+  if (node.kind != NodeKind::kCopy) name += fmt::format("-r{}s{}", round, slot);
+  if (driver.order->memory_store.empty()) return name;
+  // A store of the user's own may hold the branches of other runs.
+  return fmt::format("{:.8}.{}", Sha256Hex(driver.log().run()), name);
+}
+
 }  // namespace
 
 Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_branch,
-                               std::string_view node) {
+                               const Node& node, std::int64_t round, std::int64_t slot) {
   if (!driver.services.memory) return std::string();
-  if (driver.log().Has("node.created", node)) return std::string(node);  // it was forked before
+  DOSSIER_ASSIGN_OR_RETURN(const auto created, driver.log().Recorded("node.created", node.id));
+  // It was forked before; of a run that began before branches had names, under the node's id.
+  if (created) {
+    return std::string(FindString(Json(created->data), "branch").value_or(node.id));
+  }
+  const std::string name = BranchName(driver, node, round, slot);
   DOSSIER_ASSIGN_OR_RETURN(
       const memory::Branch branch,
       driver.services.memory->Fork(parent_branch.empty() ? memory::kRootBranch : parent_branch,
-                                   node, {.node = std::string(node)}));
+                                   name, {.node = node.id}));
   return branch.name;
 }
 
@@ -169,6 +186,7 @@ Status CreateNode(const Driver& driver, Node* node) {
                            {"kind", NodeKindName(node->kind)},
                            {"parent", node->parent_id},
                            {"step", node->step},
+                           {"branch", node->branch_id},
                            {"ctime", node->ctime}});
 }
 

@@ -35,9 +35,10 @@ struct RoundEnd {
 Result<RoundEnd> RunRound(const Driver& driver, const RoundState& state, Tree* tree,
                           const CancelToken& cancel);
 
-// The branch of memory of a node, forked from its parent's; "" without memory.
+// The branch of memory of a node, forked from its parent's; "" without memory. Its name says which
+// node it is of: "1.1-draft-r0s2" is of round 0, slot 2 of the first part of stage 1.
 Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_branch,
-                               std::string_view node);
+                               const Node& node, std::int64_t round, std::int64_t slot);
 // Journals a new node and gives it the time of the first attempt at it.
 Status CreateNode(const Driver& driver, Node* node);
 // Puts a finished node into its tree, its parent and its branch of memory.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "research/closing.h"
 #include "research/node_request.h"
+#include "research/number_text.h"
 #include "research/run_setup.h"
 #include "research/select.h"
 #include "research/stage_end.h"
@@ -32,8 +33,8 @@ std::string OfWholeRun(const Config& config, const RunSpend& spent, const std::s
                        GroupDigits(static_cast<std::uint64_t>(*config.max_tokens)), kNotFitting);
   }
   if (config.max_cost_usd && spent.nano_usd && message.starts_with("cost:")) {
-    return fmt::format("cost: {:.4f} of {:.4f} USD {}", static_cast<double>(*spent.nano_usd) / 1e9,
-                       *config.max_cost_usd, kNotFitting);
+    return fmt::format("cost: {} of {} USD {}", UsdText(static_cast<double>(*spent.nano_usd) / 1e9),
+                       UsdText(*config.max_cost_usd), kNotFitting);
   }
   return message;
 }
@@ -58,7 +59,6 @@ class Research {
   Result<RunOutcome> StillLimited(std::string reason);
   Status WriteUnfinishedStage();
   Result<RunOutcome> Finish(const Explored& explored, std::string report);
-  Result<int> Retries() const;
   Status WritePages() const;
   bool IsLimit(const Error& error, const Deadline& deadline) const;
 
@@ -69,16 +69,6 @@ class Research {
   RunResults results_;
 };
 
-// How often a run that failed was told to try again.
-Result<int> Research::Retries() const {
-  int retries = 0;
-  DOSSIER_ASSIGN_OR_RETURN(const auto resumed, setup_.log->EventsOf("run.resumed"));
-  for (const store::Event& event : resumed) {
-    retries += FindBool(Json(event.data), "retry_failed").value_or(false) ? 1 : 0;
-  }
-  return retries;
-}
-
 Result<Explored> Research::Explore(const CancelToken& cancel) {
   std::string metrics = setup_.driver.evaluation;
   const bool cut = order_.until && *order_.until < Step::kStage1;
@@ -86,7 +76,7 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
     DOSSIER_ASSIGN_OR_RETURN(const std::string asked, AskMetrics(setup_.driver, cancel));
     if (!asked.empty()) metrics = asked;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const int retries, Retries());
+  DOSSIER_ASSIGN_OR_RETURN(const int retries, RetriesOf(*setup_.log));
   for (const int stage : order_.stages) {
     const StageWork work{.stage = stage,
                          .cap = setup_.config.stage_cap(stage),
@@ -105,10 +95,9 @@ Result<Explored> Research::Explore(const CancelToken& cancel) {
 
 // At the very end, so that figures, citations, paper and review are on them.
 Status Research::WritePages() const {
-  DOSSIER_ASSIGN_OR_RETURN(const auto replies, setup_.log->EventsOf("call.replied"));
   return WriteRunPages({.run_folder = order_.folder,
                         .results = &results_,
-                        .usage = UsageOutside(replies, results_.Ids()),
+                        .usage = setup_.log->UsageOutside(results_.Ids()),
                         .memory = setup_.memory.get(),
                         .primary_metric = setup_.config.primary_metric});
 }
@@ -143,6 +132,9 @@ Result<RunOutcome> Research::Close(const Explored& explored, const CancelToken& 
   DOSSIER_ASSIGN_OR_RETURN(const Closed closed, CloseRun(setup_.driver, results_, facts, cancel));
   Explored end = explored;
   if (closed.state == Closed::State::kStopped) end = {.end = RunEnd::kStopped, .reason = "--until"};
+  if (closed.state == Closed::State::kFailed) {
+    end = {.end = RunEnd::kFailed, .reason = closed.reason};
+  }
   return Finish(end, closed.report_path);
 }
 
@@ -216,7 +208,7 @@ Result<JsonObject> PreviewRun(const RunOrder& order, const CancelToken& cancel) 
   const Driver& driver = setup->driver;
   CallRequest request{.site = "phase0_plan",
                       .scope = {.phase = std::string(PhaseName(Phase::kPlan))},
-                      .prefix = driver.prefix(1),
+                      .prefix = driver.prefix,
                       .memory_query = driver.query};
   request.prefix.resources = driver.services.resources[static_cast<std::size_t>(Phase::kPlan)];
   return driver.caller().Preview(request);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/parse_time.h"
+#include "research/number_text.h"
 #include "store/event_data.h"
 
 namespace dossier::research {
@@ -13,29 +14,11 @@ namespace {
 constexpr Millis kLook{50};  // how late a run's time may end
 constexpr double kNano = 1e9;
 
-// The usage that a reply's data has, the rest unread: it is all numbers, so its first brace ends
-// it.
-Result<JsonObject> UsageIn(std::string_view data) {
-  constexpr std::string_view kStart = R"("usage":{)";
-  const std::size_t at = data.find(kStart);
-  const std::size_t begin = at + kStart.size() - 1;
-  const std::string_view usage =
-      at == std::string_view::npos ? data : data.substr(begin, data.find('}', begin) + 1 - begin);
-  DOSSIER_ASSIGN_OR_RETURN(Json read, ParseJson(usage, store::kMaxEventDepth + 1));
-  if (!read.is_object()) return MakeError(ErrorCode::kDamaged, "journal: a reply is no object");
-  return std::move(read.get_object());
-}
-
-void AddCall(const JsonObject& data, RunSpend* spend) {
-  const Json whole(data);
-  const Json* usage = Find(whole, "usage");
-  const Json& at = usage ? *usage : whole;
-  ++spend->calls;
-  spend->tokens +=
-      FindInt(at, "input_tokens").value_or(0) + FindInt(at, "output_tokens").value_or(0);
-  const auto cost = FindInt(at, "cost_nano_usd");
-  if (cost && spend->nano_usd) *spend->nano_usd += *cost;
-  if (!cost) spend->nano_usd.reset();
+void AddCall(const NodeUsage& usage, RunSpend* spend) {
+  spend->calls += usage.calls;
+  spend->tokens += usage.input_tokens + usage.output_tokens;
+  if (usage.cost_nano_usd && spend->nano_usd) *spend->nano_usd += *usage.cost_nano_usd;
+  if (!usage.cost_nano_usd) spend->nano_usd.reset();
 }
 
 JsonObject SpendJson(const RunSpend& spend) {
@@ -65,7 +48,7 @@ RunSpend SpendOf(std::span<const store::Event> events) {
   WorkingTime time;
   for (const store::Event& event : events) {
     time.See(event.type, event.time);
-    if (event.type == "call.replied") AddCall(event.data, &spend);
+    if (event.type == "call.replied") AddCall(ReplyUsage(Json(event.data)), &spend);
   }
   spend.seconds = time.Seconds();
   return spend;
@@ -74,8 +57,8 @@ RunSpend SpendOf(std::span<const store::Event> events) {
 Status SpendCounter::See(const store::StoredEvent& event) {
   time_.See(event.type, event.time);
   if (event.type != "call.replied") return {};
-  DOSSIER_ASSIGN_OR_RETURN(const JsonObject data, UsageIn(event.data));
-  AddCall(data, &spend_);
+  DOSSIER_ASSIGN_OR_RETURN(const NodeUsage usage, ReplyUsage(event.data));
+  AddCall(usage, &spend_);
   return {};
 }
 
@@ -92,31 +75,15 @@ Result<RunSpend> SpendOf(const RunLog& log) {
   return counter.Sum();
 }
 
-NodeUsage UsageOutside(std::span<const store::Event> events,
-                       const std::set<std::string, std::less<>>& nodes) {
-  NodeUsage sum{.cost_nano_usd = 0};
-  for (const store::Event& event : events) {
-    if (event.type != "call.replied") continue;
-    const Json data(event.data);
-    if (nodes.contains(FindString(data, "node").value_or(""))) continue;
-    const Json* usage = Find(data, "usage");
-    if (!usage) continue;
-    AddUsage({.calls = 1,
-              .input_tokens = FindInt(*usage, "input_tokens").value_or(0),
-              .output_tokens = FindInt(*usage, "output_tokens").value_or(0),
-              .cost_nano_usd = FindInt(*usage, "cost_nano_usd")},
-             &sum);
-  }
-  return sum;
-}
-
 JsonObject TokenTracker(std::span<const store::Event> events) {
   RunSpend sum;
   std::map<std::string, RunSpend> roles;
   for (const store::Event& event : events) {
     if (event.type != "call.replied") continue;
-    AddCall(event.data, &sum);
-    AddCall(event.data, &roles[std::string(FindString(Json(event.data), "role").value_or(""))]);
+    const Json data(event.data);
+    const NodeUsage usage = ReplyUsage(data);
+    AddCall(usage, &sum);
+    AddCall(usage, &roles[std::string(FindString(data, "role").value_or(""))]);
   }
   JsonObject by_role;
   for (const auto& [role, spend] : roles) by_role[role] = SpendJson(spend);
@@ -145,7 +112,7 @@ model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, cons
 std::string ReachedLimit(const Config& config, const RunSpend& spent) {
   const double usd = static_cast<double>(spent.nano_usd.value_or(0)) / kNano;
   if (config.max_cost_usd && usd >= *config.max_cost_usd) {
-    return fmt::format("cost: {:.4f} of {:.4f} USD", usd, *config.max_cost_usd);
+    return fmt::format("cost: {} of {} USD", UsdText(usd), UsdText(*config.max_cost_usd));
   }
   if (config.max_tokens && spent.tokens >= *config.max_tokens) {
     return fmt::format("tokens: {} of {}", spent.tokens, *config.max_tokens);

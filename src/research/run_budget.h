@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -63,10 +62,7 @@ class SpendCounter {
   WorkingTime time_;
 };
 
-// Of the calls that are of no node in `nodes`, ids: those of the run, and of nodes without an end.
-NodeUsage UsageOutside(std::span<const store::Event> events,
-                       const std::set<std::string, std::less<>>& nodes);
-// token_tracker.json: the same by role, and their sum.
+// token_tracker.json: calls, tokens and cost by role, and their sum.
 JsonObject TokenTracker(std::span<const store::Event> events);
 
 model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, const Clock& clock);

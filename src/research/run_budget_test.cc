@@ -57,7 +57,7 @@ TEST(RunBudgetTest, LimitsAreOfTheWholeRun) {  // RSP-46
   EXPECT_FALSE(left.deadline);
   EXPECT_EQ(ReachedLimit(config, spend), "");
   EXPECT_EQ(ReachedLimit(config, {.tokens = 1000}), "tokens: 1000 of 1000");
-  EXPECT_EQ(ReachedLimit(config, {.nano_usd = 3000}), "cost: 0.0000 of 0.0000 USD");
+  EXPECT_EQ(ReachedLimit(config, {.nano_usd = 3000}), "cost: 3e-06 of 2e-06 USD");
 }
 
 TEST(RunBudgetTest, TheDeadlineCancelsWhatRuns) {  // RSP-46

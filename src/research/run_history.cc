@@ -33,7 +33,7 @@ class Replay {
     out_.run = log_.run();
     out_.folder = log_.folder();
     out_.spend = SpendOf(events);
-    out_.usage = UsageOutside(events, out_.results.Ids());
+    out_.usage = log_.UsageOutside(out_.results.Ids());
     return std::move(out_);
   }
 
@@ -76,6 +76,7 @@ class Replay {
                                        {"kind", Text(data, "kind")},
                                        {"stage", Text(data, "stage")},
                                        {"ctime", Text(data, "ctime")},
+                                       {"branch_id", Text(data, "branch")},
                                        {"step", FindInt(Json(data), "step").value_or(0)}}));
     StageOf(node.stage);
     std::string id = node.id;
@@ -89,6 +90,7 @@ class Replay {
     DOSSIER_ASSIGN_OR_RETURN(Node node, ReadNode(*json));
     finished_.insert(node.id);
     node.children.clear();
+    node.usage = log_.UsageOf(node.id);  // calls that came after its end count, too
     StageOf(node.stage).tree.nodes.push_back(std::move(node));
     return {};
   }

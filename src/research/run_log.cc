@@ -10,8 +10,10 @@ namespace dossier::research {
 namespace {
 
 constexpr std::string_view kPlace = "place";
-constexpr std::string_view kPromptSent = "call.sent",
+constexpr std::string_view kPromptSent = "call.sent", kReplied = "call.replied",
                            kOfNoNode = "run";  // "run/LABEL/…": of no node
+
+std::string_view NodeOf(std::string_view key) { return key.substr(0, key.find('/')); }
 
 Result<std::unique_ptr<store::Journal>> OpenJournal(const std::string& folder,
                                                     std::shared_ptr<const Clock> clock) {
@@ -83,7 +85,12 @@ Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
   std::unique_ptr<RunLog> log(new RunLog(folder, std::move(journal), clock, std::move(watch)));
   log->run_ = runs.front().run;
   DOSSIER_RETURN_IF_ERROR(log->ForEach([&](const store::StoredEvent& event) -> Status {
-    log->Count(event.type, KeyOf(event.data));
+    const std::string key = KeyOf(event.data);
+    log->Count(event.type, key);
+    if (event.type == kReplied) {
+      DOSSIER_ASSIGN_OR_RETURN(const NodeUsage usage, ReplyUsage(event.data));
+      log->AddUsageAt(key, usage);
+    }
     return see ? see(event) : Status();
   }));
   return log;
@@ -103,8 +110,27 @@ void RunLog::Count(std::string_view type, std::string_view key) {
   if (key.empty()) return;
   const bool first = by_key_.try_emplace(HashOf(type, key), events_).second;
   if (type != kPromptSent || !first) return;
-  const std::string_view node = key.substr(0, key.find('/'));
-  ++sent_.try_emplace(std::string(node), 0).first->second;
+  ++sent_.try_emplace(std::string(NodeOf(key)), 0).first->second;
+}
+
+// As Count.
+void RunLog::AddUsageAt(std::string_view key, const NodeUsage& usage) {
+  AddUsage(usage, &usage_[std::string(NodeOf(key))]);
+}
+
+NodeUsage RunLog::UsageOf(std::string_view node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = usage_.find(node.empty() ? kOfNoNode : node);
+  return found == usage_.end() ? NodeUsage{.cost_nano_usd = 0} : found->second;
+}
+
+NodeUsage RunLog::UsageOutside(const std::set<std::string, std::less<>>& nodes) const {
+  NodeUsage sum{.cost_nano_usd = 0};
+  const std::lock_guard lock(mutex_);
+  for (const auto& [node, usage] : usage_) {
+    if (!nodes.contains(node)) AddUsage(usage, &sum);
+  }
+  return sum;
 }
 
 std::int64_t RunLog::PromptsSent(std::string_view node) const {
@@ -144,10 +170,13 @@ Status RunLog::Add(std::string_view type, std::string_view key, JsonObject data)
         store::CleanEventData(data, store::Journal::kInlineLimit, journal_->content()));
     event.data = data;
   }
+  NodeUsage usage;
+  if (type == kReplied) usage = ReplyUsage(Json(data));
   {
     const std::lock_guard lock(mutex_);
     DOSSIER_RETURN_IF_ERROR(journal_->Append(run_, /*call=*/0, type, std::move(data)));
     Count(type, kept_key);
+    if (type == kReplied) AddUsageAt(kept_key, usage);
     event.seq = events_;
     event.time = FormatTime(clock_->WallNow());
   }
@@ -181,6 +210,26 @@ JsonObject RunLog::Whole(const JsonObject& data) const {
   Json value(data);
   PutTextsBack(value, *journal_);
   return std::move(value.get_object());
+}
+
+NodeUsage ReplyUsage(const Json& data) {
+  const Json* usage = Find(data, "usage");
+  if (!usage) return {.calls = 1};
+  return {.calls = 1,
+          .input_tokens = FindInt(*usage, "input_tokens").value_or(0),
+          .output_tokens = FindInt(*usage, "output_tokens").value_or(0),
+          .cost_nano_usd = FindInt(*usage, "cost_nano_usd")};
+}
+
+// The rest stays unread: usage is all numbers, so its first brace ends it.
+Result<NodeUsage> ReplyUsage(std::string_view data) {
+  constexpr std::string_view kStart = R"("usage":{)";
+  const std::size_t at = data.find(kStart);
+  if (at == std::string_view::npos) return NodeUsage{.calls = 1};
+  const std::size_t begin = at + kStart.size() - 1;
+  const std::string_view usage = data.substr(begin, data.find('}', begin) + 1 - begin);
+  DOSSIER_ASSIGN_OR_RETURN(Json read, ParseJson(usage, store::kMaxEventDepth + 1));
+  return ReplyUsage(Json(JsonObject{{"usage", std::move(read)}}));
 }
 
 // It is the last member, where Add puts it: nothing else of the text need be looked at. A quote

@@ -56,11 +56,19 @@ Status WriteOrder(const RunOrder& order, const Idea& idea) {
   return {};
 }
 
+// The same for every run of this idea with this seed: a recording of one is replayed by another.
+std::string NodeKeyOf(const RunOrder& order) {
+  return Sha256Hex(fmt::format("dossier/nodes\n{}\n{}", order.config.seed, order.idea))
+      .substr(0, 32);
+}
+
 Status OpenLog(const RunOrder& order, RunSetup* setup) {
+  setup->driver.node_key = NodeKeyOf(order);
   if (order.mode == RunOrder::Mode::kStart) {
     JsonObject started{{"question", setup->idea.title},
                        {"idea_sha256", Sha256Hex(order.idea)},
                        {"seed", order.config.seed},
+                       {"node_key", NodeKeyOf(order)},
                        {"backend", order.config.exec.backend},
                        {"config", FrozenDigests(order.config)}};
     DOSSIER_ASSIGN_OR_RETURN(
@@ -76,6 +84,8 @@ Status OpenLog(const RunOrder& order, RunSetup* setup) {
   DOSSIER_ASSIGN_OR_RETURN(const store::Event started,
                            setup->log->journal().EventAt(setup->log->run(), 1));
   DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
+  // Of a run that began before keys were kept, ids came from its own id.
+  setup->driver.node_key = FindString(Json(started.data), "node_key").value_or(setup->log->run());
   return setup->log->Add("run.resumed", "",
                          {{"retry_failed", order.retry == RunOrder::Retry::kFailed}});
 }
@@ -308,12 +318,9 @@ Status FillDriver(const RunOrder& order, RunSetup* setup) {
   driver.title = setup->idea.title;
   driver.query = setup->idea.title + "\n" + setup->idea.Text("Task goal");
   driver.evaluation = setup->idea.Text("Evaluation");
-  for (int stage = 1; stage <= 4; ++stage) {
-    driver.prefixes[static_cast<std::size_t>(stage - 1)] = {
-        .domain = Domain(setup->config),
-        .idea = IdeaSection(setup->idea, stage),
-        .environment = Json(driver.environment)};
-  }
+  driver.prefix = {.domain = Domain(setup->config),
+                   .idea = IdeaSection(setup->idea),
+                   .environment = Json(driver.environment)};
   if (setup->config.data_overview.empty()) return {};
   DOSSIER_ASSIGN_OR_RETURN(driver.data_overview, ReadFile(setup->config.data_overview, 1 << 20));
   return {};
@@ -337,7 +344,7 @@ void FillServices(const RunOrder& order, RunSetup* setup) {
 
 RunResults RunSetup::Results() const {
   return {.title = driver.title,
-          .prefix = CallPrefix(driver, 1),
+          .prefix = CallPrefix(driver),
           .environment = driver.environment,
           .resources = driver.resources};
 }

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "base/parse_time.h"
 #include "base/text.h"
+#include "base/utf8.h"
+#include "research/number_text.h"
 
 namespace dossier::research {
 namespace {
@@ -51,7 +53,7 @@ bool Counts(const Node& node) {
 
 std::string Usd(const RunSpend& spend) {
   if (!spend.nano_usd) return "price not known";
-  return fmt::format("{:.4f} USD", static_cast<double>(*spend.nano_usd) / kNano);
+  return UsdText(static_cast<double>(*spend.nano_usd) / kNano) + " USD";
 }
 
 std::string Duration(double seconds) {
@@ -65,6 +67,13 @@ char MarkOf(const Node& node, std::string_view best) {
   if (node.id == best) return '*';
   if (node.is_seed_node || node.is_seed_agg_node) return 's';
   return IsGood(node) ? ' ' : '!';
+}
+
+// A text from a model or a program in a line of ours: neither a line of its own nor an escape
+// sequence, whatever reads it.
+std::string InLine(std::string_view text) {
+  const std::string line = ReplaceAll(utf8::Sanitize(text), "\n", " ");
+  return utf8::CleanForTerminal(ReplaceAll(line, "\t", " "));
 }
 
 // What a line of a node ends in: how it went.
@@ -96,9 +105,9 @@ class TreeLines {
     const std::string label = !node.hyperparam_name.empty() ? " " + node.hyperparam_name
                               : !node.ablation_name.empty() ? " " + node.ablation_name
                                                             : "";
-    out_ += fmt::format("{:{}}{} {} {}{}  {}  {:.1f} s\n", "", 2 * depth,
-                        MarkOf(node, stage_.best_node), node.id.substr(0, kShortId),
-                        NodeKindName(node.kind), label, Outcome(node), node.exec_time);
+    out_ += fmt::format("{:{}}{} {} {}{}  {}  {}\n", "", 2 * depth, MarkOf(node, stage_.best_node),
+                        node.id.substr(0, kShortId), NodeKindName(node.kind), InLine(label),
+                        InLine(Outcome(node)), SecondsText(node.exec_time));
     // A damaged journal's circle ends here too.
     if (depth >= stage_.tree.nodes.size()) return;
     for (const std::string& child : node.children) {
@@ -199,9 +208,9 @@ RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
 
 std::string StatusText(const RunStatus& status) {
   std::string out = fmt::format("{}\n", status.folder);
-  if (!status.title.empty()) out += fmt::format("title    {}\n", status.title);
+  if (!status.title.empty()) out += fmt::format("title    {}\n", InLine(status.title));
   out += fmt::format("state    {}{}\n", RunStateName(status.state),
-                     status.reason.empty() ? "" : ": " + status.reason);
+                     status.reason.empty() ? "" : ": " + InLine(status.reason));
   if (status.state == RunState::kKilled) {
     out += "         `dossier research resume` goes on\n";
   }
@@ -215,14 +224,15 @@ std::string StatusText(const RunStatus& status) {
   out += fmt::format("nodes    {} done, {} good, {} buggy, {} running\n", status.done, status.good,
                      status.buggy, status.running);
   if (!status.best_id.empty()) {
-    out += fmt::format("best     {}  {}\n", status.best_id.substr(0, kShortId), status.best_metric);
+    out += fmt::format("best     {}  {}\n", status.best_id.substr(0, kShortId),
+                       InLine(status.best_metric));
   }
   out += fmt::format("spent    {}, {} tokens, {}\n", Usd(status.spend),
                      GroupDigits(static_cast<std::uint64_t>(status.spend.tokens)),
                      Duration(status.spend.seconds));
   if (status.waiting) {
-    out +=
-        fmt::format("waits    {} ({} s left)\n", status.waiting->reason, status.waiting->seconds);
+    out += fmt::format("waits    {} ({} s left)\n", InLine(status.waiting->reason),
+                       status.waiting->seconds);
   }
   return out;
 }
@@ -300,8 +310,9 @@ std::string EventLine(const store::Event& event) {
   if (event.type == "node.finished") {
     const auto node = ReadNode(ShortNode(data));
     if (!node) return "";
-    return fmt::format("{} {} {}  {}  {:.1f} s", MarkOf(*node, ""), node->id.substr(0, kShortId),
-                       NodeKindName(node->kind), Outcome(*node), node->exec_time);
+    return fmt::format("{} {} {}  {}  {}", MarkOf(*node, ""), node->id.substr(0, kShortId),
+                       NodeKindName(node->kind), InLine(Outcome(*node)),
+                       SecondsText(node->exec_time));
   }
   if (event.type == "stage.ended") {
     const std::string best = text("best");

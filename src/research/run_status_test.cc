@@ -92,8 +92,26 @@ TEST_F(RunStatusTest, ARunThatIsWorkedOnShowsWhatItDoes) {
   EXPECT_EQ(status.buggy, 1);
   EXPECT_EQ(status.running, 1);
   EXPECT_EQ(status.best_id, "bbbbbbbb2222");
-  EXPECT_THAT(StatusText(status), HasSubstr("best     bbbbbbbb  speedup↑[large:3.1200]"));
+  EXPECT_THAT(StatusText(status), HasSubstr("best     bbbbbbbb  speedup↑[large:3.12]"));
   EXPECT_THAT(StatusText(status), HasSubstr("2 done, 1 good, 1 buggy, 1 running"));
+}
+
+TEST_F(RunStatusTest, WhatModelsAndProgramsWroteIsNoEscapeSequence) {  // FLT-72
+  Node node = NodeOf("aaaaaaaa1111", 0, std::nullopt);
+  node.exc_type.clear();
+  node.failure = "missing \x1b]0;owned\x07 reply";
+  node.hyperparam_name = "size\n* 99999999 draft  speedup";
+  Finish(node);
+  ASSERT_TRUE(
+      log_->Add("run.finished", "", {{"status", "failed"}, {"reason", "it \x1b[2J ended"}}));
+  RunStatus status = Status();
+  status.title = "Sort\x1b[31ming";
+  for (const std::string& text : {StatusText(status), TreeText(History(), 0)}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
+  }
+  EXPECT_THAT(StatusText(status), HasSubstr("it ^[[2J ended"));
+  EXPECT_THAT(TreeText(History(), 0), HasSubstr("draft size * 99999999 draft"));
 }
 
 TEST_F(RunStatusTest, AKilledRunSaysHowToGoOn) {
@@ -158,7 +176,7 @@ TEST_F(RunStatusTest, TheJsonHasTheFieldsOfItsSchema) {  // 5.1
   for (const std::string_view key : {"usd", "tokens", "seconds"}) {
     EXPECT_TRUE(json.at("spend").as_object().contains(key)) << key;
   }
-  EXPECT_EQ(json.at("best").as_object().at("metric"), "speedup↑[large:3.1200]");
+  EXPECT_EQ(json.at("best").as_object().at("metric"), "speedup↑[large:3.12]");
   EXPECT_TRUE(json.at("waiting").is_null());
 }
 
@@ -167,8 +185,8 @@ TEST_F(RunStatusTest, TheTreeIsIndentedByDepthAndMarked) {
   EXPECT_EQ(TreeText(History(), 0), std::string(kStage) +
                                         "\n"
                                         "! aaaaaaaa draft  CompilationError  41.2 s\n"
-                                        "  * bbbbbbbb debug  speedup↑[large:3.1200]  41.2 s\n"
-                                        "    s cccccccc seed  speedup↑[large:3.5000]  41.2 s\n"
+                                        "  * bbbbbbbb debug  speedup↑[large:3.12]  41.2 s\n"
+                                        "    s cccccccc seed  speedup↑[large:3.5]  41.2 s\n"
                                         "    ~ dddddddd improve\n");
   EXPECT_EQ(TreeText(History(), 2), "");
   const JsonObject json = TreeJson(History(), 1);
@@ -193,7 +211,7 @@ TEST_F(RunStatusTest, AnEventIsALineForAPerson) {
   JsonObject json = NodeJson(node);
   json["code"] = JsonObject{{"sha256", "…"}};  // as a long text stands in an event
   EXPECT_EQ(EventLine({.type = "node.finished", .data = {{"node", json}}}),
-            "  bbbbbbbb draft  speedup↑[large:3.1200]  41.2 s");
+            "  bbbbbbbb draft  speedup↑[large:3.12]  41.2 s");
   EXPECT_EQ(EventLine({.type = "warning", .data = {{"text", "no plot"}}}), "warning: no plot");
   EXPECT_EQ(EventLine({.type = "warning", .data = {{"code", "call_failed"}, {"text", "x"}}}), "");
   EXPECT_EQ(EventLine({.type = "stage.ended", .data = {{"stage", "1_a"}, {"best", ""}}}),

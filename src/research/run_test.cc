@@ -5,7 +5,10 @@
 
 #include <set>
 
+#include "base/assets.h"
 #include "base/file.h"
+#include "research/research_rig_for_test.h"
+#include "research/run_history.h"
 #include "research/run_rig_for_test.h"
 #include "research/run_setup.h"
 #include "testing/result_matchers.h"
@@ -48,7 +51,7 @@ TEST(RunTest, FourStagesFromAnIdeaToAReport) {  // RSP-31, RSP-32, RSP-35, RSP-T
   EXPECT_EQ(rig.File("report.md"), "# Sorting\n\nBlocks help.\n");
   for (const Node& node : nodes) {
     if (node.id != outcome->best_node) continue;
-    EXPECT_EQ(MetricText(*node.metric), "speedup↑[large:30.0000]");
+    EXPECT_EQ(MetricText(*node.metric), "speedup↑[large:30]");
   }
 }
 
@@ -62,6 +65,162 @@ TEST(RunTest, ABrokenProgramKeepsItsErrorAndItsChildIsShownIt) {  // RSP-27, RSP
   const auto calls = rig.model().Calls("debug");
   ASSERT_FALSE(calls.empty());
   EXPECT_THAT(calls.front().prompt, HasSubstr("index out of range"));
+}
+
+TEST(RunTest, AMetricThatIsNoNumberIsAFaultOfItsProgram) {  // FLT-69
+  RunRig rig;
+  rig.draft = "// value nan";
+  ASSERT_TRUE(rig.Start());
+  const std::vector<Node> nodes = rig.Nodes();
+  EXPECT_TRUE(nodes[0].is_buggy);
+  EXPECT_EQ(nodes[0].exc_type, "RuntimeError");
+  EXPECT_THAT(nodes[0].exc_info, HasSubstr("speedup of large is not a finite number"));
+  EXPECT_EQ(nodes[2].parent_id, nodes[0].id);
+  EXPECT_THAT(rig.model().Calls("debug").front().prompt, HasSubstr("is not a finite number"));
+}
+
+TEST(RunTest, SmallMetricsReachEveryPrompt) {  // FLT-60
+  RunRig rig;
+  rig.draft = "// value 1e-06";
+  rig.config.num_drafts = 1;
+  ASSERT_TRUE(rig.Start());
+  for (const std::string_view label : {"node_summary", "improve", "stage_notes", "report"}) {
+    bool seen = false;
+    for (const ScriptedCall& call : rig.model().Calls()) {
+      if (call.label.starts_with(label)) seen |= call.prompt.find("1e-06") != std::string::npos;
+    }
+    EXPECT_TRUE(seen) << label;
+  }
+}
+
+TEST(RunTest, WhatEveryCallTookIsInItsNode) {  // FLT-67
+  RunRig rig;
+  ASSERT_TRUE(rig.Start());
+  std::map<std::string, std::int64_t> calls;  // by node
+  std::int64_t all = 0;
+  for (const ScriptedCall& call : rig.model().Calls()) {
+    ++calls[call.node];
+    ++all;
+  }
+  const auto history = ReadRunHistory(rig.folder());
+  ASSERT_TRUE(history);
+  std::int64_t told = history->usage.calls;
+  for (const StageResults& stage : history->results.stages) {
+    for (const Node& node : stage.tree.nodes) {
+      EXPECT_EQ(node.usage.calls, calls[node.id]) << NodeKindName(node.kind);
+      EXPECT_EQ(node.usage.cost_nano_usd, 1000 * calls[node.id]);
+      const Json file = *ParseJson(rig.File("nodes/" + node.id + "/node.json"));
+      EXPECT_EQ(FindInt(*Find(file, "usage"), "calls"), calls[node.id])
+          << NodeKindName(node.kind) << " " << stage.name;
+      told += node.usage.calls;
+    }
+  }
+  EXPECT_EQ(told, all);
+  EXPECT_EQ(history->spend.calls, all);
+}
+
+TEST(RunTest, APaperThatNobodyWroteFailsTheRunAndCanBeAskedForAgain) {  // FLT-62
+  RunRig rig;
+  rig.skip = {RunOrder::Skip::kPlots, RunOrder::Skip::kCitations};
+  rig.config.writeup_reflections = 0;
+  rig.replies["writeup"] =
+      fmt::format("```latex\n{}\n```", *BuiltInAsset("data/research/paper.tex"));
+  const auto outcome = rig.Start();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, RunEnd::kFailed);
+  EXPECT_THAT(outcome->reason, HasSubstr("paper/paper.tex is not written"));
+  EXPECT_NE(outcome->best_node, "");
+  EXPECT_EQ(rig.File("report.md"), "# Sorting\n\nBlocks help.\n");
+  const auto asked = [&rig](std::string_view label) {
+    std::size_t count = 0;
+    for (const ScriptedCall& call : rig.model().Calls()) count += call.label.starts_with(label);
+    return count;
+  };
+  EXPECT_EQ(asked("writeup"), 3U);
+  EXPECT_EQ(asked("review"), 0U);
+
+  rig.replies["writeup"] = fmt::format("```latex\n{}\n```", WrittenPaper());
+  RunOrder again = rig.Order(RunOrder::Mode::kResume);
+  again.retry = RunOrder::Retry::kFailed;
+  const auto retried = research::Run(again, CancelToken());
+  ASSERT_TRUE(retried) << retried.error().message;
+  EXPECT_EQ(retried->end, RunEnd::kDone) << retried->reason;
+  EXPECT_EQ(asked("writeup"), 4U);
+  EXPECT_EQ(asked("review"), 3U);  // the rig's answer is no review
+}
+
+TEST(RunTest, EachStepSeesWhatItNeeds) {  // FLT-61
+  RunRig rig;
+  rig.skip = {RunOrder::Skip::kPlots, RunOrder::Skip::kCitations, RunOrder::Skip::kReview};
+  rig.config.writeup_reflections = 0;
+  rig.replies["writeup"] = fmt::format("```latex\n{}\n```", WrittenPaper());
+  ASSERT_TRUE(rig.Start());
+  const struct {
+    std::string_view label;
+    std::vector<std::string_view> parts;
+  } kNeeds[] = {{"improve", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
+                {"tuning_idea", {"sorted", "speedup↑[large:"}},
+                {"tuning_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
+                {"ablation_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
+                {"debug", {"index out of range", "Seconds for each data set."}},
+                {"stage_completion", {"speedup↑[large:"}},
+                {"report", {"the author of the report"}},
+                {"writeup", {"the author of the scientific paper"}},
+                {"execution_review", {"the examiner of this run"}}};
+  const Idea idea = *ReadIdea(ExampleIdea(), "idea.md");
+  for (const auto& need : kNeeds) {
+    bool asked = false;
+    for (const ScriptedCall& call : rig.model().Calls()) {
+      if (!call.label.starts_with(need.label) || call.attempt == 0) continue;
+      asked = true;
+      for (const std::string_view part : need.parts) {
+        EXPECT_THAT(call.prompt, HasSubstr(std::string(part))) << need.label;
+      }
+      for (const Idea::Part& part : idea.parts) {
+        EXPECT_THAT(call.prompt, HasSubstr(idea.Text(part.name))) << need.label;
+      }
+    }
+    EXPECT_TRUE(asked) << need.label;
+  }
+}
+
+TEST(RunTest, BranchesOfMemoryAreNamedAfterWhatTheyAreOf) {  // FLT-72
+  RunRig rig;
+  ASSERT_TRUE(rig.Start());
+  std::vector<std::string> names;
+  for (const auto& [name, shown] : MemoryShown(rig.folder())) names.push_back(name);
+  EXPECT_THAT(names, IsSupersetOf({"1.1-draft-r0s0", "1.1-draft-r0s1", "1.1-debug-r1s0", "2.1-copy",
+                                   "2.1-tuning-r0s0", "4.1-ablation-r0s1"}));
+  for (const Node& node : rig.Nodes()) EXPECT_THAT(names, Contains(node.branch_id));
+}
+
+TEST(RunTest, IdsOfNodesComeFromIdeaAndSeedAndNotFromTheRun) {  // FLT-66, RSP-34
+  const auto ids = [](std::int64_t seed) {
+    RunRig rig;
+    rig.config.seed = seed;
+    rig.config.stages[0].max_iters = 2;
+    static_cast<void>(rig.Start());
+    return rig.EventsOf("node.created", "node");
+  };
+  const auto first = ids(1);
+  EXPECT_FALSE(first.empty());
+  EXPECT_EQ(ids(1), first);
+  EXPECT_NE(ids(2), first);
+}
+
+TEST(RunTest, TwoRunsOfOneIdeaInOneStoreHaveBranchesOfTheirOwn) {  // FLT-66
+  const auto folder = TempFolder::Make();
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/shared.sqlite";
+  std::set<std::string> branches;
+  for (int run = 0; run < 2; ++run) {
+    RunRig rig;
+    rig.config.stages[0].max_iters = 2;
+    RunOrder order = rig.Order(RunOrder::Mode::kStart);
+    order.memory_store = path;
+    ASSERT_TRUE(research::Run(order, CancelToken()));
+    for (const Node& node : rig.Nodes()) EXPECT_TRUE(branches.insert(node.branch_id).second);
+  }
 }
 
 TEST(RunTest, DataAreCopiedIntoWorkspacesOrBound) {  // 5.3: copy_data

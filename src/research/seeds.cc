@@ -39,7 +39,7 @@ std::string ProgramLanguage(const Json& artifacts) {
 
 // The node that stands for all reruns comes behind them.
 Node SeedNode(const Driver& driver, const SeedOrder& order, const Node& best, int slot) {
-  Node node{.id = NodeId(driver.log().run(), order.name, order.round, slot),
+  Node node{.id = NodeId(driver.node_key, order.name, order.round, slot),
             .parent_id = best.id,
             .stage = order.name,
             .kind = NodeKind::kSeed,
@@ -59,7 +59,7 @@ Result<Json> SeededArtifacts(const Driver& driver, const SeedOrder& order, const
   CallRequest request{.site = "seed_injection",
                       .scope = ScopeOf(best, "seed_injection"),
                       .alias = fmt::format("stage{}_seed_injection_prompt", order.stage),
-                      .prefix = CallPrefix(driver, order.stage),
+                      .prefix = CallPrefix(driver),
                       .sections = {{"language", Json(ProgramLanguage(artifacts))},
                                    {"default_seed", Json(0)},
                                    {"files", Json(*files)}},
@@ -86,8 +86,8 @@ Result<Json> SeededArtifacts(const Driver& driver, const SeedOrder& order, const
   return WithFiles(std::move(artifacts), *Find(reply, "files"));
 }
 
-Status Rerun(const Driver& driver, const SeedOrder& order, const Node& best, const Json& artifacts,
-             int slot, Node* node, const CancelToken& cancel) {
+Status Rerun(const Driver& driver, const Node& best, const Json& artifacts, int slot, Node* node,
+             const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(std::optional<Node> recorded, RecordedNode(driver, node->id));
   if (recorded) {
     *node = *std::move(recorded);
@@ -97,7 +97,7 @@ Status Rerun(const Driver& driver, const SeedOrder& order, const Node& best, con
   const NodeWork work{.node_id = node->id,
                       .worker = worker,
                       .scope = ScopeOf(*node, PhaseName(Phase::kRun)),
-                      .prefix = driver.prefix(order.stage),
+                      .prefix = driver.prefix,
                       .workspace = WorkspaceOf(driver, node->id),
                       .environment = {fmt::format("{}={}", kSeedVariable, *node->seed_value)},
                       .base_workspace = best.workspace_path.empty() ? std::string()
@@ -114,15 +114,15 @@ Status Rerun(const Driver& driver, const SeedOrder& order, const Node& best, con
   node->exec_time = outcome.exec_time;
   node->is_buggy = !node->exc_type.empty();
   if (!node->is_buggy) {
-    DOSSIER_RETURN_IF_ERROR(MeasureInto(driver, order.stage, worker, node, cancel));
+    DOSSIER_RETURN_IF_ERROR(MeasureInto(driver, worker, node, cancel));
   }
-  return KeepNode(driver, *node);
+  return KeepNode(driver, node);
 }
 
 // One node for all of them: their statistics and their plot.
-Status AddAggregate(const Driver& driver, const SeedOrder& order, const Node& best,
-                    const Json& statistics, const std::vector<const Node*>& good, int slot,
-                    Node* node, const CancelToken& cancel) {
+Status AddAggregate(const Driver& driver, const Node& best, const Json& statistics,
+                    const std::vector<const Node*>& good, int slot, Node* node,
+                    const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(std::optional<Node> recorded, RecordedNode(driver, node->id));
   if (recorded) {
     *node = *std::move(recorded);
@@ -139,15 +139,14 @@ Status AddAggregate(const Driver& driver, const SeedOrder& order, const Node& be
                             .node_id = node->id,
                             .worker = fmt::format("worker-{}", slot),
                             .scope = ScopeOf(*node, "seed_plot"),
-                            .prefix = CallPrefix(driver, order.stage)};
+                            .prefix = CallPrefix(driver)};
     DOSSIER_ASSIGN_OR_RETURN(const PlotOutcome outcome,
                              MakeSeedPlot(driver.services, work, cancel));
     KeepPlots(outcome, node);
     node->is_buggy_plots = false;  // a rerun without a figure is still a result
-    AddUsage(outcome.usage, &node->usage);
     DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, outcome.warnings));
   }
-  return KeepNode(driver, *node);
+  return KeepNode(driver, node);
 }
 
 }  // namespace
@@ -187,14 +186,15 @@ Result<Json> RunSeeds(const Driver& driver, const SeedOrder& order, Tree* tree,
     Node node = SeedNode(driver, order, best, seed);
     node.step = static_cast<std::int64_t>(tree->nodes.size()) + seed;
     if (seed < count) node.seed_value = seed;
-    DOSSIER_ASSIGN_OR_RETURN(node.branch_id, ForkBranch(driver, best.branch_id, node.id));
+    DOSSIER_ASSIGN_OR_RETURN(node.branch_id,
+                             ForkBranch(driver, best.branch_id, node, order.round, seed));
     DOSSIER_RETURN_IF_ERROR(CreateNode(driver, &node));
     runs.push_back(std::move(node));
   }
   DOSSIER_RETURN_IF_ERROR(RunSlots(
       {.count = static_cast<std::size_t>(count), .parallel = driver.config().parallel()},
       [&](std::size_t slot, const CancelToken& token) {
-        return Rerun(driver, order, best, artifacts, static_cast<int>(slot), &runs[slot], token);
+        return Rerun(driver, best, artifacts, static_cast<int>(slot), &runs[slot], token);
       },
       cancel));
   std::vector<Metric> metrics;
@@ -206,7 +206,7 @@ Result<Json> RunSeeds(const Driver& driver, const SeedOrder& order, Tree* tree,
   }
   const Json statistics(SeedStatisticsJson(SeedStatistics(metrics)));
   DOSSIER_RETURN_IF_ERROR(
-      AddAggregate(driver, order, best, statistics, good, count, &runs.back(), cancel));
+      AddAggregate(driver, best, statistics, good, count, &runs.back(), cancel));
   for (Node& run : runs) DOSSIER_RETURN_IF_ERROR(EnterNode(driver, std::move(run), tree));
   return statistics;
 }

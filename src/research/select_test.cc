@@ -242,6 +242,17 @@ TEST(SelectTest, OnlyDataSetsThatAllGoodNodesReportCount) {
   EXPECT_EQ(BestNode(tree, "")->id, "a");
 }
 
+TEST(SelectTest, WhatIsNoFiniteNumberIsNeverBest) {  // FLT-69
+  for (const double value : {kNan, kInfinity, -kInfinity}) {
+    Tree tree = TreeOf({{"a", "", {}, value}});
+    EXPECT_FALSE(IsGood(tree.nodes[0]));
+    EXPECT_EQ(BestNode(tree, ""), nullptr);
+    EXPECT_TRUE(ByMetric(tree, "").empty());
+    tree = TreeOf({{"a", "", {}, value}, {"b", "", {}, -1e9}});
+    EXPECT_EQ(BestNode(tree, "")->id, "b");
+  }
+}
+
 TEST(SelectTest, AMissingDataSetIsWorst) {
   const Metric both = {{.name = "speed", .values = {{"x", 1}, {"y", 1}}}};
   const Metric one = {{.name = "speed", .values = {{"x", 100}}}};

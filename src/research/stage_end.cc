@@ -105,6 +105,8 @@ Status EndSubstage(const Driver& driver, const SubstageEnd& end, RunResults* res
     const SeedOrder order{
         .stage = stage.stage, .name = stage.name, .round = end.view.round, .best = stage.best_node};
     DOSSIER_ASSIGN_OR_RETURN(stage.seed_statistics, RunSeeds(driver, order, &stage.tree, cancel));
+    // The reruns' program was asked for in the name of the best node, after its end.
+    for (Node& node : stage.tree.nodes) node.usage = driver.log().UsageOf(node.id);
   }
   // An ended stage has its files: a resume takes the rest from the journal.
   DOSSIER_ASSIGN_OR_RETURN(const auto ended, driver.log().Recorded("stage.ended", EndKey(end)));

@@ -22,7 +22,7 @@ CallRequest Question(const Driver& driver, const StageView& view, std::string_vi
                     .stage = view.name,
                     .phase = std::string(site)},
           .label = fmt::format("{}_{}_r{}", site, view.name, view.round),
-          .prefix = CallPrefix(driver, view.stage),
+          .prefix = CallPrefix(driver),
           .memory_query = driver.query};
 }
 
@@ -139,6 +139,7 @@ Result<Completion> AskCompletion(const Driver& driver, const StageView& view,
   CallRequest request = Question(driver, view, "stage_completion");
   request.sections = {
       {"goals", Json(view.goals)},
+      {"metrics", Json(view.best ? MetricOf(*view.best) : std::string(kNoMetric))},
       {"vlm_summary", Json(view.best ? view.best->vlm_feedback_summary : std::string())},
       {view.stage == 4 ? "ablations" : "datasets", Json(Tested(view))}};
   DOSSIER_ASSIGN_OR_RETURN(const Json reply,
@@ -217,7 +218,7 @@ Result<StageTexts> AskStageTexts(const Driver& driver, const StageView& view,
 Result<std::string> AskMetrics(const Driver& driver, const CancelToken& cancel) {
   const CallRequest request{.site = "define_metrics",
                             .scope = {.phase = "define_metrics"},
-                            .prefix = CallPrefix(driver, 1),
+                            .prefix = CallPrefix(driver),
                             .memory_query = driver.query};
   DOSSIER_ASSIGN_OR_RETURN(
       const std::optional<std::string> metrics,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "research/number_text.h"
 #include "research/run_folder.h"
 #include "research/select.h"
 
@@ -79,10 +80,10 @@ std::optional<std::string> ExecTimeFeedback(const StageFacts& facts, std::int64_
   const Node* best = BestNode(*facts.tree, facts.primary);
   if (!best || 2 * best->exec_time >= static_cast<double>(timeout)) return std::nullopt;
   return fmt::format(
-      "The best program ran for {:.1f} s, less than half of the {} s it may use. Use the time: "
+      "The best program ran for {}, less than half of the {} s it may use. Use the time: "
       "larger inputs, more repetitions, more data sets or more settings, so that the results say "
       "more.",
-      best->exec_time, timeout);
+      SecondsText(best->exec_time), timeout);
 }
 
 }  // namespace dossier::research

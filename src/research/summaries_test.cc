@@ -29,7 +29,7 @@ TEST(SummariesTest, EachStageHasItsFile) {  // RSP-39
     ASSERT_THAT(SummarizeStage(rig.services, rig.results, TwoNodes(stage), {}), Succeeds());
     const Json summary = rig.ReadJson(fmt::format("logs/{}_summary.json", name));
     EXPECT_EQ(FindString(*Find(summary, "text"), "Description"), "done");
-    EXPECT_EQ(FindString(*Find(summary, "best_node"), "metric"), "speedup↑[large:3.1200]");
+    EXPECT_EQ(FindString(*Find(summary, "best_node"), "metric"), "speedup↑[large:3.12]");
     EXPECT_NE(Find(summary, stage == 4 ? "ablations" : "nodes"), nullptr);
   }
 }
@@ -44,7 +44,7 @@ TEST(SummariesTest, WithoutAnAnswerTheRecordsSpeakAndAWarningIsJournalled) {  //
     EXPECT_EQ(FindString(text, "made_by"), "program");
     EXPECT_EQ(FindInt(text, "good"), 1);
     EXPECT_EQ(FindInt(text, "buggy"), 1);
-    EXPECT_EQ(FindString(text, "best_metric"), "speedup↑[large:3.1200]");
+    EXPECT_EQ(FindString(text, "best_metric"), "speedup↑[large:3.12]");
     EXPECT_EQ(rig.log->EventsOf("warning")->size(), models == Models::kAsk ? 1U : 0U);
   }
 }

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "memory/viewer_page.h"
 #include "research/cuts.h"
+#include "research/number_text.h"
 #include "research/png.h"
 
 namespace dossier::research {
@@ -29,7 +30,7 @@ std::string HashSource(std::string_view text) {
 
 std::string CostText(const NodeUsage& usage) {
   if (!usage.cost_nano_usd) return "not known";
-  return fmt::format("${:.4f}", static_cast<double>(*usage.cost_nano_usd) / 1e9);
+  return "$" + UsdText(static_cast<double>(*usage.cost_nano_usd) / 1e9);
 }
 
 // How a node is marked, as `dossier research tree` marks it.
@@ -157,7 +158,7 @@ class PageWriter {
         "<span class=\"id\">{}</span> {} <span class=\"metric\">{}</span></a>",
         mark.name, anchors_.find(&node)->second, mark.name, mark.sign,
         EscapeHtml(node.id.substr(0, 8)), NodeKindName(node.kind),
-        EscapeHtml(node.metric ? MetricText(*node.metric) : node.exc_type));
+        EscapeHtml(node.metric ? RoundedMetricText(*node.metric) : node.exc_type));
     std::vector<const Node*> children;
     for (const PageNode& page : stage.nodes) {
       if (page.node->parent_id == node.id && page.node != &node) children.push_back(page.node);
@@ -198,7 +199,7 @@ class PageWriter {
     Fact("Stage", stage.name);
     Fact("State", mark.name);
     Fact("Metric", node.metric ? MetricText(*node.metric) : "N/A");
-    Fact("Run time", fmt::format("{:.1f} s", node.exec_time));
+    Fact("Run time", SecondsText(node.exec_time));
     Fact("Error", node.exc_type);
     Fact("Failure", node.failure);
     Fact("Parent", node.parent_id.substr(0, 8));

@@ -32,7 +32,7 @@ TEST(TreePageTest, NodesStandUnderTheirParentsWithMetricStateAndCost) {  // 5.1
   stage.tree.nodes[0].usage = {.calls = 2, .input_tokens = 1500, .cost_nano_usd = 1'500'000'000};
   const std::string html = TreePage("Sorting", {StageOf(stage)});
   EXPECT_THAT(html, HasSubstr("<a class=\"best\" href=\"#n0\">"));
-  EXPECT_THAT(html, HasSubstr("speedup↑[large:3.1200]</span></a><ul><li><a class=\"buggy\""));
+  EXPECT_THAT(html, HasSubstr("speedup↑[large:3.12]</span></a><ul><li><a class=\"buggy\""));
   EXPECT_THAT(html, HasSubstr("<dt>Cost</dt><dd>$1.5000</dd>"));
   EXPECT_THAT(html, HasSubstr("nodes: 2, good: 1, stages: 1; calls: 2, tokens in: 1,500"));
   EXPECT_THAT(html, HasSubstr("<body data-first=\"n0\">"));

@@ -53,9 +53,10 @@ Result<std::optional<TrialIdea>> AskTrialIdea(const Driver& driver, const TrialQ
       .site = std::string(site.site),
       .scope = ScopeOf(*question.node, site.site),
       .alias = fmt::format("stage{}_{}_prompt", question.stage, site.site),
-      .prefix = CallPrefix(driver, question.stage),
+      .prefix = CallPrefix(driver),
       .sections = {{"base_code", Json(question.base->code)}, {"tried", Json(Tried(question))}},
       .memory_query = driver.query};
+  AddResults(*question.base, &request);
   if (question.node->kind == NodeKind::kAblation) AddComponents(*question.base, &request);
   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
   DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, question.node->id, outcome.warnings));

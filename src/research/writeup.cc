@@ -49,14 +49,16 @@ class Writer {
 
   Result<Paper> Write() {
     DOSSIER_ASSIGN_OR_RETURN(summaries_, ReadSummaries(services_.run_folder));
-    DOSSIER_ASSIGN_OR_RETURN(tex_, Template(services_, results_));
+    DOSSIER_ASSIGN_OR_RETURN(template_, Template(services_, results_));
+    tex_ = template_;
     if (results_.models == Models::kNone) {
       paper_.warnings.emplace_back("writeup: the template is kept, no model is asked any more");
     } else {
       DOSSIER_RETURN_IF_ERROR(FirstVersion());
     }
+    if (!written_) return KeepUnwritten();
     DOSSIER_RETURN_IF_ERROR(Build(tex_));
-    if (results_.models == Models::kAsk && written_) DOSSIER_RETURN_IF_ERROR(Reflect());
+    DOSSIER_RETURN_IF_ERROR(Reflect());
     return Keep();
   }
 
@@ -75,12 +77,15 @@ class Writer {
     return called;
   }
 
+  // What must not be compiled, and what is not written yet.
   std::vector<std::string> FaultsOf(std::string_view tex) const {
-    return CheckLatex(tex, {.figures = parts_.figures, .keys = keys_});
+    std::vector<std::string> faults = CheckLatex(tex, {.figures = parts_.figures, .keys = keys_});
+    std::ranges::move(UnwrittenParts(tex, template_), std::back_inserter(faults));
+    return faults;
   }
 
   Status FirstVersion() {
-    CallRequest request{.site = "writeup"};
+    CallRequest request{.site = "writeup", .label = Label()};
     request.sections = {
         {.name = "summaries", .value = FilterSummaries(summaries_, SummaryFilter::kWriteup)},
         {.name = "final_memory", .value = Json(parts_.final_memory)},
@@ -93,16 +98,30 @@ class Writer {
       DOSSIER_ASSIGN_OR_RETURN(const std::string tex, ReadLatex(payload));
       const std::vector<std::string> faults = FaultsOf(tex);
       if (faults.empty()) return {};
+      if (CheckLatex(tex, {.figures = parts_.figures, .keys = keys_}).empty()) partly_ = tex;
       return MakeError(ErrorCode::kInvalidArgument, "{}", Join(faults, "\n"));
     };
     DOSSIER_ASSIGN_OR_RETURN(const CallOutcome called, Ask(std::move(request)));
-    if (called.failure) {
-      paper_.warnings.emplace_back("writeup: the template is kept");
-      return {};
-    }
+    if (called.failure) return {};
     DOSSIER_ASSIGN_OR_RETURN(tex_, ReadLatex(called.payload));
     written_ = true;
     return {};
+  }
+
+  // A run that failed is asked for its paper again; the replies of before are in the journal.
+  std::string Label() const {
+    return parts_.attempt == 0 ? "" : fmt::format("writeup_retry{}", parts_.attempt);
+  }
+
+  // What there is of the paper, for a person to finish.
+  Result<Paper> KeepUnwritten() {
+    if (!partly_.empty()) tex_ = partly_;
+    const std::vector<std::string> parts = UnwrittenParts(tex_, template_);
+    paper_.failure = fmt::format("{} is not written: {}", PaperFile("paper.tex"),
+                                 parts.empty() ? "no reply was a paper" : Join(parts, "; "));
+    DOSSIER_RETURN_IF_ERROR(KeepPaper(services_, tex_, "", parts_.figures));
+    paper_.tex = PaperFile("paper.tex");
+    return std::move(paper_);
   }
 
   // What vision models said of the plots of the best nodes, which the figures are made of.
@@ -214,6 +233,8 @@ class Writer {
   const CancelToken& cancel_;
   std::vector<std::string> keys_;
   Json summaries_;
+  std::string template_;
+  std::string partly_;                   // a version that could be compiled, were all of it written
   std::string tex_;                      // the newest version
   std::vector<assembly::Turn> history_;  // those before it
   std::string kept_;  // the last one that compiled; else the last one that passed the checks

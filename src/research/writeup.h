@@ -5,8 +5,9 @@
 //                            cancel));
 //   if (paper.pdf.empty()) Say(paper.message);     // paper.tex is there
 //
-// The last version that compiled is kept; without LaTeX, the last one that passed the checks, else
-// the template. Errors: those of Caller::Call and of the sandbox; kIo.
+// The last version that compiled is kept; without LaTeX, the last one that passed the checks. A
+// paper with parts that nobody wrote is a failure: what there is of it is kept as paper.tex, it is
+// not compiled, and not to be reviewed. Errors: those of Caller::Call and of the sandbox; kIo.
 
 #ifndef DOSSIER_RESEARCH_WRITEUP_H_
 #define DOSSIER_RESEARCH_WRITEUP_H_
@@ -28,6 +29,7 @@ struct PaperParts {
   std::string aggregator;            // script; "": none
   std::string final_memory;
   std::vector<BibEntry> citations;
+  int attempt = 0;  // how often the run was told to try again what failed
 };
 
 struct Paper {
@@ -35,6 +37,7 @@ struct Paper {
   std::string pdf;      // "": none
   std::string message;  // why there is none
   int pages = 0;        // of the PDF
+  std::string failure;  // what is not written; "": everything is
   std::vector<std::string> warnings;
 };
 

@@ -8,6 +8,7 @@
 #include "research/latex.h"
 #include "research/latex_build.h"
 #include "research/research_rig_for_test.h"
+#include "research/review.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::research {
@@ -70,8 +71,7 @@ TEST_F(WriteupTest, WithoutLatexThereIsASourceAndAMessage) {  // RSP-43, RSP-T17
   EXPECT_EQ(rig_.Read("paper/figures/a.png"), TinyPng());
 }
 
-TEST_F(WriteupTest, AFaultyPaperIsRefusedAndAfterThreeTheTemplateStays) {  // RSP-43, RSP-T17
-  WithoutLatex();
+TEST_F(WriteupTest, AFaultyPaperIsRefusedAndAfterThreeThereIsNone) {  // RSP-43, RSP-T17, FLT-62
   const std::pair<std::string_view, std::string_view> kFaults[] = {
       {"\\includegraphics{gone.png}", "there is no figure gone.png"},
       {"\\cite{gone}", "there is no reference gone"},
@@ -82,8 +82,9 @@ TEST_F(WriteupTest, AFaultyPaperIsRefusedAndAfterThreeTheTemplateStays) {  // RS
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_THAT(rig_.caller.refusals[i], HasSubstr(std::string(kFaults[i].second)));
   }
-  EXPECT_THAT(paper.warnings, Contains("writeup: the template is kept"));
+  EXPECT_THAT(paper.failure, HasSubstr("line 20: this is not written yet: To be written:"));
   EXPECT_THAT(rig_.Read("paper/paper.tex"), HasSubstr("\\title{Sorting \\& <speed>}"));
+  EXPECT_THAT(rig_.script->commands(), IsEmpty());  // nothing is compiled
 }
 
 TEST_F(WriteupTest, TheLastVersionThatCompiledIsKept) {  // RSP-43
@@ -123,12 +124,55 @@ TEST_F(WriteupTest, AReflectionSeesUnusedFiguresAndEndsWhenTheModelIsDone) {  //
   EXPECT_EQ(ToJson(unused->value), R"(["b.png"])");
 }
 
-TEST_F(WriteupTest, WithNoModelTheTemplateIsThePaper) {  // RSP-46
-  WithoutLatex();
+TEST_F(WriteupTest, WithNoModelThereIsOnlyTheTemplate) {  // RSP-46, FLT-62
   rig_.results.models = Models::kNone;
-  Make();
+  EXPECT_NE(Make().failure, "");
   EXPECT_THAT(rig_.caller.requests, IsEmpty());
   EXPECT_TRUE(rig_.Has("paper/paper.tex"));
+}
+
+TEST_F(WriteupTest, PartsThatNobodyWroteAreRefusedAndFailTheStep) {  // FLT-62
+  const std::string given(*BuiltInAsset("data/research/paper.tex"));
+  std::string partly = WrittenPaper();
+  partly.insert(partly.find("\\section{Results}"), "To be written: the machine.\n");
+  rig_.caller.Reply("writeup", Fenced(given));
+  rig_.caller.Reply("writeup", Fenced(partly));
+  rig_.caller.Reply("writeup", "no paper");
+  const Paper paper = Make();
+  ASSERT_EQ(rig_.caller.refusals.size(), 3U);
+  EXPECT_THAT(rig_.caller.refusals[0], HasSubstr("To be written: the question and why"));
+  EXPECT_THAT(rig_.caller.refusals[1], HasSubstr("this is not written yet: To be written: the m"));
+  EXPECT_THAT(paper.failure, HasSubstr("paper/paper.tex is not written: line "));
+  EXPECT_EQ(paper.pdf, "");
+  EXPECT_EQ(rig_.Read("paper/paper.tex"), partly);  // the best there is, for a person
+  EXPECT_EQ(rig_.caller.Count("writeup_reflection"), 0U);
+  EXPECT_THAT(rig_.script->commands(), IsEmpty());
+  const auto reviewed = ReviewPaper(rig_.services, rig_.results, {});
+  ASSERT_THAT(reviewed, Succeeds());
+  EXPECT_FALSE(reviewed->review);
+  EXPECT_EQ(rig_.caller.Count("review"), 0U);
+}
+
+TEST(UnwrittenPartsTest, TemplatesPlacesEmptyPartsAndCopiesAreFound) {  // FLT-62
+  const std::string given(*BuiltInAsset("data/research/paper.tex"));
+  EXPECT_EQ(UnwrittenParts(given, given).size(), 7U);
+  EXPECT_THAT(UnwrittenParts(WrittenPaper(), given), IsEmpty());
+  const std::string own = Document("\\section{A}\nFixed words.\n");
+  EXPECT_THAT(UnwrittenParts(own, own), ElementsAre("nothing of the template was changed"));
+  EXPECT_THAT(UnwrittenParts(Document("\\section{A}\nOther words.\n"), own), IsEmpty());
+  const struct {
+    std::string_view body;
+    std::size_t parts;
+  } kCases[] = {{"\\section{A}\n\\section{B}\ntext", 1},
+                {"\\section{A}\\label{a}\n% words\n\\section{B}\ntext", 1},
+                {"\\section{A}\n\\subsection{B}\ntext", 0},
+                {"\\section{A}\n\\subsection{B}\n", 2},
+                {"\\begin{abstract}\n\\end{abstract}\ntext", 1},
+                {"\\begin{abstract}\nWe sort.\n\\end{abstract}\n\\section{A}\n\\input{a}\n", 0},
+                {"\\section{The \\emph{best}}\n$x$", 0}};
+  for (const auto& example : kCases) {
+    EXPECT_EQ(UnwrittenParts(Document(example.body), "").size(), example.parts) << example.body;
+  }
 }
 
 TEST(LatexBuildTest, PagesAndErrorsAreReadFromTheLog) {
@@ -163,7 +207,7 @@ TEST_F(RealLatexTest, TheTemplateCompilesWithFiguresAndCitations) {  // RSP-43, 
   const auto entries = ParseBibtex(
       "@article{hoare62, title={Quicksort}, author={C. Hoare}, "
       "journal={Comp. J.}, year=1962}");
-  std::string tex(*BuiltInAsset("data/research/paper.tex"));
+  std::string tex = WrittenPaper();
   const std::size_t at = tex.find("\\section{Results}");
   tex.insert(at, "\\includegraphics{a.png} \\cite{hoare62}\n");
   rig_.caller.Reply("writeup", Fenced(tex));

@@ -105,6 +105,20 @@ class ResearchTest(harness.Case):
         out = self.ok(*self.words())
         self.check_results(pathlib.Path(out.strip().splitlines()[-1]))
 
+    def test_a_recorded_run_replays_whole(self):  # FLT-66
+        words = self.words("--set", "agent.max_parallel=2")
+        kept = self.home / "run.jsonl"
+        first = pathlib.Path(self.ok(*words, "--record", str(kept)).strip().splitlines()[-1])
+        model = words.index("--script")
+        again = [*words[:model], *words[model + 2:], "--attempt", "1", "--replay", str(kept)]
+        second = pathlib.Path(self.ok(*again).strip().splitlines()[-1])
+        self.check_results(second)
+        ids = [sorted(path.name for path in (folder / "nodes").iterdir())
+               for folder in (first, second)]
+        self.assertEqual(ids[0], ids[1])
+        self.assertEqual((first / "report.md").read_text("utf-8"),
+                         (second / "report.md").read_text("utf-8"))
+
     def test_a_killed_run_goes_on(self):  # RSP-47, RSP-48, RSP-T20
         process = self.start(*self.words())
         for line in process.stderr:
