@@ -117,7 +117,8 @@ Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
   if (long_prompt) {
     return error(ErrorCode::kTooLong,
                  fmt::format("{} refused the prompt as too long ({}status {}); choose a model with "
-                             "a larger window or ask recursively{}",
+                             "a larger window, say the true one with `ask --window N`, or ask "
+                             "recursively{}",
                              target.provider, SizesOf(target), answer.status, said));
   }
   if (answer.status == 429) {

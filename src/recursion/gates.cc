@@ -29,9 +29,9 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
     Check check;
   };
   static constexpr Row kChecks[] = {
-      {"unexplored", 2, &Gates::Unexplored}, {"subcalls", 1, &Gates::LostSubcalls},
-      {"kind", 1, &Gates::WrongKind},        {"empty", 1, &Gates::EmptyResult},
-      {"searched", 1, &Gates::SearchedElse},
+      {"unexplored", 2, &Gates::Unexplored}, {"error_text", 1, &Gates::ErrorText},
+      {"subcalls", 1, &Gates::LostSubcalls}, {"kind", 1, &Gates::WrongKind},
+      {"empty", 1, &Gates::EmptyResult},     {"searched", 1, &Gates::SearchedElse},
       {"grounding", 1, &Gates::Ungrounded},  {"near", 1, &Gates::NotNear},
       {"reading", 0, &Gates::UnclearReading}};
   for (const Row& row : kChecks) {
@@ -76,6 +76,14 @@ std::string Gates::Unexplored(std::string_view answer, const GateSituation& situ
   }
   return fmt::format("Nothing of the data has been read yet, so nothing supports it.{}",
                      kComputeIt);
+}
+
+std::string Gates::ErrorText(std::string_view answer, const GateSituation& situation) const {
+  for (const std::string& text : situation.error_texts) {
+    if (answer.find(text) == std::string_view::npos) continue;
+    return fmt::format("The answer holds the message of a sub-call that failed: {}", text);
+  }
+  return {};
 }
 
 std::string Gates::LostSubcalls(std::string_view /*answer*/, const GateSituation& situation) const {
@@ -125,7 +133,8 @@ std::string Gates::SearchedElse(std::string_view answer, const GateSituation& si
   });
   if (named) return {};
   return fmt::format(
-      "No passage states the answer, and the code looks for \"{}\", which the question does not name.",
+      "No passage states the answer, and the code looks for \"{}\", which the question does not "
+      "name.",
       situation.searched->front());
 }
 
@@ -139,11 +148,13 @@ std::string Gates::UnclearReading(std::string_view answer, const GateSituation& 
   });
   if (!read) return {};
   return situation.readings.size() == 1
-             ? std::string("It is not sure that the passage which says this speaks of what the "
-                           "question asks.")
-             : fmt::format("Passages of the text say different things, and it is not sure which of "
-                           "them speaks of what the question asks: {}.",
-                           Join(situation.readings, "; "));
+             ? std::string(
+                   "It is not sure that the passage which says this speaks of what the "
+                   "question asks.")
+             : fmt::format(
+                   "Passages of the text say different things, and it is not sure which of "
+                   "them speaks of what the question asks: {}.",
+                   Join(situation.readings, "; "));
 }
 
 std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {
@@ -152,8 +163,13 @@ std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situ
   if (context_.context_chars < kSmallContext && context_.profile != Profile::kSmall) return {};
   if (context_.profile != Profile::kSmall) {
     const bool brief = utf8::CodePoints(answer) <= kShortAnswer;
-    if (!brief || AnyNumberGrounded(answer, context_.question, evidence)) return {};
-    return fmt::format("No output shows the numbers of this answer.{}", kComputeIt);
+    if (!brief) return {};
+    if (!LeadingNumberGrounded(answer, context_.question, situation.sizes, evidence)) {
+      return fmt::format("No output shows the numbers of this answer.{}", kComputeIt);
+    }
+    const std::string quote = UnseenQuote(answer, context_.question, evidence);
+    return quote.empty() ? std::string()
+                         : fmt::format("No output shows \"{}\".{}", quote, kComputeIt);
   }
   const Grounding grounding =
       CheckGrounded(answer, context_.question, context_.hint_values, evidence);

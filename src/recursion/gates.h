@@ -5,8 +5,8 @@
 //   if (auto refusal = gates.Check(answer, situation)) Tell(refusal->reason);  // kept as draft
 //   else if (auto doubt = gates.Doubt(answer, situation)) Flag(*doubt);        // never final
 //
-// A check refuses once, `unexplored` twice, `reading` never; an answer that comes back unchanged in kind is let
-// through, and its doubt flags it. Thread-safety: none; one owner.
+// A check refuses once, `unexplored` twice, `reading` never; an answer that comes back unchanged in
+// kind is let through, and its doubt flags it. Thread-safety: none; one owner.
 
 #ifndef DOSSIER_RECURSION_GATES_H_
 #define DOSSIER_RECURSION_GATES_H_
@@ -48,11 +48,13 @@ struct GateSituation {
   const std::vector<std::string>* searched = nullptr;  // what the newest code looked for in texts
   const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
   std::string failed_subcalls;  // "3 of 40 failed (3 cut)", if the model was not told of them yet
+  std::vector<std::string> error_texts;      // what code was told of sub-calls that failed
   AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for
 };
 
 struct Refusal {
-  std::string gate;    // unexplored, subcalls, kind, empty, searched, grounding, near, reading
+  std::string
+      gate;  // unexplored, error_text, subcalls, kind, empty, searched, grounding, near, reading
   std::string reason;  // what is wrong, in one or two sentences for the model
 };
 
@@ -69,6 +71,7 @@ class Gates {
   std::optional<Refusal> FirstFailed(std::string_view answer, const GateSituation& situation,
                                      Which which) const;
   std::string Unexplored(std::string_view answer, const GateSituation& situation) const;
+  std::string ErrorText(std::string_view answer, const GateSituation& situation) const;
   std::string LostSubcalls(std::string_view answer, const GateSituation& situation) const;
   std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;
   std::string WrongKind(std::string_view answer, const GateSituation& situation) const;

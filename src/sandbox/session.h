@@ -81,14 +81,15 @@ struct BlockResult {
   std::uint64_t out_chars = 0;  // printed, whether kept or not
   std::string last;             // "Out: …" text of the last expression or assignment; "" none
   std::optional<BlockError> error;
-  std::string refused;             // why a block was not run (REC-17); status kNotRun
+  std::string refused;  // why a block was not run (REC-17); status kNotRun
+  std::string stopped;  // at which limit an interrupted block was stopped; in `notes` too
   std::vector<std::string> notes;  // for the model: names put back, late output, comparisons …
   std::vector<VariableInfo> variables;
   std::optional<HandedAnswer> answer;  // accepted form of this block
   std::optional<std::string> draft;    // answer["content"] while not ready
   // What its output stands on. Data is a context, a model's reply, or what was computed from one.
   enum class Ground { kNothing, kData } ground = Ground::kNothing;
-  std::vector<std::string> typed;  // texts of output and answer that stand in the code itself
+  std::vector<std::string> typed;     // texts of output and answer that stand in the code itself
   std::vector<std::string> searched;  // constants of the code that it looks for in texts
   // Of an output that found nothing: conditions and searched texts that fit nothing in the data, a
   // sentence each.
@@ -150,6 +151,7 @@ struct CheckResult {
   BlockError error;         // when not ok
   bool incomplete = false;  // the code ends in the middle of something
   bool has_effect = false;  // a call, assignment, import or loop (REC-14, whole reply as code)
+  bool computes = false;    // one expression that works something out of names of the session
 };
 
 enum class InterruptReason { kUser, kDeadline, kSilence, kCpu };
