@@ -511,6 +511,9 @@ void AddAskCommand(CLI::App& ask, AskArguments* arguments) {
       ->check(CLI::PositiveNumber)
       ->group(limits);
   AddPriceFlag(ask, limits, &arguments->model.prices);
+  ask.add_option("--window", arguments->model.window,
+                 "tokens of the model's window, where the model data do not say it")
+      ->group("Model");
   ask.add_option("--max-time", arguments->max_time, "whole run, such as 90s or 10m")->group(limits);
   ask.add_option("--max-errors", arguments->max_errors, "turns in a row whose code failed")
       ->check(CLI::PositiveNumber)

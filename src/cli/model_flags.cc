@@ -73,6 +73,32 @@ Status RefuseUnknownPrice(const model::Choice& choice) {
 }
 
 // The choice and what it is opened with; one for root and sub-calls.
+constexpr std::int64_t kLeastWindow = 1024, kMostWindow = 100'000'000;  // tokens
+
+// --window, for a model whose window is not known; of one that is known less may be used.
+Status TakeWindow(const std::optional<std::int64_t>& window, model::Choice* choice) {
+  if (!window) return {};
+  if (*window < kLeastWindow || *window > kMostWindow) {
+    return MakeError(ErrorCode::kUsage, "--window {}: a window has {} to {} tokens", *window,
+                     GroupDigits(kLeastWindow), GroupDigits(kMostWindow));
+  }
+  model::Entry& entry = choice->entry;
+  if (entry.provider == "local") {
+    return MakeError(
+        ErrorCode::kUsage,
+        "--window {}: the local server has its own; start it with `dossier models start "
+        "--context {}`",
+        *window, *window);
+  }
+  if (entry.known && *window > entry.capability.window) {
+    return MakeError(ErrorCode::kUsage, "--window {}: {} has a window of {} tokens", *window,
+                     entry.name, GroupDigits(static_cast<std::uint64_t>(entry.capability.window)));
+  }
+  entry.capability.window = *window;
+  entry.capability.max_output = std::min(entry.capability.max_output, *window / 2);
+  return {};
+}
+
 class Opener {
  public:
   Opener(const ModelFlags& flags, const std::function<void(std::string_view)>& say,
@@ -106,6 +132,7 @@ class Opener {
                          : model::Wanted::Keys::kFind},
             Environment));
     DOSSIER_RETURN_IF_ERROR(TakePrice(flags_.prices, &choice));
+    DOSSIER_RETURN_IF_ERROR(TakeWindow(flags_.window, &choice));
     if (flags_.needs_price) DOSSIER_RETURN_IF_ERROR(RefuseUnknownPrice(choice));
     for (const std::string& warning : choice.warnings) say_("warning: " + warning);
     return choice;

@@ -26,9 +26,10 @@ struct ModelFlags {
   std::string base_url, key_env, script;
   std::optional<double> temperature;
   std::optional<std::int64_t> max_output;
-  std::vector<std::string> params;  // K=V
-  std::optional<int> concurrency;   // unset: what the model data say of the provider
-  std::vector<std::string> prices;  // [NAME=]IN/OUT
+  std::vector<std::string> params;     // K=V
+  std::optional<std::int64_t> window;  // of a model whose window the model data do not say
+  std::optional<int> concurrency;      // unset: what the model data say of the provider
+  std::vector<std::string> prices;     // [NAME=]IN/OUT
   std::string timeout = "300s", idle_timeout = "60s";
   int retries = 4;
   std::string record, replay;  // files (MOD-25)

@@ -10,8 +10,9 @@ void AddSandboxFlags(CLI::App& command, SandboxFlags* flags) {
       ->check(CLI::IsMember({"strict", "degraded"}))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--cell-time", flags->cell_time, "longest silence of a block")
-      ->capture_default_str()
+  command
+      .add_option("--cell-time", flags->cell_time,
+                  "longest time of a block without a sub-call (60s in which it does not work)")
       ->group(group);
   command.add_option("--cell-cpu", flags->cell_cpu, "processor time of a block")
       ->capture_default_str()
@@ -40,7 +41,11 @@ Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags) {
     return MakeError(ErrorCode::kNotFound, "--sandbox-read {}: there is no such folder", folder);
   }
   choice.pool.read_folders = flags.read_folders;
-  DOSSIER_ASSIGN_OR_RETURN(choice.limits.silence, ReadTimeFlag("--cell-time", flags.cell_time));
+  choice.limits.counts = sandbox::Limits::Counts::kIdle;
+  if (!flags.cell_time.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(choice.limits.silence, ReadTimeFlag("--cell-time", flags.cell_time));
+    choice.limits.counts = sandbox::Limits::Counts::kWall;
+  }
   DOSSIER_ASSIGN_OR_RETURN(choice.limits.cpu, ReadTimeFlag("--cell-cpu", flags.cell_cpu));
   DOSSIER_ASSIGN_OR_RETURN(choice.limits.memory, ReadSizeFlag("--cell-memory", flags.cell_memory));
   DOSSIER_ASSIGN_OR_RETURN(choice.limits.output, ReadSizeFlag("--cell-output", flags.cell_output));

@@ -13,7 +13,8 @@ namespace dossier::cli {
 
 struct SandboxFlags {
   std::string mode = "strict";
-  std::string cell_time = "60s", cell_cpu = "120s";
+  std::string cell_time;  // empty: 60s of idleness, else wall time
+  std::string cell_cpu = "120s";
   std::string cell_memory = "1G", cell_output = "10M", context_string_max = "2G";
   std::vector<std::string> read_folders;
 };

@@ -118,7 +118,7 @@ Error MakeHttpError(const HttpAnswer& answer, const Target& target) {
     return error(
         ErrorCode::kTooLong,
         fmt::format("{} refused the prompt as too long ({}status {}); choose a model with "
-                    "a larger window{}{}",
+                    "a larger window, or say the true one with `ask --window N`{}{}",
                     target.provider, SizesOf(target), answer.status, target.way_out, said));
   }
   if (answer.status == 429) {

@@ -185,13 +185,12 @@ std::optional<BareAnswer> ReadCall(std::string_view text, ModelSize model, int r
     const Literal literal = Clean(Arguments(rest.substr(1)), model);
     const bool quoted = literal.quoted == Literal::Quoted::kYes;
     if (literal.text.empty() && !quoted) return std::nullopt;
-    if (literal.text == "None" && !quoted) return std::nullopt;
     if (form == Form::kFinalVar && literal.text.empty()) return std::nullopt;
-    return BareAnswer{
-        .form = form,
-        .text = literal.text,
-        .looks_like_name = form != Form::kFinalVar && !quoted && IsIdentifier(literal.text),
-        .quoted = quoted};
+    return BareAnswer{.form = form,
+                      .text = literal.text,
+                      .looks_like_name = form != Form::kFinalVar && !quoted &&
+                                         literal.text != "None" && IsIdentifier(literal.text),
+                      .quoted = quoted};
   }
   return std::nullopt;
 }

@@ -22,7 +22,8 @@ struct BareAnswer {
   enum class Form { kNone, kPartial, kFinalVar, kFinal, kFinalText };
   Form form = Form::kNone;
   std::string text;  // the literal, without outer quotes; kFinalVar: the variable's name
-  bool looks_like_name = false;  // kFinal, kPartial: an unquoted identifier, see ResolveName
+  bool looks_like_name =
+      false;  // kFinal, kPartial: an unquoted identifier, see ResolveName; not None
   bool quoted = false;
 
   // Whether it is a text in quotes, a number or a name, and no expression that has yet to run.

@@ -30,6 +30,8 @@ TEST(BareAnswerTest, EveryForm) {  // REC-29, REC-A7
       {"FINAL(42)", Form::kFinal, "42"},
       {"FINAL( the answer )", Form::kFinal, "the answer"},
       {"FINAL(total)", Form::kFinal, "total", true},
+      {"FINAL(None)", Form::kFinal, "None"},  // refused where it is resolved
+      {"FINAL(```sql\nSELECT 1;\n```)", Form::kFinal, "```sql\nSELECT 1;\n```"},
       {"FINAL('total')", Form::kFinal, "total"},
       {"FINAL_VAR(total)", Form::kFinalVar, "total"},
       {"FINAL_VAR(\"total\")", Form::kFinalVar, "total"},
@@ -86,7 +88,7 @@ TEST(BareAnswerTest, WhatIsNoAnswerIsLeftAlone) {  // REC-26, REC-29
       {"x = FINAL(42)", Form::kNone, ""},
       {"FINAL()", Form::kNone, ""},
       {"FINAL( )", Form::kNone, ""},
-      {"FINAL(None)", Form::kNone, ""},
+      {"FINAL_VAR( )", Form::kNone, ""},
       {"FINAL_VAR()", Form::kNone, ""},
       {"FINALLY(42)", Form::kNone, ""},
       {"FINAL_ANSWER(42)", Form::kNone, ""},

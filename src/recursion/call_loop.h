@@ -118,6 +118,9 @@ class CallLoop {
   TurnEnd BehindBlocks(const BareAnswer& bare, Feedback feedback);
   TurnEnd WithoutCode(const Extraction& extraction, const BareAnswer& bare);
   std::optional<Offer> Resolve(const BareAnswer& bare, Feedback* feedback);
+  bool Computes(const BareAnswer& bare);
+  std::optional<Offer> RunAnswer(const BareAnswer& bare, Feedback* feedback);
+  std::optional<Offer> RefuseOnce(const BareAnswer& bare, std::string reason, Feedback* feedback);
   TurnEnd Decide(Offer offer, Feedback* feedback);
   TurnEnd Continue(Feedback feedback);
   void TakeTally();
@@ -174,6 +177,7 @@ class CallLoop {
   SubcallTally untold_, all_subcalls_;  // those that no feedback has told of; those of the call
   enum class AskedAgain { kNo, kYes } cut_asked_again_ = AskedAgain::kNo;
   bool asked_is_it_ = false;
+  bool refused_final_ = false;  // a final that had no value was refused
   std::vector<LimitHit> limits_hit_;
 };
 

@@ -201,6 +201,7 @@ Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
                   {"cpu_ms", result.cpu.count()},
                   {"peak_bytes", result.peak_bytes}};
   if (result.error) done["error"] = RenderError(*result.error);
+  if (!result.stopped.empty()) done["stopped"] = result.stopped;
   run_.log.Add(0, "block.done", std::move(done));
   return result;
 }
@@ -261,9 +262,59 @@ CallLoop::TurnEnd CallLoop::WithoutCode(const Extraction& extraction, const Bare
   return Continue(std::move(feedback));
 }
 
+// Whether a final is code that works something out of what the session holds: f"{n} jobs",
+// len(rows). Prose that only parses ("red, blue") is none.
+bool CallLoop::Computes(const BareAnswer& bare) {
+  using Form = BareAnswer::Form;
+  if ((bare.form != Form::kFinal && bare.form != Form::kPartial) || bare.names_value())
+    return false;
+  if (bare.text.find_first_of("([{'\"") == std::string::npos && !bench_) return false;
+  if (!NeedWorkbench()) return false;  // then no code has run either
+  const auto checked = bench_->session().Check(fmt::format("({})", bare.text));
+  return checked && checked->ok && checked->computes;
+}
+
+std::optional<Offer> CallLoop::RunAnswer(const BareAnswer& bare, Feedback* feedback) {
+  const bool partial = bare.form == BareAnswer::Form::kPartial;
+  const std::size_t before = feedback->blocks.size();
+  BlockEnd end =
+      RunBlock({.code = fmt::format("{}({})", partial ? "PARTIAL" : "FINAL", bare.text)}, feedback);
+  if (end.offer) return end.offer;
+  std::string reason = "The final answer is code, which gave no value.";
+  if (end.error) reason = fmt::format("The final answer could not be run: {}", end.error->message);
+  if (feedback->blocks.size() > before && feedback->blocks.back().result.error) {
+    const sandbox::BlockError& error = *feedback->blocks.back().result.error;
+    reason = fmt::format("The final answer was run as code, which raised {}: {}", error.type,
+                         error.message);
+  }
+  return RefuseOnce(bare, std::move(reason), feedback);
+}
+
+// A final without a value is sent back once. The second time its text is the answer, in doubt.
+std::optional<Offer> CallLoop::RefuseOnce(const BareAnswer& bare, std::string reason,
+                                          Feedback* feedback) {
+  if (refused_final_) {
+    return Offer{.text = bare.text,
+                 .source = Source::kFinal,
+                 .failed_check = "final",
+                 .doubt = std::move(reason)};
+  }
+  refused_final_ = true;
+  run_.log.Add(0, "answer.refused", {{"gate", "final"}, {"reason", reason}});
+  feedback->messages.push_back(std::move(reason));
+  return std::nullopt;
+}
+
 // The value that a bare FINAL, FINAL_VAR or PARTIAL stands for.
 std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedback) {
   using Form = BareAnswer::Form;
+  if (bare.form == Form::kFinal && bare.text == "None" && !bare.quoted) {
+    return RefuseOnce(bare,
+                      "FINAL(None) is not an answer. If nothing was found, say so in words, or in "
+                      "quotes: FINAL(\"None\").",
+                      feedback);
+  }
+  if (Computes(bare)) return RunAnswer(bare, feedback);
   const auto variable = [&](const std::string& name) -> Result<std::string> {
     if (!bench_) return MakeError(ErrorCode::kNotFound, "no code has run yet");
     return bench_->session().Get(name, 10u << 20);
@@ -350,6 +401,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   TakeTally();
   if (all_subcalls_.unsure_labels > 0) situation.labels = GateSituation::Labels::kUnsure;
   if (untold_.failed() > 0) situation.failed_subcalls = untold_.ToText();
+  if (bench_) situation.error_texts = bench_->subcalls().error_texts();
   return situation;
 }
 
@@ -358,8 +410,9 @@ CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
                {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
   if (offer.source == Source::kPartial) return {.accepted = std::move(offer)};
   const GateSituation situation = Situation(offer.text);
-  const auto refusal = gates_.Check(offer.text, situation);
+  const auto refusal = offer.doubt.empty() ? gates_.Check(offer.text, situation) : std::nullopt;
   if (!refusal) {
+    if (!offer.doubt.empty()) return {.accepted = std::move(offer)};
     if (auto doubt = gates_.Doubt(offer.text, situation)) {
       offer.failed_check = std::move(doubt->gate);
       offer.doubt = std::move(doubt->reason);

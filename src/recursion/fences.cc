@@ -59,6 +59,9 @@ class Scanner {
   std::size_t Visit(std::size_t i) {
     const auto mark = OpeningFence(lines_[i].text);
     if (!mark) return i + 1;
+    // "```)" ends a fence that began behind "FINAL(": both are text of the answer.
+    if (mark->info.starts_with(')')) return i + 1;
+    if (const auto next = HandedIn(i, *mark)) return *next;
     if (outer_ && ClosesFence(lines_[i].text, *outer_)) {
       outer_.reset();
       return Cut(i, i + 1);
@@ -109,6 +112,15 @@ class Scanner {
     fence.repairs.push_back("one-line fence");
     fences_.push_back(std::move(fence));
     return Cut(i, i + 1);
+  }
+
+  // A fence between "FINAL(" and ")" on lines of their own is an answer, no code to run.
+  std::optional<std::size_t> HandedIn(std::size_t i, const FenceMark& mark) const {
+    if (i == 0 || !TrimSpace(lines_[i - 1].text).ends_with("FINAL(")) return std::nullopt;
+    const End end = FindEnd(i, mark);
+    const bool handed =
+        end.closed && end.next < lines_.size() && TrimSpace(lines_[end.next].text).starts_with(')');
+    return handed ? std::optional(end.next) : std::nullopt;
   }
 
   // The first line that closes the fence, or the end of the text.

@@ -29,11 +29,11 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
     Check check;
   };
   static constexpr Row kChecks[] = {
-      {"unexplored", 2, &Gates::Unexplored}, {"subcalls", 1, &Gates::LostSubcalls},
-      {"kind", 1, &Gates::WrongKind},        {"empty", 1, &Gates::EmptyResult},
-      {"searched", 1, &Gates::SearchedElse}, {"grounding", 1, &Gates::Ungrounded},
-      {"near", 1, &Gates::NotNear},          {"reading", 0, &Gates::UnclearReading},
-      {"labels", 0, &Gates::UnsureLabels}};
+      {"unexplored", 2, &Gates::Unexplored}, {"error_text", 1, &Gates::ErrorText},
+      {"subcalls", 1, &Gates::LostSubcalls}, {"kind", 1, &Gates::WrongKind},
+      {"empty", 1, &Gates::EmptyResult},     {"searched", 1, &Gates::SearchedElse},
+      {"grounding", 1, &Gates::Ungrounded},  {"near", 1, &Gates::NotNear},
+      {"reading", 0, &Gates::UnclearReading}, {"labels", 0, &Gates::UnsureLabels}};
   for (const Row& row : kChecks) {
     if (which == Which::kUnused) {
       const auto used = refused_.find(row.gate);
@@ -76,6 +76,14 @@ std::string Gates::Unexplored(std::string_view answer, const GateSituation& situ
   }
   return fmt::format("Nothing of the data has been read yet, so nothing supports it.{}",
                      kComputeIt);
+}
+
+std::string Gates::ErrorText(std::string_view answer, const GateSituation& situation) const {
+  for (const std::string& text : situation.error_texts) {
+    if (answer.find(text) == std::string_view::npos) continue;
+    return fmt::format("The answer holds the message of a sub-call that failed: {}", text);
+  }
+  return {};
 }
 
 std::string Gates::LostSubcalls(std::string_view /*answer*/, const GateSituation& situation) const {
@@ -180,8 +188,13 @@ std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situ
   if (context_.context_chars < kSmallContext && context_.profile != Profile::kSmall) return {};
   if (context_.profile != Profile::kSmall) {
     const bool brief = utf8::CodePoints(answer) <= kShortAnswer;
-    if (!brief || AnyNumberGrounded(answer, context_.question, evidence)) return {};
-    return fmt::format("No output shows the numbers of this answer.{}", kComputeIt);
+    if (!brief) return {};
+    if (!LeadingNumberGrounded(answer, context_.question, situation.sizes, evidence)) {
+      return fmt::format("No output shows the numbers of this answer.{}", kComputeIt);
+    }
+    const std::string quote = UnseenQuote(answer, context_.question, evidence);
+    return quote.empty() ? std::string()
+                         : fmt::format("No output shows \"{}\".{}", quote, kComputeIt);
   }
   const Grounding grounding =
       CheckGrounded(answer, context_.question, context_.hint_values, evidence);

@@ -51,12 +51,13 @@ struct GateSituation {
   std::string failed_subcalls;  // "3 of 40 failed (3 cut)", if the model was not told of them yet
   // Whether map_llm could not tell the texts of one label well from those of the other.
   enum class Labels { kSure, kUnsure } labels = Labels::kSure;
+  std::vector<std::string> error_texts;      // what code was told of sub-calls that failed
   AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for
 };
 
 struct Refusal {
-  std::string gate;    // unexplored, subcalls, kind, empty, searched, grounding, near, reading,
-                       // labels
+  // unexplored, error_text, subcalls, kind, empty, searched, grounding, near, reading, labels
+  std::string gate;
   std::string reason;  // what is wrong, in one or two sentences for the model
 };
 
@@ -73,6 +74,7 @@ class Gates {
   std::optional<Refusal> FirstFailed(std::string_view answer, const GateSituation& situation,
                                      Which which) const;
   std::string Unexplored(std::string_view answer, const GateSituation& situation) const;
+  std::string ErrorText(std::string_view answer, const GateSituation& situation) const;
   std::string LostSubcalls(std::string_view answer, const GateSituation& situation) const;
   bool TellsNothing(std::string_view answer, const GateSituation& situation) const;
   std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;

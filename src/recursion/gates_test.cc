@@ -92,6 +92,15 @@ TEST(GatesTest, FailedSubcallsThatTheModelDoesNotKnowOfAreToldOnce) {  // FLT-11
   EXPECT_EQ(GateOf(gates.Check("42", situation)), "passed");
 }
 
+TEST(GatesTest, TheMessageOfAFailedSubcallIsNoAnswer) {  // FLT-36
+  Gates gates(Context());
+  const Texts shown{"42"};
+  GateSituation situation = After(shown);
+  situation.error_texts = {"the prompt has 64,046 tokens"};
+  EXPECT_EQ(GateOf(gates.Doubt("[ERROR] the prompt has 64,046 tokens", situation)), "error_text");
+  EXPECT_EQ(GateOf(gates.Doubt("42", situation)), "passed");
+}
+
 TEST(GatesTest, ASmallModelsAnswerMustStandOnWhatWasShown) {  // REC-40
   Gates gates(Context(Profile::kSmall));
   const Texts shown{"total 42"};
@@ -106,7 +115,9 @@ TEST(GatesTest, ASmallModelsAnswerMustStandOnWhatWasShown) {  // REC-40
 TEST(GatesTest, ALargeModelMayReckonButNotInventAllNumbersOfAShortAnswer) {  // FLT-14
   Gates gates(Context());
   const Texts shown{"12 and 30"};
-  EXPECT_EQ(GateOf(gates.Doubt("42", After(shown))), "grounding");
+  EXPECT_EQ(GateOf(gates.Doubt("42", After(shown))), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("43", After(shown))), "grounding");
+  EXPECT_EQ(GateOf(gates.Doubt("He said \"never\".", After(shown))), "grounding");
   EXPECT_EQ(GateOf(gates.Doubt("12 + 30 = 42", After(shown))), "passed");
   EXPECT_EQ(GateOf(gates.Doubt("no numbers here", After(shown))), "passed");
   EXPECT_EQ(GateOf(gates.Doubt(std::string(300, 'x') + " 42", After(shown))), "passed");

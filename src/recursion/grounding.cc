@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <unordered_set>
 #include <vector>
 
@@ -144,11 +146,28 @@ Rounded Round(const Number& number, std::size_t places) {
 // Whether `shown` is `exact` rounded or cut to the places that `shown` has.
 bool IsRoundingOf(const Number& shown, const Number& exact) {
   const std::size_t places = shown.fraction.size();
-  if (places == 0 || exact.fraction.size() <= places || shown.negative != exact.negative)
-    return false;
-  if (exact.digits == shown.digits && exact.fraction.starts_with(shown.fraction)) return true;
+  if (exact.fraction.size() <= places || shown.negative != exact.negative) return false;
+  const bool cut = exact.digits == shown.digits && exact.fraction.starts_with(shown.fraction);
+  if (cut && places > 0) return true;
   const Rounded rounded = Round(exact, places);
   return rounded.digits == shown.digits && rounded.fraction == shown.fraction;
+}
+
+// "0.03525" as a part of a hundred: 3.525.
+Number Hundredfold(const Number& number) {
+  Number out = number;
+  std::string fraction = number.fraction;
+  fraction.resize(std::max<std::size_t>(fraction.size(), 2), '0');
+  out.digits += fraction.substr(0, 2);
+  out.digits.erase(0, std::min(out.digits.find_first_not_of('0'), out.digits.size() - 1));
+  out.fraction = fraction.substr(2);
+  return out;
+}
+
+// Whether a per cent sign stands behind the number that ends at `end`.
+bool IsPercent(std::string_view text, std::size_t end) {
+  const std::string_view rest = TrimSpace(text.substr(end, 8));
+  return rest.starts_with('%') || rest.starts_with("\xEF\xBC\x85") || rest.starts_with("\xD9\xAA");
 }
 
 // Lower case, runs of white space as one blank.
@@ -198,6 +217,16 @@ class Evidence {
            std::ranges::any_of(decimals_, [&](const Number& n) { return IsRoundingOf(number, n); });
   }
 
+  // `number` stands in `answer`; of a percentage the share may have been printed.
+  bool ShowsIn(std::string_view answer, const Number& number) const {
+    if (Shows(number)) return true;
+    if (!IsPercent(answer, number.end)) return false;
+    return std::ranges::any_of(decimals_, [&](const Number& n) {
+      const Number hundredfold = Hundredfold(n);
+      return number.Key() == hundredfold.Key() || IsRoundingOf(number, hundredfold);
+    });
+  }
+
   bool ShowsText(std::string_view text) const {
     const std::string folded = Folded(text);
     return std::ranges::any_of(
@@ -223,16 +252,109 @@ bool IsListNumber(std::string_view text, const Number& number) {
   return starts && number.begin > 0 && (rest.starts_with(". ") || rest.starts_with(") "));
 }
 
+double ValueOf(const Number& number) {
+  const std::string text = fmt::format("{}.{}", number.digits, number.fraction);
+  return std::strtod(text.c_str(), nullptr) * (number.negative ? -1 : 1);
+}
+
+// Whether `value`, written with as many places as `shown`, is `shown`.
+bool IsWrittenAs(double value, const Number& shown) {
+  const double half = 0.5 * std::pow(10.0, -static_cast<double>(shown.fraction.size()));
+  return std::isfinite(value) &&
+         std::abs(std::abs(value) - std::abs(ValueOf(shown))) <= half * 1.000001;
+}
+
+// Digits that say something: 3.5 has two, 0.04 one. A short number is hit by chance.
+std::size_t Significant(const Number& number) {
+  const std::string all = number.digits + number.fraction;
+  const std::size_t first = all.find_first_not_of('0');
+  return first == std::string::npos ? 0 : all.size() - first;
+}
+
+// More numbers in one output, and by chance some pair of them gives any number: a short one sooner.
+std::size_t MostReckoned(const Number& wanted) { return Significant(wanted) < 3 ? 2 : 4; }
+
+enum class Unit { kOne, kPercent };
+
+// Whether `wanted` is the sum, difference, product or quotient of two numbers of `output`. A
+// quotient is rounded by the answer, so it must have two digits.
+bool IsReckonedFrom(std::string_view output, const Number& wanted, Unit unit) {
+  std::vector<double> values;
+  NumberReader reader(output);
+  while (const auto number = reader.Next()) {
+    const double value = ValueOf(*number);
+    if (std::ranges::find(values, value) != values.end()) continue;
+    if (values.size() == MostReckoned(wanted)) return false;
+    if (Significant(wanted) < 2 && std::abs(value) < 10) return false;
+    values.push_back(value);
+  }
+  const bool whole = wanted.fraction.empty();
+  for (const double a : values) {
+    for (const double b : values) {
+      if (a == b) continue;
+      const auto exact = [&](double value) {
+        return IsWrittenAs(value, wanted) && (!whole || value == std::floor(value));
+      };
+      if (exact(a + b) || exact(a - b) || exact(a * b)) return true;
+      if (b == 0 || Significant(wanted) < 2) continue;
+      if (IsWrittenAs(unit == Unit::kPercent ? 100 * a / b : a / b, wanted)) return true;
+    }
+  }
+  return false;
+}
+
+// The items of `line`, which is a list or a set as Python prints it; none if it is not.
+std::optional<std::size_t> ItemsOfList(std::string_view line) {
+  line = TrimSpace(line);
+  if (line.starts_with("Out:")) line = TrimSpace(line.substr(4));
+  if (line.size() < 3 || (line.front() != '[' && line.front() != '{')) return std::nullopt;
+  if (line.back() != (line.front() == '[' ? ']' : '}')) return std::nullopt;
+  std::size_t commas = 0;
+  int depth = 0;
+  char quote = '\0';
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != '\0') {
+      if (c == '\\') {
+        ++at;
+      } else if (c == quote) {
+        quote = '\0';
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '[' || c == '{' || c == '(') {
+      ++depth;
+    } else if (c == ']' || c == '}' || c == ')') {
+      if (--depth == 0 && at + 1 < line.size()) return std::nullopt;
+    } else if (c == ',' && depth == 1) {
+      ++commas;
+    }
+  }
+  return depth == 0 && quote == '\0' ? std::optional(commas + 1) : std::nullopt;
+}
+
+bool IsLengthOfList(std::string_view output, const Number& wanted) {
+  if (!wanted.fraction.empty() || wanted.negative) return false;
+  return std::ranges::any_of(Split(output, '\n'), [&](std::string_view line) {
+    const auto items = ItemsOfList(line);
+    return items && std::to_string(*items) == wanted.digits;
+  });
+}
+
 struct QuoteMark {
   std::string_view open, close;
 };
 constexpr std::array<QuoteMark, 4> kQuotes = {
     {{"\"", "\""}, {"`", "`"}, {"'", "'"}, {"\xE2\x80\x9C", "\xE2\x80\x9D"}}};
+// Quotation marks proper: the other two are also an apostrophe and a mark of code.
+constexpr std::array<QuoteMark, 3> kQuotationMarks = {
+    {{"\"", "\""}, {"\xE2\x80\x9C", "\xE2\x80\x9D"}, {"\xC2\xAB", "\xC2\xBB"}}};
 
 // Texts in quotes; an apostrophe inside a word is none.
-std::vector<std::string_view> QuotedTexts(std::string_view text) {
+std::vector<std::string_view> QuotedTexts(std::string_view text,
+                                          std::span<const QuoteMark> marks = kQuotes) {
   std::vector<std::string_view> found;
-  for (const QuoteMark& mark : kQuotes) {
+  for (const QuoteMark& mark : marks) {
     for (std::size_t at = text.find(mark.open); at != text.npos;) {
       const std::size_t begin = at + mark.open.size();
       std::size_t close = text.find(mark.close, begin);
@@ -283,18 +405,42 @@ bool ShowsNothing(std::string_view line) {
 
 }  // namespace
 
-bool AnyNumberGrounded(std::string_view answer, std::string_view question,
-                       std::span<const std::string> shown) {
-  Evidence evidence;
+bool LeadingNumberGrounded(std::string_view answer, std::string_view question,
+                           std::string_view sizes, std::span<const std::string> shown) {
+  Evidence evidence, known, asked;
   for (const std::string& text : shown) evidence.Add(text);
-  evidence.Add(question);
+  asked.Add(question);
+  known.Add(question);
+  known.Add(sizes);
   NumberReader reader(answer);
-  bool any = false;
+  bool any = false, stands = false;
   while (const auto number = reader.Next()) {
-    if (evidence.Shows(*number)) return true;
-    any = any || !IsListNumber(answer, *number);
+    if (IsListNumber(answer, *number)) continue;
+    if (known.Shows(*number)) {
+      any = true;
+      stands = stands || evidence.Shows(*number) || asked.Shows(*number);
+      continue;
+    }
+    if (evidence.ShowsIn(answer, *number)) return true;
+    const Unit unit = IsPercent(answer, number->end) ? Unit::kPercent : Unit::kOne;
+    return std::ranges::any_of(shown, [&](const std::string& output) {
+      return IsReckonedFrom(output, *number, unit) || IsLengthOfList(output, *number);
+    });
   }
-  return !any;
+  return !any || stands;
+}
+
+std::string UnseenQuote(std::string_view answer, std::string_view question,
+                        std::span<const std::string> shown) {
+  const std::string_view text = TrimSpace(answer);
+  if (text.starts_with('{') || text.starts_with('[') || text.find('`') != text.npos) return {};
+  Evidence evidence;
+  for (const std::string& output : shown) evidence.Add(output);
+  evidence.Add(question);
+  for (const std::string_view quote : QuotedTexts(text, kQuotationMarks)) {
+    if (!evidence.ShowsText(quote)) return std::string(quote);
+  }
+  return {};
 }
 
 bool HasNumber(std::string_view text) { return NumberReader(text).Next().has_value(); }
@@ -352,7 +498,7 @@ Grounding CheckGrounded(std::string_view answer, std::string_view question,
 
   NumberReader reader(answer);
   while (const auto number = reader.Next()) {
-    if (evidence.Shows(*number) || IsListNumber(answer, *number)) continue;
+    if (evidence.ShowsIn(answer, *number) || IsListNumber(answer, *number)) continue;
     return {.grounded = false,
             .missing = std::string(answer.substr(number->begin, number->end - number->begin))};
   }

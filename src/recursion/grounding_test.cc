@@ -36,7 +36,15 @@ TEST(GroundingTest, NumbersAreComparedByValue) {  // REC-40
       {"3.14", "3.14159", true},
       {"3.15", "3.14159", false, "3.15"},
       {"2.7", "2.6789", true},
-      {"10.0", "9.996", false, "10.0"},
+      {"10.0", "9.996", true},
+      {"About 2504 hours", "2504.268", true},
+      {"2503", "2503.5", false, "2503"},
+      {"2504", "2503.5", true},
+      {"3.5 %", "0.03525", true},
+      {"3.5", "0.03525", false, "3.5"},
+      {"4%", "0.03525", true},
+      {"12.5%", "0.125", true},
+      {"3.6 %", "0.03525", false, "3.6"},
       {"9.1", "9.05", true},
       {"3.14159", "3.14", false, "3.14159"},
       {"1,234,567 rows", "1234567", true},
@@ -93,6 +101,65 @@ TEST(GroundingTest, NothingPrintedGroundsNothing) {  // REC-40
   EXPECT_FALSE(CheckGrounded("clang", "Which?", {}, std::vector<std::string>{" \n"}).grounded);
 }
 
+bool LargeGrounded(std::string_view answer, std::string_view printed,
+                   std::string_view question = "How many?", std::string_view sizes = "") {
+  return LeadingNumberGrounded(answer, question, sizes, std::vector{std::string(printed)});
+}
+
+TEST(GroundingTest, ALargeModelMayReckonWithTwoNumbersOfAShortOutput) {  // FLT-36
+  EXPECT_TRUE(LargeGrounded("36", "Counter({'blue': 2018, 'red': 1982})"));
+  EXPECT_TRUE(LargeGrounded("4,000 in all", "2018 1982"));
+  EXPECT_TRUE(LargeGrounded("About 3.5 % of the jobs failed.", "141 4000"));
+  EXPECT_FALSE(LargeGrounded("About 3.6 % of the jobs failed.", "141 4000"));
+  EXPECT_TRUE(LargeGrounded("1.02 times as many", "2018 1982"));
+  EXPECT_FALSE(LargeGrounded("37", "2018 1982"));
+  EXPECT_FALSE(LargeGrounded("36", "2018 1982 5 7 9")) << "too many numbers";
+  EXPECT_TRUE(LargeGrounded("2", "['blue', 'red']"));
+  EXPECT_TRUE(LargeGrounded("3", "Out: [{'a': 1, 'b': 2}, (3, 4), 'x, y']"));
+  EXPECT_FALSE(LargeGrounded("3", "['blue', 'red']"));
+}
+
+TEST(GroundingTest, NumbersOfTheQuestionAndTheDataAreNeutral) {  // FLT-36
+  const std::string_view question = "How many of the 4000 jobs failed?";
+  EXPECT_FALSE(LargeGrounded("777 of the 4000 jobs failed.", "{'job': 1}", question));
+  EXPECT_FALSE(LargeGrounded("Of 4000 jobs 777 failed.", "{'job': 1}", question));
+  EXPECT_TRUE(LargeGrounded("141 of the 4000 jobs failed.", "141", question));
+  EXPECT_FALSE(LargeGrounded("Of 512 lines 777 match.", "512", "How many match?", "512"));
+  EXPECT_FALSE(LargeGrounded("777 and 141", "141"));
+  EXPECT_TRUE(LargeGrounded("141 and 777", "141"));
+  EXPECT_FALSE(LargeGrounded("512", "141", "How many match?", "512"))
+      << "a size that nothing showed";
+}
+
+TEST(GroundingTest, ReckoningGroundsFewNumbersByChance) {  // FLT-36
+  Random random(7);
+  constexpr int kRounds = 20'000;
+  for (const std::uint64_t top : {20, 100, 1'000, 10'000}) {
+    int reckoned = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      std::string printed;
+      for (std::uint64_t i = 2 + random.Below(3); i > 0; --i) {
+        printed += fmt::format("{} ", 1 + random.Below(top));
+      }
+      const std::string answer = std::to_string(1 + random.Below(top));
+      const bool stands = (" " + printed).find(" " + answer + " ") != std::string::npos;
+      if (!stands && LargeGrounded(answer, printed)) ++reckoned;
+    }
+    RecordProperty(fmt::format("reckoned_below_{}", top), reckoned);
+    EXPECT_LT(reckoned, kRounds * 3 / 100) << top;
+  }
+}
+
+TEST(GroundingTest, WhatStandsInQuotationMarksWasShown) {  // FLT-36
+  const std::vector<std::string> shown = {"sold it for a  penny"};
+  EXPECT_EQ(UnseenQuote("Paul bought it for \"a song\".", "", shown), "a song");
+  EXPECT_EQ(UnseenQuote("Paul bought it for “a song”.", "", shown), "a song");
+  EXPECT_EQ(UnseenQuote("Paul bought it \"for a penny\".", "", shown), "");
+  EXPECT_EQ(UnseenQuote("No \"song\" in it", "Where is \"song\"?", shown), "");
+  EXPECT_EQ(UnseenQuote("{\"failed\": 141}", "", shown), "");
+  EXPECT_EQ(UnseenQuote("Bob's and Ann's", "", shown), "");
+}
+
 TEST(GroundingTest, WhatWasPrintedIsAlwaysGrounded) {
   Random random(43);
   constexpr std::string_view kPieces[] = {"1",  "23", "456", ",", ".",  "-", " ", "a", "%",
@@ -147,7 +214,8 @@ TEST(WithoutTypedTest, WhatTheCodeSaysItselfIsTakenAway) {  // FLT-15
 }
 
 TEST(SaysNothingTest, ZeroAndEmptyInAnySpelling) {  // FLT-36
-  for (const char* text : {"0", "0.00", "Out: 0", "Total: 0", "none", "[]", "There are 0 of them"}) {
+  for (const char* text :
+       {"0", "0.00", "Out: 0", "Total: 0", "none", "[]", "There are 0 of them"}) {
     EXPECT_TRUE(SaysNothing(text, "")) << text;
   }
   EXPECT_TRUE(SaysNothing("0 of the 500 orders", "How many of the 500 orders?"));

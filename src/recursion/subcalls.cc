@@ -36,7 +36,8 @@ JsonObject TextValue(const model::Reply& reply, std::string* raw) {
   return value;
 }
 
-constexpr std::int64_t kLeastReply = 256;  // tokens that a prompt must leave for its reply
+constexpr std::size_t kMostErrorTexts = 100;  // kept to know them again
+constexpr std::int64_t kLeastReply = 256;     // tokens that a prompt must leave for its reply
 
 bool IsBlank(std::string_view text) { return TrimSpace(text).empty(); }
 
@@ -149,7 +150,7 @@ Subcalls::~Subcalls() {
 
 void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeReply> reply) {
   const auto fail = [&](const Error& error) {
-    CountFailure(ErrorName(error.code));
+    CountFailure(ErrorName(error.code), error.message);
     const SubcallFailure failure = FailureOf(error);
     reply->Fail(failure.code, error.message, failure.retry);
   };
@@ -207,7 +208,7 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
     }
     auto prepared = Prepare((*prompts)[i].get_object(), call.raw, settings->system);
     if (!prepared) {
-      CountFailure(ErrorName(prepared.error().code));
+      CountFailure(ErrorName(prepared.error().code), prepared.error().message);
       done(tl::unexpected(prepared.error()));
       continue;
     }
@@ -314,7 +315,7 @@ void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const C
        [this, slices = std::move(prepared.slices), texts = std::move(prepared.texts),
         done = std::move(done)](Result<model::Reply> result) {
          if (!result) {
-           CountFailure(ErrorName(result.error().code));
+           CountFailure(ErrorName(result.error().code), result.error().message);
            return done(std::move(result));
          }
          result->text = StripThinking(result->text).text;
@@ -491,9 +492,15 @@ void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::S
                                 std::make_shared<FunctionSink>(std::move(finish)));
 }
 
-void Subcalls::CountFailure(std::string_view kind) {
+void Subcalls::CountFailure(std::string_view kind, std::string_view told) {
   std::lock_guard lock(mutex_);
   ++tally_.failures[std::string(kind)];
+  if (!told.empty() && error_texts_.size() < kMostErrorTexts) error_texts_.emplace(told);
+}
+
+std::vector<std::string> Subcalls::error_texts() {
+  std::lock_guard lock(mutex_);
+  return {error_texts_.begin(), error_texts_.end()};
 }
 
 void Subcalls::NoteUnsureLabels() {

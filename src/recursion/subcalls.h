@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,8 @@ class Subcalls {
   // What became of the sub-calls since the last call of Take: for the feedback.
   SubcallTally Take();
   void NoteUnsureLabels();
+  // What code was told of sub-calls that failed, each once: no answer to anything.
+  std::vector<std::string> error_texts();
   // Counts the text of `parts` as shown to a model.
   void CountCoverage(const Json& parts, std::string_view raw);
   const std::vector<std::string_view>& contexts() const { return contexts_; }
@@ -112,7 +115,8 @@ class Subcalls {
                                     const assembly::Messages& messages, model::Purpose purpose,
                                     std::int64_t id);
   void LogResult(std::int64_t id, model::Purpose purpose, const Result<model::Reply>& result);
-  void CountFailure(std::string_view kind);
+  // `told`: what code reads of it; empty: nothing.
+  void CountFailure(std::string_view kind, std::string_view told = {});
 
   RunState& run_;
   const std::vector<std::string_view> contexts_;
@@ -123,6 +127,7 @@ class Subcalls {
   int in_flight_ = 0;
   std::int64_t next_id_ = 0;
   SubcallTally tally_;
+  std::set<std::string, std::less<>> error_texts_;
 };
 
 // The code that a failed sub-call has in the sandbox, and whether trying again may help.

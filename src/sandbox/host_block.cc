@@ -53,6 +53,8 @@ class BlockRunner {
   void AnswerFromRecord(const BridgeCall& call, BridgeReply& reply);
   void HandleOutput(Message message);
   void CheckTime(Steady now);
+  Steady SilentUntil() const;
+  void CountWork(Steady now, Millis cpu, ProcessUsage::State state);
   void Watch(Steady now);
   void Interrupt(InterruptReason reason, Steady now);
   void Kill(std::string reason);
@@ -65,6 +67,8 @@ class BlockRunner {
   std::uint64_t run_id_ = 0;
   Steady start_, last_activity_, next_watch_;
   Millis cpu_start_{0};
+  Steady active_{}, watched_{};  // of the silence that `worked_` belongs to; the newest watch
+  Millis worked_{0};             // of that silence; where only idle time counts
   std::optional<Steady> first_interrupt_;
   Steady next_interrupt_{};
   std::string kill_reason_;
@@ -80,6 +84,7 @@ BlockOutcome BlockRunner::Run() {
   worker_.bridge().EndBlock("");
   start_ = last_activity_ = steady_clock::now();
   next_watch_ = start_ + kWatchEvery;
+  watched_ = start_;
   cpu_start_ = ProcessCpu(worker_.pid()).value_or(Millis(0));
   SendRun();
   while (!ended_) Step();
@@ -124,10 +129,7 @@ void BlockRunner::Wait() {
 Clock::Steady BlockRunner::NextEvent(Steady now) const {
   Steady next = next_watch_;
   if (first_interrupt_) next = std::min(next, next_interrupt_);
-  if (worker_.bridge().open_calls() == 0) {
-    next = std::min(
-        next, std::max(last_activity_, worker_.bridge().last_reply()) + task_.spec->limits.silence);
-  }
+  if (worker_.bridge().open_calls() == 0) next = std::min(next, SilentUntil());
   if (task_.options.deadline) next = std::min(next, *task_.options.deadline);
   return std::max(next, now);
 }
@@ -244,8 +246,7 @@ void BlockRunner::CheckTime(Steady now) {
   if (task_.options.deadline && now >= *task_.options.deadline) {
     Interrupt(InterruptReason::kDeadline, now);
   }
-  const Steady active = std::max(last_activity_, worker_.bridge().last_reply());
-  if (worker_.bridge().open_calls() == 0 && now >= active + task_.spec->limits.silence) {
+  if (worker_.bridge().open_calls() == 0 && now >= SilentUntil()) {
     Interrupt(InterruptReason::kSilence, now);
   }
   if (task_.interrupt_after && now >= start_ + *task_.interrupt_after) {
@@ -266,15 +267,34 @@ void BlockRunner::CheckTime(Steady now) {
   next_interrupt_ = now + kInterruptEvery;
 }
 
+Clock::Steady BlockRunner::SilentUntil() const {
+  const Steady active = std::max(last_activity_, worker_.bridge().last_reply());
+  const Millis worked = active == active_ ? worked_ : Millis(0);
+  return active + task_.spec->limits.silence + worked;
+}
+
+// Where only idle time counts, the time since the last watch does not if the block used a tenth of
+// a processor in it, or waits for one that others have: on a busy machine work takes long. The
+// CPU limit ends what works for ever.
+void BlockRunner::CountWork(Steady now, Millis cpu, ProcessUsage::State state) {
+  const auto passed = duration_cast<Millis>(now - watched_);
+  watched_ = now;
+  if (task_.spec->limits.counts != Limits::Counts::kIdle) return;
+  const Steady active = std::max(last_activity_, worker_.bridge().last_reply());
+  if (active != std::exchange(active_, active)) worked_ = Millis(0);
+  if (cpu * 10 >= passed || state == ProcessUsage::State::kRunnable) worked_ += passed;
+}
+
 void BlockRunner::Watch(Steady now) {
   next_watch_ = now + kWatchEvery;
-  const Millis cpu_limit = task_.cpu_limit.value_or(task_.spec->limits.cpu);
+  const Millis cpu_limit = task_.cpu_limit.value_or(task_.spec->limits.cpu), before = outcome_.cpu;
   if (const auto cpu = ProcessCpu(worker_.pid())) {
     outcome_.cpu = *cpu - cpu_start_;
     if (outcome_.cpu >= cpu_limit) Interrupt(InterruptReason::kCpu, now);
   }
   const auto usage = ReadProcessUsage(worker_.pid());
   if (!usage) return;
+  CountWork(now, outcome_.cpu - before, usage->state);
   outcome_.peak_bytes = std::max(outcome_.peak_bytes, usage->peak_bytes);
   std::uint64_t allowed = worker_.base_bytes() + task_.spec->limits.memory + kMemorySlack;
   for (const Context& context : task_.spec->contexts) allowed += 5 * context.bytes;

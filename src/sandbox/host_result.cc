@@ -97,7 +97,7 @@ void ReadEvidence(const JsonObject& json, BlockResult* result) {
   }
 }
 
-// "Block stopped after 60 s without a sub-call (line 3)." (SBX-42)
+// "Block stopped after 60 s without a sub-call (line 3). …" (SBX-42): the limit, and what to do.
 std::string StopSentence(InterruptReason reason, const BlockOutcome& outcome, const Limits& limits,
                          int line) {
   const auto seconds = [](Millis time) {
@@ -107,10 +107,16 @@ std::string StopSentence(InterruptReason reason, const BlockOutcome& outcome, co
   const std::string where = line > 0 ? fmt::format(" (line {})", line) : "";
   switch (reason) {
     case InterruptReason::kSilence:
-      return fmt::format("Block stopped after {} without a sub-call{}.", seconds(limits.silence),
-                         where);
+      return fmt::format(
+          "Block stopped after {} without {}a sub-call{}. Do less in one block and keep what is "
+          "done "
+          "in variables; the user may allow more with --cell-time.",
+          seconds(limits.silence), limits.counts == Limits::Counts::kIdle ? "work or " : "", where);
     case InterruptReason::kCpu:
-      return fmt::format("Block stopped after {} of CPU time{}.", seconds(limits.cpu), where);
+      return fmt::format(
+          "Block stopped after {} of CPU time{}. Do less in one block and keep what is done in "
+          "variables; the user may allow more with --cell-cpu.",
+          seconds(limits.cpu), where);
     case InterruptReason::kDeadline:
       return fmt::format("Block stopped: the run's time is over{}.", where);
     case InterruptReason::kUser:
@@ -171,8 +177,8 @@ Result<BlockResult> ReadBlockResult(BlockOutcome outcome, const Limits& limits) 
   if (reason == InterruptReason::kCpu || reason == InterruptReason::kDeadline) {
     result.status = BlockStatus::kLimit;
   }
-  result.notes.insert(result.notes.begin(),
-                      StopSentence(reason, outcome, limits, result.error ? result.error->line : 0));
+  result.stopped = StopSentence(reason, outcome, limits, result.error ? result.error->line : 0);
+  result.notes.insert(result.notes.begin(), result.stopped);
   return result;
 }
 
@@ -187,6 +193,7 @@ Result<CheckResult> ReadCheckResult(const Message& checked) {
   };
   result.incomplete = flag("incomplete");
   result.has_effect = flag("has_effect");
+  result.computes = flag("computes");
   return result;
 }
 

@@ -49,7 +49,9 @@ struct Layer {
 };
 
 struct Limits {
-  Millis silence{60'000};             // of a block without bridge activity (SBX-41)
+  Millis silence{60'000};  // of a block without bridge activity (SBX-41)
+  // What counts as silence: all time, or only what a block does not work in.
+  enum class Counts { kWall, kIdle } counts = Counts::kWall;
   Millis cpu{120'000};                // of a block, all threads
   Millis grace{2'000};                // from the first interrupt to SIGKILL
   std::uint64_t memory = 1ull << 30;  // bytes beyond base and context

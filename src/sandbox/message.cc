@@ -34,6 +34,7 @@ constexpr Field kChecked[] = {{"ok", Kind::kBool},
                               {"error", Kind::kAny, kOptional},
                               {"incomplete", Kind::kBool, kOptional},
                               {"has_effect", Kind::kBool, kOptional},
+                              {"computes", Kind::kBool, kOptional},
                               {"assigns", Kind::kArray, kOptional},
                               {"names", Kind::kArray, kOptional}};
 constexpr Field kRun[] = {{"code", Kind::kText}, {"replay", Kind::kBool}};

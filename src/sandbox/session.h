@@ -81,7 +81,8 @@ struct BlockResult {
   std::uint64_t out_chars = 0;  // printed, whether kept or not
   std::string last;             // "Out: …" text of the last expression or assignment; "" none
   std::optional<BlockError> error;
-  std::string refused;             // why a block was not run (REC-17); status kNotRun
+  std::string refused;  // why a block was not run (REC-17); status kNotRun
+  std::string stopped;  // at which limit an interrupted block was stopped; in `notes` too
   std::vector<std::string> notes;  // for the model: names put back, late output, comparisons …
   std::vector<VariableInfo> variables;
   std::optional<HandedAnswer> answer;  // accepted form of this block
@@ -151,6 +152,7 @@ struct CheckResult {
   BlockError error;         // when not ok
   bool incomplete = false;  // the code ends in the middle of something
   bool has_effect = false;  // a call, assignment, import or loop (REC-14, whole reply as code)
+  bool computes = false;    // one expression that works something out of names of the session
 };
 
 enum class InterruptReason { kUser, kDeadline, kSilence, kCpu };

@@ -83,6 +83,22 @@ TEST_F(SessionLimitsTest, CallsMoveTheDeadlineAndSilenceBehindThemDoesNot) {  //
   EXPECT_EQ(result.status, BlockStatus::kInterrupted);
 }
 
+TEST_F(SessionLimitsTest, WhereIdlenessCountsABlockThatWorksIsAlive) {  // SBX-41
+  SessionSpec spec = Short(Millis(300));
+  spec.limits.counts = Limits::Counts::kIdle;
+  auto session = Open(spec);
+  ASSERT_TRUE(session);
+  const BlockResult worked = Run(*session,
+                                 "import time\nwhile time.process_time() < 1.2: pass\n"
+                                 "print('done')");
+  EXPECT_EQ(worked.status, BlockStatus::kOk);
+  EXPECT_EQ(worked.out, "done\n");
+  const BlockResult idle = Run(*session, "time.sleep(100)");
+  EXPECT_EQ(idle.status, BlockStatus::kInterrupted);
+  EXPECT_THAT(idle.stopped, HasSubstr("300 ms without work or a sub-call"));
+  EXPECT_THAT(idle.stopped, HasSubstr("--cell-time"));
+}
+
 TEST_F(SessionLimitsTest, AThreadThatSpinsBehindAnOpenCallIsStoppedByItsCpu) {  // SBX-41, SBX-A5
   SessionSpec spec = Short(Millis(60'000));
   spec.limits.cpu = Millis(400);

@@ -30,6 +30,11 @@ ProcessUsage ParseProcessStatus(std::string_view text) {
   usage.private_bytes = NumberAfter(text, "\nRssAnon:") * kKibibyte;
   usage.peak_bytes = NumberAfter(text, "\nVmHWM:") * kKibibyte;
   usage.threads = static_cast<int>(NumberAfter(text, "\nThreads:"));
+  constexpr std::string_view kState = "\nState:\t";
+  const std::size_t state = text.find(kState);
+  if (state != std::string_view::npos && text.substr(state + kState.size()).starts_with('R')) {
+    usage.state = ProcessUsage::State::kRunnable;
+  }
   return usage;
 }
 

@@ -228,6 +228,16 @@ class BlocksTest(WorkerTest):
         self.assertEqual(check("import a.b as c\nd, (e, *f) = 1, g")["assigns"],
                          ["c", "d", "e", "f"])
 
+    def test_check_tells_an_expression_over_known_names(self) -> None:  # REC-29
+        self.run_block("import json\nn, rows = 3, [1, 2]")
+        computing = ["(f'{n} jobs')", "(f'{unknown} jobs')", "(str(n))", "(len(rows))", "('a' + str(n))",
+                     "({'failed': n})", "(json.dumps({'n': n}))", "([r for r in rows if r])",
+                     "('\\n'.join(['a', 'b']))", "(rows[0])", "(n / 2)", "(len(records))"]
+        prose = ["('a')", "(3)", "(n)", "(red, blue)", "(2026-11-21)", "('a' 'b')", "(f'plain')",
+                 "(note.txt)", "(f(a, (b)) and c)", "([1, 2])", "(a b)", "(yes or no)", "(n, red)"]
+        for code in computing + prose:
+            self.assertEqual(self.runtime.check_code(code)["computes"], code in computing, code)
+
     def test_get_variable_gives_text_or_the_nearest(self) -> None:  # messages get/value
         self.run_block("total, word = 3, 'äöü'")
         get = self.runtime.get_variable

@@ -17,7 +17,7 @@ class CallsTest(WorkerTest):
 
     def test_the_prompt_is_sent_verbatim_with_context_apart(self) -> None:  # REC-42, REC-20
         cases = [("llm_query('p {x}')", "p {x}", ""),
-                 ("llm_query(['a', 'b'])", "ab", ""),
+                 ("llm_query(['a ', 'b'])", "a b", ""),
                  ("llm_query('p', context='c d')", "p", "c d"),
                  ("llm_query('p', 'a long text here')", "p", "a long text here"),
                  (f"llm_query('p', '{'x' * 65}')", "p", "x" * 65),
@@ -43,6 +43,13 @@ class CallsTest(WorkerTest):
         self.assertIn("media= is not offered", error["message"])
         error = self.error("llm_query_batched(['p'], top_k=3)")
         self.assertIn("'top_k'", error["message"])
+        self.assertEqual(self.host.calls, [])
+
+    def test_none_and_a_list_of_prompts_are_refused_by_name(self) -> None:  # REC-43
+        self.assertIn("the prompt is None", self.error("llm_query(None)")["message"])
+        self.assertIn("prompt 1 is None", self.error("llm_query_batched(['a', None])")["message"])
+        self.assertIn("use llm_query_batched(prompts)",
+                      self.error("llm_query(['a', 'b'])")["message"])
         self.assertEqual(self.host.calls, [])
 
     def test_a_blank_prompt_raises_before_any_request(self) -> None:  # REC-43

@@ -72,6 +72,9 @@ class Caller:
     def one(self, method: str, prompt: Any, model: Any, context: Any, schema: Any,
             options: Mapping[str, Any]) -> Any:
         model, context = self._settle(model, context)
+        if _are_prompts(prompt):
+            raise TypeError(f"{method}_query takes one prompt, and this is a list of "
+                            f"{len(prompt)}: use {method}_query_batched(prompts)")
         parts = Parts()
         args = self._request(parts, prompt, context)
         args |= {"model": model, "schema": schema, **_options(options)}
@@ -150,11 +153,21 @@ class Caller:
 
     def _request(self, parts: Parts, prompt: Any, context: Any, who: str = "the prompt"
                  ) -> dict[str, Any]:
+        if prompt is None:
+            raise TypeError(f"{who} is None: give the text that the model shall read")
         wire = parts.add(prompt)
         if parts.blank:
             raise ValueError(f"{who} is blank: nothing was sent")
         own = parts.add(context, "\n") if context is not None else None
         return {"parts": wire, "context": own}
+
+
+def _are_prompts(value: Any) -> bool:
+    """True for a list of whole texts. The parts of one prompt are joined as they are, so a part
+    ends or begins with white space, or is a slice of the data."""
+    return (isinstance(value, (list, tuple)) and len(value) > 1
+            and all(type(part) is str and spans_of(part) is None for part in value)
+            and not any(part[-1:].isspace() or part[:1].isspace() for part in value))
 
 
 def _options(options: Mapping[str, Any]) -> dict[str, Any]:

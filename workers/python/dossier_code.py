@@ -241,10 +241,38 @@ def sets_answer_items(parsed: Parsed) -> bool:
                for node in parsed.of(ast.Attribute)))
 
 
-def check(code: str) -> dict[str, Any]:
-    """Compiles only: is this code, is it whole, does it do anything?"""
+_COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript,
+              ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp,
+              ast.DictComp, ast.GeneratorExp)
+
+
+def _computes(parsed: Parsed, is_value: Callable[[str], bool],
+              is_function: Callable[[str], bool]) -> bool:
+    """True for one expression that works something out of names of the session. Prose may parse
+    too (`red, blue`), so its names must be known, unless it calls something or formats."""
+    if len(parsed.tree.body) != 1 or parsed.last.__class__ is not ast.Expr:
+        return False
+    if parsed.of(ast.FormattedValue):
+        return True
+    if not any(map(parsed.of, _COMPUTING)):
+        return False
+    for call in parsed.of(ast.Call):
+        called = call.func
+        if called.__class__ is ast.Name and (is_function(called.id) or is_value(called.id)):
+            return True
+        if called.__class__ is ast.Attribute and called.value.__class__ is ast.Constant:
+            return True
+    own = {node.id for node in parsed.of(ast.Name) if node.ctx.__class__ is not ast.Load}
+    free = parsed.reads - own - {argument.arg for argument in parsed.of(ast.arg)}
+    return any(map(is_value, free)) and all(is_value(name) or is_function(name) for name in free)
+
+
+def check(code: str, is_value: Callable[[str], bool] = lambda _name: False,
+          is_function: Callable[[str], bool] = lambda _name: False) -> dict[str, Any]:
+    """Compiles only: is this code, is it whole, does it do anything? What the two tell of names is
+    what a session knows."""
     result: dict[str, Any] = {"ok": True, "error": None, "incomplete": False, "has_effect": False,
-                              "assigns": [], "names": []}
+                              "computes": False, "assigns": [], "names": []}
     try:
         parsed = Parsed(code)
         compile(parsed.tree, "<block>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
@@ -257,6 +285,7 @@ def check(code: str) -> dict[str, Any]:
                            "incomplete": result["incomplete"]}
         return result
     result["has_effect"] = any(map(parsed.of, _EFFECTS))
+    result["computes"] = _computes(parsed, is_value, is_function)
     result["assigns"] = parsed.assigned
     result["names"] = sorted(parsed.names)
     return result

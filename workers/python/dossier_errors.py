@@ -262,6 +262,7 @@ _SLIPS: list[tuple[type[BaseException], str, str]] = [
     (ZeroDivisionError, ".", "Nothing was counted: print the values that exist first."),
     (IndexError, ".", "There are fewer items than expected: print len(...) first."),
     (RecursionError, ".", "Use a loop."),
-    (MemoryError, "", "Too much to hold at once, build no list of it: {way}."),
+    (MemoryError, "", "Too much to hold at once, build no list of it: {way}. The user may allow more with "
+     "--cell-memory."),
     (RuntimeError, "running event loop", "Use await directly, without asyncio.run."),
 ]

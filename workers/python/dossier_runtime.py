@@ -130,6 +130,13 @@ class Session:
         data = text[:max_bytes].encode("utf-8", "backslashreplace")[:max_bytes]
         return {"found": True, "text": data.decode("utf-8", "ignore"), "nearest": []}
 
+    def check(self, code: str) -> dict[str, Any]:
+        """Compiles a block, with what this session knows of its names."""
+        data, functions = {"context", "records", "doc", "contexts"}, self._world.functions
+        return dossier_code.check(
+            code, lambda name: name in data or (name in self._namespace and name not in functions),
+            lambda name: callable(self._namespace.get(name, self._builtins.get(name))))
+
     def reset(self, keep: list[str]) -> None:
         """The session as it was at its start, but for the names to keep. Modules stay loaded."""
         self._restore_builtins()
@@ -444,7 +451,7 @@ def reset_session(keep: list[str]) -> None:
 
 def check_code(code: str) -> dict[str, Any]:
     """Compiles a block and runs nothing."""
-    return dossier_code.check(code)
+    return _current().check(code) if _session is not None else dossier_code.check(code)
 
 
 def get_variable(name: str, max_bytes: int) -> dict[str, Any]:
