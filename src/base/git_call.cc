@@ -114,7 +114,7 @@ constexpr PowerSetting kPowers[] = {
 constexpr std::string_view kOnlyObjects[] = {
     "--version",    "cat-file",     "commit-tree", "config",       "diff-tree",
     "for-each-ref", "log",          "ls-tree",     "pack-objects", "rev-list",
-    "rev-parse",    "symbolic-ref", "update-ref",  "write-tree"};
+    "rev-parse",    "symbolic-ref", "update-ref"};
 
 // "filter.a.b.clean" -> "filter", "a.b", "clean". Git prints sections and variables in small
 // letters.

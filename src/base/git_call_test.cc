@@ -67,6 +67,15 @@ TEST_F(GitCallTest, FiltersOfAnyNameDoNotRun) {  // FLT-81
   }
 }
 
+// Git compares such entries with their files before it writes the index, whichever command does.
+TEST_F(GitCallTest, AnIndexThatIsOlderThanItsEntriesRunsNoFilter) {  // FLT-81
+  Sh("echo '* filter=x' > .gitattributes && echo three > file && git add -A && "
+     "touch -d 2001-01-01 .git/index && git config filter.x.clean 'touch " +
+     marker() + "; cat'");
+  EXPECT_EQ(Call({"write-tree"}).exit_code, 0);
+  EXPECT_FALSE(Exists(marker()));
+}
+
 TEST_F(GitCallTest, AFilterThatIsRequiredIsNoErrorEither) {  // FLT-81
   Sh("git config filter.x.clean false && git config filter.x.required true && "
      "echo '* filter=x' > .gitattributes");

@@ -96,9 +96,9 @@ class Walls(Hostile):
         run = f"touch {self.home}/escaped"
         cases = {f"printf '#!/bin/sh\n{run}\n' > {git}/hooks/post-commit; chmod +x {git}/hooks/*":
                  "hooks/post-commit",
-                 f"git config core.fsmonitor '{run}'": "config",
-                 f"git config filter.x.clean '{run}; cat'; echo '* filter=x' > .gitattributes": "config",
-                 f"git config diff.x.textconv '{run}'; echo '* diff=x' > {git}/info/attributes": "config"}
+                 f"git --git-dir={git} config core.fsmonitor '{run}'": "config",
+                 f"git --git-dir={git} config filter.x.clean '{run}; cat'; echo '* filter=x' > .gitattributes": "config",
+                 f"git --git-dir={git} config diff.x.textconv '{run}'; echo '* diff=x' > {git}/info/attributes": "config"}
         self.allow()
         self.commit()
         config = (git / "config").read_text()
@@ -180,9 +180,9 @@ class Walls(Hostile):
         self.git("gc", "-q")
 
     def test_an_engine_makes_and_clones_repositories(self):  # FLT-118
-        self.engineer("cd \"$TMPDIR\" && git init -q own && cd own && echo x > x && git add x && "
-                      "git -c user.name=E -c user.email=e@e commit -qm x && git clone -q . ../copy && "
-                      "cd - && mkdir -p src && cp \"$TMPDIR/copy/x\" src/x")
+        self.engineer("(cd \"$TMPDIR\" && git init -q own && cd own && echo x > x && git add x && "
+                      "git -c user.name=E -c user.email=e@e commit -qm x && git clone -q . ../copy) && "
+                      "mkdir -p src && cp \"$TMPDIR/copy/x\" src/x")
         self.assertEqual(self.outcome()[0], "merged")
         self.assertEqual((self.repo / "src/x").read_text(), "x\n")
 
