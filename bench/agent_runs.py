@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import timing
 
-_APPROVE = "touch .agent/$(grep -o 'APPROVED-[0-9a-f]*' \"$0\" | tail -1)"
+_APPROVE = "grep -o 'APPROVED-[0-9a-f]*' \"$0\" | tail -1"
 FILES = 2_000
 _CHANGED = 300
 

@@ -238,6 +238,25 @@ TEST(FindLayoutTest, AnOverrideHidesTheBuiltInAndTemplatesAreLoaded) {  // ASM-2
   EXPECT_EQ(layout->templates.at("my/t.md").body, "{x}");
 }
 
+TEST(FindLayoutTest, WhatTheBuiltInLayoutFencesStaysFenced) {  // FLT-83
+  for (const char* section :
+       {"{name: memory_core, zone: stable, role: user, source: data, trust: trusted, fence: none}",
+        "{name: memory_core, zone: stable, role: user, source: data, trust: trusted}"}) {
+    Overrides mine;
+    mine.Write("layouts/chat.yaml", fmt::format("extends: base\nsections:\n  - {}\n", section));
+    mine.Write("layouts/base.yaml",
+               "sections:\n  - {name: user_text, zone: request, role: user, source: data, "
+               "trust: trusted, required: true}\n");
+    EXPECT_THAT(FindLayout("chat", mine.folders()),
+                FailsWith(ErrorCode::kConfig, "section memory_core: it holds text from outside"));
+  }
+  Overrides good;
+  good.Write("layouts/chat.yaml",
+             "sections:\n  - {name: memory_core, zone: stable, role: user, source: data, trust: "
+             "untrusted, fence: growing, optional: true}\n");
+  EXPECT_THAT(FindLayout("chat", good.folders()), Succeeds());
+}
+
 TEST(FindLayoutTest, ExtendsMergesByNameRemovesAndPlaces) {  // ASM-11
   Overrides user;
   user.Write("layouts/base.yaml", kBase);

@@ -163,6 +163,37 @@ Result<LayoutFile> ReadChain(std::string_view name, const AssetFolders& folders,
   return MergeLayouts(std::move(*base), std::move(file));
 }
 
+// Whether `mine` gives out what `built_in` does: by its name, or because both read the same source.
+bool IsSameText(const LayoutSection& mine, const LayoutSection& built_in) {
+  constexpr std::string_view kGeneral[] = {"text", "template", "var", "data"};
+  if (mine.name == built_in.name) return true;
+  return mine.source == built_in.source &&
+         std::find(std::begin(kGeneral), std::end(kGeneral), mine.source) == std::end(kGeneral);
+}
+
+// A file may say what stands where, but not that text from outside is an instruction: what the
+// built-in layout fences stays fenced.
+Status CheckFences(std::string_view name, std::string_view profile, const Layout& layout) {
+  if (layout.overrides.empty()) return {};
+  DOSSIER_ASSIGN_OR_RETURN(const auto asset, FindLayoutAsset(name, {}, profile));
+  if (!asset) return {};  // a layout of the user's own
+  std::vector<std::string> chain;
+  DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadChain(name, {}, profile, &chain));
+  DOSSIER_ASSIGN_OR_RETURN(const Layout built_in, FinishLayout(std::move(file)));
+  for (const LayoutSection& section : built_in.sections) {
+    if (section.trust != Trust::kUntrusted) continue;
+    for (const LayoutSection& mine : layout.sections) {
+      if (mine.trust == Trust::kUntrusted || !IsSameText(mine, section)) continue;
+      return tl::unexpected(PlaceError(
+          layout.file, std::max(mine.line, 1), std::max(mine.column, 1),
+          fmt::format("section {}: it holds text from outside, which the built-in layout fences; "
+                      "remove `trust: trusted`",
+                      mine.name)));
+    }
+  }
+  return {};
+}
+
 bool HasFences(const Template& text) {
   bool found = false;
   for (const Placeholder& placeholder : text.placeholders) {
@@ -297,6 +328,7 @@ Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders,
   std::vector<std::string> chain;
   DOSSIER_ASSIGN_OR_RETURN(LayoutFile file, ReadChain(name, folders, profile, &chain));
   DOSSIER_ASSIGN_OR_RETURN(Layout layout, FinishLayout(std::move(file)));
+  DOSSIER_RETURN_IF_ERROR(CheckFences(name, profile, layout));
   DOSSIER_RETURN_IF_ERROR(LoadTemplates(folders, &layout));
   return layout;
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 
 namespace dossier {
@@ -19,7 +20,7 @@ bool IsFolder(const std::string& path) {
 
 // The path in the file `file`, behind `head`, seen from `folder`; "" if there is none.
 std::string ReadPointer(const std::string& file, std::string_view head, const std::string& folder) {
-  const auto text = ReadFile(file, kMaxPointer);
+  const auto text = ReadRegularFile(file, kMaxPointer);
   if (!text || !text->starts_with(head)) return "";
   std::string_view path = std::string_view(*text).substr(head.size());
   while (path.ends_with('\n') || path.ends_with('\r')) path.remove_suffix(1);
@@ -54,6 +55,15 @@ std::optional<GitFolders> FindGitFolders(const std::string& folder) {
     root.resize(slash == 0 ? 1 : slash);
   }
   return std::nullopt;
+}
+
+std::string NoWorkTree(const std::string& folder) {
+  for (std::string at = Canonical(folder); !at.empty(); at.resize(at.rfind('/'))) {
+    if (Exists(at + "/HEAD") && IsFolder(at + "/objects") && IsFolder(at + "/refs")) {
+      return fmt::format("{} is a bare repository: it has no files; work in a clone of it", at);
+    }
+  }
+  return fmt::format("{} is in no git repository", folder);
 }
 
 bool IsWorkTree(const std::string& folder) {

@@ -23,6 +23,9 @@ struct GitFolders {
 // does.
 std::optional<GitFolders> FindGitFolders(const std::string& folder);
 
+// Why `folder` has no work tree, as a sentence: it is in no repository, or in a bare one.
+std::string NoWorkTree(const std::string& folder);
+
 // True if `folder` is the root of a work tree itself.
 bool IsWorkTree(const std::string& folder);
 

@@ -231,7 +231,7 @@ Result<RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& 
   DOSSIER_ASSIGN_OR_RETURN(ports.agents, LoadAgents(flags, config, err));
   ports.environment = sources::CurrentEnvironment();
   ports.journal_folder = config.user.data + "/runs";
-  DOSSIER_ASSIGN_OR_RETURN(ports.assets, AssetFoldersFor(""));
+  DOSSIER_ASSIGN_OR_RETURN(ports.assets, AssetFoldersFor("", flags, err));
   ports.cancel = cancel;
   const bool quiet = flags.quiet;
   ports.warn = [&err, quiet](std::string_view text) {

@@ -356,7 +356,8 @@ class Asking {
     if (arguments_.dry_run) model_flags.use = ModelFlags::Use::kLookedAt;
     recursion::EngineOptions options;
     options.pool_options = sandbox.pool;
-    DOSSIER_ASSIGN_OR_RETURN(options.folders, AssetFoldersFor(arguments_.layouts_dir));
+    DOSSIER_ASSIGN_OR_RETURN(options.folders,
+                             AssetFoldersFor(arguments_.layouts_dir, flags_, err_));
     if (!arguments_.dry_run) options.pool = StartPool(arguments_, sandbox);
     DOSSIER_ASSIGN_OR_RETURN(const Keeping keeping, OpenKeeping(arguments_));
     // The context first: a wrong path must not cost the start of a model.

@@ -115,7 +115,7 @@ class Command {
  private:
   Result<Assembled> Assemble() {
     DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders,
-                             AssetFoldersFor(arguments_.layouts_dir));
+                             AssetFoldersFor(arguments_.layouts_dir, flags_, err_));
     DOSSIER_ASSIGN_OR_RETURN(
         const assembly::Layout layout,
         assembly::FindLayout(arguments_.layout, folders, entry_.capability.profile));

@@ -4,9 +4,12 @@
 #include "base/file.h"
 #include "base/user_folders.h"
 #include "cli/model_flags.h"
+#include "config/project_assets.h"
 
 namespace dossier::cli {
 namespace {
+
+constexpr const char* kProjectFolder = ".dossier";
 
 // People name the folder that holds layouts/, or that one itself.
 std::string WithoutLayouts(std::string folder) {
@@ -51,7 +54,14 @@ Result<std::string> NamedAssetFolder(std::string_view flag, const std::string& n
   return folder;
 }
 
-Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir) {
+Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir,
+                                               const GlobalFlags& flags, std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto assets, config::ReadProjectAssets(kProjectFolder));
+  if (assets) DOSSIER_RETURN_IF_ERROR(CheckTrust(flags, {assets->file, assets->names}, err));
+  return AllAssetFolders(layouts_dir);
+}
+
+Result<assembly::AssetFolders> AllAssetFolders(const std::string& layouts_dir) {
   assembly::AssetFolders folders;
   if (!layouts_dir.empty()) {
     DOSSIER_ASSIGN_OR_RETURN(std::string folder, NamedAssetFolder("--layouts-dir ", layouts_dir));
@@ -61,7 +71,7 @@ Result<assembly::AssetFolders> AssetFoldersFor(const std::string& layouts_dir) {
     DOSSIER_ASSIGN_OR_RETURN(std::string folder, NamedAssetFolder("DOSSIER_LAYOUTS_DIR ", *named));
     folders.overrides.push_back(std::move(folder));
   }
-  if (Exists(".dossier")) folders.overrides.emplace_back(".dossier");
+  if (Exists(kProjectFolder)) folders.overrides.emplace_back(kProjectFolder);
   if (auto config = ConfigFolder()) folders.overrides.push_back(*config);
   DOSSIER_RETURN_IF_ERROR(RefuseData(folders));
   return folders;

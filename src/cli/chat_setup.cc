@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <iostream>
 
 #include "base/file.h"
 #include "base/git_folders.h"
@@ -232,7 +233,8 @@ Status ChatSetup::MakeChat() {
   }
   parts.journal = journal_;
   parts.content_folder = content_folder();
-  DOSSIER_ASSIGN_OR_RETURN(parts.folders, AssetFoldersFor(""));
+  DOSSIER_ASSIGN_OR_RETURN(folders_, AssetFoldersFor("", global_, std::cerr));
+  parts.folders = folders_;
   chat_ = std::make_unique<conversation::Chat>(std::move(parts));
   return {};
 }

@@ -62,6 +62,8 @@ class ChatSetup {
   // Opened once; "" is the one that is used where nothing says which.
   Result<conversation::ChatModel> OpenChatModel(const std::string& name);
   conversation::ContextSource& context() { return *context_; }
+  // Where layouts and templates come from.
+  const assembly::AssetFolders& folders() const { return folders_; }
   const std::vector<std::string>& exec() const { return arguments_.context.exec; }
 
   // Whether a person is asked before a command of agent mode runs.
@@ -98,6 +100,7 @@ class ChatSetup {
   std::string id_;
   bool id_is_new_ = false;
   std::string system_text_;
+  assembly::AssetFolders folders_;
   PreparedContext prepared_;
   std::unique_ptr<conversation::CommandContext> context_;
   std::unique_ptr<conversation::CommandTool> tool_;

@@ -9,11 +9,15 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "sources/template_filters.h"
 
 namespace dossier::cli {
 namespace {
 
 using conversation::Consent;
+
+constexpr std::size_t kMaxCommandShown = 600;  // characters
+constexpr std::size_t kMaxReasonShown = 200;
 
 // One line; nullopt at the end of input.
 std::optional<std::string> ReadLine(int fd) {
@@ -29,13 +33,9 @@ std::optional<std::string> ReadLine(int fd) {
 }
 
 Consent Ask(int fd, const conversation::Judged& judged) {
-  const std::string command = Join(judged.asked, " ");
-  std::string question = "run " + command;
-  if (!judged.reason.empty()) question += "  (" + judged.reason + ")";
+  const std::string question = ConsentQuestion(judged);
   while (true) {
-    const std::string line =
-        "dossier: " + utf8::CleanForTerminal(utf8::Sanitize(question)) + " ? [y/n/a/q] ";
-    if (!WriteAll(fd, line)) return Consent::kQuit;
+    if (!WriteAll(fd, question)) return Consent::kQuit;
     const auto answer = ReadLine(fd);
     if (!answer) return Consent::kQuit;
     const std::string word = ToLowerAscii(TrimSpace(*answer));
@@ -46,7 +46,48 @@ Consent Ask(int fd, const conversation::Judged& judged) {
   }
 }
 
+// Characters that break a line, or show what follows in another order.
+bool TurnsText(char32_t code_point) {
+  return code_point == 0x61C || code_point == 0x200E || code_point == 0x200F ||
+         (code_point >= 0x2028 && code_point <= 0x202E) ||
+         (code_point >= 0x2066 && code_point <= 0x2069);
+}
+
 }  // namespace
+
+std::string ConsentQuestion(const conversation::Judged& judged) {
+  std::vector<std::string> words;
+  for (const std::string& word : judged.asked) words.push_back(sources::ShellQuote(word));
+  std::string text = fmt::format("dossier: the model asks to run\n    {}\n",
+                                 OnOneLine(Join(words, " "), kMaxCommandShown));
+  if (!judged.reason.empty()) {
+    text += fmt::format("  it says: {}\n", OnOneLine(judged.reason, kMaxReasonShown));
+  }
+  return text + "dossier: run it? [y/n/a/q] ";
+}
+
+std::string OnOneLine(std::string_view text, std::size_t most) {
+  const std::string clean = utf8::CleanForTerminal(utf8::Sanitize(text));
+  std::string line;
+  for (std::size_t at = 0; at < clean.size();) {
+    const char32_t code_point = utf8::Next(clean, &at);
+    if (code_point == '\n') {
+      line += "\\n";
+    } else if (code_point == '\t') {
+      line += "\\t";
+    } else if (TurnsText(code_point)) {
+      line += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(code_point));
+    } else {
+      utf8::Append(code_point, &line);
+    }
+  }
+  const std::size_t length = utf8::CodePoints(line);
+  if (length <= most) return line;
+  // The middle goes: what a command does stands at its start, and what it does it to at its end.
+  const std::size_t kept = most / 2;
+  return fmt::format("{} [… {} characters in all …] {}", utf8::Prefix(line, kept), length,
+                     utf8::Suffix(line, kept));
+}
 
 Result<std::function<Consent(const conversation::Judged&)>> ConfirmOnTerminal() {
   auto terminal = std::make_shared<UniqueFd>(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));

@@ -208,13 +208,12 @@ Result<std::string> ConversationDriver::Compact(const CancelToken& cancel) {
       request.compaction_model.empty() ? model_ : request.compaction_model;
   DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model, setup_.OpenChatModel(model_));
   DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel writer, setup_.OpenChatModel(writer_name));
-  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor(""));
   DOSSIER_ASSIGN_OR_RETURN(conversation::CompactedNow done,
                            conversation::CompactNow({.store = setup_.store(),
                                                      .model = model,
                                                      .writer = writer,
                                                      .limits = request.compaction,
-                                                     .folders = std::move(folders)},
+                                                     .folders = setup_.folders()},
                                                     setup_.id(), cancel));
   if (done.usage.input > 0) conversation::AddUsage(done.usage, &usage_);
   return std::move(done.line);

@@ -269,7 +269,7 @@ class Conversations {
         const conversation::ChatModel writer,
         named ? Result<conversation::ChatModel>(model) : OpenModelNamed(config_.compaction.model));
     using Action = conversation::CompactParts::Action;
-    DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor(""));
+    DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global_, err_));
     DOSSIER_ASSIGN_OR_RETURN(
         const conversation::CompactedNow done,
         conversation::CompactNow({.store = store_,

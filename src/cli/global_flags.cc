@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "cli/quantity_flags.h"
 #include "cli/terminal.h"
+#include "config/power.h"
 #include "config/trust.h"
 
 namespace dossier::cli {
@@ -54,7 +55,11 @@ class Guard {
     err_ << "dossier: " << utf8::CleanForTerminal(question.file.path)
          << " can run code or redirect "
          << "data: " << utf8::CleanForTerminal(Join(question.powers, ", ")) << "\n";
-    if (!known) return;
+    if (!known) {
+      err_ << utf8::CleanForTerminal(
+          utf8::Sanitize(config::PowerLines(question.file.bytes, question.powers)));
+      return;
+    }
     const auto before = store_.Bytes(*known);
     if (!before) return;
     err_ << utf8::CleanForTerminal(UnifiedDiff("approved", *before, "now", question.file.bytes));

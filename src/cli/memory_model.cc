@@ -1,6 +1,7 @@
 #include "cli/memory_model.h"
 
 #include <algorithm>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -110,7 +111,7 @@ Result<memory::Summarizer> OpenSummarizer(ModelFlags flags, const MemoryConfig& 
   if (flags.model.empty()) return memory::Summarizer();
   DOSSIER_ASSIGN_OR_RETURN(conversation::ChatModel model,
                            OpenChatModel(std::move(flags), config, global, say, cancel));
-  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor(""));
+  DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global, std::cerr));
   memory::Summarizer summarizer{.model = model.stored,
                                 // Half the window: the rest is for the instruction and the reply.
                                 .window_chars = model.entry.capability.window / 2};

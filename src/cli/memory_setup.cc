@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/parse_time.h"
+#include "base/regular_file.h"
 #include "cli/model_flags.h"
 #include "memory/token_embedder.h"
 #include "model/embedding_files.h"
@@ -20,6 +21,18 @@ class FixedClock final : public Clock {
  private:
   Wall now_;
 };
+
+// A store that lies in a project is the user's own, not one that somebody planted or linked there.
+Status CheckProjectStore(const config::Config& config, const std::string& path) {
+  for (const std::string& folder : config.project_folders) {
+    const std::string state = folder + "/.dossier";
+    if (!path.starts_with(state + "/")) continue;
+    DOSSIER_RETURN_IF_ERROR(CheckOwnPath(state, PathKind::kFolder));
+    DOSSIER_RETURN_IF_ERROR(CheckOwnPath(path.substr(0, path.rfind('/')), PathKind::kFolder));
+    return CheckOwnPath(path, PathKind::kFile);
+  }
+  return {};
+}
 
 bool IsFolder(const std::string& path) {
   std::error_code error;
@@ -44,6 +57,7 @@ std::string MemoryStorePath(const std::string& flag, const config::Config& confi
 
 Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
                                             const config::Config& config, std::string path) {
+  DOSSIER_RETURN_IF_ERROR(CheckProjectStore(config, path));
   memory::StoreOptions options{.path = std::move(path),
                                .limits = memory.limits,
                                .use_fts = memory.use_fts,

@@ -78,7 +78,7 @@ std::vector<Completion> ConfigNames(const config::Config& config) {
 
 std::vector<Completion> Layouts() {
   std::vector<Completion> found;
-  const auto folders = AssetFoldersFor("");
+  const auto folders = AllAssetFolders("");
   if (!folders) return found;
   for (const std::string& name : assembly::ListAssets("layouts/", {".yaml"}, *folders)) {
     found.push_back({name.substr(0, name.find('.')), ""});

@@ -155,7 +155,7 @@ class Command {
 
 // Of `check DIR…`: those folders only.
 Result<assembly::AssetFolders> FoldersOf(const PromptsArguments& arguments) {
-  if (arguments.folders.empty()) return AssetFoldersFor(arguments.layouts_dir);
+  if (arguments.folders.empty()) return AllAssetFolders(arguments.layouts_dir);
   assembly::AssetFolders folders;
   for (const std::string& name : arguments.folders) {
     DOSSIER_ASSIGN_OR_RETURN(std::string folder, NamedAssetFolder("", name));

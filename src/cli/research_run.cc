@@ -66,7 +66,7 @@ std::vector<RunOrder::Skip> SkipsOf(const ResearchArguments& arguments) {
 Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* order) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config loaded, LoadConfig(call.flags, {}, call.err));
   order->open_model = RoleOpener(call, order->config, loaded);
-  DOSSIER_ASSIGN_OR_RETURN(order->assets, AssetFoldersFor(""));
+  DOSSIER_ASSIGN_OR_RETURN(order->assets, AssetFoldersFor("", call.flags, call.err));
   order->clock = SystemClock();
   order->environment = ProcessEnvironment();
   DOSSIER_ASSIGN_OR_RETURN(order->backend,

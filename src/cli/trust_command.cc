@@ -4,12 +4,14 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 #include "base/text_diff.h"
 #include "base/utf8.h"
 #include "cli/failure.h"
 #include "cli/terminal.h"
 #include "config/power.h"
+#include "config/project_assets.h"
 #include "config/trust.h"
 #include "sources/agents_config.h"
 #include "sources/repo_facts.h"
@@ -29,8 +31,9 @@ std::string RealPath(const std::string& path) {
 
 class Command {
  public:
-  Command(const TrustArguments& arguments, config::TrustStore store, std::ostream& out)
-      : arguments_(arguments), store_(std::move(store)), out_(out) {}
+  Command(const TrustArguments& arguments, const GlobalFlags& flags, config::TrustStore store,
+          std::ostream& out, std::ostream& err)
+      : arguments_(arguments), flags_(flags), store_(std::move(store)), out_(out), err_(err) {}
 
   Status List() const {
     DOSSIER_ASSIGN_OR_RETURN(const auto approvals, store_.List());
@@ -76,9 +79,14 @@ class Command {
     return {};
   }
 
-  // Typing the command is the approval; what it means is shown with it.
   Status Approve(const config::ConfigFile& file) {
     DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> powers, PowersOf(file));
+    return Approve(file, powers);
+  }
+
+  // Shows what is approved. On a terminal a person then says yes; where there is none, typing the
+  // command is the approval.
+  Status Approve(const config::ConfigFile& file, const std::vector<std::string>& powers) {
     if (powers.empty()) {
       Tell(file, "needs no trust", powers);
       return {};
@@ -92,6 +100,18 @@ class Command {
     if (known) {
       const auto before = store_.Bytes(*known);
       if (before) diff = UnifiedDiff("approved", *before, "now", file.bytes);
+    }
+    const std::string lines = known ? std::string() : config::PowerLines(file.bytes, powers);
+    if (MayAsk(flags_)) {
+      err_ << Safe(diff) << Safe(lines);
+      DOSSIER_ASSIGN_OR_RETURN(const bool agreed,
+                               Confirm(flags_, fmt::format("Trust {}?", file.path), "-y", err_));
+      if (!agreed) {
+        Tell(file, "not trusted", powers);
+        return {};
+      }
+    } else if (!arguments_.json) {
+      out_ << Safe(lines);
     }
     DOSSIER_RETURN_IF_ERROR(store_.Approve(file.real_path, file.bytes));
     Tell(file, "trusted", powers, diff);
@@ -136,14 +156,23 @@ class Command {
   }
 
   Result<std::string> StateOf(const config::Approval& approval) const {
-    const auto bytes = ReadFile(approval.path, config::kMaxConfigBytes);
+    std::error_code error;
+    if (fs::is_directory(approval.path, error)) {  // a project's layouts and prompts
+      const auto assets = config::ReadProjectAssets(approval.path);
+      if (!assets || !*assets) return std::string("gone");
+      return std::string(Sha256Hex((*assets)->file.bytes) == approval.sha256 ? "unchanged"
+                                                                             : "changed");
+    }
+    const auto bytes = ReadRegularFile(approval.path, config::kMaxConfigBytes);
     if (!bytes) return std::string("gone");
     return std::string(Sha256Hex(*bytes) == approval.sha256 ? "unchanged" : "changed");
   }
 
   const TrustArguments& arguments_;
+  const GlobalFlags& flags_;
   config::TrustStore store_;
   std::ostream& out_;
+  std::ostream& err_;
   JsonArray told_;  // of --json: what became of each file
 };
 
@@ -160,6 +189,11 @@ Status ApproveFolder(const GlobalFlags& flags, Command& command) {
   const auto agentnet =
       sources::ReadAgentNet(sources::RepoRoot("."), config::ReadConfigFile, approve);
   if (!agentnet) return tl::unexpected(agentnet.error());
+  DOSSIER_ASSIGN_OR_RETURN(const auto assets, config::ReadProjectAssets(".dossier"));
+  if (assets) {
+    ++seen;
+    DOSSIER_RETURN_IF_ERROR(command.Approve(assets->file, assets->names));
+  }
   if (seen > 0) return {};
   return MakeError(
       ErrorCode::kNotFound,
@@ -167,14 +201,21 @@ Status ApproveFolder(const GlobalFlags& flags, Command& command) {
       "it is looked for");
 }
 
-Status Run(const TrustArguments& arguments, const GlobalFlags& flags, std::ostream& out) {
+Status Run(const TrustArguments& arguments, const GlobalFlags& flags, std::ostream& out,
+           std::ostream& err) {
   DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(config::ProcessVariables()));
-  Command command(arguments, config::TrustStore(user.state, SystemClock()), out);
+  Command command(arguments, flags, config::TrustStore(user.state, SystemClock()), out, err);
   if (arguments.list) return command.List();
   if (!arguments.show.empty()) return command.Show();
   if (!arguments.revoke.empty()) return command.Revoke();
   std::error_code error;
-  const std::string path = arguments.path.empty() ? "." : arguments.path;
+  std::string path = arguments.path.empty() ? "." : arguments.path;
+  // Layouts and prompts of a project are approved from the project's folder.
+  fs::path named = fs::path(path).lexically_normal();
+  if (!named.has_filename()) named = named.parent_path();
+  if (named.filename() == ".dossier") {
+    path = named.has_parent_path() ? named.parent_path().string() : ".";
+  }
   if (fs::is_directory(path, error)) {
     fs::current_path(path, error);
     if (error) return MakeErrnoError(error.value(), path);
@@ -205,7 +246,7 @@ void AddTrustCommand(CLI::App& trust, TrustArguments* arguments) {
 
 int RunTrust(const TrustArguments& arguments, const GlobalFlags& flags, std::ostream& out,
              std::ostream& err) {
-  const Status done = Run(arguments, flags, out);
+  const Status done = Run(arguments, flags, out, err);
   return done ? 0 : Fail(done.error(), FormOf(arguments.json), out, err);
 }
 

@@ -7,26 +7,11 @@
 #include <climits>
 
 #include "base/file.h"
+#include "base/regular_file.h"
 #include "base/utf8.h"
 
 namespace dossier::config {
 namespace {
-
-// Power over keys and programs: nobody else may write the file.
-Status CheckOwner(const struct stat& info, const std::string& path) {
-  if (!S_ISREG(info.st_mode)) {
-    return MakeError(ErrorCode::kConfig, "{} is no regular file", path);
-  }
-  if (info.st_uid != geteuid() && info.st_uid != 0) {
-    return MakeError(ErrorCode::kRefused,
-                     "{} belongs to another user; make it your own, or move it away", path);
-  }
-  if ((info.st_mode & 0022) != 0) {
-    return MakeError(ErrorCode::kRefused, "{} may be written by others; run: chmod go-w {}", path,
-                     path);
-  }
-  return {};
-}
 
 Result<std::string> RealPathOf(int fd, const std::string& path) {
   std::string real(PATH_MAX, '\0');
@@ -71,7 +56,7 @@ Result<std::optional<ConfigFile>> ReadConfigFile(const std::string& path) {
   }
   struct stat info{};
   if (fstat(fd.get(), &info) != 0) return MakeErrnoError(errno, path);
-  DOSSIER_RETURN_IF_ERROR(CheckOwner(info, path));
+  DOSSIER_RETURN_IF_ERROR(CheckFileOwner(info, path));
   ConfigFile file{.path = path};
   DOSSIER_ASSIGN_OR_RETURN(file.real_path, RealPathOf(fd.get(), path));
   DOSSIER_ASSIGN_OR_RETURN(file.bytes, ReadBytes(fd.get(), path));

@@ -93,7 +93,7 @@ Status ReadNamedSection(const Setting& setting, Config* config) {
   [](const Setting& setting, Config* config) -> Status { return expression; }
 
 constexpr Key kKeys[] = {
-    {"model", Shape::kScalar, "text", "", Power::kNone, "the model, as [PROVIDER/]NAME",
+    {"model", Shape::kScalar, "text", "", Power::kModel, "the model, as [PROVIDER/]NAME",
      DOSSIER_READ(ReadOptional([&](auto* out) { return ReadText(setting, out); }, &config->model))},
     {"temperature", Shape::kScalar, "number from 0 to 2", "", Power::kNone,
      "of the model's replies",
@@ -135,9 +135,9 @@ constexpr Key kKeys[] = {
      DOSSIER_READ(ReadArgv(setting, &config->access.key_cmd))},
     {"json_schema", Shape::kYaml, "map or text", "", Power::kNone, "schema of the reply",
      ReadSchema},
-    {"json_schema_file", Shape::kScalar, "path or URL", "", Power::kUrl, "schema of the reply",
+    {"json_schema_file", Shape::kScalar, "path or URL", "", Power::kAlways, "schema of the reply",
      DOSSIER_READ(ReadPathOrUrl(setting, &config->json_schema_file))},
-    {"variables", Shape::kOpenMap, "map of names to defaults", "", Power::kNone,
+    {"variables", Shape::kOpenMap, "map of names to defaults", "", Power::kAlways,
      "of command templates; null: required", ReadDeclaredVariables},
     {"context_commands", Shape::kYaml, "list", "", Power::kAlways,
      "commands whose output stands in the prompt",

@@ -43,7 +43,7 @@ enum class Shape {
 enum class Power {
   kNone,
   kAlways,  // run code, redirect data
-  kUrl,     // if it is a URL
+  kModel,   // if it names a provider, an address or a program
   kParams,  // entries that name an endpoint, a key or a header
   kAgents,  // entries that start programs or leave the repository
 };

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/regular_file.h"
 #include "config/expand.h"
 #include "config/keys.h"
 #include "config/power.h"
@@ -139,7 +140,27 @@ class Loader {
                      search.name, places);
   }
 
-  Located FindConversations(const Search& search) const {
+  // A project's folder counts if it is the user's own and no link to elsewhere.
+  std::vector<std::string> OwnProjectFolders() {
+    std::vector<std::string> own;
+    for (const std::string& folder : config_.project_folders) {
+      bool good = true;
+      for (const char* name :
+           {"/.dossier", "/.dossier/conversations", "/.cllm", "/.cllm/conversations"}) {
+        const std::string path = (folder == "/" ? "" : folder) + name;
+        if (path.starts_with(config_.user.legacy_folder())) continue;
+        const Status checked = CheckOwnPath(path, PathKind::kFolder);
+        if (checked) continue;
+        config_.warnings.push_back(checked.error().message + "; no conversation is kept there");
+        good = false;
+        break;
+      }
+      if (good) own.push_back(folder);
+    }
+    return own;
+  }
+
+  Located FindConversations(const Search& search) {
     const std::string flag_dir = Absolute(request_.config_dir);
     return ConversationFolder({.flag = Absolute(request_.conversations_path),
                                .dossier_variable = Variable("DOSSIER_CONVERSATIONS_PATH"),
@@ -148,7 +169,7 @@ class Loader {
                                .config_dir = flag_dir,
                                .dossier_config_dir = Variable("DOSSIER_CONFIG_DIR"),
                                .cllm_path = search.cllm_path,
-                               .project_folders = config_.project_folders,
+                               .project_folders = OwnProjectFolders(),
                                .user = config_.user},
                               IsFolder);
   }

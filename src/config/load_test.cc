@@ -221,7 +221,15 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
       {"key_env: HOME", "key_env"},
       {"key_file: /etc/passwd", "key_file"},
       {"key_cmd: id", "key_cmd"},
-      {"json_schema_file: https://x/y.json", "json_schema_file is a URL"},
+      {"json_schema_file: https://x/y.json", "json_schema_file"},
+      {"json_schema_file: /etc/shadow", "json_schema_file"},  // FLT-88
+      {"json_schema_file: a.json", "json_schema_file"},       // may be a link
+      {"model: command/evil", "model"},                       // FLT-88
+      {"model: http://evil/v1#x", "model"},
+      {"model: openrouter/x", "model"},
+      {"params: {model: evil/x}", "params.model"},
+      {"params: {messages: []}", "params.messages"},
+      {"variables: {BASE: \"x; touch PWNED\"}", "variables"},  // FLT-130
       {"params: {base_url: x}", "params.base_url"},
       {"params: {extra_body: {api_key: x}}", "params.extra_body.api_key"},
       {"params: {list: [{Authorization: x}]}", "Authorization"},
@@ -242,9 +250,9 @@ TEST(PowerTest, EachPowerKeyIsFound) {  // CON-15, A2
     EXPECT_THAT(FindPowers(*values), ElementsAre(HasSubstr(power))) << text;
   }
   for (const char* harmless :
-       {"model: x", "params: {top_p: 1, max_completion_tokens: 5}", "json_schema_file: a.json",
-        "variables: {A: b}", "compaction: {mode: off}", "default_system_message: $${HOME}",
-        "context_commands: ~", "agents: {tasks: [config/tasks.edn], engineer: a}", ""}) {
+       {"model: x", "params: {top_p: 1, max_completion_tokens: 5}", "compaction: {mode: off}",
+        "default_system_message: $${HOME}", "context_commands: ~",
+        "agents: {tasks: [config/tasks.edn], engineer: a}", ""}) {
     const auto values = ParseConfigFile({"f.yml", "f.yml", harmless});
     ASSERT_TRUE(values) << harmless;
     EXPECT_THAT(FindPowers(*values), IsEmpty()) << harmless;
@@ -331,6 +339,18 @@ TEST(LoadTest, AnyTextLoadsOrFailsWithAPlace) {
     if (config) continue;
     EXPECT_THAT(config.error().message, HasSubstr("/repo/dossier.yml:")) << text;
   }
+}
+
+TEST(PowerTest, TheLinesThatAreApprovedAreShown) {  // FLT-133
+  const std::string text =
+      "temperature: 1\ncontext_commands:\n- name: a\n  command: curl x | sh\n\nstream: true\n"
+      "variables:\n  A: b\n";
+  const auto values = ParseConfigFile({"f.yml", "f.yml", text});
+  ASSERT_TRUE(values);
+  EXPECT_EQ(PowerLines(text, FindPowers(*values)),
+            "    2  context_commands:\n    3  - name: a\n    4    command: curl x | sh\n"
+            "    7  variables:\n    8    A: b\n");
+  EXPECT_EQ(PowerLines("one\ntwo\n", {"layouts/a.yaml"}), "    1  one\n    2  two\n");
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "config/power.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <optional>
 
 #include "base/text.h"
 #include "config/expand.h"
@@ -34,8 +36,8 @@ class Finder {
         return;
       case Power::kAlways:
         return Add(name, value.node.line);
-      case Power::kUrl:
-        if (IsUrl(value.node.scalar)) Add(name + " is a URL", value.node.line);
+      case Power::kModel:
+        if (NamesAPlace(value.node.scalar)) Add(name, value.node.line);
         return;
       case Power::kParams:
         return CheckParams(name, value);
@@ -57,11 +59,23 @@ class Finder {
     return Power::kParams;
   }
 
+  // A provider, an address or a program is where the data goes; a name alone is one of the user's
+  // own providers.
+  static bool NamesAPlace(std::string_view model) {
+    return model.find_first_of("/:#@") != std::string_view::npos;
+  }
+
+  // Parameters that stand in for a part of the request itself.
+  static bool ReplacesRequest(std::string_view name) {
+    constexpr std::string_view kParts[] = {"model", "messages", "system", "tools", "contents"};
+    return std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts);
+  }
+
   void CheckParams(const std::string& name, const Value& value) {
     if (name != "params" && IsAccessName(name)) return Add(name, value.node.line);
     for (const Entry& entry : value.entries) {
       const std::string inner = name + "." + entry.key;
-      if (IsAccessName(entry.key)) {
+      if (IsAccessName(entry.key) || ReplacesRequest(entry.key)) {
         Add(inner, entry.value.node.line);
       } else {
         CheckParams(inner, entry.value);
@@ -92,6 +106,25 @@ class Finder {
   std::vector<std::string> powers_;
 };
 
+// Of "key (line 12)".
+std::optional<std::size_t> LineOf(std::string_view power) {
+  constexpr std::string_view kHead = "(line ";
+  const std::size_t head = power.rfind(kHead);
+  if (head == std::string_view::npos) return std::nullopt;
+  std::size_t line = 0;
+  const char* begin = power.data() + head + kHead.size();
+  const auto read = std::from_chars(begin, power.data() + power.size(), line);
+  if (read.ec != std::errc() || line == 0) return std::nullopt;
+  return line;
+}
+
+// Deeper than the line of the key, or an item of its list, which YAML lets stand as far left.
+bool BelongsTo(std::string_view line, std::string_view key) {
+  const auto indent = [](std::string_view text) { return text.find_first_not_of(" \t"); };
+  if (indent(line) != indent(key)) return indent(line) > indent(key);
+  return TrimSpace(line).starts_with('-') && !TrimSpace(key).starts_with('-');
+}
+
 bool LeavesTheFolder(std::string_view path) {
   if (path.starts_with('/') || path.starts_with('~')) return true;
   const auto parts = Split(path, '/');
@@ -99,6 +132,31 @@ bool LeavesTheFolder(std::string_view path) {
 }
 
 }  // namespace
+
+std::string PowerLines(std::string_view text, const std::vector<std::string>& powers) {
+  std::vector<std::string_view> lines = Split(text, '\n');
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  std::vector<bool> shown(lines.size());
+  for (const std::string& power : powers) {
+    const auto number = LineOf(power);
+    if (!number || *number > lines.size()) {
+      shown.assign(lines.size(), true);
+      break;
+    }
+    const std::size_t first = *number - 1;
+    shown[first] = true;
+    for (std::size_t i = first + 1; i < lines.size(); ++i) {
+      if (!TrimSpace(lines[i]).empty() && !BelongsTo(lines[i], lines[first])) break;
+      shown[i] = true;
+    }
+  }
+  std::string out;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (shown[i] && !TrimSpace(lines[i]).empty())
+      out += fmt::format("{:>5}  {}\n", i + 1, lines[i]);
+  }
+  return out;
+}
 
 std::vector<std::string> FindPowers(const Value& values) { return Finder().Find(values); }
 

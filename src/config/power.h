@@ -23,6 +23,10 @@ std::vector<std::string> FindPowers(const Value& values);
 // or names a path outside the repository.
 bool IsAgentPower(std::string_view key, const Json& value);
 
+// The lines of `text` that `powers` are about, with their numbers: each key with all that belongs
+// to it. All lines, if a power names none.
+std::string PowerLines(std::string_view text, const std::vector<std::string>& powers);
+
 }  // namespace dossier::config
 
 #endif  // DOSSIER_CONFIG_POWER_H_

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <vector>
 
 #include "base/hmac.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -46,23 +49,117 @@ struct Signs {
   }
 };
 
+// Without what sets a line off: marks of Markdown, quotes, and colours, whose bytes are gone
+// already.
+std::string_view Bare(std::string_view line) {
+  constexpr std::string_view kMarks = " \t\r*_`~#>-+|\"'.:!";
+  const std::size_t first = line.find_first_not_of(kMarks);
+  if (first == std::string_view::npos) return {};
+  return line.substr(first, line.find_last_not_of(kMarks) - first + 1);
+}
+
+// Without escape sequences: those that a letter ends, and titles and links that BEL or ST ends.
+std::string WithoutColours(std::string_view text) {
+  constexpr char kEscape = '\x1b', kBell = '\a';
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != kEscape) {
+      out += text[at];
+    } else if (at + 1 < text.size() && text[at + 1] == '[') {
+      for (at += 2; at < text.size() && (text[at] < '@' || text[at] > '~');) ++at;
+    } else if (at + 1 < text.size() && text[at + 1] == ']') {
+      for (at += 2; at < text.size() && text[at] != kBell && text[at] != kEscape;) ++at;
+      if (at + 1 < text.size() && text[at] == kEscape) ++at;
+    }
+  }
+  return out;
+}
+
+// All texts of a JSON value, in order.
+void AddTexts(const Json& json, std::vector<std::string>* texts) {
+  if (const auto* text = json.if_string()) texts->emplace_back(*text);
+  if (const auto* list = json.if_array()) {
+    for (const Json& item : *list) AddTexts(item, texts);
+  }
+  if (const auto* map = json.if_object()) {
+    for (const auto& member : *map) AddTexts(member.value(), texts);
+  }
+}
+
+// What the reviewer says: its output, or the texts of the JSON that it prints, whole or line by
+// line.
+std::vector<std::string> TextsOf(const std::string& out) {
+  const auto is_json = [](std::string_view text) {
+    const std::string_view bare = TrimSpace(text);
+    return bare.starts_with('{') || bare.starts_with('[');
+  };
+  std::vector<std::string> texts;
+  if (is_json(out)) {
+    if (const auto whole = ParseJson(TrimSpace(out))) {
+      AddTexts(*whole, &texts);
+      return texts;
+    }
+  }
+  std::string plain;
+  for (const std::string_view line : Split(out, '\n')) {
+    const auto json = is_json(line) ? ParseJson(TrimSpace(line)) : Result<Json>(Json());
+    if (json && (json->is_object() || json->is_array())) {
+      AddTexts(*json, &texts);
+    } else {
+      plain += fmt::format("{}\n", line);
+    }
+  }
+  texts.push_back(std::move(plain));
+  return texts;
+}
+
+// The last letters and digits of `text`: what a line is wrapped or decorated with does not count.
+std::string TailOf(std::string_view text) {
+  constexpr std::size_t kTail = 24;
+  std::string tail;
+  for (auto at = text.rbegin(); at != text.rend() && tail.size() < kTail; ++at) {
+    if (std::isalnum(static_cast<unsigned char>(*at)) != 0) tail += *at;
+  }
+  return tail;
+}
+
+// Whether the token that begins at `at` of `text` follows what it follows in the prompt.
+bool IsEcho(std::string_view text, std::size_t at, const ReviewEvidence& evidence) {
+  const std::string before = TailOf(text.substr(0, at));
+  for (std::size_t found = evidence.prompt.find(evidence.token); found != std::string::npos;
+       found = evidence.prompt.find(evidence.token, found + 1)) {
+    const std::string told = TailOf(std::string_view(evidence.prompt).substr(0, found));
+    if (!told.empty() && before == told) return true;
+  }
+  return false;
+}
+
+void ReadText(const std::string& text, const ReviewEvidence& evidence, Signs* signs) {
+  for (const std::string_view line : Split(text, '\n')) {
+    const std::string_view bare = Bare(line);
+    const auto at = static_cast<std::size_t>(line.data() - text.data());
+    if (bare != evidence.token || !IsEcho(text, at, evidence)) {
+      signs->ReadWord(bare, evidence.token);
+    }
+    if (IsBullet(line) && signs->bullets.size() < kMaxFeedback) {
+      signs->bullets += fmt::format("{}\n", TrimSpace(line));
+    }
+  }
+}
+
 Signs ReadSigns(const ReviewEvidence& evidence) {
   Signs signs;
   for (const std::string& name : evidence.agent_files) {
-    signs.approved |= name == evidence.token;
-    signs.unbound |= name == "APPROVED";
+    signs.unbound |= name == "APPROVED" || name == evidence.token;
     signs.mismatch |= IsToken(name) && name != evidence.token;
   }
-  for (const std::string_view line : Split(evidence.out, '\n')) {
-    signs.ReadWord(TrimSpace(line), evidence.token);
-    if (IsBullet(line) && signs.bullets.size() < kMaxFeedback) {
-      signs.bullets += fmt::format("{}\n", TrimSpace(line));
-    }
+  for (const std::string& text : TextsOf(WithoutColours(evidence.out))) {
+    ReadText(text, evidence, &signs);
   }
   // A file for refusals: whatever stands in it, its author has doubts.
   signs.needs_changes |= !TrimSpace(evidence.review_text).empty();
   for (const std::string_view line : Split(evidence.review_text, '\n')) {
-    signs.rejected |= TrimSpace(line) == "REJECTED";
+    signs.rejected |= Bare(line) == "REJECTED";
   }
   return signs;
 }
@@ -114,9 +211,26 @@ Verdict ReadVerdict(const ReviewEvidence& evidence) {
             "run"};
   }
   if (signs.unbound) {
-    return {Kind::kUnbound, "approval-unbound: approved without the token of this patch"};
+    return {Kind::kUnbound,
+            "approval-unbound: approved without the token of this patch on "
+            "the reviewer's own output"};
   }
   return {Kind::kNone, "the reviewer neither approved nor refused"};
+}
+
+Status CheckTokenLines(std::string_view prompt, std::string_view token) {
+  std::size_t number = 0;
+  for (const std::string_view line : Split(prompt, '\n')) {
+    ++number;
+    // The braces of a placeholder are no marks.
+    if (Bare(line) != token) continue;
+    return MakeError(ErrorCode::kConfig,
+                     "line {} of the reviewer's prompt holds the approval token alone: a reviewer "
+                     "that repeats its prompt would approve; write words around it, as in "
+                     "`Approval token: {{approval_token}}`",
+                     number);
+  }
+  return {};
 }
 
 std::string_view VerdictName(Verdict::Kind kind) {

@@ -5,8 +5,11 @@
 //   const Verdict verdict = ReadVerdict({.token = token, .exit_code = 0, .out = out});
 //   if (verdict.kind == Verdict::Kind::kApproved) Merge(patch);
 //
-// A refusal beats a token: whoever doubts has not approved. What exits with 0 and says nothing has
-// not approved either.
+// Only what the reviewer itself says on stdout approves: files in its worktree may be the work of a
+// program that it tried, which the engineer wrote. Marks of Markdown, colours and JSON around a
+// verdict are seen through; a token in an echo of the prompt is none. A refusal beats a token, in
+// whatever form: whoever doubts has not approved. What exits with 0 and says nothing has not
+// approved either.
 //
 // Thread-safety: immutable values, pure functions.
 
@@ -18,6 +21,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/result.h"
 
 namespace dossier::harness {
 
@@ -45,6 +50,7 @@ class ApprovalKey {
 // Everything that a reviewer left.
 struct ReviewEvidence {
   std::string token;                     // the one that was given to the reviewer
+  std::string prompt;                    // what it was given it in
   std::optional<int> exit_code;          // unset: ended by a signal
   std::vector<std::string> agent_files;  // names of regular files in .agent/
   std::string review_text;               // of .agent/review.txt
@@ -67,6 +73,11 @@ struct Verdict {
 };
 
 Verdict ReadVerdict(const ReviewEvidence& evidence);
+
+// A prompt with the token alone on a line, marks seen through, would make an approval of each
+// reviewer that repeats what it is told. `token` may be the placeholder. Errors: kConfig, with the
+// line.
+Status CheckTokenLines(std::string_view prompt, std::string_view token);
 
 // "approved", "needs-changes", "rejected", "approval-unbound", "approval-mismatch", "none": as the
 // run log names them.

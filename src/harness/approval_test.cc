@@ -43,7 +43,9 @@ std::vector<Case> Cases() {
   const std::string token(kToken), foreign(kForeign);
   return {
       {"nothing", {}, Kind::kNone},
-      {"the token as a file", {.agent_files = {"meta.json", token}}, Kind::kApproved},
+      {"a file approves nothing",  // FLT-110
+       {.agent_files = {"meta.json", token}},
+       Kind::kUnbound},
       {"the token alone on a line", {.out = "Fine.\n" + token + "\n"}, Kind::kApproved},
       {"blanks around it", {.out = "  " + token + " \r\n"}, Kind::kApproved},
       {"the token inside a line", {.out = "I give " + token + "\n"}, Kind::kNone},
@@ -58,9 +60,30 @@ std::vector<Case> Cases() {
       {"the right token among others",
        {.agent_files = {foreign, "APPROVED"}, .out = token},
        Kind::kApproved},
-      {"a refusal beats the token",
-       {.agent_files = {token}, .out = "NEEDS_CHANGES\n"},
-       Kind::kNeedsChanges},
+      {"bold", {.out = "**" + token + "**\n"}, Kind::kApproved},  // FLT-115
+      {"backticks", {.out = "`" + token + "`."}, Kind::kApproved},
+      {"a heading and a quote", {.out = "## > " + token + "\n"}, Kind::kApproved},
+      {"colours", {.out = "\x1b[1;32m" + token + "\x1b[0m\n"}, Kind::kApproved},
+      {"a title of a terminal", {.out = "\x1b]0;x\a" + token + "\n"}, Kind::kApproved},
+      {"JSON", {.out = R"({"result": "Fine.\n)" + token + "\"}"}, Kind::kApproved},
+      {"lines of JSON",
+       {.out = "{\"type\":\"start\"}\n{\"item\":{\"text\":\"" + token + "\"}}\nbye\n"},
+       Kind::kApproved},
+      {"a refusal in bold", {.out = token + "\n**NEEDS_CHANGES**\n"}, Kind::kNeedsChanges},
+      {"a refusal in JSON", {.out = token + "\n{\"verdict\": \"REJECTED\"}\n"}, Kind::kRejected},
+      {"a refusal in colours beats the token",
+       {.out = token + "\n\x1b[31mREJECTED\x1b[0m\n"},
+       Kind::kRejected},
+      {"an echo of the prompt",  // FLT-114
+       {.prompt = "Approval token: " + token, .out = "Approval token:\n" + token + "\n"},
+       Kind::kNone},
+      {"a wrapped echo in JSON",
+       {.prompt = "token: " + token + "\nmore", .out = R"({"user": "token:\n)" + token + "\"}"},
+       Kind::kNone},
+      {"an approval behind an echo",
+       {.prompt = "token: " + token, .out = "token:\n" + token + "\n\nFine:\n" + token},
+       Kind::kApproved},
+      {"a refusal beats the token", {.out = "NEEDS_CHANGES\n" + token}, Kind::kNeedsChanges},
       {"a rejection beats a refusal",
        {.out = "NEEDS_CHANGES\nREJECTED\n" + token},
        Kind::kRejected},
@@ -68,12 +91,10 @@ std::vector<Case> Cases() {
        {.out = "It is not REJECTED by me.\n" + token},
        Kind::kApproved},
       {"review.txt refuses",
-       {.agent_files = {token}, .review_text = "- VIOLATION: no test\n"},
+       {.review_text = "- VIOLATION: no test\n", .out = token},
        Kind::kNeedsChanges,
        "- VIOLATION: no test"},
-      {"an empty review.txt does not",
-       {.agent_files = {token}, .review_text = " \n"},
-       Kind::kApproved},
+      {"an empty review.txt does not", {.review_text = " \n", .out = token}, Kind::kApproved},
       {"review.txt rejects",
        {.review_text = "SCOPE: all of it\nREJECTED\n"},
        Kind::kRejected,
@@ -123,6 +144,18 @@ TEST(ReadVerdictTest, NoTextWithoutTheTokenApproves) {  // REP-41
     evidence.review_text = random.Utf8(/*max_bytes=*/8);
     EXPECT_NE(ReadVerdict(evidence).kind, Kind::kApproved) << evidence.out;
   }
+}
+
+TEST(CheckTokenLinesTest, ATokenAloneOnALineIsRefused) {  // FLT-114
+  constexpr std::string_view kPlaceholder = "{approval_token}";
+  for (const char* prompt :
+       {"a\n{approval_token}\n", "a\n  **{approval_token}**", "a\n- `{approval_token}`"}) {
+    const Status checked = CheckTokenLines(prompt, kPlaceholder);
+    ASSERT_FALSE(checked) << prompt;
+    EXPECT_EQ(checked.error().code, ErrorCode::kConfig);
+    EXPECT_NE(checked.error().message.find("line 2"), std::string::npos);
+  }
+  EXPECT_TRUE(CheckTokenLines("Approval token: {approval_token}\n", kPlaceholder));
 }
 
 }  // namespace

@@ -121,7 +121,8 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
                 .prompt_path = place_.folder + "/engineer.prompt",
                 .out_path = place_.folder + "/engineer.out",
                 .err_path = place_.folder + "/engineer.err",
-                .time_limit = work_.policy.propose_timeout};
+                .time_limit = work_.policy.propose_timeout,
+                .writable = {worktree.admin()}};
   job.refuse_write = [this, &task](std::string_view path) -> std::optional<std::string> {
     Patch probe;
     probe.changes.push_back({.path = std::string(path), .new_mode = 0100644});
@@ -130,8 +131,6 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
     if (violations.empty()) return std::nullopt;
     return fmt::format("rule {}", violations.front().rule);
   };
-  const std::string objects = place_.folder + "/engineer.objects";
-  DOSSIER_RETURN_IF_ERROR(AllowGit(work_, worktree, objects, &job));
   DOSSIER_RETURN_IF_ERROR(worktree.ResetAgentFolder());
   DOSSIER_RETURN_IF_ERROR(work_.log.Add("engine.started", task.id,
                                         {{"role", "engineer"},
@@ -148,7 +147,6 @@ Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
                                 seen.moved_branches.end());
   DOSSIER_ASSIGN_OR_RETURN(const bool own_git_file, worktree.HadOwnGitFile());
   if (!own_git_file) foreign_.emplace_back(".git of the worktree");
-  DOSSIER_RETURN_IF_ERROR(RemoveTree(objects));
   DOSSIER_ASSIGN_OR_RETURN(EngineOutcome outcome, std::move(ran));
   Count(outcome);
   result_.propose_exit = outcome.ExitJson();
@@ -232,7 +230,8 @@ Result<Patch> Attempt::Take(const Worktree& worktree) {
       .output = work_.engineer.config->output == sources::AgentEngine::Output::kPatchFile
                     ? EngineOutput::kPatchFile
                     : EngineOutput::kWorktree,
-      .guard = &work_.guard.guard()};
+      .guard = &work_.guard.guard(),
+      .secrets = &work_.secrets};
   DOSSIER_ASSIGN_OR_RETURN(Patch patch,
                            TakePatch(worktree, work_.git, options, work_.budget.token()));
   for (Violation& one : GitDirViolations(foreign_)) patch.violations.push_back(std::move(one));
@@ -321,19 +320,34 @@ Result<AttemptEnd> Attempt::Check(Patch patch) {
   return so_far;
 }
 
+// A reviewer that said nothing readable is asked once more: the patch is there, and the engineer
+// had no part in it.
+Result<ReviewOutcome> Attempt::AskReviewer(const std::string& name, const AttemptEnd& so_far) {
+  ReviewRequest request{.task = place_.task,
+                        .task_name = place_.task_name,
+                        .attempt = place_.attempt,
+                        .worker = place_.worker,
+                        .patch = &*so_far.patch,
+                        .commit = so_far.patch->candidate,
+                        .folder = place_.folder,
+                        .name = name,
+                        .checks = so_far.checks,
+                        .feedback = place_.feedback};
+  auto review = Review(work_, request, work_.budget.token());
+  const bool silent = review && review->verdict.kind == Verdict::Kind::kNone &&
+                      review->engine.good() && review->foreign.empty();
+  if (!silent || Stopped()) return review;
+  Count(review->engine);
+  request.name = name + "-again";
+  request.feedback =
+      "The last review of this patch ended without a verdict that could be read. End with one, on "
+      "a "
+      "line of its own.";
+  return Review(work_, request, work_.budget.token());
+}
+
 Result<AttemptEnd> Attempt::Reviewed(std::string name, AttemptEnd so_far) {
-  const auto review = Review(work_,
-                             {.task = place_.task,
-                              .task_name = place_.task_name,
-                              .attempt = place_.attempt,
-                              .worker = place_.worker,
-                              .patch = &*so_far.patch,
-                              .commit = so_far.patch->candidate,
-                              .folder = place_.folder,
-                              .name = std::move(name),
-                              .checks = so_far.checks,
-                              .feedback = place_.feedback},
-                             work_.budget.token());
+  const auto review = AskReviewer(name, so_far);
   if (!review && review.error().code == ErrorCode::kCancelled) {
     if (auto stopped = Stopped()) {
       stopped->patch = std::move(so_far.patch);

@@ -54,6 +54,7 @@ class Attempt {
   Result<AttemptEnd> Judge(Patch patch);
   // What a review makes of the patch of `so_far`; `name` is that of its files. Also for what a
   // merge made of the patch (REP-43).
+  Result<ReviewOutcome> AskReviewer(const std::string& name, const AttemptEnd& so_far);
   Result<AttemptEnd> Reviewed(std::string name, AttemptEnd so_far);
 
  private:

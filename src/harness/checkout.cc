@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 #include "harness/worktree.h"
 
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMaxPointer = 16 << 10;  // bytes of HEAD, gitdir and their kin
 
 std::string FirstLine(const std::string& file) {
-  const auto text = ReadFile(file, kMaxPointer);
+  const auto text = ReadRegularFile(file, kMaxPointer);
   return text ? std::string(TrimSpace(Split(*text, '\n').front())) : "";
 }
 
@@ -139,20 +140,16 @@ Status RemoveNew(const std::string& root, const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<Checkout>> FindCheckouts(const Git& git, const StateFolder& state,
-                                            std::string_view ref) {
+Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref) {
   std::vector<Checkout> found;
   const std::string& common = git.folders().common;
   std::string main_root = git.folders().git == common ? git.folders().root : "";
   if (main_root.empty() && common.ends_with("/.git"))
     main_root = common.substr(0, common.size() - 5);
   if (!main_root.empty() && Holds(common, ref)) found.push_back({main_root, common});
-  const auto ours = RecordedAdminFolders(state);
   std::error_code error;
   for (fs::directory_iterator entry(common + "/worktrees", error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (std::find(ours.begin(), ours.end(), name) != ours.end()) continue;
     const std::string admin = entry->path().string();
     const std::string pointer = FirstLine(admin + "/gitdir");
     if (!pointer.ends_with("/.git") || !Exists(pointer) || !Holds(admin, ref)) continue;

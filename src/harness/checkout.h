@@ -1,6 +1,6 @@
 // The work tree in which a branch is checked out, and what a merge does to it (REP-44, REP-45).
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const auto checkouts, FindCheckouts(git, state, "refs/heads/main"));
+//   DOSSIER_ASSIGN_OR_RETURN(const auto checkouts, FindCheckouts(git, "refs/heads/main"));
 //   DOSSIER_ASSIGN_OR_RETURN(const Refusal refusal, WouldRefuse(git, state, move));
 //   if (refusal) Report(refusal.reason, refusal.paths);      // nothing was touched
 //   DOSSIER_ASSIGN_OR_RETURN(const Refusal moved, MoveCheckout(git, move));
@@ -37,10 +37,8 @@ struct CheckoutMove {
   std::vector<Change> changes;  // between them
 };
 
-// Those that have `ref` checked out, or are in the middle of a rebase of it. Worktrees of ours do
-// not count: what stands in their folders is an engine's word. Errors: kIo.
-Result<std::vector<Checkout>> FindCheckouts(const Git& git, const StateFolder& state,
-                                            std::string_view ref);
+// Those that have `ref` checked out, or are in the middle of a rebase of it. Errors: kIo.
+Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref);
 
 bool IsOn(const Checkout& checkout, std::string_view ref);
 

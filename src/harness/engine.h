@@ -61,8 +61,7 @@ struct EngineJob {
   // Files that the harness keeps of this job.
   std::string prompt_path, out_path, err_path;
   std::optional<Millis> time_limit;
-  std::vector<std::string> environment;  // "NAME=value", beside the usual: where git keeps objects
-  std::vector<std::string> writable;     // beside the worktree: its admin and object folders
+  std::vector<std::string> writable;  // beside the worktree: its git folder
   // Of a model's tools: why this path must not be written; unset if it may be.
   std::function<std::optional<std::string>(std::string_view path)> refuse_write;
   std::string approval_token;  // of a reviewer

@@ -6,20 +6,14 @@
 
 #include "base/text.h"
 
-extern char** environ;
-
 namespace dossier::harness {
 namespace {
 
 constexpr int kMinMajor = 2, kMinMinor = 38;
 
-// Nothing that starts a program or a clean-up behind our back, and no setting of the user's that
-// makes git refuse what is to be taken as it is.
-constexpr const char* kSettings[] = {
-    "core.fsmonitor=false",    "core.hooksPath=/dev/null", "gc.auto=0",
-    "maintenance.auto=false",  "core.safecrlf=false",      "add.ignoreErrors=false",
-    "submodule.recurse=false", "user.useConfigOnly=true",
-};
+// No setting of the user's that makes git refuse what is to be taken as it is.
+constexpr const char* kSettings[] = {"core.safecrlf=false", "add.ignoreErrors=false",
+                                     "user.useConfigOnly=true"};
 
 // An index of ours is one whole file that tells each change: other users' tricks for speed hide
 // some, or keep a part of the index elsewhere.
@@ -27,20 +21,6 @@ constexpr const char* kIndexSettings[] = {
     "core.splitIndex=false",     "core.untrackedCache=false", "index.sparse=false",
     "core.sparseCheckout=false", "core.trustctime=true",      "core.checkStat=default",
 };
-
-std::vector<std::string> Environment() {
-  std::vector<std::string> environment;
-  for (char** variable = environ; variable && *variable; ++variable) {
-    const std::string_view text = *variable;
-    if (text.starts_with("GIT_") || text.starts_with("LC_ALL=")) continue;
-    environment.emplace_back(text);
-  }
-  for (const char* ours : {"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
-                           "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1"}) {
-    environment.emplace_back(ours);
-  }
-  return environment;
-}
 
 // "git version 2.39.5 (Debian)" -> {2, 39}; zeros if it is something else.
 std::array<int, 2> VersionOf(std::string_view line) {
@@ -58,7 +38,7 @@ std::array<int, 2> VersionOf(std::string_view line) {
 }  // namespace
 
 Git::Git(GitFolders folders, GitOptions options)
-    : folders_(std::move(folders)), options_(std::move(options)), environment_(Environment()) {}
+    : folders_(std::move(folders)), options_(std::move(options)) {}
 
 Result<Git> Git::Open(GitFolders folders, GitOptions options, const CancelToken& cancel) {
   if (!FindProgram(options.program)) {
@@ -86,29 +66,41 @@ GitPlace Git::Objects() const {
   return {.git_dir = folders_.common, .index = folders_.common + "/no-index"};
 }
 
-ProcessSpec Git::Spec(const GitPlace& place, const GitCall& call) const {
-  ProcessSpec spec{.argv = {options_.program, "--no-pager"},
-                   .folder = place.work_tree.empty() ? "/" : place.work_tree,
-                   .environment = environment_,
-                   .input = call.input,
-                   .max_output = call.max_output,
-                   .timeout = options_.timeout};
-  for (const char* setting : kSettings) spec.argv.insert(spec.argv.end(), {"-c", setting});
+GitCall Git::CallOf(const GitPlace& place, const GitCommand& command) const {
+  GitCall call{.program = options_.program,
+               .folder = place.work_tree.empty() ? "/" : place.work_tree,
+               .git_dir = place.git_dir,
+               .work_tree = place.work_tree,
+               .index = place.index,
+               .environment = environment_,
+               .input = command.input,
+               .max_output = command.max_output,
+               .timeout = options_.timeout,
+               .starts = command.starts};
+  for (const char* setting : kSettings)
+    call.arguments.insert(call.arguments.end(), {"-c", setting});
   if (!place.index.empty()) {
-    for (const char* setting : kIndexSettings) spec.argv.insert(spec.argv.end(), {"-c", setting});
-    spec.environment->push_back("GIT_INDEX_FILE=" + place.index);
+    for (const char* setting : kIndexSettings) {
+      call.arguments.insert(call.arguments.end(), {"-c", setting});
+    }
   }
-  spec.argv.insert(spec.argv.end(), call.arguments.begin(), call.arguments.end());
-  spec.environment->push_back("GIT_DIR=" + place.git_dir);
-  if (!place.work_tree.empty()) spec.environment->push_back("GIT_WORK_TREE=" + place.work_tree);
-  spec.environment->insert(spec.environment->end(), call.environment.begin(),
-                           call.environment.end());
-  return spec;
+  call.arguments.insert(call.arguments.end(), command.arguments.begin(), command.arguments.end());
+  call.environment.insert(call.environment.end(), command.environment.begin(),
+                          command.environment.end());
+  return call;
 }
 
-Result<ProcessResult> Git::Run(const GitPlace& place, const GitCall& call,
+Result<ProcessSpec> Git::Plan(const GitPlace& place, const GitCommand& call) const {
+  return PlanGitCall(CallOf(place, call));
+}
+
+Result<std::vector<std::string>> Git::Filters(const GitPlace& place) const {
+  return GitFilters(CallOf(place, {}));
+}
+
+Result<ProcessResult> Git::Run(const GitPlace& place, const GitCommand& call,
                                const CancelToken& cancel) const {
-  DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, RunProcess(Spec(place, call), cancel));
+  DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, CallGit(CallOf(place, call), cancel));
   if (result.timed_out) {
     return MakeError(ErrorCode::kTimeout, "git {} took longer than {} s",
                      call.arguments.empty() ? "" : call.arguments.front(),
@@ -117,7 +109,7 @@ Result<ProcessResult> Git::Run(const GitPlace& place, const GitCall& call,
   return result;
 }
 
-Result<std::string> Git::Ask(const GitPlace& place, const GitCall& call,
+Result<std::string> Git::Ask(const GitPlace& place, const GitCommand& call,
                              const CancelToken& cancel) const {
   DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, Run(place, call, cancel));
   const std::string name = call.arguments.empty() ? "" : call.arguments.front();

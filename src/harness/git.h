@@ -1,5 +1,4 @@
-// Runs git for the harness: argv and no shell, nothing inherited that could lead it elsewhere, no
-// hook, no time without end (REP-11, REP-34).
+// Runs git for the harness, by base/git_call.h: nothing but git runs, whatever the repository says.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Git git, Git::Open(*FindGitFolders(".")));
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string commit,
@@ -19,6 +18,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/git_call.h"
 #include "base/git_folders.h"
 #include "base/process.h"
 #include "base/result.h"
@@ -32,11 +32,12 @@ struct GitPlace {
   std::string index;      // GIT_INDEX_FILE, an index of ours alone; empty: the one of `git_dir`
 };
 
-struct GitCall {
+struct GitCommand {
   std::vector<std::string> arguments;
   std::string input;                     // on stdin; empty: /dev/null
   std::vector<std::string> environment;  // further variables, "NAME=value"
   std::size_t max_output = 64 << 20;     // bytes kept of stdout and stderr each
+  GitCall::Starts starts = GitCall::Starts::kNothing;
 };
 
 struct GitOptions {
@@ -56,17 +57,19 @@ class Git {
   Git With(std::string variable) const;
 
   // Any exit code is a result. Errors: kTimeout, kCancelled, kNotFound, kIo.
-  Result<ProcessResult> Run(const GitPlace& place, const GitCall& call,
+  Result<ProcessResult> Run(const GitPlace& place, const GitCommand& call,
                             const CancelToken& cancel = {}) const;
   // Stdout. Errors: as Run; kFailed if git exits with other than 0, with its complaint.
-  Result<std::string> Ask(const GitPlace& place, const GitCall& call,
+  Result<std::string> Ask(const GitPlace& place, const GitCommand& call,
                           const CancelToken& cancel = {}) const;
   // As Ask, without the line break at the end.
   Result<std::string> AskLine(const GitPlace& place, std::vector<std::string> arguments,
                               const CancelToken& cancel = {}) const;
 
-  // What Run starts, for calls that RunProcess cannot make.
-  ProcessSpec Spec(const GitPlace& place, const GitCall& call) const;
+  // What Run starts, for callers that talk to git while it runs. Errors: as PlanGitCall.
+  Result<ProcessSpec> Plan(const GitPlace& place, const GitCommand& call) const;
+  // Names of all filters that git knows in `place`. They do not run. Errors: as PlanGitCall.
+  Result<std::vector<std::string>> Filters(const GitPlace& place) const;
 
   const GitFolders& folders() const { return folders_; }
   // Objects and refs only: no work tree, no index, and so no attributes but the repository's own.
@@ -76,10 +79,11 @@ class Git {
 
  private:
   Git(GitFolders folders, GitOptions options);
+  GitCall CallOf(const GitPlace& place, const GitCommand& call) const;
 
   GitFolders folders_;
   GitOptions options_;
-  std::vector<std::string> environment_;
+  std::vector<std::string> environment_;  // of each call, besides what CallGit gives
 };
 
 // What git said went wrong, as one line: its first "fatal:" or "error:", without that word.

@@ -6,11 +6,14 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 
 namespace dossier::harness {
 namespace {
 
+constexpr std::uint64_t kMaxLedger = 64 << 20;  // bytes
 constexpr std::string_view kName = "/finished_to_review.md";
 
 std::string Escaped(std::string text) {
@@ -43,6 +46,23 @@ std::string LedgerLine(const LedgerEntry& entry) {
 std::string LedgerFile(const std::string& root, const StateFolder& state) {
   const bool kept_in_tree = !root.empty() && Exists(root + "/agent_notes");
   return fmt::format("{}{}", kept_in_tree ? root : state.path(), kName);
+}
+
+std::optional<std::string> LedgerPatch(const std::string& file, std::string_view task) {
+  constexpr std::string_view kHash = "patch_sha256=";
+  const auto text = ReadRegularFile(file, kMaxLedger);
+  if (!text) return std::nullopt;
+  const std::string id = Escaped(std::string(task));
+  std::optional<std::string> hash;
+  for (const std::string_view line : Split(*text, '\n')) {
+    const auto parts = Split(line, '|');
+    if (parts.size() != 5 || TrimSpace(parts[1]) != "APPROVED" || TrimSpace(parts[2]) != id)
+      continue;
+    const std::string_view last = TrimSpace(parts[4]);
+    if (!last.starts_with(kHash) || !IsSha256Hex(last.substr(kHash.size()))) continue;
+    hash = std::string(last.substr(kHash.size()));
+  }
+  return hash;
 }
 
 Status AppendLedger(const std::string& file, const std::string& line) {

@@ -8,7 +8,9 @@
 #ifndef DOSSIER_HARNESS_LEDGER_H_
 #define DOSSIER_HARNESS_LEDGER_H_
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -30,6 +32,10 @@ std::string LedgerLine(const LedgerEntry& entry);
 // ROOT/finished_to_review.md if ROOT/agent_notes/ exists, else that file in STATE. `root` may be
 // empty.
 std::string LedgerFile(const std::string& root, const StateFolder& state);
+
+// The hash of the patch that was merged last for `task`, by the ledger; nothing if it has no line
+// of it. What is no line of a ledger is passed over.
+std::optional<std::string> LedgerPatch(const std::string& file, std::string_view task);
 
 // Appends `line` unless it is there already: a merge that is finished after a crash may have got
 // this far. The beginning of it at the end of the file, torn by a crash, is completed. Synced.

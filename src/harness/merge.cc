@@ -114,7 +114,7 @@ class Merger {
   }
 
   Result<Next> FindCheckout() {
-    DOSSIER_ASSIGN_OR_RETURN(const auto found, FindCheckouts(git_, state_, request_.ref));
+    DOSSIER_ASSIGN_OR_RETURN(const auto found, FindCheckouts(git_, request_.ref));
     checkout_.reset();
     if (found.empty()) return Next::kGoOn;
     if (found.size() > 1) {
@@ -223,10 +223,15 @@ class Merger {
   Result<Next> MakeCommit() {
     std::vector<std::string> arguments = {"commit-tree", tree_, "-p", outcome_.tip, "-F", "-"};
     const auto sign = git_.AskLine(git_.Common(), {"config", "--type=bool", "commit.gpgSign"});
-    if (sign && *sign == "true") arguments.insert(arguments.begin() + 1, "-S");
+    const bool signs = sign && *sign == "true";
+    if (signs) arguments.insert(arguments.begin() + 1, "-S");
     DOSSIER_ASSIGN_OR_RETURN(
         const ProcessResult made,
-        git_.Run(git_.Common(), {.arguments = std::move(arguments), .input = Message()}, cancel_));
+        git_.Run(git_.Common(),
+                 {.arguments = std::move(arguments),
+                  .input = Message(),
+                  .starts = signs ? GitCall::Starts::kSigner : GitCall::Starts::kNothing},
+                 cancel_));
     if (made.exit_code != 0) return End(MergeStatus::kCommitFailed, GitComplaint(made));
     outcome_.commit = TrimSpace(made.out);
     return Next::kGoOn;

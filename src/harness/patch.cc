@@ -3,11 +3,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <utility>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/regular_file.h"
 #include "base/task_group.h"
 #include "base/text.h"
 #include "harness/agent_file.h"
@@ -149,15 +151,20 @@ class Taker {
     DOSSIER_ASSIGN_OR_RETURN(const ProcessResult listed,
                              List({"--cached", "--stage", "--modified", "-t"}));
     std::uint64_t files = 0, bytes = 0, modified = 0;
+    std::set<std::string, std::less<>> folders;
+    std::vector<std::string> changed;
     ForEachAtNul(listed.out, [&](std::string_view entry) {
       if (entry.size() < 3) return;
       const ListedFile file = ParseListed(entry);
+      // A repository that git itself sees is judged as one, below.
+      if (!file.path.ends_with('/')) AddFolders(file.path, &folders);
+      if (file.tag == '?' || file.tag == 'C') changed.push_back(file.path);
       if (file.tag == '?') {
         ++files;
         bytes += SizeOf(file.path);
         JudgeUntracked(file.path);
       } else if (file.submodule) {
-        if (file.tag == 'H' && IsThere(file.path + "/.git")) repositories_.push_back(file.path);
+        if (file.tag == 'H') JudgeSubmodule(file.path);
       } else if (file.tag == 'C') {
         modified += SizeOf(file.path);
       }
@@ -172,7 +179,80 @@ class Taker {
     limit(bytes, kMaxUntrackedBytes, "untracked bytes");
     limit(modified, kMaxModifiedBytes, "bytes of modified files");
     limit(listed.out.size() + listed.out_dropped, kMaxListBytes, "bytes of names");
+    JudgeFolders(folders);
+    if (patch_.violations.empty()) JudgeSecrets(changed);
     return JudgeNested();
+  }
+
+  // Before git stores anything of them: what is in a repository's objects stays there.
+  void JudgeSecrets(const std::vector<std::string>& paths) {
+    if (!options_.secrets || options_.secrets->empty()) return;
+    for (const std::string& path : paths) {
+      if (patch_.violations.size() >= kMaxListed) return;
+      const std::string text = ContentOf(path);
+      auto found = options_.secrets->Find(text);
+      std::size_t line = 0;
+      if (found) {
+        const auto end = text.begin() + static_cast<std::ptrdiff_t>(found->offset);
+        line = 1 + static_cast<std::size_t>(std::count(text.begin(), end, '\n'));
+      } else if (found = options_.secrets->Find(path); !found) {
+        continue;
+      }
+      patch_.violations.push_back(
+          {.rule = "secret",
+           .path = options_.secrets->Hide(path),
+           .value = line == 0 ? fmt::format("its name holds the value of {}", found->name)
+                              : fmt::format("line {} holds the value of {}", line, found->name)});
+    }
+  }
+
+  // Of a regular file, or what a link says; nothing for all else.
+  std::string ContentOf(const std::string& path) const {
+    const std::string full = fmt::format("{}/{}", worktree_.path(), path);
+    std::error_code error;
+    if (std::filesystem::is_symlink(std::filesystem::symlink_status(full, error))) {
+      return std::filesystem::read_symlink(full, error).string();
+    }
+    return ReadRegularFile(full, kMaxModifiedBytes).value_or("");
+  }
+
+  // Those above `path`, but for the root.
+  static void AddFolders(std::string_view path, std::set<std::string, std::less<>>* folders) {
+    for (std::size_t slash = path.rfind('/'); slash != std::string_view::npos;
+         slash = path.rfind('/')) {
+      path = path.substr(0, slash);
+      if (folders->contains(path)) return;
+      folders->emplace(path);
+    }
+  }
+
+  // A repository whose git folder is damaged is none to git: it would take its files as plain ones.
+  void JudgeFolders(const std::set<std::string, std::less<>>& folders) {
+    for (const std::string& folder : folders) {
+      if (patch_.violations.size() >= kMaxListed) return;
+      if (IsThere(folder + "/.git")) AddSubmodule(folder, "a repository of its own");
+    }
+  }
+
+  // What stands in place of a submodule is another repository's: git looks at none of its files.
+  void JudgeSubmodule(const std::string& path) {
+    if (IsThere(path + "/.git")) {
+      repositories_.push_back(path);
+      patch_.warnings.push_back(fmt::format(
+          "{}: a repository in place of a submodule; of it only its commit is seen", path));
+      return;
+    }
+    std::error_code error;
+    const std::filesystem::directory_iterator entries(fmt::format("{}/{}", worktree_.path(), path),
+                                                      error);
+    if (!error && entries != std::filesystem::directory_iterator()) {
+      AddSubmodule(path, "files in place of a submodule");
+    }
+  }
+
+  void AddSubmodule(std::string path, std::string what) {
+    patch_.violations.push_back(
+        {.rule = "submodule", .path = std::move(path), .value = std::move(what)});
   }
 
   void JudgeUntracked(std::string_view name) {
@@ -206,8 +286,7 @@ class Taker {
           git_.Run(place_, {.arguments = {"add", "--dry-run", "--", ":(literal,top)" + name}},
                    cancel_));
       if (added.exit_code != 0) {
-        patch_.violations.push_back(
-            {.rule = "submodule", .path = name, .value = "a repository without a commit"});
+        AddSubmodule(name, "a repository without a commit");
       }
     }
     nested_.clear();
@@ -273,7 +352,32 @@ class Taker {
     }
     DOSSIER_RETURN_IF_ERROR(diffed);
     DOSSIER_RETURN_IF_ERROR(committed);
+    DOSSIER_RETURN_IF_ERROR(JudgeFilters());
     return CompareClaims();
+  }
+
+  // Filters do not run, so what they would have changed on the way is not what anybody wants.
+  Status JudgeFilters() {
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> filters, git_.Filters(place_));
+    std::string paths;
+    for (const Change& change : diff_.changes) {
+      if (change.new_mode != 0) paths += AtNul(change.path);
+    }
+    if (filters.empty() || paths.empty()) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const std::string out,
+                             git_.Ask(place_,
+                                      {.arguments = {"check-attr", "-z", "--stdin", "filter"},
+                                       .input = std::move(paths),
+                                       .max_output = kMaxListBytes},
+                                      cancel_));
+    std::vector<std::string_view> fields;  // path, "filter", value
+    ForEachAtNul(out, [&](std::string_view field) { fields.push_back(field); });
+    for (std::size_t i = 0; i + 2 < fields.size() && diff_.violations.size() < kMaxListed; i += 3) {
+      if (std::find(filters.begin(), filters.end(), fields[i + 2]) == filters.end()) continue;
+      diff_.violations.push_back(
+          {.rule = "filter", .path = std::string(fields[i]), .value = std::string(fields[i + 2])});
+    }
+    return {};
   }
 
   Status Commit() {
@@ -303,6 +407,7 @@ class Taker {
       diff_.candidate = std::move(candidate_);
       diff_.source = patch_.source;
       diff_.ignored_files = patch_.ignored_files;
+      diff_.warnings = std::move(patch_.warnings);
       patch_ = std::move(diff_);
     }
     const auto text = ReadAgentFile(worktree_.path(), "meta.json", kMaxMetaBytes);

@@ -24,6 +24,7 @@
 
 #include "harness/git.h"
 #include "harness/git_dir_guard.h"
+#include "harness/secret_values.h"
 #include "harness/violation.h"
 #include "harness/worktree.h"
 
@@ -83,7 +84,8 @@ struct PatchOptions {
   std::string folder;  // where `patch.diff` goes
   std::uint64_t max_patch_bytes = 8 << 20;
   EngineOutput output = EngineOutput::kWorktree;
-  GitDirGuard* guard = nullptr;  // writes the candidate's ref; not owned
+  GitDirGuard* guard = nullptr;           // writes the candidate's ref; not owned
+  const SecretValues* secrets = nullptr;  // that no file may hold; not owned
 };
 
 // Errors: kFailed (git), kIo, kCancelled. What the engine did wrong is no error but in the patch.

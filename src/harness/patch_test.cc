@@ -225,6 +225,45 @@ TEST_F(PatchTest, ALinkIsFollowedThroughTheLinksOfTheTree) {  // REP-38
   EXPECT_EQ(patch->changes[1].link_way_out, "out");
 }
 
+TEST_F(PatchTest, ADamagedRepositoryAndFilesOfASubmoduleAreNoPlainFiles) {  // FLT-118
+  repository_.Sh("git update-index --add --cacheinfo 160000," + repository_.Head() +
+                 ",lib && git commit -qm lib");
+  const Worktree worktree = repository_.MakeWorktree(git_, "w2");
+  repository_.Sh("mkdir -p vendor/.git lib && echo x > vendor/x && echo x > lib/x",
+                 worktree.path());
+  const auto patch = TakePatch(worktree, git_, Options());
+  ASSERT_THAT(patch, Succeeds());
+  ASSERT_THAT(patch->violations, SizeIs(2));
+  for (const Violation& one : patch->violations) EXPECT_EQ(one.rule, "submodule");
+  EXPECT_EQ(patch->candidate, "");
+}
+
+TEST_F(PatchTest, AValueOfTheRunIsFoundBeforeGitStoresIt) {  // FLT-111
+  const SecretValues secrets({{"KEY", "s3cret-value"}, {"MODE", "on"}});
+  PatchOptions options = Options();
+  options.secrets = &secrets;
+  Engine("printf 'one\ntwo s3cret-value\n' > src/new.txt && echo on > src/b.txt");
+  const auto patch = TakePatch(worktree_, git_, options);
+  ASSERT_THAT(patch, Succeeds());
+  ASSERT_THAT(patch->violations, SizeIs(1));
+  EXPECT_EQ(patch->violations[0].rule, "secret");
+  EXPECT_EQ(patch->violations[0].path, "src/new.txt");
+  EXPECT_EQ(patch->violations[0].value, "line 2 holds the value of KEY");
+  const std::string blob =
+      repository_.Sh("printf 'one\ntwo s3cret-value\n' | git hash-object --stdin");
+  EXPECT_EQ(repository_.Sh("git cat-file -e " + blob + " 2>/dev/null || echo absent"), "absent");
+}
+
+TEST_F(PatchTest, WhatAFilterWouldChangeIsRefused) {  // FLT-113
+  repository_.Sh("git config filter.x.clean 'touch " + repository_.folder() + "/ran; cat'");
+  Engine("echo '*.dat filter=x' > .gitattributes && echo x > x.dat && echo y > y.txt");
+  const Patch patch = Take();
+  ASSERT_THAT(patch.violations, SizeIs(1));
+  EXPECT_EQ(patch.violations[0].rule, "filter");
+  EXPECT_EQ(patch.violations[0].path, "x.dat");
+  EXPECT_FALSE(Exists(repository_.folder() + "/ran"));
+}
+
 // Git would ask it for its state, by the configuration that the engine gave it.
 TEST_F(PatchTest, ARepositoryInPlaceOfASubmoduleRunsNothing) {  // REP-34
   const std::string sub = repository_.folder() + "/sub", ran = repository_.folder() + "/ran";

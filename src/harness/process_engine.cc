@@ -115,8 +115,6 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
   for (const std::string& argument : spec_.argv) {
     process.argv.push_back(FillArgument(argument, values));
   }
-  process.environment.insert(process.environment.end(), job.environment.begin(),
-                             job.environment.end());
   process.writable.push_back(job.worktree);
   process.writable.insert(process.writable.end(), job.writable.begin(), job.writable.end());
   if (spec_.stdin_prompt == ProcessEngineSpec::PromptOnStdin::kYes) process.input = prompt;

@@ -46,10 +46,12 @@ std::string ReadToEnd(int fd) {
 
 Result<RefTransaction> RefTransaction::Prepare(const Git& git, const GitPlace& place,
                                                const RefUpdate& update) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const ProcessSpec spec,
+      git.Plan(place, {.arguments = {"-c", "core.fsync=committed,reference", "update-ref", "-m",
+                                     update.message, "--stdin"}}));
   RefTransaction transaction;
-  DOSSIER_RETURN_IF_ERROR(transaction.Start(
-      git.Spec(place, {.arguments = {"-c", "core.fsync=committed,reference", "update-ref", "-m",
-                                     update.message, "--stdin"}})));
+  DOSSIER_RETURN_IF_ERROR(transaction.Start(spec));
   DOSSIER_RETURN_IF_ERROR(transaction.Say("start\n", "start"));
   DOSSIER_RETURN_IF_ERROR(transaction.Say(
       fmt::format("update {} {} {}\nprepare\n", update.ref, update.new_commit, update.old_commit),

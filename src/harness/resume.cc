@@ -102,7 +102,7 @@ Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
   DOSSIER_ASSIGN_OR_RETURN(const Interrupted found, ReadInterrupted(run, ports, ground));
-  DOSSIER_RETURN_IF_ERROR(RemoveRecordedWorktrees(ground.git, ground.state, found.run));
+  DOSSIER_RETURN_IF_ERROR(RemoveRecordedWorktrees(ground.state, found.run));
   DOSSIER_RETURN_IF_ERROR(ReturnTasks(ground, found.progress));
   RunOptions options = found.progress.options;
   options.target = found.progress.ref.substr(std::string_view("refs/heads/").size());
@@ -123,7 +123,7 @@ Result<std::string> AbandonRun(std::string_view run, const RunPorts& ports) {
   DOSSIER_ASSIGN_OR_RETURN(const RunGround ground, RunGround::Find(ports));
   DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
   DOSSIER_ASSIGN_OR_RETURN(const Interrupted found, ReadInterrupted(run, ports, ground));
-  DOSSIER_RETURN_IF_ERROR(RemoveRecordedWorktrees(ground.git, ground.state, found.run));
+  DOSSIER_RETURN_IF_ERROR(RemoveRecordedWorktrees(ground.state, found.run));
   DOSSIER_RETURN_IF_ERROR(ReturnTasks(ground, found.progress));
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
   std::vector<store::Event> events;

@@ -41,8 +41,10 @@ std::vector<std::string> AgentFiles(const std::string& worktree) {
 }
 
 Result<ReviewEvidence> Collect(const std::string& worktree, const EngineJob& job,
-                               const EngineOutcome& outcome, const std::string& token) {
-  ReviewEvidence evidence{.token = token, .out_dropped = outcome.out.dropped};
+                               const EngineOutcome& outcome, const std::string& token,
+                               std::string prompt) {
+  ReviewEvidence evidence{
+      .token = token, .prompt = std::move(prompt), .out_dropped = outcome.out.dropped};
   if (outcome.end == ProcessOutcome::End::kExit) evidence.exit_code = outcome.exit_code;
   evidence.agent_files = AgentFiles(worktree);
   const auto review = ReadAgentFile(worktree, "review.txt", kMaxReviewText);
@@ -78,7 +80,8 @@ EngineJob JobFor(const Work& work, const ReviewRequest& request, const Worktree&
           .prompt_path = path + ".prompt",
           .out_path = path + ".out",
           .err_path = path + ".err",
-          .time_limit = work.policy.review_timeout};
+          .time_limit = work.policy.review_timeout,
+          .writable = {worktree.admin()}};
 }
 
 }  // namespace
@@ -133,20 +136,20 @@ Result<ReviewOutcome> Review(Work& work, const ReviewRequest& request, const Can
                                          .patch = text,
                                          .patch_stat = FileStats(patch),
                                          .token = outcome.token});
+  DOSSIER_ASSIGN_OR_RETURN(std::string shown, prompt.Text());
+  DOSSIER_RETURN_IF_ERROR(CheckTokenLines(shown, outcome.token));
   DOSSIER_RETURN_IF_ERROR(work.log.Add("review.started", request.task->id,
                                        {{"attempt", request.attempt},
                                         {"reviewer", work.reviewer_name},
                                         {"patch_sha256", patch.sha256}}));
   EngineJob job = JobFor(work, request, worktree, prompt);
-  const std::string objects = fmt::format("{}/{}.objects", request.folder, request.name);
-  DOSSIER_RETURN_IF_ERROR(AllowGit(work, worktree, objects, &job));
   const std::uint64_t begin = work.guard.Begin();
   auto ran = work.reviewer.engine->Run(job, cancel);
   DOSSIER_ASSIGN_OR_RETURN(GuardWatch::Seen seen, work.guard.End(begin));
-  DOSSIER_RETURN_IF_ERROR(RemoveTree(objects));
   DOSSIER_ASSIGN_OR_RETURN(outcome.engine, std::move(ran));
-  DOSSIER_ASSIGN_OR_RETURN(const ReviewEvidence evidence,
-                           Collect(worktree.path(), job, outcome.engine, outcome.token));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const ReviewEvidence evidence,
+      Collect(worktree.path(), job, outcome.engine, outcome.token, std::move(shown)));
   outcome.verdict = ReadVerdict(evidence);
   if (!seen.foreign.empty()) {
     outcome.verdict = {.kind = Verdict::Kind::kNone,

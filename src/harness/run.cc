@@ -32,7 +32,7 @@ JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
 
 Result<std::string> RunLogFolder(const RunPorts& ports) {
   const auto folders = FindGitFolders(ports.folder);
-  if (!folders) return MakeError(ErrorCode::kNotFound, "there is no git repository here");
+  if (!folders) return MakeError(ErrorCode::kNotFound, "{}", NoWorkTree(ports.folder));
   if (!ports.agents.runs.empty()) {
     return ports.agents.runs.front() == '/'
                ? ports.agents.runs

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "harness/git_filters.h"
 #include "harness/process_engine.h"
 #include "sources/task_order.h"
 
@@ -84,8 +83,8 @@ void UseOwnFiles(const std::string& root, const std::vector<std::string>& enviro
 Result<RunGround> RunGround::Find(const RunPorts& ports) {
   const auto folders = FindGitFolders(ports.folder);
   if (!folders) {
-    return MakeError(ErrorCode::kNotFound,
-                     "there is no git repository here; `dossier agents` needs one to merge into");
+    return MakeError(ErrorCode::kNotFound, "{}; `dossier agents` needs a repository to merge into",
+                     NoWorkTree(ports.folder));
   }
   DOSSIER_ASSIGN_OR_RETURN(Git git, Git::Open(*folders, {}, ports.cancel));
   DOSSIER_ASSIGN_OR_RETURN(StateFolder state, StateFolder::Open(folders->common));
@@ -131,9 +130,6 @@ Result<std::unique_ptr<RunSetup>> RunSetup::Make(const RunOptions& options, cons
   DOSSIER_ASSIGN_OR_RETURN(const std::string runs, RunLogFolder(ports));
   std::unique_ptr<RunSetup> setup(new RunSetup(options, ports, std::move(ground), runs));
   DOSSIER_RETURN_IF_ERROR(CheckConfinement(options.confinement));
-  if (options.confinement != Confinement::kNone) {
-    DOSSIER_RETURN_IF_ERROR(CheckFilters(setup->ground_.git));
-  }
   DOSSIER_RETURN_IF_ERROR(setup->FindTarget());
   DOSSIER_RETURN_IF_ERROR(setup->ReadPolicy());
   DOSSIER_RETURN_IF_ERROR(setup->NameEngines());
@@ -263,7 +259,11 @@ Status RunSetup::PreparePrompts() {
                                                                         AgentRole::kEngineer));
   DOSSIER_ASSIGN_OR_RETURN(prompts_.reviewer, sources::FindCustomPrompt(ground_.root, ports_.agents,
                                                                         AgentRole::kReviewer));
-  return {};
+  if (!prompts_.reviewer) return {};
+  const Status checked = CheckTokenLines(prompts_.reviewer->text, "{approval_token}");
+  if (checked) return {};
+  return MakeError(checked.error().code, "{}: {}", prompts_.reviewer->file,
+                   checked.error().message);
 }
 
 Status RunSetup::MakeEngines(RunBudget& budget) {

@@ -27,6 +27,16 @@ std::string SecretValues::Hide(std::string_view text) const {
   return out + filter.Finish();
 }
 
+std::optional<SecretValues::Found> SecretValues::Find(std::string_view text) const {
+  std::optional<Found> first;
+  for (const auto& [name, value] : values_) {
+    if (value.size() < kShortestFound) continue;
+    const std::size_t at = text.find(value);
+    if (at != std::string_view::npos && (!first || at < first->offset)) first = {name, at};
+  }
+  return first;
+}
+
 std::string SecretFilter::Add(std::string_view bytes) {
   if (values_.empty()) return std::string(bytes);
   pending_ += bytes;

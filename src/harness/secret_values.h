@@ -13,6 +13,7 @@
 #define DOSSIER_HARNESS_SECRET_VALUES_H_
 
 #include <bitset>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,7 @@ class SecretValues {
  public:
   // Shorter ones are words like "1" and "on": nothing could be read without them.
   static constexpr std::size_t kShortest = 4;  // bytes
+  static constexpr std::size_t kShortestFound = 8;
 
   SecretValues() = default;
   // Name and value of each.
@@ -31,6 +33,13 @@ class SecretValues {
 
   bool empty() const { return values_.empty(); }
   std::string Hide(std::string_view text) const;
+
+  // Where in `text` a value stands that is long enough to be no common word.
+  struct Found {
+    std::string name;
+    std::size_t offset = 0;  // bytes
+  };
+  std::optional<Found> Find(std::string_view text) const;
 
  private:
   friend class SecretFilter;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "harness/ledger.h"
 #include "harness/recover.h"
 #include "harness/refusal_note.h"
 #include "harness/task_json.h"
@@ -93,8 +94,24 @@ Result<std::optional<std::string>> TaskWork::Skipped() {
       return fmt::format("merged by run {}", merged->run);
     }
   }
+  if (!merged) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string commit, MergedByLedger());
+    if (!commit.empty()) {
+      result_.commit = commit;
+      return fmt::format("merged as {}, says the ledger", commit.substr(0, 12));
+    }
+  }
   if (since) return fmt::format("run {} worked on it: {}", since->run, since->record.status);
   return std::nullopt;
+}
+
+// Logs may be gone; the ledger and the branch are not. Empty, if they do not both know of a merge.
+Result<std::string> TaskWork::MergedByLedger() const {
+  const auto patch = LedgerPatch(LedgerFile(work_.root, work_.state), task_.id);
+  if (!patch) return std::string();
+  return work_.git.AskLine(work_.git.Objects(),
+                           {"log", "-1", "--format=%H", "--fixed-strings",
+                            "--grep=Dossier-Patch-SHA256: " + *patch, work_.ref, "--"});
 }
 
 Result<std::string> TaskWork::Folder() const {

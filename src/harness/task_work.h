@@ -36,6 +36,7 @@ class TaskWork {
  private:
   // Why the task is not worked on, if it is not.
   Result<std::optional<std::string>> Skipped();
+  Result<std::string> MergedByLedger() const;
   Result<AttemptEnd> Attempts();
   Result<AttemptEnd> OneAttempt(const std::string& feedback);
   Result<AttemptEnd> GoOn(const TaskProgress& progress);

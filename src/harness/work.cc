@@ -12,13 +12,4 @@ Result<GuardWatch::Seen> GuardWatch::End(std::uint64_t begin) {
   return seen;
 }
 
-Status AllowGit(const Work& work, const Worktree& worktree, const std::string& objects,
-                EngineJob* job) {
-  DOSSIER_RETURN_IF_ERROR(MakeFolders(objects, 0700));
-  job->writable = {worktree.admin(), objects};
-  job->environment = {"GIT_OBJECT_DIRECTORY=" + objects,
-                      "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + work.git.folders().common + "/objects"};
-  return {};
-}
-
 }  // namespace dossier::harness

@@ -97,11 +97,6 @@ struct Work {
   }
 };
 
-// Lets an engine use git in its worktree: the admin folder, and a folder for objects of its own,
-// which nobody reads (REP-36). `objects` is made.
-Status AllowGit(const Work& work, const Worktree& worktree, const std::string& objects,
-                EngineJob* job);
-
 }  // namespace dossier::harness
 
 #endif  // DOSSIER_HARNESS_WORK_H_

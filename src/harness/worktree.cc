@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/file_lock.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/regular_file.h"
 #include "base/replace_file.h"
 #include "base/user_folders.h"
 #include "harness/tree_removal.h"
@@ -20,41 +20,74 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxGitFile = 16 << 10;  // bytes of a `.git` file or a record
-constexpr std::string_view kPointer = "gitdir: ";
-constexpr Millis kLockWait{60'000};  // a turn takes a few ms: files are checked out outside of it
+constexpr std::size_t kMaxRefs = 64 << 20;       // bytes of the list of refs that an engine sees
+constexpr const char* kCopiedSettings =
+    "^(core\\.(autocrlf|eol|filemode|ignorecase|precomposeunicode|symlinks)|user\\.(name|email))$";
 
-// Git looks into the admin folders of all worktrees when it makes one, and fails at one that is
-// half made or half gone. Those of all workers and runs are made and removed in turn.
-Result<FileLock> LockAdmins(const std::string& common, const CancelToken& cancel = {}) {
-  return FileLock::Take(common + "/dossier/worktrees.lock", kLockWait, cancel);
-}
+std::string AdminOf(std::string_view path) { return fmt::format("{}.git", path); }
 
-Status RemoveAdmin(const std::string& admin) {  // COMMON/worktrees/<name>
-  const fs::path common = fs::path(admin).parent_path().parent_path();
-  DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockAdmins(common.string()));
-  return RemoveTree(admin);
-}
-
-std::string AdminRoot(const Git& git) { return git.folders().common + "/worktrees/"; }
-
-// A record is ours, yet nothing outside git's folder of admin folders is removed on its word.
-bool IsAdminFolder(const Git& git, const std::string& path) {
-  const std::string root = AdminRoot(git);
-  return path.starts_with(root) && path.size() > root.size() &&
-         path.find('/', root.size()) == std::string::npos && !path.ends_with("/..") &&
-         !path.ends_with("/.");
-}
-
-Result<std::string> AdminOf(const Git& git, std::string_view git_file) {
-  std::string_view path = git_file;
-  if (path.ends_with('\n')) path.remove_suffix(1);
-  if (path.starts_with(kPointer)) path.remove_prefix(kPointer.size());
-  std::error_code error;
-  std::string admin = fs::canonical(path, error).string();
-  if (error || !IsAdminFolder(git, admin)) {
-    return MakeError(ErrorCode::kInternal, "git made a worktree whose folder is {}", path);
+// A value as git's files of settings hold it.
+std::string QuotedValue(std::string_view value) {
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
   }
-  return admin;
+  return out + "\"";
+}
+
+// The settings of an engine's own repository: how files are written, and who commits. Nothing of
+// the repository's that starts a program or names a server comes along.
+Result<std::string> SettingsFor(const Git& git, const std::string& commit,
+                                const CancelToken& cancel) {
+  constexpr std::size_t kSha256Digits = 64;
+  std::string text = commit.size() == kSha256Digits
+                         ? "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n"
+                           "\tobjectformat = sha256\n"
+                         : "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
+  DOSSIER_ASSIGN_OR_RETURN(
+      const ProcessResult found,
+      git.Run(git.Common(), {.arguments = {"config", "-z", "--get-regexp", kCopiedSettings}},
+              cancel));
+  ForEachAtNul(found.out, [&](std::string_view entry) {  // "core.eol\nlf"
+    const std::size_t dot = entry.find('.'), line = entry.find('\n');
+    if (dot == std::string_view::npos || line == std::string_view::npos) return;
+    text += fmt::format("[{}]\n\t{} = {}\n", entry.substr(0, dot),
+                        entry.substr(dot + 1, line - dot - 1), QuotedValue(entry.substr(line + 1)));
+  });
+  return text;
+}
+
+// A repository of an engine's own, which shares the objects of the real one: whatever the engine
+// does with git, the real one's settings, refs and worktrees are none of its business.
+Status MakeAdmin(const Git& git, const std::string& admin, const std::string& commit,
+                 const CancelToken& cancel) {
+  const std::string& common = git.folders().common;
+  for (const char* folder : {"/objects/info", "/refs/heads", "/info"}) {
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(admin + folder, 0700));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string settings, SettingsFor(git, commit, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const std::string refs,
+      git.Ask(git.Objects(),
+              {.arguments = {"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads",
+                             "refs/remotes", "refs/tags"},
+               .max_output = kMaxRefs},
+              cancel));
+  const ReplaceOptions options{.durability = Durability::kOfThisSystem};
+  DOSSIER_RETURN_IF_ERROR(ReplaceFile(admin + "/config", {settings}, options));
+  DOSSIER_RETURN_IF_ERROR(ReplaceFile(admin + "/packed-refs", {refs}, options));
+  DOSSIER_RETURN_IF_ERROR(
+      ReplaceFile(admin + "/objects/info/alternates", {common + "/objects\n"}, options));
+  for (const char* file : {"/shallow", "/info/exclude"}) {
+    const auto text = ReadRegularFile(common + file, kMaxRefs);
+    if (text) DOSSIER_RETURN_IF_ERROR(ReplaceFile(admin + file, {*text}, options));
+  }
+  return ReplaceFile(admin + "/HEAD", {commit + "\n"}, options);
 }
 
 struct Record {
@@ -65,7 +98,8 @@ Result<Record> ReadRecord(const std::string& file) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxGitFile));
   DOSSIER_ASSIGN_OR_RETURN(const Json json, ParseJson(text));
   const auto path = FindString(json, "path"), admin = FindString(json, "admin");
-  if (!path || !path->starts_with('/') || !admin) {
+  // Nothing but the pair that Make makes is removed on the word of a record.
+  if (!path || !path->starts_with('/') || !admin || *admin != AdminOf(*path)) {
     return MakeError(ErrorCode::kDamaged, "{}: not a record of a worktree", file);
   }
   return Record{std::string(*path), std::string(*admin)};
@@ -115,27 +149,19 @@ Result<Worktree> Worktree::Make(const Git& git, const StateFolder& state, const 
   made.index_ = fmt::format("{}/{}.index", folder, path.filename().string());
   DOSSIER_ASSIGN_OR_RETURN(
       made.tree_, git.AskLine(git.Objects(), {"rev-parse", spec.commit + "^{tree}"}, cancel));
-  if (const auto old = ReadRecord(made.record_); old && IsAdminFolder(git, old->admin)) {
-    DOSSIER_RETURN_IF_ERROR(RemoveAdmin(old->admin));
-  }
+  made.admin_ = AdminOf(spec.path);
+  made.git_file_ = fmt::format("gitdir: {}\n", made.admin_);
   DOSSIER_RETURN_IF_ERROR(RemoveTree(spec.path));
+  DOSSIER_RETURN_IF_ERROR(RemoveTree(made.admin_));
   DOSSIER_RETURN_IF_ERROR(MakeFolders(path.parent_path().string(), 0700));
   DOSSIER_RETURN_IF_ERROR(made.WriteRecord());
-  {
-    DOSSIER_ASSIGN_OR_RETURN(const FileLock lock, LockAdmins(git.folders().common, cancel));
-    // Forced only over the memory of a worktree that is gone: the path is free.
-    DOSSIER_RETURN_IF_ERROR(git.Ask(git.Common(),
-                                    {.arguments = {"worktree", "add", "--quiet", "--no-checkout",
-                                                   "--force", "--detach", spec.path, spec.commit}},
-                                    cancel));
-  }
-  DOSSIER_ASSIGN_OR_RETURN(made.git_file_, ReadFile(spec.path + "/.git", kMaxGitFile));
-  DOSSIER_ASSIGN_OR_RETURN(made.admin_, AdminOf(git, made.git_file_));
-  DOSSIER_RETURN_IF_ERROR(made.WriteRecord());
-  DOSSIER_RETURN_IF_ERROR(git.Ask({.git_dir = made.admin_, .work_tree = spec.path},
-                                  {.arguments = {"-c", "core.sparseCheckout=false", "reset",
-                                                 "--hard", "--quiet", "--no-recurse-submodules"}},
-                                  cancel));
+  DOSSIER_RETURN_IF_ERROR(MakeAdmin(git, made.admin_, spec.commit, cancel));
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(spec.path));
+  DOSSIER_RETURN_IF_ERROR(ReplaceFile(spec.path + "/.git", {made.git_file_},
+                                      {.durability = Durability::kOfThisSystem}));
+  DOSSIER_RETURN_IF_ERROR(
+      git.Ask({.git_dir = made.admin_, .work_tree = spec.path},
+              {.arguments = {"reset", "--hard", "--quiet", "--no-recurse-submodules"}}, cancel));
   DOSSIER_RETURN_IF_ERROR(CopyIndex(made.admin_ + "/index", made.index_));
   return made;
 }
@@ -183,14 +209,14 @@ Result<bool> Worktree::HadOwnGitFile() const {
 Status Worktree::Remove() {
   owned_ = false;
   const Status folder = RemoveTree(path_);
-  const Status admin = admin_.empty() ? Status() : RemoveAdmin(admin_);
+  const Status admin = admin_.empty() ? Status() : RemoveTree(admin_);
   DOSSIER_RETURN_IF_ERROR(folder);
   DOSSIER_RETURN_IF_ERROR(admin);
   DOSSIER_RETURN_IF_ERROR(RemoveAll(index_));
   return RemoveAll(record_);
 }
 
-Status RemoveRecordedWorktrees(const Git& git, const StateFolder& state, std::string_view run) {
+Status RemoveRecordedWorktrees(const StateFolder& state, std::string_view run) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, state.Worktrees(run));
   Status first;
   const auto keep = [&first](Status status) {
@@ -204,23 +230,11 @@ Status RemoveRecordedWorktrees(const Git& git, const StateFolder& state, std::st
     }
     const Status removed = RemoveTree(record->path);
     keep(removed);
-    if (IsAdminFolder(git, record->admin)) keep(RemoveAdmin(record->admin));
-    if (removed) keep(RemoveAll(file));
+    const Status admin = RemoveTree(record->admin);
+    keep(admin);
+    if (removed && admin) keep(RemoveAll(file));
   }
   return first;
-}
-
-std::vector<std::string> RecordedAdminFolders(const StateFolder& state) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator run(state.path() + "/runs", error), end; !error && run != end;
-       run.increment(error)) {
-    for (const std::string& file : RecordsIn(run->path().string() + "/.worktrees")) {
-      const auto record = ReadRecord(file);
-      if (record) names.push_back(fs::path(record->admin).filename().string());
-    }
-  }
-  return names;
 }
 
 }  // namespace dossier::harness

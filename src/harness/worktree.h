@@ -1,5 +1,4 @@
-// A linked worktree for one engine (REP-33): a full checkout of one commit, detached, thrown away
-// after its task.
+// A worktree for one engine: a full checkout of one commit, detached, thrown away after its task.
 //
 //   const WorktreeSpec spec{.path = WorktreePath(git, run, 1, Role::kEngineer), .commit = base,
 //                           .run = run};
@@ -7,8 +6,11 @@
 //   DOSSIER_RETURN_IF_ERROR(worktree.ResetAgentFolder());
 //   … the engine works in worktree.path() …                  // gone with `worktree`
 //
-// What an engine can write to (the `.git` file, its admin folder, the index) is never read again:
-// the index as the checkout left it is kept in STATE, and removal goes by the recorded paths.
+// Its git folder (`admin`) is a repository of its own beside it, with objects borrowed from the
+// real one: the engine may commit, branch, fetch and break there what it likes. The real repository
+// knows nothing of it. What an engine can write to (the `.git` file, its git folder, the index) is
+// never read again: the index as the checkout left it is kept in STATE, and removal goes by the
+// recorded paths.
 //
 // Ownership: the object owns the folder and its admin folder, and removes both, unless Keep was
 // called. Thread-safety: one owner; many worktrees may be made at the same time.
@@ -47,7 +49,7 @@ class Worktree {
   ~Worktree();
 
   const std::string& path() const { return path_; }
-  const std::string& admin() const { return admin_; }  // COMMON/worktrees/<name>
+  const std::string& admin() const { return admin_; }  // PATH.git
   const std::string& commit() const { return commit_; }
   const std::string& tree() const { return tree_; }    // of `commit`
   const std::string& index() const { return index_; }  // as the checkout left it; in STATE
@@ -70,11 +72,7 @@ class Worktree {
 
 // Removes the worktrees that records of `run` name: what a killed run left. Errors: the first that
 // could not be removed; the others are.
-Status RemoveRecordedWorktrees(const Git& git, const StateFolder& state, std::string_view run);
-
-// Names of admin folders (COMMON/worktrees/<name>) of all recorded worktrees of all runs: engines
-// write to those, so what stands there says nothing about who has checked out what.
-std::vector<std::string> RecordedAdminFolders(const StateFolder& state);
+Status RemoveRecordedWorktrees(const StateFolder& state, std::string_view run);
 
 // Copies an index with its time of change: git compares that with the times of the entries to see
 // which of them it cannot trust.

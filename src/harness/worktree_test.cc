@@ -51,7 +51,7 @@ TEST(GitTest, NothingInheritedLeadsItElsewhere) {  // REP-11
       {.git_dir = "/g", .work_tree = repository.root(), .index = "/i"}, {.arguments = {"status"}});
   for (const char* part :
        {"GIT_DIR=/g\n", "GIT_INDEX_FILE=/i\n", "LC_ALL=C\n", "GIT_OPTIONAL_LOCKS=0\n",
-        "GIT_TERMINAL_PROMPT=0\n", "core.fsmonitor=false", "core.hooksPath=/dev/null"}) {
+        "GIT_TERMINAL_PROMPT=0\n", "=core.fsmonitor\n", "=core.hooksPath\n"}) {
     EXPECT_NE(seen.find(part), std::string::npos) << part << " in " << seen;
   }
   EXPECT_EQ(seen.find("/nowhere"), std::string::npos);
@@ -82,11 +82,9 @@ TEST(WorktreeTest, IsAFullDetachedCheckoutThatIsGoneAfterwards) {  // REP-33
     EXPECT_EQ(repository.Read(path + "/src/a.txt"), TestRepository::Lines(1, 40));
     EXPECT_EQ(repository.Sh("git rev-parse --abbrev-ref HEAD", path), "HEAD");
     EXPECT_EQ(worktree.tree(), repository.Sh("git rev-parse main^{tree}"));
-    EXPECT_THAT(RecordedAdminFolders(repository.OpenState()), ElementsAre("w1"));
   }
   EXPECT_FALSE(Exists(path));
   EXPECT_FALSE(Exists(admin));
-  EXPECT_THAT(RecordedAdminFolders(repository.OpenState()), IsEmpty());
   repository.ExpectSound();
 }
 
@@ -175,10 +173,10 @@ TEST(WorktreeTest, WhatAKilledRunLeftIsReplacedOrRemoved) {  // REP-33, REP-51
   {
     Worktree again = repository.MakeWorktree(git);
     EXPECT_FALSE(Exists(path + "/rest"));
-    EXPECT_EQ(repository.Sh("git worktree list | wc -l"), "2");
+    EXPECT_EQ(repository.Sh("git worktree list | wc -l"), "1");
     again.Keep();
   }
-  EXPECT_THAT(RemoveRecordedWorktrees(git, repository.OpenState(), "run-1"), Succeeds());
+  EXPECT_THAT(RemoveRecordedWorktrees(repository.OpenState(), "run-1"), Succeeds());
   EXPECT_FALSE(Exists(path));
   EXPECT_EQ(repository.Sh("git worktree list | wc -l"), "1");
 }

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/git_call.h"
 #include "base/process.h"
 #include "base/redact.h"
 #include "base/text.h"
-#include "sources/git_call.h"
 
 namespace dossier::research {
 namespace {
@@ -35,8 +35,8 @@ std::string Complaint(const ProcessResult& result) {
 
 class Repository {
  public:
-  Repository(std::string folder, const CancelToken& cancel)
-      : folder_(std::move(folder)), cancel_(cancel) {}
+  Repository(const std::string& folder, const CancelToken& cancel)
+      : folder_(std::filesystem::absolute(folder).string()), cancel_(cancel) {}
 
   // A commit is fetched by name; a branch or tag without what was before it.
   Status Clone(const ResourceOrigin& origin) {
@@ -60,12 +60,11 @@ class Repository {
 
  private:
   Status Git(const std::vector<std::string>& arguments) {
-    sources::GitCall call{
-        .arguments = {"-c", "protocol.ext.allow=never", "-c", "credential.helper="},
-        .environment = {"GIT_CONFIG_NOSYSTEM=1", "GIT_LFS_SKIP_SMUDGE=1"},
-        .timeout = kTimeout};
-    call.arguments.insert(call.arguments.end(), arguments.begin(), arguments.end());
-    DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, sources::CallGit(call, cancel_));
+    GitCall call{.arguments = arguments,
+                 .environment = {"GIT_CONFIG_NOSYSTEM=1"},
+                 .timeout = kTimeout,
+                 .starts = GitCall::Starts::kTransport};
+    DOSSIER_ASSIGN_OR_RETURN(ProcessResult result, CallGit(call, cancel_));
     if (result.timed_out) {
       return MakeError(ErrorCode::kTimeout, "git took longer than {} s", kTimeout.count() / 1000);
     }

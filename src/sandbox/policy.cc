@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/git_call.h"
 #include "base/git_folders.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -213,6 +214,7 @@ JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
       spec.environment.push_back(entry);
     }
   }
+  AddGitWalls(GitWallsFor(jail.root), &spec.environment);
   return spec;
 }
 

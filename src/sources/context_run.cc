@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
 
+#include "base/git_call.h"
 #include "sources/command_environment.h"
 #include "sources/context_blocks.h"
 #include "sources/running_command.h"
@@ -63,12 +65,23 @@ class Phase {
            running_.size() < options_.max_parallel) {
       const ContextCommand& command = commands_[next_];
       auto running = std::make_unique<RunningCommand>(command, next_++, options_);
-      running->Start(CommandEnvironment(inherited_, command, options_.known_keys),
-                     SteadyClock::now());
+      running->Start(EnvironmentOf(command), SteadyClock::now());
       running_.push_back(std::move(running));
       DOSSIER_RETURN_IF_ERROR(TakeDone());
     }
     return late_ && !giving_up() ? SkipRest() : Status();
+  }
+
+  std::vector<std::string> EnvironmentOf(const ContextCommand& command) {
+    std::vector<std::string> environment =
+        CommandEnvironment(inherited_, command, options_.known_keys);
+    const auto known = walls_.find(command.folder);
+    const auto& walls = known != walls_.end()
+                            ? known->second
+                            : walls_[command.folder] = GitWallsFor(
+                                  command.folder.empty() ? "." : command.folder, cancel_);
+    AddGitWalls(walls, &environment);
+    return environment;
   }
 
   // Those for which no time is left.
@@ -157,6 +170,7 @@ class Phase {
   const CancelToken& cancel_;
   UniqueFd wake_;
   std::vector<std::string> inherited_;
+  std::map<std::string, std::vector<GitSetting>> walls_;  // by folder
   std::vector<CommandResult> results_;
   std::vector<std::unique_ptr<RunningCommand>> running_;
   std::size_t next_ = 0;  // the first that has not been started

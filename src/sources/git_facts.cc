@@ -1,9 +1,9 @@
 #include "sources/git_facts.h"
 
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
+#include "base/git_call.h"
 #include "base/process.h"
 #include "base/task_group.h"
 #include "base/text.h"
@@ -15,43 +15,17 @@ constexpr std::size_t kMaxOutput = 256 << 20;  // bytes of one answer of git's
 constexpr std::string_view kCommits = "-1000";
 constexpr std::string_view kCommitMark = "\x01\x02";  // no path of a sane repository starts so
 constexpr const char* kSettings = "^core\\.(excludesfile|ignorecase)$";
-constexpr Millis kTimeout(60'000);
-
-// Nothing of ours but where the user's own configuration is; nothing that starts a program.
-std::vector<std::string> GitEnvironment(const GitFolders& folders) {
-  std::vector<std::string> environment = {
-      "LC_ALL=C",
-      "GIT_WORK_TREE=" + folders.root,  // before core.worktree of the repository
-      "GIT_OPTIONAL_LOCKS=0",
-      "GIT_TERMINAL_PROMPT=0",
-      "GIT_NO_LAZY_FETCH=1",
-      "GIT_ALLOW_PROTOCOL=none",
-      "GIT_NO_REPLACE_OBJECTS=1",
-  };
-  for (const char* name : {"PATH", "HOME", "XDG_CONFIG_HOME"}) {
-    if (const char* value = std::getenv(name)) {
-      environment.push_back(fmt::format("{}={}", name, value));
-    }
-  }
-  return environment;
-}
+constexpr Millis kTimeout(10'000);
 
 Result<ProcessResult> Git(const GitFolders& folders, std::vector<std::string> arguments,
                           const CancelToken& cancel) {
-  std::vector<std::string> argv = {"git", "--no-pager", "--literal-pathspecs"};
-  for (const char* setting :
-       {"core.fsmonitor=false", "core.hooksPath=/dev/null", "core.sshCommand=false",
-        "protocol.allow=never", "log.showSignature=false", "diff.orderFile=/dev/null"}) {
-    argv.insert(argv.end(), {"-c", setting});
-  }
-  argv.insert(argv.end(), std::make_move_iterator(arguments.begin()),
-              std::make_move_iterator(arguments.end()));
-  return RunProcess({.argv = std::move(argv),
-                     .folder = folders.root,
-                     .environment = GitEnvironment(folders),
-                     .max_output = kMaxOutput,
-                     .timeout = kTimeout},
-                    cancel);
+  arguments.insert(arguments.begin(), "--literal-pathspecs");
+  return CallGit({.folder = folders.root,
+                  .work_tree = folders.root,  // before core.worktree of the repository
+                  .arguments = std::move(arguments),
+                  .max_output = kMaxOutput,
+                  .timeout = kTimeout},
+                 cancel);
 }
 
 template <typename Use>

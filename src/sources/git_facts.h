@@ -4,10 +4,8 @@
 //   const GitFacts facts = ReadGitFacts(*git, cancel);
 //   if (!facts.problem.empty()) Warn(facts.problem);      // and go on without
 //
-// Runs `git` with a scrubbed environment and asks only what needs no file of the work tree to be
-// read, so that nothing a repository configures (filters, hooks, fsmonitor, signature programs,
-// transports, aliases) is ever executed. Whether a file differs from the index is for the caller to
-// see, by GitBlobName.
+// Calls git by base/git_call.h, and asks only what needs no file of the work tree to be read.
+// Whether a file differs from the index is for the caller to see, by GitBlobName.
 //
 // Thread-safety: a function over its arguments; the result is plain data.
 

@@ -7,9 +7,10 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/git_call.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "sources/git_call.h"
 
 namespace dossier::sources {
 namespace {
@@ -75,12 +76,12 @@ std::size_t RepoWatch::git_starts() const {
 }
 
 std::string RepoWatch::StateKey() const {
-  std::string key = ReadFile(git_->git + "/HEAD", kMaxRefBytes).value_or("");
+  std::string key = ReadRegularFile(git_->git + "/HEAD", kMaxRefBytes).value_or("");
   std::string ref = TargetOf(key);
   for (int link = 0; link < kMaxLinks && IsPlainRef(ref); ++link) {
     const std::string path = fmt::format("{}/{}", git_->common, ref);
     key += "|" + StampOf(path);
-    const auto content = ReadFile(path, kMaxRefBytes);
+    const auto content = ReadRegularFile(path, kMaxRefBytes);
     ref = content ? TargetOf(*content) : "";
   }
   key += "|" + StampOf(git_->common + "/packed-refs");
@@ -99,17 +100,22 @@ struct RepoWatch::Answer {
 };
 
 RepoWatch::Answer RepoWatch::Ask(std::vector<std::string> arguments) {
+  if (!hung_.empty()) return {.problem = hung_};
   ++git_starts_;
   const std::string name = arguments.front();
-  auto done =
-      CallGit({.folder = root_, .arguments = std::move(arguments), .timeout = timeout_}, cancel_);
+  auto done = CallGit({.folder = root_,
+                       .work_tree = root_,  // before core.worktree of the repository
+                       .arguments = std::move(arguments),
+                       .timeout = timeout_},
+                      cancel_);
   if (!done) {
     const bool missing = done.error().code == ErrorCode::kNotFound;
     return {.problem = missing ? "git is not installed" : done.error().message};
   }
   if (done->timed_out) {
-    return {.problem = fmt::format("git {} did not end within {} s", name,
-                                   duration_cast<std::chrono::seconds>(timeout_).count())};
+    hung_ = fmt::format("git {} did not end within {} s", name,
+                        duration_cast<std::chrono::seconds>(timeout_).count());
+    return {.problem = hung_};
   }
   if (done->exit_code != 0) {
     const std::string_view line = TrimSpace(Split(done->err, '\n').front());
@@ -127,13 +133,13 @@ RepoWatch::Answer RepoWatch::Ask(std::vector<std::string> arguments) {
 }
 
 void RepoWatch::ReadBranch(RepoFacts* facts) const {
-  const std::string ref = TargetOf(ReadFile(git_->git + "/HEAD", kMaxRefBytes).value_or(""));
+  const std::string ref = TargetOf(ReadRegularFile(git_->git + "/HEAD", kMaxRefBytes).value_or(""));
   if (ref.empty()) return;
   facts->branch = ref.starts_with(kHeads) ? ref.substr(kHeads.size()) : ref;
 }
 
 void RepoWatch::ReadHead(RepoFacts* facts) {
-  const std::string ref = TargetOf(ReadFile(git_->git + "/HEAD", kMaxRefBytes).value_or(""));
+  const std::string ref = TargetOf(ReadRegularFile(git_->git + "/HEAD", kMaxRefBytes).value_or(""));
   if (ref == kReftableBranch) {
     const Answer name = Ask({"symbolic-ref", "-q", "HEAD"});
     const std::string_view branch = name.out ? TrimSpace(*name.out) : kUnknown;
@@ -194,7 +200,8 @@ void RepoWatch::ReadCommits(RepoFacts* facts) {
 
 RepoFacts RepoWatch::Get(const RepoQuery& query) {
   const std::lock_guard lock(mutex_);
-  if (!git_) return {.problem = fmt::format("{} is in no git repository", root_)};
+  if (!git_) return {.problem = NoWorkTree(root_)};
+  hung_.clear();
   // The key is taken first: what moves while git runs is asked again the next time.
   const std::string key = StateKey();
   if (!known_ || key != key_) {
@@ -205,6 +212,7 @@ RepoFacts RepoWatch::Get(const RepoQuery& query) {
     key_ = known_->problem.empty() ? key : "";
   }
   RepoFacts facts = *known_;
+  if (!hung_.empty()) return facts;
   if (query.dirty || query.changed) ReadStatus(query, &facts);
   // Without a commit there is nothing ahead, behind or in the log.
   if (facts.head == kUnknown) return facts;

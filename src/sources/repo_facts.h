@@ -87,6 +87,7 @@ class RepoWatch {
   std::string key_;  // of `known_`
   std::optional<RepoFacts> known_;
   std::size_t git_starts_ = 0;
+  std::string hung_;  // why git is not asked again by this Get; empty: it is
 };
 
 }  // namespace dossier::sources

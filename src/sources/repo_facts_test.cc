@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "sources/git_call.h"
+#include "base/git_call.h"
 #include "sources/header_source.h"
 #include "testing/result_matchers.h"
 
@@ -28,7 +28,8 @@ class RepoFactsTest : public ::testing::Test {
         {.folder = folder,
          .arguments = std::move(arguments),
          .environment = {"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a",
-                         "GIT_COMMITTER_EMAIL=a@b", "GIT_CONFIG_GLOBAL=/dev/null"}});
+                         "GIT_COMMITTER_EMAIL=a@b", "GIT_CONFIG_GLOBAL=/dev/null"},
+         .starts = GitCall::Starts::kTransport});
     EXPECT_TRUE(done && done->exit_code == 0) << (done ? done->err : done.error().message);
     return done ? done->out.substr(0, done->out.find('\n')) : "";
   }
@@ -167,6 +168,23 @@ TEST_F(RepoFactsTest, AnAnswerThatDoesNotComeIsAProblem) {  // REP-9, REP-19
     const RepoFacts facts = watch.Get({.dirty = true, .upstream = true, .commits = true});
     EXPECT_EQ(facts.problem, fmt::format("git {} did not end within 1 s", command));
   }
+}
+
+TEST_F(RepoFactsTest, AGitThatHangsIsWaitedForOnce) {  // FLT-122
+  Init();
+  Commit("one");
+  const TempFolder programs = *TempFolder::Make("programs");
+  const SlowGit slow(programs.path(), "rev-parse");
+  RepoWatch watch(root(), {}, Millis(500));
+  const RepoFacts facts = watch.Get({.dirty = true, .upstream = true, .commits = true});
+  EXPECT_EQ(facts.problem, "git rev-parse did not end within 0 s");
+  EXPECT_EQ(watch.git_starts(), 1u);
+}
+
+TEST_F(RepoFactsTest, ABareRepositoryIsNamed) {  // FLT-122
+  Git({"init", "-q", "--bare", "."});
+  EXPECT_EQ(RepoWatch(root()).Get().problem,
+            root() + " is a bare repository: it has no files; work in a clone of it");
 }
 
 TEST_F(RepoFactsTest, NothingOfTheRepositoryIsExecuted) {  // REP-11

@@ -37,6 +37,10 @@ Value MapCase(const Value& value, utf8proc_int32_t (*map)(utf8proc_int32_t), boo
   return TextOf(value, std::move(out));
 }
 
+Value ItemOf(const Value& whole, const Value& item) {
+  return item.origin().empty() ? Value(item).WithOrigin(whole.origin()) : item;
+}
+
 Result<Value> Upper(const Value& value, Arguments) {
   return MapCase(value, utf8proc_toupper, true);
 }
@@ -92,7 +96,7 @@ Result<Value> Join(const Value& value, Arguments arguments) {
     if (i > 0) out += separator.ToText();
     out += items[i].ToText();
     if (out.size() > kMaxCommandTemplate) return Fail(kTooLarge);
-    if (origin.empty()) origin = OriginIfUnsafe(items[i]);
+    if (origin.empty()) origin = OriginIfUnsafe(ItemOf(value, items[i]));
   }
   if (origin.empty()) origin = OriginIfUnsafe(separator);
   return Value(std::move(out)).WithOrigin(std::move(origin));
@@ -105,12 +109,12 @@ Result<Value> Length(const Value& value, Arguments) {
 
 Result<Value> First(const Value& value, Arguments) {
   DOSSIER_ASSIGN_OR_RETURN(const Value::List items, Items(value));
-  return items.empty() ? Value(Value::Undefined{}) : items.front();
+  return items.empty() ? Value(Value::Undefined{}) : ItemOf(value, items.front());
 }
 
 Result<Value> Last(const Value& value, Arguments) {
   DOSSIER_ASSIGN_OR_RETURN(const Value::List items, Items(value));
-  return items.empty() ? Value(Value::Undefined{}) : items.back();
+  return items.empty() ? Value(Value::Undefined{}) : ItemOf(value, items.back());
 }
 
 // Digits as Python reads them: white space around, a sign, single underscores between digits.
@@ -270,7 +274,7 @@ Result<Value::List> Items(const Value& value) {
 std::string OriginIfUnsafe(const Value& value) {
   if (value.list()) {
     for (const Value& item : *value.list()) {
-      if (std::string origin = OriginIfUnsafe(item); !origin.empty()) return origin;
+      if (std::string origin = OriginIfUnsafe(ItemOf(value, item)); !origin.empty()) return origin;
     }
   }
   if (value.origin().empty() || !HoldsShellCharacters(value.ToText())) return "";

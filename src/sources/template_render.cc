@@ -88,7 +88,7 @@ class Renderer {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (++passes_ > kMaxTemplatePasses) return Fail(node.place, "more than 10,000 passes");
       scope_.resize(outer);
-      scope_.push_back({node.text, items[i]});
+      scope_.push_back({node.text, Inner(through, &items[i])});
       scope_.push_back({"loop", LoopState(i, items.size())});
       DOSSIER_RETURN_IF_ERROR(RenderBody(node.branches[0].body));
     }
@@ -169,9 +169,7 @@ class Renderer {
     }
     const auto found = variables_.find(name);
     if (found == variables_.end()) return Value(Value::Undefined{});
-    const Variable& variable = found->second;
-    if (variable.origin == VariableOrigin::kConfig) return variable.value;
-    return Value(variable.value).WithOrigin(found->first);
+    return Value(found->second.value).WithOrigin(found->first);
   }
 
   Result<Value> EvaluateList(const TemplateExpr& expr) {
@@ -189,16 +187,20 @@ class Renderer {
       return Fail(expr.place,
                   fmt::format(".{} of {}: only maps have names", expr.name, value.TypeName()));
     }
-    const Value* found = value.Find(expr.name);
-    return found ? *found : Value(Value::Undefined{});
+    return Inner(value, value.Find(expr.name));
+  }
+
+  // A part of `whole` comes from where the whole does.
+  static Value Inner(const Value& whole, const Value* part) {
+    if (!part) return Value(Value::Undefined{});
+    return part->origin().empty() ? Value(*part).WithOrigin(whole.origin()) : *part;
   }
 
   Result<Value> Index(const TemplateExpr& expr) {
     DOSSIER_ASSIGN_OR_RETURN(const Value value, Evaluate(expr.operands[0]));
     DOSSIER_ASSIGN_OR_RETURN(const Value index, Evaluate(expr.operands[1]));
     if (value.map()) {
-      const Value* found = index.text() ? value.Find(*index.text()) : nullptr;
-      return found ? *found : Value(Value::Undefined{});
+      return Inner(value, index.text() ? value.Find(*index.text()) : nullptr);
     }
     if (!value.list()) {
       return Fail(expr.place,
@@ -208,7 +210,7 @@ class Renderer {
     if (!index.integer()) return Value(Value::Undefined{});
     const std::int64_t at = *index.integer() < 0 ? *index.integer() + size : *index.integer();
     if (at < 0 || at >= size) return Value(Value::Undefined{});
-    return (*value.list())[static_cast<std::size_t>(at)];
+    return Inner(value, &(*value.list())[static_cast<std::size_t>(at)]);
   }
 
   Result<Value> Filter(const TemplateExpr& expr) {

@@ -33,8 +33,8 @@ struct Variable {
 
 using Variables = std::map<std::string, Variable, std::less<>>;
 
-// What happens to values from outside the config that hold characters of the shell, and have passed
-// neither `shellquote` nor `raw` (CON-20).
+// What happens to values of variables that hold characters of the shell, and have passed neither
+// `shellquote` nor `raw` (CON-20).
 enum class ShellRule {
   kNone,    // the result is no shell's
   kRefuse,  // kConfig, naming the variable

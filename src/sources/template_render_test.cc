@@ -187,8 +187,19 @@ TEST(RenderTemplateTest, ValuesFromOutsideAreQuotedOrRefused) {  // CON-20
   }
   EXPECT_TRUE(
       RenderTemplate("{{ F }}", variables("a b/c.d-e_f%@,=+:^é", kGiven), ShellRule::kRefuse));
-  EXPECT_TRUE(
+  // FLT-130: a file's values are no better than a command line's.
+  EXPECT_FALSE(
       RenderTemplate("{{ F }}", variables("a;b", VariableOrigin::kConfig), ShellRule::kRefuse));
+  const Variables nested{
+      {"L", {Value(Value::List{Value("a"), Value("b;c")}), VariableOrigin::kConfig}},
+      {"M", {Value(Value::Map{{"k", Value("b;c")}}), VariableOrigin::kConfig}}};
+  for (const std::string_view text :
+       {"{{ L[1] }}", "{{ L|last }}", "{{ L|join(' ') }}", "{{ M.k }}", "{{ M['k'] }}",
+        "{% for x in L %}{{ x }} {% endfor %}"}) {
+    EXPECT_FALSE(RenderTemplate(text, nested, ShellRule::kRefuse)) << text;
+  }
+  EXPECT_EQ(RenderTemplate("{{ L[0] }} {{ L[1]|shellquote }}", nested, ShellRule::kRefuse).value(),
+            "a 'b;c'");
   EXPECT_FALSE(RenderTemplate("{{ F }}", variables("a;b", VariableOrigin::kEnvironment),
                               ShellRule::kRefuse));
   std::vector<std::string> warnings;

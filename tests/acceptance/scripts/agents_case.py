@@ -9,7 +9,7 @@ import subprocess
 import harness
 
 # What a reviewer that agrees does: the token stands in its prompt.
-APPROVE = "touch .agent/$(grep -o 'APPROVED-[0-9a-f]*' \"$0\" | tail -1)"
+APPROVE = "grep -o 'APPROVED-[0-9a-f]*' \"$0\" | tail -1"
 LOG_KEYS = {"v", "run", "seq", "time", "event", "task-id", "summary", "status", "reason", "targets",
             "confinement", "files", "policy", "propose-exit", "review-exit", "merge", "hash",
             "patch", "moved-branches", "task-digest", "timestamp", "attempts", "seconds", "usage"}

@@ -96,9 +96,9 @@ class Walls(Hostile):
         run = f"touch {self.home}/escaped"
         cases = {f"printf '#!/bin/sh\n{run}\n' > {git}/hooks/post-commit; chmod +x {git}/hooks/*":
                  "hooks/post-commit",
-                 f"git config core.fsmonitor '{run}'": "config",
-                 f"git config filter.x.clean '{run}; cat'; echo '* filter=x' > .gitattributes": "config",
-                 f"git config diff.x.textconv '{run}'; echo '* diff=x' > {git}/info/attributes": "config"}
+                 f"git --git-dir={git} config core.fsmonitor '{run}'": "config",
+                 f"git --git-dir={git} config filter.x.clean '{run}; cat'; echo '* filter=x' > .gitattributes": "config",
+                 f"git --git-dir={git} config diff.x.textconv '{run}'; echo '* diff=x' > {git}/info/attributes": "config"}
         self.allow()
         self.commit()
         config = (git / "config").read_text()
@@ -158,17 +158,101 @@ class Walls(Hostile):
         self.engineer("kill -9 $PPID; sleep 1")
         self.assertEqual(self.outcome("--confine", "none")[0], "engine-failed")
 
-    def test_a_filter_that_the_tree_holds(self):  # REP-34
+    def test_a_filter_that_the_tree_holds(self):  # REP-34, FLT-113
         self.allow()
         self.put("tools/clean.sh", "cat\n")
         self.put(".gitattributes", "*.x filter=ours\n")
         self.git("config", "filter.ours.clean", "sh tools/clean.sh")
         self.commit()
         self.engineer(f"echo 'touch {self.home}/escaped; cat' > tools/clean.sh; echo x > new.x")
-        code, _, err = self.run_agents()
+        code, out, err = self.run_agents("--attempts", "1")
         self.assertFalse(self.escaped(), err)
         self.assertEqual(code, 12, err)
-        self.assertIn("tools/clean.sh", err)
+        self.assertIn("rule filter: new.x", out + err)
+
+    def test_a_worktree_that_is_a_repository_of_its_own(self):  # FLT-112, FLT-118
+        """Whatever an engine does with git, the user's repository knows nothing of it."""
+        self.engineer("mkdir -p src && echo x > src/x && echo /nowhere > \"$(git rev-parse --git-dir)/commondir\";"
+                      "rm -f \"$(git rev-parse --git-dir)/HEAD\"")
+        self.assertEqual(self.outcome()[0], "merged")
+        self.assertEqual(self.git("worktree", "list").count("\n"), 0)
+        self.git("branch", "later")
+        self.git("gc", "-q")
+
+    def test_an_engine_makes_and_clones_repositories(self):  # FLT-118
+        self.engineer("(cd \"$TMPDIR\" && git init -q own && cd own && echo x > x && git add x && "
+                      "git -c user.name=E -c user.email=e@e commit -qm x && git clone -q . ../copy) && "
+                      "mkdir -p src && cp \"$TMPDIR/copy/x\" src/x")
+        self.assertEqual(self.outcome()[0], "merged")
+        self.assertEqual((self.repo / "src/x").read_text(), "x\n")
+
+    def test_a_damaged_repository_inside_is_no_set_of_plain_files(self):  # FLT-118
+        self.allow()
+        self.engineer("mkdir -p vendor/.git && echo x > vendor/x")
+        self.assertEqual(self.outcome()[::2], ("policy-violation", ["submodule"]))
+
+
+class Secrets(Hostile):
+    VALUE = "s3cret-value-of-the-run"
+
+    def test_a_value_that_the_engine_was_given(self):  # FLT-111
+        self.env["HARBOUR_KEY"] = self.VALUE
+        for script in ("echo one > src/x; printf 'one\n%s\n' \"$HARBOUR_KEY\" > src/key.txt",
+                       "printf '\\0%s' \"$HARBOUR_KEY\" > src/key.txt",
+                       "echo x > src/$HARBOUR_KEY"):
+            self.configure(engineer_keys={"argv": ["sh", "-c", "mkdir -p src; " + script],
+                                          "env_allow": ["HARBOUR_KEY"]})
+            status, reason, rules = self.outcome()
+            self.assertEqual((status, rules), ("policy-violation", ["secret"]), (script, reason))
+            for path in self.state().rglob("*"):
+                if path.is_file():
+                    self.assertNotIn(self.VALUE.encode(), path.read_bytes(), path)
+            found = self.results()["fact-001"]["policy"]["violations"][0]
+            self.assertIn("HARBOUR_KEY", found["value"])
+        self.assertEqual(self.git("count-objects"), self.git("count-objects"))
+
+
+class Approvals(Hostile):
+    def test_a_file_that_a_test_of_the_engineer_makes(self):  # FLT-110
+        """The reviewer runs what the engineer wrote, which reads the token and approves with a file."""
+        self.allow()
+        self.engineer("mkdir -p src; echo 'touch .agent/$(grep -o \"APPROVED-[0-9a-f]*\" \"$1\" | tail -1)'"
+                      " > src/test.sh")
+        self.reviewer("sh src/test.sh \"$0\"; echo NEEDS_CHANGES")
+        self.assertEqual(self.outcome()[0], "needs-fix")
+        self.reviewer("sh src/test.sh \"$0\"")
+        self.assertEqual(self.outcome()[0], "review-failed")
+
+    def test_a_reviewer_that_repeats_its_prompt(self):  # FLT-114
+        self.put("config/prompts/reviewer.md", "Review {task_id}.\n**{approval_token}**\n")
+        self.configure(prompts="config/prompts")
+        self.commit()
+        code, _, err = self.run_agents()
+        self.assertEqual(code, 3, err)
+        self.assertIn("line 2", err)
+        self.put("config/prompts/reviewer.md", "Review {task_id}. Token:\n> is {approval_token}\n")
+        self.reviewer("fold -w 5 -s \"$0\"; cat \"$0\"")
+        self.assertEqual(self.outcome()[0], "review-failed")
+
+    def test_a_verdict_in_markup_starts_no_engineer_again(self):  # FLT-115
+        token = "$(grep -o 'APPROVED-[0-9a-f]*' \"$0\" | tail -1)"
+        for number, line in enumerate([f"**{token}**", f"\\`{token}\\`",
+                                       f'{{\\"result\\": \\"ok\\\\n{token}\\"}}']):
+            self.tasks({"id": f"m{number}", "summary": "x"})
+            self.reviewer(f'printf "%s\\n" "{line}"')
+            self.commit(f"round {number}")
+            self.run_agents()
+            result = self.results()[f"m{number}"]
+            self.assertEqual((result["status"], result["attempts"]), ("merged", 1), (line, result))
+
+    def test_a_reviewer_that_says_nothing_is_asked_once_more(self):  # FLT-115
+        self.reviewer(f"if [ -e '{self.home}/asked' ]; then {agents_case.APPROVE}; "
+                      f"else echo hm; fi; : > '{self.home}/asked'")
+        self.commit()
+        _, _, err = self.run_agents("--confine", "none")
+        events = [line["event"] for line in self.log()]
+        self.assertEqual((events.count("engine.started"), events.count("review.started")), (1, 2), err)
+        self.assertEqual(self.results()["fact-001"]["status"], "merged")
 
 
 class Trees(Hostile):

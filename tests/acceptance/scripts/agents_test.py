@@ -49,6 +49,20 @@ class OneTask(agents_case.AgentsCase):
         self.assertEqual((code, out), (0, "fact-001 -> skipped\n"))
         self.assertEqual(len(self.subjects()), 2)
 
+    def test_a_merge_is_remembered_without_its_log(self):  # FLT-119
+        self.commit()
+        self.run_agents()
+        for log in self.logs():
+            log.unlink()
+        code, out, err = self.run_agents()
+        self.assertEqual((code, out), (0, "fact-001 -> skipped\n"), err)
+        self.assertIn("says the ledger", self.results()["fact-001"]["reason"])
+        self.assertEqual(self.subjects(), ["agent:fact-001 merge", "base"])
+        self.git("reset", "-q", "--hard", "HEAD~1")   # taken back: the branch knows of no merge
+        for log in self.logs():
+            log.unlink()
+        self.assertEqual(self.run_agents()[1], "fact-001 -> merged\n")
+
     def test_json_lists_in_the_order_of_the_tasks(self):  # REP-49
         self.tasks({"id": "b", "summary": "x", "priority": 9}, {"id": "a", "summary": "y"})
         self.commit()

@@ -37,7 +37,7 @@ class AssemblyTest(harness.Case):
         return folder
 
     def assemble(self, folder: pathlib.Path, *flags: str, **options) -> str:
-        process = self.start("assemble", "mixed", "-D", "question=Which is last?", "--json",
+        process = self.start("--trust-config", "assemble", "mixed", "-D", "question=Which is last?", "--json",
                              "--seed", "1", "--now", "2026-11-21T23:36:43Z", *flags,
                              cwd=folder, **options)
         out, err = process.communicate(timeout=60)
