@@ -12,8 +12,9 @@
 namespace dossier::secrets {
 namespace {
 
-// A beginning says nearly all; the rest has only to be no name.
-constexpr int kTailBits = 6;
+// A beginning says nearly all; the rest has only to be no name. Of a tail of known length even less
+// is asked: capitals and digits drawn at random may well look like a number.
+constexpr int kTailBits = 0, kFixedTailBits = -16;
 
 static_assert(std::ranges::is_sorted(kTokenShapes, {}, [](const TokenShape& shape) {
   return shape.prefix[0];
@@ -37,6 +38,19 @@ constexpr std::array<Range, 128> kRanges = MakeRanges();
 
 bool LooksDrawn(std::string_view value, int bits) {
   return !IsPlaceholder(value) && BitsOfChance(value) >= bits;
+}
+
+// Keys of several parts have numbers and marks among them: one part that is drawn suffices.
+bool TailLooksDrawn(std::string_view tail, int bits) {
+  constexpr std::size_t kShortestPart = 16;
+  if (IsPlaceholder(tail)) return false;
+  if (BitsOfChance(tail) >= bits) return true;
+  for (std::size_t at = 0; at < tail.size();) {
+    const std::size_t end = RunEnd(tail, at, IsAlnum);
+    if (end - at >= kShortestPart && LooksDrawn(tail.substr(at, end - at), bits)) return true;
+    at = std::max(end, at + 1);
+  }
+  return false;
 }
 
 // Braintree's: access_token$production$ID$SECRET.
@@ -82,7 +96,8 @@ Match FindToken(std::string_view text, std::size_t at) {
     // A full stop behind it ends a sentence.
     while (end > tail && text[end - 1] == '.') --end;
     if (end - tail < shape.min_tail || end - tail > shape.max_tail || IsWord(At(text, end))) continue;
-    if (LooksDrawn(text.substr(tail, end - tail), kTailBits)) return {at, end - at, shape.kind};
+    const int bits = shape.min_tail == shape.max_tail ? kFixedTailBits : kTailBits;
+    if (TailLooksDrawn(text.substr(tail, end - tail), bits)) return {at, end - at, shape.kind};
   }
   return FindBraintree(text, at);
 }

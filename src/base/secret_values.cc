@@ -1,6 +1,7 @@
 #include "base/secret_values.h"
 
 #include <algorithm>
+#include <bitset>
 #include <optional>
 #include <string>
 
@@ -99,6 +100,7 @@ std::optional<std::size_t> SiblingValue(std::string_view text, std::size_t at) {
 struct Separator {
   std::size_t end;  // behind it
   bool spaced = false;
+  bool needs_quotes = false;
 };
 
 // What parts a name from its value.
@@ -133,7 +135,9 @@ std::optional<Separator> SeparatorBehind(std::string_view text, const Name& name
     if (const auto sibling = SiblingValue(text, next)) return Separator{*sibling};
     // setenv("TOKEN", "…"), but not a list of paths.
     const std::size_t first = RunStart(text, name.begin, 64, IsUrlSafeOrDot);
-    if (c == ',' && first > 0 && IsQuote(text[first - 1])) return Separator{next + 1};
+    if (c == ',' && first > 0 && IsQuote(text[first - 1])) {
+      return Separator{.end = next + 1, .needs_quotes = true};
+    }
     return std::nullopt;
   }
   if (next > blanks) return Separator{next, true};
@@ -184,13 +188,20 @@ std::optional<Value> BareValue(std::string_view text, std::size_t at, bool space
   return Value{at, part, spaced ? Form::kSpaced : Form::kPart};
 }
 
-// A call around a literal, as in Some("…") or b"…": where its quote is; `at` if there is none.
+// A call around a literal, or its prefix, as in Some("…") or b"…": where its quote is; `at` if
+// there is none.
 std::size_t SkipWrapping(std::string_view text, std::size_t at) {
-  constexpr std::size_t kMost = 40;
-  const auto in_call = [](char c) { return IsWord(c) || c == '.' || c == ':' || c == '@' || c == '$'; };
+  constexpr std::size_t kMost = 40, kPrefix = 2;
+  const auto in_call = [](char c) {
+    return IsWord(c) || c == '.' || c == ':' || c == '@' || c == '$';
+  };
   const std::string_view near = text.substr(0, std::min(text.size(), at + kMost));
   std::size_t next = RunEnd(near, at, in_call);
-  if (At(near, next) == '(') next = SkipBlanks(near, next + 1);
+  if (At(near, next) == '(') {
+    next = SkipBlanks(near, next + 1);
+  } else if (next - at > kPrefix) {
+    return at;
+  }
   return QuoteLength(text, next) > 0 ? next : at;
 }
 
@@ -200,6 +211,7 @@ std::optional<Value> ValueBehind(std::string_view text, const Name& name) {
   std::size_t at = SkipBlanks(text, separator->end);
   at = SkipWrapping(text, at);
   if (QuoteLength(text, at) > 0) return QuotedValue(text, at);
+  if (separator->needs_quotes) return std::nullopt;
   return BareValue(text, at, separator->spaced);
 }
 
@@ -208,9 +220,10 @@ bool HoldsPair(std::string_view value, char open, char close) {
   return at != std::string_view::npos && value.find(close, at + 1) != std::string_view::npos;
 }
 
-// A path, a pattern, a template, an escape, cut text: what has a meaning beside its characters.
+// A pattern, a template, a URL, an escape, cut text: what has a meaning beside its characters.
 bool IsStructured(std::string_view value) {
-  constexpr std::string_view kMarks[] = {"${", "#{", "{{", "$(", "%(", "<%", "{%", "..", "\\", "::", "->", "//"};
+  constexpr std::string_view kMarks[] = {"${", "#{", "{{",  "$(",  "%(", "<%", "{%",
+                                         "\\", "::", "://", "...", "../", "->"};
   for (const std::string_view mark : kMarks) {
     if (value.find(mark) != std::string_view::npos) return true;
   }
@@ -219,8 +232,16 @@ bool IsStructured(std::string_view value) {
     return true;
   }
   const char first = value.front();
-  return first == '$' || first == '<' || first == '{' || first == '[' || first == '%' ||
-         (first == '/' && value.find('/', 1) != std::string_view::npos);
+  if (first == '%') return !IsHex(Lower(At(value, 1))) || !IsHex(Lower(At(value, 2)));
+  return first == '$' || first == '<' || first == '{' || first == '[';
+}
+
+// Random bytes of base64 may hold a '/' anywhere, but letters of both cases and digits with it.
+bool IsPath(std::string_view value, int bits) {
+  constexpr int kCertain = 40;
+  constexpr std::uint8_t kAll = CharacterSet::kLower | CharacterSet::kUpper | CharacterSet::kDigit;
+  const bool drawn = bits >= kCertain && CharactersOf(value).has(kAll);
+  return value.front() == '/' && value.find('/', 1) != std::string_view::npos && !drawn;
 }
 
 // 1.3.6.1, -0x3f87, 2026-01-02
@@ -251,15 +272,20 @@ bool IsEncoded(std::string_view value, Weight weight) {
   return !IsMadePassword(std::string_view(bytes).substr(colon == std::string::npos ? 0 : colon + 1));
 }
 
-// Whether part of it is a word: "service+8fK2…".
-bool HoldsWord(std::string_view value) {
-  constexpr std::size_t kShortest = 6;
+// Whether a third of it or more is words, or a longer one is in it: "GoogleCloudV1",
+// "service+8fK2…". Random letters of both cases hold no run that reads like one.
+bool HoldsWords(std::string_view value) {
+  constexpr std::size_t kShortest = 4, kLong = 7;
+  std::size_t read = 0;
   for (std::size_t at = 0; at < value.size();) {
-    const std::size_t end = RunEnd(value, at, IsLetter);
-    if (end - at >= kShortest && BitsOfChance(value.substr(at, end - at)) < 0) return true;
+    const std::size_t end = RunEnd(value, at + (IsUpper(value[at]) ? 1 : 0), IsLower);
+    if (end - at >= kShortest && BitsOfChance(value.substr(at, end - at)) < 0) {
+      if (end - at >= kLong) return true;
+      read += end - at;
+    }
     at = std::max(end, at + 1);
   }
-  return false;
+  return read * 3 >= value.size();
 }
 
 // xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
@@ -273,29 +299,31 @@ bool IsUuid(std::string_view value) {
 }
 
 // Whether it stands as no code would: without quotes a call or an operation is none.
-bool IsBareSecret(std::string_view value, Form form) {
-  if (value.find_first_of("([{$*!") != std::string_view::npos && form != Form::kLine) return false;
-  if (form == Form::kSpaced && !std::ranges::all_of(value, IsBase64)) return false;
-  return true;
+bool IsBareSecret(std::string_view value, Form form, int bits) {
+  constexpr int kCertain = 40;
+  const bool operates = value.find_first_of("([{$*!") != std::string_view::npos;
+  if (operates && (form != Form::kLine || bits < kCertain)) return false;
+  return form != Form::kSpaced || std::ranges::all_of(value, IsBase64);
 }
 
-// Letters of one case, with or without signs between them, are a name unless they are no words at all.
+// Names have letters of one case, or of both but no digits: then more is asked.
 bool IsMixed(std::string_view value, int bits) {
-  constexpr int kCertain = 36;
+  constexpr int kTwoCases = 20, kOneCase = 36;
   const CharacterSet set = CharactersOf(value);
-  return bits >= kCertain || set.has(CharacterSet::kLower | CharacterSet::kUpper) ||
-         set.has(CharacterSet::kLower | CharacterSet::kDigit) ||
-         set.has(CharacterSet::kUpper | CharacterSet::kDigit);
+  const bool lower = set.has(CharacterSet::kLower), upper = set.has(CharacterSet::kUpper);
+  if (set.has(CharacterSet::kDigit) && (lower || upper)) return true;
+  return bits >= (lower && upper ? kTwoCases : kOneCase);
 }
 
 // A password that a person thought of: letters and digits in one, such as hunter2.
 bool IsThoughtOf(std::string_view value) {
-  constexpr std::size_t kShortest = 7;
+  constexpr std::size_t kShortest = 7, kLongest = 16;
   constexpr int kBits = -8;
   const CharacterSet set = CharactersOf(value);
   return value.size() >= kShortest && set.has(CharacterSet::kDigit) &&
          (set.has(CharacterSet::kLower) || set.has(CharacterSet::kUpper)) &&
-         !set.has(CharacterSet::kOther) && BitsOfChance(value) >= kBits && !IsPlaceholder(value);
+         value.size() <= kLongest && !set.has(CharacterSet::kOther) &&
+         BitsOfChance(value) >= kBits && !IsPlaceholder(value);
 }
 
 // How likely random a value must be, and how long, by how it stands and what names it.
@@ -304,7 +332,7 @@ bool IsSecret(std::string_view value, Form form, Weight weight) {
     std::size_t shortest;
     int bits;
   };
-  constexpr Demand kStrong[] = {{8, 14}, {8, 14}, {12, 24}, {16, 40}};
+  constexpr Demand kStrong[] = {{8, 8}, {8, 8}, {12, 20}, {16, 28}};
   constexpr Demand kWeak[] = {{16, 40}, {16, 40}};
   const auto index = static_cast<std::size_t>(form);
   if (weight == Weight::kWeak && index >= std::size(kWeak)) return false;
@@ -312,10 +340,16 @@ bool IsSecret(std::string_view value, Form form, Weight weight) {
   if (value.size() < demand.shortest || value.size() > kLongestValue || !IsAscii(value)) return false;
   const int bits = BitsOfChance(value);
   const bool uuid = IsUuid(value) && weight == Weight::kStrong && form != Form::kSpaced;
-  if (bits < demand.bits && !uuid) return false;
-  if (IsStructured(value) || IsNumber(value) || IsPlaceholder(value)) return false;
+  // Both cases and digits in one are no usual name: less is asked.
+  constexpr std::uint8_t kAll = CharacterSet::kLower | CharacterSet::kUpper | CharacterSet::kDigit;
+  constexpr std::size_t kLong = 12;
+  constexpr int kAllBits = -2;
+  const bool all = value.size() >= kLong && CharactersOf(value).has(kAll);
+  const int least = all && demand.bits == kStrong[0].bits ? kAllBits : demand.bits;
+  if (bits < least && !uuid) return false;
+  if (IsStructured(value) || IsPath(value, bits) || IsNumber(value) || IsPlaceholder(value)) return false;
   if (uuid) return true;
-  if (!IsMixed(value, bits) || (form != Form::kQuoted && !IsBareSecret(value, form))) return false;
+  if (!IsMixed(value, bits) || (form != Form::kQuoted && !IsBareSecret(value, form, bits))) return false;
   if (IsEncoded(value, weight)) return false;
   const CharacterSet set = CharactersOf(value);
   // A checksum looks like this.
@@ -324,7 +358,7 @@ bool IsSecret(std::string_view value, Form form, Weight weight) {
   // Parts of a path are no random bytes of base64, which are of both cases.
   const bool path = value.find('/') != std::string_view::npos &&
                     !set.has(CharacterSet::kLower | CharacterSet::kUpper);
-  return !path && !HoldsWord(value);
+  return !path && !HoldsWords(value);
 }
 
 bool IsSecretOf(const Name& name, std::string_view value, Form form) {
@@ -341,13 +375,26 @@ bool IsChecksum(std::string_view value) {
 
 constexpr std::size_t kShortestLone = 24, kLongestLone = 100;
 
+// Of 24 characters drawn of 62 some 20 are different.
+bool IsVaried(std::string_view value) {
+  constexpr std::size_t kFewest = 12;
+  std::bitset<256> seen;
+  for (const char c : value) seen.set(static_cast<unsigned char>(c));
+  return seen.count() >= kFewest;
+}
+
 // Without a name only the characters of tokens count: padding, '+' and '/' are of encoded data.
 bool IsLoneSecret(std::string_view value) {
-  constexpr int kBits = 40;
-  const CharacterSet set = CharactersOf(value);
-  return set.has(CharacterSet::kLower | CharacterSet::kUpper | CharacterSet::kDigit) &&
-         BitsOfChance(value) >= kBits && !IsChecksum(value) && !IsPlaceholder(value) &&
-         !HoldsWord(value) && !IsEncoded(value, Weight::kWeak);
+  constexpr int kBits = 28, kWithoutDigits = 60;
+  constexpr std::ptrdiff_t kOfEachCase = 3;
+  if (std::ranges::count_if(value, IsLower) < kOfEachCase ||
+      std::ranges::count_if(value, IsUpper) < kOfEachCase) {
+    return false;
+  }
+  const bool digits = CharactersOf(value).has(CharacterSet::kDigit);
+  return BitsOfChance(value) >= (digits ? kBits : kWithoutDigits) && !IsChecksum(value) &&
+         !IsPlaceholder(value) && IsVaried(value) && !HoldsWords(value) &&
+         !IsEncoded(value, Weight::kWeak);
 }
 
 // Whether the literal whose quotes are at `begin - 1` and `end` goes on in the next one.
@@ -356,8 +403,11 @@ bool IsPieceOfText(std::string_view text, std::size_t begin, std::size_t end) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
   };
   const std::string_view near = text.substr(0, std::min(text.size(), end + 64));
-  const char next = At(near, RunEnd(near, end + 1, in_space));
-  const std::size_t before = RunStart(text, begin - 1, 64, in_space);
+  std::size_t behind = RunEnd(near, end + 1, in_space);
+  if (IsLetter(At(near, behind)) && IsQuote(At(near, behind + 1))) ++behind;  // b"…" b"…"
+  const char next = At(near, behind);
+  const std::size_t before =
+      RunStart(text, RunStart(text, begin - 1, 2, IsLetter), 64, in_space);
   const char previous = before > 0 ? text[before - 1] : '\0';
   return next == '+' || IsQuote(next) || previous == '+' || IsQuote(previous);
 }
@@ -377,7 +427,9 @@ std::string_view KindOfMarkedHex(std::string_view run) {
 // Discord's: the base64 of a number, six characters, and at least 27.
 std::size_t DiscordEnd(std::string_view text, std::size_t begin, std::size_t end) {
   if (end - begin > 28 || text[begin] < 'M' || text[begin] > 'O') return 0;
-  if (At(text, end) != '.' || !std::ranges::all_of(text.substr(begin, end - begin), IsAlnum)) return 0;
+  if (At(text, end) != '.' || !std::ranges::all_of(text.substr(begin, end - begin), IsAlnum)) {
+    return 0;
+  }
   const std::size_t middle = RunEnd(text, end + 1, IsUrlSafe);
   if (middle - end - 1 != 6 || At(text, middle) != '.') return 0;
   const std::size_t last = RunEnd(text, middle + 1, IsUrlSafe);
@@ -428,6 +480,8 @@ Match FindNamedValue(std::string_view text, std::size_t at) {
     const char behind = At(text, SkipBlanks(text, value->end));
     if (behind == '(' || behind == '[' || behind == '{') return {};
   }
+  const Match token = FindToken(text, value->begin);
+  if (token.length == found.size()) return token;
   if (!IsSecretOf(*name, found, value->form)) return {};
   return {value->begin, found.size(), name->kind};
 }
