@@ -12,43 +12,43 @@ constexpr int kQuarters = 4;
 // A letter behind another one of its word, or first in a word; '@' + cost.
 constexpr std::size_t kWordStart = 26;
 constexpr std::string_view kLetterCosts[] = {
-    "XROPYXTbVgYMQNkPkLPKW[_\\Zf",  // a
+    "XROPYXTbVgYMQNkPkLPKW[_\\Zf",    // a
     "KRPRLR`fPUdL\\^P\\pST\\MgklTa",  // b
-    "LVSUMVhMUfPRZdI[hRWNUedk\\u",  // c
-    "MTUQFT_^J`eTa_P`gVT[TcehZs",  // d
-    "RYQOUTYc_mePTMVVXJMPbY\\OYj",  // e
-    "KQRSML`cIlfSb_MbnSXUTjjnZr",  // f
-    "S^[^GaUQPmmTRQS\\tIPWSbch_\\",  // g
-    "Hed^HgedMkbWW_L[sUYNVcedYh",  // h
-    "UTPPUVSndp`OTHNTgSONjWoYkW",  // i
-    "Ia\\VJZNcP]U_^_MXcaL\\OeVici",  // j
-    "N^WZD`RWM__W`XV]oXPYUbUo]o",  // k
-    "N]`THO^kJkbOabN\\n_RST\\hlTj",  // l
-    "HS`YGdbkOm_SS]NMecT_UeniZn",  // m
-    "N`QMMULaRaY[^YP\\ibMJUVfj^i",  // n
-    "WWSPb[QeYbVQPIUQjKSSQXU]fe",  // o
-    "Je\\[KbcOSlZN]dOQnLXOUbehQr",  // p
-    "Y^Y_b_ee]iiNZ^_aYXS^BZViei",  // q
-    "L^UWH^VhMqZUTVM\\jSMQV]dsUu",  // r
-    "TbQ`H`aRMk\\W[`QR^^OIR`]hWr",  // s
-    "MbW]IZeOKobYZbOYqMQUUf_`Qi",  // t
-    "PRVXOTWgPkcNPL[PpLOLdim^jp",  // u
-    "H^ZdDd_eMpp`Z_TXp^Padjelbp",  // v
-    "KZaWMdbNIe[X`PMcnNR\\efTenn",  // w
-    "X\\PYH^f`Qpp]Tc\\LceTF_ghWWe",  // x
-    "Q[X^S_NhTggNRRVGkYMN`_Uh_]",  // y
-    "M`_bDXdXIhhTXbV[hZ[\\_h[hY]",  // z
-    "OOMNNMXYS^]TUVWRcTOSPXZYeb",  //  
+    "LVSUMVhMUfPRZdI[hRWNUedk\\u",    // c
+    "MTUQFT_^J`eTa_P`gVT[TcehZs",     // d
+    "RYQOUTYc_mePTMVVXJMPbY\\OYj",    // e
+    "KQRSML`cIlfSb_MbnSXUTjjnZr",     // f
+    "S^[^GaUQPmmTRQS\\tIPWSbch_\\",   // g
+    "Hed^HgedMkbWW_L[sUYNVcedYh",     // h
+    "UTPPUVSndp`OTHNTgSONjWoYkW",     // i
+    "Ia\\VJZNcP]U_^_MXcaL\\OeVici",   // j
+    "N^WZD`RWM__W`XV]oXPYUbUo]o",     // k
+    "N]`THO^kJkbOabN\\n_RST\\hlTj",   // l
+    "HS`YGdbkOm_SS]NMecT_UeniZn",     // m
+    "N`QMMULaRaY[^YP\\ibMJUVfj^i",    // n
+    "WWSPb[QeYbVQPIUQjKSSQXU]fe",     // o
+    "Je\\[KbcOSlZN]dOQnLXOUbehQr",    // p
+    "Y^Y_b_ee]iiNZ^_aYXS^BZViei",     // q
+    "L^UWH^VhMqZUTVM\\jSMQV]dsUu",    // r
+    "TbQ`H`aRMk\\W[`QR^^OIR`]hWr",    // s
+    "MbW]IZeOKobYZbOYqMQUUf_`Qi",     // t
+    "PRVXOTWgPkcNPL[PpLOLdim^jp",     // u
+    "H^ZdDd_eMpp`Z_TXp^Padjelbp",     // v
+    "KZaWMdbNIe[X`PMcnNR\\efTenn",    // w
+    "X\\PYH^f`Qpp]Tc\\LceTF_ghWWe",   // x
+    "Q[X^S_NhTggNRRVGkYMN`_Uh_]",     // y
+    "M`_bDXdXIhhTXbV[hZ[\\_h[hY]",    // z
+    "OOMNNMXYS^]TUVWRcTOSPXZYeb",     //
 };
 
 // A character of a class (column) behind one of another (row): the start of a value, a lower case
 // letter, an upper case letter, a digit, anything else.
 enum Class : std::uint8_t { kStart, kLower, kUpper, kDigit, kOther };
 constexpr std::uint8_t kClassCosts[5][5] = {
-    {66, 6, 9, 5, 66},  // start
+    {66, 6, 9, 5, 66},    // start
     {74, 1, 24, 21, 15},  // lower
-    {66, 11, 3, 8, 19},  // upper
-    {69, 18, 9, 2, 23},  // digit
+    {66, 11, 3, 8, 19},   // upper
+    {69, 18, 9, 2, 23},   // digit
     {60, 2, 11, 12, 60},  // other
 };
 constexpr int kDigitCost = 13;  // one of ten
@@ -107,7 +107,8 @@ int BitsOfChance(std::string_view value) {
     const Class now = ClassOf(c);
     written += kClassCosts[before][now];
     if (now == kLower || now == kUpper) {
-      const bool first = (before != kLower && before != kUpper) || (before == kLower && now == kUpper);
+      const bool first =
+          (before != kLower && before != kUpper) || (before == kLower && now == kUpper);
       const auto next = static_cast<std::size_t>((c | 0x20) - 'a');
       written += kLetterCosts[first ? kWordStart : letter][next] - '@';
       letter = next;

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
+#include <utility>
 
+#include "base/secret_places.h"
 #include "base/secret_shapes.h"
 #include "base/secret_text.h"
 #include "base/secret_values.h"
 #include "base/token_shapes.h"
+#include "base/utf8_kernels.h"
 
 namespace dossier {
 namespace {
@@ -24,8 +29,9 @@ constexpr std::size_t NextTrigram(std::size_t trigram, char c) {
 }
 
 // How what has no table begins.
-constexpr std::string_view kOtherStarts[] = {"eyJ", "access_token$", "bearer", "basic", "-----BEGIN", "://",
-                                             ":AA", "8Q~", ".atlasv1.", "webhooks/", "hooks.slack"};
+constexpr std::string_view kOtherStarts[] = {"eyJ",        "access_token$", "bearer",     "basic",
+                                             "-----BEGIN", "://",           ":AA",        "8Q~",
+                                             ".atlasv1.",  "webhooks/",     "hooks.slack"};
 
 constexpr std::array<bool, kTrigrams> MakeStarts() {
   std::array<bool, kTrigrams> starts{};
@@ -68,36 +74,131 @@ Match MatchAt(std::string_view text, std::size_t at) {
   return secrets::FindNamedValue(text, at);
 }
 
-// By where they begin; a match that overlaps one in front of it is left out.
-std::vector<Secret> Merge(std::vector<Secret> known, const std::vector<Match>& lone) {
-  const std::size_t middle = known.size();
+// By where they begin; a lone value that overlaps a known shape is left out.
+std::vector<Secret> Merge(const std::vector<Secret>& known, const std::vector<Match>& lone) {
+  std::vector<Secret> all;
+  std::size_t next = 0, end = 0;  // of `known`; of the last one of `all`
+  const auto take = [&] {
+    all.push_back(known[next++]);
+    end = all.back().offset + all.back().length;
+  };
   for (const Match& match : lone) {
-    const auto behind = std::ranges::upper_bound(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(middle),
-                                                 match.offset, {}, &Secret::offset);
-    const bool free_in_front = behind == known.begin() ||
-                               std::prev(behind)->offset + std::prev(behind)->length <= match.offset;
-    const bool free_behind = behind == known.begin() + static_cast<std::ptrdiff_t>(middle) ||
-                             match.offset + match.length <= behind->offset;
-    if (free_in_front && free_behind) known.push_back({match.offset, match.length, match.kind});
+    while (next < known.size() && known[next].offset < match.offset) take();
+    const bool free_behind =
+        next == known.size() || match.offset + match.length <= known[next].offset;
+    if (match.offset >= end && free_behind) {
+      all.push_back({match.offset, match.length, match.kind});
+      end = match.offset + match.length;
+    }
   }
-  std::ranges::inplace_merge(known, known.begin() + static_cast<std::ptrdiff_t>(middle), {}, &Secret::offset);
-  return known;
+  while (next < known.size()) take();
+  return all;
+}
+
+// One pass over a text.
+class Search {
+ public:
+  explicit Search(std::string_view text) : text_(text), lone_(text) {}
+
+  // The part from `begin` on, as far as it is marked.
+  void LookAt(const secrets::Marks& marks, std::size_t begin) {
+    for (std::size_t block = 0; block < marks.starts.size(); ++block) {
+      const std::size_t at = begin + 64 * block;
+      for (std::uint64_t bits = marks.starts[block]; bits != 0; bits &= bits - 1) {
+        const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(bits));
+        if (kStarts[TrigramAt(place)]) TryStart(place);
+      }
+      for (std::uint64_t bits = marks.runs[block]; bits != 0; bits &= bits + (bits & -bits)) {
+        lone_.LookAt(at + static_cast<std::size_t>(std::countr_zero(bits)));
+      }
+    }
+  }
+
+  // The rest, from `begin` on, byte by byte.
+  std::vector<Secret> Finish(std::size_t begin) {
+    std::size_t trigram = 0;
+    for (std::size_t end = begin; end < text_.size(); ++end) {
+      trigram = NextTrigram(trigram, text_[end]);
+      if (kStarts[trigram] && end >= begin + 2) TryStart(end - 2);
+    }
+    // One of these places is in any run that reaches beyond `begin` and is long enough.
+    for (std::size_t at = begin; at < text_.size(); at += secrets::LoneValues::kShortest) {
+      lone_.LookAt(at);
+    }
+    return Merge(known_, lone_.Take());
+  }
+
+ private:
+  std::size_t TrigramAt(std::size_t at) const {
+    return NextTrigram(NextTrigram(NextTrigram(0, text_[at]), text_[at + 1]), text_[at + 2]);
+  }
+
+  void TryStart(std::size_t at) {
+    if (at < next_) return;
+    const Match match = MatchAt(text_, at);
+    if (match.length == 0 || match.offset < next_) return;
+    known_.push_back({match.offset, match.length, match.kind});
+    next_ = match.offset + match.length;
+  }
+
+  std::string_view text_;
+  std::vector<Secret> known_;
+  std::size_t next_ = 0;  // no shape begins before it
+  secrets::LoneValues lone_;
+};
+
+}  // namespace
+
+namespace secrets {
+namespace {
+
+// Both cases of a letter, since names come in either.
+void AddBeginning(std::string_view shape, GroupTables* tables) {
+  const auto group = static_cast<std::uint8_t>(1 << (shape[0] % 8));
+  for (std::size_t i = 0; i < kBeginningBytes; ++i) {
+    if (i >= shape.size()) {  // any byte
+      for (std::uint8_t& groups : tables->low[i]) groups |= group;
+      for (std::uint8_t& groups : tables->high[i]) groups |= group;
+      continue;
+    }
+    const auto add = [&](char c) {
+      tables->low[i][c & 0x0F] |= group;
+      tables->high[i][c >> 4] |= group;
+    };
+    add(shape[i]);
+    if (IsLetter(shape[i])) add(static_cast<char>(shape[i] ^ 0x20));
+  }
 }
 
 }  // namespace
 
-std::vector<Secret> FindSecrets(std::string_view text) {
-  std::vector<Secret> known;
-  std::size_t trigram = 0, next = 0;  // no shape begins before `next`
-  for (std::size_t end = 0; end < text.size(); ++end) {
-    trigram = NextTrigram(trigram, text[end]);
-    if (!kStarts[trigram] || end < next + 2) continue;
-    const Match match = MatchAt(text, end - 2);
-    if (match.length == 0 || match.offset < next) continue;
-    known.push_back({match.offset, match.length, match.kind});
-    next = match.offset + match.length;
+const GroupTables& BeginningGroups() {
+  static const GroupTables kTables = [] {
+    GroupTables tables;
+    for (const TokenShape& shape : kTokenShapes) AddBeginning(shape.prefix, &tables);
+    for (const NameWord& word : kNameWords) AddBeginning(word.word, &tables);
+    for (const std::string_view shape : kOtherStarts) AddBeginning(shape, &tables);
+    return tables;
+  }();
+  return kTables;
+}
+
+std::vector<Secret> FindSecretsBy(std::string_view text, Loop loop) {
+  Search search(text);
+  RunState state{};
+  std::size_t at = 0;
+  for (; loop == Loop::kAvx2 && at + kPartBytes + kBeginningBytes <= text.size();
+       at += kPartBytes) {
+    search.LookAt(MarkPartAvx2(text, at, &state), at);
   }
-  return Merge(std::move(known), secrets::FindLoneValues(text));
+  return search.Finish(at);
+}
+
+}  // namespace secrets
+
+std::vector<Secret> FindSecrets(std::string_view text) {
+  const bool avx2 = text.size() > secrets::kPartBytes && utf8::internal::HasAvx2();
+  return secrets::FindSecretsBy(text, avx2 ? secrets::Loop::kAvx2 : secrets::Loop::kScalar);
 }
 
 std::string_view KindOfNamedSecret(std::string_view name, std::string_view value) {

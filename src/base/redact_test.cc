@@ -4,6 +4,8 @@
 
 #include "base/random.h"
 #include "base/redact_stream.h"
+#include "base/secret_places.h"
+#include "base/utf8_kernels.h"
 
 namespace dossier {
 namespace {
@@ -32,19 +34,24 @@ TEST(RedactTest, EveryKnownShapeIsReplacedByItsKind) {  // INS-77
       {Key("hf_", 34), "[redacted:huggingface_token]"},
       {Key("ghp_", 36), "[redacted:github_token]"},
       {Key("github_pat_", 60), "[redacted:github_token]"},
-      {"AKIA" "Q4ZT7XKW2NVB6MHJ", "[redacted:aws_key]"},
+      {"AKIA"
+       "Q4ZT7XKW2NVB6MHJ",
+       "[redacted:aws_key]"},
       {Key("xoxb-", 30), "[redacted:slack_token]"},
       {"jwt=" + jwt + ";", "jwt=[redacted:jwt];"},
       {"Authorization: Bearer " + Key("", 30), "Authorization: Bearer [redacted:bearer]"},
       // user:pa55word
       {"authorization: basic dXNlcjpwYTU1d29yZA==", "authorization: basic [redacted:basic]"},
       {"password=" + drawn + "&x=1", "password=[redacted:password]&x=1"},
-      {"{\"password\": \"" + drawn + "\",\"n\":1}", "{\"password\": \"[redacted:password]\",\"n\":1}"},
-      {"{\\\"password\\\":\\\"" + drawn + "\\\"}", "{\\\"password\\\":\\\"[redacted:password]\\\"}"},
+      {"{\"password\": \"" + drawn + "\",\"n\":1}",
+       "{\"password\": \"[redacted:password]\",\"n\":1}"},
+      {"{\\\"password\\\":\\\"" + drawn + "\\\"}",
+       "{\\\"password\\\":\\\"[redacted:password]\\\"}"},
       {"DB_PASSWORD='x9!kQ#7vLp'", "DB_PASSWORD='[redacted:password]'"},
       {"api_key: " + drawn, "api_key: [redacted:key]"},
       {"postgres://bob:tr0ub4dor@db/x", "postgres://bob:[redacted:url_password]@db/x"},
-      {"-----BEGIN RSA PRIVATE KEY-----\n" + Key("MIIB", 60) + "\n-----END RSA PRIVATE KEY-----\nafter",
+      {"-----BEGIN RSA PRIVATE KEY-----\n" + Key("MIIB", 60) +
+           "\n-----END RSA PRIVATE KEY-----\nafter",
        "[redacted:private_key]\nafter"},
       {"-----BEGIN PRIVATE KEY-----\n" + Key("MIIB", 60), "[redacted:private_key]"},
       {"x\\n" + Key("ghp_", 36), "x\\n[redacted:github_token]"},
@@ -52,7 +59,8 @@ TEST(RedactTest, EveryKnownShapeIsReplacedByItsKind) {  // INS-77
       {"const token: string = \"" + drawn + "\";", "const token: string = \"[redacted:token]\";"},
       {"setenv(\"TOKEN\", \"" + drawn + "\", 1);", "setenv(\"TOKEN\", \"[redacted:token]\", 1);"},
       {"<password>" + drawn + "</password>", "<password>[redacted:password]</password>"},
-      {"<add key=\"ApiKey\" value=\"" + drawn + "\"/>", "<add key=\"ApiKey\" value=\"[redacted:key]\"/>"},
+      {"<add key=\"ApiKey\" value=\"" + drawn + "\"/>",
+       "<add key=\"ApiKey\" value=\"[redacted:key]\"/>"},
       {"client.setPassword(\"" + drawn + "\")", "client.setPassword(\"[redacted:password]\")"},
   };
   for (const Case& c : cases) EXPECT_EQ(Redact(c.text), c.expected) << c.text;
@@ -112,16 +120,44 @@ TEST(RedactTest, AFieldIsASecretByItsValue) {
 }
 
 TEST(RedactTest, LinesAreThoseOfTheText) {
-  const std::string text = "a\n" + Key("ghp_", 36) + "\n\n" + Key("hf_", 34) + " " + Key("ghp_", 36, 2);
+  const std::string text =
+      "a\n" + Key("ghp_", 36) + "\n\n" + Key("hf_", 34) + " " + Key("ghp_", 36, 2);
   EXPECT_EQ(LinesOf(text, FindSecrets(text)), (std::vector<std::size_t>{2, 4, 4}));
 }
 
 TEST(RedactTest, SecretsAreInOrderInsideTheTextAndDoNotOverlap) {
   Random random(17);
-  const std::string parts[] = {
-      Key("sk-", 40), "password=",        "Bearer ", Key("eyJ", 20), ".", "\"",    " ", "'", "[", "]", "=",
-      "-----BEGIN ",  "PRIVATE KEY-----", "://",     "@",   ":", "token", "a1B2c3D4", "\n", "\\", "api_key",
-      Key("", 9, 3), Key("", 30, 4), "_key", "value", "&sig=", ",", "(", "hf_", "-us7", "8Q~"};
+  const std::string parts[] = {Key("sk-", 40),
+                               "password=",
+                               "Bearer ",
+                               Key("eyJ", 20),
+                               ".",
+                               "\"",
+                               " ",
+                               "'",
+                               "[",
+                               "]",
+                               "=",
+                               "-----BEGIN ",
+                               "PRIVATE KEY-----",
+                               "://",
+                               "@",
+                               ":",
+                               "token",
+                               "a1B2c3D4",
+                               "\n",
+                               "\\",
+                               "api_key",
+                               Key("", 9, 3),
+                               Key("", 30, 4),
+                               "_key",
+                               "value",
+                               "&sig=",
+                               ",",
+                               "(",
+                               "hf_",
+                               "-us7",
+                               "8Q~"};
   for (int round = 0; round < 20000; ++round) {
     std::string text;
     for (std::uint64_t i = random.Below(16); i > 0; --i)
@@ -144,19 +180,55 @@ TEST(RedactTest, SecretsAreInOrderInsideTheTextAndDoNotOverlap) {
   }
 }
 
+TEST(RedactTest, TheLoopForAvx2FindsWhatTheScalarOneFinds) {  // FLT-40
+  if (!utf8::internal::HasAvx2()) GTEST_SKIP() << "this CPU has no AVX2";
+  Random random(31);
+  const std::string parts[] = {
+      Key("ghp_", 36), Key("", 24), Key("", 60), "token = \"", "\"",           "'",       "\n",
+      Key("sk-", 40),  "://a:",     "@h",        "key: ",      "next_token()", "\xC3\xA9"};
+  for (int round = 0; round < 200; ++round) {
+    std::string text;
+    const std::size_t size = 3 * secrets::kPartBytes + random.Below(secrets::kPartBytes);
+    while (text.size() < size) {
+      text += random.Below(3) == 0 ? parts[random.Below(std::size(parts))]
+                                   : std::string(random.Below(40), " a_9"[random.Below(4)]);
+    }
+    const std::vector<Secret> found = secrets::FindSecretsBy(text, secrets::Loop::kAvx2);
+    const std::vector<Secret> wanted = secrets::FindSecretsBy(text, secrets::Loop::kScalar);
+    ASSERT_EQ(found.size(), wanted.size()) << round;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].offset, wanted[i].offset);
+      EXPECT_EQ(found[i].length, wanted[i].length);
+      EXPECT_EQ(found[i].kind, wanted[i].kind);
+    }
+  }
+}
+
 TEST(RedactStreamTest, WhatComesInPiecesIsRedactedAsAWhole) {  // FLT-40
   Random random(23);
-  const std::string key = "-----BEGIN PRIVATE KEY-----\n" + Key("MIIB", 4000) + "\n-----END PRIVATE KEY-----\n";
+  const std::string key =
+      "-----BEGIN PRIVATE KEY-----\n" + Key("MIIB", 4000) + "\n-----END PRIVATE KEY-----\n";
   for (int round = 0; round < 6; ++round) {
     std::string text;
     while (text.size() < 600'000) {
       switch (random.Below(6)) {
-        case 0: text += Key("ghp_", 36, random.Below(1000)); break;
-        case 1: text += "password = \"" + Key("", 12, random.Below(1000)) + "\""; break;
-        case 2: text += random.Below(8) == 0 ? key : "-----BEGIN "; break;
-        case 3: text += std::string(random.Below(3000), 'a' + static_cast<char>(random.Below(26))); break;
-        case 4: text += '\n'; break;
-        default: text += "token = self.next_token() ";
+        case 0:
+          text += Key("ghp_", 36, random.Below(1000));
+          break;
+        case 1:
+          text += "password = \"" + Key("", 12, random.Below(1000)) + "\"";
+          break;
+        case 2:
+          text += random.Below(8) == 0 ? key : "-----BEGIN ";
+          break;
+        case 3:
+          text += std::string(random.Below(3000), 'a' + static_cast<char>(random.Below(26)));
+          break;
+        case 4:
+          text += '\n';
+          break;
+        default:
+          text += "token = self.next_token() ";
       }
       text += " ";
     }
@@ -184,10 +256,10 @@ TEST(RedactStreamTest, ASecretCutInTwoIsFound) {  // FLT-40
 
 TEST(RedactTest, TextMadeOfBeginningsTakesLinearTime) {
   // A quadratic search over these would not end within the test's time limit.
-  for (std::string_view piece : {"eyJ", "sk-", "-----BEGIN PRIVATE KEY-----",
-                                 "://a:", "password=", "-----BEGIN ", "\"password\":\"a,",
-                                 "-eyJa", "8Q~", "hooks.slack.com/", ":AA", "a/", "token ", "access_token$production$",
-                                 "x9K", "bearer ", "N23456789012345678901234."}) {
+  for (std::string_view piece :
+       {"eyJ", "sk-", "-----BEGIN PRIVATE KEY-----", "://a:", "password=", "-----BEGIN ",
+        "\"password\":\"a,", "-eyJa", "8Q~", "hooks.slack.com/", ":AA", "a/", "token ",
+        "access_token$production$", "x9K", "bearer ", "N23456789012345678901234."}) {
     std::string text;
     while (text.size() < 2'000'000) text += piece;
     EXPECT_LE(Redact(text).size(), text.size() * 8);

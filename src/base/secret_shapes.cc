@@ -16,9 +16,8 @@ namespace {
 // is asked: capitals and digits drawn at random may well look like a number.
 constexpr int kTailBits = 0, kFixedTailBits = -16;
 
-static_assert(std::ranges::is_sorted(kTokenShapes, {}, [](const TokenShape& shape) {
-  return shape.prefix[0];
-}));
+static_assert(std::ranges::is_sorted(kTokenShapes, {},
+                                     [](const TokenShape& shape) { return shape.prefix[0]; }));
 
 // Where in kTokenShapes those that begin with a byte are.
 struct Range {
@@ -95,7 +94,8 @@ Match FindToken(std::string_view text, std::size_t at) {
     std::size_t end = RunEnd(text.substr(0, tail + shape.max_tail + 1), tail, shape.in_tail);
     // A full stop behind it ends a sentence.
     while (end > tail && text[end - 1] == '.') --end;
-    if (end - tail < shape.min_tail || end - tail > shape.max_tail || IsWord(At(text, end))) continue;
+    if (end - tail < shape.min_tail || end - tail > shape.max_tail || IsWord(At(text, end)))
+      continue;
     const int bits = shape.min_tail == shape.max_tail ? kFixedTailBits : kTailBits;
     if (TailLooksDrawn(text.substr(tail, end - tail), bits)) return {at, end - at, shape.kind};
   }
@@ -182,7 +182,8 @@ Match FindPrivateKey(std::string_view text, std::size_t at) {
     return {};
   }
   if (text.substr(end).starts_with(kEnd)) {
-    const std::size_t last = text.substr(end + kEnd.size(), kLongestLabel + kDashes.size()).find(kDashes);
+    const std::size_t last =
+        text.substr(end + kEnd.size(), kLongestLabel + kDashes.size()).find(kDashes);
     if (last != std::string_view::npos) end += kEnd.size() + last + kDashes.size();
   } else {
     // Without its end it goes as far as base64 does.
@@ -235,7 +236,8 @@ Match FindMarkedToken(std::string_view text, std::size_t at) {
                                    [](char c) { return IsUrlSafeOrDot(c) || c == '~'; });
     if (at - start < marked.min_head || at - start > marked.max_head) continue;
     if (end - tail < marked.min_tail || end - tail > marked.max_tail) continue;
-    if (LooksDrawn(text.substr(tail, end - tail), kTailBits)) return {start, end - start, marked.kind};
+    if (LooksDrawn(text.substr(tail, end - tail), kTailBits))
+      return {start, end - start, marked.kind};
   }
   return {};
 }

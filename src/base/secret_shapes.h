@@ -26,9 +26,9 @@ Match FindAuthorization(std::string_view text, std::size_t at);
 Match FindWebhook(std::string_view text, std::size_t at);
 
 // Shapes that are known by something inside them, which is at `at`.
-Match FindPrivateKey(std::string_view text, std::size_t at);      // "-----BEGIN"
-Match FindUrlPassword(std::string_view text, std::size_t at);     // "://"
-Match FindMarkedToken(std::string_view text, std::size_t at);     // ":AA", "8Q~", ".atlasv1."
+Match FindPrivateKey(std::string_view text, std::size_t at);   // "-----BEGIN"
+Match FindUrlPassword(std::string_view text, std::size_t at);  // "://"
+Match FindMarkedToken(std::string_view text, std::size_t at);  // ":AA", "8Q~", ".atlasv1."
 
 // The bytes that base64 of either alphabet stands for; empty if it is none.
 std::string FromBase64(std::string_view value);

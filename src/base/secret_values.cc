@@ -54,8 +54,8 @@ std::optional<Name> NameAt(std::string_view text, std::size_t at) {
     if (At(text, end) == '_' && IsDigit(At(text, end + 1))) ++end;
     end = RunEnd(text, end, IsDigit);
     if (IsUrlSafe(At(text, end))) continue;
-    const bool strong = word.weight == Weight::kStrong ||
-                        (word.kind == "key" && IsSecretKey(text, at));
+    const bool strong =
+        word.weight == Weight::kStrong || (word.kind == "key" && IsSecretKey(text, at));
     return Name{word.kind, strong ? Weight::kStrong : Weight::kWeak, at, end};
   }
   return std::nullopt;
@@ -222,7 +222,7 @@ bool HoldsPair(std::string_view value, char open, char close) {
 
 // A pattern, a template, a URL, an escape, cut text: what has a meaning beside its characters.
 bool IsStructured(std::string_view value) {
-  constexpr std::string_view kMarks[] = {"${", "#{", "{{",  "$(",  "%(", "<%", "{%",
+  constexpr std::string_view kMarks[] = {"${", "#{", "{{",  "$(",  "%(",  "<%", "{%",
                                          "\\", "::", "://", "...", "../", "->"};
   for (const std::string_view mark : kMarks) {
     if (value.find(mark) != std::string_view::npos) return true;
@@ -267,9 +267,11 @@ bool IsEncoded(std::string_view value, Weight weight) {
     const auto length = static_cast<unsigned char>(bytes[1]);
     return length == bytes.size() - 2 || length == 0x81 || length == 0x82;
   }
-  if (!IsAscii(bytes)) return std::ranges::all_of(bytes, [](char c) { return c >= ' ' && c <= '~'; });
+  if (!IsAscii(bytes))
+    return std::ranges::all_of(bytes, [](char c) { return c >= ' ' && c <= '~'; });
   const std::size_t colon = bytes.find(':');
-  return !IsMadePassword(std::string_view(bytes).substr(colon == std::string::npos ? 0 : colon + 1));
+  return !IsMadePassword(
+      std::string_view(bytes).substr(colon == std::string::npos ? 0 : colon + 1));
 }
 
 // Whether a third of it or more is words, or a longer one is in it: "GoogleCloudV1",
@@ -337,7 +339,8 @@ bool IsSecret(std::string_view value, Form form, Weight weight) {
   const auto index = static_cast<std::size_t>(form);
   if (weight == Weight::kWeak && index >= std::size(kWeak)) return false;
   const Demand demand = weight == Weight::kStrong ? kStrong[index] : kWeak[index];
-  if (value.size() < demand.shortest || value.size() > kLongestValue || !IsAscii(value)) return false;
+  if (value.size() < demand.shortest || value.size() > kLongestValue || !IsAscii(value))
+    return false;
   const int bits = BitsOfChance(value);
   const bool uuid = IsUuid(value) && weight == Weight::kStrong && form != Form::kSpaced;
   // Both cases and digits in one are no usual name: less is asked.
@@ -347,9 +350,11 @@ bool IsSecret(std::string_view value, Form form, Weight weight) {
   const bool all = value.size() >= kLong && CharactersOf(value).has(kAll);
   const int least = all && demand.bits == kStrong[0].bits ? kAllBits : demand.bits;
   if (bits < least && !uuid) return false;
-  if (IsStructured(value) || IsPath(value, bits) || IsNumber(value) || IsPlaceholder(value)) return false;
+  if (IsStructured(value) || IsPath(value, bits) || IsNumber(value) || IsPlaceholder(value))
+    return false;
   if (uuid) return true;
-  if (!IsMixed(value, bits) || (form != Form::kQuoted && !IsBareSecret(value, form, bits))) return false;
+  if (!IsMixed(value, bits) || (form != Form::kQuoted && !IsBareSecret(value, form, bits)))
+    return false;
   if (IsEncoded(value, weight)) return false;
   const CharacterSet set = CharactersOf(value);
   // A checksum looks like this.
@@ -373,7 +378,7 @@ bool IsChecksum(std::string_view value) {
          value.starts_with("sha512-");
 }
 
-constexpr std::size_t kShortestLone = 24, kLongestLone = 100;
+constexpr std::size_t kLongestLone = 100;
 
 // Of 24 characters drawn of 62 some 20 are different.
 bool IsVaried(std::string_view value) {
@@ -406,8 +411,7 @@ bool IsPieceOfText(std::string_view text, std::size_t begin, std::size_t end) {
   std::size_t behind = RunEnd(near, end + 1, in_space);
   if (IsLetter(At(near, behind)) && IsQuote(At(near, behind + 1))) ++behind;  // b"…" b"…"
   const char next = At(near, behind);
-  const std::size_t before =
-      RunStart(text, RunStart(text, begin - 1, 2, IsLetter), 64, in_space);
+  const std::size_t before = RunStart(text, RunStart(text, begin - 1, 2, IsLetter), 64, in_space);
   const char previous = before > 0 ? text[before - 1] : '\0';
   return next == '+' || IsQuote(next) || previous == '+' || IsQuote(previous);
 }
@@ -422,7 +426,6 @@ std::string_view KindOfMarkedHex(std::string_view run) {
   if (!std::ranges::all_of(digits, IsHex) || IsPlaceholder(digits)) return {};
   return mailchimp ? "mailchimp_key" : "twilio_key";
 }
-
 
 // Discord's: the base64 of a number, six characters, and at least 27.
 std::size_t DiscordEnd(std::string_view text, std::size_t begin, std::size_t end) {
@@ -461,8 +464,9 @@ Match LoneMatch(std::string_view text, std::size_t begin, std::size_t end) {
   if (end - begin > kLongestLone || begin == 0) return {};
   const char quote = text[begin - 1];
   const bool escaped = begin > 1 && text[begin - 2] == '\\';
-  const bool quoted = IsQuote(quote) && (escaped ? At(text, end) == '\\' && At(text, end + 1) == quote
-                                                 : At(text, end) == quote);
+  const bool quoted =
+      IsQuote(quote) &&
+      (escaped ? At(text, end) == '\\' && At(text, end + 1) == quote : At(text, end) == quote);
   if (quoted ? IsPieceOfText(text, begin, end) : !IsAssignedLine(text, begin, end)) return {};
   if (!IsLoneSecret(text.substr(begin, end - begin))) return {};
   return {begin, end - begin, "high_entropy"};
@@ -500,22 +504,13 @@ std::string_view KindOfNamed(std::string_view name, std::string_view value) {
   return {};
 }
 
-std::vector<Match> FindLoneValues(std::string_view text) {
-  std::vector<Match> found;
-  // A run of at least kShortestLone bytes has one of these places in it.
-  for (std::size_t at = kShortestLone - 1; at < text.size();) {
-    if (!IsUrlSafe(text[at])) {
-      at += kShortestLone;
-      continue;
-    }
-    const std::size_t begin = RunStart(text, at, at, IsUrlSafe);
-    const std::size_t end = RunEnd(text, at, IsUrlSafe);
-    if (end - begin >= kShortestLone) {
-      if (const Match match = LoneMatch(text, begin, end); match.length > 0) found.push_back(match);
-    }
-    at = std::max(at + kShortestLone, end + kShortestLone - 1);
-  }
-  return found;
+void LoneValues::LookAt(std::size_t place) {
+  if (place < done_ || !IsUrlSafe(text_[place])) return;
+  const std::size_t begin = RunStart(text_, place, place - done_, IsUrlSafe);
+  const std::size_t end = RunEnd(text_, place, IsUrlSafe);
+  done_ = end;
+  if (end - begin < kShortest) return;
+  if (const Match match = LoneMatch(text_, begin, end); match.length > 0) found_.push_back(match);
 }
 
 }  // namespace dossier::secrets

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/secret_shapes.h"
@@ -46,8 +47,23 @@ Match FindNamedValue(std::string_view text, std::size_t at);
 // empty if it is no secret.
 std::string_view KindOfNamed(std::string_view name, std::string_view value);
 
-// Values without a telling name, in order: alone between quotes, or all that a line assigns.
-std::vector<Match> FindLoneValues(std::string_view text);
+// Values without a telling name: alone between quotes, or all that a line assigns. A run of token
+// characters is looked at once, whichever of its places is named; places ascend.
+class LoneValues {
+ public:
+  static constexpr std::size_t kShortest = 24;  // bytes
+
+  explicit LoneValues(std::string_view text) : text_(text) {}
+
+  void LookAt(std::size_t place);
+  // In order.
+  std::vector<Match> Take() { return std::move(found_); }
+
+ private:
+  std::string_view text_;
+  std::size_t done_ = 0;  // the end of the run that was looked at last
+  std::vector<Match> found_;
+};
 
 }  // namespace dossier::secrets
 

@@ -20,7 +20,8 @@ struct TokenShape {
 
 constexpr std::size_t kAny = 2048;  // bytes: the longest tail
 
-// By the first byte; of two that begin alike, the longer one first. From what the providers document of their keys. Where a length may change, the shortest seen.
+// By the first byte; of two that begin alike, the longer one first. From what the providers
+// document of their keys. Where a length may change, the shortest seen.
 inline constexpr TokenShape kTokenShapes[] = {
     {"AGE-SECRET-KEY-", IsUpperOrDigit, 58, 60, "age_key"},
     {"ATATT3x", IsBase64, 60, kAny, "atlassian_token"},

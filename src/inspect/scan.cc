@@ -108,7 +108,8 @@ void SetSample(const Scan& scan, std::string_view text, std::uint64_t chars_behi
   // Secrets go first: a cut could make one unrecognizable and leave most of it.
   const std::vector<Secret> secrets = FindSecrets(text);
   const std::string clean = CleanText(Redact(text, secrets));
-  for (const Secret& secret : secrets) NoteRedacted(scan, text.substr(secret.offset, secret.length), secret.kind);
+  for (const Secret& secret : secrets)
+    NoteRedacted(scan, text.substr(secret.offset, secret.length), secret.kind);
   scan.out->sample_full_chars = utf8::CodePoints(clean) + chars_behind;
   if (scan.options.sample_chars == 0) return;
   CutResult cut = CutText(clean, scan.options.sample_chars);

@@ -13,7 +13,9 @@ struct Case {
 };
 
 // Drawn at random; put together, so that no scanner of sources takes them for keys.
-const std::string kDrawn = "x8Kq2LwZ9vT" "n4RbY7cMd1eQ5";
+const std::string kDrawn =
+    "x8Kq2LwZ9vT"
+    "n4RbY7cMd1eQ5";
 
 const Case kCases[] = {
     {"api_key = '" + kDrawn + "'", "api_key = '***'"},
@@ -22,19 +24,23 @@ const Case kCases[] = {
     {"max_token = 12345678", "max_token = 12345678", 0},
     {"token: ***", "token: ***", 0},
     {"token = self.next_token()", "token = self.next_token()", 0},  // FLT-40
-    {"password: string, api_key: process.env.API_KEY", "password: string, api_key: process.env.API_KEY", 0},
+    {"password: string, api_key: process.env.API_KEY",
+     "password: string, api_key: process.env.API_KEY", 0},
     {"the secret is out", "the secret is out", 0},
     {"password:", "password:", 0},
     {"key sk-" + kDrawn + ".", "key ***."},
     {"sk-" + std::string(30, 'a'), "sk-" + std::string(30, 'a'), 0},
     {"hf_" + kDrawn + "zT3kWq9Lp0", "***"},
     {"ghp_" + kDrawn + "zT3kWq9Lp0 gho_" + kDrawn + "zT3kWq9Lp0", "*** ***", 2},
-    {"AKIA" "Q4ZT7XKW2NVB6MHJ", "***"},
+    {"AKIA"
+     "Q4ZT7XKW2NVB6MHJ",
+     "***"},
     {"Authorization: Bearer " + kDrawn, "Authorization: Bearer ***"},
     {"Bearer authentication", "Bearer authentication", 0},
     {"https://ann:pw7xQ2@host/x", "https://ann:***@host/x"},
     {"https://host/x?a=b:c@d", "https://host/x?a=b:c@d", 0},
-    {"-----BEGIN RSA PRIVATE KEY-----\n" + kDrawn + kDrawn + "\n-----END RSA PRIVATE KEY-----", "***"},
+    {"-----BEGIN RSA PRIVATE KEY-----\n" + kDrawn + kDrawn + "\n-----END RSA PRIVATE KEY-----",
+     "***"},
     {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOi." + kDrawn + kDrawn, "***"},
 };
 

@@ -39,8 +39,8 @@ bool HasNumber(std::string_view text);
 // "1", "3,800.5", "-2": a number and nothing else but marks and spaces.
 bool IsBareNumber(std::string_view text);
 
-// Whether `text` is what code prints that found nothing (0, None, an empty list), or all its numbers
-// are zero but for those of `question`.
+// Whether `text` is what code prints that found nothing (0, None, an empty list), or all its
+// numbers are zero but for those of `question`.
 bool SaysNothing(std::string_view text, std::string_view question);
 
 // `output` without the texts of `typed` where they stand as whole words: what is left came out of

@@ -147,11 +147,13 @@ TEST(WithoutTypedTest, WhatTheCodeSaysItselfIsTakenAway) {  // FLT-15
 }
 
 TEST(SaysNothingTest, ZeroAndEmptyInAnySpelling) {  // FLT-36
-  for (const char* text : {"0", "0.00", "Out: 0", "Total: 0", "none", "[]", "There are 0 of them"}) {
+  for (const char* text :
+       {"0", "0.00", "Out: 0", "Total: 0", "none", "[]", "There are 0 of them"}) {
     EXPECT_TRUE(SaysNothing(text, "")) << text;
   }
   EXPECT_TRUE(SaysNothing("0 of the 500 orders", "How many of the 500 orders?"));
-  for (const char* text : {"5", "0 and 5", "ann", "10"}) EXPECT_FALSE(SaysNothing(text, "")) << text;
+  for (const char* text : {"5", "0 and 5", "ann", "10"})
+    EXPECT_FALSE(SaysNothing(text, "")) << text;
 }
 
 }  // namespace

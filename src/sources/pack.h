@@ -83,8 +83,8 @@ struct PackedFile {
   LeftOut why = LeftOut::kNothing;
   std::string detail;       // of kUnreadable: the reason; of kBinary: "UTF-16 text" if it is that
   std::uint64_t bytes = 0;  // of the file
-  std::int64_t full_tokens = 0;     // of it in full, with its frame
-  std::int64_t outline_tokens = 0;  // 0: there is no outline
+  std::int64_t full_tokens = 0;       // of it in full, with its frame
+  std::int64_t outline_tokens = 0;    // 0: there is no outline
   std::vector<PackedSecret> secrets;  // redacted, by line
   double priority = 0.5;
   double score = 0;                  // with a task

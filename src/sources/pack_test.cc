@@ -201,7 +201,9 @@ TEST_F(PackTest, OneUnreadableFileNeverEndsThePack) {  // ASM-114
 }
 
 TEST_F(PackTest, SecretsAreRedactedOrLeftOut) {  // ASM-115
-  Write("config.py", "import os\nkey = 'sk-ant-" "x8Kq2LwZ9vTn4RbY7cMd1e'\ntoken = self.next_token()\n");
+  Write("config.py",
+        "import os\nkey = 'sk-ant-"
+        "x8Kq2LwZ9vTn4RbY7cMd1e'\ntoken = self.next_token()\n");
   Write(".env", "A=1\n");
   Write("deploy.pem", "x\n");
   Write("plain.py", "x = 1\n");
