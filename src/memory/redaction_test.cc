@@ -37,7 +37,9 @@ const Case kCases[] = {
      "***"},
     {"Authorization: Bearer " + kDrawn, "Authorization: Bearer ***"},
     {"Bearer authentication", "Bearer authentication", 0},
-    {"https://ann:pw7xQ2@host/x", "https://ann:***@host/x"},
+    {"https://ann:"
+     "pw7xQ2@host/x",
+     "https://ann:***@host/x"},
     {"https://host/x?a=b:c@d", "https://host/x?a=b:c@d", 0},
     {"-----BEGIN RSA PRIVATE KEY-----\n" + kDrawn + kDrawn + "\n-----END RSA PRIVATE KEY-----",
      "***"},
