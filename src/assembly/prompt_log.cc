@@ -52,13 +52,14 @@ void RemoveOldPartials(const std::string& folder) {
 class Redactor {
  public:
   std::string Text(std::string_view text, std::string_view section) {
-    for (const Secret& secret : FindSecrets(text)) {
+    const std::vector<Secret> secrets = FindSecrets(text);
+    for (const Secret& secret : secrets) {
       found_.push_back(JsonObject{{"section", section},
                                   {"offset", secret.offset},
                                   {"length", secret.length},
                                   {"kind", secret.kind}});
     }
-    return Redact(text);
+    return Redact(text, secrets);
   }
 
   // All texts inside `value`; a block names its section.

@@ -17,7 +17,9 @@ namespace {
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 
-constexpr std::string_view kSecret = "sk-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ12";
+constexpr std::string_view kSecret =
+    "sk-x8Kq2LwZ9vT"
+    "n4RbY7cMd1eQ5";
 
 Assembled PromptOf(std::string_view task) {
   const Layout layout = Parse(

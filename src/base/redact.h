@@ -1,12 +1,20 @@
-// Secrets out of text: one list of shapes for every writer (journal, logs, errors, samples).
+// Secrets out of text: one detector for every writer (packs, samples, journal, logs, errors).
 //
-//   Redact("key sk-abc…")        // "key [redacted:openai_key]"
+//   Redact("key sk-abc…")               // "key [redacted:openai_key]"
+//   Redact("token = next_token()")      // as it is: no name makes a word or an expression a secret
+//
+// A secret is known by its value: it begins and is as long as a provider's keys, or looks drawn at
+// random where a literal stands (between quotes, or assigned in a file of settings). Names around
+// it only lower the evidence that it needs. docs/formats/redaction.md lists all kinds.
 //
 // Thread-safety: pure functions.
 
 #ifndef DOSSIER_BASE_REDACT_H_
 #define DOSSIER_BASE_REDACT_H_
 
+#include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,13 +24,25 @@ namespace dossier {
 struct Secret {
   std::size_t offset;     // bytes
   std::size_t length;     // bytes
-  std::string_view kind;  // "openai_key", "jwt", "private_key", … from the table in redact.cc
+  std::string_view kind;  // "openai_key", "jwt", "private_key", "password", …
 };
 
-// All secret shapes in `text`, in order, not overlapping. Linear in the length of `text`.
+// All secrets in `text`, in order, not overlapping. Linear in the length of `text`.
 std::vector<Secret> FindSecrets(std::string_view text);
-// `text` with each of them replaced by "[redacted:KIND]".
+// The kind of `value` as a secret in a field called `name`; empty if it is none. Names do no more
+// here than in text: the value must be one.
+std::string_view KindOfNamedSecret(std::string_view name, std::string_view value);
+
+// `text` with each of its secrets replaced by "[redacted:KIND]".
 std::string Redact(std::string_view text);
+// The same with `found`, which FindSecrets found in `text`.
+std::string Redact(std::string_view text, std::span<const Secret> found);
+// `text` with `put(secret)` in the place of each of `found`.
+std::string Redact(std::string_view text, std::span<const Secret> found,
+                   const std::function<std::string(const Secret&)>& put);
+
+// The line of each of `found`, from 1.
+std::vector<std::size_t> LinesOf(std::string_view text, std::span<const Secret> found);
 
 }  // namespace dossier
 

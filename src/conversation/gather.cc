@@ -32,13 +32,7 @@ std::string_view OnFailureName(sources::OnFailure choice) {
 std::string TextOf(const ContextCommand& command) {
   const auto* line = std::get_if<std::string>(&command.run);
   const std::string text = line ? *line : Join(std::get<sources::Argv>(command.run), " ");
-  std::string out;
-  std::size_t from = 0;
-  for (const Secret& secret : FindSecrets(text)) {
-    out += text.substr(from, secret.offset - from) + "***";
-    from = secret.offset + secret.length;
-  }
-  return out + text.substr(from);
+  return Redact(text, FindSecrets(text), [](const Secret&) { return std::string("***"); });
 }
 
 DeclaredCommand Declare(const ContextCommand& command) {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/redact_stream.h"
 #include "base/result.h"
 #include "harness/secret_values.h"
 
@@ -41,14 +42,13 @@ class CappedFile {
   CappedFile(std::string path, UniqueFd fd, const SecretValues& secrets, std::uint64_t max_bytes)
       : path_(std::move(path)), fd_(std::move(fd)), filter_(secrets), left_(max_bytes) {}
 
-  enum class Whole { kNo, kYes };
-  Status Write(Whole whole);
+  Status Write(std::string_view text);
 
   std::string path_;
   UniqueFd fd_;
   SecretFilter filter_;
   std::uint64_t left_;
-  std::string pending_;  // until a line ends: shapes of secrets are looked for in whole lines
+  RedactStream redact_;
   CappedOutput output_;
 };
 

@@ -139,7 +139,9 @@ CutResult CutText(std::string_view cleaned, std::uint64_t chars) {
   return {std::string(cleaned.substr(0, last.offset)), true};
 }
 
-std::string CleanExample(std::string_view utf8) {
+std::string CleanExample(std::string_view name, std::string_view utf8) {
+  const std::string_view kind = KindOfNamedSecret(name, utf8);
+  if (!kind.empty()) return fmt::format("[redacted:{}]", kind);
   // Only a beginning is shown; what lies far behind it need not be looked at.
   constexpr std::size_t kLookedAt = 4096;
   const std::string_view head = utf8.substr(0, utf8::FloorBoundary(utf8, kLookedAt));

@@ -30,8 +30,9 @@ struct CutResult {
 // comma, a closing bracket or a space; never inside a code point, a grapheme cluster or an escape.
 CutResult CutText(std::string_view cleaned, std::uint64_t chars);
 
-// INS-145: redacted, cleaned and at most 40 chars, the last of them "…" if it was cut.
-std::string CleanExample(std::string_view utf8);
+// INS-145: a value of the field `name`, redacted, cleaned and at most 40 chars, the last of them
+// "…" if it was cut.
+std::string CleanExample(std::string_view name, std::string_view utf8);
 
 // INS-72, INS-73: a name of a field as it is listed.
 std::string ShowFieldName(std::string_view utf8);

@@ -217,13 +217,14 @@ void FieldCollector::CommitValue(const Observation& seen, Node* node) {
   const bool blank = seen.value.empty() || seen.type == FieldType::kNull ||
                      seen.type == FieldType::kEmpty || seen.value == "[]" || seen.value == "{}";
   if (blank) return;
-  if (node->example.empty()) node->example = CleanExample(seen.value);
+  const std::string_view name = node->path.empty() ? std::string_view() : node->path.back();
+  if (node->example.empty()) node->example = CleanExample(name, seen.value);
   if (seen.type == FieldType::kArray || seen.type == FieldType::kObject) {
     node->many_values = true;
     return;
   }
   if (node->many_values) return;
-  const std::string value = CleanExample(seen.value);
+  const std::string value = CleanExample(name, seen.value);
   if (std::find(node->values.begin(), node->values.end(), value) != node->values.end()) return;
   if (node->values.size() == kMaxValues || seen.chars > kMaxValueChars) {
     node->many_values = true;

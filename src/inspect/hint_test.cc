@@ -209,7 +209,7 @@ TEST(CleanTest, ASampleIsCutAtAGoodPlaceAndNeverInsideACluster) {  // INS-75, IN
 }
 
 TEST(CleanTest, ASecretAcrossTheCutIsGoneBeforeIt) {  // INS-77, INS-T9
-  const std::string key = "sk-" + std::string(40, 'a');
+  const std::string key = std::string("sk-aax8Kq2LwZ9vT") + "n4RbY7cMd1eQ5";
   const std::string record = fmt::format("{{\"t\":\"{}\",\"k\":\"{}\",\"n\":\"{}\"}}\n",
                                          std::string(170, 'x'), key, std::string(50, 'y'));
   const Description d = DescribeText(record + record, "a.ndjson", {});

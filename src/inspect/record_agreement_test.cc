@@ -162,11 +162,18 @@ TEST(RecordAgreementTest, ABrokenArrayGivesTheRecordsThatItIsSaidToHold) {  // F
 }
 
 TEST(RecordAgreementTest, CountsAreThoseOfTheDescriptionWhateverTheText) {  // INS-144
-  constexpr std::string_view kParts[] = {
-      "{\"a\":1}", "\n",        "\r",       "\r\n",  "[1,2]",  ",",      "a,b", "NaN",
-      "\"x\n\"",   "\"",        "1,2\n",    "x,y\n", "A: 1\n", "B: 2\n", "\n\n",
-      " c\n",      "k=v l=2\n", "  at f\n", "[",     "]",      ";",      "15:30:00 INFO x\n",
-      "# c\n",     "#"};
+  constexpr std::string_view kParts[] = {"{\"a\":1}", "\n",
+                                         "\r",        "\r\n",
+                                         "[1,2]",     ",",
+                                         "a,b",       "NaN",
+                                         "\"x\n\"",   "\"",
+                                         "1,2\n",     "x,y\n",
+                                         "A: 1\n",    "B: 2\n",
+                                         "\n\n",      " c\n",
+                                         "k=v l=2\n", "  at f\n",
+                                         "[",         "]",
+                                         ";",         "15:30:00 INFO x\n",
+                                         "# c\n",     "#"};
   constexpr std::string_view kNames[] = {"", "a.csv", "a.ndjson", "a.json", "a.log", "a.txt"};
   Random random(/*seed=*/145);
   for (int round = 0; round < 3000; ++round) {

@@ -88,9 +88,28 @@ void SetFields(const Scan& scan, const FieldCollector& collector) {
   }
 }
 
+namespace {
+
+// Where the value stands in the file, if that is in its head.
+void NoteRedacted(const Scan& scan, std::string_view value, std::string_view kind) {
+  const std::size_t at = scan.head.find(value);
+  Note note{"redacted", std::nullopt, std::nullopt, fmt::format("{} in the sample", kind)};
+  if (at != std::string_view::npos) {
+    const Secret secret{at, value.size(), kind};
+    note.line = LinesOf(scan.head, {&secret, 1}).front();
+    note.text = fmt::format("line {}: {} in the sample", *note.line, kind);
+  }
+  scan.out->notes.push_back(std::move(note));
+}
+
+}  // namespace
+
 void SetSample(const Scan& scan, std::string_view text, std::uint64_t chars_behind) {
   // Secrets go first: a cut could make one unrecognizable and leave most of it.
-  const std::string clean = CleanText(Redact(text));
+  const std::vector<Secret> secrets = FindSecrets(text);
+  const std::string clean = CleanText(Redact(text, secrets));
+  for (const Secret& secret : secrets)
+    NoteRedacted(scan, text.substr(secret.offset, secret.length), secret.kind);
   scan.out->sample_full_chars = utf8::CodePoints(clean) + chars_behind;
   if (scan.options.sample_chars == 0) return;
   CutResult cut = CutText(clean, scan.options.sample_chars);

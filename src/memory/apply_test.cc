@@ -142,9 +142,11 @@ TEST(ApplyTest, ReadsWriteNothing) {  // MEM-2
 
 TEST(ApplyTest, SecretsAreOutOfTheResultToo) {  // MEM-52
   TestStore store;
-  const BlockResult result = Applied(store, R"({"core_set": {"note": "use hf_0123456789abcdef"}})");
+  const BlockResult result = Applied(store, R"({"core_set": {"note": "use hf_x8Kq2LwZ9vT)"
+                                            "n4RbY7cMd1eQ5zT3kWq9Lp0"
+                                            R"("}})");
   const std::string json = ToJson(BlockResultJson(result));
-  EXPECT_EQ(json.find("hf_0123456789"), std::string::npos);
+  EXPECT_EQ(json.find("hf_x8Kq2LwZ9vT"), std::string::npos);
   EXPECT_EQ(result.redacted, 1);
 }
 

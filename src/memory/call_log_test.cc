@@ -46,13 +46,15 @@ TEST(CallLogTest, ALineHoldsWhatTheSpecificationNames) {
 
 TEST(CallLogTest, SecretsAreTakenOutBeforeATextIsCut) {  // MEM-52, MEM-T17
   const LogRig rig;
-  const JsonObject details{{"api_key", "abc"}, {"list", JsonArray{"hf_0123456789 and more words"}}};
+  const JsonObject details{{"api_key", "x8Kq2LwZ9vTn"},
+                           {"list", JsonArray{"hf_x8Kq2LwZ9vT"
+                                              "n4RbY7cMd1eQ5zT3kWq9Lp0 and more words"}}};
   ASSERT_THAT(rig.Log(/*max_chars=*/8).Append({.op = "a", .details = details}), Succeeds());
   EXPECT_NE(rig.Text().find(R"("details":{"api_key":"***","list":["*** and …"]})"),
             std::string::npos)
       << rig.Text();
   ASSERT_THAT(rig.Log(8, Redaction::kOff).Append({.op = "b", .details = details}), Succeeds());
-  EXPECT_NE(rig.Text().find(R"({"api_key":"abc","list":["hf_01234…"]})"), std::string::npos);
+  EXPECT_NE(rig.Text().find(R"({"api_key":"x8Kq2Lw…","list":["hf_x8Kq…"]})"), std::string::npos);
 }
 
 TEST(CallLogTest, LinesAreAppended) {

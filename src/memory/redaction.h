@@ -1,9 +1,9 @@
-// Secrets out of what memory keeps (MEM-52): shapes of base/redact.h, and any named value whose
-// name says that it is one.
+// Secrets out of what memory keeps (MEM-52), by the detector of base/redact.h; "***" takes their
+// place.
 //
-//   std::string text = "HF_TOKEN = abc and hf_0123456789";
-//   RedactSecrets(&text);            // 2; text is "HF_TOKEN=*** and ***"
-//   RedactNamed("api_key", &value);  // 1; value is "***"
+//   std::string text = "the key is hf_…";  // with a real tail
+//   RedactSecrets(&text);                  // 1; text is "the key is ***"
+//   RedactNamed("api_key", &value);        // 1 if the value is a secret; value is "***"
 //
 // What is redacted already stays as it is and is not counted. Thread-safety: pure functions.
 
@@ -19,7 +19,7 @@
 
 namespace dossier::memory {
 
-// How many were replaced. In quoted JSON the value alone is, so that it stays JSON.
+// How many were replaced: the value alone, so that JSON stays JSON.
 std::int64_t RedactSecrets(std::string* text);
 // The value of something that has a name: a core entry, a field.
 std::int64_t RedactNamed(std::string_view name, std::string* value);

@@ -12,30 +12,38 @@ struct Case {
   std::int64_t count = 1;
 };
 
-// Put together, so that no scanner of sources takes them for keys.
+// Drawn at random; put together, so that no scanner of sources takes them for keys.
+const std::string kDrawn =
+    "x8Kq2LwZ9vT"
+    "n4RbY7cMd1eQ5";
+
 const Case kCases[] = {
-    {"api_key = abc", "api_key=***"},
-    {"MY_API_KEY: abc, next", "MY_API_KEY=***, next"},
-    {"password=\"a b\" x", "password=*** x"},
-    {R"({"db_password": "a\"b", "n": 1})", R"({"db_password": "***", "n": 1})"},
-    {R"({"token": 12345678})", R"({"token": "***"})"},
-    {"max_token = 1234567", "max_token = 1234567", 0},
-    {"max_token = 12345678", "max_token=***"},
+    {"api_key = '" + kDrawn + "'", "api_key = '***'"},
+    {"MY_API_KEY: " + kDrawn + ", next", "MY_API_KEY: ***, next"},
+    {R"({"db_password": "hunter2", "n": 1})", R"({"db_password": "***", "n": 1})"},
+    {"max_token = 12345678", "max_token = 12345678", 0},
     {"token: ***", "token: ***", 0},
-    {"tokens: abc", "tokens: abc", 0},
+    {"token = self.next_token()", "token = self.next_token()", 0},  // FLT-40
+    {"password: string, api_key: process.env.API_KEY",
+     "password: string, api_key: process.env.API_KEY", 0},
     {"the secret is out", "the secret is out", 0},
     {"password:", "password:", 0},
-    {"key sk-" + std::string(16, 'a') + ".", "key ***."},
-    {"sk-" + std::string(15, 'a'), "sk-" + std::string(15, 'a'), 0},
-    {"hf_" + std::string(10, '7'), "***"},
-    {"ghp_" + std::string(20, 'x') + " gho_" + std::string(20, 'x'), "*** ***", 2},
-    {"AKIA" + std::string(16, 'Z'), "***"},
-    {"Authorization: Bearer abc.DEF-1", "Authorization: Bearer ***"},
+    {"key sk-" + kDrawn + ".", "key ***."},
+    {"sk-" + std::string(30, 'a'), "sk-" + std::string(30, 'a'), 0},
+    {"hf_" + kDrawn + "zT3kWq9Lp0", "***"},
+    {"ghp_" + kDrawn + "zT3kWq9Lp0 gho_" + kDrawn + "zT3kWq9Lp0", "*** ***", 2},
+    {"AKIA"
+     "Q4ZT7XKW2NVB6MHJ",
+     "***"},
+    {"Authorization: Bearer " + kDrawn, "Authorization: Bearer ***"},
     {"Bearer authentication", "Bearer authentication", 0},
-    {"https://ann:pw@host/x", "https://***@host/x"},
+    {"https://ann:"
+     "pw7xQ2@host/x",
+     "https://ann:***@host/x"},
     {"https://host/x?a=b:c@d", "https://host/x?a=b:c@d", 0},
-    {"-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----", "***"},
-    {"eyJhbGciOi.eyJzdWIiOi.SflKxwRJSM", "***"},
+    {"-----BEGIN RSA PRIVATE KEY-----\n" + kDrawn + kDrawn + "\n-----END RSA PRIVATE KEY-----",
+     "***"},
+    {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOi." + kDrawn + kDrawn, "***"},
 };
 
 TEST(RedactionTest, EachShapeGoesOnceAndNothingElse) {  // MEM-52, MEM-T17
@@ -74,7 +82,7 @@ TEST(RedactionTest, NoSecretReachesRowsHistoryOrExport) {  // MEM-T17
         3 * c.count);
     EXPECT_EQ(store.Set("note", c.text)->redacted, c.count);
   }
-  EXPECT_EQ(store.Set("api_key", "hunter2")->redacted, 1);
+  EXPECT_EQ(store.Set("api_key", kDrawn)->redacted, 1);
   EXPECT_EQ(store.Core("api_key"), "***");
   std::string all;
   for (const ExportFormat format :
@@ -87,8 +95,8 @@ TEST(RedactionTest, NoSecretReachesRowsHistoryOrExport) {  // MEM-T17
   }
   store.Close();
   all += *ReadFile(store.path());
-  for (const std::string secret : {"sk-aaaa", "hunter2", "hf_7777", "ghp_xxx", "AKIAZZ", "ann:pw",
-                                   "abc.DEF", "eyJhbG", "RSA PRIVATE", "12345678"}) {
+  for (const std::string secret : {"x8Kq2LwZ9v", "hunter2", "zT3kWq9", "Q4ZT7XKW", "pw7xQ2",
+                                   "eyJhbGciOiJIUzI1NiJ9", "RSA PRIVATE"}) {
     EXPECT_EQ(all.find(secret), std::string::npos) << secret;
   }
 }

@@ -249,9 +249,8 @@ PassageCounts CountPassages(std::span<const TextDocument> documents,
                             std::span<const std::uint64_t> words, const CancelToken& cancel) {
   const Terms terms(std::vector<std::uint64_t>(words.begin(), words.end()));
   Statistics statistics;
-  ForEachPassage(documents, terms, cancel, [&](const Passage&, const Tally& tally) {
-    statistics.Add(tally, terms.count());
-  });
+  ForEachPassage(documents, terms, cancel,
+                 [&](const Passage&, const Tally& tally) { statistics.Add(tally, terms.count()); });
   PassageCounts counts{.passages = statistics.passages};
   for (const std::uint64_t word : words) {
     const std::uint8_t term = terms.Find(word);

@@ -114,8 +114,8 @@ std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style)
             : fmt::format("{} more blocks of your reply were not run.", feedback.blocks_not_run));
   }
   if (feedback.subcalls.failed() > 0) {
-    parts.push_back(fmt::format("Sub-calls: {}. Their replies have `.ok` False.",
-                                feedback.subcalls.ToText()));
+    parts.push_back(
+        fmt::format("Sub-calls: {}. Their replies have `.ok` False.", feedback.subcalls.ToText()));
   }
   if (!feedback.blocks.empty()) {
     const std::string line =

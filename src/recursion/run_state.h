@@ -44,8 +44,8 @@ struct RunState {
   model::Ledger& ledger;
   RunLog& log;
   const CancelToken cancel;
-  const std::int64_t max_subcall_chars;   // of ordinary text: what the prompts say
-  const std::int64_t max_subcall_tokens;  // what holds
+  const std::int64_t max_subcall_chars;     // of ordinary text: what the prompts say
+  const std::int64_t max_subcall_tokens;    // what holds
   std::shared_ptr<const RunMemory> memory;  // null: off
   RunMemory::Shown shown_memory;            // in every prompt; the same all run
 

@@ -27,8 +27,8 @@ class StallWatch {
     std::string_view output;  // what the turn's blocks gave, as the model is shown it
   };
 
-  // Counts a turn without an accepted answer. Why the call is stalled, if it is: in three turns in a
-  // row nothing ran, or the output was the same; else empty.
+  // Counts a turn without an accepted answer. Why the call is stalled, if it is: in three turns in
+  // a row nothing ran, or the output was the same; else empty.
   std::string_view Note(const Turn& turn);
 
  private:

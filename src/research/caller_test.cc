@@ -439,7 +439,9 @@ TEST_F(CallerTest, AReplyThatIsOneObjectIsHeldToItsSchemaWhereThatCanBe) {  // M
 
 TEST_F(CallerTest, ASecretInASectionReachesNobody) {  // Contract 2, RSP-T6
   Start();
-  const std::string secret = "sk-abcdefghijklmnopqrstuvwxyz0123456789";
+  const std::string secret =
+      "sk-x8Kq2LwZ9vT"
+      "n4RbY7cMd1eQ5";
   CallRequest request = Review();
   request.sections[1].value = "OPENAI " + secret;
   model_.Always("execution_review", std::string(kReview));

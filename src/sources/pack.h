@@ -71,15 +71,21 @@ enum class LeftOut : std::uint8_t {
 };
 std::string_view LeftOutName(LeftOut why);  // "binary", "budget", …
 
+// A value that was taken out.
+struct PackedSecret {
+  std::size_t line = 1;  // of the file
+  std::string kind;      // as in [redacted:KIND]
+};
+
 struct PackedFile {
   std::string path;         // from the root of the pack
   Form form = Form::kFull;  // as shown
   LeftOut why = LeftOut::kNothing;
   std::string detail;       // of kUnreadable: the reason; of kBinary: "UTF-16 text" if it is that
   std::uint64_t bytes = 0;  // of the file
-  std::int64_t full_tokens = 0;     // of it in full, with its frame
-  std::int64_t outline_tokens = 0;  // 0: there is no outline
-  std::size_t secrets = 0;          // values redacted
+  std::int64_t full_tokens = 0;       // of it in full, with its frame
+  std::int64_t outline_tokens = 0;    // 0: there is no outline
+  std::vector<PackedSecret> secrets;  // redacted, by line
   double priority = 0.5;
   double score = 0;                  // with a task
   std::vector<std::string> reasons;  // of the score, the greatest part first

@@ -159,12 +159,16 @@ class FilePacker {
       facts_->sanitized = true;
     }
     if (options_.secrets != SecretPolicy::kAllow) {
-      packed_.secrets = FindSecrets(text).size();
-      if (packed_.secrets > 0) {
+      const std::vector<Secret> found = FindSecrets(text);
+      const std::vector<std::size_t> lines = LinesOf(text, found);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        packed_.secrets.push_back({lines[i], std::string(found[i].kind)});
+      }
+      if (!found.empty()) {
         if (options_.secrets == SecretPolicy::kExclude && !file_.named) {
           return LeaveOut(LeftOut::kSecretFound, "");
         }
-        text = Redact(text);
+        text = Redact(text, found);
       }
     }
     const bool outline = options_.forms == PackOptions::Forms::kAll || options_.budget;

@@ -14,6 +14,7 @@ namespace dossier::sources {
 namespace {
 
 constexpr std::size_t kLargest = 10;
+constexpr std::size_t kMostSecretLines = 8 << 10;  // bytes of them in the table
 
 std::string Digits(std::int64_t number) {
   return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)));
@@ -46,6 +47,25 @@ bool WasCut(const PackedFiles& packed) {
                      [](const PackedFile& file) { return file.why == LeftOut::kBudget; });
 }
 
+// Each redaction as FILE:LINE KIND, so that one that is wrong is seen.
+std::string SecretLines(const PackedFiles& packed) {
+  std::size_t count = 0;
+  std::string lines;
+  for (const PackedFile& file : packed.files) {
+    const bool shown = file.why != LeftOut::kSecretFound;
+    for (const PackedSecret& secret : file.secrets) {
+      if (shown) ++count;
+      if (lines.size() < kMostSecretLines) {
+        lines += fmt::format("  {}:{} {}{}\n", PathForText(file.path), secret.line, secret.kind,
+                             shown ? "" : " (file left out)");
+      }
+    }
+  }
+  if (lines.empty()) return {};
+  if (lines.size() >= kMostSecretLines) lines += "  … (--json lists all)\n";
+  return fmt::format("secrets redacted: {}\n{}", GroupDigits(count), lines);
+}
+
 Json FileJson(const PackedFile& file) {
   JsonObject json{{"path", utf8::Sanitize(file.path)},
                   {"form", FormName(file)},
@@ -55,7 +75,13 @@ Json FileJson(const PackedFile& file) {
                   {"priority", file.priority}};
   if (file.why != LeftOut::kNothing) json["left_out"] = LeftOutName(file.why);
   if (!file.detail.empty()) json["detail"] = file.detail;
-  if (file.secrets > 0) json["secrets"] = file.secrets;
+  if (!file.secrets.empty()) {
+    JsonArray secrets;
+    for (const PackedSecret& secret : file.secrets) {
+      secrets.push_back(JsonObject{{"line", secret.line}, {"kind", secret.kind}});
+    }
+    json["secrets"] = std::move(secrets);
+  }
   if (file.score > 0) {
     json["score"] = file.score;
     JsonArray reasons;
@@ -105,11 +131,9 @@ Json PackReportJson(const PackedFiles& packed, std::optional<std::int64_t> budge
 std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> budget,
                       std::string_view encoding) {
   std::map<std::string, std::size_t> forms, reasons;
-  std::size_t secrets = 0;
   for (const PackedFile& file : packed.files) {
     ++forms[std::string(FormName(file))];
     if (file.why != LeftOut::kNothing) ++reasons[std::string(LeftOutName(file.why))];
-    secrets += file.secrets;
   }
   std::string out = fmt::format(
       "{} {} tokens ({}{}), order {}", packed.exact ? "exactly" : "about", Digits(packed.tokens),
@@ -121,8 +145,7 @@ std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> bud
   };
   list("files:", forms);
   list("shortened or left out:", reasons);
-  if (secrets > 0) out += fmt::format("\nsecrets redacted: {}", GroupDigits(secrets));
-  out += '\n';
+  out += '\n' + SecretLines(packed);
   if (!WasCut(packed)) return out;
   out += "largest:\n";
   for (const PackedFile* file : Largest(packed)) {

@@ -201,7 +201,9 @@ TEST_F(PackTest, OneUnreadableFileNeverEndsThePack) {  // ASM-114
 }
 
 TEST_F(PackTest, SecretsAreRedactedOrLeftOut) {  // ASM-115
-  Write("config.py", "key = 'sk-ant-abcdefghijklmnop1234'\n");
+  Write("config.py",
+        "import os\nkey = 'sk-ant-"
+        "x8Kq2LwZ9vTn4RbY7cMd1e'\ntoken = self.next_token()\n");
   Write(".env", "A=1\n");
   Write("deploy.pem", "x\n");
   Write("plain.py", "x = 1\n");
@@ -210,7 +212,11 @@ TEST_F(PackTest, SecretsAreRedactedOrLeftOut) {  // ASM-115
   const PackedFiles redacted = Packed(options);
   EXPECT_THAT(redacted.Text(), HasSubstr("[redacted:anthropic_key]"));
   EXPECT_THAT(redacted.Text(), Not(HasSubstr("sk-ant-")));
-  EXPECT_EQ(FileAt(redacted, "config.py").secrets, 1u);
+  EXPECT_THAT(redacted.Text(), HasSubstr("token = self.next_token()"));  // FLT-40
+  ASSERT_EQ(FileAt(redacted, "config.py").secrets.size(), 1u);
+  EXPECT_EQ(FileAt(redacted, "config.py").secrets[0].line, 2u);
+  EXPECT_EQ(FileAt(redacted, "config.py").secrets[0].kind, "anthropic_key");
+  EXPECT_THAT(PackTable(redacted, std::nullopt, "bytes"), HasSubstr("  config.py:2 anthropic_key"));
   EXPECT_EQ(FileAt(redacted, ".env").why, LeftOut::kSecretName);
   EXPECT_EQ(FileAt(redacted, "deploy.pem").why, LeftOut::kSecretName);
   options.secrets = SecretPolicy::kExclude;

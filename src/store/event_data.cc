@@ -12,7 +12,7 @@ namespace {
 
 std::string_view View(const boost::json::string& text) { return {text.data(), text.size()}; }
 
-// A short name of letters is no secret and says of no value that it is one.
+// A short name of letters is no secret and says of no value what it is.
 bool IsOurs(std::string_view key) {
   constexpr std::array<std::string_view, 5> kTelling = {"pass", "pwd", "secret", "token", "key"};
   return key.size() < 16 &&
@@ -23,14 +23,12 @@ bool IsOurs(std::string_view key) {
              [key](std::string_view part) { return key.find(part) != std::string_view::npos; });
 }
 
-// {"password": "…"}: the name makes the value a secret, so both are looked at as one text.
+// {"password": "…"}: the name is not in the text of the value.
 void RedactNamed(std::string_view key, Json& value) {
   const auto* text = value.if_string();
   if (!text) return;
-  const std::string pair = fmt::format("{}: {}", key, View(*text));
-  const std::string clean = Redact(pair);
-  const std::size_t prefix = key.size() + 2;
-  if (clean != pair && clean.starts_with(pair.substr(0, prefix))) value = clean.substr(prefix);
+  const std::string_view kind = KindOfNamedSecret(key, View(*text));
+  if (!kind.empty()) value = fmt::format("[redacted:{}]", kind);
 }
 
 class Cleaner {

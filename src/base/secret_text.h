@@ -1,0 +1,58 @@
+// Classes of bytes that secrets are made of. Internal to base/redact.h.
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_BASE_SECRET_TEXT_H_
+#define DOSSIER_BASE_SECRET_TEXT_H_
+
+#include <cstddef>
+#include <string_view>
+
+namespace dossier::secrets {
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool IsLetter(char c) { return IsUpper(c) || IsLower(c); }
+constexpr bool IsAlnum(char c) { return IsDigit(c) || IsLetter(c); }
+constexpr bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
+constexpr bool IsUpperOrDigit(char c) { return IsUpper(c) || IsDigit(c); }
+constexpr bool IsLowerOrDigit(char c) { return IsLower(c) || IsDigit(c); }
+constexpr bool IsWord(char c) { return IsAlnum(c) || c == '_'; }
+constexpr bool IsUrlSafe(char c) { return IsWord(c) || c == '-'; }
+constexpr bool IsUrlSafeOrDot(char c) { return IsUrlSafe(c) || c == '.'; }
+constexpr bool IsBase64(char c) { return IsUrlSafe(c) || c == '+' || c == '/' || c == '='; }
+// RFC 9110: what follows Bearer and Basic.
+constexpr bool IsToken68(char c) { return IsBase64(c) || c == '.' || c == '~'; }
+constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+constexpr bool IsQuote(char c) { return c == '"' || c == '\'' || c == '`'; }
+constexpr char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// The byte at `at`, 0 behind the end.
+constexpr char At(std::string_view text, std::size_t at) {
+  return at < text.size() ? text[at] : '\0';
+}
+// The end of the run that begins at `at`.
+template <typename In>
+constexpr std::size_t RunEnd(std::string_view text, std::size_t at, In in) {
+  while (at < text.size() && in(text[at])) ++at;
+  return at;
+}
+// The start of the run that ends at `at`, at most `most` bytes in front of it.
+template <typename In>
+constexpr std::size_t RunStart(std::string_view text, std::size_t at, std::size_t most, In in) {
+  const std::size_t first = at > most ? at - most : 0;
+  while (at > first && in(text[at - 1])) --at;
+  return at;
+}
+constexpr bool StartsWithNoCase(std::string_view text, std::size_t at, std::string_view lower) {
+  if (text.size() < at + lower.size()) return false;
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    if (Lower(text[at + i]) != lower[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace dossier::secrets
+
+#endif  // DOSSIER_BASE_SECRET_TEXT_H_
