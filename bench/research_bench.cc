@@ -46,7 +46,7 @@ research::CallRequest LargestRequest(const research::Driver& driver) {
   std::string environment, resources;
   while (environment.size() < 20'000) environment += "- cpu_info: flags fma avx2 bmi2 aes sse4_2\n";
   while (resources.size() < 12'000) resources += "for (int i = 0; i < n; ++i) sum += a[i];\n";
-  research::CallRequest request{.site = "draft", .prefix = driver.prefix(1)};
+  research::CallRequest request{.site = "draft", .prefix = driver.prefix};
   request.prefix.environment = Json(environment);
   request.prefix.resources = Json(resources);
   request.sections = {{.name = "evaluation_metrics", .value = Json("seconds for each data set")}};

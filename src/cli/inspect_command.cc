@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/walk.h"
 #include "cli/failure.h"
+#include "cli/quantity_flags.h"
 #include "inspect/describe.h"
 #include "inspect/hint.h"
 

@@ -247,6 +247,26 @@ void Engine::Impl::KeepAnswer(RunState& run, const CallResult& result) const {
                  .details = {{"kind", "answer"}, {"ref", answer.run}}});
 }
 
+namespace {
+
+// An answer over a file of which no copy is kept, and which changed while it was read, may be of no
+// state that the file ever had. Waits for copies; called where all of them were needed.
+void DoubtChangedContexts(const RunState& run, CallResult* result) {
+  const ContextSet& context = *run.request.context;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const auto stored = context.Stored(i);
+    if (!stored || !(*stored)->named) continue;
+    const std::vector<std::string>& seen = context.documents()[i].warnings;
+    if ((*stored)->changed.empty() && seen.empty()) continue;
+    result->doubts.push_back(seen.empty() ? (*stored)->changed : seen.front());
+    const bool whole =
+        result->status == RunStatus::kFinal || result->status == RunStatus::kExtracted;
+    if (whole) result->status = RunStatus::kPartial;
+  }
+}
+
+}  // namespace
+
 Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& cancel,
                                   EventSink& events) {
   const auto started = options_.clock->Now();
@@ -310,22 +330,6 @@ Coverage::Shares ReadInAll(const RunState& run, Workbench* bench, const CallLoop
   }
   for (const std::string& text : loop.shown_results()) coverage.AddText(text);
   return coverage.Read();
-}
-
-// An answer over a file of which no copy is kept, and which changed while it was read, may be of no
-// state that the file ever had. Waits for copies; called where all of them were needed.
-void DoubtChangedContexts(const RunState& run, CallResult* result) {
-  const ContextSet& context = *run.request.context;
-  for (std::size_t i = 0; i < context.documents().size(); ++i) {
-    const auto stored = context.Stored(i);
-    if (!stored || !(*stored)->named) continue;
-    const std::vector<std::string>& seen = context.documents()[i].warnings;
-    if ((*stored)->changed.empty() && seen.empty()) continue;
-    result->doubts.push_back(seen.empty() ? (*stored)->changed : seen.front());
-    const bool whole =
-        result->status == RunStatus::kFinal || result->status == RunStatus::kExtracted;
-    if (whole) result->status = RunStatus::kPartial;
-  }
 }
 
 CallResult Engine::Impl::Recursive(RunState& run, Outcome* outcome) {
