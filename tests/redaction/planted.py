@@ -93,7 +93,7 @@ TOKENS = {
     "mailgun": token("key-", HEX, 32),
     "mailchimp": lambda rng: f"{draw(rng, HEX, 32)}-us{rng.randrange(1, 22)}",
     "npm": token("npm_", ALNUM, 36),
-    "pypi": token("pypi-AgEIcHlwaS5vcmc", URL_SAFE, 150),
+    "pypi": token("pypi-" + "AgEIcHlwaS5vcmc", URL_SAFE, 150),
     "rubygems": token("rubygems_", HEX, 48),
     "crates_io": token("cio", ALNUM, 32),
     "docker_hub": token("dckr_pat_", URL_SAFE, 27),
