@@ -12,9 +12,11 @@
 namespace dossier::secrets {
 namespace {
 
-// A beginning says nearly all; the rest has only to be no name. Of a tail of known length even less
-// is asked: capitals and digits drawn at random may well look like a number.
+// A beginning says nearly all; the rest has only to be no name. Of a tail of known length, or
+// behind a long beginning, even less is asked: capitals and digits drawn at random may well look
+// like a number.
 constexpr int kTailBits = 0, kFixedTailBits = -16;
+constexpr std::size_t kCertainPrefix = 5;  // bytes
 
 static_assert(std::ranges::is_sorted(kTokenShapes, {},
                                      [](const TokenShape& shape) { return shape.prefix[0]; }));
@@ -96,7 +98,8 @@ Match FindToken(std::string_view text, std::size_t at) {
     while (end > tail && text[end - 1] == '.') --end;
     if (end - tail < shape.min_tail || end - tail > shape.max_tail || IsWord(At(text, end)))
       continue;
-    const int bits = shape.min_tail == shape.max_tail ? kFixedTailBits : kTailBits;
+    const bool certain = shape.min_tail == shape.max_tail || shape.prefix.size() >= kCertainPrefix;
+    const int bits = certain ? kFixedTailBits : kTailBits;
     if (TailLooksDrawn(text.substr(tail, end - tail), bits)) return {at, end - at, shape.kind};
   }
   return FindBraintree(text, at);
@@ -264,7 +267,7 @@ std::string FromBase64(std::string_view value) {
 }
 
 bool IsMadePassword(std::string_view value) {
-  constexpr std::size_t kShortest = 6;
+  constexpr std::size_t kShortest = 6, kLong = 12;
   constexpr int kDrawnBits = 8, kThoughtOfBits = -8;
   if (value.find_first_of("${}<>[]*()\\ ") != std::string_view::npos) return false;
   std::string decoded;
@@ -281,7 +284,8 @@ bool IsMadePassword(std::string_view value) {
   const CharacterSet set = CharactersOf(decoded);
   const bool mixed = set.has(CharacterSet::kDigit) &&
                      (set.has(CharacterSet::kLower) || set.has(CharacterSet::kUpper));
-  return BitsOfChance(decoded) >= (mixed ? kThoughtOfBits : kDrawnBits);
+  const bool both = decoded.size() >= kLong && set.has(CharacterSet::kLower | CharacterSet::kUpper);
+  return BitsOfChance(decoded) >= (mixed || both ? kThoughtOfBits : kDrawnBits);
 }
 
 }  // namespace dossier::secrets

