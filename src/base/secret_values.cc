@@ -500,7 +500,10 @@ std::string_view KindOfNamed(std::string_view name, std::string_view value) {
   for (std::size_t at = 0; at < name.size(); ++at) {
     const auto found = NameAt(name, at);
     if (!found || found->end != name.size()) continue;
-    return IsSecretOf(*found, value, Form::kQuoted) ? found->kind : std::string_view();
+    // Data say by the field's name what the value is; in a text the name may be of code.
+    const bool password = found->kind == "password" && found->weight == Weight::kStrong;
+    const bool secret = password ? !IsPlaceholder(value) : IsSecretOf(*found, value, Form::kQuoted);
+    return secret ? found->kind : std::string_view();
   }
   return {};
 }

@@ -116,7 +116,7 @@ TEST(CommandTreeTest, MistakesNameTheNearest) {  // CON-3
       {{"--note", "x", "ask"}, "--note belongs behind the command: dossier ask --note; see"},
       {{"askk"}, "there is no command askk; did you mean ask?"},
       {{"ask", "--mode", "fast"}, "--mode"},
-      {{"ask", "--depth", "x"}, "--depth x: not a number"},
+      {{"ask", "--depth", "x"}, "--depth: x is no whole number"},
       {{}, "a command is missing; there are ask, assemble"},
   };
   for (const auto& [words, message] : cases) {

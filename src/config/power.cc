@@ -131,6 +131,16 @@ bool LeavesTheFolder(std::string_view path) {
   return std::find(parts.begin(), parts.end(), "..") != parts.end();
 }
 
+// The line of the key whose value begins on line `at`, which may be the same line.
+std::size_t KeyOf(const std::vector<std::string_view>& lines, std::size_t at) {
+  for (std::size_t above = at; above-- > 0;) {
+    const std::string_view line = lines[above];
+    if (TrimSpace(line).empty()) continue;
+    return TrimSpace(line).ends_with(':') && BelongsTo(lines[at], line) ? above : at;
+  }
+  return at;
+}
+
 }  // namespace
 
 std::string PowerLines(std::string_view text, const std::vector<std::string>& powers) {
@@ -143,7 +153,7 @@ std::string PowerLines(std::string_view text, const std::vector<std::string>& po
       shown.assign(lines.size(), true);
       break;
     }
-    const std::size_t first = *number - 1;
+    const std::size_t first = KeyOf(lines, *number - 1);
     shown[first] = true;
     for (std::size_t i = first + 1; i < lines.size(); ++i) {
       if (!TrimSpace(lines[i]).empty() && !BelongsTo(lines[i], lines[first])) break;

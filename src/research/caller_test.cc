@@ -311,11 +311,11 @@ TEST_F(CallerTest, PromptsRepliesAndOperationsAreLogged) {  // RSP-45, RSP-T19
   ASSERT_TRUE(prompt);
   EXPECT_EQ(FindInt(*Find(*prompt, "meta"), "counter"), 1);
   EXPECT_EQ(FindString(*Find(*prompt, "meta"), "stage"), "1_x_1_y");
-  EXPECT_EQ(FindString(Find(*prompt, "sections")->get_array()[1], "name"), "system");
+  EXPECT_EQ(FindString(Find(*prompt, "sections")->get_array()[1], "name"), "role");
   for (const std::string_view key : {"system", "messages", "response_format", "memory"}) {
     EXPECT_NE(Find(*prompt, key), nullptr) << key;
   }
-  EXPECT_THAT(File(start + "prompt.md"), HasSubstr("their author is: geologist."));
+  EXPECT_THAT(File(start + "prompt.md"), HasSubstr("Your role: geologist."));
   EXPECT_THAT(File(start + "response.txt"), HasSubstr("goal_summary"));
   EXPECT_THAT(File(start + "memory_ops.json"), HasSubstr("core_set"));
   EXPECT_THAT(File("logs/memory/memory_operations.jsonl"), HasSubstr("phase0_plan/a1/r1"));

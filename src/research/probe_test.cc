@@ -210,7 +210,7 @@ TEST(ProbeRealTest, TheLocalSandboxShowsThisMachine) {  // RSP-T6
   ASSERT_THAT(folder, Succeeds());
   auto backend = MakeLocalBackend({});
   ASSERT_THAT(backend, Succeeds());
-  const std::vector<std::string> environment = {"PATH=/usr/bin:/bin"};
+  const std::vector<std::string> environment = {"HOME=/workspace\nPATH=/usr/bin:/bin"};
   if (const Status started =
           (*backend)->Start({.workspace = folder->path() + "/w", .environment = environment});
       !started) {

@@ -163,7 +163,6 @@ TEST(RunTest, EachStepSeesWhatItNeeds) {  // FLT-61
                 {"tuning_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
                 {"ablation_node", {"sorted", "speedup↑[large:", "Seconds for each data set."}},
                 {"debug", {"index out of range", "Seconds for each data set."}},
-                {"stage_completion", {"speedup↑[large:"}},
                 {"report", {"the author of the report"}},
                 {"writeup", {"the author of the scientific paper"}},
                 {"execution_review", {"the examiner of this run"}}};

@@ -202,7 +202,9 @@ class Pruner {
     if (rule_.keep || rule_.older || rule_.max_bytes) most = runs_.size();
     if (rule_.keep) most = std::min(most, runs_.size() - std::min(runs_.size(), *rule_.keep));
     // Nothing is older than the clock's own beginning: what would be before it overflows.
-    if (rule_.older && *rule_.older >= clock_.WallNow().time_since_epoch()) {
+    const auto since_epoch =
+        std::chrono::duration_cast<Millis>(clock_.WallNow().time_since_epoch());
+    if (rule_.older && *rule_.older >= since_epoch) {
       most = 0;
     } else if (rule_.older) {
       const std::string from = FormatTime(clock_.WallNow() - *rule_.older);

@@ -73,6 +73,8 @@ class ReasonsTest(WorkerTest):
                      "n = 0\nfor r in records[:2]:\n"
                      "    if llm_query('Say sehr-gut or mies: ' + str(r)) == 'sehr-gut': n += 1\n"
                      "print(n)",
+                     "import json\nreply = json.loads('{\"verdict\": 0}') if llm_query('hm') else {}\n"
+                     "print(reply['verdict'])",
                      "m = map_llm(records[:2], labels=['lob', 'Open'], field='status')\n"
                      "m.counts['lob']"):
             self.start([Text("t.ndjson", self.host.texts[0].text)])

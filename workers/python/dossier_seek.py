@@ -22,7 +22,9 @@ _FINDS = {"count", "find", "rfind", "index", "rindex", "startswith", "endswith",
           "eq", "contains", "grep"}
 _PATTERNS = {"search", "match", "fullmatch", "findall", "finditer", "compile", "grep", "contains"}
 _KEYS = {"get", "pop"}                 # of these the code may name keys that it wrote itself
-_MODELS = {"llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched", "map_llm"}
+# What code tells something to and gets answers from that are none of the context's data.
+_MODELS = {"llm_query", "llm_query_batched", "rlm_query", "rlm_query_batched", "map_llm",
+           "memory_search", "memory_get", "memory_write"}
 _OURS = {"contexts", "contextMeta", "answer", "globals", "locals", "environ"}
 _CASES = {"lower": "lower", "casefold": "lower", "upper": "upper", "title": "any",
           "capitalize": "any", "swapcase": "any", "I": "any", "IGNORECASE": "any"}
@@ -57,6 +59,7 @@ class Seeker:
         self._own: set[str] = set()                   # keys that code writes
         self._told: set[str] = set()                  # what was said to a model, in lower case
         self._either: set[str] = set()                # names that any() and the like go through
+        self._answers: set[str] = set(_MODELS)        # names that were made from answers
         self.case = Case(frozenset())
 
     def forget(self) -> None:
@@ -130,6 +133,8 @@ class Seeker:
         for name in parsed.assigned:
             self._cases[name] = self.case.kinds
         self._own |= set(_written_keys(parsed))
+        if parsed.reads & self._answers:
+            self._answers.update(parsed.assigned)
         for _ in range(2):  # a name may stand for another
             self._bind(parsed)
 
@@ -199,7 +204,9 @@ class Seeker:
                 yield from self._each(said, data, either=isinstance(said, (ast.Tuple, ast.List)))
 
     def _is_own(self, base: ast.expr, key: ast.expr) -> bool:
-        """A key that the code writes, or a place that is none of the data."""
+        """A key that the code writes or an answer has, or a place that is none of the data."""
+        if any(isinstance(part, ast.Name) and part.id in self._answers for part in ast.walk(base)):
+            return True
         name = getattr(base, "attr", getattr(base, "id", getattr(getattr(base, "func", None), "id", "")))
         return name in _OURS or bool(self._own.intersection(self.texts(key)))
 
