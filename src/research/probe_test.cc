@@ -210,7 +210,7 @@ TEST(ProbeRealTest, TheLocalSandboxShowsThisMachine) {  // RSP-T6
   ASSERT_THAT(folder, Succeeds());
   auto backend = MakeLocalBackend({});
   ASSERT_THAT(backend, Succeeds());
-  const std::vector<std::string> environment = {"HOME=/workspace\nPATH=/usr/bin:/bin"};
+  const std::vector<std::string> environment = {"PATH=/usr/bin:/bin"};
   if (const Status started =
           (*backend)->Start({.workspace = folder->path() + "/w", .environment = environment});
       !started) {
@@ -220,7 +220,7 @@ TEST(ProbeRealTest, TheLocalSandboxShowsThisMachine) {  // RSP-T6
   EXPECT_THAT(found.os_release, HasSubstr("NAME="));
   EXPECT_THAT(found.available_libs, ::testing::Contains("libc"));
   EXPECT_THAT(found.memory_info, HasSubstr("MemTotal"));
-  EXPECT_EQ(found.all_env_vars, "PATH=/usr/bin:/bin");
+  EXPECT_EQ(found.all_env_vars, "HOME=/workspace\nPATH=/usr/bin:/bin");
 }
 
 }  // namespace
