@@ -210,6 +210,19 @@ std::vector<std::string> FailedSubcalls(const std::vector<recursion::Warning>& w
   return lines;
 }
 
+// ": why", without what was printed as a warning already.
+std::string ReasonsToTell(const recursion::Outcome& outcome, const GlobalFlags& flags) {
+  std::vector<std::string> reasons;
+  for (const std::string& doubt : outcome.evidence.doubts) {
+    const bool told = std::ranges::any_of(outcome.warnings, [&](const recursion::Warning& warning) {
+      const auto* text = warning.data.if_string();
+      return text && std::string_view(*text) == doubt;
+    });
+    if (flags.quiet || !told) reasons.push_back(doubt);
+  }
+  return reasons.empty() ? "" : fmt::format(": {}", Join(reasons, " "));
+}
+
 void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std::ostream& err) {
   const bool stopped = outcome.status == recursion::RunStatus::kInterrupted;
   if (outcome.error && !stopped) PrintError(err, *outcome.error);
@@ -230,9 +243,8 @@ void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std
                               "(exit 10)");
       break;
     case recursion::RunStatus::kPartial:
-      PrintWarning(err, fmt::format("this answer is not confirmed{}{} (exit 13)",
-                                    outcome.evidence.doubts.empty() ? "" : ": ",
-                                    Join(outcome.evidence.doubts, " ")));
+      PrintWarning(err, fmt::format("this answer is not confirmed{} (exit 13)",
+                                    ReasonsToTell(outcome, flags)));
       break;
     case recursion::RunStatus::kNone:
       if (!outcome.error) {

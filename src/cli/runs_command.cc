@@ -84,6 +84,9 @@ Status Show(store::Journal& journal, const RunsArguments& arguments, std::ostrea
 Result<store::PruneRule> RuleOf(const RunsArguments& arguments) {
   store::PruneRule rule{.keep = arguments.keep};
   if (!arguments.older.empty()) {
+    if (arguments.older.find_first_not_of("0123456789.") == std::string::npos) {
+      return MakeError(ErrorCode::kUsage, "--older {0}: say the unit, as in {0}d", arguments.older);
+    }
     DOSSIER_ASSIGN_OR_RETURN(rule.older, ReadTimeFlag("--older", arguments.older, Zero::kTaken));
   }
   if (!rule.keep && !rule.older) {

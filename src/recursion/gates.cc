@@ -55,7 +55,12 @@ std::optional<Refusal> Gates::Check(std::string_view answer, const GateSituation
 
 std::optional<Refusal> Gates::Doubt(std::string_view answer, const GateSituation& situation) const {
   if (context_.forcing != Forcing::kFull) return std::nullopt;
-  return FirstFailed(answer, situation, Which::kAll);
+  auto doubt = FirstFailed(answer, situation, Which::kAll);
+  // People read it: what the model should do next is none of theirs.
+  if (doubt && doubt->reason.ends_with(kComputeIt)) {
+    doubt->reason.resize(doubt->reason.size() - kComputeIt.size());
+  }
+  return doubt;
 }
 
 // An answer that stands in the passages of the first prompt was read there, and sizes are told by
