@@ -127,7 +127,11 @@ class ResearchTest(harness.Case):
         process.send_signal(signal.SIGKILL)
         process.wait()
         folder = next((self.home / "experiments").iterdir())
-        status = json.loads(self.ok("research", "status", str(folder), "--json"))
+        # What the run had started may outlive it for a moment, and holds its lock until then.
+        for _ in range(200):
+            status = json.loads(self.ok("research", "status", str(folder), "--json"))
+            if status["state"] != "running":
+                break
         self.assertEqual(status["state"], "killed")
         self.ok("research", "resume", str(folder), *self.model)
         self.check_results(folder)
