@@ -112,9 +112,8 @@ constexpr PowerSetting kPowers[] = {
 // Commands that read neither a file of the work tree nor anything for which git has filters or
 // drivers: they need no look at the settings first.
 constexpr std::string_view kOnlyObjects[] = {
-    "--version",    "cat-file",     "commit-tree", "config",       "diff-tree",
-    "for-each-ref", "log",          "ls-tree",     "pack-objects", "rev-list",
-    "rev-parse",    "symbolic-ref", "update-ref"};
+    "--version", "cat-file",     "commit-tree", "config",    "diff-tree",    "for-each-ref", "log",
+    "ls-tree",   "pack-objects", "rev-list",    "rev-parse", "symbolic-ref", "update-ref"};
 
 // "filter.a.b.clean" -> "filter", "a.b", "clean". Git prints sections and variables in small
 // letters.

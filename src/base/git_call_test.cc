@@ -56,9 +56,11 @@ TEST_F(GitCallTest, FiltersOfAnyNameDoNotRun) {  // FLT-81
         config, before + fmt::format("[filter \"{}\"]\n\tclean = \"touch {}; cat\"\n"
                                      "\tsmudge = \"touch {}; cat\"\n\trequired = true\n",
                                      name, marker(), marker())));
-    for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"status"}, {"add", "-A"}, {"ls-files", "-m"},
-          {"checkout", "-f", "HEAD", "--", "file"}, {"update-index", "--refresh"}}) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"status"},
+                                                      {"add", "-A"},
+                                                      {"ls-files", "-m"},
+                                                      {"checkout", "-f", "HEAD", "--", "file"},
+                                                      {"update-index", "--refresh"}}) {
       Sh("touch -d 2001-01-01 file");
       Call(arguments);
       EXPECT_FALSE(Exists(marker())) << arguments[0];
@@ -88,7 +90,8 @@ TEST_F(GitCallTest, MergesAreGitsOwn) {  // FLT-113
      "sed -i '1 s/.*/first/' file && git commit -qam side && git checkout -q main && "
      "sed -i '20 s/.*/last/' file && git commit -qam last && "
      "echo '* merge=x' > .git/info/attributes && "
-     "git config merge.x.driver 'touch " + marker() + "; true'");
+     "git config merge.x.driver 'touch " +
+     marker() + "; true'");
   const ProcessResult merged = Call({"merge-tree", "--write-tree", "main", "side"});
   ASSERT_EQ(merged.exit_code, 0) << merged.err;
   const std::string tree(TrimSpace(merged.out));
@@ -118,7 +121,8 @@ TEST_F(GitCallTest, NothingOfOursLeadsGitElsewhere) {  // FLT-118
 }
 
 TEST_F(GitCallTest, SignersAreTheUsersOwn) {  // FLT-81
-  Sh("git config gpg.program 'touch " + marker() + "' && "
+  Sh("git config gpg.program 'touch " + marker() +
+     "' && "
      "git config --global gpg.program /usr/local/bin/mine");
   const auto settings = [&](GitCall::Starts starts) {
     const auto spec = PlanGitCall(

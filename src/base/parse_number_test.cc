@@ -17,8 +17,8 @@ TEST(ParseNumber, ANumberIsFiniteDecimalAndNothingElse) {
   EXPECT_EQ(*ParseNumber("12"), 12);
   EXPECT_EQ(*ParseNumber("-0.5"), -0.5);
   EXPECT_EQ(*ParseNumber("1e3"), 1000);
-  for (const char* text : {"nan", "-nan", "inf", "-infinity", "1e999", "0x10", "+1", " 1", "1 ",
-                           "1,5", "--1", ""}) {
+  for (const char* text :
+       {"nan", "-nan", "inf", "-infinity", "1e999", "0x10", "+1", " 1", "1 ", "1,5", "--1", ""}) {
     EXPECT_THAT(ParseNumber(text), FailsWith(ErrorCode::kUsage, text));
   }
 }

@@ -1,4 +1,5 @@
-// Flags that are a time or a size: their texts, read with the flag's name in front of what is wrong.
+// Flags that are a time or a size: their texts, read with the flag's name in front of what is
+// wrong.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(options.deadline, ReadTimeFlag("--timeout", flags.timeout));
 //

@@ -187,8 +187,9 @@ TEST_F(EngineTest, TheJournalHoldsWhatTheSinkSaw) {  // REC-68
 }
 
 TEST_F(EngineTest, NoSecretOfAQuestionReachesTheJournal) {  // REC-68, contract 2
-  constexpr std::string_view kKey = "sk-proj-"
-                                    "q7Zt2VbX9mKd4RwLs8NcYf3HgJ6pTe1uAo5iBxQ0vWzS";
+  constexpr std::string_view kKey =
+      "sk-proj-"
+      "q7Zt2VbX9mKd4RwLs8NcYf3HgJ6pTe1uAo5iBxQ0vWzS";
   request_.question = fmt::format("What is {}?", kKey);
   const Outcome outcome = Run(fmt::format("[\"It is {}.\"]", kKey));
   EXPECT_THAT(outcome.text, HasSubstr(kKey)) << "the answer itself is not changed";

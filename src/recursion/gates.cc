@@ -29,10 +29,10 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
     Check check;
   };
   static constexpr Row kChecks[] = {
-      {"unexplored", 2, &Gates::Unexplored}, {"error_text", 1, &Gates::ErrorText},
-      {"subcalls", 1, &Gates::LostSubcalls}, {"kind", 1, &Gates::WrongKind},
-      {"empty", 1, &Gates::EmptyResult},     {"searched", 1, &Gates::SearchedElse},
-      {"grounding", 1, &Gates::Ungrounded},  {"near", 1, &Gates::NotNear},
+      {"unexplored", 2, &Gates::Unexplored},  {"error_text", 1, &Gates::ErrorText},
+      {"subcalls", 1, &Gates::LostSubcalls},  {"kind", 1, &Gates::WrongKind},
+      {"empty", 1, &Gates::EmptyResult},      {"searched", 1, &Gates::SearchedElse},
+      {"grounding", 1, &Gates::Ungrounded},   {"near", 1, &Gates::NotNear},
       {"reading", 0, &Gates::UnclearReading}, {"labels", 0, &Gates::UnsureLabels}};
   for (const Row& row : kChecks) {
     if (which == Which::kUnused) {

@@ -396,8 +396,8 @@ std::vector<Number> AddedNumbers(std::string_view text, std::string_view known) 
 bool ShowsNothing(std::string_view line) {
   constexpr std::array<std::string_view, 5> kNothing = {"none", "nan", "null", "set", "counter"};
   const std::size_t label = line.find_last_of(":=");
-  std::string value = ToLowerAscii(
-      TrimSpace(label == std::string_view::npos ? line : line.substr(label + 1)));
+  std::string value =
+      ToLowerAscii(TrimSpace(label == std::string_view::npos ? line : line.substr(label + 1)));
   while (value.ends_with(')') || value.ends_with('(')) value.pop_back();
   return std::ranges::find(kNothing, value) != kNothing.end() ||
          std::ranges::none_of(value, IsWordByte);

@@ -225,7 +225,8 @@ TEST(SaysNothingTest, ZeroAndEmptyInAnySpelling) {  // FLT-36
         "the average is 0.00", "0 open tickets", "x = []", "Counter()"}) {
     EXPECT_TRUE(SaysNothing(text, "")) << text;
   }
-  for (const char* text : {"5", "0 and 5", "ann", "10", "[]\nann", "x = ann", "3000"}) EXPECT_FALSE(SaysNothing(text, "")) << text;
+  for (const char* text : {"5", "0 and 5", "ann", "10", "[]\nann", "x = ann", "3000"})
+    EXPECT_FALSE(SaysNothing(text, "")) << text;
 }
 
 }  // namespace

@@ -283,9 +283,9 @@ TEST_F(ContextRunTest, CommandsSeeNoSecrets) {  // CON-21, CON-D17
                          "PLAIN=6",
                          "PAGER=less"};
   // What git is told stands in base/git_call_test.cc.
-  ContextCommand command =
-      Shell("env | sort | grep -v -e ^PATH= -e ^PWD= -e ^_= -e ^SHLVL= -e ^GIT_CONFIG_ "
-            "-e ^GIT_PROXY_COMMAND=");
+  ContextCommand command = Shell(
+      "env | sort | grep -v -e ^PATH= -e ^PWD= -e ^_= -e ^SHLVL= -e ^GIT_CONFIG_ "
+      "-e ^GIT_PROXY_COMMAND=");
   EXPECT_EQ(RunOne(command, options).text, "GIT_OPTIONAL_LOCKS=0\nNO_COLOR=1\nPAGER=cat\nPLAIN=6");
   command.pass_environment = {"A_KEY", "URL"};
   command.environment = {{"PLAIN", "7"}, {"B_TOKEN", "own"}};
