@@ -358,6 +358,8 @@ std::optional<TextGroups> SplitTexts(std::span<const double> choice,
     found.labels.push_back(upper > 0.5 ? 0 : 1);
     found.unsure += std::min(upper, 1 - upper) / count;
   }
+  const auto first = static_cast<double>(std::ranges::count(found.labels, 0u));
+  found.smaller = std::min(first, count - first) / count;
   return found;
 }
 

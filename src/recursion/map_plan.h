@@ -82,10 +82,13 @@ std::size_t BestLabel(const Scores& scores, const Scores& leaning);
 struct TextGroups {
   std::vector<std::size_t> labels;  // 0 or 1 for each text
   double unsure = 0;                // the expected share of texts that are in the wrong group
+  double smaller = 0;               // the share of texts in the smaller group
 };
 inline constexpr std::size_t kTextsToSplit = 8;
 // Above it the groups run into each other, and a count of one of them is in doubt.
 inline constexpr double kUnsureShare = 0.08;
+// Below it the smaller group may be no more than a few odd texts (docs/small-models.md).
+inline constexpr double kLeastGroup = 0.15;
 std::optional<TextGroups> SplitTexts(std::span<const double> choice, std::span<const double> asked);
 
 }  // namespace dossier::recursion
