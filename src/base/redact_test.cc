@@ -86,7 +86,7 @@ TEST(RedactTest, NoWordExpressionTypeOrPlaceholderIsASecret) {  // FLT-40
            "token := lexer.Next()",
            "TOKEN=$(cat /run/secrets/token)",
            "password: ${DB_PASSWORD}",
-           "PWD=/home/ann/work/x9Kq2L",  // FLT-72
+           "PWD=/srv/ann/x9Kq2L",  // FLT-72
            "OLDPWD=/tmp/tmp.aX92kLq1Zt",
            "api_key: your-api-key-here",
            "api_key = \"xxxxxxxxxxxxxxxxxxxxxxxx\"",
