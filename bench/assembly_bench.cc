@@ -2,12 +2,12 @@
 #include <sys/resource.h>
 
 #include "assembly/assemble.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/hash.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "benches.h"
 #include "measure.h"
-#include "tokens/open.h"
+#include "tokens/files/open.h"
 
 namespace dossier::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include "benches.h"
 #include "measure.h"
 #include "processes.h"
-#include "sources/context_run.h"
+#include "sources/commands/context_run.h"
 
 namespace dossier::bench {
 namespace {

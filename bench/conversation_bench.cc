@@ -1,9 +1,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "benches.h"
-#include "conversation/store.h"
+#include "chat/store/store.h"
 #include "measure.h"
 
 namespace dossier::bench {

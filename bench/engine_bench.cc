@@ -1,8 +1,8 @@
-#include "base/file.h"
+#include "ask/engine.h"
+#include "base/files/file.h"
 #include "benches.h"
 #include "measure.h"
-#include "model/scripted.h"
-#include "recursion/engine.h"
+#include "model/scripted/scripted.h"
 
 namespace dossier::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include "benches.h"
 #include "measure.h"
 #include "processes.h"
-#include "sandbox/jail.h"
+#include "sandbox/jail/jail.h"
 
 namespace dossier::bench {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <cstdio>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/files/file.h"
+#include "base/json/json.h"
 #include "benches.h"
 #include "measure.h"
-#include "memory/store.h"
-#include "memory/token_embedder.h"
+#include "memory/records/token_embedder.h"
+#include "memory/store/store.h"
 
 namespace dossier::bench {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <functional>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/random.h"
 #include "benches.h"
 #include "measure.h"
-#include "memory/store.h"
-#include "memory/transfer.h"
+#include "memory/store/store.h"
+#include "memory/transfer/transfer.h"
 #include "store/sqlite.h"
 
 namespace dossier::bench {

@@ -6,12 +6,12 @@
 #include <mutex>
 #include <thread>
 
+#include "base/net/curl_api.h"
 #include "benches.h"
 #include "instant_server.h"
 #include "measure.h"
-#include "model/curl_api.h"
-#include "model/gate.h"
-#include "model/provider_client.h"
+#include "model/client/gate.h"
+#include "model/providers/provider_client.h"
 
 namespace dossier::bench {
 namespace {

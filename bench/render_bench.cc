@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/utf8.h"
+#include "base/files/file.h"
+#include "base/text/utf8.h"
 #include "benches.h"
 #include "measure.h"
-#include "memory/render.h"
-#include "memory/store.h"
+#include "memory/render/render.h"
+#include "memory/store/store.h"
 
 namespace dossier::bench {
 namespace {

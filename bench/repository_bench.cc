@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "benches.h"
 #include "measure.h"
-#include "sources/agent_header.h"
-#include "sources/edn.h"
-#include "sources/header_source.h"
-#include "sources/note_scan.h"
+#include "sources/header/agent_header.h"
+#include "sources/header/edn.h"
+#include "sources/header/header_source.h"
+#include "sources/header/note_scan.h"
 
 namespace dossier::bench {
 namespace {

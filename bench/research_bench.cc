@@ -9,12 +9,12 @@
 
 #include "benches.h"
 #include "measure.h"
-#include "memory/render.h"
+#include "memory/render/render.h"
 #include "processes.h"
-#include "research/exec_local.h"
-#include "research/run_rig_for_test.h"
-#include "research/run_setup.h"
+#include "research/exec/exec_local.h"
+#include "research/run/run_setup.h"
 #include "store/sqlite.h"
+#include "testing/run_rig_for_test.h"
 
 namespace dossier::bench {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <array>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "benches.h"
 #include "measure.h"
-#include "sandbox/session.h"
+#include "sandbox/session/session.h"
 
 namespace dossier::bench {
 namespace {

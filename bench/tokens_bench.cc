@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/random.h"
 #include "benches.h"
 #include "measure.h"
-#include "tokens/open.h"
+#include "tokens/files/open.h"
 
 namespace dossier::bench {
 namespace {

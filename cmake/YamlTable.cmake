@@ -1,11 +1,10 @@
-# The built-in YAML as trees inside dossier_assembly (src/assembly/yaml_table.h): YAML is for those who
+# The built-in YAML as trees inside dossier_assembly (src/assembly/layout/yaml_table.h): YAML is for those who
 # write it, and slow to read.
 
 function(dossier_yaml_table)
-  # A copy of the parser: dossier_assembly itself needs the output.
-  add_executable(dossier-yaml-table src/assembly/table/main.cc src/assembly/front_matter.cc
-    src/assembly/yaml_reader.cc src/assembly/yaml_tree.cc)
-  target_link_libraries(dossier-yaml-table PRIVATE dossier_base dep_yaml)
+  # Without dossier_assembly, which itself needs the output.
+  add_executable(dossier-yaml-table src/assembly/table/main.cc src/assembly/layout/front_matter.cc)
+  target_link_libraries(dossier-yaml-table PRIVATE dossier_base)
   target_include_directories(dossier-yaml-table PRIVATE ${CMAKE_BINARY_DIR}/include/assembly)
   target_precompile_headers(dossier-yaml-table REUSE_FROM dossier_base)
   set(folder ${CMAKE_BINARY_DIR}/generated)

@@ -1,6 +1,6 @@
-"""Says which sources of a module may be compiled as one file.
+"""Says which sources of a room may be compiled as one file.
 
-    unity_groups.py INCLUDE_ROOT SOURCE...
+    unity_groups.py REPOSITORY SOURCE...
 
 prints `GROUP SOURCE` a line, for sources that share a group with another. Two sources may stand in
 one group if no name that one keeps for itself (in an unnamed namespace, by a using-declaration or as
@@ -92,7 +92,9 @@ class Reader:
 
     @lru_cache(maxsize=None)
     def header(self, name):
-        path = self.root / name
+        path = self.root / "src" / name
+        if name.startswith("testing/"):
+            path = self.root / name
         if not path.is_file():
             return frozenset(), frozenset()
         text = self.text(path)

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "research/artifacts.h"
+#include "research/files/artifacts.h"
 
 namespace {
 

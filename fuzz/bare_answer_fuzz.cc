@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "recursion/bare_answer.h"
+#include "ask/reply/bare_answer.h"
 
 using namespace dossier::recursion;
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/utf8.h"
-#include "sources/command_text.h"
-#include "sources/context_blocks.h"
+#include "base/text/utf8.h"
+#include "sources/commands/command_text.h"
+#include "sources/commands/context_blocks.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier::sources;

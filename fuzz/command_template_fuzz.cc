@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sources/template_render.h"
+#include "sources/template/template_render.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier::sources;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "assembly/yaml_reader.h"
+#include "base/yaml/yaml_reader.h"
 #include "config/edit.h"
 #include "config/load.h"
 #include "config/power.h"

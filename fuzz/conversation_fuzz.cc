@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "conversation/document.h"
-#include "conversation/stored.h"
+#include "chat/document/document.h"
+#include "chat/document/stored.h"
 
 using dossier::JsonObject;
 using dossier::conversation::Document;

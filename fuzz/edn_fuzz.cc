@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "sources/change_policy.h"
-#include "sources/data_file.h"
-#include "sources/edn.h"
+#include "sources/header/change_policy.h"
+#include "sources/header/data_file.h"
+#include "sources/header/edn.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;

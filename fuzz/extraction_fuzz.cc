@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "recursion/extraction.h"
+#include "ask/reply/extraction.h"
 
 using namespace dossier::recursion;
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tokens/gguf.h"
+#include "tokens/files/gguf.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier::tokens;  // NOLINT(google-build-using-namespace)

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "assembly/yaml_reader.h"
-#include "base/utf8.h"
-#include "sources/agent_header.h"
-#include "sources/header_tokens.h"
+#include "base/text/utf8.h"
+#include "base/yaml/yaml_reader.h"
+#include "sources/header/agent_header.h"
+#include "sources/header/header_tokens.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "research/config.h"
-#include "research/idea.h"
-#include "research/resources.h"
+#include "research/resources/resources.h"
+#include "research/run/idea.h"
+#include "research/setup/config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "inspect/csv_scanner.h"
+#include "inspect/formats/csv_scanner.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier::inspect;

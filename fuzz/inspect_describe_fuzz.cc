@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "inspect/describe.h"
-#include "inspect/hint.h"
+#include "inspect/describe/describe.h"
+#include "inspect/description/hint.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;

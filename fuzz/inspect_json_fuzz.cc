@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "inspect/json_machine.h"
+#include "inspect/json/json_machine.h"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/utf8_kernels.h"
-#include "inspect/csv_kernels.h"
-#include "inspect/text_counter.h"
+#include "base/text/utf8_kernels.h"
+#include "inspect/formats/csv_kernels.h"
+#include "inspect/text/text_counter.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;

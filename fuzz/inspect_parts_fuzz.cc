@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "inspect/record_passes.h"
+#include "inspect/records/record_passes.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "assembly/layout.h"
+#include "assembly/layout/layout.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view yaml(reinterpret_cast<const char*>(data), size);

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/local_plan.h"
-#include "model/local_server.h"
+#include "model/local/local_plan.h"
+#include "model/local/local_server.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "inspect/deb822.h"
-#include "inspect/log_shape.h"
-#include "inspect/text_records.h"
+#include "inspect/formats/deb822.h"
+#include "inspect/formats/log_shape.h"
+#include "inspect/json/text_records.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "recursion/map_plan.h"
+#include "ask/subcalls/map_plan.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view reply(reinterpret_cast<const char*>(data), size);

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/utf8.h"
-#include "memory/transfer.h"
+#include "base/text/utf8.h"
+#include "memory/transfer/transfer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier;

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/random.h"
-#include "base/text.h"
-#include "memory/block_json.h"
-#include "memory/reply.h"
+#include "base/text/text.h"
+#include "memory/blocks/block_json.h"
+#include "memory/blocks/reply.h"
 
 namespace {
 

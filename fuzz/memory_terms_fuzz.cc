@@ -7,8 +7,8 @@
 #include <set>
 #include <string_view>
 
-#include "memory/fts5_for_test.h"
-#include "memory/terms.h"
+#include "memory/search/terms.h"
+#include "testing/fts5_for_test.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

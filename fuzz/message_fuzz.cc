@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sandbox/message.h"
+#include "sandbox/session/message.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using dossier::sandbox::MessageDecoder;

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "research/metric.h"
-#include "research/npy.h"
+#include "research/files/npy.h"
+#include "research/tree/metric.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "research/bibtex.h"
-#include "research/latex.h"
-#include "research/literature.h"
+#include "research/paper/bibtex.h"
+#include "research/paper/latex.h"
+#include "research/paper/literature.h"
 
 using namespace dossier::research;
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "harness/diff_headers.h"
-#include "harness/diff_output.h"
-#include "harness/path_rules.h"
+#include "agents/git/diff_headers.h"
+#include "agents/git/diff_output.h"
+#include "agents/git/path_rules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "research/png.h"
+#include "research/files/png.h"
 
 using namespace dossier::research;
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
-#include "inspect/record_json.h"
-#include "inspect/record_reader.h"
+#include "base/json/json.h"
+#include "inspect/records/record_json.h"
+#include "inspect/records/record_reader.h"
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/redact.h"
-#include "base/redact_stream.h"
-#include "base/secret_places.h"
-#include "base/utf8_kernels.h"
+#include "base/text/redact.h"
+#include "base/text/redact_stream.h"
+#include "base/text/secret_places.h"
+#include "base/text/utf8_kernels.h"
 
 using namespace dossier;
 

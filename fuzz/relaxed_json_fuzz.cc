@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "research/relaxed_json.h"
-#include "research/replies.h"
+#include "research/files/relaxed_json.h"
+#include "research/files/replies.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 1 << 14) return 0;

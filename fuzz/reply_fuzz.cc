@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/text.h"
-#include "base/utf8.h"
-#include "model/dialect.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "model/dialects/dialect.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

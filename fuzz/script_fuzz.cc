@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/catalog_reader.h"
-#include "model/scripted.h"
+#include "model/catalog/catalog_reader.h"
+#include "model/scripted/scripted.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/utf8.h"
-#include "tokens/sentence_piece_counter.h"
+#include "base/text/utf8.h"
+#include "tokens/encode/sentence_piece_counter.h"
 
 // The input: tokens, a line each, whose first byte is the score, or '!' for one added by hand; an
 // empty line; the text.

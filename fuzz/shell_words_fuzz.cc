@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "research/command_rules.h"
-#include "research/phase0.h"
-#include "research/phase1.h"
-#include "research/phase_log.h"
-#include "research/shell_words.h"
-#include "research/slurm_job.h"
+#include "research/exec/command_rules.h"
+#include "research/exec/phase_log.h"
+#include "research/exec/shell_words.h"
+#include "research/exec/slurm_job.h"
+#include "research/node/phase0.h"
+#include "research/node/phase1.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using dossier::research::SandboxFacts;

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "base/utf8.h"
-#include "tokens/pattern.h"
-#include "tokens/split_rules.h"
+#include "base/text/utf8.h"
+#include "tokens/split/pattern.h"
+#include "tokens/split/split_rules.h"
 
 namespace {
 

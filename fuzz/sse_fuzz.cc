@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "model/sse.h"
+#include "base/net/sse.h"
 
 namespace {
 

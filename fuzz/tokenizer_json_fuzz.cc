@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "tokens/bpe_counter.h"
-#include "tokens/tokenizer_json.h"
+#include "tokens/encode/bpe_counter.h"
+#include "tokens/files/tokenizer_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier::tokens;  // NOLINT(google-build-using-namespace)

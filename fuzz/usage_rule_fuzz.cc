@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "sandbox/usage_rule.h"
+#include "sandbox/commands/usage_rule.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dossier::sandbox;

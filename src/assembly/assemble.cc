@@ -3,14 +3,14 @@
 #include <cmath>
 #include <limits>
 
-#include "assembly/arrange.h"
-#include "assembly/fit.h"
-#include "assembly/gather.h"
-#include "assembly/part.h"
-#include "assembly/report.h"
-#include "assembly/share.h"
-#include "assembly/tally.h"
-#include "base/text.h"
+#include "assembly/fit/arrange.h"
+#include "assembly/fit/fit.h"
+#include "assembly/fit/gather.h"
+#include "assembly/fit/part.h"
+#include "assembly/fit/report.h"
+#include "assembly/fit/share.h"
+#include "assembly/fit/tally.h"
+#include "base/text/text.h"
 
 namespace dossier::assembly {
 namespace {

@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "assembly/capability.h"
-#include "assembly/layout.h"
-#include "assembly/messages.h"
-#include "base/json.h"
+#include "assembly/layout/capability.h"
+#include "assembly/layout/layout.h"
+#include "assembly/layout/messages.h"
+#include "base/json/json.h"
 #include "base/result.h"
-#include "tokens/counter.h"
+#include "tokens/counter/counter.h"
 
 namespace dossier::assembly {
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "assembly/test_prompts.h"
 #include "base/hash.h"
+#include "testing/test_prompts.h"
 
 namespace dossier::assembly {
 namespace {

@@ -9,15 +9,15 @@
 
 #include "base/assets.h"
 #include "base/cancel.h"
-#include "base/cancel_fd.h"
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/file_time.h"
+#include "base/files/file.h"
+#include "base/files/file_time.h"
 #include "base/hash.h"
-#include "base/json.h"
-#include "base/parse_time.h"
+#include "base/json/json.h"
+#include "base/process/cancel_fd.h"
 #include "base/random.h"
-#include "base/text.h"
+#include "base/text/parse_time.h"
+#include "base/text/text.h"
 #include "testing/result_matchers.h"
 
 namespace dossier {

@@ -11,16 +11,16 @@
 #include <iostream>
 #include <map>
 
-#include "cli/chat_command.h"
-#include "cli/command_tree.h"
-#include "cli/commands.h"
-#include "cli/doctor_checks.h"
-#include "cli/exit_codes.h"
-#include "cli/failure.h"
-#include "cli/help_text.h"
-#include "cli/interrupt.h"
-#include "cli/standard_streams.h"
-#include "cli/terminal.h"
+#include "cli/chat/chat_command.h"
+#include "cli/line/commands.h"
+#include "cli/system/doctor_checks.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/standard_streams.h"
+#include "cli/terminal/terminal.h"
+#include "cli/tree/command_tree.h"
+#include "cli/tree/exit_codes.h"
+#include "cli/tree/failure.h"
+#include "cli/tree/help_text.h"
 
 namespace dossier::cli {
 namespace {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/result.h"
 #include "config/folders.h"
 #include "config/layers.h"

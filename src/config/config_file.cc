@@ -6,9 +6,9 @@
 
 #include <climits>
 
-#include "base/file.h"
-#include "base/regular_file.h"
-#include "base/utf8.h"
+#include "base/files/file.h"
+#include "base/files/regular_file.h"
+#include "base/text/utf8.h"
 
 namespace dossier::config {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "assembly/yaml_reader.h"
-#include "base/text.h"
+#include "base/text/text.h"
+#include "base/yaml/yaml_reader.h"
 #include "config/config_file.h"
 
 namespace dossier::config {

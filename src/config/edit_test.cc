@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "assembly/yaml_reader.h"
 #include "base/random.h"
+#include "base/yaml/yaml_reader.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::config {

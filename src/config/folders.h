@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "base/files/user_folders.h"
 #include "base/result.h"
-#include "base/user_folders.h"
 #include "config/variables.h"
 
 namespace dossier::config {

@@ -4,8 +4,8 @@
 #include <array>
 #include <filesystem>
 
-#include "base/text.h"
-#include "base/utf8.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "config/read_value.h"
 
 namespace dossier::config {

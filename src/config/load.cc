@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 #include "config/expand.h"
 #include "config/keys.h"
 #include "config/power.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/random.h"
 #include "config/keys.h"
 #include "config/power.h"

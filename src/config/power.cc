@@ -5,7 +5,7 @@
 #include <iterator>
 #include <optional>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "config/expand.h"
 #include "config/keys.h"
 #include "config/read_value.h"

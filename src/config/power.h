@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "config/value.h"
 
 namespace dossier::config {

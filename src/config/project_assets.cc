@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 
 namespace dossier::config {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace dossier::config {
 namespace {

@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/hash.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "base/json/json.h"
+#include "base/text/text.h"
 
 namespace dossier::config {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/hash.h"
 #include "testing/result_matchers.h"
 

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "assembly/yaml_reader.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/yaml/yaml_reader.h"
 
 namespace dossier::config {
 

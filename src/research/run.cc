@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/file.h"
-#include "base/text.h"
-#include "research/closing.h"
-#include "research/node_request.h"
-#include "research/number_text.h"
-#include "research/run_setup.h"
-#include "research/select.h"
-#include "research/stage_end.h"
-#include "research/stage_loop.h"
-#include "research/stage_questions.h"
-#include "research/stage_rules.h"
-#include "research/summaries.h"
-#include "research/tree_page.h"
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "research/files/number_text.h"
+#include "research/node/node_request.h"
+#include "research/node/select.h"
+#include "research/run/closing.h"
+#include "research/run/run_setup.h"
+#include "research/search/stage_end.h"
+#include "research/search/stage_loop.h"
+#include "research/search/stage_questions.h"
+#include "research/search/stage_rules.h"
+#include "research/search/summaries.h"
+#include "research/search/tree_page.h"
 
 namespace dossier::research {
 namespace {

@@ -18,9 +18,9 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "research/caller.h"
-#include "research/config.h"
-#include "research/exec_backend.h"
+#include "research/call/caller.h"
+#include "research/exec/exec_backend.h"
+#include "research/setup/config.h"
 
 namespace dossier::research {
 

@@ -6,12 +6,12 @@
 #include <set>
 
 #include "base/assets.h"
-#include "base/file.h"
-#include "research/research_rig_for_test.h"
-#include "research/run_history.h"
-#include "research/run_rig_for_test.h"
-#include "research/run_setup.h"
+#include "base/files/file.h"
+#include "research/run/run_history.h"
+#include "research/run/run_setup.h"
+#include "testing/research_rig_for_test.h"
 #include "testing/result_matchers.h"
+#include "testing/run_rig_for_test.h"
 
 namespace dossier::research {
 namespace {

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/random.h"
 #include "testing/result_matchers.h"
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/random.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace dossier::store {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "store/content.h"

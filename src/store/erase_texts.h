@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 namespace dossier::store {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "base/redact.h"
-#include "base/utf8.h"
+#include "base/text/redact.h"
+#include "base/text/utf8.h"
 
 namespace dossier::store {
 namespace {

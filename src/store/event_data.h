@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/result.h"
 #include "store/content.h"
 

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/random.h"
-#include "base/text.h"
-#include "base/utf8.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "store/erase_texts.h"
 #include "store/event_data.h"
 #include "store/journal_schema.h"

@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/random.h"
 #include "store/journal.h"
 #include "testing/result_matchers.h"

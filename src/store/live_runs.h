@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
 
 namespace dossier::store {

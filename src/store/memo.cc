@@ -6,10 +6,10 @@
 #include <array>
 #include <cerrno>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "base/redact.h"
+#include "base/text/redact.h"
 
 namespace dossier::store {
 namespace {

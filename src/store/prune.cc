@@ -11,9 +11,9 @@
 #include <limits>
 #include <unordered_map>
 
-#include "base/file.h"
-#include "base/parse_time.h"
+#include "base/files/file.h"
 #include "base/random.h"
+#include "base/text/parse_time.h"
 #include "store/journal_schema.h"
 #include "store/live_runs.h"
 #include "store/sqlite.h"

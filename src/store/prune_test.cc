@@ -9,7 +9,7 @@
 #include <csignal>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/hash.h"
 #include "store/content_writer.h"
 #include "store/journal.h"

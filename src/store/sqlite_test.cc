@@ -1,6 +1,6 @@
 #include "store/sqlite.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "testing/result_matchers.h"
 
 namespace dossier::store {

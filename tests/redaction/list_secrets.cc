@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/redact.h"
+#include "base/files/file.h"
+#include "base/json/json.h"
+#include "base/text/redact.h"
 
 int main() {
   using namespace dossier;

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "model/json_schema.h"
+#include "model/schema/json_schema.h"
 
 namespace {
 

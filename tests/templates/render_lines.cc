@@ -5,8 +5,8 @@
 #include <iostream>
 #include <string>
 
-#include "base/json.h"
-#include "sources/template_render.h"
+#include "base/json/json.h"
+#include "sources/template/template_render.h"
 
 namespace dossier::sources {
 namespace {

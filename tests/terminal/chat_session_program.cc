@@ -5,10 +5,10 @@
 #include <iostream>
 #include <string>
 
-#include "cli/chat_session.h"
-#include "cli/edit_message.h"
-#include "cli/interrupt.h"
-#include "cli/line_editor.h"
+#include "cli/chat/chat_session.h"
+#include "cli/chat/edit_message.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/line_editor.h"
 
 namespace dossier::cli {
 namespace {

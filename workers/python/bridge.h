@@ -26,10 +26,10 @@
 #include <thread>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "output_capture.h"
-#include "sandbox/message_writer.h"
-#include "sandbox/session_socket.h"
+#include "sandbox/session/message_writer.h"
+#include "sandbox/session/session_socket.h"
 
 namespace dossier::worker {
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/result.h"
-#include "sandbox/session.h"
+#include "sandbox/session/session.h"
 
 namespace dossier::worker {
 

@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 
 #include "base/assets.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "code_archive.h"
 #include "module.h"
 

@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "interpreter.h"
-#include "sandbox/isolation.h"
-#include "sandbox/message_writer.h"
-#include "sandbox/self_check.h"
-#include "sandbox/session_socket.h"
-#include "sandbox/zygote_client.h"
+#include "sandbox/session/message_writer.h"
+#include "sandbox/session/session_socket.h"
+#include "sandbox/session/zygote_client.h"
+#include "sandbox/walls/isolation.h"
+#include "sandbox/walls/self_check.h"
 #include "zygote.h"
 
 namespace dossier::worker {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/result.h"
 
 namespace dossier::worker {

@@ -10,7 +10,7 @@
 #include "contexts.h"
 #include "interpreter.h"
 #include "module.h"
-#include "sandbox/session_open.h"
+#include "sandbox/session/session_open.h"
 
 namespace dossier::worker {
 

@@ -10,9 +10,9 @@
 
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "python_ref.h"
-#include "sandbox/isolation.h"
+#include "sandbox/walls/isolation.h"
 
 namespace dossier::worker {
 

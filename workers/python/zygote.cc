@@ -12,9 +12,9 @@
 
 #include "context_string.h"
 #include "contexts.h"
-#include "sandbox/message_writer.h"
-#include "sandbox/session_open.h"
-#include "sandbox/session_socket.h"
+#include "sandbox/session/message_writer.h"
+#include "sandbox/session/session_open.h"
+#include "sandbox/session/session_socket.h"
 #include "session_process.h"
 
 namespace dossier::worker {

@@ -19,11 +19,11 @@
 #include <map>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "interpreter.h"
 #include "python_ref.h"
-#include "sandbox/isolation.h"
-#include "sandbox/message.h"
+#include "sandbox/session/message.h"
+#include "sandbox/walls/isolation.h"
 
 namespace dossier::worker {
 

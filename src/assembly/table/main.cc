@@ -2,11 +2,11 @@
 
 #include <cstdio>
 
-#include "assembly/front_matter.h"
-#include "assembly/yaml_reader.h"
-#include "assembly/yaml_tree.h"
+#include "assembly/layout/front_matter.h"
 #include "base/assets.h"
-#include "base/file.h"
+#include "base/files/file.h"
+#include "base/yaml/yaml_reader.h"
+#include "base/yaml/yaml_tree.h"
 
 namespace dossier::assembly {
 namespace {

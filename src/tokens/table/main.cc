@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "base/file.h"
-#include "tokens/rank_file.h"
+#include "base/files/file.h"
+#include "tokens/files/rank_file.h"
 
 namespace {
 

@@ -1,0 +1,80 @@
+// The tools of the built-in loop (REP-54): files of the worktree, a few programs, and the words
+// that end the work.
+//
+//   AgentTools tools({.role = Role::kEngineer, .root = worktree}, *files);
+//   for (const assembly::ToolSpec& spec : tools.Specs()) …          // for the model
+//   const std::string text = tools.Answer(call, cancel);            // a result for every call
+//   if (tools.ending()) Stop(tools.ending()->summary);
+//
+// A call that cannot be done gives a sentence, never a failure: the model reads it and goes on.
+// Thread-safety: one owner.
+
+#ifndef DOSSIER_HARNESS_AGENT_TOOLS_H_
+#define DOSSIER_HARNESS_AGENT_TOOLS_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/engine/engine.h"
+#include "agents/engine/tree_files.h"
+#include "assembly/layout/messages.h"
+#include "base/cancel.h"
+#include "base/result.h"
+#include "model/client/client.h"
+
+namespace dossier::harness {
+
+struct AgentToolsOptions {
+  Role role = Role::kEngineer;
+  std::string root;  // the worktree, absolute
+  // Why a path must not be written; empty: nothing is refused.
+  std::function<std::optional<std::string>(std::string_view path)> refuse_write;
+  std::vector<std::vector<std::string>> commands;  // prefixes of argv that `run` starts
+  std::vector<std::string> environment;            // of `run`, "NAME=value"
+};
+
+class AgentTools {
+ public:
+  AgentTools(AgentToolsOptions options, const TreeFiles& files)
+      : options_(std::move(options)), files_(files) {}
+
+  // An engineer has all but `verdict`; a reviewer those that read, and `verdict`. `run` is there if
+  // there are commands.
+  std::vector<assembly::ToolSpec> Specs() const;
+
+  std::string Answer(const model::ToolCall& call, const CancelToken& cancel);
+
+  // How the model ended its work.
+  struct Ending {
+    std::string summary;         // of `finish`; the comments of `verdict`
+    std::string verdict, token;  // of a reviewer: approved, needs_changes, rejected
+  };
+  const std::optional<Ending>& ending() const { return ending_; }
+
+ private:
+  struct Tool;
+  static const Tool kTools[];
+
+  bool Offers(const Tool& tool) const;
+  Status MayWrite(const std::string& path) const;
+  Result<std::string> ListFiles(const Json& arguments, const CancelToken& cancel);
+  Result<std::string> ReadOne(const Json& arguments, const CancelToken& cancel);
+  Result<std::string> Search(const Json& arguments, const CancelToken& cancel);
+  Result<std::string> WriteOne(const Json& arguments, const CancelToken& cancel);
+  Result<std::string> ReplaceIn(const Json& arguments, const CancelToken& cancel);
+  Result<std::string> DeleteOne(const Json& arguments, const CancelToken& cancel);
+  Result<std::string> RunProgram(const Json& arguments, const CancelToken& cancel);
+  Result<std::string> FinishWork(const Json& arguments, const CancelToken& cancel);
+  Result<std::string> GiveVerdict(const Json& arguments, const CancelToken& cancel);
+
+  const AgentToolsOptions options_;
+  const TreeFiles& files_;
+  std::optional<Ending> ending_;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_AGENT_TOOLS_H_

@@ -1,0 +1,63 @@
+// An engine that is a model with tools, in a loop (REP-54).
+//
+//   const BuiltinEngine engine({.model = opened, .ledger = &ledger, .commands = {{"make",
+//   "test"}}}); DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
+//
+// Each turn's prompt is assembled anew: the header is fresh, what was said before is history, cut
+// to the model's window. The loop ends at `finish` or `verdict`, after 40 turns, when time or
+// budget is up, or at the second turn without a call. A verdict is written to the output as a
+// program would say it, so that one reader judges both (approval.h).
+
+#ifndef DOSSIER_HARNESS_BUILTIN_ENGINE_H_
+#define DOSSIER_HARNESS_BUILTIN_ENGINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/engine/engine.h"
+#include "model/catalog/catalog.h"
+#include "model/client/gate.h"
+#include "model/client/ledger.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::harness {
+
+inline constexpr std::int64_t kMaxTurns = 40;   // REP-54
+inline constexpr int kMaxTurnsWithoutCall = 2;  // REP-54
+
+// A model, connected.
+struct LoopModel {
+  std::string name;  // as the provider knows it
+  model::Entry entry;
+  std::shared_ptr<const tokens::Counter> counter;
+  std::shared_ptr<model::Gate> gate;
+  model::Sampling sampling;
+  Millis deadline{300'000}, idle_limit{60'000};  // of one request
+};
+
+struct BuiltinEngineSpec {
+  LoopModel model;
+  model::Ledger* ledger = nullptr;                 // of the whole run; outlives the engine
+  std::function<void()> spent;                     // called after each reply; may be empty
+  std::vector<std::vector<std::string>> commands;  // prefixes of argv for the tool `run`
+  std::vector<std::string> environment;            // of those
+};
+
+class BuiltinEngine final : public Engine {
+ public:
+  explicit BuiltinEngine(BuiltinEngineSpec spec) : spec_(std::move(spec)) {}
+
+  // Errors: also kLimit, when the run's budget is used up.
+  Result<EngineOutcome> Run(const EngineJob& job, const CancelToken& cancel) const override;
+
+ private:
+  const BuiltinEngineSpec spec_;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_BUILTIN_ENGINE_H_

@@ -1,0 +1,220 @@
+#include "agents/engine/confined_process.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/files/file.h"
+#include "base/process/cancel_fd.h"
+#include "base/process/supervised_process.h"
+#include "sandbox/walls/landlock.h"
+
+namespace dossier::harness {
+namespace {
+
+constexpr std::size_t kBlock = 64 << 10;  // bytes of one read
+// How long output is waited for once the program and its children are gone.
+constexpr Millis kDrain{1000};
+constexpr const char* kDevices[] = {"/dev/null", "/dev/zero",    "/dev/full", "/dev/random",
+                                    "/dev/tty",  "/dev/urandom", "/dev/ptmx", "/dev/pts"};
+
+Result<UniqueFd> RulesetFor(const ConfinedProcess& process, const std::string& temporary) {
+  sandbox::FileRules rules;
+  rules.programs = {"/"};
+  rules.owned = process.writable;
+  rules.owned.push_back(temporary);
+  rules.devices.assign(std::begin(kDevices), std::end(kDevices));
+  rules.network = sandbox::FileRules::Network::kAny;
+  return sandbox::MakeRuleset(rules);
+}
+
+// One pipe of the program, and where it goes.
+class Stream {
+ public:
+  explicit Stream(CappedFile file) : file_(std::move(file)) {}
+
+  bool open() const { return open_; }
+  void Close() { open_ = false; }
+  Result<CappedOutput> Finish() { return file_.Finish(); }
+
+  // Reads what is there, at most one block.
+  Status Read(int fd) {
+    std::array<char, kBlock> block;  // not thread_local: each start of the program would clear it
+    const ssize_t got = read(fd, block.data(), block.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
+    if (got <= 0) {
+      open_ = false;
+      return {};
+    }
+    return file_.Add({block.data(), static_cast<std::size_t>(got)});
+  }
+
+ private:
+  CappedFile file_;
+  bool open_ = true;
+};
+
+class Running {
+ public:
+  Running(const ConfinedProcess& process, SupervisedProcess child, Stream out, Stream err)
+      : process_(process),
+        child_(std::move(child)),
+        out_(std::move(out)),
+        err_(std::move(err)),
+        started_(SystemClock()->Now()) {}
+
+  Result<ProcessOutcome> Run(const CancelToken& cancel) {
+    const CancelFd stop(cancel);
+    while (!Done()) {
+      pollfd waits[] = {{out_.open() ? child_.out() : -1, POLLIN, 0},
+                        {err_.open() ? child_.err() : -1, POLLIN, 0},
+                        {end_ ? -1 : child_.report(), POLLIN, 0},
+                        {stopped_ ? -1 : stop.fd(), POLLIN, 0}};
+      if (poll(waits, std::size(waits), WaitMillis()) < 0 && errno != EINTR) {
+        return MakeErrnoError(errno, "poll");
+      }
+      if (waits[0].revents) DOSSIER_RETURN_IF_ERROR(out_.Read(child_.out()));
+      if (waits[1].revents) DOSSIER_RETURN_IF_ERROR(err_.Read(child_.err()));
+      if (waits[2].revents && !end_) TakeEnd();
+      if (cancel.cancelled()) Stop(ProcessOutcome::End::kCancelled);
+      if (process_.time_limit && Now() - started_ >= *process_.time_limit) {
+        Stop(ProcessOutcome::End::kTimeout);
+      }
+    }
+    return Outcome();
+  }
+
+ private:
+  static Clock::Steady Now() { return SystemClock()->Now(); }
+
+  bool Done() const {
+    return end_ && ((!out_.open() && !err_.open()) || Now() >= ended_at_ + kDrain);
+  }
+
+  int WaitMillis() const {
+    std::optional<Clock::Steady> until;
+    if (end_) {
+      until = ended_at_ + kDrain;
+    } else if (!stopped_ && process_.time_limit) {
+      until = started_ + *process_.time_limit;
+    }
+    if (!until) return -1;
+    const auto left = std::chrono::ceil<Millis>(*until - Now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+  }
+
+  void TakeEnd() {
+    end_ = child_.TakeEnd();
+    if (end_) ended_at_ = Now();
+  }
+
+  void Stop(ProcessOutcome::End why) {
+    if (stopped_ || end_) return;
+    stopped_ = why;
+    child_.Stop();
+  }
+
+  Result<ProcessOutcome> Outcome() {
+    if (end_->not_started) return tl::unexpected(*end_->not_started);
+    ProcessOutcome outcome;
+    outcome.took = std::chrono::duration_cast<Millis>(ended_at_ - started_);
+    if (stopped_) {
+      outcome.end = *stopped_;
+    } else if (end_->signal != 0) {
+      outcome.end = ProcessOutcome::End::kSignal;
+      outcome.signal = end_->signal;
+    } else {
+      outcome.exit_code = end_->exit_code;
+    }
+    if (end_->left == ProcessEnd::Left::kSurvivors) {
+      outcome.left = ProcessOutcome::Left::kSurvivors;
+    }
+    DOSSIER_ASSIGN_OR_RETURN(outcome.out, out_.Finish());
+    DOSSIER_ASSIGN_OR_RETURN(outcome.err, err_.Finish());
+    return outcome;
+  }
+
+  const ConfinedProcess& process_;
+  SupervisedProcess child_;
+  Stream out_, err_;
+  const Clock::Steady started_;
+  Clock::Steady ended_at_{};
+  std::optional<ProcessEnd> end_;
+  std::optional<ProcessOutcome::End> stopped_;
+};
+
+std::string_view NameOf(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
+
+bool IsNamed(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::string_view ConfinementName(Confinement confinement) {
+  return confinement == Confinement::kLandlock ? "landlock" : "none";
+}
+
+Status CheckConfinement(Confinement confinement) {
+  if (confinement == Confinement::kNone) return {};
+  const auto abi = sandbox::LandlockAbi();
+  if (abi) return {};
+  return MakeError(ErrorCode::kUnavailable,
+                   "engines cannot be confined: landlock is not available ({}); --confine none "
+                   "runs them without walls, and every result says so",
+                   abi.error().message);
+}
+
+Result<ProcessOutcome> RunConfined(const ConfinedProcess& process, const CancelToken& cancel) {
+  static const SecretValues kNoSecrets;
+  const SecretValues& secrets = process.secrets ? *process.secrets : kNoSecrets;
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder temporary, TempFolder::Make("dossier-engine"));
+  UniqueFd ruleset;
+  if (process.confinement == Confinement::kLandlock) {
+    DOSSIER_ASSIGN_OR_RETURN(ruleset, RulesetFor(process, temporary.path()));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(CappedFile out, CappedFile::Create(process.out_path, secrets));
+  DOSSIER_ASSIGN_OR_RETURN(CappedFile err, CappedFile::Create(process.err_path, secrets));
+  ProcessSpec spec{.argv = process.argv, .folder = process.folder, .input = process.input};
+  spec.environment = process.environment;
+  spec.environment->push_back("TMPDIR=" + temporary.path());
+  DOSSIER_ASSIGN_OR_RETURN(
+      SupervisedProcess child,
+      SupervisedProcess::Start(spec, {.grace = process.grace,
+                                      .leftovers = Supervision::Leftovers::kEnd,
+                                      .ruleset = ruleset.get()}));
+  return Running(process, std::move(child), Stream(std::move(out)), Stream(std::move(err)))
+      .Run(cancel);
+}
+
+std::vector<std::string> EngineEnvironment(const std::vector<std::string>& own,
+                                           const std::vector<std::string>& allow) {
+  static const std::vector<std::string> kPassed = {"PATH", "HOME", "LANG", "TERM", "USER", "SHELL"};
+  std::vector<std::string> out;
+  for (const std::string& variable : own) {
+    const std::string_view name = NameOf(variable);
+    if (name == "TMPDIR") continue;  // each process has its own
+    if (IsNamed(kPassed, name) || name.starts_with("LC_") || IsNamed(allow, name)) {
+      out.push_back(variable);
+    }
+  }
+  return out;
+}
+
+SecretValues SecretsOf(const std::vector<std::string>& own, const std::vector<std::string>& allow) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const std::string& variable : own) {
+    const std::string_view name = NameOf(variable);
+    if (IsNamed(allow, name) && name.size() < variable.size()) {
+      values.emplace_back(name, variable.substr(name.size() + 1));
+    }
+  }
+  return SecretValues(std::move(values));
+}
+
+}  // namespace dossier::harness

@@ -1,0 +1,95 @@
+// Who fills a role: a program, or a model with tools. Both get one job and leave a worktree.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
+//   if (outcome.good()) TakePatch(job.worktree);
+//
+// What an engine says about its work is a claim. What it did is read from the worktree (REP-37),
+// and a review from the files and lines that approval.h weighs.
+//
+// Thread-safety: engines are immutable; Run may be called from many threads and blocks its caller.
+
+#ifndef DOSSIER_HARNESS_ENGINE_H_
+#define DOSSIER_HARNESS_ENGINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/engine/confined_process.h"
+#include "agents/git/worktree.h"
+#include "assembly/assemble.h"
+#include "assembly/layout/capability.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "model/client/client.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::harness {
+
+std::string_view RoleName(Role role);  // "engineer"
+
+// The prompt of one job, made by the layout of its role.
+class EnginePrompt {
+ public:
+  virtual ~EnginePrompt() = default;
+
+  // Whom the prompt is for: its budget and its role rules come from here.
+  struct Reader {
+    const assembly::Capability& capability;
+    std::shared_ptr<const tokens::Counter> counter;
+  };
+  // As one text, for a program. Errors: kTooLong, kConfig.
+  virtual Result<std::string> Text() const = 0;
+  // As messages, for a model; `turns` is what was said in the loop so far. Errors: the same.
+  virtual Result<assembly::Assembled> Messages(const Reader& reader,
+                                               std::span<const assembly::Turn> turns,
+                                               std::span<const assembly::ToolSpec> tools) const = 0;
+};
+
+struct EngineJob {
+  Role role = Role::kEngineer;
+  std::string task;  // id
+  const EnginePrompt* prompt = nullptr;
+  std::string worktree;  // absolute
+  std::string folder;    // to start in: the worktree, or a folder in it
+  // Files that the harness keeps of this job.
+  std::string prompt_path, out_path, err_path;
+  std::optional<Millis> time_limit;
+  std::vector<std::string> writable;  // beside the worktree: its git folder
+  // Of a model's tools: why this path must not be written; unset if it may be.
+  std::function<std::optional<std::string>(std::string_view path)> refuse_write;
+  std::string approval_token;  // of a reviewer
+};
+
+struct EngineOutcome {
+  ProcessOutcome::End end = ProcessOutcome::End::kExit;
+  int exit_code = -1;
+  int signal = 0;
+  CappedOutput out, err;
+  std::optional<model::Usage> usage;  // unset: unknown, as of every program
+  std::string reason;                 // in words, of an end that is not good
+  std::vector<std::string> warnings;
+  Millis took{0};
+
+  bool good() const { return end == ProcessOutcome::End::kExit && exit_code == 0; }
+  // An integer, "timeout", "signal N", or null if it was stopped: as the run log has it.
+  Json ExitJson() const;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  // Errors: kTooLong (the prompt does not fit), kUnavailable (no confinement), kNotFound (the
+  // program), kIo; of models: those of a client. A failed engine is no error.
+  virtual Result<EngineOutcome> Run(const EngineJob& job, const CancelToken& cancel) const = 0;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_ENGINE_H_

@@ -1,0 +1,136 @@
+#include "agents/engine/process_engine.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "agents/git/state_folder.h"
+#include "base/files/file.h"
+#include "base/process/process.h"
+
+namespace dossier::harness {
+namespace {
+
+constexpr std::string_view kPromptToken = "{prompt}";
+
+bool Holds(const std::vector<std::string>& argv, std::string_view token) {
+  for (const std::string& argument : argv) {
+    if (argument.find(token) != std::string::npos) return true;
+  }
+  return false;
+}
+
+Status CheckArgument(const std::string& engine, std::string_view prompt) {
+  const bool has_nul = prompt.find('\0') != std::string_view::npos;
+  if (prompt.size() <= kMaxArgument && !has_nul) return {};
+  return MakeError(ErrorCode::kConfig,
+                   "engine {}: the prompt {} and cannot be an argument; use {{prompt_file}} or "
+                   "stdin: true",
+                   engine,
+                   has_nul
+                       ? std::string("holds a NUL byte")
+                       : fmt::format("has {} bytes, more than {},", prompt.size(), kMaxArgument));
+}
+
+std::string Sentence(const ProcessOutcome& outcome, const EngineJob& job) {
+  using End = ProcessOutcome::End;
+  std::string text;
+  switch (outcome.end) {
+    case End::kExit:
+      if (outcome.exit_code == 0) return {};
+      text = fmt::format("the {} ended with exit code {}", RoleName(job.role), outcome.exit_code);
+      break;
+    case End::kSignal:
+      text = fmt::format("signal {} ended the {}", outcome.signal, RoleName(job.role));
+      break;
+    case End::kTimeout:
+      text = fmt::format("the {} was stopped after {} s", RoleName(job.role),
+                         job.time_limit ? job.time_limit->count() / 1000 : 0);
+      break;
+    case End::kCancelled:
+      text = fmt::format("the {} was stopped", RoleName(job.role));
+      break;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string FillArgument(std::string_view argument,
+                         const std::map<std::string, std::string, std::less<>>& values) {
+  std::string out;
+  for (std::size_t at = 0; at < argument.size();) {
+    const std::size_t end = argument[at] == '{' ? argument.find('}', at) : std::string_view::npos;
+    const auto found = end == std::string_view::npos
+                           ? values.end()
+                           : values.find(argument.substr(at + 1, end - at - 1));
+    if (found == values.end()) {
+      out += argument[at++];
+    } else {
+      out += found->second;
+      at = end + 1;
+    }
+  }
+  return out;
+}
+
+Result<std::unique_ptr<ProcessEngine>> ProcessEngine::Make(ProcessEngineSpec spec,
+                                                           std::vector<std::string> environment) {
+  if (spec.argv.empty() || spec.argv.front().empty()) {
+    return MakeError(ErrorCode::kConfig, "engine {}: argv is empty", spec.name);
+  }
+  const bool has_path = spec.argv.front().find('/') != std::string::npos;
+  const bool there =
+      has_path ? Exists(spec.argv.front()) : FindProgram(spec.argv.front()).has_value();
+  if (!there) {
+    const char* path = std::getenv("PATH");
+    return MakeError(ErrorCode::kConfig, "engine {}: there is no program {}{}", spec.name,
+                     spec.argv.front(),
+                     has_path ? std::string() : fmt::format("; PATH is {}", path ? path : ""));
+  }
+  return std::unique_ptr<ProcessEngine>(new ProcessEngine(std::move(spec), std::move(environment)));
+}
+
+Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken& cancel) const {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string prompt, job.prompt->Text());
+  DOSSIER_RETURN_IF_ERROR(WriteStateFile(job.prompt_path, prompt, Durability::kOfThisSystem));
+  if (Holds(spec_.argv, kPromptToken)) {
+    DOSSIER_RETURN_IF_ERROR(CheckArgument(spec_.name, prompt));
+  }
+  const std::map<std::string, std::string, std::less<>> values = {
+      {"prompt", prompt},
+      {"prompt_file", job.prompt_path},
+      {"worktree", job.worktree},
+      {"task_id", job.task},
+      {"role", std::string(RoleName(job.role))}};
+  ConfinedProcess process{.folder = job.folder,
+                          .environment = environment_,
+                          .writable = spec_.writable,
+                          .confinement = spec_.confinement,
+                          .time_limit = job.time_limit,
+                          .grace = spec_.grace,
+                          .out_path = job.out_path,
+                          .err_path = job.err_path,
+                          .secrets = &secrets_};
+  for (const std::string& argument : spec_.argv) {
+    process.argv.push_back(FillArgument(argument, values));
+  }
+  process.writable.push_back(job.worktree);
+  process.writable.insert(process.writable.end(), job.writable.begin(), job.writable.end());
+  if (spec_.stdin_prompt == ProcessEngineSpec::PromptOnStdin::kYes) process.input = prompt;
+  DOSSIER_ASSIGN_OR_RETURN(const ProcessOutcome ended, RunConfined(process, cancel));
+  EngineOutcome outcome{.end = ended.end,
+                        .exit_code = ended.exit_code,
+                        .signal = ended.signal,
+                        .out = ended.out,
+                        .err = ended.err,
+                        .reason = Sentence(ended, job),
+                        .took = ended.took};
+  if (ended.left == ProcessOutcome::Left::kSurvivors) {
+    outcome.warnings.push_back(
+        fmt::format("processes of the {} could not be ended", RoleName(job.role)));
+  }
+  return outcome;
+}
+
+}  // namespace dossier::harness

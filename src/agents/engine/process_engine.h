@@ -1,0 +1,63 @@
+// An engine that is a program: `codex exec …`, `sh -c …` (REP-35).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto engine, ProcessEngine::Make({.name = "codex",
+//       .argv = {"codex", "exec", "-C", "{worktree}", "--", "{prompt}"}}, environment));
+//
+// In argv `{prompt} {prompt_file} {worktree} {task_id} {role}` are replaced, once, by values that
+// are never looked at again; everything else stays.
+
+#ifndef DOSSIER_HARNESS_PROCESS_ENGINE_H_
+#define DOSSIER_HARNESS_PROCESS_ENGINE_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/engine/engine.h"
+
+namespace dossier::harness {
+
+// The longest argument that Linux takes: MAX_ARG_STRLEN, 32 pages, with its NUL.
+inline constexpr std::size_t kMaxArgument = 131'071;  // bytes
+
+struct ProcessEngineSpec {
+  std::string name;  // in the configuration, for messages
+  std::vector<std::string> argv;
+  enum class PromptOnStdin { kNo, kYes } stdin_prompt = PromptOnStdin::kNo;
+  std::vector<std::string> env_allow;
+  std::vector<std::string> writable;  // absolute
+  Confinement confinement = Confinement::kLandlock;
+  Millis grace = kEngineGrace;
+};
+
+class ProcessEngine final : public Engine {
+ public:
+  // `environment`: the process's own. Errors: kConfig if the program is not on PATH, with both.
+  static Result<std::unique_ptr<ProcessEngine>> Make(ProcessEngineSpec spec,
+                                                     std::vector<std::string> environment);
+
+  // Errors: also kConfig for a prompt that cannot be an argument, naming `{prompt_file}`.
+  Result<EngineOutcome> Run(const EngineJob& job, const CancelToken& cancel) const override;
+
+  const SecretValues& secrets() const { return secrets_; }
+
+ private:
+  ProcessEngine(ProcessEngineSpec spec, std::vector<std::string> environment)
+      : spec_(std::move(spec)),
+        environment_(EngineEnvironment(environment, spec_.env_allow)),
+        secrets_(SecretsOf(environment, spec_.env_allow)) {}
+
+  const ProcessEngineSpec spec_;
+  const std::vector<std::string> environment_;
+  const SecretValues secrets_;
+};
+
+// `argument` with its tokens replaced, in one pass.
+std::string FillArgument(std::string_view argument,
+                         const std::map<std::string, std::string, std::less<>>& values);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_PROCESS_ENGINE_H_

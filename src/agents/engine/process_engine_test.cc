@@ -1,0 +1,243 @@
+#include "agents/engine/process_engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "sandbox/walls/landlock.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::harness {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::testing::HasSubstr;
+using End = ProcessOutcome::End;
+
+class TextPrompt final : public EnginePrompt {
+ public:
+  explicit TextPrompt(std::string text) : text_(std::move(text)) {}
+  Result<std::string> Text() const override { return text_; }
+  Result<assembly::Assembled> Messages(const Reader&, std::span<const assembly::Turn>,
+                                       std::span<const assembly::ToolSpec>) const override {
+    return MakeError(ErrorCode::kInternal, "not asked for");
+  }
+
+ private:
+  std::string text_;
+};
+
+class ProcessEngineTest : public ::testing::Test {
+ protected:
+  ProcessEngineTest() : ground_(*TempFolder::Make()) {
+    EXPECT_TRUE(MakeFolders(Path("tree")));
+    EXPECT_TRUE(MakeFolders(Path("state")));
+  }
+
+  std::string Path(std::string_view name) const {
+    return fmt::format("{}/{}", ground_.path(), name);
+  }
+  std::string Read(std::string_view name) const { return ReadFile(Path(name)).value_or("(none)"); }
+
+  EngineJob Job() const {
+    return {.task = "fact-001",
+            .prompt = &prompt_,
+            .worktree = Path("tree"),
+            .folder = Path("tree"),
+            .prompt_path = Path("state/prompt"),
+            .out_path = Path("state/out"),
+            .err_path = Path("state/err"),
+            .time_limit = Millis(60'000)};
+  }
+
+  Result<EngineOutcome> RunScript(std::string script, ProcessEngineSpec spec = {},
+                                  std::optional<Millis> limit = Millis(60'000)) {
+    spec.name = "fake";
+    spec.argv = {"sh", "-c", std::move(script)};
+    if (!landlock_) spec.confinement = Confinement::kNone;
+    auto engine = ProcessEngine::Make(spec, environment_);
+    if (!engine) return tl::unexpected(engine.error());
+    EngineJob job = Job();
+    job.time_limit = limit;
+    return (*engine)->Run(job, cancel_.token());
+  }
+
+  const TempFolder ground_;
+  const bool landlock_ = sandbox::LandlockAbi().has_value();
+  TextPrompt prompt_{"Do it.\n"};
+  CancelSource cancel_;
+  std::vector<std::string> environment_ = {
+      "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nowhere",      "LC_ALL=C",
+      "OPENAI_API_KEY=a-secret-value",     "GIT_DIR=/elsewhere", "OTHER=x"};
+};
+
+TEST_F(ProcessEngineTest, TokensOfArgvAreReplacedOnceAndOnlyThose) {  // REP-35
+  const std::map<std::string, std::string, std::less<>> values = {{"prompt", "{task_id} $5"},
+                                                                  {"task_id", "a b"}};
+  struct Case {
+    std::string_view argument, filled;
+  };
+  constexpr Case kCases[] = {
+      {"{prompt}", "{task_id} $5"},
+      {"x={task_id};{task_id}", "x=a b;a b"},
+      {"{unknown} {", "{unknown} {"},
+      {"{{task_id}}", "{a b}"},
+      {"", ""},
+  };
+  for (const Case& c : kCases) EXPECT_EQ(FillArgument(c.argument, values), c.filled);
+}
+
+TEST_F(ProcessEngineTest, APromptIsAnArgumentAFileAndStdin) {  // REP-35
+  prompt_ = TextPrompt("a  b\n'\"$HOME");
+  auto engine =
+      ProcessEngine::Make({.name = "fake",
+                           .argv = {"sh", "-c", "printf '%s|' \"$@\"; cat \"$2\"; printf '|'; cat",
+                                    "sh", "{prompt}", "{prompt_file}", "{role}-{task_id}"},
+                           .stdin_prompt = ProcessEngineSpec::PromptOnStdin::kYes,
+                           .confinement = Confinement::kNone},
+                          environment_);
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto outcome = (*engine)->Run(Job(), {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_TRUE(outcome->good());
+  const std::string text = "a  b\n'\"$HOME";
+  EXPECT_EQ(Read("state/out"),
+            fmt::format("{}|{}|engineer-fact-001|{}|{}", text, Path("state/prompt"), text, text));
+}
+
+TEST_F(ProcessEngineTest, APromptThatCannotBeAnArgumentNamesTheWayOut) {  // REP-35
+  for (const std::string& text : {std::string(kMaxArgument + 1, 'x'), std::string("a\0b", 3)}) {
+    prompt_ = TextPrompt(text);
+    auto engine = ProcessEngine::Make(
+        {.name = "fake", .argv = {"true", "{prompt}"}, .confinement = Confinement::kNone},
+        environment_);
+    ASSERT_TRUE(engine);
+    EXPECT_THAT((*engine)->Run(Job(), {}),
+                FailsWith(ErrorCode::kConfig, "use {prompt_file} or stdin: true"));
+  }
+}
+
+TEST_F(ProcessEngineTest, AMissingProgramIsAConfigurationError) {  // section 6
+  EXPECT_THAT(
+      ProcessEngine::Make({.name = "codex", .argv = {"no-such-engine"}}, environment_),
+      FailsWith(ErrorCode::kConfig, "engine codex: there is no program no-such-engine; PATH"));
+}
+
+TEST_F(ProcessEngineTest, TheEnvironmentIsWhatIsListedAndValuesStayHidden) {  // REP-35, A31
+  const auto outcome =
+      RunScript("env | sort; echo $OPENAI_API_KEY >&2", {.env_allow = {"OPENAI_API_KEY"}});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const std::string out = Read("state/out");
+  EXPECT_THAT(out,
+              HasSubstr("HOME=/nowhere\nLC_ALL=C\nOPENAI_API_KEY=[redacted:OPENAI_API_KEY]\n"));
+  EXPECT_THAT(out, ::testing::Not(HasSubstr("GIT_DIR")));
+  EXPECT_THAT(out, ::testing::Not(HasSubstr("OTHER")));
+  EXPECT_EQ(Read("state/err"), "[redacted:OPENAI_API_KEY]\n");
+}
+
+TEST_F(ProcessEngineTest, ExitCodesAndSignalsAreReported) {  // REP-35
+  const auto exited = RunScript("exit 3");
+  ASSERT_TRUE(exited);
+  EXPECT_FALSE(exited->good());
+  EXPECT_EQ(exited->ExitJson(), Json(3));
+  EXPECT_EQ(exited->reason, "the engineer ended with exit code 3");
+  const auto killed = RunScript("kill -9 $$");
+  ASSERT_TRUE(killed);
+  EXPECT_EQ(killed->ExitJson(), Json("signal 9"));
+}
+
+TEST_F(ProcessEngineTest, OutputAboveTheCapIsCounted) {  // REP-35, section 6
+  const auto outcome = RunScript("head -c 20000000 /dev/zero; head -c 5 /dev/zero >&2");
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->out.bytes, 20'000'000u);
+  EXPECT_EQ(outcome->out.dropped, 20'000'000u - kMaxEngineOutput);
+  EXPECT_EQ(Read("state/out").size(), kMaxEngineOutput);
+  EXPECT_EQ(outcome->err.bytes, 5u);
+}
+
+bool IsAlive(const std::string& pid_text) {
+  const int pid = std::atoi(pid_text.c_str());
+  return pid > 0 && kill(pid, 0) == 0;
+}
+
+// Ignores TERM, and so does a child in a session of its own.
+constexpr char kStubborn[] =
+    "trap '' TERM; echo $$ > first; setsid sh -c \"trap '' TERM; echo \\$\\$ > second; "
+    "while :; do sleep 0.05; done\" & while :; do sleep 0.05; done";
+
+TEST_F(ProcessEngineTest, ATimeLimitEndsEveryDescendant) {  // REP-35, A19
+  const auto outcome = RunScript(kStubborn, {.grace = Millis(200)}, Millis(1500));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->ExitJson(), Json("timeout"));
+  EXPECT_FALSE(IsAlive(Read("tree/first")));
+  EXPECT_FALSE(IsAlive(Read("tree/second")));
+}
+
+TEST_F(ProcessEngineTest, CancellingEndsItToo) {  // REP-52
+  std::thread later([this] {
+    while (!Exists(Path("tree/second"))) std::this_thread::yield();
+    cancel_.Cancel("interrupted");
+  });
+  const auto outcome = RunScript(kStubborn, {.grace = Millis(200)}, std::nullopt);
+  later.join();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->end, End::kCancelled);
+  EXPECT_FALSE(IsAlive(Read("tree/first")));
+}
+
+TEST_F(ProcessEngineTest, WhatASuccessLeavesBehindIsEnded) {  // REP-35
+  const auto outcome = RunScript(
+      "setsid sh -c 'echo $$ > child; exec sleep 600' >/dev/null 2>&1 & "
+      "while ! [ -s child ]; do sleep 0.01; done");
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(outcome->good());
+  EXPECT_FALSE(IsAlive(Read("tree/child")));
+}
+
+TEST_F(ProcessEngineTest, WritesOutsideItsPlacesFail) {  // REP-36, A20
+  if (!landlock_) GTEST_SKIP() << "no landlock here";
+  EXPECT_TRUE(MakeFolders(Path("given")));
+  const auto outcome = RunScript(
+      fmt::format(
+          "echo a > inside; echo b > {0}/outside; echo c > {0}/given/x; echo d > $TMPDIR/t && "
+          "cat $TMPDIR/t; mkdir sub && mv inside sub/; ln -s x sub/link; cat /etc/hostname > "
+          "/dev/null; "
+          "mv sub/link {0}/stolen; rm -r {0}/state; kill -9 {1}; true",
+          ground_.path(), getpid()),
+      {.writable = {Path("given")}});
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(outcome->good());
+  EXPECT_EQ(Read("tree/sub/inside"), "a\n");
+  EXPECT_EQ(Read("given/x"), "c\n");
+  EXPECT_EQ(Read("state/out"), "d\n");
+  EXPECT_FALSE(Exists(Path("outside")));
+  EXPECT_FALSE(Exists(Path("stolen")));
+}
+
+TEST_F(ProcessEngineTest, ManyAtOnceKeepTheirOutputApart) {  // REP-49
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([this, i] {
+      auto engine = ProcessEngine::Make({.name = "fake",
+                                         .argv = {"sh", "-c", fmt::format("echo {}", i)},
+                                         .confinement = Confinement::kNone},
+                                        environment_);
+      EngineJob job = Job();
+      job.prompt_path = Path(fmt::format("state/prompt{}", i));
+      job.out_path = Path(fmt::format("state/out{}", i));
+      job.err_path = Path(fmt::format("state/err{}", i));
+      EXPECT_TRUE((*engine)->Run(job, {})->good());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(Read(fmt::format("state/out{}", i)), fmt::format("{}\n", i));
+  }
+}
+
+}  // namespace
+}  // namespace dossier::harness

@@ -1,0 +1,203 @@
+#include "agents/git/git_dir_guard.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "agents/git/tree_removal.h"
+#include "base/files/file.h"
+#include "base/files/replace_file.h"
+#include "base/text/text.h"
+
+namespace dossier::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxBytes = 32 << 20;
+constexpr std::size_t kMaxEntries = 10'000;
+constexpr const char* kWatched[] = {"config", "config.worktree", "hooks", "info",
+                                    "objects/info/alternates"};
+constexpr std::string_view kUnwatched = "info/refs";
+constexpr std::string_view kOurRefs = "refs/dossier/";
+
+// A link is what it says, a folder is its entries. What cannot be read has no content: it differs
+// from what could be.
+std::string ContentOf(const fs::path& path, const struct stat& info) {
+  if (S_ISREG(info.st_mode)) return ReadFile(path.string(), kMaxBytes).value_or("");
+  std::error_code error;
+  return S_ISLNK(info.st_mode) ? fs::read_symlink(path, error).string() : "";
+}
+
+}  // namespace
+
+GitDirGuard::GitDirGuard(const Git& git, std::string_view run)
+    : git_(git), own_(fmt::format("{}{}/", kOurRefs, run)) {}
+
+Result<std::unique_ptr<GitDirGuard>> GitDirGuard::Take(const Git& git, std::string_view run,
+                                                       const CancelToken& cancel) {
+  auto guard = std::unique_ptr<GitDirGuard>(new GitDirGuard(git, run));
+  guard->entries_ = guard->ReadEntries();
+  std::uint64_t bytes = 0;
+  for (const auto& [path, entry] : guard->entries_) bytes += entry.content.size();
+  if (bytes > kMaxBytes || guard->entries_.size() > kMaxEntries) {
+    return MakeError(ErrorCode::kLimit, "{}: hooks and info hold more than {} or {} files",
+                     git.folders().common, FormatSize(kMaxBytes), kMaxEntries);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(guard->refs_, guard->ReadRefs(cancel));
+  return guard;
+}
+
+GitDirGuard::Entries GitDirGuard::ReadEntries() const {
+  Entries entries;
+  std::vector<std::string> waiting(std::begin(kWatched), std::end(kWatched));
+  while (!waiting.empty()) {
+    const std::string name = std::move(waiting.back());
+    waiting.pop_back();
+    const fs::path path = fs::path(git_.folders().common) / name;
+    struct stat info{};
+    if (name == kUnwatched || lstat(path.c_str(), &info) != 0) continue;
+    entries[name] = {info.st_mode, ContentOf(path, info)};
+    if (!S_ISDIR(info.st_mode)) continue;
+    std::error_code error;
+    for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+         entry.increment(error)) {
+      waiting.push_back(fmt::format("{}/{}", name, entry->path().filename().string()));
+    }
+  }
+  return entries;
+}
+
+Result<GitDirGuard::Refs> GitDirGuard::ReadRefs(const CancelToken& cancel) const {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const std::string out,
+      git_.Ask(git_.Objects(),
+               {.arguments = {"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/",
+                              std::string(kOurRefs)}},
+               cancel));
+  Refs refs;
+  for (const std::string_view line : Split(out, '\n')) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos) continue;
+    refs.emplace(line.substr(space + 1), line.substr(0, space));
+  }
+  return refs;
+}
+
+Status GitDirGuard::Undo(const std::string& path, const Entry* was) const {
+  const std::string full = fmt::format("{}/{}", git_.folders().common, path);
+  struct stat info{};
+  const bool folder = lstat(full.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  const bool keeps = was && folder && S_ISDIR(was->mode);  // its entries are judged one by one
+  if (!keeps) DOSSIER_RETURN_IF_ERROR(RemoveTree(full));
+  if (!was) return {};
+  if (S_ISDIR(was->mode)) {
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(full));
+  } else if (S_ISLNK(was->mode)) {
+    if (symlink(was->content.c_str(), full.c_str()) != 0) return MakeErrnoError(errno, full);
+    return {};
+  } else {
+    DOSSIER_RETURN_IF_ERROR(ReplaceFile(full, {was->content}, {}));
+  }
+  if (chmod(full.c_str(), was->mode & 07777) != 0) return MakeErrnoError(errno, full);
+  return {};
+}
+
+Status GitDirGuard::CompareFiles(GuardReport* report) const {
+  const Entries now = ReadEntries();
+  // In the order of paths, so that a folder is back before what was in it.
+  for (const auto& [path, was] : entries_) {
+    const auto found = now.find(path);
+    if (found != now.end() && found->second == was) continue;
+    DOSSIER_RETURN_IF_ERROR(Undo(path, &was));
+    report->foreign.push_back(path);
+  }
+  for (const auto& [path, entry] : now) {
+    if (entries_.contains(path)) continue;
+    DOSSIER_RETURN_IF_ERROR(Undo(path, nullptr));
+    report->foreign.push_back(path);
+  }
+  return {};
+}
+
+bool GitDirGuard::IsAllowed(const std::string& name, const std::string& commit) const {
+  const auto was = refs_.find(name);
+  if (name.starts_with(own_)) return was != refs_.end() && was->second == commit;
+  return was == refs_.end() || was->second == commit;
+}
+
+// What is foreign is marked in `report`, and what undoes it is the answer, for `update-ref`.
+std::string GitDirGuard::JudgeRefs(const Refs& now, GuardReport* report) const {
+  std::string commands;
+  const auto put_back = [&](const std::string& name) {
+    report->foreign.push_back(name);
+    const auto was = refs_.find(name);
+    commands += was == refs_.end() ? "delete " : "update ";
+    commands.append(name).push_back('\0');
+    if (was != refs_.end()) commands.append(was->second).push_back('\0');
+    commands.push_back('\0');  // whatever it is now
+  };
+  for (const auto& [name, commit] : now) {
+    if (name.starts_with(kOurRefs) && !IsAllowed(name, commit)) put_back(name);
+  }
+  for (const auto& [name, commit] : refs_) {
+    if (name.starts_with(own_) && !now.contains(name)) put_back(name);
+  }
+  return commands;
+}
+
+std::vector<std::string> GitDirGuard::MovedBranches(const Refs& now) const {
+  std::vector<std::string> moved;
+  for (const auto& [name, commit] : now) {
+    if (name.starts_with(kOurRefs)) continue;
+    const auto was = refs_.find(name);
+    const auto expected = expected_.find(name);
+    const bool known = (was != refs_.end() && was->second == commit) ||
+                       (expected != expected_.end() && expected->second.contains(commit));
+    if (!known) moved.push_back(name);
+  }
+  for (const auto& [name, commit] : refs_) {
+    if (!name.starts_with(kOurRefs) && !now.contains(name)) moved.push_back(name);
+  }
+  return moved;
+}
+
+Status GitDirGuard::CompareRefs(const CancelToken& cancel, GuardReport* report) {
+  DOSSIER_ASSIGN_OR_RETURN(Refs now, ReadRefs(cancel));
+  report->moved_branches = MovedBranches(now);
+  const std::string commands = JudgeRefs(now, report);
+  if (!commands.empty()) {
+    DOSSIER_RETURN_IF_ERROR(git_.Ask(
+        git_.Objects(),
+        {.arguments = {"update-ref", "--no-deref", "--stdin", "-z"}, .input = commands}, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(now, ReadRefs(cancel));
+  }
+  refs_ = std::move(now);
+  return {};
+}
+
+Result<GuardReport> GitDirGuard::Check(const CancelToken& cancel) {
+  std::lock_guard lock(mutex_);
+  GuardReport report;
+  // First the files: until then git would read a foreign configuration.
+  DOSSIER_RETURN_IF_ERROR(CompareFiles(&report));
+  DOSSIER_RETURN_IF_ERROR(CompareRefs(cancel, &report));
+  return report;
+}
+
+Status GitDirGuard::WriteRef(const std::string& name, const std::string& commit) {
+  std::lock_guard lock(mutex_);
+  DOSSIER_RETURN_IF_ERROR(
+      git_.Ask(git_.Objects(), {.arguments = {"update-ref", "--no-deref", name, commit}}));
+  refs_[name] = commit;
+  return {};
+}
+
+void GitDirGuard::Expect(const std::string& branch, const std::string& commit) {
+  std::lock_guard lock(mutex_);
+  expected_[branch].insert(commit);
+}
+
+}  // namespace dossier::harness

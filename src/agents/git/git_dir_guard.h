@@ -1,0 +1,79 @@
+// Watches what an engine must not change in the repository's git folder (REP-34): `config`,
+// `hooks/`, `info/`, `objects/info/alternates`, refs under `refs/dossier/`.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const auto guard, GitDirGuard::Take(git, run));
+//   … an engine runs …
+//   DOSSIER_ASSIGN_OR_RETURN(const GuardReport report, guard->Check());
+//   if (!report.foreign.empty()) Refuse("git-dir", report.foreign);
+//
+// Files are compared with what they were when the guard was taken, and put back before git runs
+// again. A guard is one run's: it knows the refs that the run itself wrote. Of other runs' refs,
+// which may come and go, only those that moved are foreign. `info/refs` is left out: git itself
+// writes it when it packs, and reads it never.
+//
+// Thread-safety: all methods may be called from many threads.
+
+#ifndef DOSSIER_HARNESS_GIT_DIR_GUARD_H_
+#define DOSSIER_HARNESS_GIT_DIR_GUARD_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/git/git.h"
+
+namespace dossier::harness {
+
+struct GuardReport {
+  std::vector<std::string> foreign;  // "config", "hooks/pre-commit", "refs/dossier/…": undone
+  std::vector<std::string> moved_branches;  // "refs/heads/…", since the last check; they stay
+};
+
+class GitDirGuard {
+ public:
+  // Errors: kFailed (git), kIo; kLimit for more than 32 MiB or 10,000 files under watch.
+  static Result<std::unique_ptr<GitDirGuard>> Take(const Git& git, std::string_view run,
+                                                   const CancelToken& cancel = {});
+
+  // Compares, and undoes what is foreign. Errors: kFailed, kIo.
+  Result<GuardReport> Check(const CancelToken& cancel = {});
+
+  // Makes `name` (under refs/dossier/RUN/) point to `commit`. Errors: kFailed.
+  Status WriteRef(const std::string& name, const std::string& commit);
+  // A merge of this run is about to move `branch` to `commit`: no news for Check.
+  void Expect(const std::string& branch, const std::string& commit);
+
+ private:
+  struct Entry {
+    unsigned mode = 0;    // st_mode
+    std::string content;  // of a file; the target of a link
+    bool operator==(const Entry&) const = default;
+  };
+  using Entries = std::map<std::string, Entry>;
+  using Refs = std::map<std::string, std::string>;
+
+  GitDirGuard(const Git& git, std::string_view run);
+  Entries ReadEntries() const;
+  Result<Refs> ReadRefs(const CancelToken& cancel) const;
+  Status Undo(const std::string& path, const Entry* was) const;
+  Status CompareFiles(GuardReport* report) const;
+  Status CompareRefs(const CancelToken& cancel, GuardReport* report);
+  bool IsAllowed(const std::string& name, const std::string& commit) const;
+  std::string JudgeRefs(const Refs& now, GuardReport* report) const;
+  std::vector<std::string> MovedBranches(const Refs& now) const;
+
+  const Git git_;
+  const std::string own_;  // "refs/dossier/RUN/"
+  std::mutex mutex_;
+  Entries entries_;
+  Refs refs_;  // what is allowed to be there
+  std::map<std::string, std::set<std::string>> expected_;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_GIT_DIR_GUARD_H_

@@ -1,0 +1,41 @@
+#include "agents/git/state_folder.h"
+
+#include "base/files/file.h"
+#include "base/files/replace_file.h"
+
+namespace dossier::harness {
+
+Result<StateFolder> StateFolder::Open(const std::string& common) {
+  StateFolder state(common + "/dossier");
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(state.path_, 0700));
+  return state;
+}
+
+Result<std::string> StateFolder::Make(std::string_view below) const {
+  std::string folder = fmt::format("{}/{}", path_, below);
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
+  return folder;
+}
+
+Result<std::string> StateFolder::Run(std::string_view run) const {
+  return Make(fmt::format("runs/{}", run));
+}
+
+Result<std::string> StateFolder::Attempt(std::string_view run, std::string_view task,
+                                         int attempt) const {
+  return Make(fmt::format("runs/{}/{}/{}", run, task, attempt));
+}
+
+Result<std::string> StateFolder::Worktrees(std::string_view run) const {
+  return Make(fmt::format("runs/{}/.worktrees", run));  // no task is called so
+}
+
+Result<std::string> StateFolder::Rescued(std::string_view run) const {
+  return Make(fmt::format("rescued/{}", run));
+}
+
+Status WriteStateFile(const std::string& path, std::string_view content, Durability durability) {
+  return ReplaceFile(path, {content}, {.mode = kStateFileMode, .durability = durability});
+}
+
+}  // namespace dossier::harness

@@ -1,0 +1,52 @@
+// STATE: the folder in a repository's git folder where the harness keeps its records.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const StateFolder state, StateFolder::Open(git.folders().common));
+//   DOSSIER_ASSIGN_OR_RETURN(const std::string folder, state.Attempt(run, "fact-001", 1));
+//
+// Folders have mode 0700, files 0600: prompts and patches are nobody else's. Thread-safety:
+// immutable; folders may be made from many threads and processes.
+
+#ifndef DOSSIER_HARNESS_STATE_FOLDER_H_
+#define DOSSIER_HARNESS_STATE_FOLDER_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/files/replace_file.h"
+#include "base/result.h"
+
+namespace dossier::harness {
+
+inline constexpr unsigned kStateFileMode = 0600;
+
+class StateFolder {
+ public:
+  // COMMON/dossier, made if it is absent. Errors: kIo, kPermission, with the path.
+  static Result<StateFolder> Open(const std::string& common);
+
+  const std::string& path() const { return path_; }
+  std::string MergeLock() const { return path_ + "/merge.lock"; }
+  std::string MergeIntent() const { return path_ + "/merge-intent.json"; }
+
+  // These make the folder. `run` and `task` are names for files (sources::FileNameOfId).
+  Result<std::string> Runs() const { return Make("runs"); }
+  Result<std::string> Claims() const { return Make("claims"); }
+  Result<std::string> Run(std::string_view run) const;
+  Result<std::string> Attempt(std::string_view run, std::string_view task, int attempt) const;
+  Result<std::string> Worktrees(std::string_view run) const;  // their records
+  Result<std::string> Rescued(std::string_view run) const;
+
+ private:
+  explicit StateFolder(std::string path) : path_(std::move(path)) {}
+  Result<std::string> Make(std::string_view below) const;
+
+  std::string path_;
+};
+
+// A small file for its owner's eyes. What another step relies on after a power cut is kOfTheDisk;
+// what can be made again, or is for people, need not wait for the disk.
+Status WriteStateFile(const std::string& path, std::string_view content, Durability durability);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_STATE_FOLDER_H_

@@ -1,0 +1,83 @@
+// A worktree for one engine: a full checkout of one commit, detached, thrown away after its task.
+//
+//   const WorktreeSpec spec{.path = WorktreePath(git, run, 1, Role::kEngineer), .commit = base,
+//                           .run = run};
+//   DOSSIER_ASSIGN_OR_RETURN(Worktree worktree, Worktree::Make(git, state, spec));
+//   DOSSIER_RETURN_IF_ERROR(worktree.ResetAgentFolder());
+//   … the engine works in worktree.path() …                  // gone with `worktree`
+//
+// Its git folder (`admin`) is a repository of its own beside it, with objects borrowed from the
+// real one: the engine may commit, branch, fetch and break there what it likes. The real repository
+// knows nothing of it. What an engine can write to (the `.git` file, its git folder, the index) is
+// never read again: the index as the checkout left it is kept in STATE, and removal goes by the
+// recorded paths.
+//
+// Ownership: the object owns the folder and its admin folder, and removes both, unless Keep was
+// called. Thread-safety: one owner; many worktrees may be made at the same time.
+
+#ifndef DOSSIER_HARNESS_WORKTREE_H_
+#define DOSSIER_HARNESS_WORKTREE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/git/git.h"
+#include "agents/git/state_folder.h"
+
+namespace dossier::harness {
+
+enum class Role : std::uint8_t { kEngineer, kReviewer };
+
+struct WorktreeSpec {
+  std::string path;    // absolute; what a killed run left there is removed first
+  std::string commit;  // to check out: base or candidate
+  std::string run;     // whose record it is
+};
+
+// CACHE/dossier/worktrees/REPOSITORY/RUN/w<number>[-review]. Errors: kConfig (no HOME).
+Result<std::string> WorktreePath(const Git& git, std::string_view run, int number, Role role);
+
+class Worktree {
+ public:
+  // Errors: kFailed with git's complaint, kIo, kCancelled.
+  static Result<Worktree> Make(const Git& git, const StateFolder& state, const WorktreeSpec& spec,
+                               const CancelToken& cancel = {});
+  Worktree(Worktree&& other) noexcept;
+  Worktree& operator=(Worktree&&) = delete;
+  ~Worktree();
+
+  const std::string& path() const { return path_; }
+  const std::string& admin() const { return admin_; }  // PATH.git
+  const std::string& commit() const { return commit_; }
+  const std::string& tree() const { return tree_; }    // of `commit`
+  const std::string& index() const { return index_; }  // as the checkout left it; in STATE
+
+  // Makes `.agent/` an empty folder, whatever is there, tracked files too.
+  Status ResetAgentFolder() const;
+  // The `.git` file is as git wrote it; if not, it is put back and the answer is false.
+  Result<bool> HadOwnGitFile() const;
+
+  Status Remove();
+  void Keep() { owned_ = false; }  // --keep-worktrees
+
+ private:
+  Worktree() = default;
+  Status WriteRecord() const;
+
+  std::string path_, admin_, commit_, tree_, index_, record_, git_file_;
+  bool owned_ = true;
+};
+
+// Removes the worktrees that records of `run` name: what a killed run left. Errors: the first that
+// could not be removed; the others are.
+Status RemoveRecordedWorktrees(const StateFolder& state, std::string_view run);
+
+// Copies an index with its time of change: git compares that with the times of the entries to see
+// which of them it cannot trust.
+Status CopyIndex(const std::string& from, const std::string& to);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_WORKTREE_H_

@@ -1,0 +1,262 @@
+#include "agents/merge/checkout.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "agents/git/worktree.h"
+#include "base/files/file.h"
+#include "base/files/regular_file.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+
+namespace dossier::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxPointer = 16 << 10;  // bytes of HEAD, gitdir and their kin
+
+std::string FirstLine(const std::string& file) {
+  const auto text = ReadRegularFile(file, kMaxPointer);
+  return text ? std::string(TrimSpace(Split(*text, '\n').front())) : "";
+}
+
+// HEAD says so, or a rebase that will come back to it.
+bool Holds(const std::string& git_dir, std::string_view ref) {
+  return FirstLine(git_dir + "/HEAD") == fmt::format("ref: {}", ref) ||
+         FirstLine(git_dir + "/rebase-merge/head-name") == ref ||
+         FirstLine(git_dir + "/rebase-apply/head-name") == ref;
+}
+
+bool IsThere(const std::string& path) {
+  struct stat info{};
+  return lstat(path.c_str(), &info) == 0;
+}
+
+bool IsFolder(const std::string& path) {
+  struct stat info{};
+  return lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+GitPlace PlaceOf(const Checkout& checkout) {
+  return {.git_dir = checkout.git_dir, .work_tree = checkout.root};
+}
+
+// "error: Entry 'src/a' not uptodate. Cannot merge." and the like, a line each.
+std::vector<std::string> QuotedPaths(std::string_view complaints) {
+  std::vector<std::string> paths;
+  for (const std::string_view line : Split(complaints, '\n')) {
+    const std::size_t open = line.find('\''), close = line.rfind('\'');
+    if (line.starts_with("error: ") && close != std::string_view::npos && close > open) {
+      paths.emplace_back(line.substr(open + 1, close - open - 1));
+    }
+  }
+  return paths;
+}
+
+Refusal RefusalOf(const ProcessResult& result) {
+  if (result.exit_code == 0) return {};
+  return {.reason = GitComplaint(result), .paths = QuotedPaths(result.err)};
+}
+
+// Of a new file: the file itself, or what stands in place of a folder above it.
+std::string InTheWay(const std::string& root, const std::string& path) {
+  for (std::size_t slash = path.find('/'); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    const std::string above = path.substr(0, slash);
+    const std::string full = fmt::format("{}/{}", root, above);
+    if (!IsThere(full)) return "";
+    if (!IsFolder(full)) return above;
+  }
+  return IsThere(fmt::format("{}/{}", root, path)) ? path : "";
+}
+
+// Git overwrites ignored files when it needs their place. A person's may hold a password.
+Result<Refusal> FilesInTheWay(const Git& git, const GitPlace& place, const CheckoutMove& move,
+                              const CancelToken& cancel) {
+  Refusal refusal;
+  for (const Change& change : move.changes) {
+    if (change.old_mode != 0) continue;
+    const std::string name = InTheWay(move.checkout.root, change.path);
+    if (name.empty()) continue;
+    const bool folder = IsFolder(fmt::format("{}/{}", move.checkout.root, name));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const std::string found,
+        git.Ask(place,
+                {.arguments = {"ls-files", "-z", folder ? "--others" : "--cached", "--",
+                               ":(literal,top)" + name}},
+                cancel));
+    if (folder == found.empty()) continue;
+    refusal.reason = "an untracked file is in the way";
+    refusal.paths.push_back(name);
+  }
+  return refusal;
+}
+
+// The name of the blob that `path` would be added as; "" if there is nothing or a folder.
+Result<std::string> BlobAt(const Git& git, const Checkout& checkout, const Change& change) {
+  const std::string full = fmt::format("{}/{}", checkout.root, change.path);
+  const std::string& known = change.old_blob.empty() ? change.new_blob : change.old_blob;
+  const GitHash hash = known.size() == 64 ? GitHash::kSha256 : GitHash::kSha1;
+  struct stat info{};
+  if (lstat(full.c_str(), &info) != 0 || S_ISDIR(info.st_mode)) return "";
+  if (S_ISLNK(info.st_mode)) {
+    std::error_code error;
+    return GitBlobName(fs::read_symlink(full, error).string(), hash);
+  }
+  if (!S_ISREG(info.st_mode)) return "";
+  return git.AskLine(PlaceOf(checkout), {"hash-object", "--path=" + change.path, "--", full});
+}
+
+Status Rescue(const std::string& from, const std::string& to) {
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(to.substr(0, to.rfind('/')), 0700));
+  std::error_code error;
+  fs::copy(from, to,
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks |
+               fs::copy_options::overwrite_existing,
+           error);
+  if (error) return MakeErrnoError(error.value(), to);
+  return {};
+}
+
+// A file that the old commit does not have, and the folders that only it filled.
+Status RemoveNew(const std::string& root, const std::string& path) {
+  const std::string full = fmt::format("{}/{}", root, path);
+  if (unlink(full.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR && errno != EISDIR) {
+    return MakeErrnoError(errno, full);
+  }
+  fs::path folder = fs::path(path).parent_path();
+  std::error_code error;
+  while (!folder.empty() && fs::remove(fs::path(root) / folder, error) && !error) {
+    folder = folder.parent_path();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref) {
+  std::vector<Checkout> found;
+  const std::string& common = git.folders().common;
+  std::string main_root = git.folders().git == common ? git.folders().root : "";
+  if (main_root.empty() && common.ends_with("/.git"))
+    main_root = common.substr(0, common.size() - 5);
+  if (!main_root.empty() && Holds(common, ref)) found.push_back({main_root, common});
+  std::error_code error;
+  for (fs::directory_iterator entry(common + "/worktrees", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string admin = entry->path().string();
+    const std::string pointer = FirstLine(admin + "/gitdir");
+    if (!pointer.ends_with("/.git") || !Exists(pointer) || !Holds(admin, ref)) continue;
+    found.push_back({pointer.substr(0, pointer.size() - 5), admin});
+  }
+  return found;
+}
+
+bool IsOn(const Checkout& checkout, std::string_view ref) {
+  return FirstLine(checkout.git_dir + "/HEAD") == fmt::format("ref: {}", ref);
+}
+
+std::string OperationIn(const Checkout& checkout) {
+  constexpr struct {
+    const char *file, *name;
+  } kOperations[] = {{"MERGE_HEAD", "a merge"},
+                     {"rebase-merge", "a rebase"},
+                     {"rebase-apply", "a rebase"},
+                     {"CHERRY_PICK_HEAD", "a cherry-pick"},
+                     {"REVERT_HEAD", "a revert"}};
+  for (const auto& [file, name] : kOperations) {
+    if (Exists(fmt::format("{}/{}", checkout.git_dir, file))) return name;
+  }
+  return "";
+}
+
+Result<Refusal> WouldRefuse(const Git& git, const StateFolder& state, const CheckoutMove& move,
+                            const CancelToken& cancel) {
+  GitPlace place = PlaceOf(move.checkout);
+  place.index = state.path() + "/merge.index";
+  DOSSIER_RETURN_IF_ERROR(RemoveAll(place.index));
+  const std::string index = move.checkout.git_dir + "/index";
+  if (Exists(index)) DOSSIER_RETURN_IF_ERROR(CopyIndex(index, place.index));
+  // A file that was only touched is no change. On the copy: the checkout's own index stays.
+  DOSSIER_RETURN_IF_ERROR(
+      git.Run(place, {.arguments = {"update-index", "-q", "--refresh"}}, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const ProcessResult tried,
+      git.Run(place,
+              {.arguments = {"read-tree", "-n", "-m", "-u", move.old_commit, move.new_commit}},
+              cancel));
+  Refusal refusal = RefusalOf(tried);
+  if (!refusal) {
+    DOSSIER_ASSIGN_OR_RETURN(refusal, FilesInTheWay(git, place, move, cancel));
+  }
+  static_cast<void>(RemoveAll(place.index));
+  return refusal;
+}
+
+Refusal WaitForIndex(const Checkout& checkout, Millis limit) {
+  const std::string lock = checkout.git_dir + "/index.lock";
+  const auto until = std::chrono::steady_clock::now() + limit;
+  while (Exists(lock)) {
+    if (std::chrono::steady_clock::now() >= until) {
+      return {.reason = fmt::format("another git has held {} for {} s; remove it if none runs",
+                                    lock, limit.count() / 1000)};
+    }
+    std::this_thread::sleep_for(Millis(20));  // nobody tells when it goes
+  }
+  return {};
+}
+
+Result<Refusal> MoveCheckout(const Git& git, const CheckoutMove& move) {
+  const GitPlace place = PlaceOf(move.checkout);
+  DOSSIER_RETURN_IF_ERROR(git.Run(place, {.arguments = {"update-index", "-q", "--refresh"}}));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const ProcessResult moved,
+      git.Run(place, {.arguments = {"read-tree", "-m", "-u", move.old_commit, move.new_commit}}));
+  return RefusalOf(moved);
+}
+
+Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& move,
+                                         const std::string& rescue) {
+  const Checkout& checkout = move.checkout;
+  std::vector<std::string> rescued;
+  std::string entries, files;
+  for (const Change& change : move.changes) {
+    const std::string full = fmt::format("{}/{}", checkout.root, change.path);
+    entries += fmt::format("{:o} {}\t{}", change.old_mode, change.old_blob, change.path);
+    entries += '\0';
+    if (change.old_mode == kModeSubmodule || change.new_mode == kModeSubmodule) continue;
+    DOSSIER_ASSIGN_OR_RETURN(const std::string blob, BlobAt(git, checkout, change));
+    // In place of an old file a folder is a person's; in place of a new one it may be the old one.
+    const bool foreign = blob.empty() ? change.old_mode != 0 && IsFolder(full)
+                                      : blob != change.old_blob && blob != change.new_blob;
+    if (foreign) {
+      rescued.push_back(fmt::format("{}/{}", rescue, change.path));
+      DOSSIER_RETURN_IF_ERROR(Rescue(full, rescued.back()));
+    }
+    if (change.old_mode == 0) continue;
+    files += change.path;
+    files += '\0';
+  }
+  DOSSIER_RETURN_IF_ERROR(git.Ask(
+      PlaceOf(checkout), {.arguments = {"update-index", "-z", "--index-info"}, .input = entries}));
+  // New files first: one may stand where the old commit has a folder.
+  for (const Change& change : move.changes) {
+    if (change.old_mode == 0 && change.new_mode != kModeSubmodule) {
+      DOSSIER_RETURN_IF_ERROR(RemoveNew(checkout.root, change.path));
+    }
+  }
+  if (!files.empty()) {
+    DOSSIER_RETURN_IF_ERROR(git.Ask(
+        PlaceOf(checkout),
+        {.arguments = {"checkout-index", "-f", "-q", "-u", "-z", "--stdin"}, .input = files}));
+  }
+  return rescued;
+}
+
+}  // namespace dossier::harness

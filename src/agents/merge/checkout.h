@@ -1,0 +1,67 @@
+// The work tree in which a branch is checked out, and what a merge does to it (REP-44, REP-45).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const auto checkouts, FindCheckouts(git, "refs/heads/main"));
+//   DOSSIER_ASSIGN_OR_RETURN(const Refusal refusal, WouldRefuse(git, state, move));
+//   if (refusal) Report(refusal.reason, refusal.paths);      // nothing was touched
+//   DOSSIER_ASSIGN_OR_RETURN(const Refusal moved, MoveCheckout(git, move));
+//
+// Thread-safety: functions, for the holder of the merge lock.
+
+#ifndef DOSSIER_HARNESS_CHECKOUT_H_
+#define DOSSIER_HARNESS_CHECKOUT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/git/git.h"
+#include "agents/git/patch.h"
+#include "agents/git/state_folder.h"
+#include "agents/merge/intent.h"
+#include "base/clock.h"
+
+namespace dossier::harness {
+
+// Why git, or we, would not do it.
+struct Refusal {
+  std::string reason;              // empty: nothing against it
+  std::vector<std::string> paths;  // that it is about
+
+  explicit operator bool() const { return !reason.empty(); }
+};
+
+// A checkout that goes from one commit to another.
+struct CheckoutMove {
+  Checkout checkout;
+  std::string old_commit, new_commit;
+  std::vector<Change> changes;  // between them
+};
+
+// Those that have `ref` checked out, or are in the middle of a rebase of it. Errors: kIo.
+Result<std::vector<Checkout>> FindCheckouts(const Git& git, std::string_view ref);
+
+bool IsOn(const Checkout& checkout, std::string_view ref);
+
+// "a merge", "a rebase", … that is in progress there; empty if none.
+std::string OperationIn(const Checkout& checkout);
+
+// Whether git would refuse the move: a local change or an untracked file in its way, ignored ones
+// too, which git itself would overwrite. Touches nothing. Errors: kFailed, kIo, kCancelled.
+Result<Refusal> WouldRefuse(const Git& git, const StateFolder& state, const CheckoutMove& move,
+                            const CancelToken& cancel = {});
+
+// Waits for another git to give the index back. A refusal after `limit`.
+Refusal WaitForIndex(const Checkout& checkout, Millis limit);
+
+// Moves index and files. A refusal may leave half of it: PutBack. Errors: kFailed, kIo.
+Result<Refusal> MoveCheckout(const Git& git, const CheckoutMove& move);
+
+// Puts the paths of `move` in index and files to where they were at its old commit. What is neither
+// of the old nor of the new commit is first copied to `rescue`; gives the paths of those copies.
+// Errors: kFailed, kIo; then some paths may be as they were.
+Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& move,
+                                         const std::string& rescue);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_CHECKOUT_H_

@@ -1,0 +1,46 @@
+// The part of a merge that shows: from the intent to the ledger (REP-44, steps 1 to 5). A merge
+// goes this way, and so does the recovery of one that was killed.
+//
+// Private to this module. Thread-safety: for the holder of the merge lock.
+
+#ifndef DOSSIER_HARNESS_PUBLISH_H_
+#define DOSSIER_HARNESS_PUBLISH_H_
+
+#include <functional>
+
+#include "agents/merge/checkout.h"
+#include "agents/merge/intent.h"
+#include "agents/merge/merge.h"
+
+namespace dossier::harness {
+
+struct Publication {
+  const Git& git;  // marked, so that its processes are known for ours: MergeMark
+  const StateFolder& state;
+  const Intent& intent;
+  const std::vector<Change>& changes;  // from the old commit to the new one
+  Millis index_wait;
+};
+
+// The variable by which the git processes of a killed merge are found.
+std::string MergeMark(const Git& git);
+
+CheckoutMove MoveOf(const Publication& publication);
+
+// Step 1: nothing is touched.
+Result<Refusal> CanPublish(const Publication& publication, const CancelToken& cancel);
+
+// Steps 3 to 5, all or nothing: after a refusal or an error all is as it was, unless the roll-back
+// failed too; then the error says so and the intent must stay.
+struct Published {
+  Refusal refusal;
+  bool rolled_back = true;  // false: the intent must stay
+};
+Result<Published> Publish(const Publication& publication);
+
+// What follows the move: `hooks.merged`, the ledger, the end of the intent. May be repeated.
+Status Finish(const Intent& intent, IntentLog& intents, const MergeHooks& hooks);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_PUBLISH_H_

@@ -1,0 +1,103 @@
+#include "agents/run/run.h"
+
+#include <fmt/format.h>
+
+#include "agents/run/run_setup.h"
+#include "agents/run/schedule.h"
+#include "agents/run/task_merge.h"
+#include "agents/run/whole_run.h"
+#include "agents/task/task_json.h"
+
+namespace dossier::harness {
+namespace {
+
+// Everything that was recorded at the start, for a resume.
+JsonObject StartedEvent(const RunSetup& setup, const RunOptions& options) {
+  JsonArray tasks;
+  for (const sources::Task& task : setup.tasks()) tasks.push_back(TaskToJson(task));
+  return {{"kind", "agents"},
+          {"question", fmt::format("agents: {} tasks on {}", setup.tasks().size(), setup.ref())},
+          {"model", fmt::format("{} + {}", setup.engineer_name(), setup.reviewer_name())},
+          {"repository", setup.ground().git.folders().common},
+          {"root", setup.ground().root},
+          {"ref", setup.ref()},
+          {"base", setup.base()},
+          {"policy_file", setup.policy().file},
+          {"policy_sha256", setup.policy().sha256},
+          {"options", OptionsToJson(options)},
+          {"tasks", std::move(tasks)}};
+}
+
+}  // namespace
+
+Result<std::string> RunLogFolder(const RunPorts& ports) {
+  const auto folders = FindGitFolders(ports.folder);
+  if (!folders) return MakeError(ErrorCode::kNotFound, "{}", NoWorkTree(ports.folder));
+  if (!ports.agents.runs.empty()) {
+    return ports.agents.runs.front() == '/'
+               ? ports.agents.runs
+               : fmt::format("{}/{}", folders->root, ports.agents.runs);
+  }
+  return folders->common + "/dossier/runs";
+}
+
+Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports) {
+  HideMemory();
+  DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
+  DOSSIER_RETURN_IF_ERROR(RecoverFirst(ground, ports));
+  DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports, std::move(ground)));
+  RunBudget budget(options, ports.cancel, ports.clock);
+  DOSSIER_RETURN_IF_ERROR(setup->MakeEngines(budget));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
+  DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(PlacesOf(ports, folder, setup->secrets()),
+                                                   StartedEvent(*setup, options)));
+  return WorkAll({options, ports, *setup, budget}, std::move(log), nullptr);
+}
+
+Result<RunPlan> PlanRun(const RunOptions& options, const RunPorts& ports) {
+  DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
+  DOSSIER_ASSIGN_OR_RETURN(const auto setup, RunSetup::Make(options, ports, std::move(ground)));
+  RunPlan plan{.base = setup->base(),
+               .ref = setup->ref(),
+               .engineer = setup->engineer_name(),
+               .reviewer = setup->reviewer_name()};
+  const Schedule schedule(setup->tasks(), setup->merged(), setup->left_out());
+  const auto kind = RoleEngine{ports.agents.FindEngine(plan.engineer), nullptr}.prompt_kind();
+  for (const std::size_t place : schedule.Order()) {
+    const sources::Task& task = setup->tasks()[place];
+    const WorkPrompt prompt(setup->prompts(), {.engine = kind, .task = &task});
+    DOSSIER_ASSIGN_OR_RETURN(const sources::AgentPrompt made, prompt.ForProgram());
+    plan.steps.push_back({.task = task.id,
+                          .summary = task.summary,
+                          .prompt_tokens = made.assembled.tokens,
+                          .blocked = {}});
+  }
+  for (const Blocked& one : schedule.blocked()) {
+    const sources::Task& task = setup->tasks()[one.task];
+    plan.steps.push_back({.task = task.id, .summary = task.summary, .blocked = one.reason});
+  }
+  return plan;
+}
+
+Result<RolePrompt> PromptOf(std::string_view role, std::string_view id, const RunPorts& ports) {
+  DOSSIER_ASSIGN_OR_RETURN(RunGround ground, RunGround::Find(ports));
+  const RunOptions options{.confinement = Confinement::kNone};
+  DOSSIER_ASSIGN_OR_RETURN(const auto setup, RunSetup::Make(options, ports, std::move(ground)));
+  DOSSIER_ASSIGN_OR_RETURN(const sources::Task task, sources::FindTask(setup->tasks(), id));
+  const bool review = role != "engineer";
+  const std::string& name = review ? setup->reviewer_name() : setup->engineer_name();
+  PromptContent content{
+      .role = review ? sources::AgentRole::kReviewer : sources::AgentRole::kEngineer,
+      .engine = RoleEngine{ports.agents.FindEngine(name), nullptr}.prompt_kind(),
+      .task = &task};
+  if (review) {
+    content.patch = "(the patch)\n";
+    content.token = "APPROVED-(the token)";
+  }
+  DOSSIER_ASSIGN_OR_RETURN(sources::AgentPrompt made,
+                           WorkPrompt(setup->prompts(), std::move(content)).ForProgram());
+  return RolePrompt{sources::PromptText(made.assembled.messages), std::move(made.assembled.report),
+                    std::move(made.warnings)};
+}
+
+}  // namespace dossier::harness

@@ -1,0 +1,93 @@
+// A run of engineer -> reviewer work over a queue of tasks: what `dossier agents` does.
+//
+//   RunPorts ports{.folder = ".", .clock = SystemClock(), .agents = agents, …};
+//   DOSSIER_ASSIGN_OR_RETURN(const RunSummary summary, RunTasks({.workers = 4}, ports));
+//   for (const TaskResult& result : summary.results) Print(result.id, StatusName(result.status));
+//
+// Tasks that fail are results, not errors. Errors say that the run could not start or had to stop;
+// what is merged stays merged, and ResumeRun goes on.
+//
+// Thread-safety: functions that block their caller; several processes may run at the same time.
+
+#ifndef DOSSIER_HARNESS_RUN_H_
+#define DOSSIER_HARNESS_RUN_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/engine/builtin_engine.h"
+#include "agents/task/run_options.h"
+#include "agents/task/task_result.h"
+#include "assembly/layout/layout.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "sources/header/agents_config.h"
+#include "store/journal.h"
+
+namespace dossier::harness {
+
+// What a run needs from outside.
+struct RunPorts {
+  std::string folder = ".";  // anywhere in the work tree
+  std::shared_ptr<const Clock> clock;
+  std::vector<std::string> environment;  // "NAME=value" of the process
+  sources::AgentsConfig agents;
+  // Connects the model of a built-in engine; "default" is the one that nothing names.
+  std::function<Result<LoopModel>(const std::string& name)> open_model;
+  std::string journal_folder;
+  assembly::AssetFolders assets;
+  std::function<void(const store::Event&)> watch;  // may be empty
+  std::function<void(std::string_view)> warn;      // sentences for people; may be empty
+  CancelToken cancel;
+};
+
+struct RunSummary {
+  std::string run, log_path;
+  std::vector<TaskResult> results;       // in the order of the tasks
+  std::vector<std::string> not_started;  // ids: the run was stopped before
+  int exit_code = 0;                     // REP-2, but for signals
+};
+
+// Errors: kConfig (configuration, tasks, policy, an engine's program), kNotFound (task, engine,
+// branch), kUnavailable (no confinement), kFailed (git), kIo (the disk is full), kLocked.
+Result<RunSummary> RunTasks(const RunOptions& options, const RunPorts& ports);
+
+// `run`: an id or the start of one; empty: the newest that is not finished. Errors: also kNotFound
+// with the nearest ids; kLocked while a process is at it; kConfig if policy or a task changed.
+Result<RunSummary> ResumeRun(std::string_view run, const RunPorts& ports);
+
+// Closes an interrupted run: worktrees and claims are free, tasks are pending again. Returns its
+// id.
+Result<std::string> AbandonRun(std::string_view run, const RunPorts& ports);
+
+// What RunTasks would do, without starting anything but git.
+struct RunPlan {
+  std::string base, ref, engineer, reviewer;
+  struct Step {
+    std::string task, summary;
+    std::int64_t prompt_tokens = 0;
+    std::string blocked;  // why it would not start
+  };
+  std::vector<Step> steps;  // in the order of starting
+};
+Result<RunPlan> PlanRun(const RunOptions& options, const RunPorts& ports);
+
+// The exact prompt that a run would send for `task`; a reviewer's with an empty patch and no token
+// that would count. Errors: kNotFound for an unknown task.
+struct RolePrompt {
+  std::string text;
+  Json report;
+  std::vector<std::string> warnings;
+};
+Result<RolePrompt> PromptOf(std::string_view role, std::string_view task, const RunPorts& ports);
+
+// The folder of the run logs. Errors: kNotFound outside of a repository.
+Result<std::string> RunLogFolder(const RunPorts& ports);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_RUN_H_

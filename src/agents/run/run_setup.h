@@ -1,0 +1,103 @@
+// Everything that is read and checked before a run starts: repository, tasks, policy, engines.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto setup, RunSetup::Make(options, ports));
+//   setup->tasks();
+//
+// Thread-safety: made by one thread, constant afterwards.
+
+#ifndef DOSSIER_HARNESS_RUN_SETUP_H_
+#define DOSSIER_HARNESS_RUN_SETUP_H_
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agents/git/git.h"
+#include "agents/git/state_folder.h"
+#include "agents/policy/policy_check.h"
+#include "agents/run/progress.h"
+#include "agents/run/run.h"
+#include "agents/task/run_records.h"
+#include "agents/task/work.h"
+#include "base/result.h"
+#include "sources/header/header_source.h"
+
+namespace dossier::harness {
+
+// The repository that a start folder lies in.
+struct RunGround {
+  Git git;
+  StateFolder state;
+  std::string root;  // of the checkout; empty in a bare repository
+
+  // Errors: kNotFound outside of a repository; kFailed (git).
+  static Result<RunGround> Find(const RunPorts& ports);
+};
+
+class RunSetup {
+ public:
+  // Errors: as RunTasks.
+  static Result<std::unique_ptr<RunSetup>> Make(const RunOptions& options, const RunPorts& ports,
+                                                RunGround ground);
+
+  const RunGround& ground() const { return ground_; }
+  const std::vector<sources::Task>& tasks() const { return tasks_; }
+  const sources::ChangePolicy& policy() const { return policy_; }
+  // What steers the harness: fixed names, and those that the configuration gives.
+  const ControlFiles& control() const { return control_; }
+  const PromptSetting& prompts() const { return prompts_; }
+  const std::string& ref() const { return ref_; }  // "refs/heads/main"
+  const std::string& base() const { return base_; }
+  // Ids of tasks that are not worked on, because of --only.
+  const std::set<std::string>& left_out() const { return left_out_; }
+  // Ids that recorded runs have merged into the branch.
+  const std::set<std::string>& merged() const { return merged_; }
+  const std::string& engineer_name() const { return engineer_name_; }
+  const std::string& reviewer_name() const { return reviewer_name_; }
+  RunRecords& records() { return records_; }
+  // Tasks of a resumed run that have left the queue count as known, and merged ones as merged.
+  void AddFinished(const RunProgress& progress);
+
+  // Starts nothing; connects models. Errors: kConfig, and those of models.
+  Status MakeEngines(RunBudget& budget);
+  RoleEngine engineer() const { return engineer_; }
+  RoleEngine reviewer() const { return reviewer_; }
+  // Of both engines.
+  SecretValues secrets() const;
+
+ private:
+  RunSetup(const RunOptions& options, const RunPorts& ports, RunGround ground,
+           const std::string& runs_folder);
+
+  Status ReadTasks();
+  Status ReadPolicy();
+  Status FindTarget();
+  Status NameEngines();
+  Status FindMerged();
+  Status PreparePrompts();
+  Result<RoleEngine> MakeEngine(const std::string& name, RunBudget& budget);
+
+  const RunOptions& options_;
+  const RunPorts& ports_;
+  RunGround ground_;
+  RunRecords records_;
+  std::vector<sources::Task> tasks_;
+  std::set<std::string> left_out_, merged_, completed_;
+  sources::ChangePolicy policy_;
+  ControlFiles control_;
+  std::unique_ptr<sources::HeaderSource> source_;
+  PromptSetting prompts_;
+  std::string ref_, base_, engineer_name_, reviewer_name_;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  RoleEngine engineer_, reviewer_;
+};
+
+// "refs/heads/main" of options and HEAD. Errors: kNotFound (no such branch, with the nearest;
+// detached HEAD without --target; a branch without a commit).
+Result<std::string> TargetRef(const Git& git, const std::string& target);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_RUN_SETUP_H_

@@ -1,0 +1,77 @@
+// In which order tasks start, and which never do (REP-5, REP-32).
+//
+//   DOSSIER_RETURN_IF_ERROR(sources::CheckDependencies(tasks, merged_before));
+//   Schedule schedule(tasks, merged_before, /*left_out=*/{});
+//   while (auto task = schedule.Take()) {
+//     const bool merged = Work(*task);
+//     for (const Blocked& one : schedule.Finish(*task, merged ? Ended::kMerged : Ended::kOther))
+//       Report(one.task, "blocked", one.reason);
+//   }
+//
+// A task starts when all its dependencies are merged. One that ends otherwise blocks all that hang
+// on it. Thread-safety: one owner; workers share one under a lock.
+
+#ifndef DOSSIER_HARNESS_SCHEDULE_H_
+#define DOSSIER_HARNESS_SCHEDULE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sources/header/task.h"
+
+namespace dossier::harness {
+
+// A task that cannot start any more.
+struct Blocked {
+  std::size_t task;    // place among the tasks
+  std::string reason;  // "fact-001, which it depends on, was not merged"
+};
+
+class Schedule {
+ public:
+  // Needs checked dependencies. `merged`: ids that recorded runs have merged; `left_out`: ids that
+  // this run does not work on.
+  Schedule(std::span<const sources::Task> tasks, const std::set<std::string>& merged,
+           const std::set<std::string>& left_out);
+
+  // Tasks that are blocked from the start: a dependency is left out of this run and not merged.
+  const std::vector<Blocked>& blocked() const { return blocked_; }
+
+  // The next task by REP-5 among those that are ready; unset if none is ready now.
+  std::optional<std::size_t> Take();
+  enum class Ended { kMerged, kOther };
+  // `task` was taken and has ended. Returns what that blocks, directly or through others.
+  std::vector<Blocked> Finish(std::size_t task, Ended ended);
+  // Neither waiting nor at work: nothing will be ready again.
+  bool done() const { return waiting_ == 0 && taken_ == 0; }
+  // Ready, or waiting for others.
+  std::size_t waiting() const { return waiting_; }
+
+  // Every worked task in an order in which one worker would start them if all were merged.
+  std::vector<std::size_t> Order() const;
+
+ private:
+  struct Node {
+    std::vector<std::size_t> dependents;
+    std::size_t open = 0;  // dependencies that are not merged yet
+    enum class State { kWaiting, kTaken, kEnded, kLeftOut } state = State::kWaiting;
+  };
+
+  void Block(std::size_t cause, std::vector<Blocked>* out);
+
+  std::vector<std::string> ids_;
+  std::vector<Node> nodes_;
+  std::vector<std::size_t> by_rank_;  // REP-5
+  std::vector<Blocked> blocked_;
+  std::size_t waiting_ = 0, taken_ = 0;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_SCHEDULE_H_

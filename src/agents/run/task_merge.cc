@@ -1,0 +1,207 @@
+#include "agents/run/task_merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agents/merge/merge.h"
+#include "agents/merge/recover.h"
+#include "agents/task/refusal_note.h"
+#include "base/text/text.h"
+
+namespace dossier::harness {
+namespace {
+
+using Next = AttemptEnd::Next;
+
+constexpr int kMaxReviewsAgain = 5;           // how often the branch may move under one approval
+constexpr Millis kMergeWait{15 * 60 * 1000};  // for the merges of all other workers
+
+JsonObject MergedEvent(const Intent& intent) {
+  return {{"ref", intent.ref}, {"old", intent.old_commit}, {"commit", intent.new_commit}};
+}
+
+JsonObject IntentEvent(const Intent& intent, std::string_view patch_sha256) {
+  return {{"ref", intent.ref},
+          {"old", intent.old_commit},
+          {"new", intent.new_commit},
+          {"patch_sha256", patch_sha256}};
+}
+
+// As the ledger will have it: the intent has no field for it.
+std::string_view PatchHashOf(const Intent& intent) {
+  constexpr std::string_view kField = "patch_sha256=";
+  const std::string_view line = intent.ledger_line;
+  const std::size_t at = line.rfind(kField);
+  return at == std::string_view::npos ? "" : TrimSpace(line.substr(at + kField.size()));
+}
+
+// In the log of the run that began the merge, unless it stands there; the intent too, if the run
+// was killed before it could log it. A run whose journal has gone has nobody who would go on with
+// it.
+Status RecordElsewhere(const RunLogPlaces& places, const Intent& intent) {
+  std::vector<store::Event> events;
+  const auto log = RunLog::Reopen(places, intent.run, &events);
+  if (!log)
+    return log.error().code == ErrorCode::kNotFound ? Status() : tl::unexpected(log.error());
+  bool intended = false;
+  for (const store::Event& event : events) {
+    const Json data(event.data);
+    if (event.type == "merge.done" && FindString(data, "commit") == intent.new_commit) return {};
+    intended |= event.type == "merge.intent" && FindString(data, "new") == intent.new_commit;
+  }
+  if (!intended) {
+    DOSSIER_RETURN_IF_ERROR(
+        (*log)->Add("merge.intent", intent.task, IntentEvent(intent, PatchHashOf(intent))));
+  }
+  return (*log)->Add("merge.done", intent.task, MergedEvent(intent));
+}
+
+class Merging {
+ public:
+  Merging(Work& work, const AttemptPlace& place, AttemptEnd approved, TaskResult* result)
+      : work_(work), place_(place), end_(std::move(approved)), result_(*result) {}
+
+  Result<AttemptEnd> Run() {
+    for (int round = 1; round <= kMaxReviewsAgain; ++round) {
+      const auto merged = Merge(Request(), work_.git, work_.state, Hooks(), work_.stop);
+      if (!merged && merged.error().code == ErrorCode::kCancelled) {
+        return End(Next::kEnd, TaskStatus::kInterrupted, merged.error().message);
+      }
+      if (!merged) return tl::unexpected(merged.error());
+      if (merged->status != MergeStatus::kReviewAgain) return Judge(*merged);
+      DOSSIER_ASSIGN_OR_RETURN(const bool approved, ReviewAgain(*merged, round));
+      if (!approved) return std::move(end_);
+    }
+    return End(Next::kRetry, TaskStatus::kApplyFailed,
+               fmt::format("{} moved {} times during reviews", work_.ref, kMaxReviewsAgain));
+  }
+
+ private:
+  MergeRequest Request() const {
+    const Patch& patch = *end_.patch;
+    return {.run = work_.run(),
+            .task = place_.task->id,
+            .task_name = place_.task_name,
+            .attempt = static_cast<int>(place_.attempt),
+            .ref = work_.ref,
+            .base = patch.base,
+            .candidate = patch.candidate,
+            .patch_sha256 = patch.sha256,
+            .policy = &work_.policy,
+            .targets = place_.task->targets,
+            .control = work_.control,
+            .note = ReadyNote(work_.root, work_.agents.notes, place_.task->id),
+            .ledger_root = work_.root,
+            .folder = place_.folder,
+            .now = work_.clock->WallNow(),
+            .guard = &work_.guard.guard(),
+            .lock_wait = kMergeWait};
+  }
+
+  MergeHooks Hooks() {
+    return {.intent_written = [this](const Intent& intent) -> Status {
+              return work_.log.Add("merge.intent", intent.task,
+                                   IntentEvent(intent, end_.patch->sha256));
+            },
+            .merged = [this](const Intent& intent) -> Status {
+              if (intent.run != work_.run()) {
+                return RecordElsewhere(work_.log.places(), intent);
+              }
+              return work_.log.Add("merge.done", intent.task, MergedEvent(intent));
+            }};
+  }
+
+  AttemptEnd End(Next next, TaskStatus status, std::string reason) {
+    end_.next = next;
+    end_.status = status;
+    end_.reason = std::move(reason);
+    end_.feedback.clear();
+    return std::move(end_);
+  }
+
+  Result<AttemptEnd> Judge(const MergeOutcome& outcome) {
+    std::string reason = outcome.reason;
+    if (!outcome.paths.empty()) reason += ": " + Join(outcome.paths, ", ");
+    switch (outcome.status) {
+      case MergeStatus::kMerged:
+        result_.commit = outcome.commit;
+        DOSSIER_RETURN_IF_ERROR(
+            work_.log.Add("ledger.appended", place_.task->id, {{"commit", outcome.commit}}));
+        return End(Next::kEnd, TaskStatus::kMerged, fmt::format("merged into {}", work_.ref));
+      case MergeStatus::kConflict:
+        return End(Next::kRetry, TaskStatus::kApplyFailed, std::move(reason));
+      case MergeStatus::kCommitFailed:
+        return End(Next::kEnd, TaskStatus::kCommitFailed, std::move(reason));
+      case MergeStatus::kPolicyViolation: {
+        result_.violations = outcome.policy.violations;
+        AttemptEnd end = End(Next::kRetry, TaskStatus::kPolicyViolation, std::move(reason));
+        end.feedback = ViolationsText(outcome.policy.violations);
+        return end;
+      }
+      case MergeStatus::kApplyFailed:
+      case MergeStatus::kReviewAgain:
+        break;
+    }
+    return End(Next::kEnd, TaskStatus::kApplyFailed, std::move(reason));
+  }
+
+  // The branch changed files of the patch: what would be merged is not what was approved. True if
+  // it is approved, too; else end_ says what became of it.
+  Result<bool> ReviewAgain(const MergeOutcome& outcome, int round) {
+    end_.patch = outcome.again;
+    result_.patch_sha256 = outcome.again.sha256;
+    result_.patch_file = outcome.again.file;
+    DOSSIER_ASSIGN_OR_RETURN(end_,
+                             Attempt(work_, place_, &result_)
+                                 .Reviewed(fmt::format("reviewer-{}", round + 1), std::move(end_)));
+    if (end_.next != Next::kMerge) return false;
+    DOSSIER_RETURN_IF_ERROR(LogApproval(work_, place_, *end_.patch));
+    return true;
+  }
+
+  Work& work_;
+  const AttemptPlace& place_;
+  AttemptEnd end_;
+  TaskResult& result_;
+};
+
+}  // namespace
+
+Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch) {
+  return work.log.Add("approval.accepted", place.task->id,
+                      {{"attempt", place.attempt},
+                       {"base", patch.base},
+                       {"candidate", patch.candidate},
+                       {"patch_sha256", patch.sha256},
+                       {"reviewer", work.reviewer_name}});
+}
+
+Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd approved,
+                             TaskResult* result) {
+  return Merging(work, place, std::move(approved), result).Run();
+}
+
+Status RecoverFirst(const RunGround& ground, const RunPorts& ports) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, RunLogFolder(ports));
+  const RunLogPlaces places{.runs_folder = folder,
+                            .journal_folder = ports.journal_folder,
+                            .clock = ports.clock,
+                            .secrets = {},
+                            .watch = {}};
+  const MergeHooks hooks{.intent_written = {}, .merged = [&](const Intent& intent) {
+                           return RecordElsewhere(places, intent);
+                         }};
+  DOSSIER_ASSIGN_OR_RETURN(const RecoveryReport report,
+                           Recover(ground.git, ground.state, hooks, ports.cancel));
+  if (!ports.warn || report.kind == RecoveryKind::kNothing) return {};
+  ports.warn(report.kind == RecoveryKind::kMerged
+                 ? fmt::format("the merge of {} that a stopped run had begun is finished: {}",
+                               report.task, report.commit)
+                 : fmt::format("the merge of {} that a stopped run had begun was taken back: {}",
+                               report.task, report.reason));
+  for (const std::string& path : report.rescued) ports.warn("kept a copy: " + path);
+  return {};
+}
+
+}  // namespace dossier::harness

@@ -1,0 +1,35 @@
+// An approved patch on its way into the branch, and what follows a merge (4.6).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(end, MergeTask(work, place, std::move(approved), &result));
+//   if (end.next == AttemptEnd::Next::kRetry) TryAgainOnTheNewTip();
+//
+// Thread-safety: functions; merges of a process and of all processes happen one after the other.
+
+#ifndef DOSSIER_HARNESS_TASK_MERGE_H_
+#define DOSSIER_HARNESS_TASK_MERGE_H_
+
+#include <string>
+
+#include "agents/run/run.h"
+#include "agents/run/run_setup.h"
+#include "agents/task/attempt.h"
+#include "agents/task/task_result.h"
+#include "agents/task/work.h"
+#include "base/result.h"
+
+namespace dossier::harness {
+
+// kRetry: the branch moved, and a new attempt is needed. Errors: those of git, the log, the disk.
+Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd approved,
+                             TaskResult* result);
+
+// The durable word that `patch` may be merged.
+Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch);
+
+// REP-45, first in every writing command. Errors: kFailed, naming both commits and the ways out, if
+// nobody can tell what the open merge was.
+Status RecoverFirst(const RunGround& ground, const RunPorts& ports);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_TASK_MERGE_H_

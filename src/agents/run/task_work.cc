@@ -1,0 +1,268 @@
+#include "agents/run/task_work.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "agents/merge/ledger.h"
+#include "agents/merge/recover.h"
+#include "agents/merge/test_fault.h"
+#include "agents/run/task_merge.h"
+#include "agents/run/task_queue.h"
+#include "agents/task/refusal_note.h"
+#include "agents/task/task_json.h"
+#include "base/files/file.h"
+
+namespace dossier::harness {
+namespace {
+
+using Next = AttemptEnd::Next;
+
+// What a person or another engine can do something about: told in a note.
+bool IsRefusal(TaskStatus status) {
+  return status == TaskStatus::kNeedsFix || status == TaskStatus::kPolicyViolation;
+}
+
+}  // namespace
+
+TaskWork::TaskWork(Work& work, const sources::Task& task, TaskStart start)
+    : work_(work),
+      task_(task),
+      start_(std::move(start)),
+      name_(sources::FileNameOfId(task.id)),
+      begun_(work.clock->Now()) {
+  result_.id = task.id;
+  result_.summary = task.summary;
+  result_.targets = task.targets;
+  result_.confinement = work.options.confinement;
+  result_.digest = TaskDigest(task);
+}
+
+Result<TaskResult> TaskWork::Run() {
+  DOSSIER_ASSIGN_OR_RETURN(const Claims::Answer claimed, work_.claims.Take(name_, work_.run()));
+  if (!claimed.claim) {
+    result_.status = TaskStatus::kSkipped;
+    result_.reason =
+        fmt::format("claimed by run {}", claimed.holder.empty() ? "(another)" : claimed.holder);
+    DOSSIER_RETURN_IF_ERROR(Finish());
+    return std::move(result_);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto skipped, Skipped());
+  if (skipped) {
+    result_.status = TaskStatus::kSkipped;
+    result_.reason = *skipped;
+    DOSSIER_RETURN_IF_ERROR(Finish());
+    return std::move(result_);
+  }
+  DOSSIER_RETURN_IF_ERROR(work_.log.Add(
+      "task.claimed", task_.id, {{"worker", start_.worker}, {"task-digest", result_.digest}}));
+  TestFault("after-claim");
+  const bool dry = work_.options.merging == RunOptions::Merging::kDryRun;
+  if (!dry) DOSSIER_RETURN_IF_ERROR(MoveTask(work_.root, task_.file, Queue::kCurrent));
+  DOSSIER_ASSIGN_OR_RETURN(const AttemptEnd end, Attempts());
+  result_.status = end.status;
+  result_.reason = end.reason;
+  result_.attempts = attempt_;
+  worktree_.reset();
+  if (IsRefusal(end.status) && !dry) DOSSIER_RETURN_IF_ERROR(Refuse(end));
+  if (!dry) {
+    DOSSIER_RETURN_IF_ERROR(
+        MoveTask(work_.root, task_.file,
+                 end.status == TaskStatus::kMerged ? Queue::kComplete : Queue::kPending));
+  }
+  DOSSIER_RETURN_IF_ERROR(Finish());
+  return std::move(result_);
+}
+
+// Runs do not share tasks: what another one has merged, or worked on meanwhile, is left alone.
+Result<std::optional<std::string>> TaskWork::Skipped() {
+  if (start_.progress || work_.options.ad_hoc) return std::nullopt;
+  std::optional<RunRecords::Found> merged, since;
+  {
+    const std::lock_guard lock(work_.records_mutex);
+    DOSSIER_RETURN_IF_ERROR(work_.records.Refresh());
+    merged = work_.records.FindMerge(task_.id);
+    since = work_.records.FindSince(task_.id, work_.run(), start_.run_started);
+  }
+  if (merged && !merged->record.commit.empty() && merged->record.digest == result_.digest) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        const ProcessResult inside,
+        work_.git.Run(work_.git.Objects(), {.arguments = {"merge-base", "--is-ancestor",
+                                                          merged->record.commit, work_.ref}}));
+    if (inside.exit_code == 0) {
+      result_.commit = merged->record.commit;
+      return fmt::format("merged by run {}", merged->run);
+    }
+  }
+  if (!merged) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string commit, MergedByLedger());
+    if (!commit.empty()) {
+      result_.commit = commit;
+      return fmt::format("merged as {}, says the ledger", commit.substr(0, 12));
+    }
+  }
+  if (since) return fmt::format("run {} worked on it: {}", since->run, since->record.status);
+  return std::nullopt;
+}
+
+// Logs may be gone; the ledger and the branch are not. Empty, if they do not both know of a merge.
+Result<std::string> TaskWork::MergedByLedger() const {
+  const auto patch = LedgerPatch(LedgerFile(work_.root, work_.state), task_.id);
+  if (!patch) return std::string();
+  return work_.git.AskLine(work_.git.Objects(),
+                           {"log", "-1", "--format=%H", "--fixed-strings",
+                            "--grep=Dossier-Patch-SHA256: " + *patch, work_.ref, "--"});
+}
+
+Result<std::string> TaskWork::Folder() const {
+  return work_.state.Attempt(work_.run(), name_, static_cast<int>(attempt_));
+}
+
+AttemptPlace TaskWork::Place(const std::string& folder, const std::string& feedback) const {
+  return {.task = &task_,
+          .task_name = name_,
+          .attempt = attempt_,
+          .worker = start_.worker,
+          .folder = folder,
+          .feedback = feedback};
+}
+
+Result<AttemptEnd> TaskWork::Attempts() {
+  std::string feedback;
+  std::optional<AttemptEnd> end;
+  if (start_.progress) {
+    attempt_ = start_.progress->attempt;
+    feedback = start_.progress->feedback;
+    if (start_.progress->stage != TaskProgress::Stage::kAttempt) {
+      DOSSIER_ASSIGN_OR_RETURN(end, GoOn(*start_.progress));
+    }
+  }
+  while (true) {
+    if (!end) {
+      DOSSIER_ASSIGN_OR_RETURN(end, OneAttempt(feedback));
+    }
+    if (end->next == Next::kMerge) {
+      DOSSIER_ASSIGN_OR_RETURN(end, Merged(std::move(*end)));
+    }
+    if (end->next != Next::kRetry || attempt_ >= work_.options.attempts) return std::move(*end);
+    feedback = end->feedback.empty() ? end->reason : end->feedback;
+    ++attempt_;
+    end.reset();
+  }
+}
+
+Result<AttemptEnd> TaskWork::OneAttempt(const std::string& feedback) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, Folder());
+  const Status made = MakeWorktree();
+  if (!made && made.error().code == ErrorCode::kCancelled) {
+    return AttemptEnd{.status = TaskStatus::kInterrupted, .reason = made.error().message};
+  }
+  DOSSIER_RETURN_IF_ERROR(made);
+  return Attempt(work_, Place(folder, feedback), &result_).Run(*worktree_);
+}
+
+// Kept between the attempts of a task, unless the branch has moved on.
+Status TaskWork::MakeWorktree() {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string tip, Tip());
+  if (worktree_ && worktree_->commit() == tip) return {};
+  worktree_.reset();
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path,
+                           WorktreePath(work_.git, work_.run(), start_.worker, Role::kEngineer));
+  DOSSIER_ASSIGN_OR_RETURN(
+      Worktree made, Worktree::Make(work_.git, work_.state,
+                                    {.path = path, .commit = tip, .run = work_.run()}, work_.stop));
+  if (work_.options.worktrees == RunOptions::Worktrees::kKept) made.Keep();
+  worktree_.emplace(std::move(made));
+  return {};
+}
+
+Result<std::string> TaskWork::Tip() const {
+  return work_.git.AskLine(work_.git.Objects(), {"rev-parse", work_.ref});
+}
+
+// From the last durable event of an interrupted run (REP-51).
+Result<AttemptEnd> TaskWork::GoOn(const TaskProgress& progress) {
+  using Stage = TaskProgress::Stage;
+  if (progress.stage == Stage::kMerged || progress.stage == Stage::kIntent) {
+    DOSSIER_ASSIGN_OR_RETURN(const bool merged, IsMerged(work_.git, work_.ref, progress.commit));
+    if (merged) {
+      // The recovery has written the ledger.
+      result_.patch_sha256 = progress.patch_sha256;
+      result_.commit = progress.commit;
+      return AttemptEnd{.status = TaskStatus::kMerged,
+                        .reason = fmt::format("merged into {}", work_.ref)};
+    }
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Patch patch, TakeUp(progress));
+  if (progress.stage == Stage::kApproved || progress.stage == Stage::kIntent) {
+    AttemptEnd approved{.next = Next::kMerge, .status = TaskStatus::kMerged};
+    approved.patch = std::move(patch);
+    approval_ = Approval::kRecorded;
+    return approved;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, Folder());
+  return Attempt(work_, Place(folder, progress.feedback), &result_).Judge(std::move(patch));
+}
+
+// The patch as it was taken; its hash says that nobody changed it.
+Result<Patch> TaskWork::TakeUp(const TaskProgress& progress) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, Folder());
+  DOSSIER_ASSIGN_OR_RETURN(Patch patch, DiffTrees(work_.git, progress.base, progress.candidate,
+                                                  {.max_patch_bytes = work_.policy.max_patch_bytes,
+                                                   .file = folder + "/patch.diff"}));
+  if (patch.sha256 != progress.patch_sha256) {
+    return MakeError(
+        ErrorCode::kDamaged,
+        "the patch of task {} is no longer the one that was taken (sha256 {}, was {}); "
+        "`dossier agents resume {} --abandon` closes the run",
+        task_.id, patch.sha256, progress.patch_sha256, work_.run());
+  }
+  patch.base = progress.base;
+  patch.candidate = progress.candidate;
+  result_.patch_sha256 = patch.sha256;
+  result_.patch_file = patch.file;
+  for (const Change& change : patch.changes) result_.files.push_back(change.path);
+  return patch;
+}
+
+Result<AttemptEnd> TaskWork::Merged(AttemptEnd approved) {
+  const Patch& patch = *approved.patch;
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, Folder());
+  const AttemptPlace place = Place(folder, {});
+  if (std::exchange(approval_, Approval::kNew) == Approval::kNew) {
+    DOSSIER_RETURN_IF_ERROR(LogApproval(work_, place, patch));
+  }
+  TestFault("after-approval");
+  if (work_.options.merging == RunOptions::Merging::kDryRun) {
+    approved.next = Next::kEnd;
+    approved.status = TaskStatus::kSkipped;
+    approved.reason = fmt::format("dry run: approved, not merged; patch: {}", patch.file);
+    return approved;
+  }
+  return MergeTask(work_, place, std::move(approved), &result_);
+}
+
+Status TaskWork::Refuse(const AttemptEnd& end) {
+  if (work_.options.notes == RunOptions::Notes::kNone || work_.root.empty()) return {};
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> notes,
+                           WriteRefusal(work_.root, work_.agents.notes,
+                                        {.task = &task_,
+                                         .reviewer = work_.reviewer_name,
+                                         .status = std::string(StatusName(end.status)),
+                                         .reason = end.reason,
+                                         .feedback = end.feedback,
+                                         .run = work_.run()},
+                                        work_.clock->WallNow()));
+  for (const std::string& note : notes) {
+    DOSSIER_RETURN_IF_ERROR(work_.log.Add("note.marked", task_.id, {{"note", note}}));
+  }
+  return {};
+}
+
+Status TaskWork::Finish() {
+  result_.timestamp = work_.NowMillis();
+  result_.seconds = std::chrono::duration<double>(work_.clock->Now() - begun_).count();
+  return work_.log.Add("task.finished", task_.id, ResultToJson(result_));
+}
+
+}  // namespace dossier::harness

@@ -1,0 +1,66 @@
+// One task from its claim to its result: attempts, merge, record (4.5, 4.6).
+//
+//   TaskWork work_on(work, task, {.worker = 2});
+//   DOSSIER_ASSIGN_OR_RETURN(const TaskResult result, work_on.Run());
+//
+// Thread-safety: one owner, which it blocks.
+
+#ifndef DOSSIER_HARNESS_TASK_WORK_H_
+#define DOSSIER_HARNESS_TASK_WORK_H_
+
+#include <optional>
+#include <string>
+
+#include "agents/run/progress.h"
+#include "agents/task/attempt.h"
+#include "agents/task/task_result.h"
+#include "agents/task/work.h"
+#include "base/result.h"
+
+namespace dossier::harness {
+
+struct TaskStart {
+  int worker = 1;
+  std::int64_t run_started = 0;          // ms since 1970
+  std::optional<TaskProgress> progress;  // of a resumed run
+};
+
+class TaskWork {
+ public:
+  TaskWork(Work& work, const sources::Task& task, TaskStart start);
+
+  // Logs `task.finished`. Errors: those of git, the log and the disk: the run stops; a resume goes
+  // on.
+  Result<TaskResult> Run();
+
+ private:
+  // Why the task is not worked on, if it is not.
+  Result<std::optional<std::string>> Skipped();
+  Result<std::string> MergedByLedger() const;
+  Result<AttemptEnd> Attempts();
+  Result<AttemptEnd> OneAttempt(const std::string& feedback);
+  Result<AttemptEnd> GoOn(const TaskProgress& progress);
+  Result<Patch> TakeUp(const TaskProgress& progress);
+  Result<AttemptEnd> Merged(AttemptEnd approved);
+  Result<std::string> Tip() const;
+  Status MakeWorktree();
+  Status Refuse(const AttemptEnd& end);
+  Status Finish();
+  Result<std::string> Folder() const;
+  AttemptPlace Place(const std::string& folder, const std::string& feedback) const;
+
+  Work& work_;
+  const sources::Task& task_;
+  const TaskStart start_;
+  const std::string name_;  // as a file name
+  TaskResult result_;
+  std::int64_t attempt_ = 1;
+  std::optional<Worktree> worktree_;
+  // By the run that is gone on with: an approval stands in the log once.
+  enum class Approval { kNew, kRecorded } approval_ = Approval::kNew;
+  const Clock::Steady begun_;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_TASK_WORK_H_

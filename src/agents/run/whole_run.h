@@ -1,0 +1,42 @@
+// The middle of every run: guard, workers, results, the end of the log. What a new run and a
+// resumed one have in common.
+//
+//   RunParts parts{.options = options, .ports = ports, .setup = *setup, .budget = budget};
+//   DOSSIER_ASSIGN_OR_RETURN(const RunSummary summary, WorkAll(parts, std::move(log), nullptr));
+//
+// Thread-safety: functions; WorkAll blocks its caller.
+
+#ifndef DOSSIER_HARNESS_WHOLE_RUN_H_
+#define DOSSIER_HARNESS_WHOLE_RUN_H_
+
+#include <memory>
+#include <string>
+
+#include "agents/run/progress.h"
+#include "agents/run/run.h"
+#include "agents/run/run_setup.h"
+#include "agents/task/run_budget.h"
+#include "agents/task/run_log.h"
+#include "base/result.h"
+
+namespace dossier::harness {
+
+struct RunParts {
+  const RunOptions& options;
+  const RunPorts& ports;
+  RunSetup& setup;
+  RunBudget& budget;
+};
+
+// `progress`: of a resumed run; else null. Errors: those of git, the log and the disk.
+Result<RunSummary> WorkAll(const RunParts& parts, std::unique_ptr<RunLog> log,
+                           const RunProgress* progress);
+
+RunLogPlaces PlacesOf(const RunPorts& ports, std::string folder, SecretValues secrets);
+
+// The key of the approvals is in our memory: no engine may look at it.
+void HideMemory();
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_WHOLE_RUN_H_

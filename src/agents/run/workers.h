@@ -1,0 +1,54 @@
+// The workers of a run: threads that take tasks in order until none is left (REP-32, REP-52).
+//
+//   Workers workers(schedule, {.count = 4, .work = work_on_one, .blocked = report});
+//   workers.Run();                                  // returns when all have ended
+//
+// Thread-safety: Run once, from one thread.
+
+#ifndef DOSSIER_HARNESS_WORKERS_H_
+#define DOSSIER_HARNESS_WORKERS_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "agents/run/schedule.h"
+#include "base/result.h"
+
+namespace dossier::harness {
+
+struct WorkerParts {
+  std::int64_t count = 1;
+  // Works on one task; `worker` is from 1. An error ends the run: nothing more is taken.
+  std::function<Result<Schedule::Ended>(std::size_t task, int worker)> work;
+  // What can no longer start. Errors end the run, too.
+  std::function<Status(const Blocked& one)> blocked;
+  // True if nothing more is to be taken: interrupted, or out of budget.
+  std::function<bool()> stopped;
+};
+
+class Workers {
+ public:
+  Workers(Schedule& schedule, WorkerParts parts) : schedule_(schedule), parts_(std::move(parts)) {}
+
+  // The first error of any worker.
+  Status Run();
+
+ private:
+  void Loop(int worker);
+  std::optional<std::size_t> Next();
+  void Done(std::size_t task, const Result<Schedule::Ended>& ended);
+  Status Report(const std::vector<Blocked>& blocked);
+
+  Schedule& schedule_;
+  const WorkerParts parts_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Status failed_;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_WORKERS_H_

@@ -1,0 +1,381 @@
+#include "agents/task/attempt.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "agents/git/tree_removal.h"
+#include "agents/merge/test_fault.h"
+#include "agents/policy/policy_check.h"
+#include "agents/task/checks.h"
+#include "base/files/file.h"
+
+namespace dossier::harness {
+namespace {
+
+using Next = AttemptEnd::Next;
+
+AttemptEnd EndWith(TaskStatus status, std::string reason) {
+  return {.status = status, .reason = std::move(reason), .feedback = {}, .patch = {}, .checks = {}};
+}
+
+Json FilesOf(const Patch& patch) {
+  JsonArray files;
+  for (const Change& change : patch.changes) files.push_back(Json(change.path));
+  return files;
+}
+
+// `cwd` of a task, where it is a folder inside the worktree.
+std::string FolderFor(const std::string& worktree, const std::string& cwd) {
+  std::error_code error;
+  const auto root = std::filesystem::canonical(worktree, error);
+  const auto folder = std::filesystem::canonical(root / cwd, error);
+  if (error || !std::filesystem::is_directory(folder, error)) return worktree;
+  const auto below = folder.lexically_relative(root).string();
+  return below.empty() || below.starts_with("..") ? worktree : folder.string();
+}
+
+// What an engine or a check changed in the git folder, as broken rules (REP-34).
+std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign) {
+  std::vector<Violation> violations;
+  for (const std::string& path : foreign) {
+    violations.push_back({.rule = "git-dir",
+                          .path = path,
+                          .value = "changed, and put back",
+                          .limit = "engines leave the git folder alone"});
+  }
+  return violations;
+}
+
+// What the verdict of a review makes of an attempt.
+AttemptEnd EndOfReview(const ReviewOutcome& review, AttemptEnd so_far) {
+  so_far.reason = review.verdict.reason;
+  so_far.feedback = review.verdict.feedback;
+  if (review.engine.end == ProcessOutcome::End::kTimeout) {
+    so_far.next = Next::kEnd;
+    so_far.status = TaskStatus::kTimedOut;
+    so_far.reason = review.engine.reason;
+    return so_far;
+  }
+  switch (review.verdict.kind) {
+    case Verdict::Kind::kApproved:
+      so_far.next = Next::kMerge;
+      so_far.status = TaskStatus::kMerged;
+      break;
+    case Verdict::Kind::kNeedsChanges:
+      so_far.next = Next::kRetry;
+      so_far.status = TaskStatus::kNeedsFix;
+      break;
+    case Verdict::Kind::kRejected:
+      so_far.next = Next::kEnd;
+      so_far.status = TaskStatus::kNeedsFix;
+      break;
+    default:
+      so_far.next = Next::kEnd;
+      so_far.status = TaskStatus::kReviewFailed;
+      if (!review.engine.good() && !review.engine.reason.empty()) {
+        so_far.reason = review.engine.reason;
+      }
+  }
+  return so_far;
+}
+
+// What an engine's failure to run makes of a role's work; other errors stay errors.
+Result<AttemptEnd> EndOfEngineError(const Error& error, TaskStatus failed) {
+  switch (error.code) {
+    case ErrorCode::kLimit:
+      return EndWith(TaskStatus::kBudget, error.message);
+    case ErrorCode::kTooLong:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kPermission:
+    case ErrorCode::kTimeout:
+    case ErrorCode::kDied:  // what stands over the engine was killed, by whomever
+      return EndWith(failed, error.message);
+    case ErrorCode::kCancelled:
+      return EndWith(TaskStatus::kInterrupted, error.message);
+    default:
+      return tl::unexpected(error);
+  }
+}
+
+}  // namespace
+
+Result<AttemptEnd> Attempt::Run(const Worktree& worktree) {
+  auto outcome = Engineer(worktree);
+  if (!outcome) return EndOfEngineError(outcome.error(), TaskStatus::kEngineFailed);
+  TestFault("after-engine");
+  return AfterEngineer(*outcome, worktree);
+}
+
+Result<EngineOutcome> Attempt::Engineer(const Worktree& worktree) {
+  const sources::Task& task = *place_.task;
+  const WorkPrompt prompt(work_.prompts, {.role = sources::AgentRole::kEngineer,
+                                          .engine = work_.engineer.prompt_kind(),
+                                          .task = &task,
+                                          .feedback = place_.feedback});
+  EngineJob job{.role = Role::kEngineer,
+                .task = task.id,
+                .prompt = &prompt,
+                .worktree = worktree.path(),
+                .folder = FolderFor(worktree.path(), task.cwd),
+                .prompt_path = place_.folder + "/engineer.prompt",
+                .out_path = place_.folder + "/engineer.out",
+                .err_path = place_.folder + "/engineer.err",
+                .time_limit = work_.policy.propose_timeout,
+                .writable = {worktree.admin()}};
+  job.refuse_write = [this, &task](std::string_view path) -> std::optional<std::string> {
+    Patch probe;
+    probe.changes.push_back({.path = std::string(path), .new_mode = 0100644});
+    probe.stat.files = 1;
+    const std::vector<Violation> violations = JudgePatch(work_, task, probe);
+    if (violations.empty()) return std::nullopt;
+    return fmt::format("rule {}", violations.front().rule);
+  };
+  DOSSIER_RETURN_IF_ERROR(worktree.ResetAgentFolder());
+  DOSSIER_RETURN_IF_ERROR(work_.log.Add("engine.started", task.id,
+                                        {{"role", "engineer"},
+                                         {"engine", work_.engineer_name},
+                                         {"attempt", place_.attempt},
+                                         {"base", worktree.commit()},
+                                         {"feedback", place_.feedback}}));
+  const std::uint64_t begin = work_.guard.Begin();
+  auto ran = work_.engineer.engine->Run(job, work_.budget.token());
+  // Before anything else: what it did to the git folder is undone, however it ended.
+  DOSSIER_ASSIGN_OR_RETURN(GuardWatch::Seen seen, work_.guard.End(begin));
+  foreign_ = std::move(seen.foreign);
+  result_.moved_branches.insert(result_.moved_branches.end(), seen.moved_branches.begin(),
+                                seen.moved_branches.end());
+  DOSSIER_ASSIGN_OR_RETURN(const bool own_git_file, worktree.HadOwnGitFile());
+  if (!own_git_file) foreign_.emplace_back(".git of the worktree");
+  DOSSIER_ASSIGN_OR_RETURN(EngineOutcome outcome, std::move(ran));
+  Count(outcome);
+  result_.propose_exit = outcome.ExitJson();
+  DOSSIER_RETURN_IF_ERROR(
+      work_.log.Add("engine.finished", task.id,
+                    {{"role", "engineer"},
+                     {"attempt", place_.attempt},
+                     {"exit", outcome.ExitJson()},
+                     {"reason", outcome.reason},
+                     {"seconds", static_cast<double>(outcome.took.count()) / 1000.0},
+                     {"out_bytes", outcome.out.bytes},
+                     {"out_dropped", outcome.out.dropped},
+                     {"err_bytes", outcome.err.bytes},
+                     {"err_dropped", outcome.err.dropped},
+                     {"usage", UsageToJson(outcome.usage)}}));
+  for (const std::string& warning : outcome.warnings) {
+    DOSSIER_RETURN_IF_ERROR(work_.log.Add("warning", task.id, {{"text", warning}}));
+  }
+  return outcome;
+}
+
+// A sum is known only if every part of it is.
+void Attempt::Count(const EngineOutcome& outcome) {
+  const bool first = result_.propose_exit.is_null() && result_.review_exit.is_null();
+  if (first) {
+    result_.usage = outcome.usage;
+  } else if (result_.usage && outcome.usage) {
+    result_.usage->input += outcome.usage->input;
+    result_.usage->output += outcome.usage->output;
+    result_.usage->cached += outcome.usage->cached;
+    if (result_.usage->cost_nano_usd && outcome.usage->cost_nano_usd) {
+      *result_.usage->cost_nano_usd += *outcome.usage->cost_nano_usd;
+    } else {
+      result_.usage->cost_nano_usd.reset();
+    }
+  } else {
+    result_.usage.reset();
+  }
+}
+
+std::optional<AttemptEnd> Attempt::Stopped() const {
+  if (work_.stop.cancelled()) return EndWith(TaskStatus::kInterrupted, work_.stop.reason());
+  if (const auto what = work_.budget.used_up()) return EndWith(TaskStatus::kBudget, *what);
+  return std::nullopt;
+}
+
+Result<AttemptEnd> Attempt::AfterEngineer(const EngineOutcome& outcome, const Worktree& worktree) {
+  if (outcome.end == ProcessOutcome::End::kCancelled) {
+    if (auto stopped = Stopped()) return std::move(*stopped);
+  }
+  auto taken = Take(worktree);
+  if (!taken && taken.error().code == ErrorCode::kCancelled) {
+    if (auto stopped = Stopped()) return std::move(*stopped);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Patch patch, std::move(taken));
+  if (!outcome.good()) {
+    AttemptEnd end =
+        EndWith(outcome.end == ProcessOutcome::End::kTimeout ? TaskStatus::kTimedOut
+                                                             : TaskStatus::kEngineFailed,
+                outcome.reason);
+    end.patch = std::move(patch);
+    return end;
+  }
+  if (!patch.apply_problem.empty() && patch.changes.empty()) {
+    return EndWith(TaskStatus::kApplyFailed, patch.apply_problem);
+  }
+  if (patch.changes.empty() && patch.violations.empty()) {
+    return EndWith(TaskStatus::kMissingPatch, "the engineer changed nothing");
+  }
+  TestFault("after-patch");
+  return Judge(std::move(patch));
+}
+
+Result<Patch> Attempt::Take(const Worktree& worktree) {
+  const PatchOptions options{
+      .run = work_.run(),
+      .task = place_.task_name,
+      .attempt = static_cast<int>(place_.attempt),
+      .folder = place_.folder,
+      .max_patch_bytes = work_.policy.max_patch_bytes,
+      .output = work_.engineer.config->output == sources::AgentEngine::Output::kPatchFile
+                    ? EngineOutput::kPatchFile
+                    : EngineOutput::kWorktree,
+      .guard = &work_.guard.guard(),
+      .secrets = &work_.secrets};
+  DOSSIER_ASSIGN_OR_RETURN(Patch patch,
+                           TakePatch(worktree, work_.git, options, work_.budget.token()));
+  for (Violation& one : GitDirViolations(foreign_)) patch.violations.push_back(std::move(one));
+  result_.patch_sha256 = patch.changes.empty() ? std::string() : patch.sha256;
+  result_.patch_file = patch.file;
+  result_.files.clear();
+  for (const Change& change : patch.changes) result_.files.push_back(change.path);
+  if (!patch.changes.empty()) {
+    DOSSIER_RETURN_IF_ERROR(WriteStateFile(place_.folder + "/meta.json",
+                                           MetaJson(work_, *place_.task, place_.attempt, patch),
+                                           Durability::kOfThisSystem));
+  }
+  DOSSIER_RETURN_IF_ERROR(work_.log.Add("patch.taken", place_.task->id,
+                                        {{"attempt", place_.attempt},
+                                         {"base", patch.base},
+                                         {"candidate", patch.candidate},
+                                         {"patch_sha256", patch.sha256},
+                                         {"bytes", patch.bytes},
+                                         {"files", FilesOf(patch)},
+                                         {"added", patch.stat.added},
+                                         {"deleted", patch.stat.deleted},
+                                         {"violations", patch.violations.size()},
+                                         {"ignored_files", patch.ignored_files}}));
+  for (const std::string& warning : patch.warnings) {
+    DOSSIER_RETURN_IF_ERROR(work_.log.Add("warning", place_.task->id, {{"text", warning}}));
+  }
+  return patch;
+}
+
+Result<AttemptEnd> Attempt::Judge(Patch patch) {
+  const std::vector<Violation> violations = JudgePatch(work_, *place_.task, patch);
+  result_.violations.clear();  // of the attempt before
+  const JsonObject report = PolicyToJson(violations);
+  DOSSIER_RETURN_IF_ERROR(WriteStateFile(place_.folder + "/policy.json",
+                                         ToPrettyJson(report) + "\n", Durability::kOfThisSystem));
+  JsonObject event = report;
+  event["attempt"] = place_.attempt;
+  event["policy_sha256"] = work_.policy.sha256;
+  DOSSIER_RETURN_IF_ERROR(work_.log.Add("policy.checked", place_.task->id, std::move(event)));
+  if (violations.empty()) return Check(std::move(patch));
+  return Refused(violations, std::move(patch));
+}
+
+AttemptEnd Attempt::Refused(const std::vector<Violation>& violations, Patch patch) {
+  result_.violations = violations;
+  AttemptEnd end =
+      EndWith(TaskStatus::kPolicyViolation,
+              fmt::format("rule {}{}{}", violations.front().rule,
+                          violations.front().path.empty() ? "" : ": ", violations.front().path));
+  if (violations.size() > 1) end.reason += fmt::format(", and {} more", violations.size() - 1);
+  end.next = Next::kRetry;
+  end.feedback = ViolationsText(violations);
+  end.patch = std::move(patch);
+  return end;
+}
+
+Result<AttemptEnd> Attempt::Check(Patch patch) {
+  AttemptEnd so_far;
+  so_far.patch = std::move(patch);
+  if (work_.agents.checks.empty()) return Reviewed("reviewer", std::move(so_far));
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path,
+                           WorktreePath(work_.git, work_.run(), place_.worker, Role::kReviewer));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const Worktree worktree,
+      Worktree::Make(work_.git, work_.state,
+                     {.path = path, .commit = so_far.patch->candidate, .run = work_.run()}));
+  const std::uint64_t begin = work_.guard.Begin();
+  DOSSIER_ASSIGN_OR_RETURN(
+      const CheckReport report,
+      RunChecks(work_,
+                {.task = place_.task->id, .worktree = worktree.path(), .folder = place_.folder},
+                work_.budget.token()));
+  DOSSIER_ASSIGN_OR_RETURN(const GuardWatch::Seen seen, work_.guard.End(begin));
+  if (!seen.foreign.empty()) {
+    return Refused(GitDirViolations(seen.foreign), std::move(*so_far.patch));
+  }
+  if (report.stopped) {
+    if (auto stopped = Stopped()) return std::move(*stopped);
+  }
+  so_far.checks = report.text;
+  if (report.failed.empty()) return Reviewed("reviewer", std::move(so_far));
+  so_far.next = Next::kRetry;
+  so_far.status = TaskStatus::kNeedsFix;
+  so_far.reason = fmt::format("the check {} failed", report.failed);
+  so_far.feedback = work_.secrets.Hide(report.feedback);
+  return so_far;
+}
+
+// A reviewer that said nothing readable is asked once more: the patch is there, and the engineer
+// had no part in it.
+Result<ReviewOutcome> Attempt::AskReviewer(const std::string& name, const AttemptEnd& so_far) {
+  ReviewRequest request{.task = place_.task,
+                        .task_name = place_.task_name,
+                        .attempt = place_.attempt,
+                        .worker = place_.worker,
+                        .patch = &*so_far.patch,
+                        .commit = so_far.patch->candidate,
+                        .folder = place_.folder,
+                        .name = name,
+                        .checks = so_far.checks,
+                        .feedback = place_.feedback};
+  auto review = Review(work_, request, work_.budget.token());
+  const bool silent = review && review->verdict.kind == Verdict::Kind::kNone &&
+                      review->engine.good() && review->foreign.empty();
+  if (!silent || Stopped()) return review;
+  Count(review->engine);
+  request.name = name + "-again";
+  request.feedback =
+      "The last review of this patch ended without a verdict that could be read. End with one, on "
+      "a "
+      "line of its own.";
+  return Review(work_, request, work_.budget.token());
+}
+
+Result<AttemptEnd> Attempt::Reviewed(std::string name, AttemptEnd so_far) {
+  const auto review = AskReviewer(name, so_far);
+  if (!review && review.error().code == ErrorCode::kCancelled) {
+    if (auto stopped = Stopped()) {
+      stopped->patch = std::move(so_far.patch);
+      return std::move(*stopped);
+    }
+  }
+  if (!review) {
+    DOSSIER_ASSIGN_OR_RETURN(AttemptEnd end,
+                             EndOfEngineError(review.error(), TaskStatus::kReviewFailed));
+    end.patch = std::move(so_far.patch);
+    return end;
+  }
+  Count(review->engine);
+  result_.review_exit = review->engine.ExitJson();
+  if (review->engine.end == ProcessOutcome::End::kCancelled) {
+    if (auto stopped = Stopped()) {
+      stopped->patch = std::move(so_far.patch);
+      return std::move(*stopped);
+    }
+  }
+  if (!review->foreign.empty()) {
+    return Refused(GitDirViolations(review->foreign), std::move(*so_far.patch));
+  }
+  return EndOfReview(*review, std::move(so_far));
+}
+
+std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, const Patch& patch) {
+  return CheckPolicy(work.policy, task.targets, patch, work.control).violations;
+}
+
+}  // namespace dossier::harness

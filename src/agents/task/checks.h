@@ -1,0 +1,39 @@
+// The checks of a repository over one candidate, confined like engines (REP-40).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const CheckReport report, RunChecks(work, place, cancel));
+//   if (report.failed) Feed(report.feedback);
+//
+// Thread-safety: a function; it blocks its caller.
+
+#ifndef DOSSIER_HARNESS_CHECKS_H_
+#define DOSSIER_HARNESS_CHECKS_H_
+
+#include <string>
+
+#include "agents/task/work.h"
+#include "base/cancel.h"
+#include "base/result.h"
+
+namespace dossier::harness {
+
+inline constexpr std::size_t kCheckFeedback = 4000;  // characters of a failing check; REP-40
+
+struct CheckPlace {
+  std::string task;      // id, for the log
+  std::string worktree;  // of the candidate
+  std::string folder;    // where output goes
+};
+
+struct CheckReport {
+  std::string failed;    // the name of the first that failed; empty: none
+  std::string text;      // what all of them said, for the reviewer
+  std::string feedback;  // of the one that failed
+  bool stopped = false;  // cancelled, not failed
+};
+
+// Errors: kUnavailable (no confinement), kIo. A check that cannot start is one that failed.
+Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelToken& cancel);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_CHECKS_H_

@@ -1,0 +1,50 @@
+// Which run works on which task, over all runs of a repository (REP-49).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Claims::Answer answer, claims.Take("fact-001", run));
+//   if (answer.claim) Work();                      // held until `answer.claim` goes
+//   else Skip("claimed by run " + answer.holder);
+//
+// A claim is a lock on a file: the kernel lets go of it however the process ends. Thread-safety:
+// all methods from any thread and process.
+
+#ifndef DOSSIER_HARNESS_CLAIMS_H_
+#define DOSSIER_HARNESS_CLAIMS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/files/file.h"
+#include "base/result.h"
+
+namespace dossier::harness {
+
+class Claims {
+ public:
+  // `folder` exists: STATE/claims.
+  explicit Claims(std::string folder) : folder_(std::move(folder)) {}
+
+  class Claim {
+   public:
+    Claim(Claim&&) noexcept = default;
+    ~Claim();
+
+   private:
+    friend class Claims;
+    explicit Claim(UniqueFd lock) : lock_(std::move(lock)) {}
+    UniqueFd lock_;
+  };
+  struct Answer {
+    std::optional<Claim> claim;
+    std::string holder;  // without a claim: the run that has it; empty if it has not said so yet
+  };
+  // `name`: the task's, as a file name. Errors: kIo, kPermission with the path.
+  Result<Answer> Take(std::string_view name, std::string_view run) const;
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_CLAIMS_H_

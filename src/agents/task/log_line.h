@@ -1,0 +1,35 @@
+// One line of a run log: an event of the journal as JSON (section 5).
+//
+//   LogLine(event)    // {"v":1,"run":"run-…","seq":7,"time":"…","event":"patch.taken",…}\n
+//   if (const auto line = ParseLogLine(text)) Use(line->event, line->data);
+//
+// The same event gives the same bytes, so a log can be written again from the journal.
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_HARNESS_LOG_LINE_H_
+#define DOSSIER_HARNESS_LOG_LINE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json/json.h"
+#include "store/journal.h"
+
+namespace dossier::harness {
+
+// With its line end.
+std::string LogLine(const store::Event& event);
+
+// A line that some version wrote; of the AgentNet form, which has results alone, `event` is
+// "task.finished" and `seq` 0.
+struct ParsedLine {
+  std::string run, event, time;
+  std::int64_t seq = 0;
+  JsonObject data;  // the whole line
+};
+std::optional<ParsedLine> ParseLogLine(std::string_view line);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_LOG_LINE_H_

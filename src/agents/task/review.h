@@ -1,0 +1,53 @@
+// One review of one patch: a worktree of the candidate, the reviewer, its verdict (REP-41).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const ReviewOutcome review, Review(work, request, cancel));
+//   if (review.verdict.kind == Verdict::Kind::kApproved) Merge();
+//
+// What the reviewer changes is thrown away with its worktree. Thread-safety: a function; it blocks
+// its caller.
+
+#ifndef DOSSIER_HARNESS_REVIEW_H_
+#define DOSSIER_HARNESS_REVIEW_H_
+
+#include <string>
+
+#include "agents/git/patch.h"
+#include "agents/task/work.h"
+#include "base/cancel.h"
+#include "base/result.h"
+
+namespace dossier::harness {
+
+struct ReviewRequest {
+  const sources::Task* task = nullptr;
+  std::string task_name;  // as a file name
+  std::int64_t attempt = 1;
+  int worker = 1;
+  const Patch* patch = nullptr;   // what is to be approved, with its file
+  std::string commit;             // to check out: the candidate, or the merged tree's
+  std::string folder;             // STATE/runs/<run>/<task>/<attempt>
+  std::string name = "reviewer";  // of the files in it
+  std::string checks;             // what they said
+  std::string feedback;           // of the last attempt
+};
+
+struct ReviewOutcome {
+  Verdict verdict;
+  EngineOutcome engine;
+  std::string token;
+  std::vector<std::string> foreign;  // what was changed in the git folder; then nothing is approved
+};
+
+// Errors: kTooLong (the patch does not fit the reviewer's model), and those of engines, git and the
+// log.
+Result<ReviewOutcome> Review(Work& work, const ReviewRequest& request, const CancelToken& cancel);
+
+// Lines and files of a patch, for prompts.
+std::vector<sources::FileStat> FileStats(const Patch& patch);
+// `.agent/meta.json` and the meta.json of STATE.
+std::string MetaJson(const Work& work, const sources::Task& task, std::int64_t attempt,
+                     const Patch& patch);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_REVIEW_H_

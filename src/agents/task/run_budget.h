@@ -1,0 +1,45 @@
+// What a whole run may cost in time, tokens and money (REP-53).
+//
+//   RunBudget budget({.seconds = 3600}, cancel, clock);
+//   engine.Run(job, budget.token());              // stopped when the budget is used up
+//   if (auto what = budget.used_up()) End("budget", *what);
+//
+// Thread-safety: all methods from any thread.
+
+#ifndef DOSSIER_HARNESS_RUN_BUDGET_H_
+#define DOSSIER_HARNESS_RUN_BUDGET_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agents/engine/deadline.h"
+#include "agents/task/run_options.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "model/client/ledger.h"
+
+namespace dossier::harness {
+
+class RunBudget {
+ public:
+  RunBudget(const RunOptions& options, const CancelToken& parent,
+            std::shared_ptr<const Clock> clock);
+
+  // Of engines: cancelled with `parent`, or when the budget is used up.
+  CancelToken token() const { return deadline_.token(); }
+  model::Ledger& ledger() { return ledger_; }
+  // To be called after each reply of a model.
+  void Spent();
+  // Which limit is reached, as a sentence; unset if none is.
+  std::optional<std::string> used_up() const;
+
+ private:
+  const std::optional<double> seconds_;
+  model::Ledger ledger_;
+  Deadline deadline_;
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_RUN_BUDGET_H_

@@ -1,0 +1,153 @@
+#include "agents/task/run_log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "agents/task/log_line.h"
+#include "base/random.h"
+#include "store/event_data.h"
+#include "store/journal_sync.h"
+
+namespace dossier::harness {
+namespace {
+
+constexpr std::string_view kSynced[] = {"run.started",  "patch.taken", "approval.accepted",
+                                        "merge.intent", "merge.done",  "task.finished"};
+constexpr int kIdAttempts = 8;
+constexpr unsigned kLogMode = 0600;
+constexpr std::size_t kMaxDepth = store::kMaxEventDepth + 1;
+
+bool IsSynced(std::string_view event) {
+  return std::find(std::begin(kSynced), std::end(kSynced), event) != std::end(kSynced);
+}
+
+// "run-20260117-100000-3fa2c1" of "2026-01-17T10:00:00.123Z".
+std::string MakeRunId(std::string_view time) {
+  std::string digits;
+  for (const char c : time.substr(0, 19)) {
+    if (c == 'T') digits += '-';
+    if (c >= '0' && c <= '9') digits += c;
+  }
+  return fmt::format("run-{}-{}", digits, RandomHex(6));
+}
+
+std::string LogPath(const std::string& folder, std::string_view run) {
+  return fmt::format("{}/{}.jsonl", folder, run);
+}
+
+// Every string of `value` without the given secrets.
+void HideIn(const SecretValues& secrets, Json* value) {
+  if (auto* text = value->if_string()) {
+    *text = secrets.Hide({text->data(), text->size()});
+  } else if (auto* list = value->if_array()) {
+    for (Json& one : *list) HideIn(secrets, &one);
+  } else if (auto* object = value->if_object()) {
+    for (auto& entry : *object) HideIn(secrets, &entry.value());
+  }
+}
+
+}  // namespace
+
+class RunLog::StampClock final : public Clock {
+ public:
+  Steady Now() const override { return SystemClock()->Now(); }
+  Wall WallNow() const override { return now_; }
+  void Set(Wall now) { now_ = now; }
+
+ private:
+  Wall now_{};
+};
+
+Result<std::unique_ptr<RunLog>> RunLog::Start(RunLogPlaces places, JsonObject data) {
+  auto stamp = std::make_shared<StampClock>();
+  std::unique_ptr<RunLog> log(new RunLog(std::move(places), stamp));
+  const std::string& folder = log->places_.runs_folder;
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
+  stamp->Set(log->places_.clock->WallNow());
+  const std::string time = FormatTime(stamp->WallNow());
+  // The file decides who has an id: runs may begin in the same second, on several machines.
+  for (int attempt = 0; !log->file_.valid(); ++attempt) {
+    log->run_ = MakeRunId(time);
+    log->path_ = LogPath(folder, log->run_);
+    log->file_ = UniqueFd(
+        open(log->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, kLogMode));
+    if (!log->file_.valid() && (errno != EEXIST || attempt == kIdAttempts)) {
+      return MakeErrnoError(errno, log->path_);
+    }
+  }
+  DOSSIER_ASSIGN_OR_RETURN(
+      log->journal_,
+      store::Journal::Open(log->places_.journal_folder,
+                           {.clock = stamp, .make_id = [run = log->run_] { return run; }}));
+  DOSSIER_RETURN_IF_ERROR(log->Clean(&data));
+  DOSSIER_RETURN_IF_ERROR(log->journal_->StartRun(data));
+  log->seq_ = 1;
+  DOSSIER_RETURN_IF_ERROR(log->WriteLine({log->run_, 1, time, 0, "run.started", std::move(data)}));
+  return log;
+}
+
+Result<std::unique_ptr<RunLog>> RunLog::Reopen(RunLogPlaces places, std::string_view run,
+                                               std::vector<store::Event>* events) {
+  auto stamp = std::make_shared<StampClock>();
+  std::unique_ptr<RunLog> log(new RunLog(std::move(places), stamp));
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(log->places_.runs_folder, 0700));
+  DOSSIER_ASSIGN_OR_RETURN(log->journal_,
+                           store::Journal::Open(log->places_.journal_folder, {.clock = stamp}));
+  log->run_ = run;
+  log->path_ = LogPath(log->places_.runs_folder, run);
+  DOSSIER_RETURN_IF_ERROR(RepairLog(*log->journal_, run, log->path_));
+  DOSSIER_ASSIGN_OR_RETURN(*events, log->journal_->Events(run));
+  log->seq_ = events->back().seq;
+  log->file_ = UniqueFd(open(log->path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!log->file_.valid()) return MakeErrnoError(errno, log->path_);
+  return log;
+}
+
+Status RunLog::Clean(JsonObject* data) {
+  for (auto& entry : *data) HideIn(places_.secrets, &entry.value());
+  return store::CleanEventData(*data, store::Journal::kInlineLimit, journal_->content());
+}
+
+Status RunLog::Add(std::string_view event, std::string_view task, JsonObject data) {
+  JsonObject whole;
+  if (!task.empty()) whole["task-id"] = task;
+  for (auto& [key, value] : data) whole.emplace(key, std::move(value));
+  const std::lock_guard lock(mutex_);
+  DOSSIER_RETURN_IF_ERROR(Clean(&whole));
+  stamp_->Set(places_.clock->WallNow());
+  DOSSIER_RETURN_IF_ERROR(journal_->Append(run_, 0, event, whole));
+  return WriteLine(
+      {run_, ++seq_, FormatTime(stamp_->WallNow()), 0, std::string(event), std::move(whole)});
+}
+
+Status RunLog::WriteLine(const store::Event& event) {
+  const bool synced = IsSynced(event.type);
+  if (synced) DOSSIER_RETURN_IF_ERROR(store::SyncJournal(places_.journal_folder));
+  // As the journal gives it back: numbers may lose their last digit on the way.
+  store::Event read = event;
+  DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(ToJson(Json(event.data)), kMaxDepth));
+  read.data = std::move(data.get_object());
+  const std::string line = LogLine(read);
+  if (Status written = WriteAll(file_.get(), line); !written) {
+    return MakeError(written.error().code, "{} bytes of {} are missing in {}: {}", line.size(),
+                     event.type, path_, written.error().message);
+  }
+  if (synced && fdatasync(file_.get()) != 0) return MakeErrnoError(errno, "sync " + path_);
+  if (places_.watch) places_.watch(event);
+  return {};
+}
+
+Result<bool> RepairLog(store::Journal& journal, std::string_view run, const std::string& path) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, journal.Events(run));
+  std::string text;
+  for (const store::Event& event : events) text += LogLine(event);
+  if (const auto there = ReadFile(path); there && *there == text) return false;
+  DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(path, text, kLogMode));
+  return true;
+}
+
+}  // namespace dossier::harness

@@ -1,0 +1,86 @@
+// The record of one run: every event in the journal, and as a line of the run's log file (REP-50).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(places, {{"question", "4 tasks"}}));
+//   DOSSIER_RETURN_IF_ERROR(log->Add("task.claimed", "fact-001", {{"attempt", 1}}));
+//
+// The journal is the truth; a torn or lost file is written again from it. Both are synced before
+// Add returns for the events that a resume must not lose: patch.taken approval.accepted
+// merge.intent merge.done task.finished, and run.started.
+//
+// Every text is free of secrets: those with a known shape, and the values that engines were given.
+//
+// Thread-safety: all methods from any thread; events have one order. A run has one RunLog at a
+// time.
+
+#ifndef DOSSIER_HARNESS_RUN_LOG_H_
+#define DOSSIER_HARNESS_RUN_LOG_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/git/secret_values.h"
+#include "base/clock.h"
+#include "base/files/file.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "store/journal.h"
+
+namespace dossier::harness {
+
+struct RunLogPlaces {
+  std::string runs_folder;     // of the log files
+  std::string journal_folder;  // of the journal: that of the user
+  std::shared_ptr<const Clock> clock;
+  SecretValues secrets;
+  // Sees each event once it is recorded, in order; for a view. May be empty.
+  std::function<void(const store::Event&)> watch;
+};
+
+class RunLog {
+ public:
+  // A new run: "run-20260117-100000-3fa2c1", in UTC. Errors: kIo with path and bytes (the disk is
+  // full), kPermission, kConfig (a journal on a network file system).
+  static Result<std::unique_ptr<RunLog>> Start(RunLogPlaces places, JsonObject data);
+  // Goes on with `run`; its file is repaired first. `events` gets those there are. Errors: also
+  // kNotFound.
+  static Result<std::unique_ptr<RunLog>> Reopen(RunLogPlaces places, std::string_view run,
+                                                std::vector<store::Event>* events);
+
+  // `task` may be empty. Errors: kIo with path and bytes; the run has to stop.
+  Status Add(std::string_view event, std::string_view task, JsonObject data);
+
+  const std::string& run() const { return run_; }
+  const std::string& path() const { return path_; }
+  const RunLogPlaces& places() const { return places_; }
+  store::Journal& journal() { return *journal_; }
+
+ private:
+  // Gives the journal the time that the line has.
+  class StampClock;
+
+  RunLog(RunLogPlaces places, std::shared_ptr<StampClock> stamp)
+      : places_(std::move(places)), stamp_(std::move(stamp)) {}
+
+  Status Clean(JsonObject* data);
+  Status WriteLine(const store::Event& event);
+
+  const RunLogPlaces places_;
+  const std::shared_ptr<StampClock> stamp_;
+  std::unique_ptr<store::Journal> journal_;
+  std::mutex mutex_;
+  std::string run_, path_;
+  UniqueFd file_;
+  std::int64_t seq_ = 0;
+};
+
+// The log of `run` as the journal has it, written to `path` unless that has it already. Returns
+// whether it had to be written. Errors: kIo, kNotFound (no such run).
+Result<bool> RepairLog(store::Journal& journal, std::string_view run, const std::string& path);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_RUN_LOG_H_

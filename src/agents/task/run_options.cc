@@ -1,0 +1,72 @@
+#include "agents/task/run_options.h"
+
+#include "agents/task/task_json.h"
+
+namespace dossier::harness {
+namespace {
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+std::vector<std::string> TextsAt(const Json& json, std::string_view key) {
+  std::vector<std::string> texts;
+  const Json* list = Find(json, key);
+  if (!list || !list->is_array()) return texts;
+  for (const Json& one : list->get_array()) {
+    if (const auto* text = one.if_string()) texts.emplace_back(text->data(), text->size());
+  }
+  return texts;
+}
+
+bool Says(const Json& json, std::string_view key, std::string_view word) {
+  return FindString(json, key).value_or("") == word;
+}
+
+}  // namespace
+
+JsonObject OptionsToJson(const RunOptions& options) {
+  JsonObject out{
+      {"workers", options.workers},
+      {"tasks", JsonArray(options.tasks.begin(), options.tasks.end())},
+      {"only", JsonArray(options.only.begin(), options.only.end())},
+      {"target", options.target},
+      {"engineer", options.engineer},
+      {"reviewer", options.reviewer},
+      {"attempts", options.attempts},
+      {"merging", options.merging == RunOptions::Merging::kYes ? "yes" : "dry-run"},
+      {"confinement", ConfinementName(options.confinement)},
+      {"max_seconds", OrNull(options.max_seconds)},
+      {"max_cost", OrNull(options.max_cost)},
+      {"max_tokens", OrNull(options.max_tokens)},
+      {"worktrees", options.worktrees == RunOptions::Worktrees::kKept ? "kept" : "removed"},
+      {"notes", options.notes == RunOptions::Notes::kNone ? "none" : "written"}};
+  if (options.ad_hoc) out["ad_hoc"] = TaskToJson(*options.ad_hoc);
+  return out;
+}
+
+RunOptions OptionsFromJson(const Json& json) {
+  const auto text = [&](std::string_view key) {
+    return std::string(FindString(json, key).value_or(""));
+  };
+  RunOptions options;
+  options.workers = FindInt(json, "workers").value_or(options.workers);
+  options.tasks = TextsAt(json, "tasks");
+  options.only = TextsAt(json, "only");
+  options.target = text("target");
+  options.engineer = text("engineer");
+  options.reviewer = text("reviewer");
+  options.attempts = FindInt(json, "attempts").value_or(options.attempts);
+  if (Says(json, "merging", "dry-run")) options.merging = RunOptions::Merging::kDryRun;
+  if (Says(json, "confinement", "none")) options.confinement = Confinement::kNone;
+  options.max_seconds = FindNumber(json, "max_seconds");
+  options.max_cost = FindNumber(json, "max_cost");
+  options.max_tokens = FindInt(json, "max_tokens");
+  if (Says(json, "worktrees", "kept")) options.worktrees = RunOptions::Worktrees::kKept;
+  if (Says(json, "notes", "none")) options.notes = RunOptions::Notes::kNone;
+  if (const Json* task = Find(json, "ad_hoc")) options.ad_hoc = TaskFromJson(*task);
+  return options;
+}
+
+}  // namespace dossier::harness

@@ -1,0 +1,49 @@
+// What a person asks of a run, as flags say it and as the journal keeps it for a resume (REP-51).
+//
+//   RunOptions options{.workers = 4};
+//   log.Start({{"options", OptionsToJson(options)}});
+//
+// Thread-safety: plain data and pure functions.
+
+#ifndef DOSSIER_HARNESS_RUN_OPTIONS_H_
+#define DOSSIER_HARNESS_RUN_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/engine/confined_process.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "sources/header/task.h"
+
+namespace dossier::harness {
+
+inline constexpr std::int64_t kMaxWorkers = 64, kMaxAttempts = 10;
+
+struct RunOptions {
+  std::int64_t workers = 1;        // 1 to kMaxWorkers
+  std::vector<std::string> tasks;  // sources; empty: as configured
+  std::vector<std::string> only;   // ids; empty: all
+  std::string target;              // branch, without refs/heads/; empty: the current one
+  std::string engineer, reviewer;  // engines; empty: as configured
+  std::int64_t attempts = 2;       // 1 to kMaxAttempts
+  enum class Merging { kYes, kDryRun } merging = Merging::kYes;
+  Confinement confinement = Confinement::kLandlock;
+  std::optional<double> max_seconds, max_cost;  // of the whole run; USD
+  std::optional<std::int64_t> max_tokens;
+  enum class Worktrees { kRemoved, kKept } worktrees = Worktrees::kRemoved;
+  enum class Notes { kWritten, kNone } notes = Notes::kWritten;
+  std::optional<sources::Task> ad_hoc;  // `agents prompt`: this task alone
+
+  // For tests: between TERM and KILL.
+  Millis grace = kEngineGrace;
+};
+
+JsonObject OptionsToJson(const RunOptions& options);
+RunOptions OptionsFromJson(const Json& json);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_RUN_OPTIONS_H_

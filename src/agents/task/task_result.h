@@ -1,0 +1,55 @@
+// What became of one task: the result line of the log, and what the summary is made of.
+//
+//   log.Add("task.finished", result.id, ResultToJson(result));
+//
+// Thread-safety: plain data.
+
+#ifndef DOSSIER_HARNESS_TASK_RESULT_H_
+#define DOSSIER_HARNESS_TASK_RESULT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/engine/confined_process.h"
+#include "agents/git/violation.h"
+#include "agents/task/task_status.h"
+#include "base/json/json.h"
+#include "model/client/client.h"
+
+namespace dossier::harness {
+
+struct TaskResult {
+  std::string id, summary;
+  TaskStatus status = TaskStatus::kInterrupted;
+  std::string reason;  // in words
+  std::vector<std::string> targets;
+  Confinement confinement = Confinement::kLandlock;
+  std::vector<std::string> files;  // of the last patch
+  std::vector<Violation> violations;
+  Json propose_exit, review_exit;        // null: not run
+  std::string patch_sha256, patch_file;  // of the last patch; empty: none
+  std::string commit;                    // of the merge; empty: none
+  std::string digest;                    // TaskDigest
+  std::int64_t attempts = 0;
+  double seconds = 0;
+  std::optional<model::Usage> usage;  // unset: unknown
+  std::vector<std::string> moved_branches;
+  std::int64_t timestamp = 0;  // ms since 1970
+};
+
+// Without `task-id`, which the log adds.
+JsonObject ResultToJson(const TaskResult& result);
+
+// {"denied": […], "not-allowed": […], "violations": [{rule, path, value, limit}]}
+JsonObject PolicyToJson(const std::vector<Violation>& violations);
+// The same for people and for the next attempt: a line for each.
+std::string ViolationsText(const std::vector<Violation>& violations);
+
+// {"input", "output", "cached", "cost_usd"}; null if unknown.
+Json UsageToJson(const std::optional<model::Usage>& usage);
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_TASK_RESULT_H_

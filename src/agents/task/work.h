@@ -1,0 +1,102 @@
+// What the parts of a run share: the repository, the rules, the engines, the record.
+//
+// Made once by run.cc, before any worker starts, and constant from then on but for what is
+// thread-safe by itself. Everything it points to outlives the workers.
+
+#ifndef DOSSIER_HARNESS_WORK_H_
+#define DOSSIER_HARNESS_WORK_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/engine/engine.h"
+#include "agents/git/git.h"
+#include "agents/git/git_dir_guard.h"
+#include "agents/git/state_folder.h"
+#include "agents/git/worktree.h"
+#include "agents/policy/approval.h"
+#include "agents/policy/policy_check.h"
+#include "agents/task/claims.h"
+#include "agents/task/run_budget.h"
+#include "agents/task/run_log.h"
+#include "agents/task/run_options.h"
+#include "agents/task/run_records.h"
+#include "agents/task/work_prompt.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "sources/header/agents_config.h"
+#include "sources/header/change_policy.h"
+
+namespace dossier::harness {
+
+// An engine, ready to run.
+struct RoleEngine {
+  const sources::AgentEngine* config = nullptr;
+  const Engine* engine = nullptr;
+
+  sources::AgentPromptInput::Engine prompt_kind() const {
+    using Kind = sources::AgentPromptInput::Engine;
+    if (config->builtin) return Kind::kBuiltin;
+    const bool patch = config->output == sources::AgentEngine::Output::kPatchFile;
+    return patch ? Kind::kPatchFile : Kind::kWorktree;
+  }
+};
+
+// Foreign changes in the git folder, seen after any engine, count against all engines that ran
+// meanwhile: nobody can tell which of them it was.
+class GuardWatch {
+ public:
+  explicit GuardWatch(GitDirGuard& guard) : guard_(guard) {}
+
+  std::uint64_t Begin() const { return foreign_count_; }
+  struct Seen {
+    std::vector<std::string> foreign, moved_branches;
+  };
+  // What is foreign since `begin`. Errors: as GitDirGuard::Check.
+  Result<Seen> End(std::uint64_t begin);
+  GitDirGuard& guard() { return guard_; }
+
+ private:
+  GitDirGuard& guard_;
+  std::mutex mutex_;
+  std::atomic<std::uint64_t> foreign_count_ = 0;
+  std::vector<std::string> foreign_;  // all that was found, in order
+};
+
+struct Work {
+  const RunOptions& options;
+  const sources::AgentsConfig& agents;
+  const sources::ChangePolicy& policy;
+  const ControlFiles& control;
+  const Git& git;
+  const StateFolder& state;
+  const PromptSetting& prompts;
+  RoleEngine engineer, reviewer;
+  std::string engineer_name, reviewer_name;
+  RunLog& log;
+  RunBudget& budget;
+  GuardWatch& guard;
+  const ApprovalKey& approvals;
+  const Claims& claims;
+  RunRecords& records;  // under records_mutex
+  std::mutex& records_mutex;
+  std::vector<std::string> environment;  // the process's
+  SecretValues secrets;                  // of all engines
+  std::string root;                      // of the checkout
+  std::string ref;                       // "refs/heads/main"
+  std::shared_ptr<const Clock> clock;
+  CancelToken stop;  // the user's
+
+  const std::string& run() const { return log.run(); }
+  std::int64_t NowMillis() const {
+    return std::chrono::duration_cast<Millis>(clock->WallNow().time_since_epoch()).count();
+  }
+};
+
+}  // namespace dossier::harness
+
+#endif  // DOSSIER_HARNESS_WORK_H_

@@ -1,0 +1,72 @@
+#include "agents/task/work_prompt.h"
+
+namespace dossier::harness {
+namespace {
+
+// A program has a model of its own, with a window that we do not know; it says itself if a prompt
+// is too long. What we send is bounded by the sizes of patches and tasks.
+constexpr std::int64_t kProgramWindow = 10'000'000;  // tokens
+constexpr tokens::Ratio kProgramRatio{.bytes_per_token = 3.3, .margin = 0.15};
+
+}  // namespace
+
+Result<sources::AgentPrompt> WorkPrompt::Assemble(const assembly::Capability& capability,
+                                                  std::shared_ptr<const tokens::Counter> counter,
+                                                  std::span<const assembly::Turn> turns,
+                                                  std::span<const assembly::ToolSpec> tools) const {
+  const bool review = content_.role == sources::AgentRole::kReviewer;
+  // Not by its id: a claimed task has left the queue, an ad-hoc one was never in it.
+  sources::HeaderRequest request{.targets = content_.task->targets,
+                                 .now = setting_.clock->WallNow()};
+  request.mode = review ? sources::AgentMode::kReview : sources::AgentMode::kPropose;
+  using Engine = sources::AgentPromptInput::Engine;
+  request.output = content_.engine == Engine::kPatchFile ? sources::AgentEngine::Output::kPatchFile
+                                                         : sources::AgentEngine::Output::kWorktree;
+  DOSSIER_ASSIGN_OR_RETURN(const sources::CollectedHeader state, setting_.source->Collect(request));
+  const sources::AgentsConfig& agents = setting_.source->agents();
+  sources::AgentPromptInput input{.role = content_.role, .header = &state.header};
+  input.tokens = sources::PromptTokens(state.header, {.task = content_.task,
+                                                      .patch_stat = content_.patch_stat,
+                                                      .notes = state.notes.notes,
+                                                      .now = state.now,
+                                                      .approval_token = content_.token,
+                                                      .patch = content_.patch,
+                                                      .review = content_.feedback,
+                                                      .checks = content_.checks});
+  input.custom = review ? setting_.reviewer : setting_.engineer;
+  input.engine = content_.engine;
+  input.placement = agents.header.placement;
+  input.policy = setting_.policy;
+  input.tools.assign(tools.begin(), tools.end());
+  input.turns.assign(turns.begin(), turns.end());
+  input.patch = content_.patch;
+  input.checks = content_.checks;
+  input.feedback = content_.feedback;
+  return sources::AssembleAgentPrompt(
+      input, {.folders = setting_.folders,
+              .budget = {},
+              .capability = capability,
+              .counter = std::move(counter),
+              .options = {.variables = {}, .boundary = setting_.boundary}});
+}
+
+Result<sources::AgentPrompt> WorkPrompt::ForProgram() const {
+  assembly::Capability program;
+  program.window = kProgramWindow;
+  return Assemble(program, tokens::MakeStandIn("estimate", kProgramRatio), {}, {});
+}
+
+Result<std::string> WorkPrompt::Text() const {
+  DOSSIER_ASSIGN_OR_RETURN(const sources::AgentPrompt prompt, ForProgram());
+  return sources::PromptText(prompt.assembled.messages);
+}
+
+Result<assembly::Assembled> WorkPrompt::Messages(const Reader& reader,
+                                                 std::span<const assembly::Turn> turns,
+                                                 std::span<const assembly::ToolSpec> tools) const {
+  DOSSIER_ASSIGN_OR_RETURN(sources::AgentPrompt prompt,
+                           Assemble(reader.capability, reader.counter, turns, tools));
+  return std::move(prompt.assembled);
+}
+
+}  // namespace dossier::harness

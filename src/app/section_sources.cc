@@ -1,0 +1,358 @@
+#include "app/section_sources.h"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <filesystem>
+#include <iterator>
+
+#include "base/files/file.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "inspect/describe/describe.h"
+#include "inspect/description/hint.h"
+#include "sources/pack/pack.h"
+
+namespace dossier::cli {
+namespace {
+
+using assembly::LayoutSection;
+using assembly::Section;
+
+constexpr std::uint64_t kMaxSourceBytes = 64ull << 20;
+
+bool IsFolder(const std::string& path) {
+  struct stat info{};
+  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+Json Provenance(std::string_view kind, std::string_view reference, std::string_view content) {
+  return JsonObject{{"kind", kind},
+                    {"reference", reference},
+                    {"bytes", content.size()},
+                    {"sha256", Sha256Hex(content)}};
+}
+
+tl::unexpected<Error> Unfit(const LayoutSection& rule, std::string_view what) {
+  return MakeError(ErrorCode::kConfig, "section {}: {}", rule.name, what);
+}
+
+Result<assembly::Role> RoleOf(const LayoutSection& rule, const Json& turn) {
+  const std::string_view name = FindString(turn, "role").value_or("");
+  for (const assembly::Role role : {assembly::Role::kSystem, assembly::Role::kUser,
+                                    assembly::Role::kAssistant, assembly::Role::kTool}) {
+    if (assembly::RoleName(role) == name) return role;
+  }
+  return Unfit(rule, "each turn needs a role: system, user, assistant or tool");
+}
+
+Result<assembly::Block> BlockOf(const LayoutSection& rule, const Json& json) {
+  using Type = assembly::Block::Type;
+  const std::string_view type = FindString(json, "type").value_or("text");
+  const auto text = [&](std::string_view key) {
+    return std::string(FindString(json, key).value_or(""));
+  };
+  assembly::Block block{.text = text("text")};
+  if (type == "text") return block;
+  block.call_id = text("id");
+  block.tool_name = text("name");
+  if (type == "tool_call" || type == "tool_use") {
+    block.type = Type::kToolCall;
+    const Json* arguments = Find(json, type == "tool_use" ? "input" : "arguments");
+    block.arguments = arguments ? *arguments : Json(JsonObject());
+    return block;
+  }
+  if (type == "tool_result") {
+    block.type = Type::kToolResult;
+    if (block.call_id.empty()) block.call_id = text("tool_use_id");
+    return block;
+  }
+  if (type == "image" || type == "image_url") {
+    block.type = Type::kImage;
+    block.url = text("url");
+    block.media_type = text("media_type");
+    block.text = text("data");
+    if (!block.url.empty() || !block.text.empty()) return block;
+    return Unfit(rule, "an image needs a url, or media_type and data");
+  }
+  return Unfit(rule,
+               fmt::format("unknown part {}; one of text, image, tool_call, tool_result", type));
+}
+
+Result<std::vector<assembly::Block>> BlocksOf(const LayoutSection& rule, const Json& content) {
+  std::vector<assembly::Block> blocks;
+  if (content.is_string()) {
+    blocks.push_back({.text = std::string(content.get_string())});
+    return blocks;
+  }
+  if (!content.is_array()) return Unfit(rule, "content must be a text or a list of parts");
+  for (const Json& item : content.get_array()) {
+    DOSSIER_ASSIGN_OR_RETURN(assembly::Block block, BlockOf(rule, item));
+    blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+// A list of {role, content} or {role, blocks}, or canonical messages with such `turns`.
+Status TakeTurns(const LayoutSection& rule, const Json& json, Section* section) {
+  const Json* list = Find(json, "turns") ? Find(json, "turns") : &json;
+  if (!list->is_array()) return Unfit(rule, "a history is a JSON list of turns");
+  for (const Json& turn : list->get_array()) {
+    DOSSIER_ASSIGN_OR_RETURN(const assembly::Role role, RoleOf(rule, turn));
+    const Json* content = Find(turn, "content") ? Find(turn, "content") : Find(turn, "blocks");
+    if (!content) return Unfit(rule, "each turn needs content");
+    DOSSIER_ASSIGN_OR_RETURN(std::vector<assembly::Block> blocks, BlocksOf(rule, *content));
+    section->turns.push_back({role, std::move(blocks)});
+  }
+  return {};
+}
+
+Status TakeTools(const LayoutSection& rule, const Json& json, Section* section) {
+  if (!json.is_array())
+    return Unfit(rule, "tools are a JSON list of {name, description, parameters}");
+  for (const Json& tool : json.get_array()) {
+    const auto name = FindString(tool, "name");
+    if (!name) return Unfit(rule, "each tool needs a name");
+    const Json* parameters = Find(tool, "parameters");
+    section->tools.push_back(
+        {.name = std::string(*name),
+         .description = std::string(FindString(tool, "description").value_or("")),
+         .parameters = parameters ? *parameters : Json(JsonObject())});
+  }
+  return {};
+}
+
+// Items are lines, or a JSON list of texts or {text, priority}.
+Status TakeItems(const LayoutSection& rule, std::string_view content, Section* section) {
+  if (!TrimSpace(content).starts_with('[')) {
+    for (const std::string_view line : Split(content, '\n')) {
+      if (!TrimSpace(line).empty()) section->items.emplace_back(line);
+    }
+    return {};
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Json json, ParseJson(content));
+  for (const Json& item : json.get_array()) {
+    const auto text = item.is_string() ? std::string_view(item.get_string())
+                                       : FindString(item, "text").value_or("");
+    if (text.empty()) return Unfit(rule, "each item needs a text");
+    section->items.emplace_back(text);
+    section->item_priorities.push_back(FindNumber(item, "priority").value_or(0.5));
+  }
+  return {};
+}
+
+// `content` in the form that the section needs.
+Result<Section> MakeSection(const LayoutSection& rule, std::string content, Json provenance) {
+  Section section{.name = rule.name, .provenance = std::move(provenance)};
+  const bool as_json = rule.source == "tools" || rule.source == "history" || rule.source == "data";
+  const std::string_view start = TrimSpace(content).substr(0, 1);
+  if (rule.fit == assembly::Fit::kItems) {
+    DOSSIER_RETURN_IF_ERROR(TakeItems(rule, content, &section));
+  } else if (as_json && (rule.source == "tools" || start == "[" || start == "{")) {
+    auto json = ParseJson(content);
+    if (!json) return Unfit(rule, "is no JSON: " + json.error().message);
+    if (rule.source == "tools") {
+      DOSSIER_RETURN_IF_ERROR(TakeTools(rule, *json, &section));
+    } else if (rule.source == "history") {
+      DOSSIER_RETURN_IF_ERROR(TakeTurns(rule, *json, &section));
+    } else if (const Json* parts = Find(*json, "parts")) {
+      DOSSIER_ASSIGN_OR_RETURN(section.parts, BlocksOf(rule, *parts));
+    } else {
+      section.data = std::move(*json);
+    }
+  } else {
+    section.content = std::move(content);
+  }
+  return section;
+}
+
+std::string WithPath(const LayoutSection& rule, std::string_view key) {
+  return std::string(FindString(rule.with, key).value_or(""));
+}
+
+bool MayMiss(const LayoutSection& rule) {
+  return rule.missing == LayoutSection::Missing::kIsAllowed &&
+         rule.need == LayoutSection::Need::kOptional;
+}
+
+tl::unexpected<Error> CannotFill(const LayoutSection& rule) {
+  return MakeError(ErrorCode::kNotFound,
+                   "section {0}: `assemble` cannot fill the source {1} itself; give --source "
+                   "{0}=@FILE, or mark the section optional",
+                   rule.name, rule.source);
+}
+
+// Whose content assembly has in the layout itself.
+bool NeedsNothing(const LayoutSection& rule) {
+  return rule.source == "text" || rule.source == "var" || rule.source == "template";
+}
+
+}  // namespace
+
+Result<std::string> SectionReader::ReadPath(const LayoutSection& rule, const std::string& path) {
+  // By what it leads to: one file has many paths.
+  std::error_code none;
+  std::string place = std::filesystem::weakly_canonical(path, none).string();
+  if (place.empty()) place = path;
+  const auto known = snapshot_.find(place);
+  if (known != snapshot_.end()) return known->second;
+  if (!Exists(path)) {
+    return MakeError(ErrorCode::kNotFound,
+                     "section {}: {} not found; mark it optional or fix the path", rule.name, path);
+  }
+  if (IsFolder(path)) {
+    return MakeError(ErrorCode::kNotFound,
+                     "section {0}: {1} is a folder; give --source {0}=dir:{1}", rule.name, path);
+  }
+  auto content = ReadFile(path, kMaxSourceBytes);
+  if (!content) {
+    return tl::unexpected(Error{content.error().code,
+                                fmt::format("section {}: {}", rule.name, content.error().message)});
+  }
+  snapshot_[place] = *content;
+  return content;
+}
+
+Status SectionReader::ReadGiven(const LayoutSection& rule, const std::string& reference,
+                                std::istream& in, std::vector<Section>* out) {
+  std::string content;
+  Json provenance;
+  if (reference == "-") {
+    const auto used = snapshot_.find("-");
+    if (used != snapshot_.end()) {
+      return MakeError(ErrorCode::kUsage, "--source {}=-: standard input can be read only once",
+                       rule.name);
+    }
+    content.assign(std::istreambuf_iterator<char>(in), {});
+    snapshot_["-"] = "";
+    provenance = Provenance("stdin", "-", content);
+  } else if (reference.starts_with("text:")) {
+    content = reference.substr(5);
+    provenance = Provenance("text", "", content);
+  } else if (reference.starts_with('@')) {
+    DOSSIER_ASSIGN_OR_RETURN(content, ReadPath(rule, reference.substr(1)));
+    provenance = Provenance("file", reference.substr(1), content);
+  } else if (reference.starts_with("dir:") || IsFolder(reference)) {
+    return ReadFiles(rule, {reference.starts_with("dir:") ? reference.substr(4) : reference}, out);
+  } else {
+    return MakeError(
+        ErrorCode::kUsage,
+        "--source {0}={1}: write {0}=@{1} for a file, {0}=text:{1} for the text itself, "
+        "{0}=dir:PATH for a folder",
+        rule.name, reference);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Section section,
+                           MakeSection(rule, std::move(content), std::move(provenance)));
+  out->push_back(std::move(section));
+  return {};
+}
+
+Status SectionReader::ReadFiles(const LayoutSection& rule, const std::vector<std::string>& paths,
+                                std::vector<Section>* out) {
+  sources::PackOptions options{.paths = paths, .counter = counter_};
+  // All forms at once: which one fits is known only beside the other sections.
+  if (rule.fit == assembly::Fit::kFirstOf) options.forms = sources::PackOptions::Forms::kAll;
+  auto packed = sources::Pack(options, cancel_);
+  if (!packed) {
+    return tl::unexpected(Error{packed.error().code,
+                                fmt::format("section {}: {}", rule.name, packed.error().message)});
+  }
+  warnings_.insert(warnings_.end(), packed->warnings.begin(), packed->warnings.end());
+  Section section{.name = rule.name, .content = packed->Text()};
+  section.provenance = Provenance("files", Join(paths, " "), section.content);
+  if (rule.fit == assembly::Fit::kFirstOf) {
+    section.alternatives["outline"] = packed->Text(sources::Form::kOutline);
+    section.alternatives["names"] = packed->Text(sources::Form::kNames);
+  }
+  out->push_back(std::move(section));
+  return {};
+}
+
+Status SectionReader::ReadMade(const LayoutSection& rule, const Maker& maker,
+                               std::vector<Section>* out) {
+  Result<std::optional<std::string>> made = maker(rule.with);
+  if (!made) {
+    return tl::unexpected(
+        Error{made.error().code, fmt::format("section {}: {}", rule.name, made.error().message)});
+  }
+  if (*made) {
+    Json provenance = Provenance(rule.source, "", **made);
+    out->push_back(
+        {.name = rule.name, .content = *std::move(*made), .provenance = std::move(provenance)});
+    return {};
+  }
+  if (MayMiss(rule)) return {};
+  return CannotFill(rule);
+}
+
+Status SectionReader::ReadDeclared(const LayoutSection& rule, std::vector<Section>* out) {
+  constexpr std::array<std::string_view, 4> kByPath = {"file", "data", "history", "tools"};
+  const std::string path = WithPath(rule, "path");
+  if (rule.source == "inspect" && !path.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string content, ReadPath(rule, path));
+    const auto about = inspect::DescribeText(content, path, {});
+    const std::string hint = inspect::RenderHint(about, {});
+    out->push_back(
+        {.name = rule.name, .content = hint, .provenance = Provenance("inspect", path, content)});
+    return {};
+  }
+  if (const auto maker = makers_.find(rule.source); maker != makers_.end()) {
+    return ReadMade(rule, maker->second, out);
+  }
+  if (rule.source == "files") {
+    std::vector<std::string> paths;
+    const Json* list = Find(rule.with, "paths");
+    if (list && list->is_array()) {
+      for (const Json& item : list->get_array()) {
+        if (item.is_string()) paths.emplace_back(item.get_string());
+      }
+    }
+    if (paths.empty()) paths.emplace_back(".");
+    return ReadFiles(rule, paths, out);
+  }
+  if (const Json* value = Find(rule.with, "value"); value && rule.source == "data") {
+    out->push_back({.name = rule.name, .provenance = JsonObject{{"kind", "data"}}, .data = *value});
+    return {};
+  }
+  const bool by_path = std::find(kByPath.begin(), kByPath.end(), rule.source) != kByPath.end();
+  if (by_path && !path.empty()) {
+    if (MayMiss(rule) && !Exists(path)) return {};
+    DOSSIER_ASSIGN_OR_RETURN(std::string content, ReadPath(rule, path));
+    Json provenance = Provenance(rule.source, path, content);
+    DOSSIER_ASSIGN_OR_RETURN(Section section,
+                             MakeSection(rule, std::move(content), std::move(provenance)));
+    out->push_back(std::move(section));
+    return {};
+  }
+  if (MayMiss(rule) || rule.source == "history" || rule.source == "tools") return {};
+  if (by_path || rule.source == "inspect") {
+    return MakeError(ErrorCode::kNotFound,
+                     "section {0}: say which file: with: {{path: FILE}} in the layout, or --source "
+                     "{0}=@FILE",
+                     rule.name);
+  }
+  return CannotFill(rule);
+}
+
+Result<std::vector<Section>> SectionReader::Read(std::istream& in) {
+  std::vector<Section> out;
+  std::vector<std::string> names;
+  for (const LayoutSection& rule : layout_.sections) names.push_back(rule.name);
+  for (const auto& [name, reference] : given_) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::vector<std::string> nearest = NearestNames(name, names, 1);
+    return MakeError(ErrorCode::kUsage, "--source {}: layout {} has no such section{}", name,
+                     layout_.name, nearest.empty() ? "" : fmt::format(" ({}?)", nearest[0]));
+  }
+  for (const LayoutSection& rule : layout_.sections) {
+    const auto given = given_.find(rule.name);
+    if (given != given_.end()) {
+      DOSSIER_RETURN_IF_ERROR(ReadGiven(rule, given->second, in, &out));
+    } else if (!NeedsNothing(rule)) {
+      DOSSIER_RETURN_IF_ERROR(ReadDeclared(rule, &out));
+    }
+  }
+  return out;
+}
+
+}  // namespace dossier::cli

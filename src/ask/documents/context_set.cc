@@ -1,0 +1,383 @@
+#include "ask/documents/context_set.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "base/files/walk.h"
+#include "base/process/cancel_fd.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "inspect/text/encoding.h"
+#include "inspect/text/text_stream.h"
+#include "store/content_writer.h"
+
+namespace dossier::recursion {
+namespace {
+
+// Up to this size a file is read once into memory, described and stored before the first request;
+// above it the copy runs beside the model's first reply.
+constexpr std::uint64_t kReadWhole = 4u << 20;  // bytes
+constexpr std::size_t kCopyBlock = 1u << 20;    // bytes
+
+Result<StoredText> Adopt(store::StoredBody body, std::string_view name) {
+  StoredText text;
+  DOSSIER_ASSIGN_OR_RETURN(text.map, MappedFile::FromFd(body.fd.get(), name));
+  text.fd = std::move(body.fd);
+  text.sha256 = std::move(body.sha256);
+  return text;
+}
+
+// Decodes the whole source to UTF-8 into the store. What the description says of the encoding
+// holds. With `named` the copy has no name there.
+Result<StoredText> StoreDecoded(const inspect::ByteSource& source,
+                                const inspect::Description& description,
+                                const std::optional<FileReference>& named,
+                                const store::ContentStore& content, const CancelToken& cancel) {
+  using Keep = store::ContentWriter::Keep;
+  DOSSIER_ASSIGN_OR_RETURN(
+      auto writer, store::ContentWriter::Start(content, named ? Keep::kOpen : Keep::kStored));
+  const inspect::Encoding& encoding = description.encoding;
+  std::string head(4, '\0');
+  DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, source.ReadAt(0, head));
+  inspect::TextStream stream(
+      source, {.kind = encoding.kind,
+               .replace_invalid = encoding.invalid > 0,
+               .start = inspect::BomBytes(encoding.kind, std::string_view(head).substr(0, got)),
+               .block_bytes = kCopyBlock,
+               .cancel = cancel});
+  while (true) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string_view block, stream.Next());
+    if (block.empty()) break;
+    DOSSIER_RETURN_IF_ERROR(writer.Write(block));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(store::StoredBody body, std::move(writer).Finish());
+  DOSSIER_ASSIGN_OR_RETURN(StoredText text, Adopt(std::move(body), description.name));
+  text.named = named;
+  return text;
+}
+
+// `named`: no copy of it is kept.
+std::string ChangedSentence(std::string_view path, const inspect::SourceState& before,
+                            const inspect::SourceState& now,
+                            const std::optional<FileReference>& named) {
+  return fmt::format("{} changed while it was read ({} bytes, now {}); {}", path,
+                     GroupDigits(before.size), GroupDigits(now.size),
+                     named
+                         ? "it is above store.copy_limit, so no copy is stored, and what was read "
+                           "of it may be of no single moment"
+                         : "the stored copy is used");
+}
+
+// One document and its copy, which may still be on its way.
+struct Entry {
+  ContextDocument document;
+  std::shared_ptr<inspect::ByteSource> source;
+  // Of the source, when it was described; unset for what only we can change.
+  std::optional<inspect::SourceState> before;
+  std::optional<FileReference> named;
+  mutable std::once_flag joined;
+  mutable std::future<Result<StoredText>> copy;
+  mutable Result<StoredText> stored = MakeError(ErrorCode::kInternal, "the copy was not started");
+};
+
+class LoadedContext final : public ContextSet {
+ public:
+  LoadedContext(std::vector<std::unique_ptr<Entry>> entries, std::vector<std::string> notes,
+                const CancelToken& cancel)
+      : entries_(std::move(entries)), notes_(std::move(notes)), stop_(cancel) {
+    for (const auto& entry : entries_) {
+      documents_.push_back(entry->document);
+      characters_ += entry->document.description.counts.chars;
+      bytes_ += entry->document.description.counts.bytes;
+    }
+  }
+
+  ~LoadedContext() override { stop_.Cancel("the context is no longer needed"); }
+
+  // Starts the copies that were put off.
+  void StartCopies(const ContextOptions& options) {
+    for (const auto& entry : entries_) {
+      if (entry->copy.valid() || entry->stored) continue;
+      entry->copy =
+          std::async(std::launch::async,
+                     [content = options.content, how = options.inspect, item = entry.get(),
+                      token = stop_.token()] { return Copy(*item, *content, how, token); });
+    }
+  }
+
+  // What was described may not be what was copied: code must be told of the copy.
+  static Result<StoredText> Copy(const Entry& entry, const store::ContentStore& content,
+                                 const inspect::Options& how, const CancelToken& cancel) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        StoredText text,
+        StoreDecoded(*entry.source, entry.document.description, entry.named, content, cancel));
+    const inspect::SourceState now = entry.source->state();
+    if (!entry.before || now == *entry.before) return text;
+    text.changed = ChangedSentence(entry.document.path, *entry.before, now, entry.named);
+    text.description = inspect::DescribeText(text.map.bytes(), entry.document.path, how);
+    return text;
+  }
+
+  const std::vector<ContextDocument>& documents() const override { return documents_; }
+  std::uint64_t characters() const override { return characters_; }
+  std::uint64_t bytes() const override { return bytes_; }
+  const std::vector<std::string>& notes() const override { return notes_; }
+
+  Result<const StoredText*> Stored(std::size_t index) const override {
+    if (index >= entries_.size()) {
+      return MakeError(ErrorCode::kInvalidArgument, "document {} of {} does not exist", index,
+                       entries_.size());
+    }
+    Entry& entry = *entries_[index];
+    std::call_once(entry.joined, [&entry] {
+      if (entry.copy.valid()) entry.stored = entry.copy.get();
+    });
+    if (!entry.stored) return tl::unexpected(entry.stored.error());
+    return &*entry.stored;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<ContextDocument> documents_;
+  std::vector<std::string> notes_;
+  std::uint64_t characters_ = 0, bytes_ = 0;
+  CancelSource stop_;
+};
+
+// Until stdin has something to read: a silent pipe must not outlive Ctrl-C (REC-61).
+Status WaitForInput(const std::optional<Millis>& silence, const CancelToken& cancel) {
+  const CancelFd stop(cancel);
+  pollfd entries[] = {{STDIN_FILENO, POLLIN, 0}, {stop.fd(), POLLIN, 0}};
+  while (entries[0].revents == 0) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "stopped while reading stdin");
+    const int ready = poll(entries, 2, silence ? static_cast<int>(silence->count()) : -1);
+    if (ready < 0 && errno != EINTR) return MakeErrnoError(errno, "stdin");
+    if (ready == 0) {
+      return MakeError(ErrorCode::kTimeout,
+                       "stdin stayed silent for {} ms; end its writer, or allow more by "
+                       "--stdin-timeout",
+                       silence->count());
+    }
+  }
+  return {};
+}
+
+Status RefuseBinary(const inspect::Description& description, std::string_view shown) {
+  if (description.encoding.kind != inspect::EncodingKind::kBinary) return {};
+  return MakeError(ErrorCode::kDamaged,
+                   "{}: a binary file, not text; `dossier inspect {}` says what it is", shown,
+                   shown);
+}
+
+class Loader {
+ public:
+  Loader(const ContextOptions& options, const CancelToken& cancel)
+      : options_(options), cancel_(cancel) {}
+
+  Status Add(const ContextSource& source) {
+    if (source.text) return AddText(*source.text, "");
+    if (source.path == "-") return AddStream();
+    struct stat info{};
+    if (stat(source.path.c_str(), &info) != 0) return MakeErrnoError(errno, source.path);
+    if (S_ISDIR(info.st_mode)) return AddFolder(source.path);
+    return AddFile(source.path, BaseName(source.path));
+  }
+
+  Result<std::shared_ptr<const ContextSet>> Finish() {
+    MakeNamesUnique();
+    std::sort(entries_.begin(), entries_.end(),
+              [](const auto& a, const auto& b) { return a->document.name < b->document.name; });
+    auto set = std::make_shared<LoadedContext>(std::move(entries_), Notes(), cancel_);
+    set->StartCopies(options_);
+    return std::shared_ptr<const ContextSet>(std::move(set));
+  }
+
+ private:
+  static std::string BaseName(const std::string& path) {
+    return path.substr(path.find_last_of('/') + 1);
+  }
+
+  Status AddInMemory(std::string_view text, std::string path, std::string name,
+                     const std::optional<FileReference>& named = std::nullopt) {
+    auto entry = std::make_unique<Entry>();
+    const auto source = inspect::MemorySource(text, path.empty() ? name : path);
+    DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
+                             inspect::Describe(*source, options_.inspect, cancel_));
+    DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, path.empty() ? "the text" : path));
+    entry->stored = StoreDecoded(*source, description, named, *options_.content, cancel_);
+    if (!entry->stored) return tl::unexpected(entry->stored.error());
+    entry->document = {
+        .name = std::move(name), .path = std::move(path), .description = std::move(description)};
+    entries_.push_back(std::move(entry));
+    return {};
+  }
+
+  Status AddText(const std::string& text, const std::string& name) {
+    return AddInMemory(text, "", name);
+  }
+
+  Status AddStream() {
+    DOSSIER_ASSIGN_OR_RETURN(auto writer, store::ContentWriter::Start(*options_.content));
+    const auto stream = inspect::StdinSource("stdin");
+    std::string block(kCopyBlock, '\0');
+    for (std::uint64_t at = 0;;) {
+      DOSSIER_RETURN_IF_ERROR(WaitForInput(options_.stdin_silence, cancel_));
+      DOSSIER_ASSIGN_OR_RETURN(const std::size_t got, stream->ReadAt(at, block));
+      if (got == 0) break;
+      at += got;
+      DOSSIER_RETURN_IF_ERROR(writer.Write(std::string_view(block).substr(0, got)));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(const store::StoredBody body, std::move(writer).Finish());
+    // The name of the stored file is a hash, which tells nobody anything.
+    return AddFile(options_.content->PathOf(body.sha256), "stdin", "stdin");
+  }
+
+  Status AddFile(const std::string& path, std::string name) {
+    return AddFile(path, std::move(name), path);
+  }
+
+  // `shown`: the path in messages and in the description.
+  Status AddFile(const std::string& path, std::string name, const std::string& shown) {
+    DOSSIER_ASSIGN_OR_RETURN(std::unique_ptr<inspect::ByteSource> opened,
+                             inspect::OpenFileSource(path));
+    if (IsGivenAlready(*opened, shown)) return {};
+    const auto size = opened->size();
+    std::optional<FileReference> named;
+    // What came from stdin has no other name than the store's.
+    if (size && *size > options_.copy_limit && shown == path) {
+      named = FileReference{.path = std::filesystem::absolute(path).lexically_normal().string(),
+                            .bytes = *size,
+                            .modified_ns = opened->state().modified_ns};
+    }
+    if (size && *size <= kReadWhole) {
+      DOSSIER_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kReadWhole * 16));
+      return AddInMemory(text, shown, std::move(name), named);
+    }
+    auto entry = std::make_unique<Entry>();
+    entry->source = std::move(opened);
+    // The store sets the time of a body that it is given again.
+    if (shown == path) entry->before = entry->source->state();
+    entry->named = named;
+    DOSSIER_ASSIGN_OR_RETURN(inspect::Description description,
+                             inspect::Describe(*entry->source, options_.inspect, cancel_));
+    if (shown != path) description.name = description.path = shown;
+    DOSSIER_RETURN_IF_ERROR(RefuseBinary(description, shown));
+    if (description.read_error) {
+      return MakeError(ErrorCode::kIo, "{}: {}", shown, *description.read_error);
+    }
+    entry->document = {
+        .name = std::move(name), .path = shown, .description = std::move(description)};
+    if (entry->before && !entry->document.description.stable) {
+      entry->document.warnings.push_back(
+          ChangedSentence(shown, *entry->before, entry->source->state(), entry->named));
+    }
+    entries_.push_back(std::move(entry));
+    return {};
+  }
+
+  Status AddFolder(const std::string& path) {
+    if (options_.folders == ContextOptions::Folders::kRefuse) {
+      return MakeError(ErrorCode::kNotFound, "{}: is a folder; add -r to read the files below it",
+                       path);
+    }
+    WalkOptions walk;
+    walk.max_files = options_.max_files;
+    DOSSIER_ASSIGN_OR_RETURN(const WalkResult found, WalkFolder(path, walk, cancel_));
+    std::size_t added = 0;
+    const std::string prefix = path.ends_with('/') ? path : path + "/";
+    for (const std::string& file : found.files) {
+      const std::string below =
+          file.starts_with(prefix) ? file.substr(prefix.size()) : BaseName(file);
+      // Binary and unreadable files of a folder are left out, not fatal (INS-132).
+      if (AddFile(file, below)) ++added;
+    }
+    if (added == 0) {
+      return MakeError(ErrorCode::kNotFound, "{}: holds no readable text file", path);
+    }
+    return {};
+  }
+
+  // By the file itself, not its name: a link, or another way to write the path, is no other file.
+  bool IsGivenAlready(const inspect::ByteSource& source, const std::string& shown) {
+    const inspect::SourceState state = source.state();
+    if (state.inode == 0) return false;  // the system does not say
+    const auto [first, is_new] = given_.try_emplace({state.device, state.inode}, shown);
+    if (is_new) return false;
+    if (twice_++ == 0) twice_example_ = fmt::format("{} and {}", first->second, shown);
+    return true;
+  }
+
+  std::vector<std::string> Notes() const {
+    if (twice_ == 0) return {};
+    std::string note = fmt::format("{} are one file, which is used once", twice_example_);
+    if (twice_ > 1) note += fmt::format("; so it is with {} others", GroupDigits(twice_ - 1));
+    return {std::move(note)};
+  }
+
+  void MakeNamesUnique() {
+    for (const auto& entry : entries_) {
+      std::string& name = entry->document.name;
+      if (name.empty() && entries_.size() > 1) name = "text";
+    }
+    while (LengthenEqualNames()) {
+    }
+    std::set<std::string> taken;
+    for (const auto& entry : entries_) {
+      std::string& name = entry->document.name;
+      const std::string base = name;
+      for (int copy = 2; !taken.insert(name).second; ++copy) {
+        name = fmt::format("{}#{}", base, copy);
+      }
+    }
+  }
+
+  // Gives names that different files share one more folder; whether any got longer.
+  bool LengthenEqualNames() {
+    std::map<std::string, std::set<std::string>> paths;
+    for (const auto& entry : entries_) paths[entry->document.name].insert(entry->document.path);
+    bool changed = false;
+    for (const auto& entry : entries_) {
+      std::string& name = entry->document.name;
+      if (paths[name].size() < 2) continue;
+      std::string longer = WithFolder(entry->document.path, name);
+      changed = changed || longer != name;
+      name = std::move(longer);
+    }
+    return changed;
+  }
+
+  // jan/sales.csv beside feb/sales.csv: `name`, which ends `path`, with one more folder of it.
+  static std::string WithFolder(std::string_view path, const std::string& name) {
+    if (!path.ends_with("/" + name)) return name;
+    const std::string folder = BaseName(std::string(path.substr(0, path.size() - name.size() - 1)));
+    return folder.empty() || folder == "." || folder == ".." ? name : folder + "/" + name;
+  }
+
+  const ContextOptions& options_;
+  const CancelToken cancel_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> given_;  // device, inode: path
+  std::uint64_t twice_ = 0;                                               // files given again
+  std::string twice_example_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextSource>& sources,
+                                                      const ContextOptions& options,
+                                                      const CancelToken& cancel) {
+  Loader loader(options, cancel);
+  for (const ContextSource& source : sources) DOSSIER_RETURN_IF_ERROR(loader.Add(source));
+  return loader.Finish();
+}
+
+}  // namespace dossier::recursion

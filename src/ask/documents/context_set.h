@@ -1,0 +1,92 @@
+// The documents of one question: read, described, kept as files that nothing can change.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto context, LoadContext({{.path = "feed.ndjson"}}, options,
+//   cancel)); context->documents()[0].description.records.records;   // known at once
+//   DOSSIER_ASSIGN_OR_RETURN(const StoredText* text, context->Stored(0));  // waits for the copy
+//
+// The description comes first and the copy into the content store goes on in the background, so
+// that the first request leaves as soon as the file has been read once. The user's file is never
+// mapped: it may shrink. Thread-safety: all const methods from any thread.
+
+#ifndef DOSSIER_RECURSION_CONTEXT_SET_H_
+#define DOSSIER_RECURSION_CONTEXT_SET_H_
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/files/file.h"
+#include "base/result.h"
+#include "inspect/describe/describe.h"
+#include "store/content.h"
+
+namespace dossier::recursion {
+
+struct ContextSource {
+  std::string path;                 // a file, a folder (with `folders`), or "-"
+  std::optional<std::string> text;  // --context-text: instead of a path
+};
+
+struct ContextOptions {
+  enum class Folders { kRefuse, kWalk } folders = Folders::kRefuse;  // -r
+  inspect::Options inspect;
+  store::ContentStore* content = nullptr;  // required; must outlive the set
+  std::uint64_t max_files = 10'000;
+  std::optional<Millis> stdin_silence;  // the longest before more comes; unset: any
+  // A larger file is named in the run's journal, not kept in `content`.
+  std::uint64_t copy_limit = 64ull << 20;  // bytes
+};
+
+// A file that is only named: what tells later whether it is still the same.
+struct FileReference {
+  std::string path;  // absolute
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ns = 0;
+};
+
+// The decoded UTF-8 text of a document, mapped from the content store.
+struct StoredText {
+  UniqueFd fd;
+  MappedFile map;
+  std::string sha256;
+  std::optional<FileReference> named;  // the copy is gone when the set is
+  // Of the copy, if the file changed behind its description; else the document's own holds.
+  std::optional<inspect::Description> description;
+  std::string changed;  // "feed.ndjson changed while it was read (10 bytes, now 12); …"; else empty
+};
+
+struct ContextDocument {
+  // Unique within the set: the base name, with its folder where that is needed to tell two apart,
+  // or the path below the folder given.
+  std::string name;
+  std::string path;
+  inspect::Description description;
+  std::vector<std::string> warnings;  // as StoredText::changed, if that was seen at once
+};
+
+class ContextSet {
+ public:
+  virtual ~ContextSet() = default;
+  // Sorted by name, bytewise.
+  virtual const std::vector<ContextDocument>& documents() const = 0;
+  virtual std::uint64_t characters() const = 0;
+  virtual std::uint64_t bytes() const = 0;
+  // What the user should know of how the documents were chosen: a file that was given twice.
+  virtual const std::vector<std::string>& notes() const = 0;
+  // Waits until the copy of document `index` is complete. The pointer lives as long as the set.
+  virtual Result<const StoredText*> Stored(std::size_t index) const = 0;
+};
+
+// Errors: kNotFound, kPermission, kIsDevice, kUsage (a folder without -r), kDamaged (binary), each
+// naming the path and the way out.
+Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextSource>& sources,
+                                                      const ContextOptions& options,
+                                                      const CancelToken& cancel);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_CONTEXT_SET_H_

@@ -1,0 +1,64 @@
+// Paragraphs that share the rarest words of a query, ranked by BM25, without an index.
+//
+//   std::vector<TextDocument> documents = …;
+//   for (const Passage& passage : FindPassages(documents, "Which gate closed first?", 4000)) …
+//
+// A passage is a record where the format has records, else a paragraph between blank lines, at most
+// about ten lines or 2,000 bytes of it. Words are runs of letters and digits, without case, without
+// plural s; each CJK character is a word.
+// Memory does not depend on the size of the texts. Thread-safety: pure functions.
+
+#ifndef DOSSIER_RECURSION_DOCUMENT_SEARCH_H_
+#define DOSSIER_RECURSION_DOCUMENT_SEARCH_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "inspect/description/description.h"
+
+namespace dossier::recursion {
+
+// A text to search or to serve. `text` is decoded, valid UTF-8, mapped or in memory; it must
+// outlive whoever holds this.
+struct TextDocument {
+  std::string name;
+  std::string_view text;
+  inspect::Description description;
+};
+
+struct Passage {
+  std::size_t document = 0;          // index
+  std::uint64_t at = 0, length = 0;  // bytes of its text
+  double score = 0;                  // above 0; comparable within one search
+};
+
+// The best `count` passages, best first; on equal score the earlier one.
+// Errors: kCancelled.
+Result<std::vector<Passage>> SearchPassages(std::span<const TextDocument> documents,
+                                            std::string_view query, std::size_t count,
+                                            const CancelToken& cancel);
+
+// How many passages there are, and how many of them hold each of `words` (hashes, at most 64; the
+// rest are left out). Unfinished numbers if cancelled.
+struct PassageCounts {
+  std::uint64_t passages = 0;
+  std::vector<std::uint64_t> with;  // one for each word
+};
+PassageCounts CountPassages(std::span<const TextDocument> documents,
+                            std::span<const std::uint64_t> words, const CancelToken& cancel);
+
+// The passages to show a model beside its question: best first, no text twice, `max_chars` code
+// points in all. Rare words decide, as in SearchPassages. Empty if nothing shares a word with the
+// question, or if cancelled.
+std::vector<Passage> FindPassages(std::span<const TextDocument> documents,
+                                  std::string_view question, std::size_t max_chars,
+                                  const CancelToken& cancel = {});
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_DOCUMENT_SEARCH_H_

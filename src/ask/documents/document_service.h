@@ -1,0 +1,89 @@
+// The host's side of what `doc` and `records` do in the sandbox: positions and rows of the run's
+// documents, found without loading a text into a worker (SBX-31, REC-19, 4.4).
+//
+//   DocumentService service(std::move(documents));
+//   std::string raw;
+//   auto found = service.Handle("grep", {{"ctx", 0}, {"pattern", "ERROR"}}, &raw, cancel);
+//   // {"matches":[{"at":120,"len":5,"line":3,"line_at":100,"line_len":80}],"total":1,"cut":false}
+//
+// Requests come from a worker, so everything in them is checked (SBX-93): names, types, ranges.
+// `ctx` is the index of a document, 0 if left out. All offsets are bytes of its text; lines and
+// records count from 0, but `line` of a match from 1; ends are exclusive.
+//
+// method        arguments                                 value
+// info          -                                         name bytes chars lines
+// grep          pattern max=1000 ignore_case=false        matches: [{at len line line_at
+// line_len}],
+//               context=0 each="line"|"match"             total cut; with context: context_at
+//                                                         context_len of each match
+// search        query k=10                                hits: [{at len score}], best first
+// count         text                                      count, as str.count
+// find          text from_byte=0 to_byte=end              at, -1 if it is not there
+// lines         from to                                   at len
+// line_count    -                                         count
+// records       from=0 max_records=1000 max_bytes=4 MiB   rows ({"blob":[0,len]}: a JSON array in
+//               names_only                                raw_out) first next count; names_only:
+//               the
+//                                                         caller keeps no values, the reading is
+//                                                         not counted
+// records_info  -                                         count (null: no records) format
+//                                                         fields: [{shown path types …}]
+//                                                         skipped: {count reasons}, non_finite
+//                                                         where these are not 0
+// record_span   from to                                   at len
+// locate        byte                                      char line
+// char_to_byte  chars: [...]                              bytes: [...]
+// byte_to_char  bytes: [...]                              chars: [...]
+//
+// `lines` clamps like a Python slice, `records` gives at least one record if there is one.
+// Thread-safety: Handle from many threads; indexes are built when first needed, one at a time a
+// document.
+
+#ifndef DOSSIER_RECURSION_DOCUMENT_SERVICE_H_
+#define DOSSIER_RECURSION_DOCUMENT_SERVICE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/documents/document_search.h"
+#include "base/cancel.h"
+#include "base/json/json.h"
+#include "base/result.h"
+
+namespace dossier::recursion {
+
+class ServedDocument;
+
+class DocumentService {
+ public:
+  // The texts must outlive the service.
+  explicit DocumentService(std::vector<TextDocument> documents);
+  ~DocumentService();
+  DocumentService(const DocumentService&) = delete;
+  DocumentService& operator=(const DocumentService&) = delete;
+
+  // Whether `method` is one of those above.
+  static bool Knows(std::string_view method);
+
+  // Answers one request. `raw_out` is set, to empty where the value has no {"blob":…}.
+  // Errors: kInvalidArgument with a sentence that names the argument; kNotFound for a method that
+  // does not exist; kTooLong for a record too large for a row; kCancelled.
+  Result<Json> Handle(std::string_view method, const JsonObject& args, std::string* raw_out,
+                      const CancelToken& cancel);
+
+  // Whether Handle would answer from what is known already, without reading through a text. False
+  // for a request that would build an index first.
+  bool IsQuick(std::string_view method, const JsonObject& args) const;
+
+  const std::vector<TextDocument>& documents() const { return documents_; }
+
+ private:
+  std::vector<TextDocument> documents_;
+  std::vector<std::unique_ptr<ServedDocument>> served_;  // one a document
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_DOCUMENT_SERVICE_H_

@@ -1,0 +1,228 @@
+// The recursive engine: one question over a context of any size.
+//
+//   Engine engine({.root = root_model, .sub = sub_model, .pool = pool, .journal = journal, …});
+//   Request request{.question = "Which package is the largest?", .context = context};
+//   DOSSIER_ASSIGN_OR_RETURN(Outcome outcome, engine.Run(request, cancel, events));
+//   Print(outcome.text);
+//
+// The context stays out of the prompt: the model is told what it is, writes code, the sandbox runs
+// it, the model sees the output, until an answer is handed in. Short contexts get one plain call.
+//
+// Errors of Run are those before a run exists (no sandbox, no model, bad context). A run that was
+// started always ends in an Outcome; `error` then says what ended it early, and an answer that was
+// already produced is kept (REC-60).
+//
+// Thread-safety: an Engine may run many requests at once; each run is sequential code on its
+// caller's thread.
+
+#ifndef DOSSIER_RECURSION_ENGINE_H_
+#define DOSSIER_RECURSION_ENGINE_H_
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ask/documents/context_set.h"
+#include "assembly/layout/layout.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "memory/consolidate/pressure.h"
+#include "memory/consolidate/summarizer.h"
+#include "memory/store/store.h"
+#include "memory/transfer/call_log.h"
+#include "model/catalog/catalog.h"
+#include "model/client/gate.h"
+#include "sandbox/session/session.h"
+#include "store/journal.h"
+#include "store/memo.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::recursion {
+
+enum class Mode { kAuto, kDirect, kRecursive };
+enum class Profile { kAuto, kSmall, kLarge };
+enum class Forcing { kFull, kReference, kNone };
+enum class CacheUse { kOn, kOff, kRefresh };  // refresh: ask again, keep the new reply
+// What makes room in a prompt that got too long: cuts and a model's summary, cuts only, or neither:
+// the oldest turns then fall out of the prompt (REC-63).
+enum class Compacting { kAuto, kRules, kOff };
+enum class BlockPolicy { kUntilError, kAll, kFirst };
+enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
+enum class Source {
+  kNone,
+  kAnswerDict,
+  kSubmit,
+  kFinal,
+  kFinalVar,
+  kPartial,
+  kBareText,
+  kDirect,
+  kExtract,
+  kDraft,
+  kPassage  // read off a passage, without code
+};
+
+std::string_view ModeName(Mode mode);
+std::string_view RunStatusName(RunStatus status);
+std::string_view SourceName(Source source);
+
+struct Limits {
+  std::optional<int> iterations;  // turns of a call; unset: 30 large, 12 small
+  int depth = 1;                  // 0: no sub-calls; 1: plain sub-calls
+  std::int64_t calls = 500;       // model requests of the tree; each attempt counts
+  std::optional<std::int64_t> tokens;
+  std::optional<double> usd;
+  std::optional<Millis> time;
+  int errors = 5;                           // turns in a row in which a block raised
+  std::optional<std::size_t> output_chars;  // code points a block; unset: see RunState
+};
+
+// The memory that a run reads and writes (MEM-59).
+struct AskMemory {
+  std::shared_ptr<memory::Store> store;  // null: off
+  std::string branch = std::string(memory::kRootBranch);
+  std::shared_ptr<const memory::CallLog> calls;           // null: not logged
+  std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself (MEM-49)
+  memory::Summarizer summarizer;                          // of consolidation
+};
+
+struct Request {
+  std::string question;
+  std::shared_ptr<const ContextSet> context;
+  Mode mode = Mode::kAuto;
+  Profile profile = Profile::kAuto;
+  Forcing forcing = Forcing::kFull;
+  BlockPolicy blocks = BlockPolicy::kUntilError;
+  CacheUse cache = CacheUse::kOn;  // of sub-call replies (REC-50)
+  Compacting compacting = Compacting::kAuto;
+  double compact_at = 0.75;  // of the model's window; above it room is made
+  std::optional<int> votes;  // attempts of which two must agree; unset: 1 large, 3 small
+  Limits limits;
+  sandbox::Limits cell;
+  std::uint64_t context_string_max = 2ull << 30;  // bytes
+  std::optional<double> temperature;              // unset: 0.2 small, the provider's own otherwise
+  model::Sampling sampling;                       // what else the caller sets
+  std::optional<std::int64_t> sub_max_output;    // tokens of a sub-call's reply; unset: the model's
+  Millis deadline{300'000}, idle_limit{60'000};  // of one model request
+  std::uint64_t seed = 0;
+  enum class Seed { kDrawn, kGiven } seed_from = Seed::kDrawn;  // given: replies can be repeated
+  JsonArray argv;                                               // for the journal
+  AskMemory memory;
+};
+
+struct LimitHit {
+  std::string limit;  // calls, tokens, cost (US dollars), time (seconds), iterations, errors
+  Json max, used;     // numbers
+};
+
+struct Warning {
+  std::string code;  // "blocks_not_run"
+  Json data;
+};
+
+// What an answer stands on.
+struct EvidenceSummary {
+  // Shares of the context's bytes, 0 to 1: what models were shown in requests that were answered,
+  // and what code looked at.
+  double read_by_models = 0, read_by_code = 0;
+  int attempts = 0, agreeing = 0;   // independent ones; 1 and 1 where the first answer counts
+  std::vector<std::string> doubts;  // what speaks against the answer, a sentence each
+
+  JsonObject ToJson() const;  // as in the event run.finished
+};
+
+// Room that was made in the prompt of one turn.
+struct Compacted {
+  int turn = 0;
+  std::string kind;                    // "rules"; "summary"; "stub": the summary failed
+  std::string turns;                   // those a summary or stub stands for: "2 to 7"; else empty
+  std::int64_t before = 0, after = 0;  // tokens of the prompt
+  std::size_t messages_cut = 0;        // of those a summary was made of
+
+  JsonObject ToJson() const;
+};
+
+// One model as the engine uses it.
+struct BoundModel {
+  std::string name;    // as the provider knows it
+  std::string origin;  // who answers: provider and address, or the hash of a script (REC-50)
+  model::Entry entry;
+  std::shared_ptr<const tokens::Counter> counter;
+  std::shared_ptr<model::Gate> gate;
+  enum class Stops { kHonoured, kIgnored } stops = Stops::kHonoured;
+};
+
+struct Outcome {
+  RunStatus status = RunStatus::kNone;
+  Source source = Source::kNone;
+  std::string text;  // the answer; empty if there is none
+  std::optional<Json> value;
+  std::string run;  // the journal's id
+  Mode mode = Mode::kRecursive;
+  std::int64_t mode_tokens = 0, mode_threshold = 0;
+  int turns = 0;
+  model::LedgerUse usage;
+  Millis elapsed{0};
+  EvidenceSummary evidence;
+  // Where no answer was handed in: what the last block showed. No answer.
+  std::string last_output;
+  std::vector<LimitHit> limits_hit;
+  std::vector<Compacted> compactions;  // in order
+  std::vector<Warning> warnings;
+  std::optional<sandbox::IsolationReport> sandbox;
+  std::optional<Error> error;  // what ended the run early
+
+  Json ToJson() const;    // dossier.ask/1
+  int exit_code() const;  // of the process (spec section 3)
+};
+
+// Sees every event of a run, in order, on the run's threads. Must not block.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void OnEvent(const store::Event& event) = 0;
+  // Text of the root model's reply as it arrives.
+  virtual void OnDelta(std::string_view text) { static_cast<void>(text); }
+};
+
+struct EngineOptions {
+  BoundModel root, sub;
+  std::shared_ptr<sandbox::Pool> pool;  // made when the first recursive run needs it, if null
+  sandbox::PoolOptions pool_options;
+  std::shared_ptr<store::Journal> journal;
+  std::shared_ptr<const store::Memo> replies;  // of sub-calls asked before; null: none is kept
+  assembly::AssetFolders folders;
+  std::shared_ptr<const Clock> clock;  // unset: the system's
+  std::string version = "0.1.0";
+};
+
+// What --dry-run prints: the decision and the first messages.
+struct Plan {
+  Mode mode = Mode::kRecursive;
+  std::int64_t tokens = 0, threshold = 0;
+  std::string reason;
+  assembly::Messages messages;
+  Json report;
+};
+
+class Engine {
+ public:
+  explicit Engine(EngineOptions options);
+  ~Engine();
+
+  Result<Outcome> Run(const Request& request, const CancelToken& cancel, EventSink& events);
+  // Calls no model and starts no worker.
+  Result<Plan> DryRun(const Request& request);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_ENGINE_H_

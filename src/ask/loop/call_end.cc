@@ -1,0 +1,249 @@
+// How a call ends: with an answer, with the closing request, or with what was kept.
+
+#include "ask/loop/call_loop.h"
+#include "ask/loop/feedback.h"
+#include "ask/loop/root_request.h"
+#include "ask/reply/reply_text.h"
+#include "base/text/text.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kVariablesAtEnd = 50;  // REC-59
+// What is kept back for the closing request: a share of each limit, at least what the bare prompt
+// and a short reply need, and not more than a few outputs and a long reply do.
+constexpr std::int64_t kClosingShare = 4;
+constexpr std::int64_t kClosingReply = 256, kClosingResults = 3'000;  // tokens
+constexpr int kClosingTimeShare = 10;
+constexpr Millis kLongestClosing{20'000};
+
+// A limit that leaves no closing request is told in `limits_hit`, not as a failure.
+std::optional<Error> UnlessLimit(const Error& error) {
+  return error.code == ErrorCode::kLimit ? std::nullopt : std::optional<Error>(error);
+}
+
+}  // namespace
+
+bool CallLoop::LastChance() const {
+  return turn_ >= run_.iterations() || !run_.ledger.exhausted().empty();
+}
+
+// The reason to stop asking, if a limit of the tree is used up.
+std::optional<std::string> CallLoop::Exhausted() const {
+  const std::vector<std::string> names = run_.ledger.exhausted();
+  if (names.empty()) return std::nullopt;
+  return fmt::format("the limit of {} is reached", Join(names, " and "));
+}
+
+// What every end has in common.
+CallResult CallLoop::Ended(RunStatus status) {
+  TakeTally();
+  if (all_subcalls_.failed() > 0) {
+    JsonObject kinds;
+    for (const auto& [kind, count] : all_subcalls_.failures) kinds[kind] = count;
+    run_.log.Warn(0, "subcalls_failed",
+                  Json(JsonObject{{"sent", all_subcalls_.sent},
+                                  {"failed", all_subcalls_.failed()},
+                                  {"kinds", std::move(kinds)}}));
+  }
+  return {.status = status,
+          .turns = turns_replied_,
+          .limits_hit = std::move(limits_hit_),
+          .compactions = room_.done()};
+}
+
+CallResult CallLoop::Finish(Offer offer, RunStatus status) {
+  CallResult result = Ended(status);
+  NoteDoubt(offer, &result);
+  run_.log.Add(0, "answer.accepted",
+               {{"source", SourceName(offer.source)}, {"status", RunStatusName(result.status)}});
+  result.source = offer.source;
+  result.text = std::move(offer.text);
+  result.value = std::move(offer.value);
+  return result;
+}
+
+// Ends the vote with the answers there are.
+CallResult CallLoop::FinishVotes(std::string_view why) {
+  run_.log.Warn(0, "votes_incomplete", Json(why));
+  return Finish(ballot_.CutShort(), RunStatus::kPartial);
+}
+
+// An answer that failed a check is printed, but never as final.
+void CallLoop::NoteDoubt(const Offer& offer, CallResult* result) const {
+  static constexpr std::pair<std::string_view, std::string_view> kCodes[] = {
+      {"unexplored", "unexplored"},         {"subcalls", "answer_lacks_subcalls"},
+      {"kind", "answer_of_wrong_kind"},     {"empty", "answer_empty"},
+      {"grounding", "answer_not_grounded"}, {"near", "answer_not_near"},
+      {"searched", "answer_not_asked"},     {"reading", "reading_unclear"},
+      {"labels", "labels_unsure"},          {"error_text", "answer_is_error"},
+      {"final", "answer_without_value"}};
+  result->attempts = std::max(1, static_cast<int>(ballot_.size()));
+  result->agreeing = ballot_.agreeing();
+  if (offer.doubt.empty()) return;
+  const bool whole = result->status == RunStatus::kFinal || result->status == RunStatus::kExtracted;
+  if (whole) result->status = RunStatus::kPartial;
+  result->doubts.push_back(offer.doubt);
+  for (const auto& [check, code] : kCodes) {
+    if (offer.failed_check == check) run_.log.Warn(0, std::string(code), Json(offer.doubt));
+  }
+}
+
+CallResult CallLoop::KeepDraft(RunStatus status, std::optional<Error> error) {
+  CallResult result = Ended(status);
+  result.error = std::move(error);
+  if (!evidence_.shown().empty()) result.last_output = TrimSpace(evidence_.shown().back());
+  if (draft_ && !draft_->text.empty()) {
+    result.source = Source::kDraft;
+    result.text = std::move(draft_->text);
+    if (status != RunStatus::kInterrupted) result.status = RunStatus::kPartial;
+  }
+  return result;
+}
+
+// Before the first request: what the closing one will need. Its prompt is as long as that of the
+// first turn, and it shows as much of the turns as there is room for. Where not both would fit,
+// nothing is kept: the first turn may bring the answer.
+void CallLoop::KeepClosing() {
+  const model::LedgerLimits& limits = run_.ledger.limits();
+  model::FinishReserve keep;
+  if (limits.calls) keep.calls = *limits.calls > 1 ? 1 : 0;
+  if (run_.request.limits.time) {
+    keep.time = std::min(*run_.request.limits.time / kClosingTimeShare, kLongestClosing);
+  }
+  if (limits.tokens || limits.nano_usd) {
+    if (const auto empty = ClosingPrompt("")) KeepClosingTokens(*empty, &keep);
+  }
+  run_.ledger.KeepBack(keep);
+}
+
+void CallLoop::KeepClosingTokens(const assembly::Assembled& empty,
+                                 model::FinishReserve* keep) const {
+  const model::LedgerLimits& limits = run_.ledger.limits();
+  const BoundModel& root = run_.options.root;
+  const std::int64_t prompt = root.gate->MostInput(empty.tokens);
+  const auto keep_of = [&](std::int64_t limit, const model::TokenPrice& price) {
+    const std::int64_t least = prompt * price.input + kClosingReply * price.output;
+    const std::int64_t most =
+        (prompt + kClosingResults) * price.input + run_.reserve_output() * price.output;
+    return limit < 2 * least ? 0 : std::max(least, std::min(limit / kClosingShare, most));
+  };
+  if (limits.tokens) keep->tokens = keep_of(*limits.tokens, {.input = 1, .output = 1});
+  const auto price = WorstPriceOf(root.entry, {.messages = empty.messages});
+  if (limits.nano_usd && price) keep->nano_usd = keep_of(*limits.nano_usd, *price);
+}
+
+// Tokens that the closing prompt may have: what the limits leave beside a short reply.
+std::int64_t CallLoop::ClosingRoom(const assembly::Assembled& prompt) const {
+  const model::Ledger& ledger = run_.ledger;
+  std::int64_t room = run_.options.root.entry.capability.window;
+  if (const auto tokens = ledger.tokens_left(model::Stage::kFinish)) {
+    room = std::min(room, *tokens - kClosingReply);
+  }
+  const auto price = WorstPriceOf(run_.options.root.entry, {.messages = prompt.messages});
+  const auto nano_usd = ledger.nano_usd_left(model::Stage::kFinish);
+  if (nano_usd && price && price->input > 0) {
+    room = std::min(room, (*nano_usd - kClosingReply * price->output) / price->input);
+  }
+  return room;
+}
+
+// The one call that is kept for the end is for the answer: no summary is asked for.
+Result<assembly::Assembled> CallLoop::ClosingPrompt(const std::string& reason) {
+  std::map<std::string, std::string> values = Values();
+  values["results"] = results_;
+  values["reason"] = reason;
+  const std::string variables = VariablesLine(variables_, kVariablesAtEnd);
+  if (results_.find(variables) == std::string::npos) values["variables"] = variables;
+  DOSSIER_ASSIGN_OR_RETURN(
+      assembly::Assembled prompt,
+      room_.Assemble(
+          "extract", values,
+          {.turn = turn_, .attempt = attempt_, .summaries = PromptRoom::For::Summaries::kNo}));
+  const BoundModel& root = run_.options.root;
+  const std::int64_t room = ClosingRoom(prompt), most = root.gate->MostInput(prompt.tokens);
+  if (most <= room) return prompt;
+  // The oldest turns and the ends of outputs go, as for a small window. A share of the room is for
+  // what the provider counts and we do not.
+  const std::int64_t own =
+      tokens::Count{.tokens = prompt.tokens, .margin = root.counter->margin()}.upper();
+  const std::int64_t budget = std::max<std::int64_t>(room, 0) * own / most;
+  auto cut = run_.prompts.Assemble("extract", root, values, {transcript_.AsSection()},
+                                   run_.boundary, root.entry.capability.window - budget);
+  if (cut) return cut;
+  return MakeError(ErrorCode::kLimit, "the limits leave no room for the closing request");
+}
+
+void CallLoop::NoteClosingDoubt(Offer* offer) {
+  offer->failed_check.clear();
+  offer->doubt.clear();
+  if (auto doubt = gates_.Doubt(offer->text, Situation(offer->text))) {
+    offer->failed_check = std::move(doubt->gate);
+    offer->doubt = std::move(doubt->reason);
+  }
+}
+
+// The closing request (REC-59).
+CallResult CallLoop::Close(const std::string& reason) {
+  run_.log.Add(0, "limit.reached", {{"reason", reason}});
+  auto prompt = ClosingPrompt(reason);
+  if (!prompt) return KeepDraft(RunStatus::kNone, UnlessLimit(prompt.error()));
+  const RootRequest about{.purpose = model::Purpose::kExtract,
+                          .stage = model::Stage::kFinish,
+                          .turn = turn_,
+                          .attempt = attempt_};
+  auto reply = AskRoot(run_, *prompt, about);
+  // A small model repeats itself up to any limit.
+  const bool repeats = run_.small() && reply && reply->finish == model::Finish::kLength;
+  if (reply && IsCut(*reply) && !repeats) {
+    reply = AskAgain(run_, *prompt, about, std::move(*reply));
+  }
+  if (!reply) {
+    if (run_.cancel.cancelled()) return KeepDraft(RunStatus::kInterrupted, reply.error());
+    return KeepDraft(RunStatus::kNone, UnlessLimit(reply.error()));
+  }
+  if (reply->finish == model::Finish::kFilter) {
+    // The words of a refusal, or what a filter left, answer nothing.
+    return KeepDraft(RunStatus::kNone, Error{ErrorCode::kFailed,
+                                             "the model refused to answer, or a filter of its "
+                                             "provider ended the reply"});
+  }
+  auto offer = ReadClosing(*reply);
+  if (!offer) return KeepDraft(RunStatus::kNone, std::nullopt);
+  offer->source = Source::kExtract;
+  NoteClosingDoubt(&*offer);
+  // A closing reply that nothing supports does not replace a draft that the data do support.
+  if (!offer->doubt.empty() && draft_ && !draft_->text.empty()) {
+    Offer draft = *draft_;
+    NoteClosingDoubt(&draft);
+    if (draft.doubt.empty()) return KeepDraft(RunStatus::kNone, std::nullopt);
+  }
+  if (IsCut(*reply)) {
+    run_.log.Warn(0, "reply_cut", Json("the closing reply was cut"));
+    return Finish(std::move(*offer), RunStatus::kPartial);
+  }
+  return Finish(std::move(*offer), RunStatus::kExtracted);
+}
+
+// Plain text is the answer, a final form in it is resolved. Of code alone only a value that it
+// hands over counts, since nothing runs any more.
+std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
+  const Extraction extraction = ExtractCode(
+      reply.text, {.finish = FinishOf(reply), .model = size(), .compiles = [](std::string_view) {
+                     return false;
+                   }});
+  BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
+  const std::string text(TrimSpace(WithoutFinalLines(extraction.text_outside)));
+  if (bare.form == BareAnswer::Form::kNone && (run_.small() || text.empty())) {
+    bare = FindBareAnswer(WithoutFenceLines(reply.text), size());
+    if (!run_.small() && !bare.names_value()) bare = {};
+  }
+  Feedback ignored;
+  if (bare.form != BareAnswer::Form::kNone) {
+    if (auto offer = Resolve(bare, &ignored)) return offer;
+  }
+  if (text.empty()) return std::nullopt;
+  return Offer{.text = text};
+}
+
+}  // namespace dossier::recursion

@@ -1,0 +1,256 @@
+#include "ask/loop/call_loop.h"
+
+#include <algorithm>
+
+#include "ask/loop/root_request.h"
+#include "base/text/text.h"
+#include "inspect/description/description.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr int kFailedTurns = 2;  // of a small model before it starts afresh
+
+// "" without memory: then no prompt speaks of it.
+std::string MemoryText(const RunState& run) {
+  if (!run.memory) return {};
+  return run.shown_memory.text.empty() ? "(nothing yet)" : run.shown_memory.text;
+}
+
+GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
+  return {.forcing = run.request.forcing,
+          .profile = run.profile,
+          .question = run.request.question,
+          .hint_values = metadata.hint_values,
+          .context_chars = metadata.characters};
+}
+
+TranscriptStyle MakeTranscriptStyle(const RunState& run) {
+  const BoundModel& root = run.options.root;
+  return {.counter = *root.counter,
+          .tokens_per_message = root.entry.capability.tokens_per_message,
+          .summary_tokens = SummaryTokens(root.entry.capability.window),
+          .boundary = run.boundary};
+}
+
+// A provider that refused for good; a retry of the same run would fail alike. A reply that was cut
+// is no refusal: the closing request may still be answered.
+bool EndsRun(const Error& error) {
+  return error.code != ErrorCode::kLimit && error.code != ErrorCode::kTooLong &&
+         error.code != ErrorCode::kDied && error.code != ErrorCode::kPartial;
+}
+
+}  // namespace
+
+CallLoop::CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, OpenWorkbench open)
+    : run_(run),
+      metadata_(metadata),
+      open_(std::move(open)),
+      gates_(MakeGateContext(run, metadata)),
+      ballot_(run.votes(), run.request.question),
+      evidence_(run.request.question, metadata.hint_values),
+      transcript_(MakeTranscriptStyle(run), moved),
+      room_(run, transcript_),
+      reader_(run, metadata.passages) {}
+
+CallResult CallLoop::Run() {
+  KeepClosing();
+  if (auto result = ReadFirst()) return std::move(*result);
+  for (turn_ = 1; turn_ <= run_.iterations(); ++turn_) {
+    if (auto reason = Exhausted()) return ballot_.empty() ? Close(*reason) : FinishVotes(*reason);
+    if (run_.cancel.cancelled()) {
+      return KeepDraft(RunStatus::kInterrupted, Error{ErrorCode::kCancelled, run_.cancel.reason()});
+    }
+    run_.log.Add(
+        0, "turn.started",
+        {{"turn", turn_}, {"turns", run_.iterations()}, {"calls", run_.ledger.use().calls}});
+    if (auto result = EndOfTurn(Turn())) return std::move(*result);
+  }
+  if (!ballot_.empty()) return FinishVotes("all turns are used");
+  turn_ = run_.iterations();
+  limits_hit_.push_back({"iterations", Json(run_.iterations()), Json(turn_)});
+  return Close("all turns are used");
+}
+
+// Over text alone, where code finds nothing that a reader would not: a passage that states the
+// answer ends the call before any code is written. It has to pass every check on that passage
+// alone.
+std::optional<CallResult> CallLoop::ReadFirst() {
+  const bool rows = std::ranges::any_of(
+      run_.request.context->documents(),
+      [](const ContextDocument& d) { return inspect::HasRecords(d.description.format); });
+  if (rows || !reader_.possible()) return std::nullopt;
+  auto reading = reader_.Read();
+  if (!reading) return std::nullopt;
+  Offer offer{.text = std::move(reading->answer), .source = Source::kPassage};
+  run_.log.Add(0, "answer.offered",
+               {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
+  GateSituation situation = Situation(offer.text);
+  situation.passages = reading->passage;
+  // The model read it and judged what the passage speaks of, in whatever words it says so.
+  situation.explored = GateSituation::Explored::kYes;
+  situation.rarity = nullptr;
+  situation.passages_read = GateSituation::Passages::kNotRead;  // this one stands out
+  if (const auto doubt = gates_.Doubt(offer.text, situation)) {
+    run_.log.Add(0, "answer.refused", {{"gate", doubt->gate}, {"reason", doubt->reason}});
+    return std::nullopt;
+  }
+  return Finish(std::move(offer), RunStatus::kFinal);
+}
+
+std::size_t CallLoop::passages_shown() const {
+  return turns_replied_ > 0 ? metadata_.passages.places.size() : reader_.passages_read();
+}
+
+// The result that `end` means, or none if another turn follows.
+std::optional<CallResult> CallLoop::EndOfTurn(TurnEnd end) {
+  if (end.accepted) {
+    if (end.accepted->source != Source::kPartial) return TakeVote(std::move(*end.accepted));
+    return Finish(std::move(*end.accepted), RunStatus::kPartial);
+  }
+  // A vote that cannot be taken loses nothing: the answers so far stand.
+  if (!ballot_.empty() && (end.error || !end.stop_reason.empty())) {
+    return FinishVotes(end.error ? end.error->message : end.stop_reason);
+  }
+  if (end.error && end.error->code == ErrorCode::kCancelled && !Exhausted()) {
+    return KeepDraft(RunStatus::kInterrupted, std::move(end.error));
+  }
+  if (end.error && EndsRun(*end.error) && end.error->code != ErrorCode::kCancelled) {
+    return KeepDraft(RunStatus::kFailed, std::move(end.error));
+  }
+  if (end.error) return Close(end.error->message);
+  if (!end.stop_reason.empty()) return Close(end.stop_reason);
+  if (run_.small() && failed_turns_ >= kFailedTurns) StartAfresh();
+  return std::nullopt;
+}
+
+// The result if the vote is decided; else another attempt starts.
+std::optional<CallResult> CallLoop::TakeVote(Offer offer) {
+  auto decided = ballot_.Count(std::move(offer), Join(evidence_.shown(), "\n"),
+                               LastChance() ? Ballot::Chance::kLast : Ballot::Chance::kMore);
+  if (!decided) {
+    StartAfresh();
+    return std::nullopt;
+  }
+  RunStatus status = RunStatus::kFinal;
+  if (ballot_.end() == Ballot::End::kDisagreed) {
+    run_.log.Warn(0, "votes_disagree",
+                  Json(fmt::format("{0} attempts gave {0} different answers", ballot_.size())));
+    status = RunStatus::kPartial;
+  } else if (ballot_.end() == Ballot::End::kCutShort) {
+    run_.log.Warn(0, "votes_incomplete", Json("no turn is left for another attempt"));
+    status = RunStatus::kPartial;
+  }
+  return Finish(std::move(*decided), status);
+}
+
+// A small model that failed twice repeats itself in ever new words: the failed turns leave the
+// history, the temperature rises, and the question is asked anew (small-models 14). The session
+// keeps its names.
+void CallLoop::StartAfresh() {
+  run_.log.Add(0, "attempt.started", {{"attempt", ++attempt_}});
+  transcript_.Clear();
+  results_.clear();
+  short_results_.clear();
+  request_note_.clear();
+  evidence_.StartAfresh();
+  asked_is_it_ = false;
+  failed_turns_ = 0;
+  errors_in_a_row_ = 0;
+  stall_ = StallWatch();
+}
+
+CallLoop::TurnEnd CallLoop::Turn() {
+  auto prompt = AssembleTurn();
+  if (!prompt) return {.error = prompt.error()};
+  auto reply = AskTurn(*prompt);
+  if (!reply) return {.error = reply.error()};
+  ++turns_replied_;
+  if (!results_.empty()) shown_results_.push_back(results_);
+  // What was sent joins the history as it was sent: prefixes stay equal (REC-9, REC-74).
+  if (!transcript_.empty() && !prompt->messages.turns.empty()) {
+    transcript_.AddOutput(turn_ - 1, prompt->messages.turns.back().Text(), short_results_);
+  }
+  transcript_.AddReply(turn_, TrimSpace(reply->text).empty() ? "(empty reply)" : reply->text);
+  return Act(*reply);
+}
+
+// A small model that is cut repeats itself: it gets another turn instead of more room.
+Result<model::Reply> CallLoop::AskTurn(const assembly::Assembled& prompt) {
+  const RootRequest about{.turn = turn_, .attempt = attempt_, .grammar = ReplyGrammar()};
+  DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run_, prompt, about));
+  if (!IsCut(reply) || run_.small()) return reply;
+  return AskAgain(run_, prompt, about, std::move(reply));
+}
+
+Result<assembly::Assembled> CallLoop::FirstPrompt() {
+  turn_ = 1;
+  return AssembleTurn();
+}
+
+std::map<std::string, std::string> CallLoop::Values() const {
+  return {{"max_subcall_chars", std::to_string(run_.max_subcall_chars)},
+          {"documents", metadata_.documents},
+          {"doc_count", metadata_.doc_count},
+          {"total_chars", metadata_.total_chars},
+          {"doc_sizes_list", metadata_.doc_sizes},
+          {"hint", metadata_.hint},
+          {"passages", metadata_.passages.text},
+          {"access", metadata_.access},
+          {"memory", MemoryText(run_)},
+          {"question", run_.request.question}};
+}
+
+Result<assembly::Assembled> CallLoop::AssembleTurn() {
+  std::map<std::string, std::string> values = Values();
+  if (!transcript_.empty()) {
+    std::string reminder = request_note_;
+    if (reminder.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(
+          reminder, run_.prompts.Text(failed_turns_ > 0 ? "reminder_retry" : "reminder", values,
+                                      run_.boundary));
+    }
+    values["results"] = results_;
+    values["reminder"] = std::string(TrimSpace(reminder));
+    values["turn"] = std::to_string(turn_);
+    values["turns"] = std::to_string(run_.iterations());
+    values["budget"] = BudgetLine();
+  }
+  request_note_.clear();
+  return room_.Assemble("turn", values, {.turn = turn_, .attempt = attempt_});
+}
+
+// A small model's first reply is one code block, later ones a block or a final line: otherwise it
+// guesses before it has seen anything, or writes about the task. Passages may hold the answer.
+std::string CallLoop::ReplyGrammar() const {
+  if (!run_.small() || !run_.options.root.entry.grammar) return {};
+  constexpr std::string_view kBlock =
+      "block ::= \"```python\\n\" line+ \"```\"\n"
+      "line ::= [^`\\n] [^\\n]* \"\\n\" | \"\\n\"\n";
+  if (!evidence_.printed_anything() && metadata_.passages.text.empty()) {
+    return fmt::format("root ::= block\n{}", kBlock);
+  }
+  return fmt::format("root ::= block | final\nfinal ::= \"FINAL: \" [^\\n]+\n{}", kBlock);
+}
+
+std::string CallLoop::BudgetLine() const {
+  std::string line;
+  if (const auto calls = run_.ledger.calls_left()) line += fmt::format("Calls left: {}.", *calls);
+  if (const auto tokens = run_.ledger.tokens_left()) {
+    line += fmt::format(" Tokens left: {}.", *tokens);
+  }
+  if (const auto time = run_.ledger.time_left(model::Stage::kNormal)) {
+    line += fmt::format(" Seconds left: {}.", time->count() / 1000);
+  }
+  if (const auto usd = UsdLeft(run_.ledger)) {
+    line += fmt::format(" US dollars left: {:.4f}.", *usd);
+  }
+  if (turn_ == run_.iterations()) {
+    if (auto last = run_.prompts.Text("last_turn", {}, run_.boundary)) {
+      line += fmt::format(" {}", TrimSpace(*last));
+    }
+  }
+  return std::string(TrimSpace(line));
+}
+
+}  // namespace dossier::recursion

@@ -1,0 +1,186 @@
+// One call of the recursive engine: turns of "reply, run its code, show the output" until an answer
+// is accepted or a limit ends it.
+//
+//   CallLoop loop(run, metadata, moved, open_workbench);
+//   CallResult result = loop.Run();
+//
+// Sequential code on the caller's thread. Thread-safety: one owner.
+
+#ifndef DOSSIER_RECURSION_CALL_LOOP_H_
+#define DOSSIER_RECURSION_CALL_LOOP_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ask/loop/feedback.h"
+#include "ask/loop/prompt_room.h"
+#include "ask/loop/reading.h"
+#include "ask/policy/ballot.h"
+#include "ask/policy/evidence.h"
+#include "ask/policy/gates.h"
+#include "ask/policy/stall.h"
+#include "ask/reply/bare_answer.h"
+#include "ask/reply/extraction.h"
+#include "ask/reply/transcript.h"
+#include "ask/run/run_state.h"
+#include "ask/subcalls/workbench.h"
+
+namespace dossier::recursion {
+
+// What the prompts say about the context; made once a run.
+struct Metadata {
+  std::string documents, doc_count;  // "1 document", "1"
+  std::string total_chars, doc_sizes, hint;
+  ShownPassages passages;
+  std::string sizes;   // every size that the description tells, as plain numbers
+  std::string access;  // small models: which name holds the data, in one or two sentences
+  std::vector<std::string> hint_values;  // for the grounding gate
+  // By the field's name as the hint shows it, over all documents: the distinct values of the first
+  // records, for fields that have few (numbers and booleans as text), and the names of the types.
+  std::map<std::string, std::vector<std::string>> field_values, field_types;
+  std::uint64_t characters = 0;
+};
+
+struct CallResult {
+  RunStatus status = RunStatus::kNone;
+  Source source = Source::kNone;
+  std::string text;
+  std::optional<Json> value;
+  int turns = 0;
+  std::vector<LimitHit> limits_hit;
+  std::vector<Compacted> compactions;
+  std::optional<Error> error;
+  int attempts = 1, agreeing = 1;
+  std::vector<std::string> doubts;
+  std::string last_output;  // where no answer was handed in
+};
+
+class CallLoop {
+ public:
+  // Makes the workbench when the first code has to run: the first request does not wait for it.
+  // The workbench must outlive the loop.
+  using OpenWorkbench = std::function<Result<Workbench*>()>;
+
+  // `moved` takes what no longer fits the prompts.
+  CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, OpenWorkbench open);
+  CallResult Run();
+  // The first prompt, without sending it.
+  Result<assembly::Assembled> FirstPrompt();
+  // The turn that is running, for budget().
+  int turn() const { return turn_; }
+  // The results that the model was shown in requests that it answered, and how many of the
+  // passages.
+  const std::vector<std::string>& shown_results() const { return shown_results_; }
+  std::size_t passages_shown() const;
+
+ private:
+  // How a turn ended: an answer, the end of the call, or the feedback for the next one.
+  struct TurnEnd {
+    std::optional<Offer> accepted;
+    std::string stop_reason;  // not empty: go to extract
+    std::optional<Error> error;
+  };
+
+  // How a block ended. What is behind it counts on its effects: the rest of a reply runs only
+  // behind whole blocks (REC-28).
+  struct BlockEnd {
+    enum class Kind { kWhole, kRaised, kRefused } kind = Kind::kWhole;
+    std::optional<Offer> offer;  // it handed an answer in
+    std::optional<Error> error;  // of the sandbox
+  };
+  static BlockEnd::Kind KindOf(const sandbox::BlockResult& result);
+
+  // call_loop.cc: the turns and their prompts.
+  std::optional<CallResult> ReadFirst();
+  TurnEnd Turn();
+  std::optional<CallResult> EndOfTurn(TurnEnd end);
+  std::optional<CallResult> TakeVote(Offer offer);
+  void StartAfresh();
+  Result<assembly::Assembled> AssembleTurn();
+  std::map<std::string, std::string> Values() const;
+  std::string BudgetLine() const;
+
+  // The reply to the turn's prompt; one that was cut is asked for again once, with more room.
+  Result<model::Reply> AskTurn(const assembly::Assembled& prompt);
+
+  // call_turn.cc: what is done with one reply.
+  Status NeedWorkbench();
+  TurnEnd Act(const model::Reply& reply);
+  Extraction Extract(const model::Reply& reply);
+  TurnEnd CutTwice(const BareAnswer& bare);
+  TurnEnd RunBlocks(const Extraction& extraction, const BareAnswer& bare);
+  BlockEnd RunBlock(const CodeBlock& block, Feedback* feedback);
+  Result<sandbox::BlockResult> Execute(const std::string& code);
+  void NoteResult(const std::string& code, const sandbox::BlockResult& result, Feedback* feedback);
+  TurnEnd BehindBlocks(const BareAnswer& bare, Feedback feedback);
+  TurnEnd WithoutCode(const Extraction& extraction, const BareAnswer& bare);
+  std::optional<Offer> Resolve(const BareAnswer& bare, Feedback* feedback);
+  bool Computes(const BareAnswer& bare);
+  std::optional<Offer> RunAnswer(const BareAnswer& bare, Feedback* feedback);
+  std::optional<Offer> RefuseOnce(const BareAnswer& bare, std::string reason, Feedback* feedback);
+  TurnEnd Decide(Offer offer, Feedback* feedback);
+  TurnEnd Continue(Feedback feedback);
+  void TakeTally();
+  bool HasReadContext();
+  GateSituation Situation(std::string_view answer);
+  AnswerKind WantedKind();
+  std::string ReplyGrammar() const;
+  FeedbackStyle Style() const;
+
+  // call_end.cc: how a call ends.
+  CallResult FinishVotes(std::string_view why);
+  void NoteDoubt(const Offer& offer, CallResult* result) const;
+  CallResult Finish(Offer offer, RunStatus status);
+  void KeepClosing();
+  void KeepClosingTokens(const assembly::Assembled& empty, model::FinishReserve* keep) const;
+  CallResult Close(const std::string& reason);
+  void NoteClosingDoubt(Offer* offer);
+  std::int64_t ClosingRoom(const assembly::Assembled& prompt) const;
+  Result<assembly::Assembled> ClosingPrompt(const std::string& reason);
+  std::optional<Offer> ReadClosing(const model::Reply& reply);
+  CallResult KeepDraft(RunStatus status, std::optional<Error> error);
+  CallResult Ended(RunStatus status);
+  std::optional<std::string> Exhausted() const;
+  bool LastChance() const;
+  ModelSize size() const { return run_.small() ? ModelSize::kSmall : ModelSize::kLarge; }
+
+  RunState& run_;
+  const Metadata& metadata_;
+  OpenWorkbench open_;
+  Workbench* bench_ = nullptr;  // null until code has to run
+  Gates gates_;
+  Ballot ballot_;
+  Evidence evidence_;
+  StallWatch stall_;
+  FailedBlocks failed_;
+
+  std::vector<std::string> shown_results_;
+  int turn_ = 0;
+  int turns_replied_ = 0;  // an interrupted or refused request is no turn
+  int errors_in_a_row_ = 0;
+  int blocks_run_ = 0;
+  int attempt_ = 0;        // fresh starts so far; raises the temperature
+  int failed_turns_ = 0;   // in a row, without an output or an accepted answer
+  Transcript transcript_;  // what was sent and received
+  PromptRoom room_;
+  PassageReader reader_;
+  std::string results_;                           // the newest feedback: the request zone
+  std::string short_results_;                     // what will stand for it once it is old
+  std::string request_note_;                      // instead of the reminder, once
+  std::vector<sandbox::VariableInfo> variables_;  // behind the newest block
+  std::optional<Offer> draft_;          // the newest answer that was handed in and not accepted
+  std::optional<AnswerKind> wanted_;    // unset: not asked yet
+  WordRarity rarity_;                   // of the question and the answer that is weighed
+  SubcallTally untold_, all_subcalls_;  // those that no feedback has told of; those of the call
+  enum class AskedAgain { kNo, kYes } cut_asked_again_ = AskedAgain::kNo;
+  bool asked_is_it_ = false;
+  bool refused_final_ = false;  // a final that had no value was refused
+  std::vector<LimitHit> limits_hit_;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_CALL_LOOP_H_

@@ -1,0 +1,458 @@
+// What a call does with one reply: its code runs, its answer is weighed, feedback is written.
+
+#include <limits>
+
+#include "ask/loop/call_loop.h"
+#include "ask/loop/direct.h"
+#include "ask/loop/root_request.h"
+#include "ask/reply/reply_text.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+namespace dossier::recursion {
+namespace {
+
+Source SourceOf(sandbox::HandedAnswer::Form form) {
+  switch (form) {
+    case sandbox::HandedAnswer::Form::kAnswerDict:
+      return Source::kAnswerDict;
+    case sandbox::HandedAnswer::Form::kSubmit:
+      return Source::kSubmit;
+    case sandbox::HandedAnswer::Form::kFinal:
+      return Source::kFinal;
+    case sandbox::HandedAnswer::Form::kFinalVar:
+      return Source::kFinalVar;
+    case sandbox::HandedAnswer::Form::kPartial:
+      return Source::kPartial;
+  }
+  return Source::kFinal;
+}
+
+// `FINAL: 11` alone in a fence is valid Python, but was meant as the answer.
+bool IsOnlyFinal(const Extraction& extraction) {
+  if (extraction.blocks.size() != 1) return false;
+  const std::string_view code = TrimSpace(extraction.blocks[0].code);
+  return code.starts_with("FINAL:") && code.find('\n') == std::string_view::npos;
+}
+
+// Of an output that has become old: its first and last 300 characters (REC-63).
+FeedbackStyle ShortStyle(FeedbackStyle style) {
+  style.output_chars = 600;
+  style.cut = Cut::kMiddle;
+  return style;
+}
+
+}  // namespace
+
+Status CallLoop::NeedWorkbench() {
+  if (bench_) return {};
+  DOSSIER_ASSIGN_OR_RETURN(bench_, open_());
+  return {};
+}
+
+Extraction CallLoop::Extract(const model::Reply& reply) {
+  ExtractionOptions options;
+  options.finish = FinishOf(reply);
+  options.model = size();
+  options.compiles = [this](std::string_view code) {
+    if (!NeedWorkbench()) return true;  // the block itself will report why there is no session
+    const auto checked = bench_->session().Check(code);
+    return checked && checked->ok;
+  };
+  Extraction extraction = ExtractCode(reply.text, options);
+  if (run_.small() && IsOnlyFinal(extraction)) extraction.blocks.clear();
+  JsonArray blocks;
+  for (const CodeBlock& block : extraction.blocks) {
+    blocks.push_back(JsonObject{{"code", run_.log.Body(block.code)}, {"tag", block.tag}});
+  }
+  run_.log.Add(0, "code.extracted",
+               {{"turn", turn_},
+                {"blocks", std::move(blocks)},
+                {"repairs", boost::json::value_from(extraction.repairs)},
+                {"ignored", boost::json::value_from(extraction.ignored_tags)}});
+  return extraction;
+}
+
+CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
+  const Extraction extraction = Extract(reply);
+  BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
+  if (IsCut(reply)) {
+    if (extraction.blocks.empty() && !run_.small()) return CutTwice(bare);
+    bare = {};  // its end is missing
+    return extraction.blocks.empty() ? WithoutCode(extraction, bare) : RunBlocks(extraction, bare);
+  }
+  if (run_.small() && bare.form == BareAnswer::Form::kNone && extraction.blocks.empty()) {
+    bare = FindBareAnswer(WithoutFenceLines(reply.text), size());
+  }
+  const int ran_before = blocks_run_;
+  TurnEnd end =
+      extraction.blocks.empty() ? WithoutCode(extraction, bare) : RunBlocks(extraction, bare);
+  if (end.accepted || end.error || !end.stop_reason.empty()) return end;
+  const std::string_view stalled = stall_.Note(
+      {.ran = blocks_run_ > ran_before ? StallWatch::Ran::kBlocks : StallWatch::Ran::kNothing,
+       .output = results_});
+  if (!stalled.empty()) {
+    run_.log.Warn(0, "stalled", Json(stalled));
+    end.stop_reason = stalled;
+  }
+  return end;
+}
+
+// The reply was cut with more room, too: what there is of an answer is handed on as a part of one.
+CallLoop::TurnEnd CallLoop::CutTwice(const BareAnswer& bare) {
+  run_.log.Warn(0, "reply_cut", Json(fmt::format("turn {}: the reply was cut twice", turn_)));
+  if (bare.form != BareAnswer::Form::kNone && bare.form != BareAnswer::Form::kFinalVar) {
+    draft_ = Offer{.text = bare.text, .source = Source::kDraft};
+  }
+  return {.error = Error{ErrorCode::kPartial, "the model's reply was cut twice"}};
+}
+
+CallLoop::TurnEnd CallLoop::RunBlocks(const Extraction& extraction, const BareAnswer& bare) {
+  Feedback feedback;
+  const bool unclear = extraction.blocks.size() > 1 || !extraction.repairs.empty();
+  if (unclear && run_.request.forcing == Forcing::kFull) feedback.echo = Feedback::Echo::kYes;
+  if (!extraction.feedback.empty()) feedback.messages.push_back(extraction.feedback);
+  bool raised = false;
+  std::size_t index = 0;
+  BlockEnd end;
+  for (; index < extraction.blocks.size(); ++index) {
+    end = RunBlock(extraction.blocks[index], &feedback);
+    raised = raised || end.kind == BlockEnd::Kind::kRaised;
+    if (end.offer || end.error || run_.request.blocks == BlockPolicy::kFirst) break;
+    const bool whole = end.kind == BlockEnd::Kind::kWhole;
+    if (!whole && run_.request.blocks == BlockPolicy::kUntilError) break;
+  }
+  feedback.blocks_not_run =
+      extraction.blocks.size() - std::min(index + 1, extraction.blocks.size());
+  if (feedback.blocks_not_run > 0) {
+    run_.log.Warn(0, "blocks_not_run", Json(JsonObject{{"count", feedback.blocks_not_run}}));
+  }
+  if (end.error) return {.error = std::move(end.error)};
+  errors_in_a_row_ = raised ? errors_in_a_row_ + 1 : 0;
+  if (end.offer) return Decide(std::move(*end.offer), &feedback);
+  return BehindBlocks(bare, std::move(feedback));
+}
+
+// All blocks ran and none handed an answer in.
+CallLoop::TurnEnd CallLoop::BehindBlocks(const BareAnswer& bare, Feedback feedback) {
+  const bool raised = errors_in_a_row_ > 0;
+  const bool ran = feedback.blocks.back().result.status == sandbox::BlockStatus::kOk;
+  failed_turns_ = raised || !ran ? failed_turns_ + 1 : 0;
+  if (bare.form == BareAnswer::Form::kNone) return Continue(std::move(feedback));
+  if (bare.form == BareAnswer::Form::kFinalVar && !raised && ran && !run_.small()) {
+    if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
+  } else {
+    // It was written before the output existed (REC-30).
+    run_.log.Warn(0, "final_ignored");
+    feedback.messages.push_back(
+        "The final answer in the same reply as code was ignored: it was written before the output "
+        "existed.");
+  }
+  return Continue(std::move(feedback));
+}
+
+CallLoop::BlockEnd CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback) {
+  if (Status ready = NeedWorkbench(); !ready) return {.error = ready.error()};
+  if (run_.small()) {
+    if (auto offer = evidence_.RepeatedAnswer(block.code)) return {.offer = std::move(offer)};
+  }
+  auto result = Execute(block.code);
+  if (!result) return {.error = result.error()};
+  NoteResult(block.code, *result, feedback);
+  BlockEnd end{.kind = KindOf(*result)};
+  if (result->answer) {
+    evidence_.AddHanded(*result);
+    end.offer = Offer{.text = result->answer->text,
+                      .source = SourceOf(result->answer->form),
+                      .value = result->answer->value};
+  }
+  evidence_.NoteNames(&result->variables);
+  variables_ = result->variables;
+  feedback->blocks.push_back({.code = block.code, .result = std::move(*result)});
+  return end;
+}
+
+// A block that was stopped or that killed its worker did not get to its end either.
+CallLoop::BlockEnd::Kind CallLoop::KindOf(const sandbox::BlockResult& result) {
+  using Status = sandbox::BlockStatus;
+  if (result.status == Status::kNotRun) return BlockEnd::Kind::kRefused;
+  const bool ended = result.status == Status::kOk || result.status == Status::kFinal;
+  return ended && !result.error ? BlockEnd::Kind::kWhole : BlockEnd::Kind::kRaised;
+}
+
+Result<sandbox::BlockResult> CallLoop::Execute(const std::string& code) {
+  const int number = ++blocks_run_;
+  evidence_.AddCode(code);
+  sandbox::BlockResult result;
+  if (failed_.Holds(code)) {
+    result.status = sandbox::BlockStatus::kNotRun;
+    result.refused =
+        "This block equals one that failed, so it was not run again. Write it another way.";
+  } else {
+    run_.log.Add(0, "block.started", {{"block", number}, {"code", run_.log.Body(code)}});
+    sandbox::RunOptions options{.cancel = run_.cancel};
+    options.deadline = run_.ledger.deadline(model::Stage::kNormal);
+    DOSSIER_ASSIGN_OR_RETURN(result, bench_->session().Run(code, options, bench_->handler()));
+  }
+  JsonObject done{{"block", number},
+                  {"status", sandbox::BlockStatusName(result.status)},
+                  {"output", run_.log.Body(result.out + result.last)},
+                  {"wall_ms", result.wall.count()},
+                  {"cpu_ms", result.cpu.count()},
+                  {"peak_bytes", result.peak_bytes}};
+  if (result.error) done["error"] = RenderError(*result.error);
+  if (!result.stopped.empty()) done["stopped"] = result.stopped;
+  run_.log.Add(0, "block.done", std::move(done));
+  return result;
+}
+
+// What a block's result means for the turns to come.
+void CallLoop::NoteResult(const std::string& code, const sandbox::BlockResult& result,
+                          Feedback* feedback) {
+  if (result.error) failed_.Add(code);
+  if (result.status == sandbox::BlockStatus::kDied) {
+    run_.log.Add(0, "sandbox.restarted", {{"reason", result.death_reason}});
+    if (auto text = run_.prompts.Text("worker_restarted",
+                                      {{"reason", result.death_reason},
+                                       {"kept", Join(result.names_kept, ", ")},
+                                       {"lost", Join(result.names_lost, ", ")}},
+                                      run_.boundary)) {
+      feedback->messages.emplace_back(TrimSpace(*text));
+    }
+  }
+  const bool clean =
+      result.status == sandbox::BlockStatus::kOk || result.status == sandbox::BlockStatus::kFinal;
+  if (clean && !result.error) evidence_.AddClean(code, result);
+  for (const sandbox::ReadPart& part : result.read) {
+    bench_->coverage().AddReadByCode(part.context, part.at, part.length);
+  }
+  if (result.draft && !result.draft->empty()) {
+    draft_ = Offer{.text = *result.draft, .source = Source::kDraft};
+  }
+}
+
+CallLoop::TurnEnd CallLoop::WithoutCode(const Extraction& extraction, const BareAnswer& bare) {
+  Feedback feedback;
+  if (!extraction.feedback.empty()) feedback.messages.push_back(extraction.feedback);
+  if (!evidence_.printed_anything()) ++failed_turns_;
+  if (bare.form != BareAnswer::Form::kNone) {
+    if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
+    return Continue(std::move(feedback));
+  }
+  if (run_.small() && errors_in_a_row_ == 0) {
+    if (auto offer = evidence_.ProseAnswer(extraction.text_outside)) {
+      return Decide(std::move(*offer), &feedback);
+    }
+  }
+  const auto value = run_.small() && !asked_is_it_ ? evidence_.PrintedValue(WantedKind())
+                                                   : std::optional<std::string>();
+  if (value) {
+    asked_is_it_ = true;
+    if (auto text = run_.prompts.Text(
+            "is_it", {{"question", run_.request.question}, {"value", *value}}, run_.boundary)) {
+      request_note_ = *text;
+    }
+    return Continue(std::move(feedback));
+  }
+  if (feedback.messages.empty()) {
+    if (auto text = run_.prompts.Text("code_required", {}, run_.boundary)) {
+      feedback.messages.emplace_back(TrimSpace(*text));
+    }
+  }
+  return Continue(std::move(feedback));
+}
+
+// Whether a final is code that works something out of what the session holds: f"{n} jobs",
+// len(rows). Prose that only parses ("red, blue") is none.
+bool CallLoop::Computes(const BareAnswer& bare) {
+  using Form = BareAnswer::Form;
+  if ((bare.form != Form::kFinal && bare.form != Form::kPartial) || bare.names_value())
+    return false;
+  if (bare.text.find_first_of("([{'\"") == std::string::npos && !bench_) return false;
+  if (!NeedWorkbench()) return false;  // then no code has run either
+  const auto checked = bench_->session().Check(fmt::format("({})", bare.text));
+  return checked && checked->ok && checked->computes;
+}
+
+std::optional<Offer> CallLoop::RunAnswer(const BareAnswer& bare, Feedback* feedback) {
+  const bool partial = bare.form == BareAnswer::Form::kPartial;
+  const std::size_t before = feedback->blocks.size();
+  BlockEnd end =
+      RunBlock({.code = fmt::format("{}({})", partial ? "PARTIAL" : "FINAL", bare.text)}, feedback);
+  if (end.offer) return end.offer;
+  std::string reason = "The final answer is code, which gave no value.";
+  if (end.error) reason = fmt::format("The final answer could not be run: {}", end.error->message);
+  if (feedback->blocks.size() > before && feedback->blocks.back().result.error) {
+    const sandbox::BlockError& error = *feedback->blocks.back().result.error;
+    reason = fmt::format("The final answer was run as code, which raised {}: {}", error.type,
+                         error.message);
+  }
+  return RefuseOnce(bare, std::move(reason), feedback);
+}
+
+// A final without a value is sent back once. The second time its text is the answer, in doubt.
+std::optional<Offer> CallLoop::RefuseOnce(const BareAnswer& bare, std::string reason,
+                                          Feedback* feedback) {
+  if (refused_final_) {
+    return Offer{.text = bare.text,
+                 .source = Source::kFinal,
+                 .failed_check = "final",
+                 .doubt = std::move(reason)};
+  }
+  refused_final_ = true;
+  run_.log.Add(0, "answer.refused", {{"gate", "final"}, {"reason", reason}});
+  feedback->messages.push_back(std::move(reason));
+  return std::nullopt;
+}
+
+// The value that a bare FINAL, FINAL_VAR or PARTIAL stands for.
+std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedback) {
+  using Form = BareAnswer::Form;
+  if (bare.form == Form::kFinal && bare.text == "None" && !bare.quoted) {
+    return RefuseOnce(bare,
+                      "FINAL(None) is not an answer. If nothing was found, say so in words, or in "
+                      "quotes: FINAL(\"None\").",
+                      feedback);
+  }
+  if (Computes(bare)) return RunAnswer(bare, feedback);
+  const auto variable = [&](const std::string& name) -> Result<std::string> {
+    if (!bench_) return MakeError(ErrorCode::kNotFound, "no code has run yet");
+    return bench_->session().Get(name, 10u << 20);
+  };
+  const Source source = bare.form == Form::kPartial ? Source::kPartial : Source::kFinal;
+  bool by_name = bare.form == Form::kFinalVar;
+  if (!by_name && bare.looks_like_name) {
+    const NameMeaning meaning = ResolveName(
+        bare.text, [&](std::string_view name) { return variable(std::string(name)).has_value(); },
+        evidence_.code());
+    by_name = meaning != NameMeaning::kLiteral;
+  }
+  if (!by_name) return Offer{.text = bare.text, .source = source};
+  auto value = variable(bare.text);
+  if (value) {
+    return Offer{.text = *value, .source = source == Source::kPartial ? source : Source::kFinalVar};
+  }
+  feedback->messages.push_back(
+      fmt::format("The answer names the variable {}: {}", bare.text, value.error().message));
+  return std::nullopt;
+}
+
+// What kind of answer the question wants, by the small model's own word: it reads every language.
+AnswerKind CallLoop::WantedKind() {
+  if (wanted_) return *wanted_;
+  wanted_ = AnswerKind::kUnknown;
+  if (!run_.small() || !run_.options.root.entry.grammar) return *wanted_;
+  auto prompt = run_.prompts.Assemble("answer_kind", run_.options.root,
+                                      {{"question", run_.request.question}}, {}, run_.boundary, 8);
+  if (!prompt) return *wanted_;
+  auto reply = AskRoot(
+      run_, *prompt,
+      {.purpose = model::Purpose::kClassify,
+       .turn = turn_,
+       .max_output = 8,
+       .grammar = "root ::= \"number\" | \"name\" | \"yes or no\" | \"date\" | \"sentence\""});
+  if (reply) {
+    wanted_ = TrimSpace(reply->text) == "number" ? AnswerKind::kNumber : AnswerKind::kOther;
+  }
+  return *wanted_;
+}
+
+void CallLoop::TakeTally() {
+  if (!bench_) return;
+  const SubcallTally tally = bench_->subcalls().Take();
+  untold_.Add(tally);
+  all_subcalls_.Add(tally);
+}
+
+// Whether the context was looked at, by the host's own account: code that only names a variable, or
+// a sub-call without any of the data, has read nothing. Without a context the worker's word stands.
+bool CallLoop::HasReadContext() {
+  if (run_.request.context->bytes() == 0) return evidence_.touched_data();
+  if (!bench_) return false;
+  const Coverage::Shares shares = bench_->coverage().Read();
+  return shares.by_models > 0 || shares.by_code > 0;
+}
+
+GateSituation CallLoop::Situation(std::string_view answer) {
+  using Explored = GateSituation::Explored;
+  const bool read = HasReadContext();
+  GateSituation situation{.last_chance = LastChance() ? GateSituation::LastChance::kYes
+                                                      : GateSituation::LastChance::kNo,
+                          .explored = read ? Explored::kYes : Explored::kNo,
+                          .shown = &evidence_.shown(),
+                          .unmatched = &evidence_.unmatched(),
+                          .code = &evidence_.code(),
+                          .passages = metadata_.passages.text,
+                          .searched = &evidence_.searched(),
+                          .wanted = WantedKind()};
+  if (reader_.found_nothing()) {
+    situation.passages_read = GateSituation::Passages::kStateNothing;
+  } else if (!reader_.readings().empty()) {
+    situation.passages_read = GateSituation::Passages::kUnclear;
+    for (const Reading& reading : reader_.readings()) situation.readings.push_back(reading.answer);
+  }
+  if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
+  // Where the answer stands in running text, how rare its words are tells what it is about.
+  if ((run_.small() || !read) && !metadata_.passages.text.empty()) {
+    rarity_ = MeasureContextWords(run_, fmt::format("{}\n{}\n{}", run_.request.question, answer,
+                                                    Join(evidence_.searched(), "\n")));
+    situation.rarity = &rarity_;
+  }
+  TakeTally();
+  if (all_subcalls_.unsure_labels > 0) situation.labels = GateSituation::Labels::kUnsure;
+  if (untold_.failed() > 0) situation.failed_subcalls = untold_.ToText();
+  if (bench_) situation.error_texts = bench_->subcalls().error_texts();
+  return situation;
+}
+
+CallLoop::TurnEnd CallLoop::Decide(Offer offer, Feedback* feedback) {
+  run_.log.Add(0, "answer.offered",
+               {{"source", SourceName(offer.source)}, {"value", run_.log.Body(offer.text)}});
+  if (offer.source == Source::kPartial) return {.accepted = std::move(offer)};
+  const GateSituation situation = Situation(offer.text);
+  const auto refusal = offer.doubt.empty() ? gates_.Check(offer.text, situation) : std::nullopt;
+  if (!refusal) {
+    if (!offer.doubt.empty()) return {.accepted = std::move(offer)};
+    if (auto doubt = gates_.Doubt(offer.text, situation)) {
+      offer.failed_check = std::move(doubt->gate);
+      offer.doubt = std::move(doubt->reason);
+    }
+    return {.accepted = std::move(offer)};
+  }
+  run_.log.Add(0, "answer.refused", {{"gate", refusal->gate}, {"reason", refusal->reason}});
+  draft_ = std::move(offer);
+  draft_->source = Source::kDraft;
+  ++failed_turns_;
+  if (auto text =
+          run_.prompts.Text("final_refused", {{"reason", refusal->reason}}, run_.boundary)) {
+    feedback->messages.emplace_back(TrimSpace(*text));
+  }
+  return Continue(std::move(*feedback));
+}
+
+FeedbackStyle CallLoop::Style() const {
+  return {.depth = run_.request.limits.depth,
+          .output_chars = run_.request.forcing == Forcing::kNone
+                              ? std::numeric_limits<std::size_t>::max()
+                              : run_.output_chars(),
+          .cut = run_.small() ? Cut::kMiddle : Cut::kEnd,
+          .share = run_.request.forcing == Forcing::kFull ? FeedbackStyle::Share::kLimited
+                                                          : FeedbackStyle::Share::kWhole,
+          .context_chars = metadata_.characters,
+          .boundary = run_.boundary};
+}
+
+CallLoop::TurnEnd CallLoop::Continue(Feedback feedback) {
+  TakeTally();
+  feedback.subcalls = std::exchange(untold_, {});
+  results_ = RenderFeedback(feedback, Style());
+  if (results_.empty()) results_ = "No output.";
+  short_results_ = RenderFeedback(feedback, ShortStyle(Style()));
+  if (errors_in_a_row_ >= run_.request.limits.errors) {
+    limits_hit_.push_back({"errors", Json(run_.request.limits.errors), Json(errors_in_a_row_)});
+    return {.stop_reason = fmt::format("code failed in {} turns in a row", errors_in_a_row_)};
+  }
+  return {};
+}
+
+}  // namespace dossier::recursion

@@ -1,0 +1,118 @@
+#include "ask/loop/direct.h"
+
+#include <algorithm>
+
+#include "ask/documents/document_search.h"
+#include "ask/loop/root_request.h"
+#include "base/text/text.h"
+#include "inspect/description/description.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kPassageChars = 3'000;       // about 1,000 tokens at most
+constexpr std::uint64_t kSearchLimit = 64u << 20;  // bytes; beyond it the search would be felt
+
+Result<std::string> ContextText(const ContextSet& context) {
+  std::string text;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    DOSSIER_ASSIGN_OR_RETURN(const StoredText* stored, context.Stored(i));
+    if (context.documents().size() > 1) {
+      text += fmt::format("{}[{}]\n", i == 0 ? "" : "\n", context.documents()[i].name);
+    }
+    text += stored->map.bytes();
+  }
+  return text;
+}
+
+bool IsKept(const Json& report, std::string_view name) {
+  const Json* sections = Find(report, "sections");
+  const JsonArray* list = sections ? sections->if_array() : nullptr;
+  return list && std::any_of(list->begin(), list->end(), [name](const Json& section) {
+           return FindString(section, "name") == name && FindString(section, "outcome") == "kept";
+         });
+}
+
+}  // namespace
+
+Result<assembly::Assembled> AssembleDirect(RunState& run) {
+  DOSSIER_ASSIGN_OR_RETURN(std::string text, ContextText(*run.request.context));
+  const std::vector<assembly::Section> sections{{.name = "content", .content = text}};
+  DOSSIER_ASSIGN_OR_RETURN(
+      assembly::Assembled prompt,
+      run.prompts.Assemble("direct", run.options.root,
+                           {{"question", run.request.question}, {"memory", run.shown_memory.text}},
+                           sections, run.boundary, run.reserve_output()));
+  // The layout may do without a context, as there may be none; one that is there is never left out.
+  if (!text.empty() && !IsKept(prompt.report, "content")) {
+    return MakeError(ErrorCode::kTooLong, "the context does not fit the model's window");
+  }
+  return prompt;
+}
+
+Result<CallResult> AnswerDirectly(RunState& run) {
+  DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, AssembleDirect(run));
+  const RootRequest about{.purpose = model::Purpose::kDirect};
+  DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run, prompt, about));
+  if (IsCut(reply)) {
+    DOSSIER_ASSIGN_OR_RETURN(reply, AskAgain(run, prompt, about, std::move(reply)));
+  }
+  CallResult result{.status = RunStatus::kFinal, .source = Source::kDirect, .turns = 1};
+  result.text = std::string(TrimSpace(StripThinking(reply.text).text));
+  if (IsCut(reply)) {
+    result.status = RunStatus::kPartial;
+    run.log.Warn(0, "reply_cut",
+                 Json(fmt::format("the reply was cut ({}); what arrived of it is the answer",
+                                  model::FinishName(reply.finish))));
+  }
+  if (result.text.empty()) {
+    result.status = RunStatus::kNone;
+    result.source = Source::kNone;
+    return result;
+  }
+  run.log.Add(0, "answer.accepted",
+              {{"source", SourceName(result.source)}, {"status", RunStatusName(result.status)}});
+  return result;
+}
+
+WordRarity MeasureContextWords(const RunState& run, std::string_view text) {
+  const ContextSet& context = *run.request.context;
+  std::vector<TextDocument> documents;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const ContextDocument& document = context.documents()[i];
+    if (inspect::HasRecords(document.description.format)) continue;
+    if (const auto stored = context.Stored(i)) {
+      documents.push_back({document.name, (*stored)->map.bytes(), document.description});
+    }
+  }
+  return MeasureWords(documents, text, run.cancel);
+}
+
+ShownPassages FindPassagesFor(const RunState& run) {
+  const ContextSet& context = *run.request.context;
+  if (context.bytes() > kSearchLimit) return {};
+  std::vector<TextDocument> documents;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < context.documents().size(); ++i) {
+    const ContextDocument& document = context.documents()[i];
+    if (inspect::HasRecords(document.description.format)) continue;  // code looks there
+    const auto stored = context.Stored(i);
+    if (!stored) return {};
+    documents.push_back({document.name, (*stored)->map.bytes(), document.description});
+    places.push_back(i);
+  }
+  ShownPassages shown;
+  for (Passage& passage :
+       FindPassages(documents, run.request.question, kPassageChars, run.cancel)) {
+    const TextDocument& document = documents[passage.document];
+    const auto line = std::ranges::count(document.text.substr(0, passage.at), '\n') + 1;
+    shown.titles.push_back(fmt::format("{}, line {}", document.name, line));
+    shown.text += fmt::format("[{}]\n{}\n\n", shown.titles.back(),
+                              TrimSpace(document.text.substr(passage.at, passage.length)));
+    passage.document = places[passage.document];
+    shown.places.push_back(passage);
+  }
+  return shown;
+}
+
+}  // namespace dossier::recursion

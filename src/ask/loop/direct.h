@@ -1,0 +1,28 @@
+// One plain call over a context that fits (REC-2), and the search that stands beside a hint.
+
+#ifndef DOSSIER_RECURSION_DIRECT_H_
+#define DOSSIER_RECURSION_DIRECT_H_
+
+#include <string>
+
+#include "ask/loop/call_loop.h"
+#include "ask/policy/near_question.h"
+#include "ask/run/run_state.h"
+
+namespace dossier::recursion {
+
+// The whole context and the question. Errors: kTooLong if it does not fit the window; kIo.
+Result<assembly::Assembled> AssembleDirect(RunState& run);
+
+// Errors: the model's; kTooLong when the provider says so.
+Result<CallResult> AnswerDirectly(RunState& run);
+
+// How rare the words of `text` are in the documents that are no records.
+WordRarity MeasureContextWords(const RunState& run, std::string_view text);
+
+// The paragraphs of free text that share the question's rarest words; empty where there are none.
+ShownPassages FindPassagesFor(const RunState& run);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_DIRECT_H_

@@ -1,0 +1,232 @@
+#include "ask/loop/metadata.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text/text.h"
+#include "inspect/description/hint.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kDocumentsListed = 100;  // REC-6
+// Up to here a model may read every record: one request a record, seconds each on a processor.
+constexpr std::uint64_t kMapRecords = 200;
+constexpr std::uint64_t kTextChars = 20;  // median of a field of texts, not of names
+constexpr std::size_t kTextWords = 4;     // of its example
+
+std::string SizeLine(std::size_t index, const ContextDocument& document,
+                     std::int64_t max_subcall_chars) {
+  const std::uint64_t chars = document.description.counts.chars;
+  return fmt::format(
+      "{}: {} ({} characters{})", index, document.name.empty() ? "text" : document.name,
+      GroupDigits(chars),
+      static_cast<std::int64_t>(chars) > max_subcall_chars ? ", exceeds the sub-call limit" : "");
+}
+
+void AddExamples(const inspect::Description& description, std::vector<std::string>* values) {
+  for (const inspect::Field& field : description.fields) {
+    if (!field.example.empty()) values->push_back(field.example);
+    values->insert(values->end(), field.values.begin(), field.values.end());
+  }
+}
+
+void AddOnce(std::string_view item, std::vector<std::string>* list) {
+  if (std::find(list->begin(), list->end(), item) == list->end()) list->emplace_back(item);
+}
+
+// A field of many values in one of the documents has no list of values.
+void AddFieldTables(const ContextSet& context, Metadata* metadata) {
+  std::set<std::string> many;
+  for (const ContextDocument& document : context.documents()) {
+    for (const inspect::Field& field : document.description.fields) {
+      for (const inspect::FieldType type : field.types.List()) {
+        AddOnce(inspect::TypeName(type), &metadata->field_types[field.shown]);
+      }
+      if (field.values.empty() && !field.example.empty()) many.insert(field.shown);
+      for (const std::string& value : field.values) {
+        AddOnce(value, &metadata->field_values[field.shown]);
+      }
+    }
+  }
+  for (const std::string& field : many) metadata->field_values.erase(field);
+}
+
+bool IsPlainName(std::string_view name) {
+  return !name.empty() && name.size() <= 40 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  });
+}
+
+// A field of short texts rather than of names, codes or kinds: its example has several words.
+bool IsFreeText(const inspect::Field& field) {
+  return field.types.Has(inspect::FieldType::kString) && field.median_chars >= kTextChars &&
+         Split(TrimSpace(field.example), ' ').size() >= kTextWords;
+}
+
+// The field that holds the text of records which hold nothing else: only reading answers most
+// questions about those. Empty if code can tell the records apart by another field. `inspect` names
+// a main text field from 50 characters on; messages and notes are often shorter.
+std::string OnlyTextField(const inspect::Description& description) {
+  const inspect::Field* text = nullptr;
+  for (const inspect::Field& field : description.fields) {
+    if (!IsFreeText(field)) {
+      if (field.values.size() > 1) return {};
+    } else if (!text || field.median_chars > text->median_chars) {
+      text = &field;
+    }
+  }
+  // The name stands outside the data fence, so it must be no more than a name.
+  return text && IsPlainName(text->shown) ? text->shown : std::string();
+}
+
+// The documents that hold records.
+std::vector<std::size_t> TablesOf(const std::vector<ContextDocument>& documents) {
+  std::vector<std::size_t> tables;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const inspect::Description& description = documents[i].description;
+    const bool rows = description.records && description.records->records > 0;
+    if (inspect::HasRecords(description.format) && rows) tables.push_back(i);
+  }
+  return tables;
+}
+
+// How code names a document. The text stands outside the data fence, so it is a name or a number.
+std::string KeyOf(const std::vector<ContextDocument>& documents, std::size_t index) {
+  const std::string& name = documents[index].name;
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return c == '/' || IsPlainName(std::string_view(&c, 1));
+  });
+  return plain && !name.empty() && name.size() <= 80 ? fmt::format("\"{}\"", name)
+                                                     : std::to_string(index);
+}
+
+// A field that two tables share, which is what most questions over both join by; else a blank.
+std::string SharedField(const inspect::Description& one, const inspect::Description& other) {
+  for (const inspect::Field& field : one.fields) {
+    const bool shared = std::any_of(
+        other.fields.begin(), other.fields.end(),
+        [&field](const inspect::Field& candidate) { return candidate.shown == field.shown; });
+    if (shared && IsPlainName(field.shown)) return field.shown;
+  }
+  return "<shared field>";
+}
+
+std::string_view TableAccess(const std::vector<ContextDocument>& documents,
+                             const std::vector<std::size_t>& tables) {
+  if (tables.size() == 1) return "access_table";
+  const bool same = std::all_of(tables.begin(), tables.end(), [&](std::size_t table) {
+    return inspect::HaveSameFields(documents[table].description, documents[tables[0]].description);
+  });
+  return same ? "access_shards" : "access_tables";
+}
+
+// Of the first two tables the smaller one is looked up in, the larger one is gone through.
+std::map<std::string, std::string> TableValues(std::string_view name,
+                                               const std::vector<ContextDocument>& documents,
+                                               const std::vector<std::size_t>& tables) {
+  std::uint64_t rows = 0;
+  for (const std::size_t table : tables) rows += documents[table].description.records->records;
+  std::size_t small = tables[0], large = tables.size() > 1 ? tables[1] : tables[0];
+  if (documents[small].description.records->records >
+      documents[large].description.records->records) {
+    std::swap(small, large);
+  }
+  std::map<std::string, std::string> values = {{"count", GroupDigits(rows)},
+                                               {"files", GroupDigits(documents.size())}};
+  if (name != "access_table") values["small"] = KeyOf(documents, small);
+  if (name != "access_shards") values["large"] = KeyOf(documents, large);
+  if (name == "access_table") {
+    values["text"] = KeyOf(documents, tables[0] == 0 ? documents.size() - 1 : 0);
+  }
+  if (name == "access_tables") {
+    values["key"] = SharedField(documents[small].description, documents[large].description);
+  }
+  return values;
+}
+
+// Which name holds the data: small models do not work it out from a list of what there is.
+std::string AccessText(const RunState& run) {
+  const auto& documents = run.request.context->documents();
+  std::string_view name = "access_text";
+  std::map<std::string, std::string> values;
+  if (documents.size() == 1) {
+    const inspect::Description& description = documents[0].description;
+    if (inspect::HasRecords(description.format) && description.records) {
+      const bool readable =
+          description.records->records <= kMapRecords && run.request.limits.depth > 0;
+      const std::string field = readable ? OnlyTextField(description) : std::string();
+      name = field.empty() ? "access_records" : "access_texts";
+      values["count"] = GroupDigits(description.records->records);
+      if (!field.empty()) values["field"] = field;
+    } else {
+      values["chars"] = GroupDigits(description.counts.chars);
+      values["lines"] = GroupDigits(description.counts.lines);
+    }
+  } else if (const auto tables = TablesOf(documents); !tables.empty()) {
+    name = TableAccess(documents, tables);
+    values = TableValues(name, documents, tables);
+  } else {
+    name = "access_files";
+    values["count"] = GroupDigits(documents.size());
+  }
+  const auto text = run.prompts.Text(name, values, run.boundary);
+  return text ? std::string(TrimSpace(*text)) : std::string();
+}
+
+// The sizes of all documents and their sums, which code may hand over without a look at the data.
+std::string SizesOf(const ContextSet& context) {
+  std::string sizes = fmt::format("{} {}", context.documents().size(), context.characters());
+  std::uint64_t records = 0, lines = 0;
+  for (const ContextDocument& document : context.documents()) {
+    const inspect::Description& description = document.description;
+    const std::uint64_t rows = description.records ? description.records->records : 0;
+    sizes += fmt::format(" {} {} {}", description.counts.chars, description.counts.lines, rows);
+    records += rows;
+    lines += description.counts.lines;
+  }
+  return fmt::format("{} {} {} {}", sizes, context.bytes(), lines, records);
+}
+
+}  // namespace
+
+Metadata MakeMetadata(const RunState& run) {
+  const ContextSet& context = *run.request.context;
+  Metadata metadata;
+  const auto& documents = context.documents();
+  metadata.characters = context.characters();
+  metadata.doc_count = GroupDigits(documents.size());
+  metadata.documents =
+      fmt::format("{} document{}", metadata.doc_count, documents.size() == 1 ? "" : "s");
+  metadata.sizes = SizesOf(context);
+  metadata.total_chars = GroupDigits(context.characters());
+  std::vector<inspect::Description> descriptions;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    descriptions.push_back(documents[i].description);
+    // Code finds one of several by this name.
+    if (documents.size() > 1) descriptions.back().name = documents[i].name;
+    // The field table says all of it in fewer tokens, and examples leak (small-models 9).
+    if (run.small() && !descriptions.back().fields.empty()) descriptions.back().sample.clear();
+    AddExamples(documents[i].description, &metadata.hint_values);
+    if (i < kDocumentsListed) {
+      metadata.doc_sizes += SizeLine(i, documents[i], run.max_subcall_chars) + "\n";
+    }
+  }
+  if (documents.size() > kDocumentsListed) {
+    metadata.doc_sizes +=
+        fmt::format("… and {} more\n", GroupDigits(documents.size() - kDocumentsListed));
+  }
+  AddFieldTables(context, &metadata);
+  metadata.access = AccessText(run);
+  const inspect::HintOptions options{.profile = run.small() ? inspect::HintProfile::kSmall
+                                                            : inspect::HintProfile::kLarge};
+  if (descriptions.size() == 1) {
+    metadata.hint = inspect::RenderHint(descriptions[0], options);
+  } else if (!descriptions.empty()) {
+    metadata.hint = inspect::RenderHint(descriptions, options);
+  }
+  return metadata;
+}
+
+}  // namespace dossier::recursion

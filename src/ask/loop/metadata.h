@@ -1,0 +1,17 @@
+// What the prompts say about a context (REC-6).
+//
+// Thread-safety: pure.
+
+#ifndef DOSSIER_RECURSION_METADATA_H_
+#define DOSSIER_RECURSION_METADATA_H_
+
+#include "ask/loop/call_loop.h"
+#include "ask/run/run_state.h"
+
+namespace dossier::recursion {
+
+Metadata MakeMetadata(const RunState& run);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_METADATA_H_

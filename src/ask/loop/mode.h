@@ -1,0 +1,24 @@
+// Direct or recursive (REC-1 to 3).
+
+#ifndef DOSSIER_RECURSION_MODE_H_
+#define DOSSIER_RECURSION_MODE_H_
+
+#include <string>
+
+#include "ask/run/run_state.h"
+
+namespace dossier::recursion {
+
+struct ModeDecision {
+  Mode mode = Mode::kRecursive;  // never kAuto
+  std::int64_t tokens = 0;       // of question, context and template
+  std::int64_t threshold = 0;    // direct up to here
+  std::string reason;
+};
+
+// Errors: kTooLong for `--mode direct` with too large a context, naming tokens and limit (REC-3).
+Result<ModeDecision> DecideMode(RunState& run);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_MODE_H_

@@ -1,0 +1,67 @@
+// Prompts with a history that fit: when one gets too long, old turns make room (REC-63).
+//
+//   PromptRoom room(run, transcript);
+//   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
+//                            room.Assemble("turn", values, {.turn = 7}));
+//
+// Room is made for several turns at a time, as each change of an old message costs the provider's
+// cached prefix: from compact-at of the window down to two thirds of that. What would free little
+// is not done before the history has to be cut otherwise.
+//
+// Every step is in the journal (`compaction.done`), and a history that is cut all the same is
+// warned of. Thread-safety: one owner.
+
+#ifndef DOSSIER_RECURSION_PROMPT_ROOM_H_
+#define DOSSIER_RECURSION_PROMPT_ROOM_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/reply/transcript.h"
+#include "ask/run/run_state.h"
+
+namespace dossier::recursion {
+
+// The most that one summary may cost, for a window of so many tokens.
+std::int64_t SummaryTokens(std::int64_t window);
+
+class PromptRoom {
+ public:
+  // Both must outlive this.
+  PromptRoom(RunState& run, Transcript& transcript) : run_(run), transcript_(transcript) {}
+
+  struct For {
+    int turn = 1, attempt = 0;
+    enum class Summaries { kYes, kNo } summaries = Summaries::kYes;  // no: no call is left for one
+  };
+  // Errors: those of PromptBook::Assemble; kCancelled.
+  Result<assembly::Assembled> Assemble(std::string_view layout,
+                                       const std::map<std::string, std::string>& values,
+                                       const For& what);
+  const std::vector<Compacted>& done() const { return done_; }
+
+ private:
+  struct HistoryUse;
+  Result<assembly::Assembled> Try(std::string_view layout,
+                                  const std::map<std::string, std::string>& values) const;
+  struct Need;
+  std::optional<Need> Wanted(const assembly::Assembled& prompt, const HistoryUse& use) const;
+  Result<bool> MakeRoom(const Need& need, const For& what, Compacted* done);
+  Result<assembly::Assembled> SummaryPrompt(const assembly::CompactionPlan& plan, std::int64_t most,
+                                            std::size_t* messages_cut) const;
+  Result<std::string> Summary(const assembly::CompactionPlan& plan, const For& what,
+                              std::size_t* messages_cut);
+  void Tell(Compacted done, const assembly::Assembled& prompt);
+
+  RunState& run_;
+  Transcript& transcript_;
+  std::vector<Compacted> done_;
+  bool cut_told_ = false;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_PROMPT_ROOM_H_

@@ -1,0 +1,143 @@
+#include "ask/loop/reading.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ask/loop/root_request.h"
+#include "ask/policy/near_question.h"
+#include "ask/policy/votes.h"
+#include "ask/reply/reply_text.h"
+#include "ask/subcalls/map_plan.h"
+#include "base/text/text.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kPassages = 6;        // about a second of a small model each
+constexpr std::int64_t kAnswerTokens = 40;  // "in a few words"
+constexpr int kCandidates = 20;             // for the first token: the most that servers give
+// What the prompt asks to say where a passage does not tell.
+constexpr std::string_view kNotStated = "not stated";
+// Of a passage that may be believed alone, and between two that state different answers. Measured
+// over pairs of passages of which one speaks of something similar (docs/small-models.md).
+constexpr double kLeastScore = 1.1, kMargin = 0.6;
+
+// Each asks in other words whether the passage states the answer; the sum errs less than either.
+constexpr std::array<std::string_view, 2> kJudges = {"passage_says", "passage_states"};
+
+// Whether the passage holds the words that the answer adds to the question.
+bool StandsIn(const std::string& passage, std::string_view answer, std::string_view question) {
+  const WordRarity all_alike{.passages = 1};
+  return MissingWords(answer, question, {&passage, 1}, all_alike).empty();
+}
+
+// How unlikely a reply that begins with kNotStated is; at most what the rarest candidate is.
+double UnlikelyNotStated(std::span<const model::TokenChance> candidates) {
+  double rarest = 0;
+  for (const model::TokenChance& candidate : candidates) {
+    const std::string start = ToLowerAscii(TrimSpace(candidate.token));
+    if (!start.empty() && kNotStated.starts_with(start)) return -candidate.logprob;
+    rarest = std::min(rarest, candidate.logprob);
+  }
+  return -rarest;
+}
+
+}  // namespace
+
+bool PassageReader::possible() const {
+  const model::Entry& entry = run_.options.root.entry;
+  if (!run_.small() || !entry.logprobs || entry.thinking) return false;
+  if (run_.request.forcing != Forcing::kFull || passages_.places.empty()) return false;
+  constexpr std::int64_t kMost = kPassages * (1 + kJudges.size());
+  return run_.ledger.calls_left().value_or(2 * kMost) >= 2 * kMost;
+}
+
+std::optional<Reading> PassageReader::Read() {
+  const std::size_t count = std::min(kPassages, passages_.places.size());
+  for (std::size_t i = 0; i < count && !run_.cancel.cancelled(); ++i) {
+    const Passage& place = passages_.places[i];
+    const auto stored = run_.request.context->Stored(place.document);
+    if (!stored) return std::nullopt;
+    Values values{
+        {"question", run_.request.question},
+        {"passage", std::string(TrimSpace((*stored)->map.bytes().substr(place.at, place.length)))}};
+    auto reading = Answer(values);
+    if (!reading) return std::nullopt;
+    ++read_;
+    const bool stands = StandsIn(values["passage"], reading->answer, run_.request.question);
+    if (reading->answer.empty() || !stands) continue;
+    reading->place = i;
+    values["answer"] = reading->answer;
+    bool doubted = false;
+    for (const std::string_view judge : kJudges) {
+      const auto score = Judge(judge, values);
+      if (!score) return std::nullopt;
+      reading->score += *score;
+      doubted |= judge == kJudges[0] && *score <= 0;
+      if (doubted) break;
+    }
+    reading->passage = std::move(values["passage"]);
+    Log(*reading);
+    if (!doubted) readings_.push_back(std::move(*reading));
+  }
+  found_nothing_ = readings_.empty() && read_ == count;
+  return Clearest(readings_, run_.request.question);
+}
+
+Result<Reading> PassageReader::Answer(const Values& values) const {
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
+                           run_.prompts.Assemble("passage_answer", run_.options.root, values, {},
+                                                 run_.boundary, kAnswerTokens));
+  DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, AskRoot(run_, prompt,
+                                                             {.purpose = model::Purpose::kRead,
+                                                              .turn = 0,
+                                                              .max_output = kAnswerTokens,
+                                                              .temperature = 0.0,
+                                                              .first_tokens = kCandidates}));
+  Reading reading{.stated = UnlikelyNotStated(reply.first_tokens)};
+  const std::string said = StripThinking(reply.text).text;
+  const std::string_view text = TrimSpace(said);
+  if (IsCut(reply) || text.find('\n') != text.npos || ToLowerAscii(text).starts_with(kNotStated)) {
+    return reading;  // several lines are no few words
+  }
+  reading.answer = std::string(text);
+  return reading;
+}
+
+// None if the request failed or the model says neither yes nor no.
+std::optional<double> PassageReader::Judge(std::string_view role, const Values& values) const {
+  const auto prompt = run_.prompts.Assemble(role, run_.options.root, values, {}, run_.boundary, 1);
+  if (!prompt) return std::nullopt;
+  const auto reply = AskRoot(run_, *prompt,
+                             {.purpose = model::Purpose::kRead,
+                              .turn = 0,
+                              .max_output = 1,
+                              .temperature = 0.0,
+                              .first_tokens = kCandidates});
+  if (!reply) return std::nullopt;
+  const std::array<std::string, 2> labels = {"yes", "no"};
+  const auto scores = ScoreLabels(reply->first_tokens, labels);
+  if (!scores) return std::nullopt;
+  return (*scores)[0] - (*scores)[1];
+}
+
+void PassageReader::Log(const Reading& reading) const {
+  run_.log.Add(0, "passage.read",
+               {{"passage", passages_.titles[reading.place]},
+                {"answer", run_.log.Body(reading.answer)},
+                {"score", reading.score},
+                {"stated", reading.stated}});
+}
+
+std::optional<Reading> Clearest(const std::vector<Reading>& readings, std::string_view question) {
+  const auto best = std::ranges::max_element(readings, {}, &Reading::rank);
+  if (best == readings.end() || best->score < kLeastScore) return std::nullopt;
+  const bool clear = std::ranges::all_of(readings, [&](const Reading& other) {
+    const std::string both = fmt::format("{}\n{}", best->answer, other.answer);
+    return &other == &*best || other.rank() < best->rank() - kMargin ||
+           Agree(MakeVote(best->answer, both, question), MakeVote(other.answer, both, question));
+  });
+  return clear ? std::optional(*best) : std::nullopt;
+}
+
+}  // namespace dossier::recursion

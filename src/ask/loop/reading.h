@@ -1,0 +1,79 @@
+// What a small model reads off the passages of the first prompt, each put to it alone.
+//
+//   PassageReader reader(run, passages);
+//   if (auto reading = reader.Read()) …  // reading->answer stands in passage reading->place
+//
+// Shown several passages at once, a small model answers from the wrong one; of one passage it tells
+// well whether it states the answer, and its probabilities tell better than its words
+// (docs/small-models.md). An answer that needs more than one passage, as a count does, stands in
+// none, so nothing is found. Waits for the model. Thread-safety: one owner.
+
+#ifndef DOSSIER_RECURSION_READING_H_
+#define DOSSIER_RECURSION_READING_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/documents/document_search.h"
+#include "ask/run/run_state.h"
+
+namespace dossier::recursion {
+
+// Paragraphs of the context that the first prompt shows.
+struct ShownPassages {
+  std::string text;                 // as shown, each below its title
+  std::vector<Passage> places;      // `document` counts all documents of the context
+  std::vector<std::string> titles;  // one for each: "novel.txt, line 812"
+};
+
+struct Reading {
+  std::string answer, passage;  // the text of the passage
+  std::size_t place = 0;        // index into ShownPassages::places
+  // By how much the passage rather states the answer than not, in logarithms. Compares with 0, and
+  // so tells whether one passage alone may be believed.
+  double score = 0;
+  // How unlikely the model found it to say that the passage does not state the answer, in
+  // logarithms. Its level differs between languages, so it only ranks passages of one question.
+  double stated = 0;
+  double rank() const { return score + stated; }
+};
+
+class PassageReader {
+ public:
+  // Both must outlive the reader.
+  PassageReader(RunState& run, const ShownPassages& passages) : run_(run), passages_(passages) {}
+
+  // Whether the model can be asked like this at all, and limits leave room for it.
+  bool possible() const;
+  // None: no passage states an answer, none stands out among those that do, or a request failed.
+  std::optional<Reading> Read();
+  // What passages state, as far as the model believes it, whether one of them stands out or not.
+  const std::vector<Reading>& readings() const { return readings_; }
+  // How many passages, from the first, the model has read by now.
+  std::size_t passages_read() const { return read_; }
+  // Whether it has read all that it was to read, and none of them states any answer.
+  bool found_nothing() const { return found_nothing_; }
+
+ private:
+  using Values = std::map<std::string, std::string>;
+  // An empty answer: the passage does not state it.
+  Result<Reading> Answer(const Values& values) const;
+  std::optional<double> Judge(std::string_view role, const Values& values) const;
+  void Log(const Reading& reading) const;
+
+  RunState& run_;
+  const ShownPassages& passages_;
+  std::vector<Reading> readings_;
+  std::size_t read_ = 0;
+  bool found_nothing_ = false;
+};
+
+// The one of `readings` that stands above every other answer; none if there is no such.
+std::optional<Reading> Clearest(const std::vector<Reading>& readings, std::string_view question);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_READING_H_

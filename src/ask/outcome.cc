@@ -1,0 +1,129 @@
+// Names, exit codes and JSON of what a run ends in.
+
+#include "ask/engine.h"
+
+namespace dossier::recursion {
+namespace {
+
+Json WarningsJson(const std::vector<Warning>& warnings) {
+  JsonArray list;
+  for (const Warning& warning : warnings) {
+    JsonObject object{{"code", warning.code}};
+    if (!warning.data.is_null()) object["data"] = warning.data;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+Json LimitsJson(const std::vector<LimitHit>& limits) {
+  JsonArray list;
+  for (const LimitHit& hit : limits) {
+    list.push_back(JsonObject{{"limit", hit.limit}, {"max", hit.max}, {"used", hit.used}});
+  }
+  return list;
+}
+
+Json CompactionsJson(const std::vector<Compacted>& compactions) {
+  JsonArray list;
+  for (const Compacted& done : compactions) list.push_back(done.ToJson());
+  return list;
+}
+
+}  // namespace
+
+JsonObject Compacted::ToJson() const {
+  JsonObject json = {
+      {"turn", turn}, {"kind", kind}, {"turns", turns}, {"before", before}, {"after", after}};
+  if (messages_cut > 0) json["messages_cut"] = messages_cut;
+  return json;
+}
+
+JsonObject EvidenceSummary::ToJson() const {
+  return {{"read_by_models", read_by_models},
+          {"read_by_code", read_by_code},
+          {"attempts", attempts},
+          {"agreeing", agreeing},
+          {"doubts", boost::json::value_from(doubts)}};
+}
+
+std::string_view ModeName(Mode mode) {
+  switch (mode) {
+    case Mode::kAuto:
+      return "auto";
+    case Mode::kDirect:
+      return "direct";
+    case Mode::kRecursive:
+      return "recursive";
+  }
+  return "auto";
+}
+
+std::string_view RunStatusName(RunStatus status) {
+  constexpr std::string_view kNames[] = {"final", "extracted",   "partial",
+                                         "none",  "interrupted", "failed"};
+  return kNames[static_cast<int>(status)];
+}
+
+std::string_view SourceName(Source source) {
+  constexpr std::string_view kNames[] = {"none",      "answer_dict", "submit",    "final",
+                                         "final_var", "partial",     "bare_text", "direct",
+                                         "extract",   "draft",       "passage"};
+  return kNames[static_cast<int>(source)];
+}
+
+int Outcome::exit_code() const {
+  switch (status) {
+    case RunStatus::kFinal:
+      return 0;
+    case RunStatus::kExtracted:
+      return ExitCode(ErrorCode::kLimit);
+    case RunStatus::kPartial:
+      return ExitCode(ErrorCode::kPartial);
+    case RunStatus::kInterrupted:
+      return ExitCode(ErrorCode::kCancelled);
+    case RunStatus::kNone:
+    case RunStatus::kFailed:
+      // The codes of a limit and of a part promise an answer; here there is none.
+      return error && error->code != ErrorCode::kLimit && error->code != ErrorCode::kPartial
+                 ? ExitCode(error->code)
+                 : 1;
+  }
+  return ExitCode(ErrorCode::kInternal);
+}
+
+Json Outcome::ToJson() const {
+  const model::LedgerUse& use = usage;
+  JsonObject object{
+      {"schema", "dossier.ask/1"},
+      {"run", run},
+      {"status", RunStatusName(status)},
+      {"source", SourceName(source)},
+      {"answer", source == Source::kNone ? Json(nullptr) : Json(text)},
+      {"value", value ? *value : Json(nullptr)},
+      {"mode", ModeName(mode)},
+      {"mode_reason", JsonObject{{"tokens", mode_tokens}, {"threshold", mode_threshold}}},
+      {"turns", turns},
+      {"calls",
+       JsonObject{{"sent", use.calls}, {"cached", use.cached_calls}, {"failed", use.failed_calls}}},
+      {"tokens", JsonObject{{"input", use.tokens_input},
+                            {"output", use.tokens_output},
+                            {"cached", use.tokens_cached},
+                            {"estimated", use.estimated}}},
+      {"cost_usd", use.nano_usd ? Json(static_cast<double>(*use.nano_usd) / 1e9) : Json(nullptr)},
+      {"seconds", static_cast<double>(elapsed.count()) / 1000},
+      {"coverage", JsonObject{{"read_by_models", evidence.read_by_models},
+                              {"read_by_code", evidence.read_by_code}}},
+      {"evidence", JsonObject{{"attempts", evidence.attempts},
+                              {"agreeing", evidence.agreeing},
+                              {"doubts", boost::json::value_from(evidence.doubts)}}},
+      {"limits_hit", LimitsJson(limits_hit)},
+      {"compactions", CompactionsJson(compactions)},
+      {"warnings", WarningsJson(warnings)},
+      {"sandbox", sandbox ? sandbox->ToJson() : Json(nullptr)}};
+  if (error) {
+    object["error"] = JsonObject{{"code", ErrorName(error->code)}, {"message", error->message}};
+  }
+  return object;
+}
+
+}  // namespace dossier::recursion

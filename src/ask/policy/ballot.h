@@ -1,0 +1,61 @@
+// The vote among independent attempts of one call (small-models 10).
+//
+//   Ballot ballot(/*wanted=*/3, question);
+//   if (auto decided = ballot.Count(offer, printed, Ballot::Chance::kMore)) return *decided;
+//   StartAfresh();                                     // another attempt is wanted
+//
+// Two attempts that agree decide, unless both are doubtful (Offer::doubt) and a third is not:
+// models agree on a name that they invented. Without agreement the first one stands whose answer
+// nothing speaks against, else the first. Thread-safety: one owner.
+
+#ifndef DOSSIER_RECURSION_BALLOT_H_
+#define DOSSIER_RECURSION_BALLOT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/policy/offer.h"
+#include "ask/policy/votes.h"
+
+namespace dossier::recursion {
+
+class Ballot {
+ public:
+  enum class Chance { kMore, kLast };  // whether another attempt is still possible
+  enum class End { kOpen, kAgreed, kDisagreed, kCutShort };
+
+  // `wanted`: attempts at most; 1: the first answer counts.
+  Ballot(int wanted, std::string question) : wanted_(wanted), question_(std::move(question)) {}
+
+  // The offer that decides, or none while another attempt is wanted. `printed`: what the code of
+  // this attempt printed.
+  std::optional<Offer> Count(Offer offer, std::string_view printed, Chance chance);
+
+  bool empty() const { return candidates_.empty(); }
+  // Attempts that were counted, and how many of them gave the answer that decided.
+  std::size_t size() const { return counted_; }
+  int agreeing() const { return end_ == End::kAgreed && counted_ > 1 ? 2 : 1; }
+  End end() const { return end_; }
+  // Ends the vote with the answers there are; at least one.
+  Offer CutShort();
+
+ private:
+  struct Candidate {
+    Offer offer;
+    Vote vote;
+  };
+  bool AnySound() const;
+  Offer Best() const;
+
+  const int wanted_;
+  const std::string question_;
+  std::vector<Candidate> candidates_;
+  std::size_t counted_ = 0;
+  End end_ = End::kOpen;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_BALLOT_H_

@@ -1,0 +1,109 @@
+#include "ask/policy/coverage.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/random.h"
+
+namespace dossier::recursion {
+namespace {
+
+TEST(CoverageTest, OverlappingSlicesCountOnce) {  // REC-39
+  const std::string text(1000, 'x');
+  Coverage coverage({text});
+  coverage.AddSlice(0, 100, 200);
+  coverage.AddSlice(0, 200, 200);
+  coverage.AddSlice(0, 900, 500);  // reaches over the end
+  EXPECT_DOUBLE_EQ(coverage.Read().by_models, 0.4);
+  EXPECT_DOUBLE_EQ(coverage.Read().by_code, 0);
+}
+
+TEST(CoverageTest, ATextInsideAPromptIsFoundWhereItStands) {  // FLT-12
+  const std::string text = "first line of the letter\nthe second line says more\nthird and last\n";
+  struct Row {
+    std::string prompt, read;
+  };
+  const Row kRows[] = {
+      {"classify: the second line says more", "the second line says more"},
+      {"Judge:\nthe second line says", "the second line says"},       // a line that was cut
+      {"say more: second line says more!", "second line says more"},  // in a sentence
+      {"FIRST LINE OF THE LETTER", ""},                               // not the same bytes
+      {"third and", ""},                                              // may stand anywhere
+  };
+  for (const Row& row : kRows) {
+    Coverage coverage({text});
+    coverage.AddText(row.prompt);
+    // White space and marks around it may belong to the match.
+    EXPECT_NEAR(coverage.Read().by_models * static_cast<double>(text.size()),
+                static_cast<double>(row.read.size()), 2)
+        << row.prompt;
+  }
+}
+
+TEST(CoverageTest, AFieldTakenOutOfAJsonRecordIsFound) {  // FLT-12
+  std::string text;
+  for (int i = 0; i < 100; ++i) {
+    text += fmt::format("{{\"id\": {}, \"text\": \"Parcel {} came late and was broken\"}}\n", i, i);
+  }
+  Coverage coverage({text});
+  coverage.AddText("complaint or praise? Parcel 42 came late and was broken");
+  const double shown = coverage.Read().by_models * static_cast<double>(text.size());
+  EXPECT_GE(shown, 30);
+  EXPECT_LE(shown, 40) << "the same words of other records do not count";
+  for (int i = 0; i < 100; ++i) {
+    coverage.AddText(fmt::format("Parcel {} came late and was broken", i));
+  }
+  EXPECT_GE(coverage.Read().by_models, 0.55);
+}
+
+TEST(CoverageTest, EqualPlacesCountAll) {  // REC-54
+  const std::string text = "again and again the same\nagain and again the same\n";
+  Coverage coverage({text});
+  coverage.AddText("again and again the same");
+  EXPECT_GE(coverage.Read().by_models, 0.9);
+}
+
+TEST(CoverageTest, WhatCodeReadIsToldApart) {  // FLT-12
+  const std::string text(1000, 'x'), other(1000, 'y');
+  Coverage coverage({text, other});
+  coverage.AddReadByCode(0, 0, 1000);
+  coverage.AddReadByCode(0, 500, 100'000);
+  coverage.AddReadByCode(7, 0, 10);  // no such document
+  EXPECT_DOUBLE_EQ(coverage.Read().by_code, 0.5);
+  EXPECT_DOUBLE_EQ(coverage.Read().by_models, 0);
+}
+
+TEST(CoverageTest, AnySliceOfALongTextIsTracedWhole) {  // FLT-12
+  Random random(5);
+  std::string text;
+  while (text.size() < 200'000) text += fmt::format("w{} ", random.Below(5000));
+  for (int round = 0; round < 100; ++round) {
+    const std::size_t at = random.Below(text.size() - 1000), length = 200 + random.Below(700);
+    Coverage coverage({text});
+    coverage.AddText("Read this: " + text.substr(at, length) + " What does it say?");
+    EXPECT_NEAR(coverage.Read().by_models * static_cast<double>(text.size()),
+                static_cast<double>(length), 20)
+        << at;
+  }
+}
+
+TEST(CoverageTest, AnyOrderOfSlicesGivesTheShareOfAPlainBitmap) {
+  Random random(11);
+  for (int round = 0; round < 200; ++round) {
+    const std::string text(200, 'x');
+    Coverage coverage({text});
+    std::vector<bool> shown(text.size());
+    for (int i = 0; i < 12; ++i) {
+      const auto at = random.Below(200), length = random.Below(60);
+      coverage.AddSlice(0, at, length);
+      for (auto k = at; k < std::min<std::uint64_t>(at + length, 200); ++k) shown[k] = true;
+    }
+    const auto count = std::count(shown.begin(), shown.end(), true);
+    EXPECT_DOUBLE_EQ(coverage.Read().by_models, static_cast<double>(count) / 200.0);
+  }
+}
+
+}  // namespace
+}  // namespace dossier::recursion

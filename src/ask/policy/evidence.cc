@@ -1,0 +1,76 @@
+#include "ask/policy/evidence.h"
+
+#include <algorithm>
+
+#include "ask/policy/grounding.h"
+#include "ask/reply/extraction.h"
+#include "base/text/text.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kLongestProse = 600;  // bytes of a reply that is only an answer
+
+}  // namespace
+
+void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& result) {
+  clean_code_ = CodeKey(code);
+  NoteUnmatched(result);
+  searched_ = result.searched;
+  printed_.push_back(result.out + "\n" + result.last);
+  if (result.ground != sandbox::BlockResult::Ground::kData) return;
+  touched_data_ = true;
+  shown_.push_back(WithoutTyped(printed_.back(), result.typed));
+}
+
+// A zero stays a zero in later blocks, so why it is one stays, too.
+void Evidence::NoteUnmatched(const sandbox::BlockResult& result) {
+  std::erase_if(unmatched_, [&](const std::string& reason) {
+    return std::ranges::find(result.settled, reason) != result.settled.end();
+  });
+  for (const std::string& reason : result.unmatched) {
+    if (std::ranges::find(unmatched_, reason) == unmatched_.end()) unmatched_.push_back(reason);
+  }
+}
+
+void Evidence::AddHanded(const sandbox::BlockResult& result) {
+  if (!result.answer || result.ground != sandbox::BlockResult::Ground::kData) return;
+  shown_.push_back(WithoutTyped(result.answer->text, result.typed));
+}
+
+std::optional<std::string> Evidence::PrintedValue(AnswerKind wanted) const {
+  return shown_.empty() ? std::nullopt : PrintedAnswer(shown_.back(), wanted);
+}
+
+void Evidence::NoteNames(std::vector<sandbox::VariableInfo>* variables) {
+  for (const auto& variable : *variables) names_.insert(variable.name);
+  std::erase_if(*variables, [this](const sandbox::VariableInfo& variable) {
+    return old_names_.contains(variable.name);
+  });
+}
+
+void Evidence::StartAfresh() {
+  printed_.clear();
+  shown_.clear();
+  unmatched_.clear();
+  searched_.clear();
+  clean_code_.clear();
+  old_names_.insert(names_.begin(), names_.end());
+}
+
+std::optional<Offer> Evidence::ProseAnswer(std::string_view text) const {
+  const std::string_view prose = TrimSpace(text);
+  if (shown_.empty() || prose.empty() || prose.size() > kLongestProse) return std::nullopt;
+  if (prose.find('?') != std::string_view::npos) return std::nullopt;
+  if (!CheckGrounded(prose, question_, hint_values_, shown_).grounded) return std::nullopt;
+  return Offer{.text = std::string(prose), .source = Source::kBareText};
+}
+
+std::optional<Offer> Evidence::RepeatedAnswer(std::string_view code) const {
+  if (shown_.empty() || CodeKey(code) != clean_code_) return std::nullopt;
+  const std::string_view output = TrimSpace(shown_.back());
+  if (output.empty() || output.size() > kLongestProse) return std::nullopt;
+  return Offer{.text = std::string(output), .source = Source::kBareText};
+}
+
+}  // namespace dossier::recursion

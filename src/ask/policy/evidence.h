@@ -1,0 +1,79 @@
+// What the code of one call has shown so far: the ground on which an answer must stand.
+//
+//   Evidence evidence(question, hint_values);
+//   evidence.AddCode(code);
+//   evidence.AddClean(code, result);
+//   if (auto offer = evidence.ProseAnswer("It is 42.")) …
+//
+// Thread-safety: one owner. The two views given must outlive the object.
+
+#ifndef DOSSIER_RECURSION_EVIDENCE_H_
+#define DOSSIER_RECURSION_EVIDENCE_H_
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/policy/grounding.h"
+#include "ask/policy/offer.h"
+#include "sandbox/session/session.h"
+
+namespace dossier::recursion {
+
+class Evidence {
+ public:
+  // `hint_values`: what the hint showed as examples (CheckGrounded).
+  Evidence(std::string_view question, std::span<const std::string> hint_values)
+      : question_(question), hint_values_(hint_values) {}
+
+  // A block is about to run.
+  void AddCode(std::string code) { code_.push_back(std::move(code)); }
+  // A block ran without error. What it showed is evidence if the block touched data, and without
+  // the texts that the code says itself.
+  void AddClean(std::string_view code, const sandbox::BlockResult& result);
+  // What code handed over as its answer, by the same rule.
+  void AddHanded(const sandbox::BlockResult& result);
+  // Remembers the names, then drops those of earlier attempts: an attempt that sees the results of
+  // another is no independent one.
+  void NoteNames(std::vector<sandbox::VariableInfo>* variables);
+  // A new attempt stands on its own outputs only. Code and the count of clean blocks stay.
+  void StartAfresh();
+
+  // Whether a block without error has touched data, in this attempt or an earlier one.
+  bool touched_data() const { return touched_data_; }
+  bool printed_anything() const { return !printed_.empty(); }
+  // What came out of data, newest last.
+  const std::vector<std::string>& shown() const { return shown_; }
+  // Conditions of this attempt that fit nothing in the data, and that no later block of it wrote in
+  // a way that does: why it may have found nothing.
+  const std::vector<std::string>& unmatched() const { return unmatched_; }
+  // What the newest clean block looked for in texts.
+  const std::vector<std::string>& searched() const { return searched_; }
+  const std::vector<std::string>& code() const { return code_; }
+  // The newest output, if it is one short value of the wanted kind (small-models 16).
+  std::optional<std::string> PrintedValue(AnswerKind wanted) const;
+
+  // A small model often states the answer in a sentence instead of the asked form. If every number,
+  // quote and example value in it stands in what code printed, it is an answer (small-models 16).
+  std::optional<Offer> ProseAnswer(std::string_view text) const;
+  // A small model that was shown an output and writes the same program again has nothing to add:
+  // the output is its answer (small-models 14, 16).
+  std::optional<Offer> RepeatedAnswer(std::string_view code) const;
+
+ private:
+  void NoteUnmatched(const sandbox::BlockResult& result);
+
+  const std::string_view question_;
+  const std::span<const std::string> hint_values_;
+  bool touched_data_ = false;
+  std::vector<std::string> printed_, shown_, code_, unmatched_, searched_;
+  std::string clean_code_;                   // the newest block that ran without error, as CodeKey
+  std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_EVIDENCE_H_

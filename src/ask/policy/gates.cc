@@ -1,0 +1,226 @@
+#include "ask/policy/gates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ask/policy/votes.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::uint64_t kSmallContext = 200;  // characters; below it a first answer may stand
+// A longer answer is prose: a large model may put numbers into its own words.
+constexpr std::uint64_t kShortAnswer = 200;  // characters
+
+constexpr std::string_view kComputeIt =
+    " Reply with one complete code block that computes the answer from the data and prints it.";
+
+}  // namespace
+
+std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSituation& situation,
+                                          Which which) const {
+  using Check = std::string (Gates::*)(std::string_view, const GateSituation&) const;
+  struct Row {
+    std::string_view gate;
+    int refusals;
+    Check check;
+  };
+  static constexpr Row kChecks[] = {
+      {"unexplored", 2, &Gates::Unexplored},  {"error_text", 1, &Gates::ErrorText},
+      {"subcalls", 1, &Gates::LostSubcalls},  {"kind", 1, &Gates::WrongKind},
+      {"empty", 1, &Gates::EmptyResult},      {"searched", 1, &Gates::SearchedElse},
+      {"grounding", 1, &Gates::Ungrounded},   {"near", 1, &Gates::NotNear},
+      {"reading", 0, &Gates::UnclearReading}, {"labels", 0, &Gates::UnsureLabels}};
+  for (const Row& row : kChecks) {
+    if (which == Which::kUnused) {
+      const auto used = refused_.find(row.gate);
+      if ((used == refused_.end() ? 0 : used->second) >= row.refusals) continue;
+    }
+    std::string reason = (this->*row.check)(answer, situation);
+    if (!reason.empty()) return Refusal{std::string(row.gate), std::move(reason)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> Gates::Check(std::string_view answer, const GateSituation& situation) {
+  if (context_.forcing != Forcing::kFull) return std::nullopt;
+  if (situation.last_chance == GateSituation::LastChance::kYes) return std::nullopt;
+  auto refusal = FirstFailed(answer, situation, Which::kUnused);
+  if (refusal) ++refused_[refusal->gate];
+  return refusal;
+}
+
+std::optional<Refusal> Gates::Doubt(std::string_view answer, const GateSituation& situation) const {
+  if (context_.forcing != Forcing::kFull) return std::nullopt;
+  auto doubt = FirstFailed(answer, situation, Which::kAll);
+  // People read it: what the model should do next is none of theirs.
+  if (doubt && doubt->reason.ends_with(kComputeIt)) {
+    doubt->reason.resize(doubt->reason.size() - kComputeIt.size());
+  }
+  return doubt;
+}
+
+// An answer that stands in the passages of the first prompt was read there, and sizes are told by
+// the description.
+std::string Gates::Unexplored(std::string_view answer, const GateSituation& situation) const {
+  if (situation.explored == GateSituation::Explored::kYes) return {};
+  if (context_.context_chars < kSmallContext) return {};
+  const auto grounded = [&](std::string_view text) {
+    return CheckGrounded(answer, context_.question, {}, std::vector{std::string(text)}).grounded;
+  };
+  if (HasNumber(answer) && grounded(situation.sizes)) return {};
+  if (!situation.passages.empty() && grounded(situation.passages) && situation.rarity) {
+    const std::vector<std::string> passages{std::string(situation.passages)};
+    if (MissingWords(answer, context_.question, passages, *situation.rarity).empty() &&
+        StandsNear(answer, context_.question, passages, *situation.rarity, Unnamed::kApart)) {
+      return {};
+    }
+  }
+  return fmt::format("Nothing of the data has been read yet, so nothing supports it.{}",
+                     kComputeIt);
+}
+
+std::string Gates::ErrorText(std::string_view answer, const GateSituation& situation) const {
+  for (const std::string& text : situation.error_texts) {
+    if (answer.find(text) == std::string_view::npos) continue;
+    return fmt::format("The answer holds the message of a sub-call that failed: {}", text);
+  }
+  return {};
+}
+
+std::string Gates::LostSubcalls(std::string_view /*answer*/, const GateSituation& situation) const {
+  if (situation.failed_subcalls.empty()) return {};
+  return fmt::format(
+      "Of the sub-calls, {}, so the answer may lack what they were asked. Ask those again, or hand "
+      "the answer in again if it does not depend on them.",
+      situation.failed_subcalls);
+}
+
+// In numbers, where no condition fits also in words: in a text that the code held ready, or in one
+// about an output that found nothing.
+bool Gates::TellsNothing(std::string_view answer, const GateSituation& situation) const {
+  const std::string known = fmt::format("{}\n{}", context_.question, situation.sizes);
+  if (SaysNothing(answer, known)) return true;
+  const bool unmatched = situation.unmatched && !situation.unmatched->empty();
+  if (!unmatched || AddsNumber(answer, known)) return false;
+  const std::string_view text = TrimSpace(answer);
+  const std::string forms[] = {fmt::format("'{}'", text), fmt::format("\"{}\"", text)};
+  const auto holds = [&](const std::string& code) {
+    return code.find(forms[0]) != code.npos || code.find(forms[1]) != code.npos;
+  };
+  if (situation.code && std::ranges::any_of(*situation.code, holds)) return true;
+  const std::vector<std::string>& shown = *situation.shown;
+  return !shown.empty() && SaysNothing(shown.back(), known) &&
+         std::ranges::none_of(
+             shown, [&](const std::string& seen) { return seen.find(text) != seen.npos; });
+}
+
+// A zero may be right. It is in doubt where a condition fits nothing in the data at all, and where
+// a small model wrote the condition.
+std::string Gates::EmptyResult(std::string_view answer, const GateSituation& situation) const {
+  const bool unmatched = situation.unmatched && !situation.unmatched->empty();
+  if (!unmatched && context_.profile != Profile::kSmall) return {};
+  if (!TellsNothing(answer, situation)) return {};
+  if (unmatched) {
+    return fmt::format("The result is empty because a condition fits nothing: {}{}",
+                       Join(*situation.unmatched, " "), kComputeIt);
+  }
+  const bool computed = std::ranges::any_of(
+      *situation.shown, [](const std::string& text) { return SaysNothing(text, {}); });
+  if (!computed) return {};  // a zero that was read somewhere
+  return fmt::format(
+      "The result is empty: perhaps the data say it in another way than the condition. Look at the "
+      "values that the data really have, then count again.{}",
+      kComputeIt);
+}
+
+std::string Gates::WrongKind(std::string_view answer, const GateSituation& situation) const {
+  if (situation.wanted == AnswerKind::kOther && IsBareNumber(answer) &&
+      situation.passages_read == GateSituation::Passages::kStateNothing) {
+    return fmt::format("No passage states the answer, and the question asks for no number.{}",
+                       kComputeIt);
+  }
+  if (situation.wanted != AnswerKind::kNumber || HasNumber(answer)) return {};
+  return fmt::format("The question asks for a number, and the answer holds none.{}", kComputeIt);
+}
+
+// Where no passage states the answer, a small model counts or cuts out something else that it saw
+// there. A number that code got by looking for what the question does not name is in doubt.
+std::string Gates::SearchedElse(std::string_view answer, const GateSituation& situation) const {
+  if (situation.passages_read == GateSituation::Passages::kNotRead || !situation.rarity) return {};
+  if (!HasNumber(answer) || !situation.searched || situation.searched->empty()) return {};
+  const bool named = std::ranges::any_of(*situation.searched, [&](const std::string& text) {
+    return IsNamed(text, context_.question, *situation.rarity);
+  });
+  if (named) return {};
+  return fmt::format(
+      "No passage states the answer, and the code looks for \"{}\", which the question does not "
+      "name.",
+      situation.searched->front());
+}
+
+// A second request to the model would only repeat its choice, so this refuses nothing.
+std::string Gates::UnclearReading(std::string_view answer, const GateSituation& situation) const {
+  if (situation.passages_read != GateSituation::Passages::kUnclear) return {};
+  const std::string all = Join(situation.readings, "\n");
+  const Vote given = MakeVote(answer, all, context_.question);
+  const bool read = std::ranges::any_of(situation.readings, [&](const std::string& reading) {
+    return Agree(given, MakeVote(reading, all, context_.question));
+  });
+  if (!read) return {};
+  return situation.readings.size() == 1
+             ? std::string(
+                   "It is not sure that the passage which says this speaks of what the "
+                   "question asks.")
+             : fmt::format(
+                   "Passages of the text say different things, and it is not sure which of "
+                   "them speaks of what the question asks: {}.",
+                   Join(situation.readings, "; "));
+}
+
+std::string Gates::UnsureLabels(std::string_view answer, const GateSituation& situation) const {
+  if (situation.labels == GateSituation::Labels::kSure || !HasNumber(answer)) return {};
+  return "The model could not tell well which texts have which label, so a count of them may be "
+         "wrong.";
+}
+
+std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {
+  std::vector<std::string> evidence = *situation.shown;
+  if (!situation.passages.empty()) evidence.emplace_back(situation.passages);
+  if (context_.context_chars < kSmallContext && context_.profile != Profile::kSmall) return {};
+  if (context_.profile != Profile::kSmall) {
+    const bool brief = utf8::CodePoints(answer) <= kShortAnswer;
+    if (!brief) return {};
+    if (!LeadingNumberGrounded(answer, context_.question, situation.sizes, evidence)) {
+      return fmt::format("No output shows the numbers of this answer.{}", kComputeIt);
+    }
+    const std::string quote = UnseenQuote(answer, context_.question, evidence);
+    return quote.empty() ? std::string()
+                         : fmt::format("No output shows \"{}\".{}", quote, kComputeIt);
+  }
+  const Grounding grounding =
+      CheckGrounded(answer, context_.question, context_.hint_values, evidence);
+  if (!grounding.grounded) {
+    return grounding.missing.empty()
+               ? fmt::format("No code has printed anything out of the data yet.{}", kComputeIt)
+               : fmt::format("No output shows {}.{}", grounding.missing, kComputeIt);
+  }
+  if (!situation.rarity) return {};
+  const std::string missing = MissingWords(answer, context_.question, evidence, *situation.rarity);
+  return missing.empty() ? std::string()
+                         : fmt::format("No output shows {}.{}", missing, kComputeIt);
+}
+
+std::string Gates::NotNear(std::string_view answer, const GateSituation& situation) const {
+  if (context_.profile != Profile::kSmall || !situation.rarity) return {};
+  std::vector<std::string> evidence = *situation.shown;
+  if (!situation.passages.empty()) evidence.emplace_back(situation.passages);
+  if (StandsNear(answer, context_.question, evidence, *situation.rarity)) return {};
+  return "Where the text says this, it does not speak of what the question asks. Look for another "
+         "place in the text, or answer that the text does not say it.";
+}
+
+}  // namespace dossier::recursion

@@ -1,0 +1,94 @@
+// What is checked of an answer before it ends a run. Every check looks at evidence: what was read,
+// what was shown, what failed. No word of the question decides.
+//
+//   Gates gates(context);
+//   if (auto refusal = gates.Check(answer, situation)) Tell(refusal->reason);  // kept as draft
+//   else if (auto doubt = gates.Doubt(answer, situation)) Flag(*doubt);        // never final
+//
+// A check refuses once, `unexplored` twice, `reading` and `labels` never; an answer that comes back
+// unchanged in kind is let through, and its doubt flags it. Thread-safety: none; one owner.
+
+#ifndef DOSSIER_RECURSION_GATES_H_
+#define DOSSIER_RECURSION_GATES_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/engine.h"
+#include "ask/policy/grounding.h"
+#include "ask/policy/near_question.h"
+
+namespace dossier::recursion {
+
+struct GateContext {
+  Forcing forcing = Forcing::kFull;
+  Profile profile = Profile::kLarge;
+  std::string question;
+  std::vector<std::string> hint_values;  // what the hint showed as examples, one each
+  std::uint64_t context_chars = 0;
+};
+
+// The run as it stands when an answer is offered.
+struct GateSituation {
+  enum class LastChance { kNo, kYes } last_chance = LastChance::kNo;  // last turn, or past a limit
+  // Whether a block has read the context or an answered request has seen some of it.
+  enum class Explored { kNo, kYes } explored = Explored::kNo;
+  // What clean blocks printed out of data, without what their code says itself.
+  const std::vector<std::string>* shown = nullptr;
+  std::string_view sizes;  // of the context, where code looked at it; an answer may stand on them
+  const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
+  const std::vector<std::string>* code = nullptr;       // that ran
+  std::string_view passages;  // the text that the first prompt showed; may be empty
+  // What came of it where the passages were read one by one: none states an answer, or the model
+  // is not sure which of `readings` is about what was asked.
+  enum class Passages { kNotRead, kStateNothing, kUnclear } passages_read = Passages::kNotRead;
+  std::vector<std::string> readings;
+  const std::vector<std::string>* searched = nullptr;  // what the newest code looked for in texts
+  const WordRarity* rarity = nullptr;  // of the words of question and answer; null: not measured
+  std::string failed_subcalls;  // "3 of 40 failed (3 cut)", if the model was not told of them yet
+  // Whether map_llm could not tell the texts of one label well from those of the other.
+  enum class Labels { kSure, kUnsure } labels = Labels::kSure;
+  std::vector<std::string> error_texts;      // what code was told of sub-calls that failed
+  AnswerKind wanted = AnswerKind::kUnknown;  // what the model itself says is asked for
+};
+
+struct Refusal {
+  // unexplored, error_text, subcalls, kind, empty, searched, grounding, near, reading, labels
+  std::string gate;
+  std::string reason;  // what is wrong, in one or two sentences for the model
+};
+
+class Gates {
+ public:
+  explicit Gates(GateContext context) : context_(std::move(context)) {}
+  std::optional<Refusal> Check(std::string_view answer, const GateSituation& situation);
+  // What still speaks against an answer that Check let through.
+  std::optional<Refusal> Doubt(std::string_view answer, const GateSituation& situation) const;
+
+ private:
+  // The first check that the answer fails, of those that may still refuse or of all.
+  enum class Which { kUnused, kAll };
+  std::optional<Refusal> FirstFailed(std::string_view answer, const GateSituation& situation,
+                                     Which which) const;
+  std::string Unexplored(std::string_view answer, const GateSituation& situation) const;
+  std::string ErrorText(std::string_view answer, const GateSituation& situation) const;
+  std::string LostSubcalls(std::string_view answer, const GateSituation& situation) const;
+  bool TellsNothing(std::string_view answer, const GateSituation& situation) const;
+  std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;
+  std::string WrongKind(std::string_view answer, const GateSituation& situation) const;
+  std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
+  std::string UnsureLabels(std::string_view answer, const GateSituation& situation) const;
+  std::string SearchedElse(std::string_view answer, const GateSituation& situation) const;
+  std::string UnclearReading(std::string_view answer, const GateSituation& situation) const;
+  std::string NotNear(std::string_view answer, const GateSituation& situation) const;
+
+  const GateContext context_;
+  std::map<std::string, int, std::less<>> refused_;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_GATES_H_

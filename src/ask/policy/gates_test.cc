@@ -1,0 +1,234 @@
+#include "ask/policy/gates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ask/documents/document_words.h"
+#include "ask/policy/evidence.h"
+
+namespace dossier::recursion {
+namespace {
+
+using ::testing::HasSubstr;
+
+using Explored = GateSituation::Explored;
+using LastChance = GateSituation::LastChance;
+using Texts = std::vector<std::string>;
+
+const Texts kNothing;
+
+GateContext Context(Profile profile = Profile::kLarge) {
+  return {.profile = profile, .question = "Which one?", .context_chars = 10'000};
+}
+
+GateSituation After(const Texts& shown) {
+  return {.explored = Explored::kYes, .shown = &shown, .unmatched = &kNothing};
+}
+
+std::string GateOf(const std::optional<Refusal>& refusal) {
+  return refusal ? refusal->gate : "passed";
+}
+
+TEST(GatesTest, AnAnswerBeforeAnythingWasReadIsRefusedTwice) {  // REC-36, FLT-15
+  Gates gates(Context());
+  GateSituation situation = After(kNothing);
+  situation.explored = Explored::kNo;
+  EXPECT_EQ(GateOf(gates.Check("x", situation)), "unexplored");
+  EXPECT_EQ(GateOf(gates.Check("x", situation)), "unexplored");
+  EXPECT_EQ(GateOf(gates.Check("x", situation)), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("x", situation)), "unexplored");
+}
+
+TEST(GatesTest, WhatStandsInTheShownPassagesWasRead) {  // FLT-14
+  GateSituation situation = After(kNothing);
+  situation.explored = Explored::kNo;
+  situation.passages = "The vault below the mill opens with 7714.";
+  WordRarity rarity{.passages = 100};
+  rarity.with[WordHash("vault")] = 1;
+  situation.rarity = &rarity;
+  GateContext context = Context();
+  context.question = "What opens the vault?";
+  Gates gates(context);
+  EXPECT_EQ(GateOf(gates.Check("7714", situation)), "passed");
+  EXPECT_EQ(GateOf(gates.Check("7715", situation)), "unexplored");
+  Gates nothing_named(Context());
+  EXPECT_EQ(GateOf(nothing_named.Check("7714", situation)), "unexplored");
+}
+
+TEST(GatesTest, TheUnexploredGateBeginsAt200Characters) {  // REC-36
+  for (const auto& [chars, wanted] : {std::pair{199, "passed"}, std::pair{200, "unexplored"}}) {
+    GateContext context = Context();
+    context.context_chars = static_cast<std::uint64_t>(chars);
+    GateSituation situation = After(kNothing);
+    situation.explored = Explored::kNo;
+    Gates gates(context);
+    EXPECT_EQ(GateOf(gates.Check("x", situation)), wanted) << chars;
+  }
+}
+
+TEST(GatesTest, NoGateRefusesOnTheLastTurnOrWithoutFullForcing) {  // REC-41
+  for (const Forcing forcing : {Forcing::kFull, Forcing::kReference, Forcing::kNone}) {
+    GateContext context = Context(Profile::kSmall);
+    context.forcing = forcing;
+    Gates gates(context);
+    GateSituation situation = After(kNothing);
+    situation.explored = Explored::kNo;
+    if (forcing == Forcing::kFull) situation.last_chance = LastChance::kYes;
+    EXPECT_EQ(GateOf(gates.Check("42", situation)), "passed") << static_cast<int>(forcing);
+    // What is not refused any more is still in doubt.
+    EXPECT_EQ(GateOf(gates.Doubt("42", situation)),
+              forcing == Forcing::kFull ? "unexplored" : "passed");
+  }
+}
+
+TEST(GatesTest, FailedSubcallsThatTheModelDoesNotKnowOfAreToldOnce) {  // FLT-11
+  Gates gates(Context());
+  const Texts shown{"42"};
+  GateSituation situation = After(shown);
+  situation.failed_subcalls = "3 of 40 failed (3 cut)";
+  const auto refusal = gates.Check("42", situation);
+  ASSERT_EQ(GateOf(refusal), "subcalls");
+  EXPECT_THAT(refusal->reason, HasSubstr("3 of 40 failed (3 cut)"));
+  EXPECT_EQ(GateOf(gates.Check("42", situation)), "passed");
+}
+
+TEST(GatesTest, TheMessageOfAFailedSubcallIsNoAnswer) {  // FLT-36
+  Gates gates(Context());
+  const Texts shown{"42"};
+  GateSituation situation = After(shown);
+  situation.error_texts = {"the prompt has 64,046 tokens"};
+  EXPECT_EQ(GateOf(gates.Doubt("[ERROR] the prompt has 64,046 tokens", situation)), "error_text");
+  EXPECT_EQ(GateOf(gates.Doubt("42", situation)), "passed");
+}
+
+TEST(GatesTest, ASmallModelsAnswerMustStandOnWhatWasShown) {  // REC-40
+  Gates gates(Context(Profile::kSmall));
+  const Texts shown{"total 42"};
+  EXPECT_EQ(GateOf(gates.Check("42", After(shown))), "passed");
+  const auto refusal = gates.Check("4711", After(shown));
+  ASSERT_EQ(GateOf(refusal), "grounding");
+  EXPECT_THAT(refusal->reason, HasSubstr("No output shows 4711."));
+  EXPECT_EQ(GateOf(gates.Check("4711", After(shown))), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("4711", After(shown))), "grounding");
+}
+
+TEST(GatesTest, ALargeModelMayReckonButNotInventAllNumbersOfAShortAnswer) {  // FLT-14
+  Gates gates(Context());
+  const Texts shown{"12 and 30"};
+  EXPECT_EQ(GateOf(gates.Doubt("42", After(shown))), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("43", After(shown))), "grounding");
+  EXPECT_EQ(GateOf(gates.Doubt("He said \"never\".", After(shown))), "grounding");
+  EXPECT_EQ(GateOf(gates.Doubt("12 + 30 = 42", After(shown))), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt("no numbers here", After(shown))), "passed");
+  EXPECT_EQ(GateOf(gates.Doubt(std::string(300, 'x') + " 42", After(shown))), "passed");
+}
+
+TEST(GatesTest, AnEmptyResultIsQuestionedWithWhatDidNotFit) {  // FLT-36
+  const Texts shown{"0"}, unmatched{"No row has status == 'Lost'. Its values: 'lost' (4)."};
+  GateSituation situation = After(shown);
+  situation.unmatched = &unmatched;
+  Gates gates(Context());
+  const auto refusal = gates.Check("0", situation);
+  ASSERT_EQ(GateOf(refusal), "empty");
+  EXPECT_THAT(refusal->reason, HasSubstr("Its values: 'lost' (4)."));
+  EXPECT_EQ(GateOf(gates.Doubt("There are 0.00 of them", situation)), "empty");
+  // A count of zero whose conditions fit something is one that a large model may give.
+  EXPECT_EQ(GateOf(gates.Doubt("0", After(shown))), "passed");
+  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Doubt("0", After(shown))), "empty");
+  const Texts read{"the temperature fell to 0 degrees at noon, and 5 at night"};
+  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Doubt("0", After(read))), "passed");
+}
+
+TEST(GatesTest, ADressedZeroIsOneToo) {  // FLT-36
+  const Texts shown{"0"}, unmatched{"'open' stands nowhere in the text."};
+  const Texts code{"FINAL('No ticket is open.' if not found else found[0])"};
+  GateSituation situation = After(shown);
+  situation.unmatched = &unmatched;
+  situation.sizes = "1 3000";
+  situation.code = &code;
+  const auto doubt = [&](std::string_view answer) {
+    return GateOf(Gates(Context()).Doubt(answer, situation));
+  };
+  for (const char* answer : {"0 of 3000 tickets", "0.00 %", "[0, 0]", "{'open': 0, 'closed': 0}",
+                             "No ticket is open.", "None of them is."}) {
+    EXPECT_EQ(doubt(answer), "empty") << answer;
+  }
+  EXPECT_NE(doubt("17 of 3000 tickets"), "empty");
+  const Texts found{"0", "Oslo (12)"};
+  situation.shown = &found;
+  EXPECT_EQ(doubt("Oslo"), "passed");
+  EXPECT_EQ(doubt("No ticket is open."), "empty") << "the code held it ready";
+}
+
+TEST(EvidenceTest, WhyAZeroIsOneStaysUntilTheConditionFits) {  // FLT-36
+  Evidence evidence("How many?", {});
+  sandbox::BlockResult empty, other, fitting;
+  empty.unmatched = {"'open' stands nowhere in the text."};
+  evidence.AddClean("a", empty);
+  evidence.AddClean("b", other);
+  evidence.AddClean("c", empty);
+  EXPECT_EQ(evidence.unmatched(), empty.unmatched);
+  fitting.settled = empty.unmatched;
+  evidence.AddClean("d", fitting);
+  EXPECT_TRUE(evidence.unmatched().empty());
+}
+
+TEST(GatesTest, AQuestionForANumberGetsOne) {  // FLT-36
+  const Texts shown{"many, about twelve"};
+  GateSituation situation = After(shown);
+  situation.wanted = AnswerKind::kNumber;
+  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Check("many", situation)), "kind");
+  situation.wanted = AnswerKind::kOther;
+  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Check("many", situation)), "passed");
+}
+
+TEST(GatesTest, ABareNumberForAnotherQuestionIsDoubtedWhereNoPassageStatesIt) {  // FLT-36
+  const Texts shown{"1", "1 blue"};
+  GateSituation situation = After(shown);
+  const auto check = [&](std::string_view answer) {
+    return GateOf(Gates(Context(Profile::kSmall)).Check(answer, situation));
+  };
+  situation.wanted = AnswerKind::kOther;
+  EXPECT_EQ(check("1"), "passed");
+  situation.passages_read = GateSituation::Passages::kStateNothing;
+  EXPECT_EQ(check("1"), "kind");
+  EXPECT_EQ(check("1 blue"), "passed");
+  situation.wanted = AnswerKind::kNumber;
+  EXPECT_EQ(check("1"), "passed");
+}
+
+// A context of 100 passages: "the" in all, "captain" in 10, "vessel" in 1, "piano" in 2.
+WordRarity Rarity() {
+  WordRarity rarity{.passages = 100};
+  const std::pair<const char*, std::uint64_t> kWords[] = {
+      {"the", 100}, {"captain", 10}, {"vessel", 1}, {"piano", 2}, {"plays", 3}, {"violin", 2}};
+  for (const auto& [word, with] : kWords) rarity.with[WordHash(word)] = with;
+  return rarity;
+}
+
+TEST(GatesTest, AnAnswerThatNoTextShownHoldsIsRefused) {  // FLT-36
+  GateContext context = Context(Profile::kSmall);
+  context.question = "Which instrument does the captain of the vessel play?";
+  const WordRarity rarity = Rarity();
+  const Texts shown{"The captain of the vessel plays the violin at night, they say."};
+  GateSituation situation = After(shown);
+  situation.rarity = &rarity;
+  EXPECT_EQ(GateOf(Gates(context).Check("the violin", situation)), "passed");
+  EXPECT_EQ(GateOf(Gates(context).Check("the piano", situation)), "grounding");
+}
+
+TEST(GatesTest, AValueFromAPlaceThatNamesNothingOfTheQuestionIsRefused) {  // FLT-36
+  GateContext context = Context(Profile::kSmall);
+  context.question = "Which instrument does the captain of the vessel play?";
+  const WordRarity rarity = Rarity();
+  const Texts shown{"In the hall of the school there stood the old piano of the teacher."};
+  GateSituation situation = After(shown);
+  situation.rarity = &rarity;
+  EXPECT_EQ(GateOf(Gates(context).Check("the piano", situation)), "near");
+  const Texts computed{"piano"};
+  situation.shown = &computed;
+  EXPECT_EQ(GateOf(Gates(context).Check("the piano", situation)), "passed");
+}
+
+}  // namespace
+}  // namespace dossier::recursion

@@ -1,0 +1,23 @@
+// An answer that was handed in and is not accepted yet.
+
+#ifndef DOSSIER_RECURSION_OFFER_H_
+#define DOSSIER_RECURSION_OFFER_H_
+
+#include <optional>
+#include <string>
+
+#include "ask/engine.h"
+
+namespace dossier::recursion {
+
+struct Offer {
+  std::string text;
+  Source source = Source::kNone;
+  std::optional<Json> value;
+  // The check that it fails and why, in a sentence; both empty if nothing speaks against it.
+  std::string failed_check, doubt;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_OFFER_H_

@@ -1,0 +1,313 @@
+#include "ask/reply/extraction.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "ask/reply/code_repair.h"
+#include "ask/reply/code_wrappers.h"
+#include "ask/reply/fences.h"
+#include "base/text/text.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::array<std::string_view, 7> kPythonTags = {"repl", "python",  "py",       "python3",
+                                                         "py3",  "ipython", "tool_code"};
+constexpr std::array<std::string_view, 7> kJavaScriptTags = {"js", "javascript", "node", "mjs",
+                                                             "ts", "typescript", "repl"};
+// What a fence is surely not code of the dialect with. A small model's other tags are taken as code
+// if it compiles (small-models.md 11).
+constexpr std::array<std::string_view, 23> kDataTags = {
+    "json", "jsonl", "text", "txt", "plaintext", "output", "console", "bash",
+    "sh",   "shell", "zsh",  "csv", "tsv",       "xml",    "html",    "yaml",
+    "yml",  "toml",  "sql",  "log", "markdown",  "md",     "diff"};
+
+constexpr std::string_view kCutFeedback = "Your reply was cut; write shorter blocks.";
+constexpr std::string_view kThinkingFeedback =
+    "Your reply ended inside <think>, so no code of it was run. Close it with </think>, think "
+    "less, "
+    "and write one block of code.";
+
+constexpr int kProseTries = 6;  // ends tried for unfenced code between prose
+
+class Extractor {
+ public:
+  explicit Extractor(const ExtractionOptions& options) : options_(options) {}
+
+  Extraction Extract(std::string_view reply) {
+    CleanReply clean = StripThinking(reply);
+    result_.thinking = std::move(clean.thinking);
+    if (clean.unclosed_thinking) {
+      result_.feedback = kThinkingFeedback;
+      result_.text_outside = std::move(clean.text);
+      return std::move(result_);
+    }
+    FenceScan scan = ScanFences(
+        clean.text, {.runs = [this](std::string_view tag) { return RunsTag(tag); },
+                     .compiles = [this](std::string_view code) { return CompilesRepaired(code); }});
+    result_.text_outside = std::move(scan.outside);
+    DropCut(scan.fences);
+    if (!TakeFences(scan.fences) && !cut_ && !TakeWrappers() && !TakeToolCallFence(scan.fences) &&
+        scan.fences.empty()) {
+      TakeUnfenced(clean.text);
+    }
+    NameIgnored(scan.fences);
+    if (cut_) {
+      result_.feedback = kCutFeedback;
+    } else if (result_.blocks.empty()) {
+      result_.feedback = WhyNothing(scan.fences);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  std::span<const std::string_view> Tags() const {
+    if (options_.dialect == Dialect::kPython) return kPythonTags;
+    return kJavaScriptTags;
+  }
+  bool RunsTag(std::string_view tag) const {
+    return std::ranges::find(Tags(), tag) != Tags().end();
+  }
+
+  bool Compiles(std::string_view code) {
+    if (!options_.compiles) return HoldsStatement(code);
+    return compiles_++ < kMaxCompiles && options_.compiles(code);
+  }
+  bool CompilesRepaired(std::string_view code) {
+    const std::string plain = WithoutCommonIndent(code);
+    return Compiles(WithoutPrompts(plain).value_or(plain));
+  }
+
+  void Repair(std::string_view what) {
+    if (std::ranges::find(result_.repairs, what) == result_.repairs.end()) {
+      result_.repairs.emplace_back(what);
+    }
+  }
+
+  // A block without its closing fence in a reply that was cut is half a program; in another reply
+  // it is a program, but for a last fence with nothing behind it, which was meant to close a block.
+  void DropCut(std::vector<Fence>& fences) {
+    if (fences.empty() || fences.back().closed) return;
+    const Fence& last = fences.back();
+    if (!last.tag.empty() && !RunsTag(last.tag)) return;
+    if (options_.finish == ReplyFinish::kLength) {
+      cut_ = true;
+      fences.pop_back();
+    } else if (fences.size() > 1 && TrimSpace(last.code).empty()) {
+      Repair("closing fence with a tag");
+      fences.pop_back();
+    }
+  }
+
+  bool TakeFences(std::vector<Fence>& fences) {
+    const auto take = [&](const auto& wanted) {
+      for (Fence& fence : fences) {
+        if (wanted(fence)) Take(fence);
+      }
+      return !result_.blocks.empty();
+    };
+    if (take([](const Fence& f) { return f.tag == "repl"; })) return true;
+    if (take([this](const Fence& f) { return RunsTag(f.tag); })) return true;
+    if (take([this](const Fence& f) {
+          return f.tag.empty() && !TrimSpace(f.code).empty() && CompilesRepaired(f.code);
+        })) {
+      return true;
+    }
+    if (options_.model != ModelSize::kSmall) return false;
+    return take([this](const Fence& f) {
+      const bool data = std::ranges::find(kDataTags, f.tag) != kDataTags.end();
+      if (f.tag.empty() || data || !HoldsStatement(f.code) || !CompilesRepaired(f.code))
+        return false;
+      Repair(fmt::format("tag {} taken as code", f.tag));
+      return true;
+    });
+  }
+
+  void Take(Fence& fence) {
+    for (const std::string& repair : fence.repairs) Repair(repair);
+    if (!fence.closed) Repair("closing fence missing");
+    fence.used = true;
+    Add(fence.code, fence.tag);
+  }
+
+  void Add(std::string_view raw, std::string tag) {
+    std::string code = WithoutCommonIndent(raw);
+    if (code.size() != raw.size() && HasIndent(raw)) Repair("common indent removed");
+    if (auto plain = WithoutPrompts(code); plain && options_.dialect == Dialect::kPython) {
+      code = std::move(*plain);
+      Repair("prompts of an interactive session removed");
+    }
+    if (auto plain = WithoutEntities(code);
+        plain && options_.compiles && !Compiles(code) && Compiles(*plain)) {
+      code = std::move(*plain);
+      Repair("HTML entities and curly quotes undone");
+    }
+    result_.blocks.push_back({.code = std::move(code), .tag = std::move(tag)});
+  }
+
+  // Line ends also change the length; only an indent is worth a word.
+  static bool HasIndent(std::string_view raw) {
+    for (const Line& line : SplitLines(raw)) {
+      if (!TrimSpace(line.text).empty()) return line.text[0] == ' ' || line.text[0] == '\t';
+    }
+    return false;
+  }
+
+  bool TakeWrappers() {
+    WrapperScan scan = ScanWrappers(result_.text_outside, options_.dialect);
+    for (const WrappedCode& wrapped : scan.found) {
+      if (!wrapped.closed && options_.finish == ReplyFinish::kLength) {
+        cut_ = true;
+        continue;
+      }
+      if (wrapped.trust == WrappedCode::Trust::kMustCompile &&
+          !(HoldsStatement(wrapped.code) && CompilesRepaired(wrapped.code))) {
+        continue;
+      }
+      Repair(wrapped.repair);
+      Add(wrapped.code, "");
+    }
+    if (result_.blocks.empty()) return cut_;
+    result_.text_outside = std::move(scan.outside);
+    return true;
+  }
+
+  // ```json {"name": "python", "arguments": {"code": …}} is a call, whatever the fence says.
+  bool TakeToolCallFence(std::vector<Fence>& fences) {
+    for (Fence& fence : fences) {
+      if (fence.tag != "json" && !fence.tag.empty() && fence.tag != "tool_call") continue;
+      const auto code = CodeOfToolCall(fence.code, ToolCallShape::kNamed);
+      if (!code) continue;
+      fence.used = true;
+      Repair("tool call in JSON");
+      Add(*code, "");
+    }
+    return !result_.blocks.empty();
+  }
+
+  void TakeUnfenced(std::string_view text) {
+    if (const auto code = CodeOfToolCall(text, ToolCallShape::kAny);
+        code && HoldsStatement(*code) && CompilesRepaired(*code)) {
+      return TakeWhole(*code, "tool call in JSON");
+    }
+    if (const std::size_t end = text.find('\n');
+        end != text.npos && RunsTag(ToLowerAscii(TrimSpace(text.substr(0, end))))) {
+      text.remove_prefix(end + 1);  // the tag of a fence that was left out
+    }
+    // A lone FINAL(x) is an answer in text, not a program.
+    const BareStart start = StartOf(text);
+    if (start == BareStart::kFinal || TrimSpace(text).empty()) return;
+    if (options_.finish != ReplyFinish::kLength && start == BareStart::kOther &&
+        HoldsStatement(text) && FirstLineMayBeCode(text) && CompilesRepaired(text)) {
+      return TakeWhole(text, "reply without a fence taken as code");
+    }
+    if (options_.model == ModelSize::kSmall && options_.compiles && !TakeInline(text)) {
+      TakeBetweenProse(text);
+    }
+  }
+
+  void TakeWhole(std::string_view code, std::string_view repair) {
+    Repair(repair);
+    Add(code, "");
+    result_.text_outside.clear();
+  }
+
+  enum class BareStart { kFinal, kOther };
+  static BareStart StartOf(std::string_view text) {
+    text = TrimSpace(text);
+    const bool final = text.starts_with("FINAL") || text.starts_with("PARTIAL(");
+    return final ? BareStart::kFinal : BareStart::kOther;
+  }
+
+  // Without a compiler to ask, prose that mentions a call must not pass for code.
+  bool FirstLineMayBeCode(std::string_view text) const {
+    if (options_.compiles) return true;
+    text = TrimSpace(text);
+    return StartsStatement(text.substr(0, text.find_first_of("\r\n")));
+  }
+
+  // `print(len(records))` and nothing else.
+  bool TakeInline(std::string_view text) {
+    text = TrimSpace(text);
+    if (text.size() < 3 || text.front() != '`' || text.find('`', 1) != text.size() - 1)
+      return false;
+    const std::string_view code = text.substr(1, text.size() - 2);
+    if (!HoldsStatement(code) || !CompilesRepaired(code)) return false;
+    if (StartOf(code) == BareStart::kFinal) return false;
+    TakeWhole(code, "inline code taken as a block");
+    return true;
+  }
+
+  // Lines of code that nothing marks, between lines of prose: the longest stretch, from the first
+  // line that starts like a statement, that compiles.
+  void TakeBetweenProse(std::string_view text) {
+    const std::vector<Line> lines = SplitLines(text);
+    const auto first =
+        std::ranges::find_if(lines, [](const Line& line) { return StartsStatement(line.text); });
+    if (first == lines.end() || StartOf(first->text) == BareStart::kFinal) return;
+    auto last = lines.end();
+    for (int tries = 0; tries < kProseTries && last != first; ++tries) {
+      const std::string_view code = text.substr(first->begin, std::prev(last)->end - first->begin);
+      if (CompilesRepaired(code)) {
+        Repair("code between prose without a fence");
+        Add(code, "");
+        result_.text_outside = std::string(text.substr(0, first->begin)) +
+                               std::string(text.substr(std::prev(last)->end));
+        return;
+      }
+      do {  // leave out one paragraph of prose
+        --last;
+      } while (last != first && !StartsStatement(std::prev(last)->text) &&
+               !TrimSpace(last->text).empty());
+    }
+  }
+
+  void NameIgnored(const std::vector<Fence>& fences) {
+    for (const Fence& fence : fences) {
+      if (fence.used || fence.tag.empty()) continue;
+      if (std::ranges::find(result_.ignored_tags, fence.tag) == result_.ignored_tags.end()) {
+        result_.ignored_tags.push_back(fence.tag);
+      }
+    }
+  }
+
+  std::string WhyNothing(const std::vector<Fence>& fences) const {
+    const std::string_view language =
+        options_.dialect == Dialect::kPython ? "Python" : "JavaScript";
+    const std::string_view tag = options_.dialect == Dialect::kPython ? "repl" : "js";
+    if (!result_.ignored_tags.empty()) {
+      return fmt::format(
+          "A block with the tag `{}` is not run. Write {} in a block that starts with ```{}.",
+          Join(result_.ignored_tags, "`, `"), language, tag);
+    }
+    if (fences.empty()) return {};
+    return fmt::format(
+        "The block without a tag is not {0}. Write {0} in a block that starts with ```{1}.",
+        language, tag);
+  }
+
+  const ExtractionOptions& options_;
+  Extraction result_;
+  int compiles_ = 0;
+  bool cut_ = false;
+};
+
+}  // namespace
+
+Extraction ExtractCode(std::string_view reply, const ExtractionOptions& options) {
+  return Extractor(options).Extract(reply);
+}
+
+std::string CodeKey(std::string_view code) {
+  std::string key;
+  for (const Line& line : SplitLines(code)) {
+    const std::size_t size = line.text.find_last_not_of(" \t") + 1;
+    if (size == 0) continue;
+    key += line.text.substr(0, size);
+    key += '\n';
+  }
+  return key;
+}
+
+}  // namespace dossier::recursion

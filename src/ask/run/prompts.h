@@ -1,0 +1,54 @@
+// The engine's prompts: every one comes from a layout, loaded once a run.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(PromptBook book, PromptBook::Load("recursion.small", folders));
+//   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt, book.Turn(model, parts));
+//
+// Thread-safety: immutable after loading.
+
+#ifndef DOSSIER_RECURSION_PROMPTS_H_
+#define DOSSIER_RECURSION_PROMPTS_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/engine.h"
+#include "assembly/assemble.h"
+#include "base/result.h"
+
+namespace dossier::recursion {
+
+// What the prompts of one run share.
+struct PromptStyle {
+  Profile profile = Profile::kLarge;  // never kAuto
+  int depth = 1;
+};
+
+class PromptBook {
+ public:
+  static Result<PromptBook> Load(const PromptStyle& style, const assembly::AssetFolders& folders);
+
+  // The whole prompt of a layout ("turn", "extract", "compact", "direct", "subcall",
+  // "subcall_context", "map_batch", "map_one"), with the run's values by name.
+  Result<assembly::Assembled> Assemble(std::string_view layout, const BoundModel& model,
+                                       const std::map<std::string, std::string>& values,
+                                       const std::vector<assembly::Section>& sections,
+                                       std::string_view boundary,
+                                       std::int64_t reserve_output) const;
+  // A single template of this style ("reminder", "code_required", "final_refused", …).
+  Result<std::string> Text(std::string_view name, const std::map<std::string, std::string>& values,
+                           std::string_view boundary) const;
+  // Which files these prompts come from: {"layouts":{NAME:SHA-256},"templates":{FILE:SHA-256}}
+  // (REC-85).
+  const JsonObject& manifest() const { return manifest_; }
+
+ private:
+  std::map<std::string, assembly::Layout, std::less<>> layouts_;
+  std::map<std::string, assembly::Template, std::less<>> templates_;
+  JsonObject manifest_;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_PROMPTS_H_

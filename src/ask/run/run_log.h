@@ -1,0 +1,65 @@
+// Every event of one run: into the journal, and to whoever watches.
+//
+//   RunLog log(journal, events, clock);
+//   log.Start({{"question", question}});
+//   log.Add(0, "turn.started", {{"turn", 1}});
+//
+// A journal that cannot be written never ends a run: the first failure becomes a warning, the
+// events still reach the sink (spec section 6, "journal disk full"). Thread-safety: all methods
+// from any thread; events keep one order.
+
+#ifndef DOSSIER_RECURSION_RUN_LOG_H_
+#define DOSSIER_RECURSION_RUN_LOG_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/engine.h"
+#include "assembly/layout/messages.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "store/journal.h"
+
+namespace dossier::recursion {
+
+class RunLog {
+ public:
+  RunLog(std::shared_ptr<store::Journal> journal, EventSink& sink,
+         std::shared_ptr<const Clock> clock)
+      : journal_(std::move(journal)), sink_(sink), clock_(std::move(clock)) {}
+
+  void Start(JsonObject data);
+  void Add(std::int64_t call, std::string_view type, JsonObject data);
+  // A text as the journal holds it: inline, or stored by hash above 4 KB.
+  Json Body(std::string_view text);
+  // The messages of a request: [1, 2, {"n":3,"role":"user","body":…}]. Each is told once a run, the
+  // first time it is sent, and is only named after that: a turn adds what is new in it (REC-68).
+  Json Messages(const assembly::Messages& messages);
+  void Warn(std::int64_t call, std::string_view code, Json data = nullptr);
+  void Delta(std::string_view text) { sink_.OnDelta(text); }
+
+  const std::string& run() const { return run_; }
+  std::vector<Warning> warnings() const;
+
+ private:
+  void Failed(const Error& error);
+
+  const std::shared_ptr<store::Journal> journal_;
+  EventSink& sink_;
+  const std::shared_ptr<const Clock> clock_;
+  mutable std::mutex mutex_;
+  std::string run_;
+  std::int64_t seq_ = 0;
+  bool broken_ = false;
+  std::vector<Warning> warnings_;
+  std::map<std::string, std::int64_t> told_;  // messages, by hash
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_RUN_LOG_H_

@@ -1,0 +1,80 @@
+// The memory store of a run: what the prompt shows of it, what code does with it, what is kept of
+// the answer (MEM-59).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(RunMemory memory, RunMemory::Open(request.memory));
+//   DOSSIER_ASSIGN_OR_RETURN(RunMemory::Shown shown, memory.Show(question, counter, tokens));
+//   auto hits = memory.Handle("memory_search", {{"query", "linker"}});
+//
+// Requests come from a worker, so everything in them is checked (SBX-93).
+//
+// method         arguments              value
+// memory_search  query k=10             hits: [{id tier kind text tags ref time score}], best
+// first;
+//                                       texts of more than 8,000 code points end in …
+// memory_get     id                     the same without score, its text whole; null: not visible
+// memory_write   text tags=[]           id unchanged
+//
+// Thread-safety: all methods from many threads.
+
+#ifndef DOSSIER_RECURSION_RUN_MEMORY_H_
+#define DOSSIER_RECURSION_RUN_MEMORY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/engine.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "memory/render/render.h"
+
+namespace dossier::recursion {
+
+class RunMemory {
+ public:
+  // Errors: those of the store; kNotFound for a branch that is not there.
+  static Result<RunMemory> Open(const AskMemory& memory);
+  // For a session below this one: a fork of the branch as it is now, named after the run and the
+  // session's path in its tree. It sees what was known then; what it writes stays its own.
+  // Nothing calls it yet: sub-calls of this version are plain questions, without code or memory.
+  Result<RunMemory> ForSubSession(std::string_view run, std::string_view path) const;
+
+  const std::string& branch() const { return memory_.branch; }
+
+  struct Shown {
+    std::string text;  // "" if nothing is remembered
+    memory::RenderAccounting accounting;
+    std::vector<std::string> said;  // room was made
+  };
+  enum class Writes { kNo, kYes };  // kNo: nothing is consolidated
+  Result<Shown> Show(const std::string& question, const tokens::Counter& counter,
+                     std::int64_t max_tokens, Writes writes) const;
+
+  // Whether `method` is one of those above.
+  static bool Knows(std::string_view method);
+  // Errors: kInvalidArgument naming the argument, or with the store's reason; those of the store.
+  Result<Json> Handle(std::string_view method, const JsonObject& args) const;
+
+  // A line of memory_calls.jsonl, if there is one. Errors: those of CallLog.
+  Status Log(memory::LoggedCall call) const;
+
+  struct Answer {
+    std::string run, question, text, status;
+    JsonArray sources;  // {name, sha256}
+  };
+  Status Keep(const Answer& answer) const;
+
+ private:
+  explicit RunMemory(AskMemory memory) : memory_(std::move(memory)) {}
+
+  Result<Json> Search(const JsonObject& args) const;
+  Result<Json> Get(const JsonObject& args) const;
+  Result<Json> Write(const JsonObject& args) const;
+
+  AskMemory memory_;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_RUN_MEMORY_H_

@@ -1,0 +1,582 @@
+#include "ask/subcalls/map_call.h"
+
+#include <array>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "ask/reply/reply_text.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kMostItems = 200'000;
+constexpr std::size_t kMostItemBytes = 256u << 20;
+constexpr std::size_t kMostLabels = 50;
+constexpr std::string_view kUnknown = "unknown";  // map_llm(unknown=True): none of the labels fits
+constexpr std::string_view kEmpty = "empty";      // the reason of an item without text
+constexpr int kCandidates = 20;                   // for the first token: the most that servers give
+// Texts that say nothing, for how a model answers anyway.
+constexpr std::string_view kNothing[] = {"N/A", "The text.", "[...]"};
+constexpr std::size_t kMostReason = 200;  // bytes
+
+Result<std::vector<std::string>> ReadLabels(const JsonObject& args) {
+  const Json* list = Find(args, "labels");
+  const JsonArray* array = list ? list->if_array() : nullptr;
+  std::vector<std::string> labels;
+  if (array) {
+    for (const Json& label : *array) {
+      if (const auto* text = label.if_string()) labels.emplace_back(*text);
+    }
+  }
+  if (!array || labels.size() != array->size() || labels.size() < 2 ||
+      labels.size() > kMostLabels) {
+    return MakeError(ErrorCode::kInvalidArgument, "labels must be a list of 2 to {} texts",
+                     kMostLabels);
+  }
+  return labels;
+}
+
+// GBNF that allows exactly one of `choices`.
+std::string OneOf(const std::vector<std::string>& choices) {
+  std::string grammar = "root ::= ";
+  for (const std::string& choice : choices) {
+    if (&choice != &choices.front()) grammar += " | ";
+    grammar += ToJson(Json(choice));
+  }
+  return grammar;
+}
+
+// "sport, politics or weather"
+std::string Listed(const std::vector<std::string>& labels) {
+  std::string out;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (i > 0) out += i + 1 == labels.size() ? " or " : ", ";
+    out += labels[i];
+  }
+  return out;
+}
+
+// Why a reply that came gives no label, whatever its words are; empty: it came whole.
+std::string_view FaultOf(const model::Reply& reply) {
+  if (reply.finish == model::Finish::kFilter) return "filtered";
+  if (reply.finish == model::Finish::kLength || reply.finish == model::Finish::kCut) return "cut";
+  return TrimSpace(reply.text).empty() ? "empty reply" : "";
+}
+
+std::string ReasonOf(const Error& error) {
+  return std::string(
+      utf8::Prefix(fmt::format("{}: {}", ErrorName(error.code), error.message), kMostReason));
+}
+
+// "filtered", "failed": what is counted together.
+std::string_view KindOf(std::string_view reason) { return reason.substr(0, reason.find(':')); }
+
+bool Ends(const Error& error) {
+  return error.code == ErrorCode::kLimit || error.code == ErrorCode::kCancelled;
+}
+
+// A request of its own for each.
+std::vector<std::vector<std::size_t>> OneEach(const std::vector<std::size_t>& items) {
+  std::vector<std::vector<std::size_t>> batches;
+  for (const std::size_t item : items) batches.push_back({item});
+  return batches;
+}
+
+// The label of each of `count` items; a reply about one item may be no more than its label.
+std::vector<std::optional<std::size_t>> ParseReply(std::string_view text,
+                                                   const std::vector<std::string>& labels,
+                                                   std::size_t count) {
+  if (count == 1) {
+    if (const auto label = MatchLabel(text, labels)) return {label};
+  }
+  return ParseLabels(text, labels, count);
+}
+
+// The text of a record for a model: one field, or all as "name: value" lines.
+std::string RecordText(const Json& row, std::string_view field) {
+  if (!field.empty()) {
+    const Json* value = Find(row, field);
+    if (!value || value->is_null()) return "";
+    if (const auto* text = value->if_string()) return std::string(*text);
+    return ToJson(*value);
+  }
+  const JsonObject* object = row.if_object();
+  if (!object) {
+    const auto* text = row.if_string();
+    return text ? std::string(*text) : ToJson(row);
+  }
+  std::string out;
+  for (const auto& [name, value] : *object) {
+    const auto* text = value.if_string();
+    out +=
+        fmt::format("{}: {}\n", std::string_view(name), text ? std::string(*text) : ToJson(value));
+  }
+  return out;
+}
+
+// Items as they are read: a context of any size must not be copied to be refused.
+class Items {
+ public:
+  Status Add(std::string text) {
+    bytes_ += text.size();
+    if (texts_.size() == kMostItems) {
+      return MakeError(ErrorCode::kTooLong,
+                       "more than {} items; at most that many in one call: pick fewer with code",
+                       GroupDigits(kMostItems));
+    }
+    if (bytes_ > kMostItemBytes) {
+      return MakeError(ErrorCode::kTooLong,
+                       "the first {} items have more than {} MB; at most that much in one call: "
+                       "pick fewer with code",
+                       GroupDigits(texts_.size() + 1), kMostItemBytes >> 20);
+    }
+    texts_.push_back(std::move(text));
+    return {};
+  }
+  std::vector<std::string> Take() && { return std::move(texts_); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+void MapCall::Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply,
+                    TaskGroup& tasks) {
+  tasks.Run([this, call = std::move(call), reply = std::move(reply)] {
+    std::string stopped;
+    auto plan = Read(call, reply->cancel());
+    Result<Outcomes> outcomes = plan ? Label(*plan, call, *reply, &stopped)
+                                     : Result<Outcomes>(tl::unexpected(plan.error()));
+    if (!outcomes) {
+      const SubcallFailure failure = FailureOf(outcomes.error());
+      return reply->Fail(failure.code, outcomes.error().message, failure.retry);
+    }
+    WarnOfFailures(*outcomes);
+    JsonArray indexes, failed;
+    for (std::size_t i = 0; i < outcomes->size(); ++i) {
+      const Outcome& outcome = (*outcomes)[i];
+      indexes.push_back(outcome.label ? Json(*outcome.label) : Json(-1));
+      if (outcome.label) continue;
+      failed.push_back(JsonArray{i, outcome.reason.empty() ? "not asked" : outcome.reason});
+    }
+    JsonObject value{{"labels", std::move(indexes)}, {"failed", std::move(failed)}};
+    if (!stopped.empty()) value["stopped"] = stopped;
+    reply->Ok(std::move(value));
+  });
+}
+
+// Whoever reads the counts must hear of all items that they leave out.
+void MapCall::WarnOfFailures(const Outcomes& outcomes) const {
+  std::map<std::string, std::int64_t, std::less<>> kinds;
+  std::int64_t failed = 0;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.label) continue;
+    ++kinds[outcome.reason.empty() ? "not asked" : std::string(KindOf(outcome.reason))];
+    ++failed;
+  }
+  if (failed == 0) return;
+  run_.log.Warn(0, "subcalls_failed",
+                JsonObject{{"by", "map_llm"},
+                           {"items", outcomes.size()},
+                           {"failed", failed},
+                           {"kinds", boost::json::value_from(kinds)}});
+}
+
+Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
+                                    const CancelToken& cancel) const {
+  Plan plan;
+  DOSSIER_ASSIGN_OR_RETURN(plan.labels, ReadLabels(call.args));
+  if (FindBool(Json(call.args), "unknown").value_or(false) &&
+      std::find(plan.labels.begin(), plan.labels.end(), kUnknown) == plan.labels.end()) {
+    plan.labels.emplace_back(kUnknown);  // behind the others, as the worker counts
+  }
+  plan.instruction = std::string(FindString(Json(call.args), "instruction").value_or(""));
+  plan.max_items = run_.small() ? kMapItemsSmall : kMapItems;
+  if (const Json* batch = Find(call.args, "batch"); batch && batch->is_int64()) {
+    plan.max_items = static_cast<std::size_t>(std::clamp<std::int64_t>(batch->get_int64(), 1, 100));
+  }
+  DOSSIER_RETURN_IF_ERROR(ReadItems(call, cancel, &plan));
+  DOSSIER_RETURN_IF_ERROR(ReadKnown(call.args, &plan));
+  return plan;
+}
+
+Status MapCall::ReadItems(const sandbox::BridgeCall& call, const CancelToken& cancel,
+                          Plan* plan) const {
+  const Json* items = Find(call.args, "items");
+  if (!items) return MakeError(ErrorCode::kInvalidArgument, "items are missing");
+  if (const Json* range = Find(*items, "records")) return ReadRecords(*range, cancel, plan);
+  if (const Json* range = Find(*items, "lines")) return ReadLines(*range, plan);
+  const JsonArray* list = items->if_array();
+  if (!list) return MakeError(ErrorCode::kInvalidArgument, "items must be a list of texts");
+  Items texts;
+  for (const Json& parts : *list) {
+    std::string text;
+    if (!parts.is_null()) {  // null: a missing value
+      DOSSIER_ASSIGN_OR_RETURN(text, sandbox::ResolveText(parts, call.raw, subcalls_.contexts()));
+    }
+    DOSSIER_RETURN_IF_ERROR(texts.Add(std::move(text)));
+  }
+  plan->items = std::move(texts).Take();
+  return {};
+}
+
+Status MapCall::ReadRecords(const Json& range, const CancelToken& cancel, Plan* plan) const {
+  const std::int64_t document = FindInt(range, "ctx").value_or(0);
+  std::int64_t at = FindInt(range, "from").value_or(0);
+  const std::int64_t end = FindInt(range, "to").value_or(INT64_MAX);
+  const std::string field(FindString(range, "field").value_or(""));
+  plan->place = {.kind = Place::Kind::kRecords, .document = document, .first = at};
+  Items texts;
+  while (at < end) {
+    std::string rows;
+    DOSSIER_ASSIGN_OR_RETURN(
+        const Json info,
+        documents_.Handle("records",
+                          JsonObject{{"ctx", document},
+                                     {"from", at},
+                                     {"max_records", std::min<std::int64_t>(end - at, 10'000)},
+                                     {"max_bytes", 4 << 20}},
+                          &rows, cancel));
+    DOSSIER_ASSIGN_OR_RETURN(const Json list, ParseJson(rows));
+    for (const Json& row : list.as_array()) {
+      DOSSIER_RETURN_IF_ERROR(texts.Add(RecordText(row, field)));
+    }
+    const std::int64_t next = FindInt(info, "next").value_or(end);
+    if (next <= at) break;
+    at = next;
+  }
+  plan->items = std::move(texts).Take();
+  return {};
+}
+
+Status MapCall::ReadLines(const Json& range, Plan* plan) const {
+  const auto document = static_cast<std::size_t>(FindInt(range, "ctx").value_or(0));
+  if (document >= subcalls_.contexts().size()) {
+    return MakeError(ErrorCode::kInvalidArgument, "document {} does not exist", document);
+  }
+  const std::string_view text = subcalls_.contexts()[document];
+  plan->place = {.kind = Place::Kind::kSlices, .document = static_cast<std::int64_t>(document)};
+  Items lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    at = std::min(end + 1, text.size());
+    if (TrimSpace(line).empty()) continue;
+    DOSSIER_RETURN_IF_ERROR(lines.Add(std::string(line)));
+    plan->place.ends.push_back(at);
+  }
+  if (!plan->place.ends.empty()) plan->place.ends.back() = text.size();
+  plan->items = std::move(lines).Take();
+  return {};
+}
+
+void MapCall::CountRead(const Plan& plan, const sandbox::BridgeCall& call,
+                        const Outcomes& outcomes) const {
+  const Json* items = Find(call.args, "items");
+  for (std::size_t i = 0; i < outcomes.size();) {
+    const std::size_t first = i++;
+    if (!outcomes[first].read) continue;
+    if (plan.place.kind == Place::Kind::kParts) {
+      subcalls_.CountCoverage(items->as_array()[first], call.raw);
+      continue;
+    }
+    while (i < outcomes.size() && outcomes[i].read) ++i;  // neighbours are counted as one
+    Json part = JsonObject{};
+    if (plan.place.kind == Place::Kind::kRecords) {
+      std::string unused;
+      const auto from = plan.place.first + static_cast<std::int64_t>(first);
+      auto span =
+          documents_.Handle("record_span",
+                            JsonObject{{"ctx", plan.place.document},
+                                       {"from", from},
+                                       {"to", plan.place.first + static_cast<std::int64_t>(i)}},
+                            &unused, CancelToken());
+      if (!span) continue;
+      part = std::move(*span);
+    } else {
+      const std::size_t at = first == 0 ? 0 : plan.place.ends[first - 1];
+      part = JsonObject{{"at", at}, {"len", plan.place.ends[i - 1] - at}};
+    }
+    part.as_object()["ctx"] = plan.place.document;
+    subcalls_.CountCoverage(JsonArray{std::move(part)}, "");
+  }
+}
+
+Status MapCall::ReadKnown(const JsonObject& args, Plan* plan) {
+  const Json* known = Find(args, "known");
+  if (!known || known->is_null()) return {};
+  const JsonArray* list = known->if_array();
+  for (const Json& pair : list ? *list : JsonArray{nullptr}) {
+    const JsonArray* two = pair.if_array();
+    const auto within = [&](std::size_t at, std::size_t size) {
+      const std::int64_t* number = two && two->size() == 2 ? (*two)[at].if_int64() : nullptr;
+      return number && *number >= 0 && static_cast<std::size_t>(*number) < size;
+    };
+    if (!within(0, plan->items.size()) || !within(1, plan->labels.size())) {
+      return MakeError(ErrorCode::kInvalidArgument, "known must be pairs of an item and a label");
+    }
+    plan->known.emplace_back((*two)[0].get_int64(), (*two)[1].get_int64());
+  }
+  return {};
+}
+
+Result<MapCall::Outcomes> MapCall::Label(const Plan& plan, const sandbox::BridgeCall& call,
+                                         sandbox::BridgeReply& reply, std::string* stopped) const {
+  const std::vector<std::string_view> all(plan.items.begin(), plan.items.end());
+  const UniqueItems unique = FindUnique(all);
+  Work work{.plan = plan, .cancel = reply.cancel()};
+  for (const std::size_t index : unique.first) {
+    work.texts.push_back(all[index]);
+    work.outcomes.push_back({.reason = TrimSpace(all[index]).empty() ? std::string(kEmpty) : ""});
+  }
+  for (const auto& [index, label] : plan.known) {
+    work.outcomes[unique.group[index]] = {.label = label, .read = true};
+  }
+  std::vector<Batch> equal(work.texts.size());
+  for (std::size_t i = 0; i < all.size(); ++i) equal[unique.group[i]].push_back(i);
+  // Each reply's labels go ahead, so that a block that is interrupted keeps what was paid for.
+  std::int64_t replies = 0;
+  work.report = [&](const Batch& found) {
+    JsonArray at, given;
+    for (const std::size_t item : found) {
+      for (const std::size_t index : equal[item]) {
+        at.push_back(Json(index));
+        given.push_back(Json(*work.outcomes[item].label));
+      }
+    }
+    reply.Item(replies++, JsonObject{{"at", std::move(at)}, {"labels", std::move(given)}});
+  };
+  const Status asked = AskMissing(&work);
+  Outcomes outcomes;
+  for (const std::size_t group : unique.group) outcomes.push_back(work.outcomes[group]);
+  CountRead(plan, call, outcomes);
+  if (!asked) {
+    const bool any = std::ranges::any_of(outcomes, [](const Outcome& o) { return !!o.label; });
+    // Items that have their label are not lost to a limit.
+    if (asked.error().code != ErrorCode::kLimit || !any) return tl::unexpected(asked.error());
+    *stopped = asked.error().message;
+  }
+  return outcomes;
+}
+
+Status MapCall::AskMissing(Work* work) const {
+  const auto missing = [work] {
+    Batch indexes;
+    for (std::size_t i = 0; i < work->outcomes.size(); ++i) {
+      const Outcome& outcome = work->outcomes[i];
+      if (!outcome.label && outcome.reason != kEmpty) indexes.push_back(i);
+    }
+    return indexes;
+  };
+  const Plan& plan = work->plan;
+  std::vector<std::int64_t> tokens;
+  // An estimate will do here: a quarter of the window leaves room for a margin.
+  for (const std::string_view text : work->texts) {
+    tokens.push_back(static_cast<std::int64_t>(text.size() / 3 + 8));
+  }
+  const model::Entry& entry = run_.options.sub.entry;
+  // What a model thinks comes before the label, so its first token says nothing of it.
+  const bool scored = entry.logprobs && !entry.thinking && plan.max_items == 1;
+  if (scored && !missing().empty()) DOSSIER_RETURN_IF_ERROR(Score(work));
+  std::size_t max_items = plan.max_items;
+  for (int round = 0; round <= kMapRetryRounds; ++round) {
+    const Batch wanted = missing();
+    if (wanted.empty() || (plan.max_items == 1 && round > 1)) break;
+    if (round > 0) max_items = RetryItems(plan.max_items, round);
+    const auto batches = PlanBatches(wanted, tokens, {max_items, entry.capability.window / 4});
+    DOSSIER_RETURN_IF_ERROR(AskWords(batches, work));
+  }
+  return {};
+}
+
+Status MapCall::Score(Work* work) const {
+  Batch wanted;
+  for (std::size_t i = 0; i < work->outcomes.size(); ++i) {
+    if (!work->outcomes[i].label && work->outcomes[i].reason != kEmpty) wanted.push_back(i);
+  }
+  if (work->plan.labels.size() == 2 && wanted.size() >= kTextsToSplit) {
+    return ScoreByGroups(wanted, work);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<Scores> leaning, Leaning(*work));
+  if (!leaning) return {};
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    Outcome& outcome = work->outcomes[batch[0]];
+    const auto scores = reply ? ScoreLabels(reply->first_tokens, work->plan.labels) : std::nullopt;
+    if (!reply) outcome.reason = ReasonOf(reply.error());
+    if (!scores || reply->finish == model::Finish::kFilter) return;
+    outcome = {.label = BestLabel(*scores, *leaning), .read = true};
+    work->report(batch);
+  };
+  return Ask(work->plan, About::kLabels, work->texts, OneEach(wanted),
+             {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
+}
+
+Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
+  const auto ask = [&](About about, std::span<const std::string> labels,
+                       std::map<std::size_t, double>* scores) {
+    const Take take = [&, labels](const Batch& batch, const Result<model::Reply>& reply) {
+      if (!reply) work->outcomes[batch[0]].reason = ReasonOf(reply.error());
+      if (!reply || reply->finish == model::Finish::kFilter) return;
+      const auto found = ScoreLabels(reply->first_tokens, labels);
+      if (found) (*scores)[batch[0]] = (*found)[0] - (*found)[1];
+    };
+    return Ask(work->plan, about, work->texts, OneEach(wanted),
+               {.max_output = 1, .first_tokens = kCandidates}, work->cancel, take);
+  };
+  static const std::array<std::string, 2> kYesOrNo = {"yes", "no"};
+  std::map<std::size_t, double> choice, asked;
+  Status status = ask(About::kLabels, work->plan.labels, &choice);
+  if (status && !choice.empty()) status = ask(About::kQuestion, kYesOrNo, &asked);
+  // Also where a limit came between: what was scored twice is not lost.
+  Batch scored;
+  std::vector<double> first, second;
+  for (const auto& [index, score] : choice) {
+    const auto other = asked.find(index);
+    if (other == asked.end()) continue;
+    scored.push_back(index);
+    first.push_back(score);
+    second.push_back(other->second);
+  }
+  if (const auto groups = SplitTexts(first, second)) {
+    for (std::size_t i = 0; i < scored.size(); ++i) {
+      work->outcomes[scored[i]] = {.label = groups->labels[i], .read = true};
+    }
+    if (groups->unsure > kUnsureShare || groups->smaller < kLeastGroup)
+      subcalls_.NoteUnsureLabels();
+    work->report(scored);
+  }
+  return status;
+}
+
+// None where the labels cannot be told apart by one token, or the server gives no probabilities.
+Result<std::optional<Scores>> MapCall::Leaning(const Work& work) const {
+  const std::vector<std::string>& labels = work.plan.labels;
+  // Among more than two the likeliest label was right more often as it stood.
+  if (labels.size() > 2) return Scores(labels.size());
+  std::vector<std::string> texts;
+  for (const std::string& label : labels) {
+    texts.push_back(fmt::format("This text is an example of: {}.", label));
+  }
+  texts.insert(texts.end(), std::begin(kNothing), std::end(kNothing));
+  std::vector<std::optional<Scores>> found(texts.size());
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    if (reply) found[batch[0]] = ScoreLabels(reply->first_tokens, labels);
+  };
+  Batch all(texts.size());
+  std::iota(all.begin(), all.end(), 0);
+  DOSSIER_RETURN_IF_ERROR(Ask(work.plan, About::kLabels, {texts.begin(), texts.end()}, OneEach(all),
+                              {.max_output = 1, .first_tokens = kCandidates}, work.cancel, take));
+  std::vector<Scores> of_names, of_nothing;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i]) (i < labels.size() ? of_names : of_nothing).push_back(std::move(*found[i]));
+  }
+  if (of_names.size() < labels.size()) return std::nullopt;
+  return LeaningOf(of_names, of_nothing);
+}
+
+Status MapCall::AskWords(const std::vector<Batch>& batches, Work* work) const {
+  const Plan& plan = work->plan;
+  const Take take = [&](const Batch& batch, const Result<model::Reply>& reply) {
+    const std::string fault = reply ? std::string(FaultOf(*reply)) : ReasonOf(reply.error());
+    // The last line of a reply that was cut may be half a label.
+    std::string text = reply ? StripThinking(reply->text).text : "";
+    if (fault == "cut") text.resize(text.find_last_of('\n') + 1);
+    const bool usable = reply && (fault.empty() || (fault == "cut" && batch.size() > 1));
+    const auto labels = usable ? ParseReply(text, plan.labels, batch.size())
+                               : std::vector<std::optional<std::size_t>>(batch.size());
+    Batch found;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      Outcome& outcome = work->outcomes[batch[i]];
+      outcome.read |= fault.empty() || labels[i];
+      outcome.label = labels[i];
+      outcome.reason = labels[i] ? "" : fault.empty() ? "no label" : fault;
+      if (labels[i]) found.push_back(batch[i]);
+    }
+    if (!found.empty()) work->report(found);
+  };
+  const std::size_t most =
+      std::ranges::max(batches, {}, [](const Batch& batch) { return batch.size(); }).size();
+  return Ask(plan, About::kLabels, work->texts, batches, WordSampling(plan, most), work->cancel,
+             take);
+}
+
+// A model that thinks gets all the room it may have: where it stops thinking nobody knows.
+model::Sampling MapCall::WordSampling(const Plan& plan, std::size_t count) const {
+  const model::Entry& entry = run_.options.sub.entry;
+  model::Sampling sampling;
+  if (entry.thinking) {
+    sampling.max_output = entry.capability.max_output;
+    return sampling;
+  }
+  sampling.max_output = static_cast<std::int64_t>(count) * 24 + 8;
+  if (entry.grammar && count == 1) sampling.grammar = OneOf(plan.labels);
+  return sampling;
+}
+
+Status MapCall::Ask(const Plan& plan, About about, const std::vector<std::string_view>& texts,
+                    const std::vector<Batch>& batches, const model::Sampling& sampling,
+                    const CancelToken& cancel, const Take& take) const {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t open = batches.size();
+  std::optional<Error> fatal;
+  for (const Batch& batch : batches) {
+    if (cancel.cancelled()) {  // what is not asked yet never will be
+      std::lock_guard lock(mutex);
+      fatal = Error{ErrorCode::kCancelled, cancel.reason()};
+      open -= batches.size() - static_cast<std::size_t>(&batch - batches.data());
+      break;
+    }
+    std::vector<std::string_view> items;
+    for (const std::size_t index : batch) items.push_back(texts[index]);
+    auto prompt = Prompt(plan, about, items);
+    Subcalls::Done done = [&, batch](Result<model::Reply> reply) {
+      std::lock_guard lock(mutex);
+      if (!reply && Ends(reply.error())) {
+        fatal = reply.error();
+      } else {
+        take(batch, reply);
+      }
+      --open;
+      changed.notify_all();
+    };
+    if (!prompt) {
+      done(tl::unexpected(prompt.error()));
+      continue;
+    }
+    subcalls_.Send(std::move(*prompt), model::Purpose::kMap, sampling, cancel, std::move(done));
+  }
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return open == 0; });
+  if (fatal) return tl::unexpected(*fatal);
+  return {};
+}
+
+Result<assembly::Assembled> MapCall::Prompt(const Plan& plan, About about,
+                                            const std::vector<std::string_view>& items) const {
+  const BoundModel& sub = run_.options.sub;
+  std::map<std::string, std::string> values{{"instruction", plan.instruction},
+                                            {"labels", Listed(plan.labels)},
+                                            {"question", run_.request.question}};
+  if (about == About::kQuestion) {
+    values["item"] = std::string(items[0]);
+    return run_.prompts.Assemble("map_asked", sub, values, {}, run_.boundary, 64);
+  }
+  if (items.size() == 1) {
+    values["item"] = std::string(items[0]);
+    return run_.prompts.Assemble("map_one", sub, values, {}, run_.boundary, 64);
+  }
+  std::string list;
+  for (std::size_t i = 0; i < items.size(); ++i) list += fmt::format("{}: {}\n", i + 1, items[i]);
+  values["items"] = std::move(list);
+  values["count"] = std::to_string(items.size());
+  return run_.prompts.Assemble("map_batch", sub, values, {}, run_.boundary, 1024);
+}
+
+}  // namespace dossier::recursion

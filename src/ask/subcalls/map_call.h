@@ -1,0 +1,107 @@
+// map_llm: every item gets one label by meaning; models label, code counts (REC-52 to 54).
+//
+//   MapCall map(run, subcalls, documents);
+//   map.Start(call, reply, tasks);          // answers from a thread of `tasks`
+//
+// Thread-safety: Start from one thread at a time.
+
+#ifndef DOSSIER_RECURSION_MAP_CALL_H_
+#define DOSSIER_RECURSION_MAP_CALL_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/documents/document_service.h"
+#include "ask/run/run_state.h"
+#include "ask/subcalls/map_plan.h"
+#include "ask/subcalls/subcalls.h"
+#include "base/task_group.h"
+#include "sandbox/session/session.h"
+
+namespace dossier::recursion {
+
+class MapCall {
+ public:
+  MapCall(RunState& run, Subcalls& subcalls, DocumentService& documents)
+      : run_(run), subcalls_(subcalls), documents_(documents) {}
+
+  void Start(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply,
+             TaskGroup& tasks);
+
+ private:
+  // Where the texts stand in the context, for the account of what models have read.
+  struct Place {
+    enum class Kind { kParts, kRecords, kSlices } kind = Kind::kParts;
+    std::int64_t document = 0, first = 0;  // of records: the number of the first one
+    std::vector<std::size_t> ends;         // of slices: where each text ends in the document
+  };
+  struct Plan {
+    std::vector<std::string> items, labels;
+    std::string instruction;
+    // Item and label: what a call that was stopped had found already (REC-79).
+    std::vector<std::pair<std::size_t, std::size_t>> known;
+    std::size_t max_items = 1;
+    Place place;
+  };
+  // How it went for one text.
+  struct Outcome {
+    std::optional<std::size_t> label;
+    std::string reason;  // why there is no label: "cut", or "failed: MESSAGE"; empty: not asked
+    bool read = false;   // a model has been shown the text, and its reply came whole
+  };
+  using Outcomes = std::vector<Outcome>;
+  using Batch = std::vector<std::size_t>;  // indexes of texts
+  using Take = std::function<void(const Batch& batch, const Result<model::Reply>& reply)>;
+  // Told of the texts that got their label from one reply.
+  using Report = std::function<void(const Batch& found)>;
+  // The texts of one call, each once, and what was found for them so far.
+  struct Work {
+    const Plan& plan;
+    std::vector<std::string_view> texts;
+    CancelToken cancel;
+    Report report;
+    Outcomes outcomes;
+  };
+
+  Result<Plan> Read(const sandbox::BridgeCall& call, const CancelToken& cancel) const;
+  Status ReadItems(const sandbox::BridgeCall& call, const CancelToken& cancel, Plan* plan) const;
+  Status ReadRecords(const Json& range, const CancelToken& cancel, Plan* plan) const;
+  Status ReadLines(const Json& range, Plan* plan) const;
+  static Status ReadKnown(const JsonObject& args, Plan* plan);
+  // What became of each item, also where a limit stopped the work: then `stopped` says which.
+  Result<Outcomes> Label(const Plan& plan, const sandbox::BridgeCall& call,
+                         sandbox::BridgeReply& reply, std::string* stopped) const;
+  Status AskMissing(Work* work) const;
+  // Labels by the probabilities of the reply's first token; what it cannot settle stays missing.
+  Status Score(Work* work) const;
+  // The same for two labels and enough texts, by their choice and by the run's question.
+  Status ScoreByGroups(const Batch& wanted, Work* work) const;
+  Result<std::optional<Scores>> Leaning(const Work& work) const;
+  // Labels by the words of the replies. What was found stands in `work`, also after an error.
+  Status AskWords(const std::vector<Batch>& batches, Work* work) const;
+  // What is asked about texts: to choose between the labels, or whether the run's question asks for
+  // them.
+  enum class About { kLabels, kQuestion };
+  // One request for each of `batches` of `texts`; `take` gets the replies, one at a time.
+  Status Ask(const Plan& plan, About about, const std::vector<std::string_view>& texts,
+             const std::vector<Batch>& batches, const model::Sampling& sampling,
+             const CancelToken& cancel, const Take& take) const;
+  model::Sampling WordSampling(const Plan& plan, std::size_t count) const;
+  Result<assembly::Assembled> Prompt(const Plan& plan, About about,
+                                     const std::vector<std::string_view>& items) const;
+  // Tells the account which of the items a model has read.
+  void CountRead(const Plan& plan, const sandbox::BridgeCall& call, const Outcomes& outcomes) const;
+  void WarnOfFailures(const Outcomes& outcomes) const;
+
+  RunState& run_;
+  Subcalls& subcalls_;
+  DocumentService& documents_;
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_MAP_CALL_H_

@@ -1,0 +1,366 @@
+#include "ask/subcalls/map_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "ask/reply/fences.h"
+#include "base/json/json.h"
+#include "base/text/text.h"
+
+namespace dossier::recursion {
+namespace {
+
+constexpr std::size_t kMaxNumberDigits = 9;
+// Of all labels together. Models that answer with one of them give it more than nine tenths.
+constexpr double kLeastChance = 0.2;
+
+bool IsAlphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Lower case, without anything but letters and digits at both ends.
+std::string Plain(std::string_view text) {
+  while (!text.empty() && !IsAlphanumeric(text.front())) text.remove_prefix(1);
+  while (!text.empty() && !IsAlphanumeric(text.back())) text.remove_suffix(1);
+  return ToLowerAscii(text);
+}
+
+// The one label for which `matches` holds.
+template <typename Matches>
+std::optional<std::size_t> OnlyOne(std::span<const std::string> labels, const Matches& matches) {
+  std::optional<std::size_t> only;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (!matches(labels[i])) continue;
+    if (only) return std::nullopt;
+    only = i;
+  }
+  return only;
+}
+
+struct Answer {
+  std::size_t number = 0;  // from 1
+  std::string_view label;
+};
+
+// "12: label", "12. label", "**12** - label", "[12] label", "Item 12: label".
+std::optional<Answer> ReadLine(std::string_view line) {
+  line = TrimSpace(line);
+  const std::string lower = ToLowerAscii(line.substr(0, 16));
+  std::size_t at = 0;
+  while (at < lower.size() && !IsAlphanumeric(lower[at])) ++at;
+  for (const std::string_view word : {"item ", "item", "no. "}) {
+    if (std::string_view(lower).substr(at).starts_with(word)) {
+      at += word.size();
+      break;
+    }
+  }
+  line.remove_prefix(at);
+  const std::size_t digits =
+      static_cast<std::size_t>(std::ranges::find_if_not(line, IsDigit) - line.begin());
+  if (digits == 0 || digits > kMaxNumberDigits) return std::nullopt;
+  std::string_view rest = line.substr(digits);
+  std::size_t mark = std::min(rest.find_first_not_of(" \t*_`\"'])"), rest.size());
+  const bool closed = mark > 0 && rest.substr(0, mark).find_first_of("])") != rest.npos;
+  if (mark < rest.size() && std::string_view(":.-=").find(rest[mark]) != std::string_view::npos) {
+    ++mark;
+  } else if (!closed) {
+    return std::nullopt;
+  }
+  return Answer{.number = std::stoul(std::string(line.substr(0, digits))),
+                .label = TrimSpace(rest.substr(mark))};
+}
+
+class Collector {
+ public:
+  Collector(std::span<const std::string> labels, std::size_t count)
+      : labels_(labels), items_(count) {}
+
+  void Add(std::size_t number, std::string_view text) {
+    if (number == 0 || number > items_.size()) return;
+    Item& item = items_[number - 1];
+    const auto label = MatchLabel(text, labels_);
+    if (!label) return;  // an echo of the item, or an invented label
+    if (!item.seen) {
+      item = {.label = label, .seen = true};
+    } else if (item.label != label) {
+      item.label.reset();  // two different answers are none
+    }
+  }
+
+  bool empty() const {
+    return std::ranges::none_of(items_, [](const Item& item) { return item.seen; });
+  }
+
+  std::vector<std::optional<std::size_t>> Take() const {
+    std::vector<std::optional<std::size_t>> labels;
+    labels.reserve(items_.size());
+    for (const Item& item : items_) labels.push_back(item.label);
+    return labels;
+  }
+
+ private:
+  struct Item {
+    std::optional<std::size_t> label;
+    bool seen = false;
+  };
+  const std::span<const std::string> labels_;
+  std::vector<Item> items_;
+};
+
+std::string_view TextOf(const Json& value) {
+  const auto* text = value.if_string();
+  return text ? std::string_view(text->data(), text->size()) : std::string_view();
+}
+
+void AddObject(const JsonObject& object, Collector& collector) {
+  for (const auto& member : object) {
+    const std::string_view key = member.key();
+    if (key.empty() || key.size() > kMaxNumberDigits || !std::ranges::all_of(key, IsDigit))
+      continue;
+    collector.Add(std::stoul(std::string(key)), TextOf(member.value()));
+  }
+}
+
+// {"1": "label"}, ["label", …] with one for each item, or either under "labels".
+void AddJson(const Json& value, std::size_t count, Collector& collector) {
+  const Json* inner = Find(value, "labels");
+  const Json& labels = inner ? *inner : value;
+  if (const auto* object = labels.if_object()) AddObject(*object, collector);
+  if (const auto* array = labels.if_array(); array && array->size() == count) {
+    for (std::size_t i = 0; i < count; ++i) collector.Add(i + 1, TextOf((*array)[i]));
+  }
+}
+
+// The question may ask for label 1: then the two scores of SplitTexts go against each other.
+constexpr double kOpposed = -0.4;  // correlation
+constexpr int kMixtureRounds = 200;
+constexpr double kLeastVariance = 1e-3;
+
+double Mean(std::span<const double> values) {
+  return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
+}
+
+double Variance(std::span<const double> values) {
+  const double mean = Mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return squares / static_cast<double>(values.size());
+}
+
+// Mean 0 and deviation 1; all 0 where all are alike.
+std::vector<double> Standardized(std::span<const double> values) {
+  const double mean = Mean(values), deviation = std::sqrt(Variance(values));
+  std::vector<double> out;
+  for (const double value : values) out.push_back(deviation > 0 ? (value - mean) / deviation : 0);
+  return out;
+}
+
+// Two groups of values: their means, what all values vary around them, and the upper one's share.
+struct Mixture {
+  double low = 0, high = 0, variance = 1, share = 0.5;
+
+  // How likely `value` belongs to the upper group.
+  double Upper(double value) const {
+    const auto distance = [&](double mean) {
+      return (value - mean) * (value - mean) / (2 * variance);
+    };
+    return 1 / (1 + (1 - share) / share * std::exp(distance(high) - distance(low)));
+  }
+};
+
+// The two groups that leave the least squares, where the mixture starts; none where all are alike.
+std::optional<Mixture> TwoGroups(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const double all = std::reduce(sorted.begin(), sorted.end());
+  double below = 0, best = 0;
+  std::optional<Mixture> found;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    below += sorted[i - 1];
+    if (sorted[i] == sorted[i - 1]) continue;
+    const auto left = static_cast<double>(i), right = static_cast<double>(sorted.size() - i);
+    const double low = below / left, high = (all - below) / right;
+    // The least squares within the groups are the most between them.
+    const double between = left * right * (high - low) * (high - low);
+    if (between <= best) continue;
+    best = between;
+    found = Mixture{.low = low, .high = high, .share = right / (left + right)};
+  }
+  return found;
+}
+
+// Two normal distributions of one variance and any shares, by expectation and maximization: equal
+// groups are not preferred, as least squares would.
+Mixture Refine(Mixture mixture, std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  for (int round = 0; round < kMixtureRounds; ++round) {
+    double upper = 0, low = 0, high = 0, squares = 0;
+    for (const double value : values) {
+      const double chance = mixture.Upper(value);
+      upper += chance;
+      low += (1 - chance) * value;
+      high += chance * value;
+    }
+    if (upper < 0.5 || count - upper < 0.5) break;  // less than half a text is no group
+    low /= count - upper;
+    high /= upper;
+    for (const double value : values) {
+      const double chance = mixture.Upper(value);
+      squares +=
+          (1 - chance) * (value - low) * (value - low) + chance * (value - high) * (value - high);
+    }
+    mixture = {.low = low,
+               .high = high,
+               .variance = std::max(squares / count, kLeastVariance),
+               .share = upper / count};
+  }
+  return mixture;
+}
+
+}  // namespace
+
+UniqueItems FindUnique(std::span<const std::string_view> items) {
+  UniqueItems unique;
+  unique.group.reserve(items.size());
+  std::unordered_map<std::string_view, std::size_t> groups;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto [found, is_new] = groups.emplace(items[i], unique.first.size());
+    if (is_new) unique.first.push_back(i);
+    unique.group.push_back(found->second);
+  }
+  return unique;
+}
+
+std::vector<std::vector<std::size_t>> PlanBatches(std::span<const std::size_t> wanted,
+                                                  std::span<const std::int64_t> tokens,
+                                                  const BatchLimits& limits) {
+  const std::size_t max_items = std::max<std::size_t>(limits.max_items, 1);
+  std::vector<std::vector<std::size_t>> batches;
+  std::int64_t used = 0;
+  for (const std::size_t item : wanted) {
+    const std::int64_t size = item < tokens.size() ? std::max<std::int64_t>(tokens[item], 0) : 0;
+    const bool full =
+        batches.empty() || batches.back().size() >= max_items || used > limits.max_tokens - size;
+    if (full) {
+      batches.emplace_back();
+      used = 0;
+    }
+    batches.back().push_back(item);
+    used += size;
+  }
+  return batches;
+}
+
+std::size_t RetryItems(std::size_t max_items, int round) {
+  if (round >= kMapRetryRounds) return 1;
+  return std::max<std::size_t>(max_items >> std::max(round, 0), 1);
+}
+
+std::optional<std::size_t> MatchLabel(std::string_view text, std::span<const std::string> labels) {
+  text = TrimSpace(text);
+  const auto exact = OnlyOne(labels, [text](const std::string& label) { return label == text; });
+  if (exact) return exact;
+  const std::string plain = Plain(text);
+  if (plain.empty()) return std::nullopt;
+  const auto same = [&plain](const std::string& label) { return Plain(label) == plain; };
+  if (std::ranges::any_of(labels, same)) return OnlyOne(labels, same);
+  return OnlyOne(labels,
+                 [&plain](const std::string& label) { return Plain(label).starts_with(plain); });
+}
+
+std::vector<std::optional<std::size_t>> ParseLabels(std::string_view reply,
+                                                    std::span<const std::string> labels,
+                                                    std::size_t count) {
+  Collector collector(labels, count);
+  const std::size_t open = reply.find_first_of("{[");
+  const std::size_t close = reply.find_last_of("}]");
+  if (open != reply.npos && close != reply.npos && open < close) {
+    if (auto json = ParseJson(reply.substr(open, close + 1 - open))) {
+      AddJson(*json, count, collector);
+    }
+  }
+  if (!collector.empty()) return collector.Take();
+  for (const Line& line : SplitLines(reply)) {
+    if (const auto answer = ReadLine(line.text)) collector.Add(answer->number, answer->label);
+  }
+  if (collector.empty() && count == 1) collector.Add(1, reply);
+  return collector.Take();
+}
+
+std::optional<Scores> ScoreLabels(std::span<const model::TokenChance> candidates,
+                                  std::span<const std::string> labels) {
+  std::vector<double> chances(labels.size());
+  double rarest = 0;
+  for (const model::TokenChance& candidate : candidates) {
+    rarest = std::min(rarest, candidate.logprob);
+    const std::string start = ToLowerAscii(TrimSpace(candidate.token));
+    if (start.empty()) continue;
+    const auto label = OnlyOne(labels, [&start](const std::string& name) {
+      return ToLowerAscii(TrimSpace(name)).starts_with(start);
+    });
+    if (label) chances[*label] += std::exp(candidate.logprob);
+  }
+  if (std::reduce(chances.begin(), chances.end()) < kLeastChance) return std::nullopt;
+  Scores scores;
+  // A label that is not among the candidates is no likelier than the last of them.
+  for (const double chance : chances) scores.push_back(std::max(std::log(chance), rarest));
+  return scores;
+}
+
+std::optional<Scores> LeaningOf(std::span<const Scores> of_names,
+                                std::span<const Scores> of_nothing) {
+  Scores leaning(of_names.size());
+  const double share = of_nothing.empty() ? 1 : 0.5;
+  const auto add = [&leaning](std::span<const Scores> texts, double weight) {
+    for (const Scores& scores : texts) {
+      for (std::size_t i = 0; i < leaning.size(); ++i) leaning[i] += weight * scores[i];
+    }
+  };
+  add(of_names, share / static_cast<double>(of_names.size()));
+  add(of_nothing, (1 - share) / std::max(1.0, static_cast<double>(of_nothing.size())));
+  for (std::size_t i = 0; i < of_names.size(); ++i) {
+    if (BestLabel(of_names[i], leaning) != i) return std::nullopt;
+  }
+  return leaning;
+}
+
+std::size_t BestLabel(const Scores& scores, const Scores& leaning) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < scores.size(); ++i) {
+    if (scores[i] - leaning[i] > scores[best] - leaning[best]) best = i;
+  }
+  return best;
+}
+
+std::optional<TextGroups> SplitTexts(std::span<const double> choice,
+                                     std::span<const double> asked) {
+  if (choice.size() < kTextsToSplit) return std::nullopt;
+  const auto count = static_cast<double>(choice.size());
+  std::vector<double> scores = Standardized(choice);
+  const std::vector<double> second = Standardized(asked);
+  const double together =
+      std::inner_product(scores.begin(), scores.end(), second.begin(), 0.0) / count;
+  const double sign = together < kOpposed ? -1 : 1;
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += sign * second[i];
+  auto mixture = TwoGroups(scores);
+  if (!mixture) return std::nullopt;
+  mixture->variance = 0.25 * std::max(Variance(scores), kLeastVariance);
+  mixture->share = 0.5;
+  const Mixture groups = Refine(*mixture, scores);
+  TextGroups found;
+  for (const double score : scores) {
+    const double upper = groups.Upper(score);
+    found.labels.push_back(upper > 0.5 ? 0 : 1);
+    found.unsure += std::min(upper, 1 - upper) / count;
+  }
+  const auto first = static_cast<double>(std::ranges::count(found.labels, 0u));
+  found.smaller = std::min(first, count - first) / count;
+  return found;
+}
+
+}  // namespace dossier::recursion

@@ -1,0 +1,244 @@
+#include "ask/subcalls/map_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "base/random.h"
+
+namespace dossier::recursion {
+namespace {
+
+using ::testing::ElementsAre;
+using Batches = std::vector<std::vector<std::size_t>>;
+
+std::vector<std::size_t> FirstItems(std::size_t count) {
+  std::vector<std::size_t> items(count);
+  std::iota(items.begin(), items.end(), 0);
+  return items;
+}
+
+TEST(MapPlanTest, EqualItemsAreAskedOnce) {  // REC-54
+  const std::vector<std::string_view> items = {"a", "b", "a", "c", "b", ""};
+  const UniqueItems unique = FindUnique(items);
+  EXPECT_THAT(unique.first, ElementsAre(0, 1, 3, 5));
+  EXPECT_THAT(unique.group, ElementsAre(0, 1, 0, 2, 1, 3));
+}
+
+TEST(MapPlanTest, ItemsArePackedInOrderByCountAndTokens) {  // REC-52
+  EXPECT_EQ(PlanBatches(FirstItems(5), std::vector<std::int64_t>(5, 1), {.max_items = 2}),
+            (Batches{{0, 1}, {2, 3}, {4}}));
+  EXPECT_EQ(PlanBatches(FirstItems(4), std::vector<std::int64_t>{60, 40, 1, 300},
+                        {.max_items = 25, .max_tokens = 100}),
+            (Batches{{0, 1}, {2}, {3}}))
+      << "an item that is too large alone has its own request";
+  EXPECT_EQ(PlanBatches(std::vector<std::size_t>{4, 2}, std::vector<std::int64_t>(5, 1), {}),
+            (Batches{{4, 2}}));
+  EXPECT_EQ(PlanBatches({}, {}, {}), Batches{});
+  EXPECT_EQ(PlanBatches(FirstItems(2), std::vector<std::int64_t>(2, 1), {.max_items = 0}),
+            (Batches{{0}, {1}}));
+  EXPECT_EQ(kMapItems, 25u);
+  EXPECT_EQ(kMapItemsSmall, 1u);
+}
+
+TEST(MapPlanTest, RetriesHalveAndEndOneByOne) {  // REC-53
+  std::vector<std::size_t> sizes;
+  for (int round = 1; round <= kMapRetryRounds; ++round) sizes.push_back(RetryItems(25, round));
+  EXPECT_THAT(sizes, ElementsAre(12, 6, 1));
+  EXPECT_EQ(RetryItems(1, 1), 1u);
+}
+
+TEST(MapPlanTest, LabelsMatchExactlyThenLooselyThenByUniquePrefix) {  // REC-52
+  const std::vector<std::string> labels = {"positive", "negative", "Neutral",
+                                           "neutral",  "not sure", "needs-work"};
+  struct Case {
+    std::string_view text;
+    std::optional<std::size_t> label;
+  };
+  constexpr Case kCases[] = {
+      {"positive", 0},     {" Positive. ", 0},
+      {"**NEGATIVE**", 1}, {"\"not sure\"", 4},
+      {"Neutral", 2},      {"neutral", 3},
+      {"NEUTRAL", {}},     {"pos", 0},
+      {"ne", {}},          {"neg", 1},
+      {"Needs", 5},        {"", {}},
+      {"...", {}},         {"positive or negative", {}},
+      {"great", {}},
+  };
+  for (const Case& c : kCases) EXPECT_EQ(MatchLabel(c.text, labels), c.label) << c.text;
+}
+
+TEST(MapPlanTest, AReplyIsReadLineByLine) {  // REC-52
+  const std::vector<std::string> labels = {"yes", "no"};
+  struct Case {
+    std::string_view reply;
+    std::vector<int> found;  // -1: missing
+  };
+  const Case kCases[] = {
+      {"1: yes\n2: no\n3: yes", {0, 1, 0}},
+      {"1. yes\r\n2) no\r\n3 - YES.", {0, 1, 0}},
+      {"Here you are:\n- **1**: yes\n- **2:** no\n* [3] yes\nDone.", {0, 1, 0}},
+      {"Item 1: yes\nitem 2 = no\n#3: y", {0, 1, 0}},
+      {"2: no\n1: yes", {0, 1, -1}},
+      {"1: yes\n2: maybe\n3: no", {0, -1, 1}},
+      {"1: yes\n1: no\n2: no\n2: no", {-1, 1, -1}},
+      {"1: the food was great\n1: yes", {0, -1, -1}},
+      {"0: yes\n4: yes\n99999999999999999999: no", {-1, -1, -1}},
+      {"yes\nno\nyes", {-1, -1, -1}},
+      {"", {-1, -1, -1}},
+      {R"({"1": "yes", "2": "no", "3": "yes"})", {0, 1, 0}},
+      {"```json\n{\"labels\": {\"1\": \"yes\", \"3\": \"no\"}}\n```", {0, -1, 1}},
+      {R"(["yes", "no", "No"])", {0, 1, 1}},
+      {R"(["yes", "no"])", {-1, -1, -1}},
+      {R"({"1": 7, "x": "yes", "2": "no"})", {-1, 1, -1}},
+  };
+  for (const Case& c : kCases) {
+    std::vector<int> found;
+    for (const auto& label : ParseLabels(c.reply, labels, 3)) {
+      found.push_back(label ? static_cast<int>(*label) : -1);
+    }
+    EXPECT_EQ(found, c.found) << c.reply;
+  }
+  EXPECT_EQ(ParseLabels(" Yes.\n", labels, 1), (std::vector<std::optional<std::size_t>>{0}))
+      << "one item needs no number";
+}
+
+TEST(MapPlanTest, EveryItemIsInOneBatchAndNoBatchIsAboveItsLimits) {  // REC-52, REC-53
+  Random random(37);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::int64_t> tokens(random.Below(60));
+    for (std::int64_t& t : tokens) t = static_cast<std::int64_t>(random.Below(50));
+    const BatchLimits limits{.max_items = 1 + random.Below(10),
+                             .max_tokens = static_cast<std::int64_t>(random.Below(100))};
+    std::vector<std::size_t> seen;
+    for (const auto& batch : PlanBatches(FirstItems(tokens.size()), tokens, limits)) {
+      ASSERT_FALSE(batch.empty());
+      EXPECT_LE(batch.size(), limits.max_items);
+      std::int64_t sum = 0;
+      for (const std::size_t item : batch) sum += tokens[item];
+      if (batch.size() > 1) {
+        EXPECT_LE(sum, limits.max_tokens);
+      }
+      seen.insert(seen.end(), batch.begin(), batch.end());
+    }
+    EXPECT_EQ(seen, FirstItems(tokens.size()));
+  }
+}
+
+TEST(MapPlanTest, AnyReplyIsRead) {
+  const std::vector<std::string> labels = {"yes", "no"};
+  constexpr std::string_view kPieces[] = {
+      "1",  "2", ":", " ", "yes", "no",   "\n",           "{",   "}",
+      "\"", "[", "]", ",", "*",   "item", "999999999999", "\xFF"};
+  Random random(41);
+  for (int round = 0; round < 10'000; ++round) {
+    std::string reply;
+    for (std::uint64_t i = random.Below(16); i > 0; --i) {
+      reply += kPieces[random.Below(std::size(kPieces))];
+    }
+    EXPECT_EQ(ParseLabels(reply, labels, 2).size(), 2u);
+  }
+}
+
+TEST(MapPlanTest, CandidatesForTheFirstTokenScoreTheLabels) {  // REC-52
+  const std::vector<std::string> labels{"spam", "not spam", "No idea"};
+  const auto scores = ScoreLabels(
+      std::vector<model::TokenChance>{{"spam", std::log(0.5)},
+                                      {" Sp", std::log(0.25)},
+                                      {"Not", std::log(0.1)},
+                                      {"n", std::log(0.05)},  // of two labels: tells nothing
+                                      {"", std::log(0.04)},
+                                      {"maybe", std::log(0.03)}},
+      labels);
+  ASSERT_TRUE(scores);
+  EXPECT_NEAR((*scores)[0], std::log(0.75), 1e-9);
+  EXPECT_NEAR((*scores)[1], std::log(0.1), 1e-9);
+  EXPECT_NEAR((*scores)[2], std::log(0.03), 1e-9);  // as the last candidate
+}
+
+TEST(MapPlanTest, CandidatesThatSayNothingOfTheLabelsScoreNone) {  // REC-52
+  const std::vector<std::string> alike{"asks for a refund", "asks for help"};
+  const std::vector<model::TokenChance> asks{{"asks", -0.01}, {"The", -5}};
+  EXPECT_FALSE(ScoreLabels(asks, alike));
+  EXPECT_FALSE(ScoreLabels({}, alike));
+}
+
+TEST(MapPlanTest, TheCutLiesBetweenTheScoresOfNamesAndOfNothing) {  // SML-18
+  // A model that says "spam" of nearly everything, and less firmly of the word "normal".
+  const std::vector<Scores> names{{-0.01, -5.0}, {-0.6, -0.9}};
+  const std::vector<Scores> nothing{{-0.1, -2.1}, {-0.2, -1.2}};
+  const auto leaning = LeaningOf(names, nothing);
+  ASSERT_TRUE(leaning);
+  EXPECT_NEAR((*leaning)[0] - (*leaning)[1], ((5.0 - 0.01 + 0.9 - 0.6) / 2 + 1.5) / 2, 1e-9);
+  EXPECT_EQ(BestLabel({-0.02, -4.0}, *leaning), 0u);
+  EXPECT_EQ(BestLabel({-0.1, -1.9}, *leaning), 1u);
+  EXPECT_EQ(BestLabel({-0.1, -1.9}, {0, 0}), 0u);  // the likelier word
+  const auto names_only = LeaningOf(names, {});
+  ASSERT_TRUE(names_only);
+  EXPECT_NEAR((*names_only)[0] - (*names_only)[1], (5.0 - 0.01 + 0.9 - 0.6) / 2, 1e-9);
+}
+
+TEST(MapPlanTest, NamesThatTheModelConfusesGiveNoCut) {  // SML-18
+  const std::vector<Scores> names{{-1.0, -0.5}, {-0.5, -1.0}};
+  EXPECT_FALSE(LeaningOf(names, {}));
+}
+
+TEST(MapPlanTest, TextsOfTwoKindsAreSplitWhateverTheirShares) {  // SML-18
+  struct Case {
+    std::vector<double> choice, asked;
+    std::vector<std::size_t> labels;
+  };
+  const Case cases[] = {
+      // One text of nine, where the words always say label 1.
+      {{-9, -8.9, -9.1, -5, -9.2, -8.8, -9, -9.1, -8.9},
+       {-2, -2.1, -1.9, 3, -2.2, -1.8, -2, -2.1, -1.9},
+       {1, 1, 1, 0, 1, 1, 1, 1, 1}},
+      // Half of them; the choice errs about the third, the question does not.
+      {{4, 4.1, 0.5, 3.9, 0, 0.1, -0.1, 0},
+       {2, 2.1, 2, 1.9, -2, -2.1, -2, -1.9},
+       {0, 0, 0, 0, 1, 1, 1, 1}},
+      // The question asks for label 1.
+      {{4, 4.1, 4, 3.9, 0, 0.1, -0.1, 0},
+       {-2, -2.1, -2, -1.9, 2, 2.1, 2, 1.9},
+       {0, 0, 0, 0, 1, 1, 1, 1}},
+  };
+  for (const Case& c : cases) {
+    const auto groups = SplitTexts(c.choice, c.asked);
+    ASSERT_TRUE(groups);
+    EXPECT_EQ(groups->labels, c.labels);
+    EXPECT_LT(groups->unsure, kUnsureShare);
+    const bool odd_one = &c == &cases[0];  // one text of nine is a group that says little
+    EXPECT_EQ(groups->smaller < kLeastGroup, odd_one);
+  }
+}
+
+TEST(MapPlanTest, GroupsThatRunIntoEachOtherAreUnsure) {  // FLT-36
+  const std::vector<double> spread{0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+      other{1, 0, 3, 2, 5, 4, 7, 6, 9, 8};
+  const auto groups = SplitTexts(spread, other);
+  ASSERT_TRUE(groups);
+  EXPECT_GT(groups->unsure, 0.03);
+  const std::vector<double> alike(10, 1.0);
+  EXPECT_FALSE(SplitTexts(alike, alike));
+  EXPECT_FALSE(SplitTexts(std::vector<double>{1, 2, 3}, std::vector<double>{1, 2, 3}));
+}
+
+TEST(MapPlanTest, AnyScoresAreSplit) {
+  Random random(43);
+  for (int round = 0; round < 2'000; ++round) {
+    std::vector<double> choice, asked;
+    for (std::uint64_t i = 8 + random.Below(30); i > 0; --i) {
+      choice.push_back(static_cast<double>(random.Below(2001)) - 1000);
+      asked.push_back(random.Below(4) == 0 ? 0.0 : static_cast<double>(random.Below(100)) * 1e-6);
+    }
+    const auto groups = SplitTexts(choice, asked);
+    if (!groups) continue;
+    ASSERT_EQ(groups->labels.size(), choice.size());
+    EXPECT_GE(groups->unsure, 0);
+    EXPECT_LE(groups->unsure, 0.5);
+  }
+}
+
+}  // namespace
+}  // namespace dossier::recursion

@@ -1,0 +1,516 @@
+#include "ask/subcalls/subcalls.h"
+
+#include "ask/policy/repeated_question.h"
+#include "ask/reply/reply_text.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+namespace dossier::recursion {
+namespace {
+
+using sandbox::BridgeReply;
+
+// Hands one request's result to a function.
+class FunctionSink final : public model::Sink {
+ public:
+  explicit FunctionSink(Subcalls::Done done) : done_(std::move(done)) {}
+  void OnDelta(std::string_view) override {}
+  void OnDone(Result<model::Reply> reply) override { done_(std::move(reply)); }
+
+ private:
+  Subcalls::Done done_;
+};
+
+// `reply` has no thinking in it any more.
+JsonObject TextValue(const model::Reply& reply, std::string* raw) {
+  const std::size_t at = raw->size();
+  *raw += reply.text;
+  const ReplyEnding ending = EndingOf(reply, reply.text);
+  JsonObject value{{"ok", true},
+                   {"text", JsonObject{{"blob", JsonArray{at, reply.text.size()}}}},
+                   {"tokens", reply.usage.output},
+                   {"finish", model::FinishName(reply.finish)},
+                   {"cut", ending.cut == ReplyEnding::Cut::kYes},
+                   {"model", reply.resolved_model}};
+  if (!ending.problem.empty()) value["problem"] = ending.problem;
+  return value;
+}
+
+constexpr std::size_t kMostErrorTexts = 100;  // kept to know them again
+constexpr std::int64_t kLeastReply = 256;     // tokens that a prompt must leave for its reply
+
+bool IsBlank(std::string_view text) { return TrimSpace(text).empty(); }
+
+}  // namespace
+
+SubcallFailure FailureOf(const Error& error) {
+  using Retry = BridgeReply::Retry;
+  switch (error.code) {
+    case ErrorCode::kLimit:
+      return {"limit", Retry::kNo};
+    case ErrorCode::kTooLong:
+      return {"too_large", Retry::kNo};
+    case ErrorCode::kUsage:
+    case ErrorCode::kInvalidArgument:
+      return {"bad_argument", Retry::kNo};
+    case ErrorCode::kCancelled:
+      return {"cancelled", Retry::kNo};
+    case ErrorCode::kTimeout:
+    case ErrorCode::kRateLimited:
+    case ErrorCode::kNetwork:
+      return {"failed", Retry::kYes};
+    default:
+      return {"failed", Retry::kNo};
+  }
+}
+
+int SubcallTally::failed() const {
+  int count = 0;
+  for (const auto& [kind, number] : failures) count += number;
+  return count;
+}
+
+void SubcallTally::Add(const SubcallTally& more) {
+  sent += more.sent;
+  unsure_labels += more.unsure_labels;
+  for (const auto& [kind, number] : more.failures) failures[kind] += number;
+}
+
+std::string SubcallTally::ToText() const {
+  std::string kinds;
+  for (const auto& [kind, number] : failures) {
+    kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", number, kind);
+  }
+  return fmt::format("{} of {} failed ({})", failed(), std::max(sent, failed()), kinds);
+}
+
+ReplyEnding EndingOf(const model::Reply& reply, std::string_view text) {
+  using Cut = ReplyEnding::Cut;
+  switch (reply.finish) {
+    case model::Finish::kLength:
+      return {Cut::kYes, "cut",
+              fmt::format("the reply was cut at the output limit, after {} tokens",
+                          GroupDigits(static_cast<std::uint64_t>(
+                              std::max<std::int64_t>(reply.usage.output, 0))))};
+    case model::Finish::kCut:
+      return {Cut::kYes, "cut", "the connection was lost inside the reply"};
+    case model::Finish::kFilter:
+      return {text.empty() ? Cut::kNo : Cut::kYes, "filtered",
+              "the provider's filter ended the reply, or the model refused"};
+    default:
+      break;
+  }
+  if (TrimSpace(text).empty()) return {Cut::kNo, "empty", "the reply is empty"};
+  return {};
+}
+
+// One batch: results in order, the last one answers. Each good one goes ahead as an item, so that
+// a block that is interrupted keeps what was paid for (REC-79).
+struct Subcalls::BatchState {
+  std::mutex mutex;
+  std::vector<Result<model::Reply>> results;
+  std::size_t missing = 0;
+  std::shared_ptr<BridgeReply> reply;
+
+  void Take(std::size_t index, Result<model::Reply> result) {
+    std::string raw;
+    JsonObject item;
+    if (result) item = TextValue(*result, &raw);
+    std::unique_lock lock(mutex);
+    results[index] = std::move(result);
+    const bool last = --missing == 0;
+    lock.unlock();
+    if (last) {
+      Finish();
+    } else if (!item.empty()) {
+      reply->Item(static_cast<std::int64_t>(index), std::move(item), std::move(raw));
+    }
+  }
+
+  void Finish() {
+    std::string raw;
+    JsonArray list;
+    for (const Result<model::Reply>& result : results) {
+      if (result) {
+        list.push_back(TextValue(*result, &raw));
+      } else {
+        list.push_back(JsonObject{{"ok", false},
+                                  {"code", FailureOf(result.error()).code},
+                                  {"error", result.error().message}});
+      }
+    }
+    reply->Ok(JsonObject{{"results", std::move(list)}}, std::move(raw));
+  }
+};
+
+Subcalls::~Subcalls() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return in_flight_ == 0; });
+}
+
+void Subcalls::Query(const sandbox::BridgeCall& call, std::shared_ptr<BridgeReply> reply) {
+  const auto fail = [&](const Error& error) {
+    CountFailure(ErrorName(error.code), error.message);
+    const SubcallFailure failure = FailureOf(error);
+    reply->Fail(failure.code, error.message, failure.retry);
+  };
+  if (Status known = CheckModel(call.args); !known) return fail(known.error());
+  auto settings = ReadSettings(call.args, run_.options.sub);
+  if (!settings) return fail(settings.error());
+  auto prepared = Prepare(call.args, call.raw, settings->system);
+  if (!prepared) return fail(prepared.error());
+  const CancelToken cancel = reply->cancel();
+  SendPrepared(std::move(*prepared), std::move(settings->sampling), cancel,
+               [reply = std::move(reply)](Result<model::Reply> result) {
+                 if (!result) {
+                   const SubcallFailure failure = FailureOf(result.error());
+                   return reply->Fail(failure.code, result.error().message, failure.retry);
+                 }
+                 std::string raw;
+                 Json value = TextValue(*result, &raw);
+                 reply->Ok(std::move(value), std::move(raw));
+               });
+}
+
+void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<BridgeReply>& reply) {
+  const Json* list = Find(call.args, "prompts");
+  const JsonArray* prompts = list ? list->if_array() : nullptr;
+  if (!prompts) return reply->Fail("bad_argument", "prompts must be a list");
+  if (Status known = CheckModel(call.args); !known) {
+    return reply->Fail("bad_argument", known.error().message);
+  }
+  const auto settings = ReadSettings(call.args, run_.options.sub);
+  if (!settings) return reply->Fail("bad_argument", settings.error().message);
+  // A blank prompt refuses the whole batch before anything is sent (REC-43).
+  for (const Json& prompt : *prompts) {
+    if (reply->cancel().cancelled()) return;  // nobody waits for the answer
+    const JsonObject* object = prompt.if_object();
+    if (!object)
+      return reply->Fail("bad_argument", "each prompt must be a text or a list of texts");
+    if (IsBlankPrompt(*object, call.raw)) {
+      return reply->Fail("bad_argument",
+                         fmt::format("prompt {}: the prompt is blank", &prompt - prompts->data()));
+    }
+  }
+  auto state = std::make_shared<BatchState>();
+  state->reply = reply;
+  state->missing = prompts->size();
+  state->results.assign(prompts->size(), MakeError(ErrorCode::kCancelled, "not finished"));
+  if (prompts->empty()) return state->Finish();
+  // Each is sent as soon as it is made: the first are answered while the last are assembled.
+  for (std::size_t i = 0; i < prompts->size(); ++i) {
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the analyzer loses sight of it
+    Done done = [state, i](Result<model::Reply> result) { state->Take(i, std::move(result)); };
+    if (reply->cancel().cancelled()) {
+      CountFailure(ErrorName(ErrorCode::kCancelled));
+      done(MakeError(ErrorCode::kCancelled, "{}", reply->cancel().reason()));
+      continue;
+    }
+    auto prepared = Prepare((*prompts)[i].get_object(), call.raw, settings->system);
+    if (!prepared) {
+      CountFailure(ErrorName(prepared.error().code), prepared.error().message);
+      done(tl::unexpected(prepared.error()));
+      continue;
+    }
+    SendPrepared(std::move(*prepared), settings->sampling, reply->cancel(), std::move(done));
+  }
+}
+
+bool Subcalls::IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const {
+  const Json* parts = Find(prompt, "parts");
+  const JsonArray* list = parts ? parts->if_array() : nullptr;
+  if (!list) return false;  // what is wrong with it, Prepare says
+  return std::all_of(list->begin(), list->end(), [&](const Json& part) {
+    const auto text = sandbox::ResolveText(JsonArray{part}, raw, contexts_);
+    return text && IsBlank(*text);
+  });
+}
+
+// A small model likes to hand its own question on; the answer is then made up.
+Status Subcalls::RefuseBareQuestion(std::string_view text) const {
+  if (!run_.small() || !RepeatsQuestion(text, run_.request.question)) return {};
+  return MakeError(ErrorCode::kInvalidArgument,
+                   "the prompt is only the question, and the model cannot see the data; put text "
+                   "into the prompt, or label each record with map_llm(labels=[...], "
+                   "instruction=\"...\", field=\"...\")");
+}
+
+Result<Subcalls::Prepared> Subcalls::Prepare(const JsonObject& prompt, std::string_view raw,
+                                             const std::string& system) {
+  const Json* parts = Find(prompt, "parts");
+  if (!parts) return MakeError(ErrorCode::kInvalidArgument, "the prompt is missing");
+  DOSSIER_ASSIGN_OR_RETURN(std::string text, sandbox::ResolveText(*parts, raw, contexts_));
+  if (IsBlank(text)) return MakeError(ErrorCode::kUsage, "the prompt is blank");
+  const Json* context = Find(prompt, "context");
+  const bool with_context = context && !context->is_null();
+  if (!with_context) DOSSIER_RETURN_IF_ERROR(RefuseBareQuestion(text));
+  std::optional<std::string> content;
+  if (with_context) {
+    DOSSIER_ASSIGN_OR_RETURN(content, sandbox::ResolveText(*context, raw, contexts_));
+  }
+  Prepared prepared;
+  DOSSIER_ASSIGN_OR_RETURN(prepared.prompt, Assemble(std::move(text), content, system));
+  for (const Json* list : {parts, with_context ? context : nullptr}) {
+    for (const Json& part : list && list->is_array() ? list->get_array() : JsonArray()) {
+      const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"),
+                 length = FindInt(part, "len");
+      if (document && at && length) {
+        prepared.slices.push_back({static_cast<std::size_t>(*document),
+                                   static_cast<std::uint64_t>(*at),
+                                   static_cast<std::uint64_t>(*length)});
+      } else if (auto own = sandbox::ResolveText(JsonArray{part}, raw, contexts_)) {
+        prepared.texts.push_back(std::move(*own));
+      }
+    }
+  }
+  return prepared;
+}
+
+Result<assembly::Assembled> Subcalls::Assemble(std::string text,
+                                               const std::optional<std::string>& content,
+                                               const std::string& system) const {
+  DOSSIER_RETURN_IF_ERROR(CheckLength({text, content ? *content : std::string_view(), system}));
+  const BoundModel& sub = run_.options.sub;
+  auto prompt = content ? run_.prompts.Assemble("subcall_context", sub,
+                                                {{"instruction", text}, {"content", *content}}, {},
+                                                run_.boundary, kLeastReply)
+                        : run_.prompts.Assemble("subcall", sub, {{"prompt", text}}, {},
+                                                run_.boundary, kLeastReply);
+  if (!prompt) return prompt;
+  // A section ends without line ends; a prompt that code wrote is sent as it is.
+  auto& blocks = prompt->messages.turns.back().blocks;
+  if (!content && blocks.size() == 1) blocks[0].text = std::move(text);
+  if (!system.empty()) {
+    prompt->tokens += sub.counter->CountText(system).upper();
+    prompt->messages.system.push_back({.text = system});
+  }
+  return prompt;
+}
+
+Status Subcalls::CheckLength(std::initializer_list<std::string_view> parts) const {
+  const tokens::Counter& counter = *run_.options.sub.counter;
+  std::int64_t tokens = 0;
+  std::uint64_t characters = 0;
+  for (const std::string_view part : parts) {
+    if (part.empty()) continue;
+    tokens += counter.CountText(part).upper();
+    characters += utf8::CodePoints(part);
+  }
+  if (tokens <= run_.max_subcall_tokens) return {};
+  return MakeError(ErrorCode::kTooLong,
+                   "the prompt has {} tokens ({} characters); a sub-call takes at most {} tokens: "
+                   "split it, e.g. with doc.chunks(size, by=\"tokens\")",
+                   GroupDigits(static_cast<std::uint64_t>(tokens)), GroupDigits(characters),
+                   GroupDigits(static_cast<std::uint64_t>(run_.max_subcall_tokens)));
+}
+
+// Only what a model has really been shown and answered counts as read.
+void Subcalls::SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
+                            Done done) {
+  {
+    std::lock_guard lock(mutex_);
+    ++tally_.sent;
+  }
+  Send(std::move(prepared.prompt), model::Purpose::kSubcall, std::move(sampling), cancel,
+       [this, slices = std::move(prepared.slices), texts = std::move(prepared.texts),
+        done = std::move(done)](Result<model::Reply> result) {
+         if (!result) {
+           CountFailure(ErrorName(result.error().code), result.error().message);
+           return done(std::move(result));
+         }
+         result->text = StripThinking(result->text).text;
+         // One from the cache, or from a server that does not say.
+         if (result->resolved_model.empty()) result->resolved_model = run_.options.sub.name;
+         if (const ReplyEnding ending = EndingOf(*result, result->text); !ending.kind.empty()) {
+           CountFailure(ending.kind);
+           return done(std::move(result));
+         }
+         for (const Slice& slice : slices) {
+           coverage_.AddSlice(slice.document, slice.at, slice.length);
+         }
+         for (const std::string& text : texts) coverage_.AddText(text);
+         done(std::move(result));
+       });
+}
+
+// max_tokens, temperature and system as code gave them. A model that thinks needs room for that,
+// too.
+Result<Subcalls::Settings> Subcalls::ReadSettings(const JsonObject& args, const BoundModel& sub) {
+  Settings settings;
+  if (const Json* cap = Find(args, "max_tokens"); cap && !cap->is_null()) {
+    const std::int64_t* tokens = cap->if_int64();
+    if (!tokens || *tokens <= 0) {
+      return MakeError(ErrorCode::kInvalidArgument, "max_tokens must be a whole number above 0");
+    }
+    const std::int64_t most = sub.entry.capability.max_output;
+    settings.sampling.max_output =
+        std::min(std::min(*tokens, most) + sub.entry.thinking_tokens, most);
+  }
+  if (const Json* heat = Find(args, "temperature"); heat && !heat->is_null()) {
+    const double value = heat->is_number() ? heat->to_number<double>() : -1;
+    if (value < 0 || value > 2) {
+      return MakeError(ErrorCode::kInvalidArgument, "temperature must be a number from 0 to 2");
+    }
+    settings.sampling.temperature = value;
+  }
+  if (const Json* system = Find(args, "system"); system && !system->is_null()) {
+    const auto* text = system->if_string();
+    if (!text) return MakeError(ErrorCode::kInvalidArgument, "system must be a text");
+    settings.system = std::string(*text);
+  }
+  return settings;
+}
+
+// The model's own limit, or what code or the user set, within the room that the prompt leaves.
+std::int64_t Subcalls::OutputOf(const model::Sampling& sampling,
+                                const assembly::Assembled& prompt) const {
+  const model::Entry& sub = run_.options.sub.entry;
+  std::int64_t wanted = sub.capability.max_output;
+  if (sampling.max_output) {
+    wanted = *sampling.max_output;
+  } else if (run_.request.sub_max_output) {
+    wanted = std::min(*run_.request.sub_max_output, wanted) + sub.thinking_tokens;
+  }
+  const std::int64_t room = sub.capability.window - prompt.tokens;
+  return std::max<std::int64_t>(1, std::min({wanted, sub.capability.max_output, room}));
+}
+
+void Subcalls::CountCoverage(const Json& parts, std::string_view raw) {
+  const JsonArray* list = parts.if_array();
+  if (!list) return;
+  for (const Json& part : *list) {
+    const auto document = FindInt(part, "ctx"), at = FindInt(part, "at"),
+               length = FindInt(part, "len");
+    if (document && at && length) {
+      coverage_.AddSlice(static_cast<std::size_t>(*document), static_cast<std::uint64_t>(*at),
+                         static_cast<std::uint64_t>(*length));
+    } else if (auto text = sandbox::ResolveText(JsonArray{part}, raw, contexts_)) {
+      coverage_.AddText(*text);
+    }
+  }
+}
+
+Status Subcalls::CheckModel(const JsonObject& args) const {
+  const Json* model = Find(args, "model");
+  if (!model || model->is_null()) return {};
+  const auto* name = model->if_string();
+  if (name && std::string_view(*name) == run_.options.sub.name) return {};
+  return MakeError(ErrorCode::kInvalidArgument, "model {} is not known here; known: {}",
+                   name ? std::string_view(*name) : "?", run_.options.sub.name);
+}
+
+std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled& prompt,
+                                                      model::Purpose purpose,
+                                                      model::Sampling sampling) {
+  const BoundModel& sub = run_.options.sub;
+  auto request = std::make_shared<model::Request>();
+  request->model = sub.name;
+  request->messages = prompt.messages;
+  request->sampling = std::move(sampling);
+  request->sampling.max_output = OutputOf(request->sampling, prompt);
+  if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
+  if (!request->sampling.temperature && run_.small()) request->sampling.temperature = 0.0;
+  if (!request->sampling.seed && run_.request.seed_from == Request::Seed::kGiven) {
+    request->sampling.seed = run_.request.seed;
+  }
+  request->purpose = purpose;
+  request->deadline = run_.request.deadline;
+  request->idle_limit = run_.request.idle_limit;
+  request->estimated_tokens = prompt.tokens;
+  return request;
+}
+
+std::optional<model::Reply> Subcalls::Known(const std::optional<std::string>& key,
+                                            const assembly::Messages& messages,
+                                            model::Purpose purpose, std::int64_t id) {
+  if (!key) return std::nullopt;
+  auto reply = cache_.Find(*key);
+  if (!reply) return std::nullopt;
+  run_.ledger.CountCached();
+  run_.log.Add(0, "reply.received",
+               {{"request", id},
+                {"purpose", model::PurposeName(purpose)},
+                {"messages", run_.log.Body(messages.turns.back().Text())},
+                {"body", run_.log.Body(reply->text)},
+                {"from_cache", *key}});
+  return reply;
+}
+
+void Subcalls::LogResult(std::int64_t id, model::Purpose purpose,
+                         const Result<model::Reply>& result) {
+  if (!result) {
+    run_.log.Add(0, "request.failed",
+                 {{"request", id},
+                  {"kind", ErrorName(result.error().code)},
+                  {"message", result.error().message}});
+    return;
+  }
+  run_.log.Add(0, "reply.received",
+               {{"request", id},
+                {"purpose", model::PurposeName(purpose)},
+                {"body", run_.log.Body(result->text)},
+                {"finish", model::FinishName(result->finish)},
+                {"input", result->usage.input},
+                {"output", result->usage.output},
+                {"cached", result->usage.cached}});
+}
+
+void Subcalls::Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
+                    const CancelToken& cancel, Done done) {
+  auto request = MakeRequest(prompt, purpose, std::move(sampling));
+  const std::optional<std::string> key = cache_.KeyOf(*request);
+  std::int64_t id = 0;
+  {
+    std::lock_guard lock(mutex_);
+    id = ++next_id_;
+  }
+  if (auto reply = Known(key, request->messages, purpose, id)) return done(std::move(*reply));
+  {
+    std::lock_guard lock(mutex_);
+    ++in_flight_;
+  }
+  request->path = fmt::format("0.{}", id);
+  JsonObject sent{{"request", id},
+                  {"purpose", model::PurposeName(purpose)},
+                  {"model", request->model},
+                  {"messages", run_.log.Body(request->messages.turns.back().Text())},
+                  {"tokens", prompt.tokens}};
+  if (!request->messages.system.empty()) {
+    sent["system"] = run_.log.Messages({.system = request->messages.system});
+  }
+  if (key) sent["cache_key"] = *key;
+  run_.log.Add(0, "request.sent", std::move(sent));
+  auto finish = [this, id, purpose, key, done = std::move(done)](Result<model::Reply> result) {
+    LogResult(id, purpose, result);
+    if (result && key) cache_.Keep(*key, *result);
+    done(std::move(result));
+    std::lock_guard lock(mutex_);
+    --in_flight_;
+    idle_.notify_all();
+  };
+  run_.options.sub.gate->Submit(std::move(request), run_.ledger, model::Stage::kNormal, cancel,
+                                std::make_shared<FunctionSink>(std::move(finish)));
+}
+
+void Subcalls::CountFailure(std::string_view kind, std::string_view told) {
+  std::lock_guard lock(mutex_);
+  ++tally_.failures[std::string(kind)];
+  if (!told.empty() && error_texts_.size() < kMostErrorTexts) error_texts_.emplace(told);
+}
+
+std::vector<std::string> Subcalls::error_texts() {
+  std::lock_guard lock(mutex_);
+  return {error_texts_.begin(), error_texts_.end()};
+}
+
+void Subcalls::NoteUnsureLabels() {
+  std::lock_guard lock(mutex_);
+  ++tally_.unsure_labels;
+}
+
+SubcallTally Subcalls::Take() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(tally_, {});
+}
+
+}  // namespace dossier::recursion

@@ -1,0 +1,142 @@
+// Model requests made by code: one prompt, or a batch (REC-42 to 46).
+//
+//   Subcalls subcalls(run, contexts, coverage);
+//   subcalls.Query(call, reply);            // llm_query
+//   subcalls.Batch(call, reply);            // llm_query_batched
+//
+// Requests complete through the bridge without a thread each. Thread-safety: Query and Batch from
+// one thread at a time; replies come on the network thread.
+
+#ifndef DOSSIER_RECURSION_SUBCALLS_H_
+#define DOSSIER_RECURSION_SUBCALLS_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/policy/coverage.h"
+#include "ask/run/run_state.h"
+#include "ask/subcalls/subcall_cache.h"
+#include "sandbox/session/session.h"
+
+namespace dossier::recursion {
+
+// Sub-calls that were sent, and those of them that failed, by kind: "cut", "empty", "timeout".
+struct SubcallTally {
+  int sent = 0;
+  std::map<std::string, int> failures;
+  int unsure_labels = 0;  // calls of map_llm whose two groups of texts run into each other
+
+  int failed() const;
+  void Add(const SubcallTally& more);
+  // "3 of 40 failed (2 cut, 1 empty)"
+  std::string ToText() const;
+};
+
+// How a reply ended, as code that asked for it needs to know.
+struct ReplyEnding {
+  enum class Cut { kNo, kYes } cut = Cut::kNo;  // the text ends before the reply did
+  std::string kind;     // "cut", "filtered", "empty"; empty: the reply is whole
+  std::string problem;  // the same in a sentence
+};
+// `text`: the reply without thinking.
+ReplyEnding EndingOf(const model::Reply& reply, std::string_view text);
+
+class Subcalls {
+ public:
+  Subcalls(RunState& run, std::vector<std::string_view> contexts, Coverage& coverage)
+      : run_(run),
+        contexts_(std::move(contexts)),
+        coverage_(coverage),
+        cache_(run.options.replies, run.request.cache, run.options.sub.origin, run.boundary) {}
+  ~Subcalls();  // waits for what is in flight
+
+  void Query(const sandbox::BridgeCall& call, std::shared_ptr<sandbox::BridgeReply> reply);
+  void Batch(const sandbox::BridgeCall& call, const std::shared_ptr<sandbox::BridgeReply>& reply);
+
+  using Done = std::function<void(Result<model::Reply>)>;
+  // Sends an assembled prompt to the sub-model; `done` runs once, on another thread. A reply that
+  // is known already is handed over before Send returns.
+  void Send(assembly::Assembled prompt, model::Purpose purpose, model::Sampling sampling,
+            const CancelToken& cancel, Done done);
+
+  // What became of the sub-calls since the last call of Take: for the feedback.
+  SubcallTally Take();
+  void NoteUnsureLabels();
+  // What code was told of sub-calls that failed, each once: no answer to anything.
+  std::vector<std::string> error_texts();
+  // Counts the text of `parts` as shown to a model.
+  void CountCoverage(const Json& parts, std::string_view raw);
+  const std::vector<std::string_view>& contexts() const { return contexts_; }
+
+ private:
+  struct BatchState;
+  struct Slice {
+    std::size_t document = 0;
+    std::uint64_t at = 0, length = 0;
+  };
+  // What code may set of its requests.
+  struct Settings {
+    model::Sampling sampling;
+    std::string system;  // empty: no system message
+  };
+  static Result<Settings> ReadSettings(const JsonObject& args, const BoundModel& sub);
+  // One prompt, {"parts": …, "context": …}, ready to be sent.
+  struct Prepared {
+    assembly::Assembled prompt;
+    std::vector<Slice> slices;       // of the contexts; counted once the reply is there
+    std::vector<std::string> texts;  // that may come from the contexts
+  };
+  Result<Prepared> Prepare(const JsonObject& prompt, std::string_view raw,
+                           const std::string& system);
+  Result<assembly::Assembled> Assemble(std::string text, const std::optional<std::string>& content,
+                                       const std::string& system) const;
+  // `parts`: all that one request holds.
+  Status CheckLength(std::initializer_list<std::string_view> parts) const;
+  std::int64_t OutputOf(const model::Sampling& sampling, const assembly::Assembled& prompt) const;
+  void SendPrepared(Prepared prepared, model::Sampling sampling, const CancelToken& cancel,
+                    Done done);
+  bool IsBlankPrompt(const JsonObject& prompt, std::string_view raw) const;
+  Status RefuseBareQuestion(std::string_view text) const;
+  Status CheckModel(const JsonObject& args) const;
+  std::shared_ptr<model::Request> MakeRequest(const assembly::Assembled& prompt,
+                                              model::Purpose purpose, model::Sampling sampling);
+  // The reply of an equal earlier request, counted and in the journal.
+  std::optional<model::Reply> Known(const std::optional<std::string>& key,
+                                    const assembly::Messages& messages, model::Purpose purpose,
+                                    std::int64_t id);
+  void LogResult(std::int64_t id, model::Purpose purpose, const Result<model::Reply>& result);
+  // `told`: what code reads of it; empty: nothing.
+  void CountFailure(std::string_view kind, std::string_view told = {});
+
+  RunState& run_;
+  const std::vector<std::string_view> contexts_;
+  Coverage& coverage_;
+  const SubcallCache cache_;
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  int in_flight_ = 0;
+  std::int64_t next_id_ = 0;
+  SubcallTally tally_;
+  std::set<std::string, std::less<>> error_texts_;
+};
+
+// The code that a failed sub-call has in the sandbox, and whether trying again may help.
+struct SubcallFailure {
+  std::string_view code;
+  sandbox::BridgeReply::Retry retry;
+};
+SubcallFailure FailureOf(const Error& error);
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_SUBCALLS_H_

@@ -1,0 +1,54 @@
+// What code works with once it runs: the session, the texts, the services behind the bridge.
+//
+// Built when the first block has to run, so that the first request to the model waits neither for
+// the sandbox nor for the copy of a large context. Thread-safety: one owner.
+
+#ifndef DOSSIER_RECURSION_WORKBENCH_H_
+#define DOSSIER_RECURSION_WORKBENCH_H_
+
+#include <functional>
+#include <memory>
+
+#include "ask/documents/document_service.h"
+#include "ask/policy/coverage.h"
+#include "ask/run/run_state.h"
+#include "ask/subcalls/bridge.h"
+#include "ask/subcalls/subcalls.h"
+#include "sandbox/session/session.h"
+
+namespace dossier::recursion {
+
+class Workbench {
+ public:
+  // Waits for the context's copies, starts a session. `moved` and `turn` as in Bridge.
+  // Errors: kUnavailable (no sandbox of the asked strength), kIo (the copy failed), kDied,
+  // kCancelled.
+  static Result<std::unique_ptr<Workbench>> Open(RunState& run, sandbox::Pool& pool,
+                                                 const MovedTurns& moved,
+                                                 std::function<int()> turn);
+
+  sandbox::Session& session() { return *session_; }
+  Coverage& coverage() { return coverage_; }
+  Subcalls& subcalls() { return subcalls_; }
+  sandbox::BridgeHandler& handler() { return bridge_; }
+
+ private:
+  Workbench(RunState& run, std::vector<std::string_view> texts, std::vector<TextDocument> documents,
+            const MovedTurns& moved, std::function<int()> turn,
+            std::unique_ptr<sandbox::Session> session)
+      : coverage_(texts),
+        documents_(std::move(documents)),
+        subcalls_(run, std::move(texts), coverage_),
+        bridge_(run, documents_, subcalls_, coverage_, moved, std::move(turn)),
+        session_(std::move(session)) {}
+
+  Coverage coverage_;
+  DocumentService documents_;
+  Subcalls subcalls_;
+  Bridge bridge_;
+  std::unique_ptr<sandbox::Session> session_;  // last: ends before what serves it
+};
+
+}  // namespace dossier::recursion
+
+#endif  // DOSSIER_RECURSION_WORKBENCH_H_

@@ -1,0 +1,26 @@
+// The first step of assembly: what each section of the layout holds, before any cutting.
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_ASSEMBLY_GATHER_H_
+#define DOSSIER_ASSEMBLY_GATHER_H_
+
+#include <span>
+#include <vector>
+
+#include "assembly/fit/part.h"
+
+namespace dossier::assembly {
+
+struct Gathered {
+  std::vector<Part> parts;  // in prompt order: by zone, then as in the layout (ASM-70)
+  std::vector<Warning> warnings;
+};
+
+// Errors: kNotFound (content missing), kConfig (variable, template), kUsage (no user text).
+Result<Gathered> Gather(const Layout& layout, std::span<const Section> sections,
+                        const AssembleOptions& options);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_GATHER_H_

@@ -1,0 +1,51 @@
+// Prompt logs: what was sent, as a pair of files a person and a script can read (ASM-101 to 104).
+//
+//   PromptLog log("logs");
+//   const PromptCall call{.session = "run7", .label = "draft", .time = "2026-11-21T23:36:43.123Z"};
+//   auto name = log.Write(call, prompt);      // run7_001_draft_attempt1_round1 .md, then .json
+//   if (!name) Warn(name.error().message);    // never a reason to fail the call
+//
+// Files are created, never overwritten; a .json that exists has its .md beside it, complete,
+// whatever was killed when. Secrets are redacted in both. Thread-safety: one owner; several
+// processes may write into one folder.
+
+#ifndef DOSSIER_ASSEMBLY_PROMPT_LOG_H_
+#define DOSSIER_ASSEMBLY_PROMPT_LOG_H_
+
+#include <string>
+#include <string_view>
+
+#include "assembly/assemble.h"
+#include "base/json/json.h"
+#include "base/result.h"
+
+namespace dossier::assembly {
+
+// Which call it is. Characters outside [A-Za-z0-9_.-] become '_' in file names.
+struct PromptCall {
+  std::string session, label;
+  int attempt = 1, round = 1;
+  std::string stage, model;
+  std::string time;   // RFC 3339
+  std::string alias;  // of links to the newest pair: "phase0_prompt"; empty: none
+};
+
+class PromptLog {
+ public:
+  // The folder is made by the first write.
+  explicit PromptLog(std::string folder) : folder_(std::move(folder)) {}
+
+  // Gives NAME: SESSION_NNN_LABEL_attemptA_roundR. NNN is one more than the session's highest.
+  // Errors: kIo, kPermission; a name that another process took is tried again with the next number.
+  Result<std::string> Write(const PromptCall& call, const Assembled& prompt);
+
+  // NAME_response.json and NAME_response.txt. Errors: kIo; kLocked if they exist.
+  Status WriteReply(std::string_view name, const Json& reply, std::string_view text);
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_PROMPT_LOG_H_

@@ -1,0 +1,268 @@
+#include "assembly/fit/report.h"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <span>
+
+#include "assembly/fit/compare.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+
+namespace dossier::assembly {
+namespace {
+
+constexpr std::array<std::string_view, 6> kZoneNames = {"tools",   "system",   "stable",
+                                                        "history", "volatile", "request"};
+constexpr std::array<std::string_view, 7> kFitNames = {"whole", "head",    "tail",    "middle",
+                                                       "items", "history", "first-of"};
+constexpr std::array<std::string_view, 5> kOutcomeNames = {"kept", "cut", "dropped", "empty",
+                                                           "absent"};
+
+constexpr std::int64_t kFreshDays = 180;  // ASM-90
+
+// The bytes of a part, in the order in which they are sent.
+std::string TurnBytes(std::span<const Block> blocks) {
+  std::string bytes;
+  for (const Block& block : blocks) {
+    bytes += '\n' + block.text;
+    if (block.type == Block::Type::kText) continue;
+    bytes += '\n' + block.call_id + '\n' + block.tool_name + '\n' + block.media_type + '\n' +
+             block.url + '\n' + ToJson(block.arguments);
+  }
+  return bytes;
+}
+
+// `made` holds the bytes if they are not there as they are.
+std::string_view PartBytes(const Part& part, std::string* made) {
+  if (!part.tools.empty()) {
+    JsonArray tools;
+    for (const ToolSpec& tool : part.tools) {
+      tools.push_back(JsonObject{
+          {"name", tool.name}, {"description", tool.description}, {"parameters", tool.parameters}});
+    }
+    return *made = ToJson(tools);
+  }
+  if (!part.blocks.empty()) return *made = TurnBytes(part.blocks);
+  if (part.fitted.turns.empty()) return part.fitted.text;
+  for (const Turn& turn : part.fitted.turns) {
+    *made += RoleName(turn.role);
+    *made += TurnBytes(turn.blocks);
+    *made += '\n';
+  }
+  return *made;
+}
+
+struct PartSize {
+  std::int64_t bytes = 0;
+};
+
+// Each prefix hash chains all that stands before its section, roles and zones included (ASM-74).
+std::vector<PartSize> HashParts(std::vector<Part>* parts) {
+  std::vector<PartSize> sizes;
+  std::string chain = Sha256Hex("");
+  for (Part& part : *parts) {
+    part.prefix_sha256 = chain;
+    PartSize& size = sizes.emplace_back();
+    if (!part.present()) continue;
+    std::string made;
+    const std::string_view bytes = PartBytes(part, &made);
+    size.bytes = static_cast<std::int64_t>(bytes.size());
+    part.marks = PrefixMarks(bytes, &part.sha256);
+    chain = Sha256Hex(fmt::format("{}\n{}\n{}\n{}", chain,
+                                  kZoneNames[static_cast<std::size_t>(part.rule->zone)],
+                                  RoleName(part.rule->role), part.sha256));
+  }
+  return sizes;
+}
+
+Json LeftOutJson(const Part& part) {
+  if (!part.fitted.left_out || !part.present()) return nullptr;
+  const LeftOut& left_out = *part.fitted.left_out;
+  return JsonObject{{"unit", left_out.unit},
+                    {"count", left_out.count},
+                    {"of", left_out.of},
+                    {"tokens", std::max<std::int64_t>(part.full.tokens - part.fitted.tokens, 0)}};
+}
+
+JsonObject SectionJson(const Part& part, std::int64_t bytes) {
+  const LayoutSection& rule = *part.rule;
+  JsonObject out;
+  out["name"] = rule.name;
+  out["zone"] = kZoneNames[static_cast<std::size_t>(rule.zone)];
+  out["role"] = RoleName(rule.role);
+  out["priority"] = rule.priority;
+  out["required"] = part.required();
+  out["trust"] = rule.trust == Trust::kTrusted ? "trusted" : "untrusted";
+  out["provenance"] = part.provenance.is_object() ? part.provenance : Json(JsonObject());
+  out["tokens_wanted"] = part.full.tokens;
+  out["granted"] = JsonObject{
+      {"floor", part.grant.floor}, {"weight", part.grant.weight}, {"cascade", part.grant.cascade}};
+  out["tokens"] = part.present() ? part.fitted.tokens : 0;
+  out["bytes"] = bytes;
+  out["outcome"] = kOutcomeNames[static_cast<std::size_t>(part.outcome)];
+  out["reason"] = part.reason.empty() ? Json(nullptr) : Json(part.reason);
+  out["fit"] = kFitNames[static_cast<std::size_t>(rule.fit)];
+  out["form"] = part.fitted.form.empty() ? Json(nullptr) : Json(part.fitted.form);
+  out["left_out"] = LeftOutJson(part);
+  out["sha256"] = part.sha256.empty() ? Json(nullptr) : Json(part.sha256);
+  out["prefix_sha256"] = part.prefix_sha256;
+  out["marks"] = part.marks;
+  out["turn"] = part.turn;
+  return out;
+}
+
+JsonObject BudgetJson(const ReportInput& input) {
+  const std::int64_t usable = input.budget.allowance - input.tally.framing;
+  return {{"window", input.capability.window},
+          {"limit", input.budget.limit},
+          {"want", input.budget.want},
+          {"margin_tokens", input.budget.budget - input.budget.allowance},
+          {"framing", input.tally.framing},
+          {"usable", usable},
+          {"used", input.tally.used},
+          {"free", usable - input.tally.used}};
+}
+
+// A section that changes often, in front of what changes less (ASM-75).
+std::vector<Warning> VolatileFirst(const std::vector<Part>& parts) {
+  std::vector<Warning> out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const LayoutSection& rule = *parts[i].rule;
+    const bool often = rule.changes == "turn" || rule.changes == "call";
+    if (!parts[i].present() || !often || rule.zone >= Zone::kHistory) continue;
+    std::int64_t after = 0;
+    for (std::size_t j = i + 1; j < parts.size(); ++j) {
+      if (parts[j].present()) after += parts[j].fitted.tokens;
+    }
+    // A repository header has a name of its own, as people are told to look for it (REP-29).
+    const std::string code = rule.source == "header" ? "header-first" : "volatile-first";
+    out.push_back({code, rule.name,
+                   fmt::format("{}: {} tokens after {} cannot be cached", code, after,
+                               rule.source == "header" ? "the header" : "it")});
+  }
+  return out;
+}
+
+// Days since 1970 of "YYYY-MM-DD"; nullopt if it is no date.
+std::optional<std::int64_t> DayOf(std::string_view date) {
+  const std::vector<std::string_view> parts = Split(date, '-');
+  int numbers[3] = {};
+  if (parts.size() != 3) return std::nullopt;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const char* end = parts[i].data() + parts[i].size();
+    const auto read = std::from_chars(parts[i].data(), end, numbers[i]);
+    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  }
+  const std::chrono::year_month_day day(std::chrono::year(numbers[0]),
+                                        std::chrono::month(static_cast<unsigned>(numbers[1])),
+                                        std::chrono::day(static_cast<unsigned>(numbers[2])));
+  if (!day.ok()) return std::nullopt;
+  return std::chrono::sys_days(day).time_since_epoch().count();
+}
+
+// Provider limits change monthly (ASM-90).
+std::vector<Warning> OldEntry(const ReportInput& input) {
+  const std::string as_of(FindString(input.capability.entry, "as_of").value_or(""));
+  const auto then = DayOf(as_of), now = DayOf(input.options.today);
+  if (!then || !now || *now - *then <= kFreshDays) return {};
+  return {{"old-entry", "",
+           fmt::format("what is known about {} is of {}, {} days old", input.options.model, as_of,
+                       *now - *then)}};
+}
+
+JsonArray WarningsJson(const ReportInput& input, const std::vector<Part>& parts) {
+  std::vector<Warning> warnings = input.warnings;
+  for (const Warning& warning : input.cache.warnings) warnings.push_back(warning);
+  for (Warning& warning : OldEntry(input)) warnings.push_back(std::move(warning));
+  for (Warning& warning : VolatileFirst(parts)) warnings.push_back(std::move(warning));
+  JsonArray out;
+  for (const Warning& warning : warnings) {
+    out.push_back(
+        JsonObject{{"code", warning.code}, {"section", warning.section}, {"text", warning.text}});
+  }
+  return out;
+}
+
+JsonArray RepairsJson(const std::vector<Repair>& repairs) {
+  JsonArray out;
+  for (const Repair& repair : repairs) {
+    out.push_back(
+        JsonObject{{"rule", repair.rule}, {"where", repair.where}, {"text", repair.text}});
+  }
+  return out;
+}
+
+std::int64_t StableTokens(const std::vector<Part>& parts) {
+  std::int64_t tokens = 0;
+  for (const Part& part : parts) {
+    if (part.present() && part.rule->zone <= Zone::kStable) tokens += part.fitted.tokens;
+  }
+  return tokens;
+}
+
+JsonArray PointsJson(const CachePlan& plan) {
+  JsonArray out;
+  for (const CachePoint& point : plan.points) {
+    out.push_back(JsonObject{{"after", point.after},
+                             {"prefix_tokens", point.prefix_tokens},
+                             {"placed", point.why.empty()},
+                             {"ttl", point.ttl.empty() ? Json(nullptr) : Json(point.ttl)},
+                             {"why", point.why.empty() ? Json(nullptr) : Json(point.why)}});
+  }
+  return out;
+}
+
+// What of the prompt a provider should find in its cache after `previous` (ASM-74).
+void AddComparison(const CacheRules& rules, const Json& previous, const Json& report,
+                   JsonObject* cache) {
+  const Comparison difference = Compare(previous, report);
+  const std::int64_t whole = difference.common_tokens / rules.step * rules.step;
+  const bool cached = rules.mode != CacheRules::Mode::kNone && whole >= rules.min_prefix;
+  (*cache)["expected_cached"] = cached ? whole : 0;
+  if (!difference.found) return;
+  (*cache)["first_difference"] = JsonObject{{"section", difference.section},
+                                            {"byte", difference.byte},
+                                            {"tokens_lost", difference.tokens_lost}};
+}
+
+}  // namespace
+
+Json MakeReport(const ReportInput& input, std::vector<Part>* parts) {
+  const std::vector<PartSize> sizes = HashParts(parts);
+  JsonArray sections;
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    Part& part = (*parts)[i];
+    part.turn = part.present() ? input.arranged.turns[i] : -1;
+    sections.push_back(SectionJson(part, sizes[i].bytes));
+  }
+  JsonObject out;
+  out["schema"] = "dossier.assembly/1";
+  out["layout"] = JsonObject{{"name", input.layout.name},
+                             {"path", input.layout.file},
+                             {"sha256", input.layout.sha256},
+                             {"overrides", boost::json::value_from(input.layout.overrides)}};
+  out["model"] = input.options.model;
+  out["entry"] = input.capability.entry.is_object() ? input.capability.entry : Json(JsonObject());
+  out["tokenizer"] = JsonObject{{"encoding", input.counter.name()},
+                                {"exact", input.counter.exact()},
+                                {"margin", input.counter.margin()}};
+  out["budget"] = BudgetJson(input);
+  out["sections"] = std::move(sections);
+  JsonObject cache{{"mode", CacheModeName(input.capability.cache.mode)},
+                   {"points", PointsJson(input.cache)},
+                   {"stable_tokens", StableTokens(*parts)},
+                   {"expected_cached", nullptr},
+                   {"first_difference", nullptr},
+                   {"warm_first", input.layout.cache.warm_first == LayoutCache::WarmFirst::kYes}};
+  if (!input.options.previous.is_null()) {
+    AddComparison(input.capability.cache, input.options.previous, out, &cache);
+  }
+  out["cache"] = std::move(cache);
+  out["repairs"] = RepairsJson(input.arranged.repairs);
+  out["warnings"] = WarningsJson(input, *parts);
+  out["messages_sha256"] = Sha256Hex(ToJson(ToCanonicalJson(input.arranged.messages)));
+  return out;
+}
+
+}  // namespace dossier::assembly

@@ -1,0 +1,29 @@
+// Checks every layout and template that a run could use (`dossier prompts check`, ASM-27).
+//
+//   for (const std::string& line : CheckAssets({.overrides = {"/home/me/.config/dossier"}})) {
+//     Print(line);  // "ok builtin:prompts/recursion/ready.md"
+//   }
+//
+// Thread-safety: reads files only.
+
+#ifndef DOSSIER_ASSEMBLY_CHECK_H_
+#define DOSSIER_ASSEMBLY_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "assembly/layout/layout.h"
+
+namespace dossier::assembly {
+
+// One line a file, layouts first, sorted by name: "ok PATH", with what is doubtful but works behind
+// it ("ok PATH (warning 4:5: …)"), or "PATH:LINE:COL: MESSAGE". A file in `folders` hides the
+// built-in one of its name.
+std::vector<std::string> CheckAssets(const AssetFolders& folders);
+
+// What works but wastes the cache (ASM-14): "4:5: …", in layout order.
+std::vector<std::string> CacheWarnings(const Layout& layout);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_CHECK_H_

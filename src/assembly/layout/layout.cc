@@ -1,0 +1,284 @@
+#include "assembly/layout/layout.h"
+
+#include "assembly/layout/layout_reader.h"
+#include "assembly/layout/section_fields.h"
+#include "assembly/layout/yaml_fields.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+
+namespace dossier::assembly {
+namespace {
+
+using Place = FieldPlace;
+
+Status ReadSchema(const Place& at, LayoutFile*) {
+  if (at.value.scalar == "dossier.layout/1") return {};
+  return at.Fail(fmt::format("schema {} is not dossier.layout/1", at.value.scalar));
+}
+
+Status ReadBudget(const Place& at, LayoutFile* out) {
+  static constexpr Field<Layout> kBudget[] = {
+      {"window_share",
+       [](const Place& p, Layout* l) { return ReadNumber(p, 0, 1, &l->window_share); }},
+      {"tokens",
+       [](const Place& p, Layout* l) -> Status {
+         l->budget_tokens = 0;
+         return ReadWhole(p, 1, &*l->budget_tokens);
+       }},
+      {"reserve_output",
+       [](const Place& p, Layout* l) -> Status {
+         l->reserve_output = 0;
+         return ReadWhole(p, 0, &*l->reserve_output);
+       }},
+      {"cascade", [](const Place& p, Layout* l) { return ReadStrings(p, &l->cascade); }},
+  };
+  return ReadFields<Layout>(at.value, at.file, kBudget, &out->layout);
+}
+
+Status ReadLifetime(const Place& at, std::string* out) {
+  DOSSIER_RETURN_IF_ERROR(ReadString(at, out));
+  if (ParseDuration(*out)) return {};
+  return at.Fail(fmt::format("{} is no lifetime; write 5m or 1h", *out));
+}
+
+// One lifetime for all zones, or a map of them.
+Status ReadLifetimes(const Place& at, LayoutCache* out) {
+  static constexpr Field<LayoutCache> kZones[] = {
+      {"system", [](const Place& p, LayoutCache* c) { return ReadLifetime(p, &c->system_ttl); }},
+      {"stable", [](const Place& p, LayoutCache* c) { return ReadLifetime(p, &c->stable_ttl); }},
+      {"history", [](const Place& p, LayoutCache* c) { return ReadLifetime(p, &c->history_ttl); }},
+  };
+  if (at.value.kind == YamlNode::Kind::kMap) {
+    return ReadFields<LayoutCache>(at.value, at.file, kZones, out);
+  }
+  DOSSIER_RETURN_IF_ERROR(ReadLifetime(at, &out->system_ttl));
+  out->stable_ttl = out->history_ttl = out->system_ttl;
+  return {};
+}
+
+Status ReadCache(const Place& at, LayoutFile* out) {
+  static constexpr Field<LayoutCache> kCache[] = {
+      {"ttl", ReadLifetimes},
+      {"warm_first",
+       [](const Place& p, LayoutCache* c) -> Status {
+         bool warm = false;
+         DOSSIER_RETURN_IF_ERROR(ReadFlag(p, &warm));
+         c->warm_first = warm ? LayoutCache::WarmFirst::kYes : LayoutCache::WarmFirst::kNo;
+         return {};
+       }},
+  };
+  return ReadFields<LayoutCache>(at.value, at.file, kCache, &out->layout.cache);
+}
+
+Status ReadVariable(const Place& at, LayoutVariable* out) {
+  static constexpr Field<LayoutVariable> kVariable[] = {
+      {"required",
+       [](const Place& p, LayoutVariable* v) -> Status {
+         bool required = false;
+         DOSSIER_RETURN_IF_ERROR(ReadFlag(p, &required));
+         v->need = required ? LayoutVariable::Need::kRequired : LayoutVariable::Need::kOptional;
+         return {};
+       }},
+      {"default",
+       [](const Place& p, LayoutVariable* v) -> Status {
+         v->fallback.emplace();
+         return ReadString(p, &*v->fallback);
+       }},
+      {"one_of", [](const Place& p, LayoutVariable* v) { return ReadStrings(p, &v->one_of); }},
+  };
+  if (at.value.kind == YamlNode::Kind::kNull) return {};
+  return ReadFields<LayoutVariable>(at.value, at.file, kVariable, out);
+}
+
+Status ReadVars(const Place& at, LayoutFile* out) {
+  if (at.value.kind != YamlNode::Kind::kMap) return at.Fail("vars must be a map of names");
+  for (const YamlEntry& entry : at.value.entries) {
+    LayoutVariable variable{.name = entry.key};
+    DOSSIER_RETURN_IF_ERROR(ReadVariable({at.file, entry.key, entry.value}, &variable));
+    out->layout.vars.push_back(std::move(variable));
+  }
+  return {};
+}
+
+Status ReadBoundary(const Place& at, LayoutFile* out) {
+  constexpr std::string_view kBoundaries[] = {"run", "project"};
+  std::size_t index = 0;
+  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kBoundaries, &index));
+  out->layout.boundary = index == 1 ? Layout::Boundary::kProject : Layout::Boundary::kRun;
+  return {};
+}
+
+Status ReadExtends(const Place& at, LayoutFile* out) {
+  out->extends_line = at.value.line;
+  out->extends_column = at.value.column;
+  return ReadString(at, &out->extends);
+}
+
+Status ReadEntry(const Place& at, LayoutFile* out) {
+  if (at.value.kind != YamlNode::Kind::kMap) return at.Fail("a section must be a map of keys");
+  SectionEntry section{.node = at.value};
+  for (const YamlEntry& entry : at.value.entries) {
+    const Place inner{at.file, entry.key, entry.value};
+    if (entry.key == "name") DOSSIER_RETURN_IF_ERROR(ReadString(inner, &section.name));
+    if (entry.key == "before") DOSSIER_RETURN_IF_ERROR(ReadString(inner, &section.before));
+    if (entry.key == "after") DOSSIER_RETURN_IF_ERROR(ReadString(inner, &section.after));
+  }
+  if (section.name.empty()) return at.Fail("a section needs a name");
+  for (const SectionEntry& other : out->sections) {
+    if (other.name == section.name) {
+      return at.Fail(
+          fmt::format("duplicate section {} (first on line {})", other.name, other.node.line));
+    }
+  }
+  out->sections.push_back(std::move(section));
+  return {};
+}
+
+Status ReadEntries(const Place& at, LayoutFile* out) {
+  if (at.value.kind != YamlNode::Kind::kList) return at.Fail("sections must be a list");
+  for (const YamlNode& item : at.value.items) {
+    DOSSIER_RETURN_IF_ERROR(ReadEntry({at.file, "sections", item}, out));
+  }
+  return {};
+}
+
+constexpr Field<LayoutFile> kFields[] = {
+    {"schema", ReadSchema},
+    {"name", [](const Place& p, LayoutFile* f) { return ReadString(p, &f->layout.name); }},
+    {"about", [](const Place& p, LayoutFile* f) { return ReadString(p, &f->layout.about); }},
+    {"extends", ReadExtends},
+    {"vars", ReadVars},
+    {"budget", ReadBudget},
+    {"cache", ReadCache},
+    {"boundary", ReadBoundary},
+    {"lead", [](const Place& p, LayoutFile* f) { return ReadString(p, &f->layout.lead); }},
+    {"remove", [](const Place& p, LayoutFile* f) { return ReadStrings(p, &f->remove); }},
+    {"sections", ReadEntries},
+};
+
+std::vector<std::string> SectionNames(const std::vector<SectionEntry>& sections) {
+  std::vector<std::string> names;
+  for (const SectionEntry& section : sections) names.push_back(section.name);
+  return names;
+}
+
+std::vector<SectionEntry>::iterator FindEntry(std::vector<SectionEntry>* sections,
+                                              std::string_view name) {
+  return std::find_if(sections->begin(), sections->end(),
+                      [&](const SectionEntry& entry) { return entry.name == name; });
+}
+
+// Keys of `over` replace those of `base`.
+void OverlayEntries(YamlNode* base, const YamlNode& over) {
+  for (const YamlEntry& entry : over.entries) {
+    const auto found = std::find_if(base->entries.begin(), base->entries.end(),
+                                    [&](const YamlEntry& old) { return old.key == entry.key; });
+    if (found == base->entries.end()) {
+      base->entries.push_back(entry);
+    } else {
+      *found = entry;
+    }
+  }
+}
+
+Status PlaceEntry(SectionEntry entry, std::string_view file, std::vector<SectionEntry>* sections) {
+  const std::string& beside = entry.before.empty() ? entry.after : entry.before;
+  auto at = sections->end();
+  if (!beside.empty()) {
+    at = FindEntry(sections, beside);
+    if (at == sections->end()) {
+      return tl::unexpected(PlaceError(file, entry.node.line, entry.node.column,
+                                       Guess("unknown section", beside, SectionNames(*sections))));
+    }
+    if (entry.before.empty()) ++at;
+  }
+  sections->insert(at, std::move(entry));
+  return {};
+}
+
+void OverlayTop(Layout* base, const LayoutFile& over) {
+  const Layout& top = over.layout;
+  base->name = top.name;
+  base->file = top.file;
+  base->sha256 = Sha256Hex(base->sha256 + top.sha256);  // all that it is made of
+  base->overrides.insert(base->overrides.end(), top.overrides.begin(), top.overrides.end());
+  if (over.keys.contains("about")) base->about = top.about;
+  if (over.keys.contains("lead")) base->lead = top.lead;
+  if (over.keys.contains("cache")) base->cache = top.cache;
+  if (over.keys.contains("boundary")) base->boundary = top.boundary;
+  if (over.keys.contains("budget")) {
+    base->window_share = top.window_share;
+    base->budget_tokens = top.budget_tokens;
+    base->reserve_output = top.reserve_output;
+    base->cascade = top.cascade;
+  }
+  for (const LayoutVariable& variable : top.vars) {
+    std::erase_if(base->vars, [&](const LayoutVariable& old) { return old.name == variable.name; });
+    base->vars.push_back(variable);
+  }
+}
+
+}  // namespace
+
+Result<LayoutFile> ReadLayoutFile(std::string_view yaml, std::string_view file) {
+  DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, ReadYaml(yaml, file));
+  LayoutFile out;
+  out.layout.file = file;
+  out.layout.sha256 = Sha256Hex(yaml);
+  DOSSIER_RETURN_IF_ERROR(ReadFields<LayoutFile>(root, file, kFields, &out));
+  for (const YamlEntry& entry : root.entries) out.keys.insert(entry.key);
+  if (out.sections.empty() && out.extends.empty()) {
+    return tl::unexpected(PlaceError(file, root.line, root.column, "a layout needs sections"));
+  }
+  return out;
+}
+
+Result<LayoutFile> MergeLayouts(LayoutFile base, LayoutFile over) {
+  const std::string& file = over.layout.file;
+  for (const std::string& name : over.remove) {
+    const auto found = FindEntry(&base.sections, name);
+    if (found == base.sections.end()) {
+      return tl::unexpected(
+          PlaceError(file, over.extends_line, over.extends_column,
+                     "remove: " + Guess("unknown section", name, SectionNames(base.sections))));
+    }
+    base.sections.erase(found);
+  }
+  for (SectionEntry& entry : over.sections) {
+    const auto found = FindEntry(&base.sections, entry.name);
+    if (found == base.sections.end()) {
+      DOSSIER_RETURN_IF_ERROR(PlaceEntry(std::move(entry), file, &base.sections));
+    } else {
+      OverlayEntries(&found->node, entry.node);
+    }
+  }
+  OverlayTop(&base.layout, over);
+  return base;
+}
+
+Result<Layout> FinishLayout(LayoutFile file) {
+  Layout layout = std::move(file.layout);
+  for (const SectionEntry& entry : file.sections) {
+    DOSSIER_ASSIGN_OR_RETURN(LayoutSection section, ReadSection(entry.node, layout.file));
+    layout.sections.push_back(std::move(section));
+  }
+  for (const std::string& name : layout.cascade) {
+    if (FindEntry(&file.sections, name) == file.sections.end()) {
+      return tl::unexpected(PlaceError(
+          layout.file, 1, 1,
+          "budget.cascade: " + Guess("unknown section", name, SectionNames(file.sections))));
+    }
+  }
+  return layout;
+}
+
+Result<Layout> ParseLayout(std::string_view yaml, std::string_view file) {
+  DOSSIER_ASSIGN_OR_RETURN(LayoutFile read, ReadLayoutFile(yaml, file));
+  if (!read.extends.empty()) {
+    return tl::unexpected(PlaceError(file, read.extends_line, read.extends_column,
+                                     "extends is resolved only for layouts found by name"));
+  }
+  return FinishLayout(std::move(read));
+}
+
+}  // namespace dossier::assembly

@@ -1,0 +1,129 @@
+// A layout is a YAML file that lists the sections of one prompt; a template is a Markdown file with
+// declared placeholders. This header reads both and finds them.
+//
+//   AssetFolders folders{.overrides = {"/home/me/.config/dossier"}};
+//   DOSSIER_ASSIGN_OR_RETURN(Layout layout, FindLayout("recursion.small", folders));
+//
+// Thread-safety: plain data and pure functions; FindLayout reads files.
+
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/layout/messages.h"
+#include "base/result.h"
+
+namespace dossier::assembly {
+
+// The cache order: what changes often stands late (ASM-70).
+enum class Zone { kTools, kSystem, kStable, kHistory, kVolatile, kRequest };
+enum class Fit { kWhole, kHead, kTail, kMiddle, kItems, kHistory, kFirstOf };
+enum class Fence { kDefault, kNone, kTag, kHeading, kGrowing, kData, kMarkers };
+enum class Trust { kTrusted, kUntrusted };
+
+struct Placeholder {
+  std::string name;
+  enum class Need { kRequired, kOptional } need = Need::kRequired;
+  Trust trust = Trust::kTrusted;
+  std::string title;  // heads the fence of a value; the name if empty
+};
+
+struct Template {
+  std::string file;  // for messages: "prompts/recursion/system.md"
+  enum class Braces { kDouble, kLiteral } braces = Braces::kDouble;
+  std::vector<Placeholder> placeholders;
+  std::string body;  // without the front matter
+};
+
+// Errors: kConfig with "FILE:LINE:COL: reason" (ASM-20 to 24).
+Result<Template> ParseTemplate(std::string_view markdown, std::string_view file);
+// One pass; values are literal (ASM-21, 22). `boundary` fences placeholders declared untrusted.
+// Errors: kConfig naming template and placeholder when a required value is missing.
+Result<std::string> RenderTemplate(const Template& text,
+                                   const std::map<std::string, std::string>& values,
+                                   std::string_view boundary);
+
+struct LayoutSection {
+  std::string name;
+  Zone zone = Zone::kStable;
+  Role role = Role::kUser;
+  std::string source;         // text, template, var, history, data, tools, … (ASM-12)
+  std::string template_name;  // "recursion/system.md"
+  std::string text;           // of source: text
+  std::string variable;       // of source: var
+  Json with;                  // all of `with`, for whoever reads the source; null if absent
+  std::string title;
+  Trust trust = Trust::kTrusted;
+  Fence fence = Fence::kDefault;
+  Fit fit = Fit::kWhole;
+  double priority = 0.5;  // 0 to 1
+  std::int64_t floor = 0, weight = 0;
+  std::optional<std::int64_t> cap, cap_chars, tokens, min;
+  double keep_ratio = 0.5;   // of fit: middle
+  int keep_turns = 2;        // of fit: history
+  double drop_to = 0.8;      // of fit: history
+  std::string when, unless;  // variable names
+  enum class Need { kRequired, kOptional } need = Need::kOptional;
+  std::string changes;  // never, run, turn, call
+  // What happens if nobody gives content: an error, unless the file says `optional: true` (ASM-12).
+  enum class Missing { kIsAnError, kIsAllowed } missing = Missing::kIsAllowed;
+  enum class Render { kMarkdown, kJson, kYaml } render = Render::kMarkdown;  // of data (ASM-6)
+  std::vector<std::string> alternatives;  // of fit: first-of, best first
+  int line = 0, column = 0;               // where the file names it, from 1; 0 if made in code
+};
+
+// A declared variable (ASM-13).
+struct LayoutVariable {
+  std::string name;
+  enum class Need { kRequired, kOptional } need = Need::kOptional;
+  std::optional<std::string> fallback;  // `default`
+  std::vector<std::string> one_of;      // empty: any value
+};
+
+// How long a provider is asked to keep the prefix up to the end of a zone; empty: its default.
+// A lifetime stands before none that is longer (ASM-72).
+struct LayoutCache {
+  std::string system_ttl, stable_ttl, history_ttl;  // "5m"
+  // Whether one call's first token is awaited before others with this prefix go out (ASM-76).
+  enum class WarmFirst { kNo, kYes } warm_first = WarmFirst::kNo;
+};
+
+struct Layout {
+  std::string name, file, sha256;
+  double window_share = 0.5;
+  std::optional<std::int64_t> budget_tokens, reserve_output;
+  std::vector<std::string> cascade;
+  std::string lead;  // template of the neutral first user message (ASM-82)
+  std::vector<LayoutSection> sections;
+  std::map<std::string, Template> templates;  // every template that the sections name, by name
+  std::vector<LayoutVariable> vars;
+  std::string about;
+  LayoutCache cache;
+  enum class Boundary { kRun, kProject } boundary = Boundary::kRun;  // whose id fences data (ASM-4)
+  std::vector<std::string> overrides;  // files of the user that stand for built-in ones
+};
+
+// Where overrides are looked for before the built-in files: each folder may hold layouts/ and
+// prompts/.
+struct AssetFolders {
+  std::vector<std::string> overrides;
+};
+
+// Looks for layouts/NAME.PROFILE.yaml (if a profile is given: "small", "large") and then
+// layouts/NAME.yaml in each of `folders`, then built-in, and loads the templates it names.
+// Errors: kNotFound (nearest name, folders searched), kConfig ("FILE:LINE:COL: …").
+Result<Layout> FindLayout(std::string_view name, const AssetFolders& folders,
+                          std::string_view profile = {});
+// Without templates: for checks and tests.
+Result<Layout> ParseLayout(std::string_view yaml, std::string_view file);
+// A template by its name under prompts/, override before built-in.
+Result<Template> FindTemplate(std::string_view name, const AssetFolders& folders);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_H_

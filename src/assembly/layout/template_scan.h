@@ -1,0 +1,47 @@
+// The pieces of a template's body, and the parts of template.cc that finding and checking need.
+//
+//   ScanTemplate(text.body, text.braces, [&](const TemplatePiece& piece) { Use(piece); });
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_ASSEMBLY_TEMPLATE_SCAN_H_
+#define DOSSIER_ASSEMBLY_TEMPLATE_SCAN_H_
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/layout/layout.h"
+
+namespace dossier::assembly {
+
+inline constexpr std::size_t kMaxTemplateBytes = 1 << 20;
+
+struct TemplatePiece {
+  enum class Kind { kText, kPlaceholder };
+  Kind kind = Kind::kText;
+  std::string_view name;               // the text to copy, or the placeholder's name
+  std::string_view spec;               // behind the colon; empty if none
+  std::size_t offset = 0, length = 0;  // in the body, braces included
+};
+
+// Calls `visit` for every piece in order. `{name}` and `{name:SPEC}` are placeholders, declared or
+// not; doubled braces become one in kDouble and stay in kLiteral (ASM-21, ASM-23).
+void ScanTemplate(std::string_view body, Template::Braces braces,
+                  const std::function<void(const TemplatePiece&)>& visit);
+
+// The offset behind the name that starts at `at`; `at` if none does.
+std::size_t ScanName(std::string_view text, std::size_t at);
+
+// As ParseTemplate; with a `contract` its placeholders hold instead of the file's own (ASM-20).
+Result<Template> ParseTemplateAgainst(std::string_view markdown, std::string_view file,
+                                      const Template* contract);
+
+// "unknown key wieght (weight?)"
+std::string Guess(std::string_view what, std::string_view name, std::span<const std::string> known);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_TEMPLATE_SCAN_H_

@@ -1,0 +1,76 @@
+#include "assembly/layout/yaml_fields.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace dossier::assembly {
+
+Status ReadString(const FieldPlace& at, std::string* out) {
+  if (at.value.kind != YamlNode::Kind::kScalar) {
+    return at.Fail(fmt::format("{} must be a text", at.key));
+  }
+  *out = at.value.scalar;
+  return {};
+}
+
+Status ReadStrings(const FieldPlace& at, std::vector<std::string>* out) {
+  if (at.value.kind != YamlNode::Kind::kList) {
+    return at.Fail(fmt::format("{} must be a list", at.key));
+  }
+  for (const YamlNode& item : at.value.items) {
+    std::string text;
+    DOSSIER_RETURN_IF_ERROR(ReadString({at.file, at.key, item}, &text));
+    out->push_back(std::move(text));
+  }
+  return {};
+}
+
+Status ReadFlag(const FieldPlace& at, bool* out) {
+  const bool plain =
+      at.value.kind == YamlNode::Kind::kScalar && at.value.style == YamlNode::Style::kPlain;
+  if (!plain || (at.value.scalar != "true" && at.value.scalar != "false")) {
+    return at.Fail(fmt::format("{} must be true or false", at.key));
+  }
+  *out = at.value.scalar == "true";
+  return {};
+}
+
+Status ReadWhole(const FieldPlace& at, std::int64_t least, std::int64_t* out) {
+  const std::string& text = at.value.scalar;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (at.value.kind != YamlNode::Kind::kScalar || at.value.style != YamlNode::Style::kPlain ||
+      error != std::errc() || end != text.data() + text.size() || number < least) {
+    return at.Fail(fmt::format("{} must be a whole number from {} up", at.key, least));
+  }
+  *out = number;
+  return {};
+}
+
+Status ReadNumber(const FieldPlace& at, double low, double high, double* out) {
+  const std::string& text = at.value.scalar;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (at.value.kind != YamlNode::Kind::kScalar || at.value.style != YamlNode::Style::kPlain ||
+      error != std::errc() || end != text.data() + text.size() ||
+      !(number >= low && number <= high)) {
+    return at.Fail(fmt::format("{} must be a number from {} to {}", at.key, low, high));
+  }
+  *out = number;
+  return {};
+}
+
+Status ReadChoice(const FieldPlace& at, std::span<const std::string_view> names, std::size_t* out) {
+  if (at.value.kind == YamlNode::Kind::kScalar) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == at.value.scalar) {
+        *out = i;
+        return {};
+      }
+    }
+  }
+  const std::vector<std::string> known(names.begin(), names.end());
+  return at.Fail(Guess(fmt::format("unknown {}", at.key), at.value.scalar, known));
+}
+
+}  // namespace dossier::assembly

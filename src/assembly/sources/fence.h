@@ -1,0 +1,53 @@
+// How the body of a section is framed, and the boundary that keeps untrusted text inside.
+//
+//   std::string id = FreeBoundary(text, boundary, seed);
+//   std::string framed = Framed({Fence::kData, "Notes", "notes", id, 0}, text);
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_ASSEMBLY_FENCE_H_
+#define DOSSIER_ASSEMBLY_FENCE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "assembly/layout/layout.h"
+
+namespace dossier::assembly {
+
+// One frame (ASM-3). It is decided from the whole body, so that a cut never changes it.
+struct Frame {
+  Fence fence = Fence::kNone;
+  std::string title;
+  std::string name;
+  std::string boundary;       // of kData
+  std::size_t backticks = 3;  // of kGrowing
+};
+
+// A name that is safe inside a context marker: control characters and runs of white space are one
+// space, three and more dashes are two, at most 120 code points.
+std::string MarkerName(std::string_view name);
+
+// `body` with one more space before each line that looks like a context marker, so that none can be
+// forged. A line begins at the start, after LF or after CR.
+std::string EscapeMarkers(std::string_view body);
+std::string UnescapeMarkers(std::string_view body);
+
+// `body` inside its frame.
+std::string Framed(const Frame& frame, std::string_view body);
+
+// `text` without the line ends at its end (ASM-2).
+std::string_view TrimLineEnds(std::string_view text);
+
+// Backticks that a growing fence around `body` needs: one more than its longest run, at least 3.
+std::size_t GrowingFenceLength(std::string_view body);
+
+// The first draw of `boundary` that `text` does not contain (ASM-4).
+std::string FreeBoundary(std::string_view text, std::string_view boundary,
+                         std::optional<std::uint64_t> seed);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_FENCE_H_

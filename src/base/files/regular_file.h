@@ -1,0 +1,44 @@
+// Files that nobody named: found in a folder by their names, and perhaps put there by others.
+//
+//   auto text = ReadOwnedFile(project + "/.dossier/layouts/ask.yaml", 1 << 20);
+//   if (!text && text.error().code == ErrorCode::kNotFound) UseBuiltIn();
+//
+// A pipe, a device or a socket of such a name is refused at once: to open it as a file would hang.
+//
+// Thread-safety: functions.
+
+#ifndef DOSSIER_BASE_REGULAR_FILE_H_
+#define DOSSIER_BASE_REGULAR_FILE_H_
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/files/file.h"
+#include "base/result.h"
+
+namespace dossier {
+
+// A descriptor for reading of a regular file. Errors: kNotFound, kPermission, kIo; kConfig for
+// anything but a regular file.
+Result<UniqueFd> OpenRegularFile(const std::string& path, struct stat* info);
+
+// Whoever can write a file that steers the program steers the program. Errors: kConfig for anything
+// but a regular file; kRefused if it belongs to another user (but root), or others may write it.
+Status CheckFileOwner(const struct stat& info, const std::string& path);
+
+// As CheckFileOwner for `path`, which must be no link; a folder may be the group's to write.
+// Nothing there is fine. Errors: kRefused for a link, too.
+enum class PathKind : std::uint8_t { kFile, kFolder };
+Status CheckOwnPath(const std::string& path, PathKind kind);
+
+// The whole file. Errors: as OpenRegularFile; kTooLong above `max_bytes`.
+Result<std::string> ReadRegularFile(const std::string& path, std::uint64_t max_bytes);
+
+// As this, of a file that passes CheckFileOwner.
+Result<std::string> ReadOwnedFile(const std::string& path, std::uint64_t max_bytes);
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_REGULAR_FILE_H_

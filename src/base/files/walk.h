@@ -1,0 +1,65 @@
+// Walks a folder the way git sees it: byte order of paths, hidden and git-ignored files left out.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(WalkResult found, WalkFolder("data", {}));
+//   for (const std::string& path : found.files) Use(path);        // "data/a.csv", "data/sub/b.csv"
+//
+// Ignore rules, the first that says anything decides: the `extra_ignore_files` of the folders, the
+// last named first; `.gitignore` files, the deepest first, of the folder, of its parents up to the
+// repository's root, and of the folders below; `.git/info/exclude`; the user's global file.
+// Thread-safety: functions over their arguments only.
+
+#ifndef DOSSIER_BASE_WALK_H_
+#define DOSSIER_BASE_WALK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/files/ignore_file.h"
+#include "base/result.h"
+
+namespace dossier {
+
+enum class HiddenFiles : std::uint8_t { kSkip, kInclude };
+enum class IgnoreRules : std::uint8_t { kApply, kDisregard };
+enum class SymbolicLinks : std::uint8_t { kSkip, kFollowOnce };  // each target folder is seen once
+enum class NestedRepositories : std::uint8_t { kSkip, kInclude };
+
+struct WalkOptions {
+  HiddenFiles hidden = HiddenFiles::kSkip;
+  IgnoreRules ignore = IgnoreRules::kApply;
+  SymbolicLinks links = SymbolicLinks::kSkip;
+  NestedRepositories nested = NestedRepositories::kInclude;
+  std::size_t max_files = 10000;
+  // Further ignore files by name (".ignore"); their rules come before git's, and hold for tracked
+  // files too.
+  std::vector<std::string> extra_ignore_files;
+  // git's core.excludesFile; unset: $XDG_CONFIG_HOME/git/ignore or ~/.config/git/ignore.
+  std::optional<std::string> global_ignore_file;
+  LetterCase letters = LetterCase::kTells;  // of ignore rules: git's core.ignorecase
+  // Files that git's rules do not hold for, because they are in the index: paths from the root of
+  // the repository, in byte order.
+  std::vector<std::string> tracked;
+};
+
+struct SkippedPath {
+  std::string path;
+  std::string reason;  // "socket", "fifo", "device", "permission denied", "a repository of its own"
+};
+
+struct WalkResult {
+  std::vector<std::string> files;    // regular files, in byte order of their paths
+  std::vector<SkippedPath> skipped;  // neither files nor folders, or not readable; same order
+  bool stopped = false;              // max_files was reached; the first of them are in `files`
+};
+
+// Errors: kNotFound, kPermission (the folder itself), kCancelled.
+Result<WalkResult> WalkFolder(const std::string& folder, const WalkOptions& options,
+                              const CancelToken& cancel = {});
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_WALK_H_

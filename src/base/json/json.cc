@@ -1,0 +1,180 @@
+#include "base/json/json.h"
+
+#include <cmath>
+#include <iterator>
+
+namespace dossier {
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+// The escape of `c` in a JSON string; empty where it stands as it is.
+std::string EscapeOf(char c) {
+  switch (c) {
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\b':
+      return "\\b";
+    case '\f':
+      return "\\f";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      break;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte >= 0x20) return {};
+  return {'\\', 'u', '0', '0', kHexDigits[byte >> 4], kHexDigits[byte & 0xf]};
+}
+
+bool IsPlain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
+
+void WriteString(std::string_view text, std::string& out) {
+  out += '"';
+  while (!text.empty()) {
+    std::size_t run = 0;
+    while (run < text.size() && IsPlain(text[run])) ++run;
+    out.append(text.substr(0, run));
+    if (run == text.size()) break;
+    out += EscapeOf(text[run]);
+    text.remove_prefix(run + 1);
+  }
+  out += '"';
+}
+
+// As people write it, which Boost does not: 0, 0.05, 1e+20 for 0E0, 5E-2, 1E20. JSON has no number
+// for what is not finite.
+void WriteNumber(double number, std::string& out) {
+  if (std::isfinite(number)) {
+    fmt::format_to(std::back_inserter(out), "{}", number);
+  } else {
+    out += "null";
+  }
+}
+
+// Writes values in one of two forms.
+class Writer {
+ public:
+  enum class Form { kCompact, kPretty };
+  Writer(Form form, std::string& out) : form_(form), out_(out) {}
+
+  void Write(const Json& value) {
+    if (const auto* object = value.if_object()) {
+      WriteList(*object, "{}", [this](const auto& member) {
+        WriteString({member.key().data(), member.key().size()}, out_);
+        out_ += form_ == Form::kPretty ? ": " : ":";
+        Write(member.value());
+      });
+    } else if (const auto* array = value.if_array()) {
+      WriteList(*array, "[]", [this](const Json& member) { Write(member); });
+    } else if (const auto* text = value.if_string()) {
+      WriteString({text->data(), text->size()}, out_);
+    } else if (const auto* number = value.if_double()) {
+      WriteNumber(*number, out_);
+    } else {
+      out_ += boost::json::serialize(value);
+    }
+  }
+
+ private:
+  template <typename List, typename WriteMember>
+  void WriteList(const List& list, std::string_view brackets, const WriteMember& write) {
+    out_ += brackets[0];
+    ++depth_;
+    bool first = true;
+    for (const auto& member : list) {
+      if (!first) out_ += ',';
+      first = false;
+      StartLine();
+      write(member);
+    }
+    --depth_;
+    if (!first) StartLine();
+    out_ += brackets[1];
+  }
+
+  void StartLine() {
+    if (form_ == Form::kCompact) return;
+    out_ += '\n';
+    out_.append(depth_ * 2, ' ');
+  }
+
+  const Form form_;
+  std::string& out_;
+  std::size_t depth_ = 0;
+};
+
+std::string Written(const Json& value, Writer::Form form) {
+  std::string out;
+  Writer(form, out).Write(value);
+  return out;
+}
+
+}  // namespace
+
+Result<Json> ParseJson(std::string_view text, std::size_t max_depth) {
+  boost::json::parse_options options;
+  options.max_depth = max_depth;
+  boost::json::stream_parser parser({}, options);
+  boost::system::error_code error;
+  const std::size_t used = parser.write_some(text.data(), text.size(), error);
+  if (error) {
+    return MakeError(ErrorCode::kInvalidArgument, "not JSON at byte {}: {}", used, error.message());
+  }
+  if (const auto rest = text.find_first_not_of(" \t\r\n", used); rest != std::string_view::npos) {
+    return MakeError(ErrorCode::kInvalidArgument, "more than one JSON value: text at byte {}",
+                     rest);
+  }
+  if (!error) parser.finish(error);  // a lone number is complete only at the end of input
+  if (error || !parser.done()) {
+    return MakeError(ErrorCode::kInvalidArgument, "JSON ends early at byte {}", text.size());
+  }
+  return parser.release();
+}
+
+std::string ToJson(const Json& value) { return Written(value, Writer::Form::kCompact); }
+
+std::string ToPrettyJson(const Json& value) { return Written(value, Writer::Form::kPretty); }
+
+const Json* Find(const JsonObject& object, std::string_view key) { return object.if_contains(key); }
+
+const Json* Find(const Json& value, std::string_view key) {
+  const auto* object = value.if_object();
+  return object ? object->if_contains(key) : nullptr;
+}
+
+std::optional<std::string_view> FindString(const Json& value, std::string_view key) {
+  const Json* found = Find(value, key);
+  const auto* text = found ? found->if_string() : nullptr;
+  if (!text) return std::nullopt;
+  return std::string_view(text->data(), text->size());
+}
+
+std::optional<std::int64_t> FindInt(const Json& value, std::string_view key) {
+  const Json* found = Find(value, key);
+  if (!found) return std::nullopt;
+  if (const auto* n = found->if_int64()) return *n;
+  if (const auto* n = found->if_uint64(); n && *n <= INT64_MAX)
+    return static_cast<std::int64_t>(*n);
+  return std::nullopt;
+}
+
+std::optional<double> FindNumber(const Json& value, std::string_view key) {
+  const Json* found = Find(value, key);
+  if (!found || !found->is_number()) return std::nullopt;
+  return found->to_number<double>();
+}
+
+std::optional<bool> FindBool(const Json& value, std::string_view key) {
+  const Json* found = Find(value, key);
+  const auto* flag = found ? found->if_bool() : nullptr;
+  return flag ? std::optional<bool>(*flag) : std::nullopt;
+}
+
+}  // namespace dossier

@@ -1,0 +1,170 @@
+#include "base/net/http_listener.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/files/file.h"
+#include "base/random.h"
+#include "testing/result_matchers.h"
+
+namespace dossier {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+UniqueFd Dial(int port) {
+  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  return fd;
+}
+
+// What arrives until `until` was seen, or the end of the connection.
+std::string ReadUntil(int fd, std::string_view until) {
+  std::string got;
+  char block[4096];
+  while (until.empty() || got.find(until) == std::string::npos) {
+    const ssize_t count = recv(fd, block, sizeof(block), 0);
+    if (count <= 0) break;
+    got.append(block, static_cast<std::size_t>(count));
+  }
+  return got;
+}
+
+std::unique_ptr<HttpListener> Start(HttpListener::Handler handler,
+                                    HttpListenerOptions options = {}) {
+  auto listener = HttpListener::Start(std::move(options), std::move(handler));
+  EXPECT_TRUE(listener) << listener.error().message;
+  return std::move(*listener);
+}
+
+TEST(HttpListenerTest, AnswersRequestAfterRequestOnOneConnection) {
+  auto listener = Start([](auto exchange) {
+    exchange->Reply({.status = 201,
+                     .headers = {{"X-Made-By", "a\r\nb"}},
+                     .body = exchange->request().method + exchange->request().target +
+                             std::string(exchange->request().Header("x-a")) +
+                             exchange->request().body});
+  });
+  const UniqueFd fd = Dial(listener->port());
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(WriteAll(fd.get(), "POST /p?q HTTP/1.1\r\nX-A: 7\r\nContent-Length: 3\r\n\r\nabc"));
+    const std::string got = ReadUntil(fd.get(), "7abc");
+    EXPECT_THAT(got, StartsWith("HTTP/1.1 201 Created\r\nX-Made-By: a  b\r\n"));
+    EXPECT_THAT(got, HasSubstr("Content-Length: 12\r\n\r\nPOST/p?q7abc"));
+  }
+}
+
+TEST(HttpListenerTest, StreamsInChunksFromAnotherThread) {
+  auto listener = Start([](auto exchange) {
+    std::thread([exchange] {
+      exchange->SendHead(200, {{"Content-Type", "text/event-stream"}});
+      EXPECT_TRUE(exchange->SendChunk("one"));
+      EXPECT_TRUE(exchange->SendChunk(""));
+      EXPECT_TRUE(exchange->SendChunk("two"));
+      exchange->Finish();
+      EXPECT_FALSE(exchange->SendChunk("late"));
+    }).detach();
+  });
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(), "GET / HTTP/1.1\r\nConnection: close\r\n\r\n"));
+  EXPECT_THAT(ReadUntil(fd.get(), ""), HasSubstr("\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"));
+}
+
+TEST(HttpListenerTest, AnAbortedOrForgottenExchangeBreaksTheConnection) {
+  auto listener = Start([](auto exchange) {
+    if (exchange->request().target == "/forget") return;
+    exchange->SendHead(200, {});
+    (void)exchange->SendChunk("half").has_value();
+    exchange->Abort();
+  });
+  for (const char* target : {"/abort", "/forget"}) {
+    const UniqueFd fd = Dial(listener->port());
+    ASSERT_TRUE(WriteAll(fd.get(), std::string("GET ") + target + " HTTP/1.1\r\n\r\n"));
+    const std::string got = ReadUntil(fd.get(), "");
+    EXPECT_EQ(got.find("0\r\n\r\n"), std::string::npos) << got;
+  }
+}
+
+TEST(HttpListenerTest, AHandlerSeesThatTheClientWentAway) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::shared_ptr<HttpExchange> kept;
+  auto listener = Start([&](auto exchange) {
+    std::lock_guard lock(mutex);
+    kept = exchange;
+    changed.notify_all();
+  });
+  UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(), "GET / HTTP/1.1\r\n\r\n"));
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return kept != nullptr; });
+  EXPECT_FALSE(kept->client_gone());
+  fd.Reset();
+  while (!kept->client_gone()) std::this_thread::yield();
+}
+
+TEST(HttpListenerTest, HostileRequestsAreRefused) {
+  struct Case {
+    std::string bytes;
+    const char* answer;
+  };
+  const Case cases[] = {
+      {"nonsense\r\n\r\n", "HTTP/1.1 400"},
+      {"GET / HTTP/1.1\r\nA: " + std::string(70'000, 'x') + "\r\n\r\n", "HTTP/1.1 400"},
+      {"POST / HTTP/1.1\r\nContent-Length: 2000\r\n\r\n" + std::string(2000, 'x'), "HTTP/1.1 413"},
+      {"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 400"},
+      {"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx",
+       "HTTP/1.1 100 Continue"},
+  };
+  auto listener = Start([](auto exchange) { exchange->Reply({}); }, {.max_body = 1000});
+  for (const Case& c : cases) {
+    const UniqueFd fd = Dial(listener->port());
+    (void)WriteAll(fd.get(), c.bytes).has_value();
+    EXPECT_THAT(ReadUntil(fd.get(), "\r\n\r\n"), StartsWith(c.answer));
+  }
+}
+
+TEST(HttpListenerTest, NoBytesCrashIt) {
+  auto listener = Start([](auto exchange) { exchange->Reply({.body = "ok"}); });
+  Random random(9);
+  const std::string base = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes = base;
+    for (int i = 0; i < 3; ++i) {
+      bytes[random.Below(bytes.size())] = static_cast<char>(random.Below(256));
+    }
+    const UniqueFd fd = Dial(listener->port());
+    (void)WriteAll(fd.get(), bytes).has_value();
+    shutdown(fd.get(), SHUT_WR);
+    (void)ReadUntil(fd.get(), "");
+  }
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(), base));
+  EXPECT_THAT(ReadUntil(fd.get(), "ok"), HasSubstr("200 OK"));
+}
+
+TEST(HttpListenerTest, StoppingClosesWhatIsOpenAndAPortInUseIsNamed) {
+  std::shared_ptr<HttpExchange> kept;
+  auto listener = Start([&](auto exchange) { kept = exchange; });
+  EXPECT_THAT(HttpListener::Start({.address = "not an address"}, [](auto) {}),
+              FailsWith(ErrorCode::kNetwork, "not an address"));
+  const UniqueFd fd = Dial(listener->port());
+  ASSERT_TRUE(WriteAll(fd.get(), "GET / HTTP/1.1\r\n\r\n"));
+  listener.reset();
+  EXPECT_EQ(ReadUntil(fd.get(), ""), "");
+  kept.reset();  // may outlive the listener
+}
+
+}  // namespace
+}  // namespace dossier

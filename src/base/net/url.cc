@@ -1,0 +1,65 @@
+#include "base/net/url.h"
+
+#include <charconv>
+
+#include "base/text/text.h"
+
+namespace dossier::model {
+
+std::string Url::origin() const {
+  const bool v6 = host.find(':') != std::string::npos;
+  return fmt::format("{}://{}{}{}:{}", scheme, v6 ? "[" : "", host, v6 ? "]" : "", port);
+}
+
+bool Url::is_loopback() const {
+  if (host == "localhost" || host == "::1") return true;
+  // A name like 127.evil.example is not an address.
+  return host.substr(0, 4) == "127." && host.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+Result<Url> ParseUrl(std::string_view text) {
+  const auto wrong = [&](std::string_view reason) {
+    return MakeError(ErrorCode::kConfig, "the address \"{}\" {}", text, reason);
+  };
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
+      return wrong("holds a blank or control character");
+    }
+  }
+  const std::size_t colon = text.find("://");
+  if (colon == std::string_view::npos) return wrong("does not start with http:// or https://");
+  Url url{.scheme = ToLowerAscii(text.substr(0, colon))};
+  if (url.scheme != "http" && url.scheme != "https") return wrong("is neither http nor https");
+  std::string_view rest = text.substr(colon + 3);
+  const std::size_t authority_end = std::min(rest.find_first_of("/?#"), rest.size());
+  std::string_view authority = rest.substr(0, authority_end);
+  url.path = std::string(rest.substr(authority_end));
+  if (authority.find('@') != std::string_view::npos) {
+    return MakeError(ErrorCode::kConfig,
+                     "the address holds a user name or password; give the key by --key-env");
+  }
+  std::string_view port;
+  if (!authority.empty() && authority[0] == '[') {
+    const std::size_t close = authority.find(']');
+    if (close == std::string_view::npos) return wrong("has no closing bracket");
+    url.host = ToLowerAscii(authority.substr(1, close - 1));
+    if (close + 1 < authority.size() && authority[close + 1] != ':') return wrong("is no URL");
+    port = authority.substr(std::min(close + 2, authority.size()));
+  } else {
+    const std::size_t at = std::min(authority.find(':'), authority.size());
+    url.host = ToLowerAscii(authority.substr(0, at));
+    port = authority.substr(std::min(at + 1, authority.size()));
+  }
+  if (url.host.empty()) return wrong("names no host");
+  url.port = url.scheme == "https" ? 443 : 80;
+  if (!port.empty()) {
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), url.port);
+    if (error != std::errc() || end != port.data() + port.size() || url.port < 1 ||
+        url.port > 65535) {
+      return wrong("has no valid port");
+    }
+  }
+  return url;
+}
+
+}  // namespace dossier::model

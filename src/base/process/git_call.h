@@ -1,0 +1,84 @@
+// The one way in which the program calls git: nothing runs but git, whatever a repository says.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const ProcessResult head,
+//                            CallGit({.folder = root, .arguments = {"rev-parse", "HEAD"}}));
+//   if (head.exit_code == 0) Use(head.out);
+//
+// A repository that somebody sent may name programs in its `config`, in files which that includes,
+// in `hooks/` and in attributes. A call takes the settings of the repository, of the user and of
+// the system as git reads them, and overrules each that starts a program, in whichever of them it
+// stands: hooks, monitors, filters, merge drivers, pagers, editors, credential helpers, signature
+// programs, transports. Content is taken as it is stored. Text conversions and external diffs have
+// no setting that switches them off: calls that print a diff give --no-ext-diff and --no-textconv.
+// No variable GIT_… of ours reaches git, objects are neither replaced nor fetched, and nobody is
+// asked for anything.
+//
+// Thread-safety: reads the environment; must not run beside setenv.
+
+#ifndef DOSSIER_BASE_GIT_CALL_H_
+#define DOSSIER_BASE_GIT_CALL_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/process/process.h"
+#include "base/result.h"
+
+namespace dossier {
+
+// Paths are absolute.
+struct GitCall {
+  std::string program = "git";           // a path, or a name on PATH
+  std::string folder = "/";              // where git starts, and looks for a repository
+  std::string git_dir;                   // GIT_DIR; empty: git looks for it
+  std::string work_tree;                 // GIT_WORK_TREE; empty: git looks for it
+  std::string index;                     // GIT_INDEX_FILE, an index of ours; empty: the usual one
+  std::vector<std::string> arguments;    // without "git"
+  std::vector<std::string> environment;  // further variables, "NAME=value"
+  std::string input;                     // on stdin; empty: /dev/null
+  std::size_t max_output = 16 << 20;     // bytes kept of stdout and stderr each
+  Millis timeout{10'000};
+  // What this call may start besides git.
+  enum class Starts : std::uint8_t {
+    kNothing,
+    kTransport,  // ssh and git's own helpers, for a clone that the user asked for
+    kSigner,     // the program that signs, as the user or the system has set it
+  } starts = Starts::kNothing;
+};
+
+// A setting as git reads it: "filter.LFS.clean" and what it is set to.
+using GitSetting = std::pair<std::string, std::string>;
+
+// Runs git. A non-zero exit is no error; a repository whose settings git cannot read ends with
+// git's own complaint. Errors: kNotFound (git is not installed), kCancelled, kIo, kLimit (more
+// settings to overrule than fit into an environment).
+Result<ProcessResult> CallGit(const GitCall& call, const CancelToken& cancel = {});
+
+// What CallGit would start, for callers that talk to git while it runs. Errors: as CallGit; kFailed
+// with git's complaint.
+Result<ProcessSpec> PlanGitCall(const GitCall& call, const CancelToken& cancel = {});
+
+// Names of the filters that are set in the repository of `call`, by the user or by the system.
+// Errors: as PlanGitCall.
+Result<std::vector<std::string>> GitFilters(const GitCall& call, const CancelToken& cancel = {});
+
+// What GitSettingVariables gives for a program that is not ours and may call git in `folder`, such
+// as a context command: programs that the repository itself names do not run; those of the user and
+// the system do. Empty, if `folder` is in no repository.
+std::vector<GitSetting> GitWallsFor(const std::string& folder, const CancelToken& cancel = {});
+// Adds `walls` to the environment of such a program, behind settings that it holds already.
+void AddGitWalls(const std::vector<GitSetting>& walls, std::vector<std::string>* environment);
+
+// "NAME=value" for git's environment that sets `settings` after all files, as those from number
+// `first` on.
+std::vector<std::string> GitSettingVariables(const std::vector<GitSetting>& settings,
+                                             std::size_t first = 0);
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_GIT_CALL_H_

@@ -1,0 +1,91 @@
+// A program together with everything it starts.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto process, SupervisedProcess::Start({.argv = {"/bin/sh", "-c",
+//   line}}));
+//   // poll process.out(), process.err(), process.report()
+//   if (auto ended = process.TakeEnd()) Use(ended->exit_code);
+//   process.Stop();                            // TERM, a grace of 100 ms, KILL to all descendants
+//
+// A small process stands between us and the program: it is the "child subreaper" of all that the
+// program starts, so that children that leave the process group and the session are found, too. It
+// ends them when it is asked to, when the program fails, and when our process dies. What a program
+// that ended with 0 leaves behind lives on and is init's, unless `leftovers` says otherwise. The
+// program runs in a session of its own, without a terminal. Starting costs a fork of our process;
+// there is no thread.
+//
+// Ownership: the destructor stops what still runs, and waits for it. Thread-safety: one owner.
+
+#ifndef DOSSIER_BASE_SUPERVISED_PROCESS_H_
+#define DOSSIER_BASE_SUPERVISED_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <optional>
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/process/process.h"
+
+namespace dossier {
+
+struct Supervision {
+  Millis grace{100};  // between TERM and KILL; CON-25
+  // What becomes of the children of a program that ended with 0.
+  enum class Leftovers { kLive, kEnd } leftovers = Leftovers::kLive;
+  // A ruleset of landlock that the program is put under, with no_new_privs; -1: none. The caller
+  // keeps it.
+  int ruleset = -1;
+};
+
+struct ProcessEnd {
+  std::optional<Error> not_started;
+  int exit_code = -1;  // -1 if ended by a signal
+  int signal = 0;
+  enum class Left {
+    kNothing,
+    kBackground,  // children of a success, alive
+    kSurvivors,   // children that could not be ended, such as another user's
+  } left = Left::kNothing;
+};
+
+class SupervisedProcess {
+ public:
+  // Takes argv, folder, environment and input of `spec`. Errors: kInvalidArgument, kNotFound (a
+  // bare name that is not on PATH), kIo; other failures to start come with the end.
+  static Result<SupervisedProcess> Start(const ProcessSpec& spec, const Supervision& rules = {});
+  SupervisedProcess(SupervisedProcess&& other) noexcept;
+  SupervisedProcess& operator=(SupervisedProcess&&) = delete;
+  ~SupervisedProcess();
+
+  // Pipes of the program, to be read without blocking.
+  int out() const { return out_.get(); }
+  int err() const { return err_.get(); }
+  void CloseOut() { out_.Reset(); }
+  void CloseErr() { err_.Reset(); }
+
+  // Readable once there is an end to take.
+  int report() const { return control_.get(); }
+  std::optional<ProcessEnd> TakeEnd();
+
+  // Asks for the end of the program and all its descendants; TakeEnd says when. May be repeated.
+  void Stop();
+
+ private:
+  SupervisedProcess(pid_t supervisor, std::string program, Millis grace, UniqueFd control,
+                    UniqueFd out, UniqueFd err)
+      : supervisor_(supervisor),
+        program_(std::move(program)),
+        grace_(grace),
+        control_(std::move(control)),
+        out_(std::move(out)),
+        err_(std::move(err)) {}
+
+  pid_t supervisor_;  // -1 once reaped
+  std::string program_;
+  Millis grace_;
+  UniqueFd control_, out_, err_;
+};
+
+}  // namespace dossier
+
+#endif  // DOSSIER_BASE_SUPERVISED_PROCESS_H_

@@ -1,0 +1,240 @@
+#include "base/text/redact.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "base/text/secret_places.h"
+#include "base/text/secret_shapes.h"
+#include "base/text/secret_text.h"
+#include "base/text/secret_values.h"
+#include "base/text/token_shapes.h"
+#include "base/text/utf8_kernels.h"
+
+namespace dossier {
+namespace {
+
+using secrets::Match;
+
+// Which three bytes can begin a shape, by their five low bits, which letters of both cases share;
+// all other places are passed over. No shape begins with fewer.
+constexpr std::size_t kTrigrams = 1 << 15;
+
+constexpr std::size_t NextTrigram(std::size_t trigram, char c) {
+  return (trigram << 5 | (static_cast<unsigned char>(c) & 31)) & (kTrigrams - 1);
+}
+
+// How what has no table begins.
+constexpr std::string_view kOtherStarts[] = {"eyJ",        "access_token$", "bearer",     "basic",
+                                             "-----BEGIN", "://",           ":AA",        "8Q~",
+                                             ".atlasv1.",  "webhooks/",     "hooks.slack"};
+
+constexpr std::array<bool, kTrigrams> MakeStarts() {
+  std::array<bool, kTrigrams> starts{};
+  const auto add = [&](std::string_view shape) {
+    std::size_t trigram = 0;
+    for (const char c : shape.substr(0, 3)) trigram = NextTrigram(trigram, c);
+    starts[trigram] = true;
+  };
+  for (const secrets::TokenShape& shape : secrets::kTokenShapes) add(shape.prefix);
+  for (const secrets::NameWord& word : secrets::kNameWords) add(word.word);
+  for (const std::string_view shape : kOtherStarts) add(shape);
+  return starts;
+}
+
+constexpr std::array<bool, kTrigrams> kStarts = MakeStarts();
+
+// Whether a token may begin at `at`: not inside a word, but behind an escape such as \n.
+bool IsTokenStart(std::string_view text, std::size_t at) {
+  if (at == 0 || !secrets::IsWord(text[at - 1])) return true;
+  const char escape = text[at - 1];
+  return at > 1 && text[at - 2] == '\\' && (escape == 'n' || escape == 't' || escape == 'r');
+}
+
+Match MatchAt(std::string_view text, std::size_t at) {
+  using Finder = Match (*)(std::string_view, std::size_t);
+  const char c = text[at];
+  if (c == '-') return secrets::FindPrivateKey(text, at);
+  if (c == ':' || c == '8' || c == '.') {
+    const Match match = secrets::FindMarkedToken(text, at);
+    if (match.length > 0 || c != ':') return match;
+    return secrets::FindUrlPassword(text, at);
+  }
+  if (IsTokenStart(text, at)) {
+    constexpr Finder kFinders[] = {secrets::FindToken, secrets::FindJwt, secrets::FindAuthorization,
+                                   secrets::FindWebhook};
+    for (const Finder find : kFinders) {
+      if (const Match match = find(text, at); match.length > 0) return match;
+    }
+  }
+  return secrets::FindNamedValue(text, at);
+}
+
+// By where they begin; a lone value that overlaps a known shape is left out.
+std::vector<Secret> Merge(const std::vector<Secret>& known, const std::vector<Match>& lone) {
+  std::vector<Secret> all;
+  std::size_t next = 0, end = 0;  // of `known`; of the last one of `all`
+  const auto take = [&] {
+    all.push_back(known[next++]);
+    end = all.back().offset + all.back().length;
+  };
+  for (const Match& match : lone) {
+    while (next < known.size() && known[next].offset < match.offset) take();
+    const bool free_behind =
+        next == known.size() || match.offset + match.length <= known[next].offset;
+    if (match.offset >= end && free_behind) {
+      all.push_back({match.offset, match.length, match.kind});
+      end = match.offset + match.length;
+    }
+  }
+  while (next < known.size()) take();
+  return all;
+}
+
+// One pass over a text.
+class Search {
+ public:
+  explicit Search(std::string_view text) : text_(text), lone_(text) {}
+
+  // The part from `begin` on, as far as it is marked.
+  void LookAt(const secrets::Marks& marks, std::size_t begin) {
+    for (std::size_t block = 0; block < marks.starts.size(); ++block) {
+      const std::size_t at = begin + 64 * block;
+      for (std::uint64_t bits = marks.starts[block]; bits != 0; bits &= bits - 1) {
+        const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(bits));
+        if (kStarts[TrigramAt(place)]) TryStart(place);
+      }
+      for (std::uint64_t bits = marks.runs[block]; bits != 0; bits &= bits + (bits & -bits)) {
+        lone_.LookAt(at + static_cast<std::size_t>(std::countr_zero(bits)));
+      }
+    }
+  }
+
+  // The rest, from `begin` on, byte by byte.
+  std::vector<Secret> Finish(std::size_t begin) {
+    std::size_t trigram = 0;
+    for (std::size_t end = begin; end < text_.size(); ++end) {
+      trigram = NextTrigram(trigram, text_[end]);
+      if (kStarts[trigram] && end >= begin + 2) TryStart(end - 2);
+    }
+    // One of these places is in any run that reaches beyond `begin` and is long enough.
+    for (std::size_t at = begin; at < text_.size(); at += secrets::LoneValues::kShortest) {
+      lone_.LookAt(at);
+    }
+    return Merge(known_, lone_.Take());
+  }
+
+ private:
+  std::size_t TrigramAt(std::size_t at) const {
+    return NextTrigram(NextTrigram(NextTrigram(0, text_[at]), text_[at + 1]), text_[at + 2]);
+  }
+
+  void TryStart(std::size_t at) {
+    if (at < next_) return;
+    const Match match = MatchAt(text_, at);
+    if (match.length == 0 || match.offset < next_) return;
+    known_.push_back({match.offset, match.length, match.kind});
+    next_ = match.offset + match.length;
+  }
+
+  std::string_view text_;
+  std::vector<Secret> known_;
+  std::size_t next_ = 0;  // no shape begins before it
+  secrets::LoneValues lone_;
+};
+
+}  // namespace
+
+namespace secrets {
+namespace {
+
+// Both cases of a letter, since names come in either.
+void AddBeginning(std::string_view shape, GroupTables* tables) {
+  const auto group = static_cast<std::uint8_t>(1 << (shape[0] % 8));
+  for (std::size_t i = 0; i < kBeginningBytes; ++i) {
+    if (i >= shape.size()) {  // any byte
+      for (std::uint8_t& groups : tables->low[i]) groups |= group;
+      for (std::uint8_t& groups : tables->high[i]) groups |= group;
+      continue;
+    }
+    const auto add = [&](char c) {
+      tables->low[i][c & 0x0F] |= group;
+      tables->high[i][c >> 4] |= group;
+    };
+    add(shape[i]);
+    if (IsLetter(shape[i])) add(static_cast<char>(shape[i] ^ 0x20));
+  }
+}
+
+}  // namespace
+
+const GroupTables& BeginningGroups() {
+  static const GroupTables kTables = [] {
+    GroupTables tables;
+    for (const TokenShape& shape : kTokenShapes) AddBeginning(shape.prefix, &tables);
+    for (const NameWord& word : kNameWords) AddBeginning(word.word, &tables);
+    for (const std::string_view shape : kOtherStarts) AddBeginning(shape, &tables);
+    return tables;
+  }();
+  return kTables;
+}
+
+std::vector<Secret> FindSecretsBy(std::string_view text, Loop loop) {
+  Search search(text);
+  RunState state{};
+  std::size_t at = 0;
+  for (; loop == Loop::kAvx2 && at + kPartBytes + kBeginningBytes <= text.size();
+       at += kPartBytes) {
+    search.LookAt(MarkPartAvx2(text, at, &state), at);
+  }
+  return search.Finish(at);
+}
+
+}  // namespace secrets
+
+std::vector<Secret> FindSecrets(std::string_view text) {
+  const bool avx2 = text.size() > secrets::kPartBytes && utf8::internal::HasAvx2();
+  return secrets::FindSecretsBy(text, avx2 ? secrets::Loop::kAvx2 : secrets::Loop::kScalar);
+}
+
+std::string_view KindOfNamedSecret(std::string_view name, std::string_view value) {
+  return secrets::KindOfNamed(name, value);
+}
+
+std::string Redact(std::string_view text) { return Redact(text, FindSecrets(text)); }
+
+std::string Redact(std::string_view text, std::span<const Secret> found) {
+  return Redact(text, found,
+                [](const Secret& secret) { return fmt::format("[redacted:{}]", secret.kind); });
+}
+
+std::string Redact(std::string_view text, std::span<const Secret> found,
+                   const std::function<std::string(const Secret&)>& put) {
+  std::string out;
+  std::size_t copied = 0;
+  for (const Secret& secret : found) {
+    out.append(text, copied, secret.offset - copied);
+    out += put(secret);
+    copied = secret.offset + secret.length;
+  }
+  out.append(text, copied);
+  return out;
+}
+
+std::vector<std::size_t> LinesOf(std::string_view text, std::span<const Secret> found) {
+  std::vector<std::size_t> lines;
+  std::size_t line = 1, counted = 0;
+  for (const Secret& secret : found) {
+    const std::string_view between = text.substr(counted, secret.offset - counted);
+    line += static_cast<std::size_t>(std::ranges::count(between, '\n'));
+    counted = secret.offset;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace dossier

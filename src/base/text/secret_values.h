@@ -1,0 +1,70 @@
+// Secrets that are told by their value: one that looks drawn at random, behind a name that says
+// what it is, or alone between quotes. Names only lower the evidence that a value needs: no name
+// makes a word, an expression or a type a secret. Internal to base/redact.h.
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_BASE_SECRET_VALUES_H_
+#define DOSSIER_BASE_SECRET_VALUES_H_
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text/secret_shapes.h"
+
+namespace dossier::secrets {
+
+// A word at the end of a name, in lower case; "api_key" is "key" with a word in front of it.
+struct NameWord {
+  std::string_view word;
+  std::string_view kind;
+  enum class Weight { kStrong, kWeak } weight;  // kWeak: in names of much that is no secret, too
+};
+constexpr NameWord kNameWords[] = {
+    {"password", "password", NameWord::Weight::kStrong},
+    {"passwd", "password", NameWord::Weight::kStrong},
+    {"passphrase", "password", NameWord::Weight::kStrong},
+    {"pass", "password", NameWord::Weight::kWeak},
+    {"pwd", "password", NameWord::Weight::kStrong},
+    {"secret", "secret", NameWord::Weight::kStrong},
+    {"token", "token", NameWord::Weight::kStrong},
+    {"credentials", "credential", NameWord::Weight::kStrong},
+    {"credential", "credential", NameWord::Weight::kStrong},
+    {"auth", "credential", NameWord::Weight::kWeak},
+    {"&sig", "signature", NameWord::Weight::kStrong},
+    {"?sig", "signature", NameWord::Weight::kStrong},
+    {"key_base", "key", NameWord::Weight::kWeak},
+    {"key", "key", NameWord::Weight::kWeak},
+};
+
+// The value of the name that ends with the word at `at`: token = "…", "api_key": "…", TOKEN=…,
+// --token …, ?token=…&, <password>…</password>, setPassword("…") and their like.
+Match FindNamedValue(std::string_view text, std::size_t at);
+
+// The whole of `value` as the value of a field called `name`, as when it is written in quotes;
+// empty if it is no secret.
+std::string_view KindOfNamed(std::string_view name, std::string_view value);
+
+// Values without a telling name: alone between quotes, or all that a line assigns. A run of token
+// characters is looked at once, whichever of its places is named; places ascend.
+class LoneValues {
+ public:
+  static constexpr std::size_t kShortest = 24;  // bytes
+
+  explicit LoneValues(std::string_view text) : text_(text) {}
+
+  void LookAt(std::size_t place);
+  // In order.
+  std::vector<Match> Take() { return std::move(found_); }
+
+ private:
+  std::string_view text_;
+  std::size_t done_ = 0;  // the end of the run that was looked at last
+  std::vector<Match> found_;
+};
+
+}  // namespace dossier::secrets
+
+#endif  // DOSSIER_BASE_SECRET_VALUES_H_

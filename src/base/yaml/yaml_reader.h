@@ -1,0 +1,68 @@
+// YAML as a small tree with places, for layouts and the front matter of templates.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(YamlNode root, ReadYaml(text, "layouts/coding.yaml"));
+//   for (const YamlEntry& entry : root.entries) Use(entry.key, entry.value);
+//
+// What differs from plain yaml-cpp: duplicate keys are errors, aliases are copied under a limit (a
+// "billion laughs" file ends at 10,000 nodes), every node knows its line and column, no exceptions.
+// Thread-safety: plain data and a pure function.
+
+#ifndef DOSSIER_ASSEMBLY_YAML_READER_H_
+#define DOSSIER_ASSEMBLY_YAML_READER_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/result.h"
+
+namespace dossier::assembly {
+
+inline constexpr std::size_t kMaxYamlBytes = 256 << 10;
+inline constexpr std::size_t kMaxYamlNodes = 10'000;  // aliases expanded
+
+struct YamlEntry;
+
+struct YamlNode {
+  enum class Kind { kNull, kScalar, kList, kMap };
+  enum class Style { kPlain, kQuoted };
+  Kind kind = Kind::kNull;
+  Style style = Style::kPlain;
+  std::string scalar;
+  std::vector<YamlNode> items;     // of a list
+  std::vector<YamlEntry> entries;  // of a map, in file order, keys unique
+  int line = 1, column = 1;        // from 1
+};
+
+struct YamlEntry {
+  std::string key;
+  int line = 1, column = 1;  // of the key
+  YamlNode value;
+};
+
+struct YamlOptions {
+  int first_line = 0;  // added to all lines, for text that stands inside another file
+  std::size_t max_bytes = kMaxYamlBytes;
+  std::size_t max_nodes = kMaxYamlNodes;  // an alias is a copy of at most kMaxYamlNodes
+};
+
+// Reads one document; an empty one is a null node. A text that is part of the program was parsed
+// when the program was built (assembly/yaml_table.h), and costs a hundredth.
+// Errors: kConfig, "FILE:LINE:COL: reason".
+Result<YamlNode> ReadYaml(std::string_view text, std::string_view file,
+                          const YamlOptions& options = {});
+
+// The same, always by parsing.
+Result<YamlNode> ParseYaml(std::string_view text, std::string_view file,
+                           const YamlOptions& options = {});
+
+// The node as JSON: plain words that read as numbers or flags become those.
+Json ToJsonValue(const YamlNode& node);
+
+// kConfig, "FILE:LINE:COL: MESSAGE".
+Error PlaceError(std::string_view file, int line, int column, std::string_view message);
+
+}  // namespace dossier::assembly
+
+#endif  // DOSSIER_ASSEMBLY_YAML_READER_H_

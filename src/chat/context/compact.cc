@@ -1,0 +1,341 @@
+#include "chat/context/compact.h"
+
+#include <algorithm>
+
+#include "base/text/text.h"
+#include "chat/context/compact_view.h"
+
+namespace dossier::conversation {
+namespace {
+
+constexpr std::int64_t kShortestSummary = 16;  // tokens; less tells nothing
+
+using assembly::HistoryTurn;
+using Step = assembly::CompactionPlan::Step;
+using Trigger = CompactionPlan::Trigger;
+
+std::string Grouped(std::int64_t tokens) {
+  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(tokens, 0)));
+}
+
+// One compaction on its way to a plan.
+class Planner {
+ public:
+  Planner(const Stored& stored, const CompactionLimits& limits, const CachePrices& prices,
+          const RequestSize& size, const tokens::Counter& counter, ByHand by_hand)
+      : stored_(stored), limits_(limits), prices_(prices), size_(size), by_hand_(by_hand) {
+    std::vector<std::string> unused;  // requests warn of the same messages
+    turns_ = HistoryTurns(stored, counter, &unused);
+    policy_ = ViewPolicy(turns_, stored, limits.keep_turns, counter);
+    policy_.summary_tokens = limits.summary_tokens;
+    present_ = ToCompaction(stored.compaction, turns_, policy_);
+  }
+
+  CompactionPlan Run() {
+    plan_.tokens_before = plan_.tokens_after = Present();
+    plan_.trigger = FindTrigger();
+    if (plan_.trigger == Trigger::kNone) return None("the history is below its limits");
+    policy_.target = policy_.start = Target();
+    // Who asks for it wants a short conversation shortened, too.
+    if (plan_.trigger == Trigger::kByHand) {
+      policy_.summary_tokens =
+          std::clamp<std::int64_t>(plan_.tokens_before / 4, 1, limits_.summary_tokens);
+    }
+    // A limit below the usual length of a summary must be kept, too.
+    if (plan_.trigger == Trigger::kHard) {
+      policy_.summary_tokens =
+          std::min(limits_.summary_tokens, std::max<std::int64_t>(Target() / 2, kShortestSummary));
+    }
+    plan_.summary_tokens = policy_.summary_tokens;
+    const assembly::CompactionPlan step = assembly::PlanCompaction(turns_, present_, policy_);
+    if (step.step == Step::kNone || step.step == Step::kStuck) {
+      return None("there is nothing that could be left out");
+    }
+    plan_.tokens_after = step.tokens_after;
+    if (plan_.trigger == Trigger::kSoft && !Worth(step)) return std::move(plan_);
+    TakeOutputs(step);
+    if (step.step == Step::kSummarize) TakeSummary(step);
+    TakeFigures(step);
+    return std::move(plan_);
+  }
+
+ private:
+  CompactionPlan None(std::string why) {
+    plan_.trigger = Trigger::kNone;
+    plan_.why = std::move(why);
+    plan_.tokens_after = plan_.tokens_before;
+    return std::move(plan_);
+  }
+
+  std::int64_t Present() const {
+    std::int64_t tokens = 0;
+    for (const assembly::Turn& turn : assembly::CompactedView(turns_, present_, policy_)) {
+      tokens += policy_.count(turn.Text());
+    }
+    return tokens;
+  }
+
+  std::int64_t Overflow() const {
+    if (size_.window <= 0) return 0;
+    return std::max<std::int64_t>(size_.whole + size_.reserved_output - size_.window, 0);
+  }
+
+  Trigger FindTrigger() const {
+    if (by_hand_ == ByHand::kYes) return Trigger::kByHand;
+    if (limits_.mode == CompactionLimits::Mode::kOff) return Trigger::kNone;
+    if (Overflow() > 0 || plan_.tokens_before > limits_.hard_tokens) return Trigger::kHard;
+    return plan_.tokens_before > limits_.soft_tokens ? Trigger::kSoft : Trigger::kNone;
+  }
+
+  // Half of the soft limit: the next compaction is then some turns away.
+  std::int64_t Target() const {
+    if (plan_.trigger == Trigger::kByHand) return 0;
+    const std::int64_t half = std::min(limits_.soft_tokens, limits_.hard_tokens) / 2;
+    return std::max<std::int64_t>(std::min(half, plan_.tokens_before - Overflow()), 0);
+  }
+
+  bool Worth(const assembly::CompactionPlan& step) {
+    const std::int64_t before = plan_.tokens_before, after = plan_.tokens_after;
+    const std::int64_t summary = step.step == Step::kSummarize ? limits_.summary_tokens : 0;
+    const double gain = static_cast<double>(before - after) / static_cast<double>(before);
+    const CompactionCost cost = CostOf(before, after, summary, prices_, limits_.horizon);
+    if (gain >= limits_.min_gain && cost.pays()) return true;
+    plan_ = None(fmt::format("{} -> {} tokens would not pay within {} turns", Grouped(before),
+                             Grouped(after), limits_.horizon));
+    return false;
+  }
+
+  const HistoryTurn* TurnOf(std::string_view id) const {
+    const auto found = std::find_if(turns_.begin(), turns_.end(),
+                                    [id](const HistoryTurn& turn) { return turn.id == id; });
+    return found == turns_.end() ? nullptr : &*found;
+  }
+
+  void TakeOutputs(const assembly::CompactionPlan& step) {
+    if (step.shorten.empty()) return;
+    CompactionRecord record{.id = NextCompactionId(stored_), .method = "outputs"};
+    record.from = IndexOf(*TurnOf(step.shorten.front()));
+    record.to = IndexOf(*TurnOf(step.shorten.back()));
+    for (const std::string& id : step.shorten) {
+      record.tokens_before += TurnOf(id)->tokens;
+      record.tokens_after += policy_.count(policy_.shorten(*TurnOf(id)));
+    }
+    plan_.outputs = std::move(record);
+  }
+
+  void TakeSummary(const assembly::CompactionPlan& step) {
+    CompactionRecord record{.id = NextCompactionId(stored_), .method = "summary"};
+    record.from = IndexOf(*TurnOf(step.first));
+    record.to = IndexOf(*TurnOf(step.last));
+    for (const HistoryTurn& turn : turns_) {
+      const std::size_t index = IndexOf(turn);
+      if (index < record.from || index > record.to) continue;
+      record.tokens_before += turn.tokens;
+      if (turn.turn.role == assembly::Role::kUser) ++plan_.turns;
+    }
+    for (const HistoryTurn& turn : assembly::Covered(turns_, step)) {
+      if (const assembly::HistorySummary* older = SummaryOf(turn)) {
+        if (older->first != turn.id) continue;
+        plan_.transcript += fmt::format("SUMMARY OF EARLIER TURNS:\n{}\n\n", older->text);
+      } else {
+        AddToTranscript(turn, step);
+      }
+    }
+    plan_.summary = std::move(record);
+  }
+
+  // The older summary that covers a turn: the new one tells it, not the turn.
+  const assembly::HistorySummary* SummaryOf(const HistoryTurn& turn) const {
+    const std::size_t index = IndexOf(turn);
+    for (const assembly::HistorySummary& one : present_.summaries) {
+      if (index >= IndexOf(*TurnOf(one.first)) && index <= IndexOf(*TurnOf(one.last))) return &one;
+    }
+    return nullptr;
+  }
+
+  void AddToTranscript(const HistoryTurn& turn, const assembly::CompactionPlan& step) {
+    const bool shortened =
+        IsShortened(turn, step) || std::find(present_.shortened.begin(), present_.shortened.end(),
+                                             turn.id) != present_.shortened.end();
+    std::string role(assembly::RoleName(turn.turn.role));
+    std::transform(role.begin(), role.end(), role.begin(),
+                   [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+    plan_.transcript +=
+        fmt::format("{}:\n{}\n\n", role, shortened ? policy_.shorten(turn) : turn.turn.Text());
+  }
+
+  void TakeFigures(const assembly::CompactionPlan& step) {
+    std::int64_t number = 0;
+    for (const HistoryTurn& turn : turns_) {
+      if (turn.turn.role == assembly::Role::kUser) ++number;
+      const std::size_t index = IndexOf(turn);
+      const bool covered =
+          plan_.summary && index >= plan_.summary->from && index <= plan_.summary->to;
+      if (IsShortened(turn, step)) {
+        const std::int64_t after = policy_.count(policy_.shorten(turn));
+        Touch(turn, number, after, &plan_.by_rule);
+        Touch(turn, number, covered ? 0 : after, &plan_.by_summary);
+      } else if (covered) {
+        Touch(turn, number, 0, &plan_.by_summary);
+      }
+    }
+  }
+
+  static bool IsShortened(const HistoryTurn& turn, const assembly::CompactionPlan& step) {
+    return std::find(step.shorten.begin(), step.shorten.end(), turn.id) != step.shorten.end();
+  }
+
+  static void Touch(const HistoryTurn& turn, std::int64_t number, std::int64_t after,
+                    CompactionFigures* figures) {
+    number = std::max<std::int64_t>(number, 1);
+    if (figures->turns_from == 0) figures->turns_from = number;
+    figures->turns_to = number;
+    figures->tokens_before += turn.tokens;
+    figures->tokens_after += after;
+  }
+
+  const Stored& stored_;
+  const CompactionLimits& limits_;
+  const CachePrices& prices_;
+  const RequestSize& size_;
+  ByHand by_hand_;
+  std::vector<HistoryTurn> turns_;
+  assembly::CompactionPolicy policy_;
+  assembly::Compaction present_;
+  CompactionPlan plan_;
+};
+
+std::int64_t PercentSaved(const CompactionFigures& figures) {
+  if (figures.tokens_before <= 0) return 0;
+  return (figures.tokens_before - figures.tokens_after) * 100 / figures.tokens_before;
+}
+
+std::string TurnsOf(const CompactionFigures& figures) {
+  return fmt::format("turns {}-{} ({} tokens)", figures.turns_from, figures.turns_to,
+                     Grouped(figures.tokens_before));
+}
+
+// What stands for the turns that a summary was planned for; nothing if they are sent as they are.
+std::optional<CompactionRecord> SummaryRecord(const CompactionPlan& plan,
+                                              std::optional<std::string_view> summary,
+                                              std::string_view model,
+                                              std::vector<std::string>* warnings) {
+  if (!plan.summary) return std::nullopt;
+  CompactionRecord record = *plan.summary;
+  if (summary && !TrimSpace(*summary).empty()) {
+    record.text = TrimSpace(*summary);
+    record.model = model;
+    return record;
+  }
+  if (plan.trigger != Trigger::kHard) {
+    warnings->push_back("the summary of old turns failed; they are sent as they are");
+    return std::nullopt;
+  }
+  record.method = "stub";
+  record.text = fmt::format("[{} earlier turns ({} tokens) are left out here]", plan.turns,
+                            Grouped(record.tokens_before));
+  warnings->push_back("the summary of old turns failed; a note that counts them stands for them");
+  return record;
+}
+
+}  // namespace
+
+CompactionCost CostOf(std::int64_t history, std::int64_t after, std::int64_t summary,
+                      const CachePrices& prices, std::int64_t horizon) {
+  const auto h = static_cast<double>(history), s = static_cast<double>(after);
+  const auto k = static_cast<double>(horizon);
+  const double call =
+      summary > 0 ? prices.read * h + prices.output * static_cast<double>(summary) : 0;
+  return {.with = prices.write * s + prices.read * s * (k - 1) + call,
+          .without = prices.read * h * k};
+}
+
+JsonObject ToJson(const CompactionFigures& figures) {
+  return {{"from", figures.turns_from},
+          {"to", figures.turns_to},
+          {"tokens_before", figures.tokens_before},
+          {"tokens_after", figures.tokens_after}};
+}
+
+CompactionFigures FiguresOf(const CompactionPlan& plan,
+                            std::optional<std::int64_t> summary_tokens) {
+  if (!plan.summary || !summary_tokens) return plan.by_rule;
+  CompactionFigures figures = plan.by_summary;
+  figures.tokens_after += *summary_tokens;
+  return figures;
+}
+
+std::string DryRunLine(const CompactionPlan& plan) {
+  const CompactionFigures figures = FiguresOf(plan, plan.summary_tokens);
+  return fmt::format("would compact: {} -> {}{}; saves {}{} %; nothing is changed",
+                     TurnsOf(figures), plan.summary ? "at most " : "",
+                     Grouped(figures.tokens_after), plan.summary ? "at least " : "",
+                     PercentSaved(figures));
+}
+
+std::int64_t NextCompactionId(const Stored& stored) {
+  std::int64_t id = 0;
+  for (const CompactionRecord& record : stored.compaction) id = std::max(id, record.id);
+  return id + 1;
+}
+
+std::size_t LastCompactionEntries(const Stored& stored) {
+  std::size_t count = 0;
+  for (auto record = stored.compaction.rbegin(); record != stored.compaction.rend(); ++record) {
+    if (record->id != stored.compaction.back().id) break;
+    ++count;
+  }
+  return count;
+}
+
+Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimits& limits,
+                                      const CachePrices& prices, const RequestSize& size,
+                                      const tokens::Counter& counter, ByHand by_hand) {
+  if (limits.summary_tokens <= 0 || limits.keep_turns < 0) {
+    return MakeError(ErrorCode::kConfig,
+                     "compaction: summary_tokens must be above 0 and keep_turns not below it");
+  }
+  return Planner(stored, limits, prices, size, counter, by_hand).Run();
+}
+
+Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
+                                           const assembly::Layout& layout,
+                                           const assembly::Capability& capability,
+                                           const tokens::Counter& counter,
+                                           std::string_view boundary) {
+  const std::vector<assembly::Section> sections = {
+      {.name = "transcript", .content = plan.transcript}};
+  // English words are about 1.3 tokens; some room is left.
+  const std::string words = std::to_string(plan.summary_tokens * 2 / 3);
+  return assembly::Assemble(
+      layout, sections, {.reserve_output = std::min(plan.summary_tokens, capability.max_output)},
+      capability, counter,
+      {.variables = {{"words", words}},
+       .boundary = std::string(boundary),
+       .more_room = assembly::AssembleOptions::MoreRoom::kLargerModel});
+}
+
+Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string_view> summary,
+                           std::string_view id, std::string_view model, std::string_view now,
+                           const tokens::Counter& counter) {
+  Compacted out;
+  if (plan.trigger == CompactionPlan::Trigger::kNone) return out;
+  std::optional<CompactionRecord> told = SummaryRecord(plan, summary, model, &out.warnings);
+  std::optional<std::int64_t> summary_tokens;
+  if (plan.outputs) out.records.push_back(*plan.outputs);
+  if (told) {
+    told->tokens_after = counter.CountText(told->text).tokens;
+    summary_tokens = told->tokens_after;
+    out.records.push_back(*std::move(told));
+  }
+  if (out.records.empty()) return out;
+  for (CompactionRecord& record : out.records) record.at = now;
+  out.figures = FiguresOf(plan, summary_tokens);
+  out.line = fmt::format(
+      "compacted: {} -> {}; saved {} %; original kept; undo: dossier conversations compact {} "
+      "--undo",
+      TurnsOf(out.figures), Grouped(out.figures.tokens_after), PercentSaved(out.figures), id);
+  return out;
+}
+
+}  // namespace dossier::conversation

@@ -1,0 +1,116 @@
+// When a long history is shortened in requests, and how (CON-42 to 45). The file keeps every
+// message.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const CompactionPlan plan,
+//                            PlanCompaction(stored, limits, prices, size, *counter));
+//   if (plan.trigger != CompactionPlan::Trigger::kNone) {
+//     std::optional<std::string> summary;                  // of SummaryRequest, by a model
+//     const Compacted done = FinishCompaction(plan, summary, model, now, *counter);
+//     input.compaction = done.records;                     // the next request and save hold them
+//   }
+//
+// Tokens and prices as in the formula of CON-43. Thread-safety: pure functions over plain data.
+
+#ifndef DOSSIER_CONVERSATION_COMPACT_H_
+#define DOSSIER_CONVERSATION_COMPACT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/assemble.h"
+#include "chat/document/stored.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::conversation {
+
+// The config key `compaction` (CON-14).
+struct CompactionLimits {
+  enum class Mode { kAuto, kOff } mode = Mode::kAuto;
+  std::int64_t soft_tokens = 32'000, hard_tokens = 96'000, keep_turns = 2, summary_tokens = 1'500;
+  std::int64_t horizon = 10;  // turns to come that are reckoned with
+  double min_gain = 0.25;     // share of the history
+};
+
+// Prices over that of plain input.
+struct CachePrices {
+  double write = 1, read = 1, output = 1;
+};
+
+// Of the request as it would be sent now, in tokens.
+struct RequestSize {
+  std::int64_t whole = 0, reserved_output = 0, window = 0;
+};
+
+// The soft trigger's sum: w·S + r·S·(k−1) + C < r·H·k, C = r·H + o·A if a summary of A tokens has
+// to be written, else 0.
+struct CompactionCost {
+  double with = 0, without = 0;
+  bool pays() const { return with < without; }
+};
+CompactionCost CostOf(std::int64_t history, std::int64_t after, std::int64_t summary,
+                      const CachePrices& prices, std::int64_t horizon);
+
+// The turns that a compaction touches, from 1, and what they cost in requests before and after.
+struct CompactionFigures {
+  std::int64_t turns_from = 0, turns_to = 0;
+  std::int64_t tokens_before = 0, tokens_after = 0;
+};
+JsonObject ToJson(const CompactionFigures& figures);  // {"from", "to", "tokens_before", …}
+
+struct CompactionPlan {
+  enum class Trigger { kNone, kSoft, kHard, kByHand } trigger = Trigger::kNone;
+  std::string why;  // of kNone, for --dry-run
+  // Outputs of these messages become a line; unset if none do.
+  std::optional<CompactionRecord> outputs;
+  // Messages that a summary has to stand for; unset if the line is enough. Its text is missing.
+  std::optional<CompactionRecord> summary;
+  std::string transcript;           // what the summary has to tell
+  std::int64_t summary_tokens = 0;  // what it may cost
+  std::int64_t turns = 0;           // that the summary covers
+  CompactionFigures by_rule;        // if outputs become lines and nothing else is done
+  CompactionFigures by_summary;     // with the summary, whose own tokens are not in tokens_after
+  std::int64_t tokens_before = 0, tokens_after = 0;  // of the whole history
+};
+
+enum class ByHand { kNo, kYes };  // yes: neither trigger is asked
+
+Result<CompactionPlan> PlanCompaction(const Stored& stored, const CompactionLimits& limits,
+                                      const CachePrices& prices, const RequestSize& size,
+                                      const tokens::Counter& counter, ByHand by_hand = ByHand::kNo);
+
+// The request that asks for the summary; `layout` is chat.compaction.
+Result<assembly::Assembled> SummaryRequest(const CompactionPlan& plan,
+                                           const assembly::Layout& layout,
+                                           const assembly::Capability& capability,
+                                           const tokens::Counter& counter,
+                                           std::string_view boundary);
+
+// What a plan comes to: with a summary of so many tokens, or without one. A dry run asks with the
+// most that the summary may cost, a real one with what it does cost.
+CompactionFigures FiguresOf(const CompactionPlan& plan, std::optional<std::int64_t> summary_tokens);
+// "would compact: turns 1-14 (38,210 tokens) -> at most 1,500; …": the line of a dry run.
+std::string DryRunLine(const CompactionPlan& plan);
+
+struct Compacted {
+  std::vector<CompactionRecord> records;  // to be saved; empty if nothing is done
+  CompactionFigures figures;
+  std::vector<std::string> warnings;
+  std::string line;  // "compacted: turns 1-14 …" (CON-45); empty if nothing is done
+};
+// `summary` is unset where the model's call failed: a hard trigger then leaves a stub that counts
+// the turns, a soft one does without and warns.
+Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string_view> summary,
+                           std::string_view id, std::string_view model, std::string_view now,
+                           const tokens::Counter& counter);
+
+// The id that the next compaction of `stored` gets.
+std::int64_t NextCompactionId(const Stored& stored);
+// How many entries at the end of metadata.dossier.compaction the last compaction made.
+std::size_t LastCompactionEntries(const Stored& stored);
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_COMPACT_H_

@@ -1,0 +1,226 @@
+#include "chat/context/frozen.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "sources/commands/context_blocks.h"
+
+namespace dossier::conversation {
+namespace {
+
+CommandRecord RecordOf(const DeclaredCommand& command, const ContextBlock& block,
+                       const tokens::Counter& counter) {
+  CommandRecord record = block.record;
+  record.name = command.name;
+  record.command = command.command;
+  record.origin = OriginName(command.origin);
+  record.freshness = command.freshness;
+  record.on_failure = command.on_failure;
+  record.tokens = counter.CountText(block.text).tokens;
+  return record;
+}
+
+// Joins text and context, and says where the context stands.
+Frozen Compose(std::string_view system_text, std::string_view context, ContextRecord record,
+               const tokens::Counter& counter) {
+  Frozen out{.system = std::string(system_text), .record = std::move(record)};
+  if (!out.system.empty() && !context.empty()) out.system += "\n\n";
+  out.record.offset = context.empty() ? 0 : out.system.size();
+  out.record.length = context.size();
+  out.record.sha256 = Sha256Hex(context);
+  out.record.tokens = counter.CountText(context).tokens;
+  out.system += context;
+  out.record.system_sha256 = Sha256Hex(out.system);
+  return out;
+}
+
+const NamedBlock* FindBlock(const std::vector<NamedBlock>& blocks, std::string_view name) {
+  const auto found = std::find_if(blocks.begin(), blocks.end(),
+                                  [name](const NamedBlock& block) { return block.name == name; });
+  return found == blocks.end() ? nullptr : &*found;
+}
+
+// The system message of a file without metadata, or with blocks elsewhere than at its end: what
+// stands around the blocks is text, and stays.
+SystemParts PartsForRefresh(const Stored& stored) {
+  SystemParts parts = SplitSystem(stored);
+  if (!parts.context.empty()) return parts;
+  std::vector<std::string> around, blocks;
+  std::string_view rest = parts.text;
+  std::size_t at = 0;
+  for (const sources::BlockSpan& span : sources::FindBlocks(parts.text)) {
+    std::string_view before = rest.substr(0, span.offset - at);
+    while (before.ends_with('\n')) before.remove_suffix(1);
+    around.emplace_back(before);
+    blocks.push_back(parts.text.substr(span.offset, span.length));
+    at = span.offset + span.length;
+    rest = std::string_view(parts.text).substr(at);
+    while (rest.starts_with('\n')) rest.remove_prefix(1), ++at;
+  }
+  if (blocks.empty()) return parts;
+  around.emplace_back(rest);
+  return {.text = JoinBlocks(around), .context = JoinBlocks(blocks)};
+}
+
+const CommandRecord* FindRecord(const Stored& stored, std::string_view name) {
+  if (!stored.context) return nullptr;
+  for (const CommandRecord& one : stored.context->commands) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+std::string_view WhatHappened(const NamedBlock* before, std::string_view now) {
+  if (!before) return now.empty() ? "same" : "new";
+  if (now.empty()) return "gone";
+  return before->text == now ? "same" : "changed";
+}
+
+// Puts new blocks in the place of old ones.
+class Refreshing {
+ public:
+  Refreshing(const Stored& stored, std::span<const DeclaredCommand> commands,
+             const tokens::Counter& counter)
+      : stored_(stored),
+        commands_(commands),
+        counter_(counter),
+        parts_(PartsForRefresh(stored)),
+        old_(BlocksOf(parts_.context)) {}
+
+  Refreshed Run(std::span<const ContextBlock> blocks, OtherBlocks others, std::string_view now) {
+    if (others == OtherBlocks::kStay) {
+      InPlace(blocks);
+    } else {
+      Anew(blocks);
+    }
+    const std::string context = JoinBlocks(texts_);
+    const std::string replaced = context == parts_.context ? "" : parts_.context;
+    record_.mode = ContextRecord::Mode::kStatic;
+    record_.source = "refreshed";
+    record_.executed_at = now;
+    record_.history = History(replaced, now);
+    return {.frozen = Compose(parts_.text, context, std::move(record_), counter_),
+            .changes = std::move(changes_),
+            .replaced = replaced};
+  }
+
+ private:
+  void Anew(std::span<const ContextBlock> blocks) {
+    for (const ContextBlock& block : blocks) Take(block);
+    for (const NamedBlock& block : old_) {
+      if (Taken(block.name)) continue;
+      const CommandRecord* was = FindRecord(stored_, block.name);
+      if (was && was->origin == "exec") {
+        Keep(block);
+      } else {
+        changes_.push_back({block.name, "gone", block.text, ""});
+      }
+    }
+  }
+
+  void InPlace(std::span<const ContextBlock> blocks) {
+    for (const NamedBlock& block : old_) {
+      const auto fresh = std::find_if(blocks.begin(), blocks.end(), [&](const ContextBlock& one) {
+        return NameOf(one) == block.name;
+      });
+      if (fresh == blocks.end()) {
+        Keep(block);
+      } else {
+        Take(*fresh);
+      }
+    }
+    for (const ContextBlock& block : blocks) {
+      if (!Taken(NameOf(block))) Take(block);
+    }
+  }
+
+  // As it stands in the marker, which may be a cleaned form of the command's.
+  std::string NameOf(const ContextBlock& block) const {
+    const std::vector<NamedBlock> read = BlocksOf(block.text);
+    return read.empty() ? commands_[block.command].name : read.front().name;
+  }
+
+  bool Taken(std::string_view name) const {
+    return std::any_of(changes_.begin(), changes_.end(),
+                       [name](const BlockChange& change) { return change.name == name; });
+  }
+
+  void Take(const ContextBlock& block) {
+    const std::string name = NameOf(block);
+    const NamedBlock* before = FindBlock(old_, name);
+    record_.commands.push_back(RecordOf(commands_[block.command], block, counter_));
+    texts_.push_back(block.text);
+    changes_.push_back({name, std::string(WhatHappened(before, block.text)),
+                        before ? before->text : "", block.text});
+  }
+
+  void Keep(const NamedBlock& block) {
+    if (const CommandRecord* was = FindRecord(stored_, block.name)) {
+      record_.commands.push_back(*was);
+    }
+    texts_.push_back(block.text);
+    changes_.push_back({block.name, std::string(kNotRefreshed), block.text, block.text});
+  }
+
+  JsonArray History(const std::string& replaced, std::string_view now) const {
+    JsonArray history;
+    if (stored_.context && stored_.context->history.is_array()) {
+      history = stored_.context->history.get_array();
+    }
+    if (!replaced.empty()) {
+      history.push_back(JsonObject{
+          {"sha256", Sha256Hex(replaced)}, {"replaced_at", now}, {"bytes", replaced.size()}});
+    }
+    return history;
+  }
+
+  const Stored& stored_;
+  const std::span<const DeclaredCommand> commands_;
+  const tokens::Counter& counter_;
+  const SystemParts parts_;
+  const std::vector<NamedBlock> old_;
+  ContextRecord record_;
+  std::vector<std::string> texts_;
+  std::vector<BlockChange> changes_;
+};
+
+}  // namespace
+
+std::string JoinBlocks(std::span<const std::string> blocks) {
+  std::string out;
+  for (const std::string& block : blocks) {
+    if (block.empty()) continue;
+    if (!out.empty()) out += "\n\n";
+    out += block;
+  }
+  return out;
+}
+
+Frozen Freeze(std::string_view system_text, std::span<const DeclaredCommand> commands,
+              std::span<const ContextBlock> blocks, ContextRecord::Mode mode,
+              std::string_view executed_at, const tokens::Counter& counter) {
+  ContextRecord record{.mode = mode, .executed_at = std::string(executed_at)};
+  std::vector<std::string> texts;
+  for (const ContextBlock& block : blocks) {
+    const DeclaredCommand& command = commands[block.command];
+    record.commands.push_back(RecordOf(command, block, counter));
+    texts.push_back(block.text);
+  }
+  return Compose(system_text, JoinBlocks(texts), std::move(record), counter);
+}
+
+std::vector<NamedBlock> BlocksOf(std::string_view context) {
+  std::vector<NamedBlock> blocks;
+  for (const sources::BlockSpan& span : sources::FindBlocks(context)) {
+    blocks.push_back({span.name, std::string(context.substr(span.offset, span.length))});
+  }
+  return blocks;
+}
+
+Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> commands,
+                  std::span<const ContextBlock> blocks, std::string_view now,
+                  const tokens::Counter& counter, OtherBlocks others) {
+  return Refreshing(stored, commands, counter).Run(blocks, others, now);
+}
+
+}  // namespace dossier::conversation

@@ -1,0 +1,76 @@
+// The frozen context: blocks that enter the system message once, and their record.
+//
+//   const Frozen frozen = Freeze("You are helpful.", commands, blocks,
+//   ContextRecord::Mode::kStatic,
+//                                now, *counter);
+//   frozen.system;    // "You are helpful.\n\n--- Context: Git Status ---\n…"
+//   frozen.record;    // metadata.context
+//
+// Thread-safety: pure functions over plain data.
+
+#ifndef DOSSIER_CONVERSATION_FROZEN_H_
+#define DOSSIER_CONVERSATION_FROZEN_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/context/context_need.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::conversation {
+
+// What one command gave.
+struct ContextBlock {
+  std::size_t command = 0;  // index in the declared commands
+  std::string text;         // between its markers (K1-K3); "" where a failure is ignored
+  CommandRecord record;     // outcome, status, sizes, hash; the declared part is filled in
+};
+
+// `blocks` joined by one blank line; those without text give nothing (K1, N13).
+std::string JoinBlocks(std::span<const std::string> blocks);
+
+struct Frozen {
+  std::string system;  // text of the system message; "" means there is none (N4)
+  ContextRecord record;
+};
+// `blocks` in the order in which they stand. `executed_at` is the time of section 5.
+Frozen Freeze(std::string_view system_text, std::span<const DeclaredCommand> commands,
+              std::span<const ContextBlock> blocks, ContextRecord::Mode mode,
+              std::string_view executed_at, const tokens::Counter& counter);
+
+// The blocks of the context of `stored`, by name, as they stand.
+struct NamedBlock {
+  std::string name;
+  std::string text;
+};
+std::vector<NamedBlock> BlocksOf(std::string_view context);
+
+// What a refresh does to each block: `same changed new gone`, or `not refreshed` for a block whose
+// command did not run: that of an --exec that was not given again (3.3), or any but --block.
+inline constexpr std::string_view kNotRefreshed = "not refreshed";
+struct BlockChange {
+  std::string name;
+  std::string what;
+  std::string before, now;  // the blocks; "" where there is none
+};
+struct Refreshed {
+  Frozen frozen;
+  std::vector<BlockChange> changes;
+  // The old context, for the content store (M5); "" if there was none, or it is the same.
+  std::string replaced;
+};
+// What becomes of blocks that are not among the new ones: those of the configuration go and those
+// of --exec stay, or all stay where they are.
+enum class OtherBlocks { kGo, kStay };
+
+// The system text of `stored` stays; its context is replaced. For a conversation without a system
+// message, `system_text` of the configuration is not taken: the stored state wins (B3).
+Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> commands,
+                  std::span<const ContextBlock> blocks, std::string_view now,
+                  const tokens::Counter& counter, OtherBlocks others = OtherBlocks::kGo);
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_FROZEN_H_

@@ -1,0 +1,85 @@
+// The context commands of a turn, run: from what is declared to blocks with their records.
+//
+//   CommandContext context(std::move(setup));
+//   DOSSIER_ASSIGN_OR_RETURN(const ContextNeed need, NeedOf(stored, context.Declared(), options));
+//   DOSSIER_ASSIGN_OR_RETURN(const Gathered gathered, context.Gather(need.run, limits, cancel));
+//   PlanTurn({.commands = gathered.commands, …}, stored, gathered.blocks, …);
+//
+// Templates are rendered and variables resolved anew in every call, for those commands only that
+// will run (Y9, B2). The journal keeps what was gathered, so that an interrupted turn goes on
+// without running anything again (M4).
+// Thread-safety: may be called from many threads.
+
+#ifndef DOSSIER_CONVERSATION_GATHER_H_
+#define DOSSIER_CONVERSATION_GATHER_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "chat/context/context_need.h"
+#include "chat/context/frozen.h"
+#include "sources/commands/context_command.h"
+#include "sources/commands/context_run.h"
+#include "sources/commands/variables.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::conversation {
+
+// What ran. `commands` are the declared ones, those that ran with their text as it was run.
+struct Gathered {
+  std::vector<DeclaredCommand> commands;
+  std::vector<ContextBlock> blocks;  // one for each index that was asked for, in that order
+  std::vector<std::string> warnings;
+};
+
+// For the journal, and back. Errors: kDamaged.
+Json ToJson(const Gathered& gathered);
+Result<Gathered> GatheredOf(const Json& json);
+
+struct GatherLimits {
+  const tokens::Counter& counter;
+  std::int64_t max_tokens;  // of all blocks together (CON-23)
+};
+
+// Where blocks come from; tests give a scripted one.
+class ContextSource {
+ public:
+  virtual ~ContextSource() = default;
+  // Those of the configuration, then those of --exec.
+  virtual std::vector<DeclaredCommand> Declared() const = 0;
+  // Errors: kConfig (a template or a variable; nothing has run then), kContextCommand (one
+  // with `fail` failed), kTooLong, kCancelled, kIo.
+  virtual Result<Gathered> Gather(std::span<const std::size_t> run, const GatherLimits& limits,
+                                  const CancelToken& cancel) = 0;
+};
+
+struct ContextSetup {
+  std::vector<sources::ContextCommand> commands;  // of the configuration, then of --exec
+  sources::VariableInput variables;
+  sources::RunOptions run;
+};
+
+class CommandContext final : public ContextSource {
+ public:
+  explicit CommandContext(ContextSetup setup) : setup_(std::move(setup)) {}
+
+  std::vector<DeclaredCommand> Declared() const override;
+  Result<Gathered> Gather(std::span<const std::size_t> run, const GatherLimits& limits,
+                          const CancelToken& cancel) override;
+
+ private:
+  Result<std::vector<sources::ContextCommand>> Render(std::span<const std::size_t> run,
+                                                      std::vector<std::string>* warnings) const;
+
+  const ContextSetup setup_;
+};
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_GATHER_H_

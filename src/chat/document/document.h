@@ -1,0 +1,112 @@
+// The file of one conversation: six keys of JSON, in the order id, model, messages, created_at,
+// updated_at, metadata (docs/formats/conversation.md). Other programs write the same format, so a
+// change keeps every byte that it does not mean (CON-29, A10).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Document document, Document::Parse(std::move(bytes), "bug-12"));
+//   document.AppendMessage(JsonObject{{"role", "user"}, {"content", "Hello"}});
+//   document.SetUpdated(FormatMicros(now));
+//   DOSSIER_RETURN_IF_ERROR(document.metadata().Set({"total_tokens"}, 41));
+//   for (std::string_view piece : document.Render().pieces()) Write(piece);
+//
+// The text is held once; messages are read one by one, when asked for. Appending and metadata cost
+// what they are long; every other change reads the whole text again.
+// Thread-safety: none; one owner.
+
+#ifndef DOSSIER_CONVERSATION_DOCUMENT_H_
+#define DOSSIER_CONVERSATION_DOCUMENT_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "chat/document/json_patch.h"
+#include "chat/document/json_slice.h"
+
+namespace dossier::conversation {
+
+// "2026-11-21T12:47:14.000000Z": UTC, microseconds (section 5).
+std::string FormatMicros(Clock::Wall time);
+
+// A text in parts, most of them views of a Document that must outlive it.
+class Rendered {
+ public:
+  void Add(std::string_view view) { pieces_.push_back(view); }
+  void Own(std::string text);
+  const std::vector<std::string_view>& pieces() const { return pieces_; }
+  std::string Joined() const;
+
+ private:
+  std::vector<std::unique_ptr<const std::string>> owned_;
+  std::vector<std::string_view> pieces_;
+};
+
+class Document {
+ public:
+  static constexpr std::uint64_t kMaxBytes = 1ull << 30;
+  static constexpr std::size_t kMaxMessages = 1'000'000;
+
+  // Errors: kDamaged, "conversation ID is malformed: REASON": not JSON, not an object, a key twice,
+  // messages without a role. Absent keys are no error (B13); others are kept (B15).
+  static Result<Document> Parse(std::string bytes, std::string_view id);
+  // A conversation without messages; both times are `at`.
+  static Document Make(std::string_view id, std::string_view model, std::string_view at,
+                       Style style = {});
+
+  // The id that the file goes by, which errors name.
+  const std::string& name() const { return name_; }
+  // "" where the file says nothing.
+  const std::string& id() const { return id_; }
+  const std::string& model() const { return model_; }
+  const std::string& created_at() const { return created_at_; }
+  const std::string& updated_at() const { return updated_at_; }
+  // Top-level keys that are not ours.
+  std::vector<std::string> ForeignKeys() const;
+
+  // Messages of the text; those that wait in AppendMessage are not among them.
+  std::size_t message_count() const { return messages_.size(); }
+  std::string_view RawMessage(std::size_t index) const { return Of(text_, messages_[index]); }
+  Result<Json> ReadMessage(std::size_t index) const { return ReadValue(RawMessage(index)); }
+  Result<Json> ReadMetadata() const { return ReadValue(metadata_.text()); }
+  const Style& style() const { return style_; }
+
+  void AppendMessage(Json message) { appended_.push_back(std::move(message)); }
+  void SetUpdated(std::string at) { updated_at_ = std::move(at); }
+  JsonPatch& metadata() { return metadata_; }
+
+  // The whole text again each: for changes that are rare.
+  Status InsertFirstMessage(const Json& message);
+  Status SetContent(std::size_t index, const Json& content);  // other keys of the message stay
+  Status EraseMessage(std::size_t index);
+  Status EraseMessagesFrom(std::size_t index);
+  Status SetId(std::string_view id);
+  // Foreign keys move to metadata.dossier.foreign (B15). Returns their names.
+  Result<std::vector<std::string>> MoveForeignKeys();
+
+  Rendered Render() const;
+  // Puts what waits into the text, so that it can be read.
+  Status Apply();
+
+ private:
+  Document() : metadata_("{}", {}, 1) {}
+  Status Index();
+  Status CheckMessages() const;
+  Status Replace(Slice slice, std::string_view with);
+  const Member* FindMember(std::string_view key) const;
+
+  std::string text_, name_;
+  Style style_;
+  Slice whole_;
+  std::vector<Member> members_;
+  std::vector<Slice> messages_;
+  std::string id_, model_, created_at_, updated_at_;
+  JsonPatch metadata_;
+  std::vector<Json> appended_;
+};
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_DOCUMENT_H_

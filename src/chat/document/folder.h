@@ -1,0 +1,76 @@
+// The files of one folder of conversations: names, locks, whole replacement.
+//
+//   DOSSIER_RETURN_IF_ERROR(CheckId(id));
+//   DOSSIER_ASSIGN_OR_RETURN(FileLock lock, FileLock::Take(folder, id, wait, cancel));
+//   DOSSIER_RETURN_IF_ERROR(ReplaceFile(folder, id, document.Render().pieces()));
+//
+// Files are 0600 and never reached through a symbolic link; locks are OFD locks on `.ID.lock`, so
+// they end with their process, and two threads exclude each other, too (CON-28 to 30).
+// Thread-safety: functions from any thread; a FileLock has one owner.
+
+#ifndef DOSSIER_CONVERSATION_FOLDER_H_
+#define DOSSIER_CONVERSATION_FOLDER_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/files/file.h"
+#include "base/result.h"
+
+namespace dossier::conversation {
+
+inline constexpr std::size_t kMaxIdLength = 128;
+
+// Letters, digits, `-` and `_`, 1 to 128 of them. Errors: kNotFound with section 6's sentence.
+Status CheckId(std::string_view id);
+// "conv-" and 8 hex digits.
+std::string MakeId();
+// "ID-recovered-HEX8", not longer than an id may be.
+std::string RecoveredId(std::string_view id);
+
+std::string PathOf(const std::string& folder, std::string_view id);
+
+// The file's bytes; nullopt if there is none.
+// Errors: kDamaged (a symbolic link, not a regular file, larger than Document::kMaxBytes),
+// kPermission, kIo.
+Result<std::optional<std::string>> ReadConversation(const std::string& folder, std::string_view id);
+
+class FileLock {
+ public:
+  // Makes the folder (0700) and the lock file. Waits at most `wait`; with 0 tries once.
+  // Errors: kLocked, kCancelled, kIo.
+  static Result<FileLock> Take(const std::string& folder, std::string_view id, Millis wait,
+                               const CancelToken& cancel);
+
+ private:
+  explicit FileLock(UniqueFd fd) : fd_(std::move(fd)) {}
+  UniqueFd fd_;  // the lock lives as long as this description
+};
+
+// Writes `pieces` to `.ID.PID-RAND.tmp`, fsync, rename, fsync of the folder. On failure the old
+// file stays and the temporary one goes. The caller holds the lock. Errors: kIo, kPermission.
+Status ReplaceFile(const std::string& folder, std::string_view id,
+                   std::span<const std::string_view> pieces);
+
+// Removes file and lock file; absent is success. The caller holds the lock.
+Status RemoveFiles(const std::string& folder, std::string_view id);
+
+// A file of the folder, as the folder lists it.
+struct FileEntry {
+  std::string id;
+  std::uint64_t size = 0, inode = 0;
+  std::int64_t mtime_ns = 0;
+};
+// In no order. Temporary files that no process can own any more are removed on the way. An absent
+// folder is empty.
+Result<std::vector<FileEntry>> ListFolder(const std::string& folder);
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_FOLDER_H_

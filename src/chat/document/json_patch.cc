@@ -1,0 +1,273 @@
+#include "chat/document/json_patch.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text/utf8.h"
+
+namespace dossier::conversation {
+namespace {
+
+constexpr std::string_view kStep = "  ";
+
+void WriteUnit(unsigned unit, std::string* out) { *out += fmt::format("\\u{:04x}", unit); }
+
+std::string WriteText(std::string_view text, Style::Charset charset) {
+  std::string out = boost::json::serialize(boost::json::string_view(text.data(), text.size()));
+  if (charset == Style::Charset::kUtf8) return out;
+  std::string ascii;
+  for (std::size_t at = 0; at < out.size();) {
+    if (static_cast<unsigned char>(out[at]) < 0x80) {
+      ascii += out[at++];
+      continue;
+    }
+    const char32_t point = utf8::Next(out, &at);
+    if (point < 0x10000) {
+      WriteUnit(point, &ascii);
+    } else {
+      WriteUnit(0xD800 + ((point - 0x10000) >> 10), &ascii);
+      WriteUnit(0xDC00 + ((point - 0x10000) & 0x3FF), &ascii);
+    }
+  }
+  return ascii;
+}
+
+class Writer {
+ public:
+  explicit Writer(const Style& style) : style_(style) {}
+
+  std::string Run(const Json& value, std::string_view indent) {
+    indent_ = indent;
+    Value(value);
+    return std::move(out_);
+  }
+
+ private:
+  void Value(const Json& value) {
+    if (const auto* object = value.if_object(); object && !object->empty()) {
+      Children('{', '}', *object, [this](const auto& member) {
+        out_ += WriteText(member.key(), style_.charset) + ": ";
+        Value(member.value());
+      });
+    } else if (const auto* array = value.if_array(); array && !array->empty()) {
+      Children('[', ']', *array, [this](const Json& item) { Value(item); });
+    } else if (const auto* text = value.if_string()) {
+      out_ += WriteText(*text, style_.charset);
+    } else {
+      out_ += ToJson(value);
+    }
+  }
+
+  template <typename Container, typename Write>
+  void Children(char open, char close, const Container& container, const Write& write) {
+    const bool lines = style_.lines == Style::Lines::kIndented;
+    out_ += open;
+    indent_ += kStep;
+    bool first = true;
+    for (const auto& child : container) {
+      if (!first) out_ += lines ? "," : ", ";
+      first = false;
+      if (lines) out_ += "\n" + indent_;
+      write(child);
+    }
+    indent_.resize(indent_.size() - kStep.size());
+    if (lines) out_ += "\n" + indent_;
+    out_ += close;
+  }
+
+  const Style& style_;
+  std::string indent_, out_;
+};
+
+// The white space in front of byte `at`.
+std::string_view SpaceBefore(std::string_view text, std::size_t at) {
+  std::size_t begin = at;
+  while (begin > 0 && std::string_view(" \t\r\n").find(text[begin - 1]) != std::string_view::npos) {
+    --begin;
+  }
+  return text.substr(begin, at - begin);
+}
+
+std::string_view IndentOf(std::string_view space) {
+  const std::size_t line = space.rfind('\n');
+  return line == space.npos ? std::string_view() : space.substr(line + 1);
+}
+
+std::string Indent(int depth) {
+  std::string out;
+  for (int i = 0; i < depth; ++i) out += kStep;
+  return out;
+}
+
+}  // namespace
+
+Style Style::Of(std::string_view text) {
+  Style style;
+  bool escapes = false;
+  for (std::size_t at = text.find("\\u"); at != text.npos; at = text.find("\\u", at + 2)) {
+    // \u0000 to \u007f stand for controls in every style.
+    if (text.substr(at + 2, 2) != "00" || text.substr(at + 4, 1) >= "8") {
+      escapes = true;
+      break;
+    }
+  }
+  const bool raw = std::any_of(text.begin(), text.end(),
+                               [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  if (escapes && !raw) style.charset = Charset::kAscii;
+  const std::size_t line = text.find('\n');
+  if (line == text.npos || line + 1 >= text.size()) style.lines = Lines::kOne;
+  return style;
+}
+
+std::string WriteJson(const Json& value, const Style& style, std::string_view indent) {
+  return Writer(style).Run(value, indent);
+}
+
+Insertion InsertInto(std::string_view text, Slice container, std::optional<Slice> last, int depth,
+                     std::string_view key, std::span<const Json> values, const Style& style) {
+  Insertion out;
+  Style inner = style;
+  std::string before, separator;
+  if (last) {
+    const std::string_view space = SpaceBefore(text, last->begin);
+    const bool first_is_last = text[last->begin - space.size() - 1] != ',';
+    separator = "," + std::string(space);
+    if (first_is_last && space.empty() && style.lines == Style::Lines::kOne) separator = ", ";
+    before = separator;
+    out.at = last->end;
+  } else {
+    const bool lines = style.lines == Style::Lines::kIndented;
+    before = lines ? "\n" + Indent(depth + 1) : "";
+    separator = "," + (lines ? before : " ");
+    out.at = container.begin + 1;
+  }
+  const std::string_view indent = IndentOf(before);
+  inner.lines =
+      before.find('\n') == std::string::npos ? Style::Lines::kOne : Style::Lines::kIndented;
+  bool first = true;
+  for (const Json& value : values) {
+    out.text += first ? before : separator;
+    first = false;
+    if (!key.empty()) out.text += WriteText(key, style.charset) + ": ";
+    out.text += WriteJson(value, inner, indent);
+  }
+  const bool was_tight = Of(text, container).find('\n') == std::string_view::npos;
+  if (!last && inner.lines == Style::Lines::kIndented && was_tight) {
+    out.text += "\n" + Indent(depth);
+  }
+  return out;
+}
+
+// The deepest object on a path that is there.
+struct JsonPatch::Place {
+  Slice container;                   // it, or with `found` the object or list that holds the value
+  std::vector<Member> members;       // of the container
+  std::size_t steps = 0;             // names of the path that were found
+  int depth = 0;                     // of the container
+  std::optional<std::size_t> found;  // index in members of the whole path's value
+};
+
+Result<JsonPatch::Place> JsonPatch::Find(Path path) const {
+  Place place;
+  DOSSIER_ASSIGN_OR_RETURN(place.container, SliceDocument(text_));
+  place.depth = depth_;
+  for (const std::string_view name : path) {
+    DOSSIER_ASSIGN_OR_RETURN(place.members, SliceObject(text_, place.container));
+    std::optional<std::size_t> index;
+    for (std::size_t i = 0; i < place.members.size(); ++i) {
+      if (place.members[i].key == name) index = i;
+    }
+    if (!index) return place;
+    ++place.steps;
+    if (place.steps == path.size()) {
+      place.found = index;
+    } else {
+      place.container = place.members[*index].value;
+      ++place.depth;
+    }
+  }
+  return place;
+}
+
+Status JsonPatch::Insert(const Place& place, std::span<const std::string_view> missing,
+                         const Json& value) {
+  Json whole = value;
+  for (std::size_t i = missing.size(); i-- > 1;) whole = JsonObject{{missing[i], whole}};
+  std::optional<Slice> last;
+  if (!place.members.empty()) {
+    last = Slice{place.members.back().name.begin, place.members.back().value.end};
+  }
+  const Insertion insertion = InsertInto(text_, place.container, last, place.depth, missing[0],
+                                         std::span(&whole, 1), style_);
+  text_.insert(insertion.at, insertion.text);
+  return {};
+}
+
+Status JsonPatch::Set(Path path, const Json& value) {
+  DOSSIER_ASSIGN_OR_RETURN(const Place place, Find(path));
+  if (!place.found) {
+    return Insert(place, std::span(path.begin(), path.end()).subspan(place.steps), value);
+  }
+  const Member& member = place.members[*place.found];
+  const std::string_view space = SpaceBefore(text_, member.name.begin);
+  Style inner = style_;
+  if (space.find('\n') == space.npos) inner.lines = Style::Lines::kOne;
+  const std::string text = WriteJson(value, inner, IndentOf(space));
+  text_.replace(member.value.begin, member.value.end - member.value.begin, text);
+  return {};
+}
+
+Status JsonPatch::SetRaw(Path path, std::string_view raw) {
+  DOSSIER_RETURN_IF_ERROR(Set(path, nullptr));
+  DOSSIER_ASSIGN_OR_RETURN(const Place place, Find(path));
+  const Slice value = place.members[*place.found].value;
+  text_.replace(value.begin, value.end - value.begin, raw);
+  return {};
+}
+
+Status JsonPatch::Append(Path path, const Json& item) {
+  DOSSIER_ASSIGN_OR_RETURN(const Place place, Find(path));
+  if (!place.found) {
+    return Insert(place, std::span(path.begin(), path.end()).subspan(place.steps), JsonArray{item});
+  }
+  const Slice list = place.members[*place.found].value;
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<Slice> items, SliceArray(text_, list));
+  std::optional<Slice> last;
+  if (!items.empty()) last = items.back();
+  const Insertion insertion =
+      InsertInto(text_, list, last, place.depth + 1, {}, std::span(&item, 1), style_);
+  text_.insert(insertion.at, insertion.text);
+  return {};
+}
+
+Status JsonPatch::RemoveLast(Path path, std::size_t count) {
+  DOSSIER_ASSIGN_OR_RETURN(const Place place, Find(path));
+  if (!place.found || count == 0) return {};
+  const Slice list = place.members[*place.found].value;
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<Slice> items, SliceArray(text_, list));
+  if (count >= items.size()) {
+    text_.replace(list.begin, list.end - list.begin, "[]");
+    return {};
+  }
+  const std::size_t begin = items[items.size() - count - 1].end;
+  text_.erase(begin, items.back().end - begin);
+  return {};
+}
+
+Status JsonPatch::Remove(Path path) {
+  DOSSIER_ASSIGN_OR_RETURN(const Place place, Find(path));
+  if (!place.found) return {};
+  const std::size_t index = *place.found;
+  const auto& members = place.members;
+  if (members.size() == 1) {
+    text_.replace(place.container.begin, place.container.end - place.container.begin, "{}");
+  } else if (index == 0) {
+    text_.erase(members[0].name.begin, members[1].name.begin - members[0].name.begin);
+  } else {
+    text_.erase(members[index - 1].value.end,
+                members[index].value.end - members[index - 1].value.end);
+  }
+  return {};
+}
+
+}  // namespace dossier::conversation

@@ -1,0 +1,37 @@
+// Old files, where every message of the user carries a copy of the context, in the form of today
+// (CON-27): the context frozen in the system message, once.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Migration done, Migrate({}, now, *counter, &document));
+//   for (const std::string& line : done.lines) Print(line);     // nothing moved: no lines
+//
+// Pure over the document; the caller makes the backup. Migrating again changes nothing.
+// Thread-safety: one owner.
+
+#ifndef DOSSIER_CONVERSATION_MIGRATE_H_
+#define DOSSIER_CONVERSATION_MIGRATE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/document/document.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::conversation {
+
+struct MigrateOptions {
+  // Later copies that differ from the first: kept, as they may be what a reply is about.
+  enum class Changed { kKeep, kDrop } changed = Changed::kKeep;
+};
+
+struct Migration {
+  std::vector<std::string> lines;  // what moved, for the user
+};
+
+// Errors: kDamaged, as ReadStored.
+Result<Migration> Migrate(const MigrateOptions& options, std::string_view now,
+                          const tokens::Counter& counter, Document* document);
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_MIGRATE_H_

@@ -1,0 +1,174 @@
+#include "chat/store/save.h"
+
+#include <algorithm>
+
+#include "chat/context/compact.h"
+
+namespace dossier::conversation {
+namespace {
+
+JsonObject TextMessage(std::string_view role, std::string_view text) {
+  return {{"role", role}, {"content", text}};
+}
+
+// The user's message and all behind it.
+std::size_t LastTurnBegin(const Stored& stored) {
+  std::size_t begin = stored.messages.size();
+  while (begin > stored.HistoryBegin()) {
+    --begin;
+    if (stored.messages[begin].role == "user") return begin;
+  }
+  return stored.messages.size();
+}
+
+Status DropCompactionsFrom(const Stored& stored, std::size_t message, Document* document) {
+  std::size_t count = 0;
+  for (auto record = stored.compaction.rbegin(); record != stored.compaction.rend(); ++record) {
+    if (record->to < message) break;
+    ++count;
+  }
+  return document->metadata().RemoveLast({"dossier", "compaction"}, count);
+}
+
+// Everything moves by one, and with it what the records name.
+Status InsertSystem(std::string_view text, const Stored& stored, Document* document) {
+  DOSSIER_RETURN_IF_ERROR(document->InsertFirstMessage(TextMessage("system", text)));
+  if (stored.compaction.empty()) return {};
+  JsonArray moved;
+  for (CompactionRecord record : stored.compaction) {
+    ++record.from;
+    ++record.to;
+    moved.push_back(ToJson(record));
+  }
+  return document->metadata().Set({"dossier", "compaction"}, moved);
+}
+
+Status SetTotal(const TurnSave& save, const FinishedTurn& finished, const Stored& stored,
+                Document* document) {
+  // Unknown after a turn was taken away: the next plan counts anew.
+  const bool known = save.recounted || stored.total_tokens;
+  if (!known && save.kind == TurnSave::Kind::kAppend) return {};
+  const std::int64_t before = save.recounted.value_or(stored.total_tokens.value_or(0));
+  return document->metadata().Set({"total_tokens"}, before + save.tokens + finished.tokens);
+}
+
+// Of the turn that is added to `document`, whose records are `records`: a conversation that another
+// program wrote has messages, but no turns.
+Result<std::int64_t> NextTurn(const Stored& records, const Document& document) {
+  if (!records.turns.empty()) return records.turns.back().n + 1;
+  DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(document));
+  return 1 + std::ranges::count(stored.messages, "user", &Message::role);
+}
+
+Status AddTurnRecord(const TurnSave& save, const FinishedTurn& finished, std::int64_t number,
+                     Document* document) {
+  TurnRecord record = finished.record;
+  record.n = number;
+  record.at = finished.now;
+  record.base = save.base;
+  record.dynamic = save.dynamic;
+  if (finished.keep) record.memory = finished.keep(document->id(), number);
+  return document->metadata().Append({"dossier", "turns"}, ToJson(record));
+}
+
+Status AddDossier(const TurnSave& save, Document* document) {
+  DOSSIER_ASSIGN_OR_RETURN(const Json metadata, document->ReadMetadata());
+  const Json* dossier = Find(metadata, "dossier");
+  if (!dossier || !Find(*dossier, "version")) {
+    DOSSIER_RETURN_IF_ERROR(document->metadata().Set({"dossier", "version"}, 1));
+  }
+  if (save.kind == TurnSave::Kind::kCreate) {
+    DOSSIER_RETURN_IF_ERROR(document->metadata().Set({"dossier", "title"}, Json(save.title)));
+  }
+  for (const std::string& hint : save.hints) {
+    DOSSIER_RETURN_IF_ERROR(document->metadata().Append({"dossier", "hints"}, Json(hint)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status ApplyTurn(const TurnSave& save, const FinishedTurn& finished, Document* document) {
+  if (save.kind == TurnSave::Kind::kNothing) {
+    return MakeError(ErrorCode::kInvalidArgument, "this turn is not to be saved");
+  }
+  if (finished.replaces == FinishedTurn::Replaces::kIncomplete) {
+    DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
+    if (stored.turns.empty() || stored.turns.back().reply != TurnRecord::Reply::kIncomplete) {
+      return MakeError(ErrorCode::kInvalidArgument, "the last turn of conversation {} is complete",
+                       document->name());
+    }
+  }
+  const bool still_last = finished.replaces == FinishedTurn::Replaces::kLast &&
+                          document->message_count() == finished.seen;
+  if (still_last || finished.replaces == FinishedTurn::Replaces::kIncomplete) {
+    DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const std::size_t gone,
+                             RemoveLastTurn(document, finished.now));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Stored records, ReadRecords(*document));
+  DOSSIER_ASSIGN_OR_RETURN(const std::int64_t number, NextTurn(records, *document));
+  if (save.context && save.kind == TurnSave::Kind::kAppend) {
+    DOSSIER_RETURN_IF_ERROR(
+        ApplyContext({save.system.value_or(""), *save.context}, finished.now, document));
+  } else if (save.kind == TurnSave::Kind::kCreate && save.system && !save.system->empty()) {
+    document->AppendMessage(TextMessage("system", *save.system));
+  }
+  document->AppendMessage(TextMessage("user", save.user));
+  for (const JsonObject& message : finished.messages) document->AppendMessage(message);
+  document->SetUpdated(finished.now);
+  DOSSIER_RETURN_IF_ERROR(SetTotal(save, finished, records, document));
+  if (save.kind == TurnSave::Kind::kCreate && save.context) {
+    DOSSIER_RETURN_IF_ERROR(document->metadata().Set({"context"}, ToJson(*save.context)));
+  }
+  DOSSIER_RETURN_IF_ERROR(AddDossier(save, document));
+  DOSSIER_RETURN_IF_ERROR(AddTurnRecord(save, finished, number, document));
+  return ApplyCompaction(save.compaction, document);
+}
+
+Result<std::size_t> RemoveLastTurn(Document* document, std::string_view now) {
+  DOSSIER_RETURN_IF_ERROR(document->Apply());
+  DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
+  const std::size_t begin = LastTurnBegin(stored);
+  const std::size_t count = stored.messages.size() - begin;
+  if (count == 0) return 0;
+  DOSSIER_RETURN_IF_ERROR(DropCompactionsFrom(stored, begin, document));
+  if (!stored.turns.empty()) {
+    DOSSIER_RETURN_IF_ERROR(document->metadata().RemoveLast({"dossier", "turns"}, 1));
+  }
+  DOSSIER_RETURN_IF_ERROR(document->metadata().Remove({"total_tokens"}));
+  document->SetUpdated(std::string(now));
+  DOSSIER_RETURN_IF_ERROR(document->EraseMessagesFrom(begin));
+  return count;
+}
+
+Status ApplyContext(const Frozen& frozen, std::string_view now, Document* document) {
+  DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
+  if (stored.System()) {
+    DOSSIER_RETURN_IF_ERROR(document->SetContent(0, Json(frozen.system)));
+  } else if (!frozen.system.empty()) {
+    DOSSIER_RETURN_IF_ERROR(InsertSystem(frozen.system, stored, document));
+  }
+  document->SetUpdated(std::string(now));
+  return document->metadata().Set({"context"}, ToJson(frozen.record));
+}
+
+Status ApplyCompaction(const std::vector<CompactionRecord>& records, Document* document) {
+  for (const CompactionRecord& record : records) {
+    DOSSIER_RETURN_IF_ERROR(document->metadata().Append({"dossier", "compaction"}, ToJson(record)));
+  }
+  return {};
+}
+
+Status UndoCompaction(Document* document) {
+  DOSSIER_ASSIGN_OR_RETURN(const Stored stored, ReadStored(*document));
+  if (stored.compaction.empty()) {
+    return MakeError(ErrorCode::kNotFound, "conversation {} has no compaction to undo",
+                     document->name());
+  }
+  const std::size_t count = LastCompactionEntries(stored);
+  if (count == stored.compaction.size())
+    return document->metadata().Remove({"dossier", "compaction"});
+  return document->metadata().RemoveLast({"dossier", "compaction"}, count);
+}
+
+}  // namespace dossier::conversation

@@ -1,0 +1,150 @@
+// One turn of a conversation, from the prompt to the saved reply.
+//
+//   Chat chat({.store = &store, .open_model = open, .context = &context, .journal = journal, …});
+//   const TurnOutcome outcome = chat.Send({.id = "bug-12", .prompt = "why?"}, events, cancel);
+//   if (outcome.error) Print(outcome.error->message);
+//   return outcome.exit;
+//
+// This orders effects and decides nothing: what runs, is sent and is saved is NeedOf's and
+// PlanTurn's to say. The order: load the conversation, or take the right to make it; open the
+// model; run the commands that the turn needs; plan; compact, if the history asks for it; call the
+// model, with tools and repair rounds; save. What came of each step is in the journal before the
+// next begins, so that a killed turn can go on (M4).
+//
+// A turn always ends in an outcome. Text that arrived is in it, whatever failed behind it.
+// Thread-safety: one turn at a time for each Chat.
+
+#ifndef DOSSIER_CONVERSATION_CHAT_H_
+#define DOSSIER_CONVERSATION_CHAT_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/layout/layout.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "chat/context/chat_memory.h"
+#include "chat/context/compact.h"
+#include "chat/context/gather.h"
+#include "chat/context/plan.h"
+#include "chat/store/store.h"
+#include "chat/turn/chat_model.h"
+#include "chat/turn/tool_calls.h"
+#include "chat/turn/turn_log.h"
+#include "chat/turn/usage.h"
+#include "model/schema/json_schema.h"
+
+namespace dossier::conversation {
+
+struct TurnRequest {
+  std::string id;      // "": stateless
+  std::string prompt;  // empty with `resume`
+  TurnOptions options;
+  std::string system_text;
+  std::string asked_model, configured_model;  // of a flag; of the configuration
+
+  enum class Action { kSend, kPlan } action = Action::kSend;  // kPlan: --dry-run
+  // kYes: --resume-turn. kAgain: the message of the last turn, also of one that is complete; the
+  // new turn takes its place once it is there.
+  enum class Resume { kNo, kYes, kAgain } resume = Resume::kNo;
+  enum class Hold { kNo, kYes } hold = Hold::kNo;  // --wait: the lock, all turn
+
+  CompactionLimits compaction;
+  enum class Compacting { kByLimits, kNow } compacting = Compacting::kByLimits;  // --compact
+  std::string compaction_model;                    // "": the turn's own
+  std::optional<std::int64_t> context_max_tokens;  // unset: a quarter of the window
+
+  const model::JsonSchema* schema = nullptr;
+  int repair_rounds = 1;
+  model::Request::Raw raw = model::Request::Raw::kNo;  // --raw
+
+  ToolLimits tool_limits;
+  enum class ToolHistory { kAnswer, kFull } tool_history = ToolHistory::kAnswer;
+};
+
+struct TurnTimes {
+  Millis context{0}, total{0};
+  std::optional<Millis> first_token;
+};
+
+struct TurnOutcome {
+  std::string text;                              // the answer, as far as it came
+  std::optional<Json> data;                      // of a schema
+  std::string conversation, model, finish, run;  // run: id in the journal
+  std::int64_t turn = 0;
+  model::Usage usage;  // of all calls of this turn
+  ContextSaving saving;
+  Json context = JsonArray();  // list: name, outcome, bytes, bytes_kept, tokens, zone, sha256
+  Json compaction;             // {line, from, to, tokens_before, tokens_after}, or null
+  JsonArray tools;
+  Json memory;  // {branch, shown, block}; null without memory
+  std::vector<std::string> warnings;
+  std::string incomplete;  // the warning that says why the reply is; "": it is whole
+  TurnTimes times;
+  std::vector<std::string> violations;  // of the schema, where no reply was valid
+  std::string raw;                      // as the provider sent it, if asked for
+
+  // Of --dry-run.
+  std::optional<TurnPlan> plan;
+  std::vector<ContextBlock> blocks;  // as in plan->context
+  std::string wire;                  // the exact request
+
+  std::optional<Error> error;
+  int exit = 0;  // of the process (CON-4)
+};
+
+// What a turn tells while it runs. Deltas and retries come from another thread than the rest, never
+// at the same time. Must not block.
+class ChatEvents {
+ public:
+  virtual ~ChatEvents() = default;
+  virtual void OnStart(std::string_view conversation, std::int64_t turn, std::string_view model) {
+    static_cast<void>(conversation), static_cast<void>(turn), static_cast<void>(model);
+  }
+  virtual void OnContext(const Json& blocks) { static_cast<void>(blocks); }
+  // Text of the answer. None comes for a reply that has to match a schema, nor in agent mode.
+  virtual void OnDelta(std::string_view text) { static_cast<void>(text); }
+  virtual void OnRetry(std::string_view sentence) { static_cast<void>(sentence); }
+  virtual void OnTool(const JsonObject& record, std::string_view why) {
+    static_cast<void>(record), static_cast<void>(why);
+  }
+  virtual void OnCompaction(std::string_view line) { static_cast<void>(line); }
+  virtual void OnWarning(std::string_view sentence) { static_cast<void>(sentence); }
+};
+
+// The share of the model's window that all blocks together may take, in tokens (CON-14).
+std::int64_t ContextLimit(const TurnRequest& request, const ChatModel& model);
+
+struct ChatParts {
+  const Store* store = nullptr;  // null: stateless turns only
+  OpenChatModel open_model;
+  ContextSource* context = nullptr;
+  const Tool* tool = nullptr;                     // of agent mode; null: off
+  std::function<Consent(const Judged&)> confirm;  // may be empty
+  ChatMemory memory;
+  std::shared_ptr<store::Journal> journal;  // null: nothing is kept
+  TurnLog::Bodies bodies = TurnLog::Bodies::kKept;
+  std::string content_folder;  // for contexts that a refresh replaces; "": they are not kept
+  assembly::AssetFolders folders;
+  std::shared_ptr<const Clock> clock = SystemClock();
+};
+
+class Chat {
+ public:
+  explicit Chat(ChatParts parts) : parts_(std::move(parts)) {}
+
+  TurnOutcome Send(const TurnRequest& request, ChatEvents& events, const CancelToken& cancel) const;
+
+ private:
+  const ChatParts parts_;
+};
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_CHAT_H_

@@ -1,0 +1,54 @@
+// What the journal knows of a turn that was not finished (M4, A5, `--resume-turn`).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const InterruptedTurn turn,
+//                            FindInterrupted(*journal, {.folder = folder, .id = "bug-12"}));
+//   if (turn.answer) Save(*turn.answer);              // it had arrived: nothing is asked again
+//   else if (turn.gathered) Ask(turn.prompt, *turn.gathered);   // no command runs again
+//
+// Thread-safety: functions over what they are given.
+
+#ifndef DOSSIER_CONVERSATION_RESUME_H_
+#define DOSSIER_CONVERSATION_RESUME_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/result.h"
+#include "chat/context/gather.h"
+#include "model/client/client.h"
+#include "store/journal.h"
+
+namespace dossier::conversation {
+
+// A reply that was received and is to be saved.
+struct AcceptedAnswer {
+  std::string text, model, finish;
+  std::vector<JsonObject> messages;  // to be stored behind the user's
+  JsonObject usage;                  // as turns[].usage
+  JsonArray tools;
+  std::string with_block;  // the reply as it came, if it holds a memory block to apply
+};
+Json ToJson(const AcceptedAnswer& answer);
+Result<AcceptedAnswer> AnswerOf(const Json& json);
+
+struct InterruptedTurn {
+  std::string run, prompt, status;  // status: of the run
+  std::optional<Gathered> gathered;
+  std::optional<AcceptedAnswer> answer;
+};
+// One journal serves all folders of conversations, and two may hold the same id.
+struct ConversationPlace {
+  std::string folder, id;
+};
+// The newest turn of a conversation. Errors: kNotFound if the journal holds none, or if its texts
+// were left out (--no-log).
+Result<InterruptedTurn> FindInterrupted(store::Journal& journal, const ConversationPlace& place);
+// The runs of all its turns, newest first.
+Result<std::vector<std::string>> RunsOf(store::Journal& journal, const ConversationPlace& place);
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_RESUME_H_

@@ -1,0 +1,34 @@
+#include "chat/turn/summarize.h"
+
+#include "assembly/assemble.h"
+#include "base/random.h"
+#include "base/text/text.h"
+
+namespace dossier::conversation {
+
+Result<Summary> Summarize(const CompactionPlan& plan, const ChatModel& writer,
+                          const assembly::AssetFolders& folders, model::Ledger& ledger,
+                          const Clock& clock, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Layout layout,
+                           assembly::FindLayout("chat.compaction", folders));
+  DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,
+                           SummaryRequest(plan, layout, writer.entry.capability, *writer.counter,
+                                          assembly::MakeBoundary(SystemEntropy())));
+  model::Request request{.model = writer.name,
+                         .messages = std::move(prompt.messages),
+                         .purpose = model::Purpose::kCompact,
+                         .estimated_tokens = prompt.tokens,
+                         .deadline = writer.deadline,
+                         .idle_limit = writer.idle_limit};
+  request.sampling.max_output = plan.summary_tokens;
+  Called called = Call(writer, std::move(request), ledger, {}, clock, cancel);
+  if (!called.reply) return tl::unexpected(called.reply.error());
+  const model::Reply& reply = *called.reply;
+  if (TrimSpace(reply.text).empty()) {
+    return MakeError(ErrorCode::kNetwork, "the model returned no text (finish reason {})",
+                     model::FinishName(reply.finish));
+  }
+  return Summary{.text = reply.text, .usage = reply.usage};
+}
+
+}  // namespace dossier::conversation

@@ -1,0 +1,32 @@
+// The summary that stands for old turns, asked of a model (CON-44).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Summary summary,
+//                            Summarize(plan, writer, folders, ledger, clock, cancel));
+//   FinishCompaction(plan, summary.text, id, writer.stored, now, *counter);
+//
+// Thread-safety: blocks its caller; shares nothing.
+
+#ifndef DOSSIER_CONVERSATION_SUMMARIZE_H_
+#define DOSSIER_CONVERSATION_SUMMARIZE_H_
+
+#include <string>
+
+#include "assembly/layout/layout.h"
+#include "chat/context/compact.h"
+#include "chat/turn/chat_model.h"
+
+namespace dossier::conversation {
+
+struct Summary {
+  std::string text;  // not blank
+  model::Usage usage;
+};
+// `plan` needs a summary. Errors: those of the layout chat.compaction and of the call; kNetwork if
+// the model returned no text.
+Result<Summary> Summarize(const CompactionPlan& plan, const ChatModel& writer,
+                          const assembly::AssetFolders& folders, model::Ledger& ledger,
+                          const Clock& clock, const CancelToken& cancel);
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_SUMMARIZE_H_

@@ -1,0 +1,257 @@
+#include "chat/turn/turn_driver.h"
+
+#include <algorithm>
+
+#include "chat/context/replaced_context.h"
+#include "chat/document/wire.h"
+
+namespace dossier::conversation {
+namespace {
+
+constexpr std::int64_t kContextShare = 4;  // of the window (CON-14)
+
+// What the run's status says in the journal.
+std::string_view StatusOf(const TurnOutcome& outcome, TurnRecord::Reply completeness) {
+  if (completeness == TurnRecord::Reply::kIncomplete) return "partial";
+  if (!outcome.error) return "final";
+  return outcome.error->code == ErrorCode::kCancelled ? "interrupted" : "failed";
+}
+
+}  // namespace
+
+std::int64_t ContextLimit(const TurnRequest& request, const ChatModel& model) {
+  return request.context_max_tokens.value_or(model.entry.capability.window / kContextShare);
+}
+
+TurnOutcome Chat::Send(const TurnRequest& request, ChatEvents& events,
+                       const CancelToken& cancel) const {
+  return TurnDriver(parts_, request, events, cancel).Run();
+}
+
+TurnDriver::TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatEvents& events,
+                       const CancelToken& cancel)
+    : parts_(parts),
+      request_(request),
+      events_(events),
+      cancel_(cancel),
+      begun_(parts.clock->Now()),
+      log_(request.action == TurnRequest::Action::kSend ? parts.journal : nullptr, parts.bodies),
+      ledger_({}, parts.clock) {
+  input_.options = request.options;
+  input_.prompt = request.prompt;
+  input_.system_text = request.system_text;
+  input_.id = request.id;
+  input_.now = FormatMicros(parts.clock->WallNow());
+  input_.keep_turns = request.compaction.keep_turns;
+}
+
+TurnOutcome TurnDriver::Run() {
+  const Status done = Steps();
+  if (!done) Fail(done.error());
+  Finish();
+  return std::move(outcome_);
+}
+
+Status TurnDriver::Steps() {
+  DOSSIER_RETURN_IF_ERROR(Load());
+  if (request_.resume != TurnRequest::Resume::kNo) DOSSIER_RETURN_IF_ERROR(FindWhatIsLeft());
+  DOSSIER_RETURN_IF_ERROR(OpenModel());
+  DOSSIER_RETURN_IF_ERROR(GatherContext());
+  DOSSIER_RETURN_IF_ERROR(OpenMemory());
+  DOSSIER_RETURN_IF_ERROR(MakePlan());
+  if (request_.action == TurnRequest::Action::kPlan) return Preview();
+  if (!answer_) DOSSIER_RETURN_IF_ERROR(Converse());
+  return Save();
+}
+
+// The conversation, or the right to make it. A preview takes no right and leaves no file.
+Status TurnDriver::Load() {
+  if (stateless()) return {};
+  if (!parts_.store) return MakeError(ErrorCode::kInternal, "there is no store of conversations");
+  const Store& store = *parts_.store;
+  outcome_.conversation = request_.id;
+  if (request_.options.store == TurnOptions::Store::kReadOnly) {
+    DOSSIER_ASSIGN_OR_RETURN(loaded_, store.Load(request_.id));
+  } else if (request_.action == TurnRequest::Action::kPlan) {
+    DOSSIER_ASSIGN_OR_RETURN(loaded_, store.Find(request_.id));
+  } else {
+    DOSSIER_ASSIGN_OR_RETURN(Begun begun, store.BeginCreate(request_.id, cancel_));
+    creation_ = std::move(begun.creation);
+    loaded_ = std::move(begun.existing);
+    if (loaded_ && request_.hold == TurnRequest::Hold::kYes) {
+      DOSSIER_ASSIGN_OR_RETURN(held_, store.Hold(request_.id, cancel_));
+      // It may have grown while we waited.
+      DOSSIER_ASSIGN_OR_RETURN(loaded_, store.Load(request_.id));
+    }
+  }
+  if (!loaded_) return {};
+  stored_ = loaded_->stored;
+  for (const std::string& warning : stored_->warnings) Warn(warning);
+  return {};
+}
+
+Status TurnDriver::OpenModel() {
+  const ModelChoice choice = ChooseModel(stored_ ? stored_->model : "", request_.asked_model,
+                                         request_.configured_model, request_.options.compat);
+  if (choice.warning) Warn(*choice.warning);
+  DOSSIER_ASSIGN_OR_RETURN(model_, parts_.open_model(choice.model));
+  DOSSIER_ASSIGN_OR_RETURN(layout_, assembly::FindLayout("chat", parts_.folders));
+  outcome_.model = model_.stored;
+  input_.model = model_.stored;
+  input_.reserve_output = model_.sampling.max_output;
+  if (parts_.tool) input_.tools = {parts_.tool->Spec()};
+  if (log_.run().empty()) {
+    log_.Start({{"conversation", request_.id},
+                {"folder", parts_.store ? parts_.store->folder() : ""},
+                {"model", model_.stored},
+                {"question", parts_.bodies == TurnLog::Bodies::kKept ? TitleOf(input_.prompt) : ""},
+                {"prompt", log_.Body(input_.prompt)}});
+  }
+  outcome_.run = log_.run();
+  return {};
+}
+
+Status TurnDriver::GatherContext() {
+  const Clock::Steady begun = parts_.clock->Now();
+  const bool known = gathered_.has_value();
+  if (!known) {
+    DOSSIER_ASSIGN_OR_RETURN(const ContextNeed need,
+                             NeedOf(stored(), parts_.context->Declared(), request_.options));
+    const GatherLimits limits{.counter = *model_.counter,
+                              .max_tokens = ContextLimit(request_, model_)};
+    DOSSIER_ASSIGN_OR_RETURN(gathered_, parts_.context->Gather(need.run, limits, cancel_));
+    LogContext();
+  }
+  // A turn that is asked again has a run of its own, and all it needs in it.
+  if (known && request_.resume == TurnRequest::Resume::kAgain) LogContext();
+  input_.commands = gathered_->commands;
+  outcome_.times.context = Since(begun);
+  for (const std::string& warning : gathered_->warnings) Warn(warning);
+  return {};
+}
+
+void TurnDriver::LogContext() {
+  log_.Add("context.ready", {{"context", log_.Body(dossier::ToJson(ToJson(*gathered_)))}});
+}
+
+// Planned, and planned again if the history had to be made shorter.
+Status TurnDriver::MakePlan() {
+  const auto plan = [&]() -> Status {
+    DOSSIER_RETURN_IF_ERROR(RenderMemory());
+    DOSSIER_ASSIGN_OR_RETURN(plan_, PlanTurn(input_, stored(), gathered_->blocks, layout_,
+                                             model_.entry.capability, *model_.counter));
+    return {};
+  };
+  const Status fits = plan();
+  if (!fits && fits.error().code != ErrorCode::kTooLong) return fits;
+  std::optional<Error> too_long;
+  if (!fits) too_long = fits.error();
+  if (stored_ && !answer_) DOSSIER_RETURN_IF_ERROR(Compact(too_long));
+  if (!input_.compaction.empty()) {
+    DOSSIER_RETURN_IF_ERROR(plan());
+  } else if (too_long) {
+    return tl::unexpected(*too_long);
+  }
+  outcome_.turn = plan_->turn;
+  outcome_.context = plan_->context;
+  outcome_.saving = SavedBy(plan_->frozen_tokens, plan_->turn);
+  for (const std::string& warning : plan_->warnings) Warn(warning);
+  if (plan_->hint) Warn(*plan_->hint);
+  events_.OnStart(outcome_.conversation, outcome_.turn, outcome_.model);
+  events_.OnContext(outcome_.context);
+  return {};
+}
+
+Status TurnDriver::Preview() {
+  outcome_.wire = model_.wire(MakeRequest(plan_->request, model::Purpose::kRoot));
+  // What the input would cost, none of it read from a cache.
+  outcome_.usage.cost_nano_usd = model::CostOf({.input = plan_->request.tokens}, model_.entry);
+  outcome_.plan = std::move(plan_);
+  outcome_.blocks = gathered_->blocks;
+  return {};
+}
+
+// Never cancelled: what the model said is paid for.
+Status TurnDriver::Save() {
+  outcome_.text = answer_->text;
+  if (plan_->save.kind == TurnSave::Kind::kNothing) {
+    if (stateless()) RememberStateless();
+    return {};
+  }
+  FinishedTurn finished{.messages = answer_->messages,
+                        .now = FormatMicros(parts_.clock->WallNow()),
+                        .replaces = replaces_,
+                        .seen = loaded_ ? loaded_->document.message_count() : 0};
+  for (const JsonObject& message : finished.messages) {
+    finished.tokens +=
+        model_.counter->CountText(FindString(Json(message), "content").value_or("")).tokens;
+  }
+  finished.record = {.model = answer_->model,
+                     .usage = answer_->usage,
+                     .tools = answer_->tools,
+                     .reply = completeness_,
+                     .run = log_.run()};
+  if (memory_) {
+    finished.keep = [this](std::string_view conversation, std::int64_t number) {
+      return Remember(conversation, number);
+    };
+  }
+  const auto save = [&]() -> Result<Saved> {
+    DOSSIER_RETURN_IF_ERROR(KeepReplacedContext(parts_.content_folder, plan_->save.replaced));
+    if (creation_) return parts_.store->Create(std::move(*creation_), plan_->save, finished);
+    return parts_.store->Append(*loaded_, plan_->save, finished, CancelToken(),
+                                held_ ? &*held_ : nullptr);
+  };
+  const Result<Saved> saved = save();
+  if (!saved) {
+    // The answer is printed all the same (CON-29).
+    outcome_.error = saved.error();
+    const bool locked = saved.error().code == ErrorCode::kLocked;
+    outcome_.exit = ExitCode(locked ? ErrorCode::kLocked : ErrorCode::kFailed);
+    return {};
+  }
+  outcome_.conversation = saved->id;
+  outcome_.turn = saved->turn;
+  for (const std::string& warning : saved->warnings) Warn(warning);
+  log_.Add("turn.saved", {{"conversation", saved->id}, {"turn", saved->turn}});
+  MakeRoomAfterBlock();
+  return {};
+}
+
+void TurnDriver::Fail(const Error& error) {
+  outcome_.error = error;
+  outcome_.exit = ExitCode(error.code);
+}
+
+void TurnDriver::Finish() {
+  if (completeness_ == TurnRecord::Reply::kIncomplete && outcome_.exit == 0) {
+    outcome_.exit = ExitCode(cancel_.cancelled() ? ErrorCode::kCancelled : ErrorCode::kPartial);
+  }
+  if (outcome_.exit == 0 && tools_ && tools_->limit()) {
+    outcome_.exit = ExitCode(ErrorCode::kLimit);
+  }
+  outcome_.times.total = Since(begun_);
+  if (!log_.run().empty()) {
+    JsonObject end{{"status", StatusOf(outcome_, completeness_)},
+                   {"answer", log_.Body(outcome_.text)},
+                   {"usage", UsageJson(outcome_.usage)},
+                   {"ms", outcome_.times.total.count()},
+                   {"exit", outcome_.exit}};
+    if (outcome_.error) end["error"] = outcome_.error->message;
+    log_.Add("run.finished", std::move(end));
+  }
+  if (log_.failure()) Warn(*log_.failure());
+}
+
+void TurnDriver::Warn(std::string_view sentence) {
+  auto& said = outcome_.warnings;
+  if (std::find(said.begin(), said.end(), sentence) != said.end()) return;
+  said.emplace_back(sentence);
+  events_.OnWarning(sentence);
+}
+
+Millis TurnDriver::Since(Clock::Steady from) const {
+  return std::chrono::duration_cast<Millis>(parts_.clock->Now() - from);
+}
+
+}  // namespace dossier::conversation

@@ -1,0 +1,114 @@
+// One turn on its way; what Chat::Send does. Private to this module.
+//
+// Steps return a Status; the first that fails ends the turn, and Run turns it into an outcome.
+// Thread-safety: one owner.
+
+#ifndef DOSSIER_CONVERSATION_TURN_DRIVER_H_
+#define DOSSIER_CONVERSATION_TURN_DRIVER_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "chat/turn/chat.h"
+#include "chat/turn/reply_check.h"
+#include "chat/turn/resume.h"
+#include "chat/turn/turn_memory.h"
+#include "memory/blocks/rounds.h"
+#include "model/client/ledger.h"
+
+namespace dossier::conversation {
+
+class TurnDriver {
+ public:
+  TurnDriver(const ChatParts& parts, const TurnRequest& request, ChatEvents& events,
+             const CancelToken& cancel);
+
+  TurnOutcome Run();
+
+ private:
+  // turn_driver.cc: the order.
+  Status Steps();
+  Status Load();
+  Status OpenModel();
+  Status GatherContext();
+  void LogContext();
+  Status MakePlan();
+  Status Preview();
+  Status Save();
+  void Fail(const Error& error);
+  void Finish();
+  void Warn(std::string_view sentence);
+
+  // turn_resume.cc: a turn that was interrupted.
+  Status FindWhatIsLeft();
+  Status DropLastTurn();
+  void UseGathered(Gathered gathered);
+
+  // turn_compaction.cc: a history that grows too long.
+  Status Compact(const std::optional<Error>& too_long);
+  std::optional<std::string> Summarize(const CompactionPlan& plan);
+  void ReportCompaction(const Compacted& done);
+
+  // turn_remember.cc: memory, where there is one (MEM-58).
+  Status OpenMemory();
+  Status RenderMemory();
+  Result<model::Reply> NextReply();
+  Result<model::Reply> ReplyInRounds();
+  Result<std::string> AskInRound(const memory::Ask& ask, model::Reply* reply);
+  Json Remember(std::string_view conversation, std::int64_t number);
+  void RememberStateless();
+  void LogOperations(const JsonArray& operations_log);
+  void WarnUnlogged(const Status& logged);
+  Status MakeRoom();
+  void MakeRoomAfterBlock();
+
+  // turn_calls.cc: the model, its tools, repair rounds.
+  Status Converse();
+  Status CheckedConverse();
+  Result<model::Reply> FinalReply();
+  Result<model::Reply> CallModel(model::Purpose purpose);
+  Status Refuse(const CheckedReply& checked, const model::Reply& reply);
+  Status Accept(const model::Reply& reply, std::string text);
+  Status KeepIncomplete(const Error& why);
+  model::Request MakeRequest(const assembly::Assembled& prompt, model::Purpose purpose) const;
+
+  const Stored* stored() const { return stored_ ? &*stored_ : nullptr; }
+  Millis Since(Clock::Steady from) const;
+  bool stateless() const { return request_.options.kind == TurnOptions::Kind::kStateless; }
+
+  const ChatParts& parts_;
+  const TurnRequest& request_;
+  ChatEvents& events_;
+  const CancelToken& cancel_;
+  const Clock::Steady begun_;
+  TurnLog log_;
+  model::Ledger ledger_;
+  TurnOutcome outcome_;
+
+  std::optional<Creation> creation_;
+  std::optional<Loaded> loaded_;
+  std::optional<Stored> stored_;  // what the turn is planned on
+  std::optional<FileLock> held_;
+  ChatModel model_;
+  assembly::Layout layout_;
+  std::optional<Gathered> gathered_;
+  TurnInput input_;
+  std::optional<TurnPlan> plan_;
+  std::optional<TurnMemory> memory_;
+  JsonObject shown_memory_;  // accounting of the last render (MEM-35)
+  std::string with_block_;   // the accepted reply, if it holds a block
+  // Text of a reply whose block was refused: it has been shown, and is the answer once the block
+  // is right.
+  std::string shown_text_;
+  std::optional<ToolCalls> tools_;
+  enum class ToolsUse { kOffered, kOff } tools_use_ = ToolsUse::kOffered;
+  std::string partial_;  // of the call in flight or the last one
+  std::optional<AcceptedAnswer> answer_;
+  TurnRecord::Reply completeness_ = TurnRecord::Reply::kComplete;
+  FinishedTurn::Replaces replaces_ = FinishedTurn::Replaces::kNothing;
+};
+
+}  // namespace dossier::conversation
+
+#endif  // DOSSIER_CONVERSATION_TURN_DRIVER_H_

@@ -1,0 +1,280 @@
+#include "chat/turn/turn_memory.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "chat/store/store.h"
+
+namespace dossier::conversation {
+namespace {
+
+constexpr std::string_view kPhase = "chat";
+constexpr std::string_view kUserTurn = "user_turn";
+constexpr std::string_view kAssistantTurn = "assistant_turn";
+constexpr std::string_view kOtherMethod = "outputs";  // a compaction that keeps the turns
+constexpr std::size_t kLongestBranch = 128;           // MEM-3
+
+std::string TextOf(const Json& json, std::string_view key) {
+  return std::string(FindString(json, key).value_or(""));
+}
+
+// The record of the newest turn that has one.
+const Json* LastRecord(const Stored* stored) {
+  if (!stored) return nullptr;
+  for (auto turn = stored->turns.rbegin(); turn != stored->turns.rend(); ++turn) {
+    if (turn->memory.is_object()) return &turn->memory;
+  }
+  return nullptr;
+}
+
+// "chat:ID.SEQ", in the letters that branches may have.
+std::string ForkName(std::string_view id, memory::Seq at) {
+  const std::string tail = fmt::format(".{}", at);
+  std::string name = "chat:";
+  for (const char c : id.substr(0, kLongestBranch - name.size() - tail.size())) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '.' || c == '-';
+    name += plain ? c : '_';
+  }
+  return name + tail;
+}
+
+std::optional<std::int64_t> NumberOf(std::string_view ref) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(ref.data(), ref.data() + ref.size(), number);
+  if (error != std::errc() || end != ref.data() + ref.size()) return std::nullopt;
+  return number;
+}
+
+bool IsTurn(const memory::Record& event) {
+  return event.kind == kUserTurn || event.kind == kAssistantTurn;
+}
+
+Result<std::vector<memory::Record>> TurnsOf(const memory::View& view,
+                                            const std::string& conversation) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      std::vector<memory::Record> events,
+      view.Records({.tiers = {memory::Tier::kRecall}, .thread = conversation}));
+  std::erase_if(events, [](const memory::Record& event) { return !IsTurn(event); });
+  return events;
+}
+
+// Turns that the history shows word by word, by the conversation in which they were said.
+std::map<std::string, std::set<std::int64_t>> TurnsInHistory(
+    const Stored& stored, std::span<const CompactionRecord> added) {
+  std::size_t compacted = 0;  // messages before this one are
+  const auto look = [&](const CompactionRecord& record) {
+    if (record.method != kOtherMethod) compacted = std::max(compacted, record.to + 1);
+  };
+  std::ranges::for_each(stored.compaction, look);
+  std::ranges::for_each(added, look);
+  // Another program's messages have no record: the last record is that of the last user's message.
+  const std::int64_t before = TurnCount(stored) - std::ssize(stored.turns);
+  std::map<std::string, std::set<std::int64_t>> turns;
+  for (std::size_t i = 0; i < stored.turns.size(); ++i) {
+    const TurnRecord& turn = stored.turns[i];
+    if (!turn.memory.is_object()) continue;
+    const std::int64_t place = before + static_cast<std::int64_t>(i) + 1;
+    if (place < 1 || TurnBegin(stored, place) < compacted) continue;
+    turns[TextOf(turn.memory, "conversation")].insert(turn.n);
+  }
+  return turns;
+}
+
+// What memory takes of a text (MEM-16).
+std::string Fitting(std::string_view text, std::vector<std::string>* warnings) {
+  std::string fit = utf8::Sanitize(text);
+  if (fit.size() <= memory::kMaxTextBytes) return fit;
+  warnings->push_back(fmt::format("memory keeps the first {} of {} bytes of this turn's text",
+                                  memory::kMaxTextBytes, fit.size()));
+  fit.resize(utf8::FloorBoundary(fit, memory::kMaxTextBytes));
+  return fit;
+}
+
+// The two events of a turn, written as `also` of its block.
+class TurnEvents {
+ public:
+  explicit TurnEvents(const TurnMemory::KeptTurn& turn)
+      : turn_(turn),
+        ref_(turn.conversation.empty() ? turn.run : fmt::format("{}", turn.number)),
+        user_(Fitting(turn.user, &warnings_)),
+        assistant_(Fitting(turn.assistant, &warnings_)) {}
+
+  Status Write(memory::Session& session) {
+    known_ = false;
+    if (!turn_.conversation.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(const memory::View view, session.Snapshot());
+      DOSSIER_ASSIGN_OR_RETURN(const std::vector<memory::Record> turns,
+                               TurnsOf(view, turn_.conversation));
+      DOSSIER_RETURN_IF_ERROR(MakePlace(turns, session));
+    }
+    DOSSIER_RETURN_IF_ERROR(Add(kUserTurn, user_, session));
+    return Add(kAssistantTurn, assistant_, session);
+  }
+
+  // This very turn is there already, and with it what its block did: nothing was written.
+  bool known() const { return known_; }
+  std::vector<std::string> TakeWarnings() { return std::move(warnings_); }
+
+ private:
+  // What has this number or a later one was taken back, or is asked again.
+  Status MakePlace(const std::vector<memory::Record>& turns, memory::Session& session) {
+    std::vector<std::int64_t> old;
+    for (const memory::Record& event : turns) {
+      const std::optional<std::int64_t> number = NumberOf(event.ref);
+      if (!number || *number < turn_.number) continue;
+      const std::string run = TextOf(event.meta, "run");
+      const bool whole = !FindBool(event.meta, "incomplete").value_or(false);
+      known_ |= *number == turn_.number && whole && !run.empty() && run == turn_.run;
+      old.push_back(event.id);
+    }
+    if (known_) return MakeError(ErrorCode::kFailed, "the turn is kept already");
+    return session.Hide(old, memory::HideReason::kSuperseded);
+  }
+
+  Status Add(std::string_view kind, const std::string& text, memory::Session& session) const {
+    if (TrimSpace(text).empty()) return {};
+    memory::Record event{.tier = memory::Tier::kRecall,
+                         .kind = std::string(kind),
+                         .text = text,
+                         .thread = turn_.conversation,
+                         .ref = ref_};
+    if (!turn_.run.empty()) event.meta["run"] = turn_.run;
+    if (turn_.reply == TurnRecord::Reply::kIncomplete) event.meta["incomplete"] = true;
+    return session.Add(std::move(event)).map([](const memory::RecordWrite&) {});
+  }
+
+  const TurnMemory::KeptTurn& turn_;
+  std::vector<std::string> warnings_;
+  const std::string ref_, user_, assistant_;
+  bool known_ = false;
+};
+
+// What a block could not do, a sentence each.
+void Report(const memory::BlockResult& result, std::vector<std::string>* warnings) {
+  for (const memory::Notice& notice : result.warnings) {
+    warnings->push_back("memory: " + notice.text);
+  }
+  for (const Json& entry : result.operations_log) {
+    if (FindString(entry, "status") != "error") continue;
+    warnings->push_back(
+        fmt::format("memory: {}: {}", TextOf(entry, "type"), TextOf(entry, "error")));
+  }
+}
+
+}  // namespace
+
+Result<TurnMemory> TurnMemory::Open(const ChatMemory& memory, std::string_view id,
+                                    const Stored* stored, Use use) {
+  TurnMemory turn(memory, use);
+  const Json* record = LastRecord(stored);
+  const bool ours = record && TextOf(*record, "store") == memory.store->store_id();
+  if (!memory.branch.empty()) {
+    turn.branch_ = memory.branch;
+  } else if (ours && TextOf(*record, "conversation") == id) {
+    turn.branch_ = TextOf(*record, "branch");
+  } else if (ours) {
+    DOSSIER_RETURN_IF_ERROR(turn.ForkFrom(*record, id));
+  }
+  // A branch that is not there is said before anything is paid for.
+  DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const memory::View view, turn.Snapshot());
+  return turn;
+}
+
+Status TurnMemory::ForkFrom(const Json& record, std::string_view id) {
+  const std::string parent = TextOf(record, "branch");
+  const memory::Seq at = FindInt(record, "seq").value_or(0);
+  if (!writes()) {
+    branch_ = parent;
+    at_ = at;
+    return {};
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const memory::Branch branch,
+                           memory_->store->Fork(parent, ForkName(id, at), {.at = at}));
+  branch_ = branch.name;
+  return {};
+}
+
+std::string TurnMemory::Boundary(std::string_view id) const {
+  return Sha256Hex(fmt::format("dossier-chat-memory:{}:{}", memory_->store->store_id(), id))
+      .substr(0, 32);
+}
+
+Result<std::optional<memory::ConsolidateOutcome>> TurnMemory::MakeRoom() const {
+  if (!writes() || !memory_->consolidate_from) return std::nullopt;
+  return memory::ConsolidateIfNeeded(*memory_->store, branch_, *memory_->consolidate_from,
+                                     memory_->summarizer);
+}
+
+Result<memory::Injection> TurnMemory::Render(const memory::RenderRequest& request,
+                                             const Stored* stored,
+                                             std::span<const CompactionRecord> added) const {
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, Snapshot());
+  memory::InjectionRequest injection{.render = request};
+  if (stored) {
+    for (const auto& [conversation, numbers] : TurnsInHistory(*stored, added)) {
+      DOSSIER_ASSIGN_OR_RETURN(const std::vector<memory::Record> turns,
+                               TurnsOf(view, conversation));
+      for (const memory::Record& event : turns) {
+        const std::optional<std::int64_t> number = NumberOf(event.ref);
+        if (number && numbers.contains(*number)) injection.elsewhere.insert(event.id);
+      }
+    }
+  }
+  return memory::Inject(view, memory_->store->limits(), injection);
+}
+
+Result<memory::BlockResult> TurnMemory::Read(const memory::Block& block) const {
+  return memory::Apply(*memory_->store, branch_, block, {});
+}
+
+Status TurnMemory::Log(memory::LoggedCall call) const {
+  if (!logs()) return {};
+  call.branch = branch_;
+  call.phase = kPhase;
+  return memory_->calls->Append(std::move(call));
+}
+
+Status TurnMemory::LogOperations(const memory::LoggedCall& as,
+                                 const JsonArray& operations_log) const {
+  if (!logs()) return {};
+  memory::LoggedCall call = as;
+  call.branch = branch_;
+  call.phase = kPhase;
+  return memory::AppendOperations(*memory_->calls, call, operations_log);
+}
+
+Result<TurnMemory::Kept> TurnMemory::Keep(const KeptTurn& turn) const {
+  Kept kept;
+  if (!writes()) return kept;
+  TurnEvents events(turn);
+  const memory::Block none;
+  const bool has_block = turn.block && !turn.block->operations.empty();
+  const memory::ApplyContext context{
+      .block_id = turn.run,
+      .phase = std::string(kPhase),
+      .actor = has_block ? memory::Actor::kModel : memory::Actor::kSystem,
+      .summarizer = memory_->summarizer,
+      .also = [&events](memory::Session& session) { return events.Write(session); }};
+  const auto result =
+      memory::Apply(*memory_->store, branch_, turn.block ? *turn.block : none, context);
+  if (!result && !events.known()) return tl::unexpected(result.error());
+  kept.warnings = events.TakeWarnings();
+  if (result && turn.block) {
+    Report(*result, &kept.warnings);
+    kept.applied = memory::BlockResultJson(*result);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, memory_->store->Snapshot(branch_));
+  kept.record = JsonObject{{"store", memory_->store->store_id()},
+                           {"branch", branch_},
+                           {"conversation", turn.conversation},
+                           {"seq", view.at()}};
+  return kept;
+}
+
+}  // namespace dossier::conversation

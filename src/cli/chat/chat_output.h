@@ -1,0 +1,99 @@
+// What a turn of `dossier chat` prints: text, one JSON object, or one event a line.
+//
+//   ChatOutput output({.form = ChatOutput::Form::kText, …}, out, err);
+//   const TurnOutcome outcome = chat.Send(request, output, output.StopWith(cancel));
+//   return output.Finish(outcome);
+//
+// The answer goes to stdout, all else to stderr (CON-1). If the reader of stdout goes away nothing
+// more is printed anywhere; a stateless request is cancelled then, a conversation goes on (CON-5).
+// Thread-safety: as ChatEvents; one turn.
+
+#ifndef DOSSIER_CLI_CHAT_OUTPUT_H_
+#define DOSSIER_CLI_CHAT_OUTPUT_H_
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "chat/turn/chat.h"
+#include "cli/terminal/reply_view.h"
+#include "cli/terminal/terminal.h"
+
+namespace dossier::cli {
+
+class ChatOutput final : public conversation::ChatEvents {
+ public:
+  enum class Form { kText, kJson, kJsonLines };
+  enum class Live { kNo, kYes };  // text as it comes
+  enum class Quiet { kNo, kYes };
+  enum class Shown { kReply, kRaw, kRequest, kContextTable, kRequestAndTable };
+
+  struct Options {
+    Form form = Form::kText;
+    Live live = Live::kNo;
+    Quiet quiet = Quiet::kNo;
+    Shown shown = Shown::kReply;
+    enum class Usage { kNo, kYes } usage = Usage::kNo;
+    enum class Kept { kStateless, kConversation } kept = Kept::kStateless;
+    Terminal terminal;
+    MarkdownMode markdown = MarkdownMode::kAuto;
+  };
+
+  ChatOutput(Options options, const CancelToken& cancel, std::ostream& out, std::ostream& err)
+      : options_(options),
+        stop_(cancel),
+        out_(out),
+        err_(err),
+        view_(MakeReplyView(options.markdown, options.terminal, out)) {}
+
+  // Also cancelled when nobody reads a stateless reply any more.
+  CancelToken token() const { return stop_.token(); }
+
+  void OnStart(std::string_view conversation, std::int64_t turn, std::string_view model) override;
+  void OnContext(const Json& blocks) override;
+  void OnDelta(std::string_view text) override;
+  void OnRetry(std::string_view sentence) override;
+  void OnTool(const JsonObject& record, std::string_view why) override;
+  void OnCompaction(std::string_view line) override;
+  void OnWarning(std::string_view sentence) override;
+
+  // Warnings that stood on stderr before there was a turn, as events of --jsonl.
+  void ReportEarlier(const std::vector<std::string>& warnings);
+
+  // Prints what is left; returns the exit code.
+  int Finish(const conversation::TurnOutcome& outcome);
+
+ private:
+  bool closed() const { return !out_.good(); }
+  void Event(std::string_view name, JsonObject data);
+  void Say(std::string_view line);
+  void Print(std::string_view text);
+  void EndText();
+  void FinishText(const conversation::TurnOutcome& outcome);
+  void FinishEvents(const conversation::TurnOutcome& outcome);
+  void PrintPlan(const conversation::TurnOutcome& outcome);
+
+  const Options options_;
+  CancelSource stop_;
+  std::ostream& out_;
+  std::ostream& err_;
+  const std::unique_ptr<ReplyView> view_;
+  bool printed_ = false;    // some of the reply
+  bool text_open_ = false;  // its line is not ended
+};
+
+// What a tool call comes to, in one line: "allowed: git log -n 2  # to see what changed".
+std::string ToolLine(const JsonObject& record, std::string_view why);
+
+// {"schema":1,"text",…,"exit"} of section 5; of a failure {"schema":1,"error",…}.
+Json OutcomeJson(const conversation::TurnOutcome& outcome);
+// For failures before a turn begins; `warnings` stand on stderr already.
+int PrintFailure(const Error& error, ChatOutput::Form form,
+                 const std::vector<std::string>& warnings, std::ostream& out, std::ostream& err);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_CHAT_OUTPUT_H_

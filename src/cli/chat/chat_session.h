@@ -1,0 +1,82 @@
+// The interactive `dossier chat`: reads lines, sends them, shows replies.
+//
+//   ChatSession session({.terminal = Terminal::Detect()}, driver, *editor, interrupts, out, err);
+//   return session.Run(cancel);
+//
+// Ctrl-C stops a reply (the driver saves what came), a second one during it leaves with 130; at the
+// prompt it clears the line, twice on an empty line leaves. Ctrl-D leaves with 0. Without a
+// terminal there is no prompt to come back to: `interrupts` is empty then, and Ctrl-C cancels the
+// session, as SIGTERM does. Replies go to `out`, all else to `err` (CON-1). Ownership: everything
+// outlives the session. Thread-safety: one thread; a driver may call its sink from others.
+
+#ifndef DOSSIER_CLI_CHAT_SESSION_H_
+#define DOSSIER_CLI_CHAT_SESSION_H_
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "cli/chat/chat_driver.h"
+#include "cli/chat/slash_command.h"
+#include "cli/terminal/line_reader.h"
+#include "cli/terminal/reply_view.h"
+#include "cli/terminal/terminal.h"
+
+namespace dossier::cli {
+
+// Gives Ctrl-C to `handler`, on another thread, until it is called with an empty one.
+using DivertInterrupts = std::function<void(std::function<void()> handler)>;
+
+struct ChatSessionOptions {
+  enum class Usage { kNo, kYes };  // kYes: the usage line after each turn (-u)
+
+  Terminal terminal;
+  MarkdownMode markdown = MarkdownMode::kAuto;
+  Usage usage = Usage::kNo;
+  std::function<Result<std::string>(std::string_view)> edit;  // /edit; empty: not there
+};
+
+class ChatSession {
+ public:
+  ChatSession(ChatSessionOptions options, ChatDriver& driver, LineReader& reader,
+              DivertInterrupts interrupts, std::ostream& out, std::ostream& err);
+
+  // Until the person leaves. Returns the exit code: 0, 130 after Ctrl-C twice, else an error's.
+  // `cancel` (SIGTERM) ends it, too.
+  int Run(const CancelToken& cancel);
+
+ private:
+  enum class Next { kGoOn, kLeave, kLeaveInterrupted };
+
+  int Loop();
+  void IgnoreInterrupts();
+  Next Handle(const std::string& text);
+  Next RunCommand(const ChatInput& input);
+  Next SendMessage(std::string text);
+  Next ReadAndSend(MessageEnd end);
+  Next EditAndSend();
+  // One turn: waiting line, reply view, Ctrl-C.
+  Next Turn(const std::function<ChatTurn(ChatSink&, const CancelToken&)>& run);
+  // Any other work of the driver that may take long.
+  Next Work(const std::function<Result<std::string>(const CancelToken&)>& run);
+  Next Interruptible(const std::function<void(const CancelToken&)>& run);
+  void ShowResult(const Result<std::string>& result);
+  void Note(std::string_view line);
+  LinePrompt PromptNow() const;
+
+  const ChatSessionOptions options_;
+  ChatDriver& driver_;
+  LineReader& reader_;
+  const DivertInterrupts interrupts_;
+  std::ostream& out_;
+  std::ostream& err_;
+  CancelToken cancel_;
+  std::vector<std::string> exec_;  // of /exec, for the next message
+};
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_CHAT_SESSION_H_

@@ -1,0 +1,299 @@
+#include "cli/chat/chat_setup.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "base/files/file.h"
+#include "base/files/git_folders.h"
+#include "base/text/utf8.h"
+#include "chat/document/folder.h"
+#include "chat/store/index.h"
+#include "cli/chat/confirm_command.h"
+#include "cli/wiring/asset_folders.h"
+#include "cli/wiring/memory_model.h"
+#include "cli/wiring/open_chat_model.h"
+#include "cli/wiring/schema_choice.h"
+#include "sources/commands/command_environment.h"
+
+namespace dossier::cli {
+namespace {
+
+using conversation::ChatModel;
+using conversation::TurnOptions;
+using conversation::TurnRequest;
+
+constexpr std::string_view kCompatModel = "gpt-3.5-turbo";  // section 4.13
+constexpr std::size_t kMaxSystemText = 16 << 20;            // bytes
+
+conversation::CompactionLimits LimitsOf(const config::Compaction& config,
+                                        const ChatArguments& arguments) {
+  conversation::CompactionLimits limits = cli::LimitsOf(config);
+  if (arguments.no_compact) limits.mode = conversation::CompactionLimits::Mode::kOff;
+  if (arguments.history_budget) limits.hard_tokens = *arguments.history_budget;
+  return limits;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ChatSetup>> ChatSetup::Make(const ChatArguments& arguments,
+                                                   const GlobalFlags& global, config::Config config,
+                                                   std::function<void(std::string_view)> say,
+                                                   const CancelToken& cancel) {
+  std::unique_ptr<ChatSetup> setup(
+      new ChatSetup(arguments, global, std::move(config), std::move(say), cancel));
+  DOSSIER_RETURN_IF_ERROR(setup->ChooseConversation());
+  DOSSIER_RETURN_IF_ERROR(setup->MakeScratch());
+  DOSSIER_RETURN_IF_ERROR(setup->ReadSystemText());
+  DOSSIER_RETURN_IF_ERROR(setup->FindSchema());
+  DOSSIER_RETURN_IF_ERROR(setup->MakeTool());
+  DOSSIER_RETURN_IF_ERROR(setup->MakeMemory());
+  DOSSIER_RETURN_IF_ERROR(setup->MakeChat());
+  return setup;
+}
+
+ChatSetup::ChatSetup(const ChatArguments& arguments, const GlobalFlags& global,
+                     config::Config config, std::function<void(std::string_view)> say,
+                     const CancelToken& cancel)
+    : arguments_(arguments),
+      global_(global),
+      config_(std::move(config)),
+      say_(std::move(say)),
+      cancel_(cancel),
+      store_(config_.conversations.path) {}
+
+Status ChatSetup::ChooseConversation() {
+  if (arguments_.conversation) {
+    id_ = *arguments_.conversation;
+    return conversation::CheckId(id_);
+  }
+  if (arguments_.fresh) NameConversation();
+  if (arguments_.last) {
+    DOSSIER_ASSIGN_OR_RETURN(auto index,
+                             conversation::Index::Open(store_.folder(), config_.user.cache));
+    DOSSIER_ASSIGN_OR_RETURN(const auto list, index.List({.limit = 0, .since = ""}));
+    for (const auto& one : list) {
+      if (one.problem.empty()) {
+        id_ = one.id;
+        return {};
+      }
+    }
+    return MakeError(ErrorCode::kNotFound, "--continue: there is no conversation in {}",
+                     store_.folder());
+  }
+  return {};
+}
+
+Status ChatSetup::MakeScratch() {
+  const bool session_only = arguments_.read_only && arguments_.interactive;
+  if (!arguments_.no_save && !session_only) return {};
+  std::optional<std::string> bytes;
+  if (!id_.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(bytes, conversation::ReadConversation(store_.folder(), id_));
+  }
+  if (arguments_.read_only) DOSSIER_RETURN_IF_ERROR(store_.Load(id_));
+  DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
+  scratch_.emplace(std::move(folder));
+  store_ = conversation::Store(scratch_->path());
+  if (!bytes) return {};
+  const std::string_view whole = *bytes;
+  return conversation::ReplaceFile(store_.folder(), id_, {&whole, 1});
+}
+
+Status ChatSetup::KeepAs(std::string id, const CancelToken& cancel) {
+  DOSSIER_RETURN_IF_ERROR(conversation::CheckId(id));
+  const conversation::Store kept(config_.conversations.path);
+  DOSSIER_ASSIGN_OR_RETURN(const conversation::FileLock lock, kept.Hold(id, cancel));
+  DOSSIER_ASSIGN_OR_RETURN(const auto existing, kept.Find(id));
+  if (existing) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", id);
+  DOSSIER_ASSIGN_OR_RETURN(conversation::Loaded own, store_.Load(id_));
+  DOSSIER_RETURN_IF_ERROR(own.document.SetId(id));
+  const conversation::Rendered text = own.document.Render();
+  DOSSIER_RETURN_IF_ERROR(conversation::ReplaceFile(kept.folder(), id, text.pieces()));
+  id_ = std::move(id);
+  store_ = kept;
+  scratch_.reset();
+  arguments_.no_save = arguments_.read_only = false;
+  return MakeChat();
+}
+
+void ChatSetup::NameConversation() {
+  id_ = conversation::MakeId();
+  id_is_new_ = true;
+}
+
+Status ChatSetup::ReadSystemText() {
+  system_text_ = config_.default_system_message;
+  if (arguments_.system) system_text_ = *arguments_.system;
+  if (!arguments_.system_file.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(system_text_, ReadFile(arguments_.system_file, kMaxSystemText));
+  }
+  if (!utf8::IsValid(system_text_)) {
+    return MakeError(ErrorCode::kUsage, "the system text is not UTF-8");
+  }
+  return {};
+}
+
+Status ChatSetup::FindSchema() {
+  DOSSIER_ASSIGN_OR_RETURN(
+      schema_, ChooseSchema({.text = arguments_.schema, .file = arguments_.schema_file}, config_,
+                            global_, cancel_));
+  if (!schema_) return {};
+  for (const std::string& warning : schema_->warnings) say_("warning: " + warning);
+  if (arguments_.raw.value_or(config_.raw_response)) {
+    return MakeError(ErrorCode::kUsage, "--raw and a JSON schema exclude each other");
+  }
+  return {};
+}
+
+// Agent mode: the policy, the jail and the tool.
+Status ChatSetup::MakeTool() {
+  const config::DynamicCommands& dynamic = config_.dynamic_commands;
+  if (!arguments_.allow_commands.value_or(dynamic.allowed)) return {};
+  sandbox::PolicyText text{.allow = dynamic.allow};
+  if (dynamic.deny) text.deny = *dynamic.deny;
+  if (!arguments_.command_allow.empty()) text.allow = arguments_.command_allow;
+  if (!arguments_.command_deny.empty()) text.deny = arguments_.command_deny;
+  conversation::CommandToolOptions options{
+      .timeout = dynamic.timeout, .max_output = static_cast<std::uint64_t>(dynamic.max_output)};
+  for (const auto& one : dynamic.available) {
+    options.available.emplace_back(one.command, one.description);
+    if (!text.available_commands) text.available_commands.emplace();
+    text.available_commands->push_back(one.command);
+  }
+  if (dynamic.write) text.write = sandbox::CommandWrites::kJail;
+  if (dynamic.network) text.network = sandbox::JailNetwork::kAny;
+  if (config_.mode == config::Mode::kCompat) {
+    options.form = conversation::CommandToolOptions::Form::kCommandLine;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(text));
+  for (const std::string& warning : policy.warnings) say_("warning: " + warning);
+  std::error_code error;
+  const std::string folder = std::filesystem::canonical(".", error).string();
+  if (error) return MakeErrnoError(error.value(), "the working folder");
+  const auto git = FindGitFolders(folder);
+  tool_ = std::make_unique<conversation::CommandTool>(
+      std::move(policy), sandbox::CommandJail{.root = git ? git->root : folder, .folder = folder},
+      sources::CurrentEnvironment(), std::move(options));
+  return {};
+}
+
+// A session that keeps nothing looks at memory and leaves it as it is.
+Status ChatSetup::MakeMemory() {
+  const bool sends = !arguments_.dry_run && !arguments_.explain_context;
+  const bool writes = sends && !arguments_.no_save && !arguments_.read_only;
+  DOSSIER_ASSIGN_OR_RETURN(memory_,
+                           OpenPromptMemory(arguments_.memory, config_,
+                                            writes ? MemoryNeed::kWritten : MemoryNeed::kLookedAt));
+  if (!memory_.store) return {};
+  for (const std::string& warning : memory_.store->warnings()) say_("warning: " + warning);
+  if (!writes) return {};
+  ModelFlags flags = arguments_.model;
+  flags.model.clear();  // not the conversation's: the one that memory.model names
+  DOSSIER_ASSIGN_OR_RETURN(summarizer_, OpenSummarizer(std::move(flags), memory_.config, config_,
+                                                       global_, say_, cancel_));
+  return {};
+}
+
+conversation::ChatMemory ChatSetup::ChatMemory() const {
+  conversation::ChatMemory memory{.store = memory_.store,
+                                  .branch = memory_.branch,
+                                  .calls = memory_.calls,
+                                  .consolidate_from = memory_.consolidate_from,
+                                  .summarizer = summarizer_};
+  if (arguments_.no_save || arguments_.read_only) {
+    memory.writes = conversation::ChatMemory::Writes::kNo;
+  }
+  return memory;
+}
+
+Status ChatSetup::MakeChat() {
+  DOSSIER_ASSIGN_OR_RETURN(prepared_, PrepareContext(arguments_.context, config_));
+  context_ = std::make_unique<conversation::CommandContext>(prepared_.setup);
+  conversation::ChatParts parts{
+      .store = &store_,
+      .open_model = [this](const std::string& name) { return OpenChatModel(name); },
+      .context = context_.get(),
+      .tool = tool_.get(),
+      .memory = ChatMemory()};
+  if (asks()) {
+    DOSSIER_ASSIGN_OR_RETURN(parts.confirm, ConfirmOnTerminal());
+  }
+  if (arguments_.no_log) parts.bodies = conversation::TurnLog::Bodies::kLeftOut;
+  const bool sends = !arguments_.dry_run && !arguments_.explain_context;
+  if (sends && !arguments_.no_save && !journal_) {
+    auto journal = store::Journal::Open(config_.user.data + "/runs");
+    // A turn is not lost to a journal that cannot be kept.
+    if (journal) {
+      journal_ = std::move(*journal);
+    } else {
+      say_("warning: no journal is kept: " + journal.error().message);
+    }
+  }
+  parts.journal = journal_;
+  parts.content_folder = content_folder();
+  DOSSIER_ASSIGN_OR_RETURN(folders_, AssetFoldersFor("", global_, std::cerr));
+  parts.folders = folders_;
+  chat_ = std::make_unique<conversation::Chat>(std::move(parts));
+  return {};
+}
+
+bool ChatSetup::asks() const {
+  return tool_ &&
+         arguments_.confirm_commands.value_or(config_.dynamic_commands.require_confirmation);
+}
+
+Status ChatSetup::SetExec(std::vector<std::string> exec) {
+  arguments_.context.exec = std::move(exec);
+  return MakeChat();
+}
+
+Result<std::string> ChatSetup::SetModel(const std::string& name) {
+  DOSSIER_ASSIGN_OR_RETURN(const ChatModel model, OpenChatModel(name));
+  arguments_.model.model = name;
+  return model.stored;
+}
+
+Result<ChatModel> ChatSetup::OpenChatModel(const std::string& name) {
+  if (const auto known = models_.find(name); known != models_.end()) return known->second;
+  ModelFlags flags = arguments_.model;
+  flags.model = name;
+  const bool sends = !arguments_.dry_run && !arguments_.explain_context;
+  if (!sends) flags.use = ModelFlags::Use::kLookedAt;
+  DOSSIER_ASSIGN_OR_RETURN(const ChatModel model,
+                           cli::OpenChatModel(std::move(flags), config_, global_, say_, cancel_));
+  models_.emplace(name, model);
+  return model;
+}
+
+TurnRequest ChatSetup::RequestFor(std::string prompt) const {
+  TurnRequest request{.id = id_, .prompt = std::move(prompt), .system_text = system_text_};
+  TurnOptions& options = request.options;
+  if (id_.empty()) options.kind = TurnOptions::Kind::kStateless;
+  if (arguments_.no_context_exec) options.config_commands = TurnOptions::ConfigCommands::kSkip;
+  if (arguments_.refresh_context) options.refresh = TurnOptions::Refresh::kYes;
+  if (arguments_.read_only && !unsaved()) options.store = TurnOptions::Store::kReadOnly;
+  const bool compat = config_.mode == config::Mode::kCompat;
+  if (compat) options.compat = TurnOptions::Compat::kYes;
+  request.asked_model = arguments_.model.model;
+  request.configured_model = config_.model.value_or(compat ? std::string(kCompatModel) : "");
+  if (arguments_.dry_run || arguments_.explain_context) request.action = TurnRequest::Action::kPlan;
+  if (arguments_.resume_turn) request.resume = TurnRequest::Resume::kYes;
+  if (arguments_.wait) request.hold = TurnRequest::Hold::kYes;
+  if (arguments_.raw.value_or(config_.raw_response)) request.raw = model::Request::Raw::kKept;
+  request.compaction = LimitsOf(config_.compaction, arguments_);
+  if (arguments_.compact) request.compacting = TurnRequest::Compacting::kNow;
+  request.compaction_model = config_.compaction.model;
+  request.context_max_tokens = config_.context_max_tokens;
+  request.schema = schema();
+  request.repair_rounds = arguments_.repair.value_or(request.repair_rounds);
+  const config::DynamicCommands& dynamic = config_.dynamic_commands;
+  request.tool_limits = {.commands = dynamic.max_commands, .refusals = dynamic.max_refusals};
+  if (dynamic.history == config::DynamicCommands::History::kFull) {
+    request.tool_history = TurnRequest::ToolHistory::kFull;
+  }
+  return request;
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,118 @@
+// What flags and configuration make of a conversation: its store, model, context, tool, schema.
+// `dossier chat` uses it for one turn, the interactive session for many.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto setup, ChatSetup::Make(arguments, global, say, cancel));
+//   const TurnOutcome outcome = setup->chat().Send(setup->RequestFor("why?"), events, cancel);
+//
+// Thread-safety: one owner.
+
+#ifndef DOSSIER_CLI_CHAT_SETUP_H_
+#define DOSSIER_CLI_CHAT_SETUP_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/files/file.h"
+#include "chat/store/store.h"
+#include "chat/turn/chat.h"
+#include "chat/turn/command_tool.h"
+#include "cli/chat/chat_flags.h"
+#include "cli/wiring/context_setup.h"
+#include "cli/wiring/global_flags.h"
+#include "config/config.h"
+#include "model/schema/json_schema.h"
+#include "model/schema/schema_source.h"
+#include "store/journal.h"
+
+namespace dossier::cli {
+
+class ChatSetup {
+ public:
+  // `say` gets lines for stderr. Errors: kUsage, kConfig, kRefused (trust; --confirm-commands
+  // without a terminal), kNotFound (no conversation to continue, no such file).
+  static Result<std::unique_ptr<ChatSetup>> Make(const ChatArguments& arguments,
+                                                 const GlobalFlags& global, config::Config config,
+                                                 std::function<void(std::string_view)> say,
+                                                 const CancelToken& cancel);
+
+  const conversation::Chat& chat() const { return *chat_; }
+  const conversation::Store& store() const { return store_; }
+  const config::Config& config() const { return config_; }
+  const model::JsonSchema* schema() const { return schema_ ? &schema_->schema : nullptr; }
+  // "": stateless.
+  const std::string& id() const { return id_; }
+  bool id_is_new() const { return id_is_new_; }
+
+  conversation::TurnRequest RequestFor(std::string prompt) const;
+
+  // A conversation for a session that was given none.
+  void NameConversation();
+  // Other commands of --exec, another model: a session changes them between turns.
+  Status SetExec(std::vector<std::string> exec);
+  void SetConversation(std::string id) { id_ = std::move(id); }
+  // Returns the name that a conversation's file gives it. Errors: those of opening it; the old one
+  // stays then.
+  Result<std::string> SetModel(const std::string& name);
+  // Opened once; "" is the one that is used where nothing says which.
+  Result<conversation::ChatModel> OpenChatModel(const std::string& name);
+  conversation::ContextSource& context() { return *context_; }
+  // Where layouts and templates come from.
+  const assembly::AssetFolders& folders() const { return folders_; }
+  const std::vector<std::string>& exec() const { return arguments_.context.exec; }
+
+  // Whether a person is asked before a command of agent mode runs.
+  bool asks() const;
+
+  // Where contexts that a refresh replaces are kept; "" in a session that keeps nothing.
+  std::string content_folder() const { return unsaved() ? "" : config_.user.data + "/content"; }
+
+  // Turns go into a folder that ends with this object: --no-save, a session that is --read-only.
+  bool unsaved() const { return scratch_.has_value(); }
+  // Ends that: the conversation becomes a stored one. Errors: kNotFound ("conversation 'X'
+  // exists").
+  Status KeepAs(std::string id, const CancelToken& cancel);
+
+ private:
+  ChatSetup(const ChatArguments& arguments, const GlobalFlags& global, config::Config config,
+            std::function<void(std::string_view)> say, const CancelToken& cancel);
+
+  Status ChooseConversation();
+  Status MakeScratch();
+  Status ReadSystemText();
+  Status FindSchema();
+  Status MakeTool();
+  Status MakeMemory();
+  Status MakeChat();
+  conversation::ChatMemory ChatMemory() const;
+
+  ChatArguments arguments_;
+  const GlobalFlags& global_;
+  const config::Config config_;
+  const std::function<void(std::string_view)> say_;
+  const CancelToken cancel_;
+  conversation::Store store_;
+  std::string id_;
+  bool id_is_new_ = false;
+  std::string system_text_;
+  assembly::AssetFolders folders_;
+  PreparedContext prepared_;
+  std::unique_ptr<conversation::CommandContext> context_;
+  std::unique_ptr<conversation::CommandTool> tool_;
+  std::optional<model::FoundSchema> schema_;
+  PromptMemory memory_;
+  memory::Summarizer summarizer_;
+  std::shared_ptr<store::Journal> journal_;
+  std::map<std::string, conversation::ChatModel> models_;  // by the name they were asked for
+  std::optional<TempFolder> scratch_;
+  std::unique_ptr<conversation::Chat> chat_;
+};
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_CHAT_SETUP_H_

@@ -1,0 +1,35 @@
+// Asks a person on the terminal whether a command of the model may run (CON-38).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto confirm, ConfirmOnTerminal());
+//   parts.confirm = confirm;             // y, n, a (all that follow) or q
+//
+// Thread-safety: one caller at a time.
+
+#ifndef DOSSIER_CLI_CONFIRM_COMMAND_H_
+#define DOSSIER_CLI_CONFIRM_COMMAND_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "chat/turn/tool_calls.h"
+
+namespace dossier::cli {
+
+// On /dev/tty, whatever stdin and stdout are. The end of input is "q"; another word is asked about
+// again. Errors: kRefused if there is no terminal.
+Result<std::function<conversation::Consent(const conversation::Judged&)>> ConfirmOnTerminal();
+
+// What a person is asked: the command as one would type it, and the model's reason, each on one
+// line of the program's own frame. Nothing of the model's begins a line, breaks one or moves the
+// cursor.
+std::string ConsentQuestion(const conversation::Judged& judged);
+
+// `text` without line breaks, control and direction characters, at most about `most` code points
+// long: a longer one loses its middle and says its length.
+std::string OnOneLine(std::string_view text, std::size_t most);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_CONFIRM_COMMAND_H_

@@ -1,0 +1,71 @@
+// The driver of the real `dossier chat`: a stored conversation, its model, its context.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto driver, ConversationDriver::Make(*setup, Stream::kYes, cancel));
+//   ChatSession(options, *driver, reader, interrupts, out, err).Run(cancel);
+//
+// Every turn is one of Chat's: what it sends and saves is what the one-shot command would. Between
+// turns nothing is held: another process may take a turn of the same conversation.
+// Ownership: the setup is the caller's. Thread-safety: as ChatDriver.
+
+#ifndef DOSSIER_CLI_CONVERSATION_DRIVER_H_
+#define DOSSIER_CLI_CONVERSATION_DRIVER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/chat/chat_driver.h"
+#include "cli/chat/chat_setup.h"
+
+namespace dossier::cli {
+
+class ConversationDriver final : public ChatDriver {
+ public:
+  enum class Stream { kNo, kYes };  // kNo: a reply is shown when it is whole
+
+  // Opens the model, so that a session without one ends before anything is typed, and names a
+  // conversation if there is none. Errors: those of the model and of the stored conversation.
+  static Result<std::unique_ptr<ConversationDriver>> Make(ChatSetup& setup, Stream stream);
+
+  std::string model() const override { return model_; }
+  std::string conversation() const override { return setup_.unsaved() ? "" : setup_.id(); }
+
+  ChatTurn Send(const ChatMessage& message, ChatSink& sink, const CancelToken& cancel) override;
+  ChatTurn Retry(ChatSink& sink, const CancelToken& cancel) override;
+
+  Result<std::string> Undo(const CancelToken& cancel) override;
+  Result<std::string> Fork(std::string_view id, const CancelToken& cancel) override;
+  Result<std::string> Save(std::string_view id, const CancelToken& cancel) override;
+  Result<std::string> Refresh(const CancelToken& cancel) override;
+  Result<std::string> Compact(const CancelToken& cancel) override;
+  Result<std::string> Context() override;
+  Result<std::string> Tokens() override;
+  Result<std::string> Usage() override;
+  Result<std::string> SetModel(std::string_view name) override;
+
+  // A line for a person from the parts behind the turn. False: no turn runs that could show it.
+  bool Tell(std::string_view line);
+
+ private:
+  ConversationDriver(ChatSetup& setup, Stream stream)
+      : setup_(setup), stream_(stream), first_exec_(setup.exec()) {}
+
+  ChatTurn TakeTurn(conversation::TurnRequest request, ChatSink& sink, const CancelToken& cancel);
+  // Errors: kNotFound before the first turn, saying so.
+  Result<conversation::Loaded> LoadBegun() const;
+
+  ChatSetup& setup_;
+  const Stream stream_;
+  std::string model_;
+  std::vector<std::string> first_exec_;                 // of --exec: for the first turn
+  enum class First { kNo, kYes } first_ = First::kYes;  // no turn of this session is done
+  std::vector<std::string> said_;  // warnings of the turn before: what stays so is said once
+  model::Usage usage_;             // of this session
+  ChatSink* sink_ = nullptr;       // of the turn that runs
+};
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_CONVERSATION_DRIVER_H_

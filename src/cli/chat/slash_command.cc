@@ -1,0 +1,107 @@
+#include "cli/chat/slash_command.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/text/text.h"
+
+namespace dossier::cli {
+namespace {
+
+enum class Takes : std::uint8_t { kNothing, kOptional, kRequired };
+
+struct Row {
+  SlashCommand command;
+  std::string_view name, argument;
+  Takes takes;
+  std::string_view about;
+};
+
+constexpr Row kTable[] = {
+    {SlashCommand::kHelp, "/help", "", Takes::kNothing, "this list"},
+    {SlashCommand::kExit, "/exit", "", Takes::kNothing, "leave; so does Ctrl-D on an empty line"},
+    {SlashCommand::kContext, "/context", "", Takes::kNothing,
+     "the context commands: bytes, tokens, outcome"},
+    {SlashCommand::kRefresh, "/refresh", "", Takes::kNothing,
+     "run the context commands again and replace the frozen context"},
+    {SlashCommand::kTokens, "/tokens", "", Takes::kNothing,
+     "tokens of the next request, by section"},
+    {SlashCommand::kUsage, "/usage", "", Takes::kNothing, "tokens and cost so far"},
+    {SlashCommand::kModel, "/model", "[NAME]", Takes::kOptional,
+     "use this model from now on; alone: say which one answers"},
+    {SlashCommand::kExec, "/exec", "CMD", Takes::kRequired,
+     "run CMD and put its output before your next message"},
+    {SlashCommand::kEdit, "/edit", "", Takes::kNothing, "write the message in $VISUAL or $EDITOR"},
+    {SlashCommand::kMulti, "/multi", "", Takes::kNothing,
+     "a message of several lines, up to a line with only a dot"},
+    {SlashCommand::kUndo, "/undo", "", Takes::kNothing, "remove the last turn"},
+    {SlashCommand::kRetry, "/retry", "", Takes::kNothing, "ask the last message again"},
+    {SlashCommand::kFork, "/fork", "[ID]", Takes::kOptional,
+     "go on in a copy, this one stays as it is"},
+    {SlashCommand::kSave, "/save", "ID", Takes::kRequired, "keep the conversation under this id"},
+    {SlashCommand::kCompact, "/compact", "", Takes::kNothing,
+     "shorten the view of old turns; the file keeps all"},
+};
+
+const Row* FindRow(std::string_view name) {
+  const auto* found = std::ranges::find(kTable, name, &Row::name);
+  return found == std::end(kTable) ? nullptr : found;
+}
+
+tl::unexpected<Error> Unknown(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Row& row : kTable) names.emplace_back(row.name);
+  const std::vector<std::string> nearest = NearestNames(name, names, 1);
+  if (!nearest.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "unknown command {}; did you mean {}? (//… is sent as text)", name,
+                     nearest.front());
+  }
+  return MakeError(ErrorCode::kUsage, "unknown command {}; /help lists them (//… is sent as text)",
+                   name);
+}
+
+}  // namespace
+
+Result<ChatInput> ParseChatInput(std::string_view text) {
+  if (text.starts_with("//")) return ChatInput{.argument = std::string(text.substr(1))};
+  if (!text.starts_with('/')) return ChatInput{.argument = std::string(text)};
+  const std::string_view name = text.substr(0, text.find_first_of(" \t\r\n"));
+  const std::string_view argument = TrimSpace(text.substr(name.size()));
+  const Row* row = FindRow(name);
+  // A pasted text that begins with a path is no mistyped command.
+  if (!row && text.find('\n') != std::string_view::npos) {
+    return ChatInput{.argument = std::string(text)};
+  }
+  if (!row) return Unknown(name);
+  if (row->takes == Takes::kNothing && !argument.empty()) {
+    return MakeError(ErrorCode::kUsage, "{} takes no argument", name);
+  }
+  if (row->takes == Takes::kRequired && argument.empty()) {
+    return MakeError(ErrorCode::kUsage, "{} needs an argument: {} {}", name, name, row->argument);
+  }
+  return ChatInput{.command = row->command, .argument = std::string(argument)};
+}
+
+std::string SlashHelp() {
+  std::string help;
+  for (const Row& row : kTable) {
+    help += fmt::format("  {:<14} {}\n", fmt::format("{} {}", row.name, row.argument), row.about);
+  }
+  help +=
+      "\n"
+      "  A line that ends in \\ goes on in the next one. A paste is one message.\n"
+      "  //x sends /x. Ctrl-C stops a reply and keeps what came; twice, it leaves.\n";
+  return help;
+}
+
+std::vector<std::string> CompleteSlash(std::string_view typed) {
+  std::vector<std::string> names;
+  if (!typed.starts_with('/')) return names;
+  for (const Row& row : kTable) {
+    if (row.name.starts_with(typed)) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,229 @@
+#include "cli/conversations/context_refresh_command.h"
+
+#include <algorithm>
+#include <charconv>
+#include <ostream>
+
+#include "base/text/text.h"
+#include "base/text/text_diff.h"
+#include "chat/context/frozen.h"
+#include "chat/store/store.h"
+#include "chat/turn/refresh_now.h"
+#include "cli/conversations/conversations_view.h"
+#include "cli/terminal/terminal.h"
+#include "cli/tree/exit_codes.h"
+#include "cli/tree/failure.h"
+#include "cli/wiring/model_flags.h"
+#include "model/catalog/tokenizer.h"
+
+namespace dossier::cli {
+namespace {
+
+using conversation::BlockChange;
+using conversation::DeclaredCommand;
+using conversation::Differs;
+using conversation::Refreshed;
+using conversation::Stored;
+
+// What counts tokens for a conversation, and how many its context may have.
+struct Measure {
+  std::shared_ptr<const tokens::Counter> counter;
+  std::int64_t max_tokens = 0;
+};
+
+Result<Measure> MeasureFor(const Stored& stored, const config::Config& config) {
+  DOSSIER_ASSIGN_OR_RETURN(model::UserConfig user, model::UserConfigOf(config));
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData(std::move(user)));
+  // A model that is not known any more is counted for as any unknown model.
+  model::Entry entry;
+  if (!stored.model.empty()) {
+    const auto choice = data.catalog.Choose(
+        {.name = stored.model, .config = data.config, .keys = model::Wanted::Keys::kNone},
+        Environment);
+    if (choice) entry = choice->entry;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
+                           model::OpenTokenizer(entry, tokens::DefaultDataPaths()));
+  return Measure{std::move(opened.counter),
+                 config.context_max_tokens.value_or(entry.capability.window / 4)};
+}
+
+std::vector<conversation::NamedBlock> FrozenBlocks(const Stored& stored) {
+  const conversation::SystemParts parts = conversation::SplitSystem(stored);
+  return conversation::BlocksOf(parts.context.empty() ? parts.text : parts.context);
+}
+
+// --block: the name of a command, or the number of a frozen block, from 1.
+Result<std::string> FindName(const Stored& stored, std::span<const DeclaredCommand> commands,
+                             const std::string& wanted) {
+  const auto declared = [&](std::string_view name) {
+    return std::any_of(commands.begin(), commands.end(),
+                       [name](const DeclaredCommand& one) { return one.name == name; });
+  };
+  if (declared(wanted)) return wanted;
+  const std::vector<conversation::NamedBlock> blocks = FrozenBlocks(stored);
+  std::size_t number = 0;
+  const char* end = wanted.data() + wanted.size();
+  const bool is_number = std::from_chars(wanted.data(), end, number).ptr == end;
+  const bool is_block = is_number && number >= 1 && number <= blocks.size();
+  if (is_block && declared(blocks[number - 1].name)) return blocks[number - 1].name;
+  std::vector<std::string> names;
+  for (const DeclaredCommand& command : commands) names.push_back(command.name);
+  return MakeError(ErrorCode::kNotFound,
+                   "--block {}: no command of the configuration or of --exec makes this block; "
+                   "there are: {}",
+                   wanted, names.empty() ? "none" : Join(names, ", "));
+}
+
+class Refresher {
+ public:
+  Refresher(const ContextRefreshArguments& arguments, const GlobalFlags& global,
+            config::Config config, const CancelToken& cancel, std::ostream& out, std::ostream& err)
+      : arguments_(arguments),
+        global_(global),
+        config_(std::move(config)),
+        cancel_(cancel),
+        out_(out),
+        err_(err),
+        store_(config_.conversations.path) {}
+
+  Result<int> Run() {
+    DOSSIER_ASSIGN_OR_RETURN(id_, store_.Resolve(arguments_.id));
+    DOSSIER_ASSIGN_OR_RETURN(const conversation::Loaded loaded, store_.Load(id_));
+    for (const std::string& warning : loaded.stored.warnings) Warn(warning);
+    DOSSIER_ASSIGN_OR_RETURN(measure_, MeasureFor(loaded.stored, config_));
+    DOSSIER_RETURN_IF_ERROR(Gather(loaded.stored));
+    using conversation::OtherBlocks;
+    const conversation::RefreshParts parts{
+        .store = store_,
+        .counter = *measure_.counter,
+        .content_folder = config_.user.data + "/content",
+        .others = arguments_.block.empty() ? OtherBlocks::kGo : OtherBlocks::kStay};
+    const Refreshed refreshed = parts.Compare(loaded.stored, gathered_);
+    if (arguments_.action == "drift") return SayDrift(refreshed);
+    const bool changed = conversation::ChangesContext(loaded.stored, refreshed);
+    if (changed && !arguments_.dry_run) {
+      DOSSIER_RETURN_IF_ERROR(parts.Save(id_, gathered_, cancel_));
+      Warn(fmt::format("the context of {} was refreshed: the provider's cached prefix is lost",
+                       id_));
+    }
+    SayRefresh(refreshed, changed);
+    return 0;
+  }
+
+ private:
+  Status Gather(const Stored& stored) {
+    DOSSIER_ASSIGN_OR_RETURN(PreparedContext prepared, PrepareContext(arguments_.context, config_));
+    conversation::CommandContext context(prepared.setup);
+    const std::vector<DeclaredCommand> declared = context.Declared();
+    std::string only;
+    if (!arguments_.block.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(only, FindName(stored, declared, arguments_.block));
+    }
+    DOSSIER_ASSIGN_OR_RETURN(gathered_,
+                             context.Gather(conversation::StaticCommands(declared, only),
+                                            {*measure_.counter, measure_.max_tokens}, cancel_));
+    for (const std::string& warning : gathered_.warnings) Warn(warning);
+    return {};
+  }
+
+  void SayRefresh(const Refreshed& refreshed, bool changed) {
+    if (!arguments_.json) return PrintLines(refreshed.changes);
+    out_ << ToJson(JsonObject{{"schema", "dossier.context-refresh/1"},
+                              {"id", id_},
+                              {"saved", changed && !arguments_.dry_run},
+                              {"blocks", ListOf(refreshed.changes)},
+                              {"context", conversation::ToJson(refreshed.frozen.record)}})
+         << '\n';
+  }
+
+  int SayDrift(const Refreshed& refreshed) {
+    std::int64_t compared = 0, differ = 0;
+    for (const BlockChange& change : refreshed.changes) {
+      compared += change.what != conversation::kNotRefreshed ? 1 : 0;
+      differ += Differs(change) ? 1 : 0;
+    }
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.context-drift/1"},
+                                {"id", id_},
+                                {"compared", compared},
+                                {"differ", differ},
+                                {"blocks", ListOf(refreshed.changes)}})
+           << '\n';
+    } else {
+      out_ << differ << " of " << compared << " context outputs differ from the frozen ones\n";
+      PrintLines(refreshed.changes);
+    }
+    return differ > 0 ? ExitCode(ErrorCode::kCheckFailed) : 0;
+  }
+
+  static std::string DiffOf(const BlockChange& change) {
+    const auto lines = [](const std::string& block) { return block.empty() ? "" : block + "\n"; };
+    return UnifiedDiff("frozen", lines(change.before), "now", lines(change.now));
+  }
+
+  void PrintLines(std::span<const BlockChange> changes) {
+    for (const BlockChange& change : changes) {
+      out_ << Shown(change.name) << ": " << change.what << "\n";
+      if (arguments_.diff && Differs(change)) out_ << Shown(DiffOf(change));
+    }
+  }
+
+  JsonArray ListOf(std::span<const BlockChange> changes) const {
+    JsonArray list;
+    for (const BlockChange& change : changes) {
+      JsonObject block{{"name", change.name}, {"change", change.what}};
+      if (arguments_.diff && Differs(change)) block["diff"] = DiffOf(change);
+      list.push_back(std::move(block));
+    }
+    return list;
+  }
+
+  void Warn(const std::string& text) {
+    if (!global_.quiet) PrintWarning(err_, text);
+  }
+
+  const ContextRefreshArguments& arguments_;
+  const GlobalFlags& global_;
+  const config::Config config_;
+  const CancelToken& cancel_;
+  std::ostream& out_;
+  std::ostream& err_;
+  const conversation::Store store_;
+  std::string id_;
+  Measure measure_;
+  conversation::Gathered gathered_;
+};
+
+}  // namespace
+
+int RunContextRefresh(const ContextRefreshArguments& arguments, const GlobalFlags& global,
+                      const CancelToken& cancel, std::ostream& out, std::ostream& err) {
+  const auto run = [&]() -> Result<int> {
+    DOSSIER_ASSIGN_OR_RETURN(config::Config config, LoadConfig(global, {}, err));
+    return Refresher(arguments, global, std::move(config), cancel, out, err).Run();
+  };
+  const Result<int> code = run();
+  if (!code) return Fail(code.error(), FormOf(arguments.json), out, err);
+  out << std::flush;
+  return out.good() ? *code : kExitClosedStdout;
+}
+
+void AddContextRefresh(CLI::App& context, ContextRefreshArguments* arguments) {
+  CLI::App& refresh =
+      *context.add_subcommand("refresh", "run the commands again, freeze what they give now");
+  CLI::App& drift = *context.add_subcommand(
+      "drift", "run the commands again, compare with what is frozen; change nothing");
+  for (CLI::App* action : {&refresh, &drift}) {
+    action->add_option("id", arguments->id, "id, or 4 and more of its first characters")
+        ->required();
+    AddContextFlags(*action, &arguments->context);
+    action->add_flag("--json", arguments->json, "one object");
+    action->callback([arguments, action] { arguments->action = action->get_name(); });
+  }
+  refresh.add_option("--block", arguments->block, "only this one: its name, or its number from 1");
+  refresh.add_flag("--dry-run", arguments->dry_run, "only say what would change");
+  drift.add_flag("--diff", arguments->diff, "show the differences, line by line");
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,192 @@
+#include "cli/conversations/context_show.h"
+
+#include <charconv>
+#include <optional>
+
+#include "base/text/text.h"
+#include "chat/context/frozen.h"
+#include "chat/context/replaced_context.h"
+#include "chat/store/store.h"
+#include "cli/conversations/conversations_view.h"
+#include "cli/terminal/terminal.h"
+#include "store/content.h"
+
+namespace dossier::cli {
+namespace {
+
+using conversation::NamedBlock;
+using conversation::ReplacedContext;
+using conversation::Stored;
+
+// The frozen bytes; of an old file, the blocks in its system message.
+std::string FrozenText(const Stored& stored) {
+  const conversation::Message* system = stored.System();
+  if (!system) return {};
+  const std::string text = system->Text();
+  if (stored.context) {
+    return text.substr(static_cast<std::size_t>(stored.context->offset),
+                       static_cast<std::size_t>(stored.context->length));
+  }
+  std::vector<std::string> texts;
+  for (const NamedBlock& block : conversation::BlocksOf(text)) texts.push_back(block.text);
+  return conversation::JoinBlocks(texts);
+}
+
+// By name, or by number from 1.
+Result<NamedBlock> ChooseBlock(const std::vector<NamedBlock>& blocks, const std::string& wanted,
+                               std::string_view id) {
+  std::size_t number = 0;
+  const char* end = wanted.data() + wanted.size();
+  const bool is_number = std::from_chars(wanted.data(), end, number).ptr == end;
+  std::string names;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].name == wanted || (is_number && number == i + 1)) return blocks[i];
+    names += (names.empty() ? "" : ", ") + blocks[i].name;
+  }
+  return MakeError(ErrorCode::kNotFound, "conversation {} has no context block '{}'; it has: {}",
+                   id, wanted, names.empty() ? "none" : names);
+}
+
+// The whole output of a block, if its command kept it.
+Result<std::string> FullOutput(const Stored& stored, const NamedBlock& block,
+                               const std::string& content_folder) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto content, store::ContentStore::Open(content_folder));
+  for (const auto& command : stored.context->commands) {
+    if (command.name == block.name && content->Has(command.sha256)) {
+      return content->Get(command.sha256);
+    }
+  }
+  return MakeError(ErrorCode::kNotFound,
+                   "the whole output of '{}' was not kept; keep_full: true keeps it", block.name);
+}
+
+// One call of the command.
+class Showing {
+ public:
+  Showing(const ContextArguments& arguments, const Stored& stored, std::string content_folder,
+          std::ostream& out)
+      : arguments_(arguments),
+        stored_(stored),
+        content_folder_(std::move(content_folder)),
+        replaced_(conversation::ReplacedContexts(stored)),
+        out_(out) {}
+
+  Status Run() {
+    DOSSIER_RETURN_IF_ERROR(CheckFlags());
+    if (arguments_.history) return History();
+    DOSSIER_ASSIGN_OR_RETURN(std::string text, Text());
+    if (!arguments_.block.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(const NamedBlock block, ChooseBlock(conversation::BlocksOf(text),
+                                                                   arguments_.block, stored_.id));
+      text = block.text;
+      if (arguments_.full && stored_.context) {
+        DOSSIER_ASSIGN_OR_RETURN(text, FullOutput(stored_, block, content_folder_));
+      }
+    }
+    Print(text);
+    return {};
+  }
+
+ private:
+  Status CheckFlags() const {
+    if (arguments_.full && arguments_.block.empty()) {
+      return MakeError(ErrorCode::kUsage, "--full shows the output of one block: add --block");
+    }
+    if (arguments_.full && arguments_.at) {
+      return MakeError(ErrorCode::kUsage,
+                       "--full and --at exclude each other: of a replaced context only what was "
+                       "sent is kept");
+    }
+    if (arguments_.history && (arguments_.at || !arguments_.block.empty())) {
+      return MakeError(ErrorCode::kUsage,
+                       "--history lists all replaced contexts; --at N shows one of them");
+    }
+    return {};
+  }
+
+  // The one that --at names; nullptr without it.
+  Result<const ReplacedContext*> Chosen() const {
+    if (!arguments_.at) return nullptr;
+    const auto number = static_cast<std::size_t>(*arguments_.at);
+    if (number <= replaced_.size()) return &replaced_[number - 1];
+    return MakeError(ErrorCode::kNotFound,
+                     "--at {}: refreshes replaced {} context{} of conversation {}; `dossier "
+                     "context show {} --history` lists them",
+                     number, replaced_.size(), replaced_.size() == 1 ? "" : "s", stored_.id,
+                     stored_.id);
+  }
+
+  Result<std::string> Text() const {
+    DOSSIER_ASSIGN_OR_RETURN(const ReplacedContext* const chosen, Chosen());
+    if (!chosen) return FrozenText(stored_);
+    return conversation::ReadReplacedContext(content_folder_, *chosen);
+  }
+
+  Status History() const {
+    DOSSIER_ASSIGN_OR_RETURN(const auto content, store::ContentStore::Open(content_folder_));
+    JsonArray list;
+    for (std::size_t i = 0; i < replaced_.size(); ++i) {
+      const ReplacedContext& one = replaced_[i];
+      const bool kept = content->Has(one.sha256);
+      if (arguments_.json) {
+        JsonObject json = EntryJson(i + 1);
+        json["kept"] = kept;
+        list.push_back(std::move(json));
+        continue;
+      }
+      out_ << fmt::format("{:>3}  {}  {:>10} bytes  {}{}\n", i + 1, Shown(one.replaced_at),
+                          GroupDigits(one.bytes), Shown(one.sha256.substr(0, 12)),
+                          kept ? "" : "  not kept");
+    }
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.context-history/1"},
+                                {"id", stored_.id},
+                                {"history", std::move(list)}})
+           << "\n";
+    }
+    return {};
+  }
+
+  JsonObject EntryJson(std::size_t number) const {
+    const ReplacedContext& one = replaced_[number - 1];
+    return {{"n", number},
+            {"sha256", one.sha256},
+            {"replaced_at", one.replaced_at},
+            {"bytes", one.bytes}};
+  }
+
+  void Print(const std::string& text) const {
+    if (!arguments_.json) {
+      out_ << text;
+      if (!text.empty() && text.back() != '\n') out_ << "\n";
+      return;
+    }
+    JsonObject json{{"schema", "dossier.context/1"}, {"id", stored_.id}};
+    if (arguments_.at) {
+      json["replaced"] = EntryJson(static_cast<std::size_t>(*arguments_.at));
+    } else {
+      json["context"] = stored_.context ? conversation::ToJson(*stored_.context) : Json();
+    }
+    json["text"] = text;
+    out_ << ToJson(json) << "\n";
+  }
+
+  const ContextArguments& arguments_;
+  const Stored& stored_;
+  const std::string content_folder_;
+  const std::vector<ReplacedContext> replaced_;
+  std::ostream& out_;
+};
+
+}  // namespace
+
+Status ShowContext(const ContextArguments& arguments, const config::Config& config,
+                   std::ostream& out, std::ostream& err) {
+  const conversation::Store store(config.conversations.path);
+  DOSSIER_ASSIGN_OR_RETURN(const std::string id, store.Resolve(arguments.ids.front()));
+  DOSSIER_ASSIGN_OR_RETURN(const conversation::Loaded loaded, store.Load(id));
+  for (const std::string& warning : loaded.stored.warnings) PrintWarning(err, warning);
+  return Showing(arguments, loaded.stored, config.user.data + "/content", out).Run();
+}
+
+}  // namespace dossier::cli

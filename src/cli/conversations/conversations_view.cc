@@ -1,0 +1,172 @@
+#include "cli/conversations/conversations_view.h"
+
+#include <algorithm>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "chat/context/plan.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::cli {
+namespace {
+
+using conversation::Stored;
+
+std::string Upper(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return out;
+}
+
+std::string Grouped(std::int64_t number) {
+  return GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)));
+}
+
+// "2026-11-21 12:47" of "2026-11-21T12:47:15.250000Z".
+std::string ShortTime(std::string_view time) {
+  std::string out(time.substr(0, 16));
+  std::replace(out.begin(), out.end(), 'T', ' ');
+  return out;
+}
+
+// What is shown as it is: most names and times.
+bool IsPlain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+}  // namespace
+
+std::string Shown(std::string_view text) {
+  return IsPlain(text) ? std::string(text) : utf8::CleanForTerminal(utf8::Sanitize(text));
+}
+
+std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::int64_t> turn) {
+  std::size_t begin = 0, end = stored.messages.size();
+  if (turn) {
+    begin = conversation::TurnBegin(stored, *turn);
+    end = conversation::TurnBegin(stored, *turn + 1);
+  }
+  std::vector<ShownMessage> out;
+  for (std::size_t i = begin; i < end; ++i) {
+    out.push_back({i, stored.messages[i].role, stored.messages[i].Text()});
+  }
+  return out;
+}
+
+std::vector<ShownMessage> MessagesAsSent(const Stored& stored) {
+  std::vector<ShownMessage> out;
+  if (const conversation::Message* system = stored.System()) {
+    out.push_back({0, "system", system->Text()});
+  }
+  std::vector<std::string> warnings;
+  constexpr std::int64_t kKeepTurns = 2;  // of the records' own making; it only bounds new ones
+  for (const assembly::Turn& turn : conversation::HistoryView(
+           stored, stored.compaction, kKeepTurns, *tokens::MakeByteCounter(), &warnings)) {
+    out.push_back({out.size(), std::string(assembly::RoleName(turn.role)), turn.Text()});
+  }
+  return out;
+}
+
+void PrintList(const std::vector<conversation::Listed>& list, std::ostream& out) {
+  std::size_t id_width = 0, model_width = 0;
+  for (const auto& one : list) {
+    id_width = std::max(id_width, one.id.size());
+    model_width = std::max(model_width, one.model.size());
+  }
+  constexpr std::size_t kWidest = 40;
+  id_width = std::min(id_width, kWidest);
+  model_width = std::min(model_width, kWidest);
+  fmt::memory_buffer text;
+  for (const auto& one : list) {
+    fmt::format_to(std::back_inserter(text), "{:<{}}  {:<{}}  {:>4}  {}  {}\n", one.id, id_width,
+                   Shown(one.model), model_width, one.messages, ShortTime(Shown(one.updated_at)),
+                   Shown(one.title));
+  }
+  out << std::string_view(text.data(), text.size());
+}
+
+Json ListJson(const std::vector<conversation::Listed>& list) {
+  JsonArray rows;
+  for (const auto& one : list) {
+    rows.push_back(JsonObject{{"id", one.id},
+                              {"model", one.model},
+                              {"messages", one.messages},
+                              {"created_at", one.created_at},
+                              {"updated_at", one.updated_at},
+                              {"title", one.title}});
+  }
+  return JsonObject{{"schema", "dossier.conversations/1"}, {"conversations", std::move(rows)}};
+}
+
+void PrintHeader(const Stored& stored, std::ostream& out) {
+  out << "Model: " << Shown(stored.model) << "\nCreated: " << Shown(stored.created_at)
+      << "\nUpdated: " << Shown(stored.updated_at) << "\nMessages: " << stored.messages.size()
+      << "\n";
+  if (stored.total_tokens.value_or(0) > 0) {
+    out << "Tokens: " << Grouped(*stored.total_tokens) << "\n";
+  }
+  out << "\n";
+}
+
+void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out) {
+  for (const ShownMessage& message : messages) {
+    out << "[" << message.number << "] " << Shown(Upper(message.role)) << ":\n"
+        << Shown(message.text) << "\n\n";
+  }
+}
+
+void PrintUsage(const Stored& stored, std::ostream& out) {
+  for (const conversation::TurnRecord& turn : stored.turns) {
+    const auto number = [&turn](std::string_view key) {
+      return Grouped(FindInt(turn.usage, key).value_or(0));
+    };
+    out << fmt::format("turn {}: {}, {} in ({} cached) + {} out\n", turn.n, Shown(turn.model),
+                       number("input"), number("cached_read"), number("output"));
+  }
+}
+
+void PrintCompactions(const Stored& stored, std::ostream& out) {
+  for (const conversation::CompactionRecord& record : stored.compaction) {
+    out << fmt::format("{}: messages {}-{}, {}, {} -> {} tokens, {}\n", record.id, record.from,
+                       record.to, Shown(record.method), Grouped(record.tokens_before),
+                       Grouped(record.tokens_after), Shown(record.at));
+    if (!record.text.empty()) out << Shown(record.text) << "\n";
+  }
+}
+
+Json ShowJson(const Stored& stored, const std::vector<ShownMessage>& messages) {
+  JsonArray list, turns, compaction;
+  for (const ShownMessage& message : messages) {
+    list.push_back(
+        JsonObject{{"n", message.number}, {"role", message.role}, {"text", message.text}});
+  }
+  for (const auto& turn : stored.turns) turns.push_back(conversation::ToJson(turn));
+  for (const auto& record : stored.compaction) compaction.push_back(conversation::ToJson(record));
+  return JsonObject{{"schema", "dossier.conversation/1"},
+                    {"id", stored.id},
+                    {"model", stored.model},
+                    {"created_at", stored.created_at},
+                    {"updated_at", stored.updated_at},
+                    {"title", stored.title},
+                    {"total_tokens", stored.total_tokens.value_or(0)},
+                    {"messages", std::move(list)},
+                    {"context", stored.context ? conversation::ToJson(*stored.context) : Json()},
+                    {"turns", std::move(turns)},
+                    {"compaction", std::move(compaction)}};
+}
+
+std::string ToMarkdown(const Stored& stored, const std::vector<ShownMessage>& messages) {
+  std::string out = "# " + (stored.title.empty() ? stored.id : stored.title) + "\n";
+  for (const ShownMessage& message : messages) {
+    std::string role = message.role;
+    if (!role.empty() && role[0] >= 'a' && role[0] <= 'z') {
+      role[0] = static_cast<char>(role[0] - 'a' + 'A');
+    }
+    out += "\n## " + role + "\n\n" + message.text + "\n";
+  }
+  return out;
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,48 @@
+// How conversations are printed.
+
+#ifndef DOSSIER_CLI_CONVERSATIONS_VIEW_H_
+#define DOSSIER_CLI_CONVERSATIONS_VIEW_H_
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/store/index.h"
+#include "chat/store/store.h"
+
+namespace dossier::cli {
+
+// Safe for a terminal: control bytes of models and commands are shown (CON-7).
+std::string Shown(std::string_view text);
+
+// A message as it is printed: number in the file, role, text.
+struct ShownMessage {
+  std::size_t number = 0;
+  std::string role, text;
+};
+// The messages of the file; with `turn`, those of that turn.
+std::vector<ShownMessage> MessagesOf(const conversation::Stored& stored,
+                                     std::optional<std::int64_t> turn);
+// As a request would hold them now: compacted.
+std::vector<ShownMessage> MessagesAsSent(const conversation::Stored& stored);
+
+// ID, model, messages, updated, title: one a line.
+void PrintList(const std::vector<conversation::Listed>& list, std::ostream& out);
+Json ListJson(const std::vector<conversation::Listed>& list);
+// Model, created, updated, count, and tokens if there are any.
+void PrintHeader(const conversation::Stored& stored, std::ostream& out);
+void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out);
+void PrintUsage(const conversation::Stored& stored, std::ostream& out);
+void PrintCompactions(const conversation::Stored& stored, std::ostream& out);
+Json ShowJson(const conversation::Stored& stored, const std::vector<ShownMessage>& messages);
+
+// "# TITLE", then a heading for each message.
+std::string ToMarkdown(const conversation::Stored& stored,
+                       const std::vector<ShownMessage>& messages);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_CONVERSATIONS_VIEW_H_

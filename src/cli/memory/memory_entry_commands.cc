@@ -1,0 +1,228 @@
+// init, get, set, del, add: core facts and single records.
+
+#include <algorithm>
+
+#include "base/text/parse_number.h"
+#include "base/text/text.h"
+#include "cli/memory/memory_call.h"
+#include "cli/memory/memory_view.h"
+#include "cli/terminal/terminal.h"
+#include "cli/wiring/memory_setup.h"
+#include "memory/blocks/ttl.h"
+
+namespace dossier::cli {
+namespace {
+
+using memory::Notice;
+using memory::Session;
+using memory::View;
+
+void AddInit(CLI::App& command, MemoryArguments* arguments) {
+  AddStoreFlags(command, StoreFlags::kNone, arguments);
+}
+
+Result<int> RunInit(const MemoryCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open(memory::OpenMode::kCreate));
+  if (call.arguments().json) {
+    call.PrintJson({{"path", store->path()}, {"store_id", store->store_id()}});
+  } else {
+    call.out() << store->path() << "\n";
+  }
+  return 0;
+}
+
+void AddGet(CLI::App& command, MemoryArguments* arguments) {
+  command.add_option("key", arguments->key, "name of a core fact")
+      ->required()
+      ->type_name("MEMORY_KEY");
+  AddStoreFlags(command, StoreFlags::kView, arguments);
+}
+
+Error NoKey(const View& view, const std::string& key) {
+  std::vector<std::string> keys;
+  for (const memory::CoreEntry& entry : view.AllCore()) keys.push_back(entry.key);
+  const auto near = NearestNames(key, keys, 1);
+  return {ErrorCode::kNotFound,
+          fmt::format("no key \"{}\" in branch \"{}\"{}", key, view.branch(),
+                      near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near[0]))};
+}
+
+Result<int> RunGet(const MemoryCall& call) {
+  const std::string& key = *call.arguments().key;
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  DOSSIER_ASSIGN_OR_RETURN(const View view, call.Look(*store));
+  const auto entry = view.Core(key);
+  call.Log("core_get", "core", {{"key", key}, {"found", entry.has_value()}});
+  if (!entry) return tl::unexpected(NoKey(view, key));
+  if (call.arguments().json) {
+    call.PrintJson(EntryJson(*entry));
+  } else {
+    call.out() << OutputText(entry->value, Terminal::Detect().out);
+  }
+  return 0;
+}
+
+void AddSet(CLI::App& command, MemoryArguments* arguments) {
+  command.add_option("key", arguments->key, "name of a core fact")
+      ->required()
+      ->type_name("MEMORY_KEY");
+  command.add_option("value", arguments->value, "its text, - for stdin")->required();
+  command.add_option("--importance", arguments->importance,
+                     "1 to 5: the least important makes room first (3)");
+  command.add_option("--ttl", arguments->ttl, "how long it holds: 30s 10m 2h 7d 4w, or a time")
+      ->type_name("TIME");
+  command.add_flag("--pin", arguments->pin, "never make room with it");
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+}
+
+// What cannot be read is left out, as in a block of a model (MEM-10).
+memory::CoreValue ValueOf(const MemoryCall& call, std::string text, std::vector<Notice>* notices) {
+  const MemoryArguments& arguments = call.arguments();
+  memory::CoreValue value{.value = std::move(text), .pinned = arguments.pin};
+  if (!arguments.importance.empty()) {
+    const std::string& given = arguments.importance;
+    if (const auto number = ParseNumber(given)) {
+      value.importance = static_cast<int>(std::clamp(*number, 1.0, 5.0));
+    } else {
+      value.importance = 3;
+      notices->push_back(
+          {"importance_ignored", fmt::format("\"{}\" is no number; 3 is stored", given)});
+    }
+  }
+  if (!arguments.ttl.empty()) {
+    if (const auto ttl = memory::ParseTtl(arguments.ttl)) {
+      value.expires_at = ttl->ExpiryAt(call.now());
+    } else {
+      notices->push_back(
+          {"ttl_ignored", fmt::format("\"{}\" is neither a span like 30s 10m 2h 7d 4w nor a time; "
+                                      "stored without expiry",
+                                      arguments.ttl)});
+    }
+  }
+  return value;
+}
+
+void PrintSet(const MemoryCall& call, const memory::CoreWrite& written,
+              const std::vector<Notice>& notices) {
+  if (call.arguments().json) {
+    return call.PrintJson(
+        {{"seq", written.seq},
+         {"unchanged", written.unchanged},
+         {"evicted", TextsJson(written.evicted)},
+         {"archived_whole", written.archived_whole ? Json(*written.archived_whole) : Json()},
+         {"redacted", written.redacted},
+         {"warnings", memory::NoticesJson(notices)}});
+  }
+  call.Warn(notices);
+  call.WarnOfSecrets(written.redacted);
+  if (!written.evicted.empty()) {
+    PrintWarning(call.err(), fmt::format("core is full; moved to archival memory: {}",
+                                         Join(written.evicted, ", ")));
+  }
+  if (written.archived_whole) {
+    PrintWarning(call.err(), fmt::format("the value is too long for core: whole in record #{}",
+                                         *written.archived_whole));
+  }
+  call.out() << written.seq << "\n";
+}
+
+Result<int> RunSet(const MemoryCall& call) {
+  const std::string& key = *call.arguments().key;
+  DOSSIER_ASSIGN_OR_RETURN(std::string text, call.ReadText(call.arguments().value));
+  std::vector<Notice> notices;
+  const memory::CoreValue value = ValueOf(call, std::move(text), &notices);
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  memory::CoreWrite written;
+  DOSSIER_RETURN_IF_ERROR(call.Write(*store, [&](Session& session) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(written, session.SetCore(key, value));
+    return {};
+  }));
+  call.Log("core_set", "core", {{key, value.value}});
+  PrintSet(call, written, notices);
+  return 0;
+}
+
+void AddDel(CLI::App& command, MemoryArguments* arguments) {
+  command.add_option("key", arguments->key, "name of a core fact")
+      ->required()
+      ->type_name("MEMORY_KEY");
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+}
+
+Result<int> RunDel(const MemoryCall& call) {
+  const std::string& key = *call.arguments().key;
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  memory::Seq seq = 0;
+  DOSSIER_RETURN_IF_ERROR(call.Write(*store, [&](Session& session) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(seq, session.DeleteCore(key));
+    return {};
+  }));
+  call.Log("core_delete", "core", {{"key", key}});
+  call.PrintSeq(seq);
+  return 0;
+}
+
+void AddAdd(CLI::App& command, MemoryArguments* arguments) {
+  command.add_option("text", arguments->text, "what to keep, - for stdin")->required();
+  command.add_option("--tier", arguments->tier, "an event, or a text found by search (recall)")
+      ->check(CLI::IsMember({"recall", "archival"}));
+  command.add_option("--kind", arguments->kind, "of an event (llm_insight)");
+  command.add_option("--tag", arguments->tags, "may be repeated")->allow_extra_args(false);
+  command.add_option("--thread", arguments->thread, "records of one thread are neighbours");
+  command.add_option("--ref", arguments->ref, "your own name for it");
+  command.add_option("--time", arguments->time, "when it happened (now)")->type_name("TIME");
+  command.add_option("--supersedes", arguments->supersedes, "id of the record it replaces")
+      ->check(CLI::PositiveNumber);
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+}
+
+Result<memory::Record> RecordOf(const MemoryCall& call) {
+  const MemoryArguments& arguments = call.arguments();
+  DOSSIER_ASSIGN_OR_RETURN(std::string text, call.ReadText(arguments.text));
+  memory::Record record{.tier = memory::FindTier(arguments.tier).value_or(memory::Tier::kRecall),
+                        .kind = arguments.kind,
+                        .text = std::move(text),
+                        .thread = arguments.thread.value_or(""),
+                        .ref = arguments.ref,
+                        .supersedes = arguments.supersedes,
+                        .tags = arguments.tags};
+  if (!arguments.time.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(record.at, ReadMoment("--time", arguments.time, DayEdge::kBegin));
+  }
+  return record;
+}
+
+Result<int> RunAdd(const MemoryCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const memory::Record record, RecordOf(call));
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  memory::RecordWrite written;
+  DOSSIER_RETURN_IF_ERROR(call.Write(*store, [&](Session& session) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(written, session.Add(record));
+    return {};
+  }));
+  call.Log("add", memory::TierName(record.tier), {{"id", written.id}, {"text", record.text}});
+  if (call.arguments().json) {
+    call.PrintJson({{"id", written.id},
+                    {"seq", written.seq},
+                    {"unchanged", written.unchanged},
+                    {"redacted", written.redacted}});
+  } else {
+    call.WarnOfSecrets(written.redacted);
+    call.out() << written.id << "\n";
+  }
+  return 0;
+}
+
+constexpr MemoryCommand kCommands[] = {
+    {"init", "makes the store; one that is there stays as it is", AddInit, RunInit},
+    {"get", "the value of a core fact", AddGet, RunGet},
+    {"set", "keeps a core fact: a short text that every prompt shows", AddSet, RunSet},
+    {"del", "forgets a core fact, here and in later forks", AddDel, RunDel},
+    {"add", "keeps an event, or a text that is found by search", AddAdd, RunAdd},
+};
+
+}  // namespace
+
+std::span<const MemoryCommand> MemoryEntryCommands() { return kCommands; }
+
+}  // namespace dossier::cli

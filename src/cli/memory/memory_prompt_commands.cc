@@ -1,0 +1,286 @@
+// show, apply, pressure, consolidate, view, help-text: what a prompt holds, and what a reply does
+// to it.
+
+#include <iterator>
+#include <optional>
+
+#include "base/files/file.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "cli/memory/memory_call.h"
+#include "cli/memory/memory_view.h"
+#include "cli/terminal/terminal.h"
+#include "cli/wiring/counter_choice.h"
+#include "cli/wiring/memory_model.h"
+#include "memory/blocks/apply.h"
+#include "memory/blocks/reply.h"
+#include "memory/consolidate/consolidate.h"
+#include "memory/consolidate/pressure.h"
+#include "memory/records/operations.h"
+#include "memory/render/render.h"
+#include "memory/render/viewer_data.h"
+#include "memory/render/viewer_page.h"
+#include "memory/transfer/call_log.h"
+
+namespace dossier::cli {
+namespace {
+
+using memory::PressureLevel;
+
+void AddShow(CLI::App& command, MemoryArguments* arguments) {
+  command.add_option("--query", arguments->query,
+                     "what the prompt is about; without it no archival records");
+  command.add_option("--hint", arguments->hint, "a label for the report");
+  CLI::Option* budget =
+      command.add_option("--budget", arguments->budget, "characters at most (memory_budget_chars)")
+          ->check(CLI::NonNegativeNumber);
+  CLI::Option* tokens = command.add_option("--tokens", arguments->tokens, "tokens at most (o200k)")
+                            ->check(CLI::NonNegativeNumber);
+  command.add_flag("--no-limit", arguments->no_limit, "all of it")
+      ->excludes(budget)
+      ->excludes(tokens);
+  command.add_flag("--report", arguments->report,
+                   "what is shown and what was left out, on stderr or in the JSON");
+  AddStoreFlags(command, StoreFlags::kView, arguments);
+}
+
+Result<memory::RenderBudget> BudgetOf(const MemoryCall& call) {
+  const MemoryArguments& arguments = call.arguments();
+  memory::RenderBudget budget{.chars = arguments.budget, .tokens = arguments.tokens};
+  if (arguments.no_limit) return budget;
+  if (!budget.chars && !budget.tokens) budget.chars = call.limits().memory_budget_chars;
+  if (budget.tokens) {
+    DOSSIER_ASSIGN_OR_RETURN(const tokens::Opened opened, OpenCounter({}));
+    budget.count_tokens = [counter = opened.counter](std::string_view text) {
+      return counter->CountText(text).tokens;
+    };
+  }
+  return budget;
+}
+
+Result<int> RunShow(const MemoryCall& call) {
+  const MemoryArguments& arguments = call.arguments();
+  memory::RenderRequest request{
+      .hint = arguments.hint, .query = arguments.query.value_or(""), .stopwatch = &*call.clock()};
+  DOSSIER_ASSIGN_OR_RETURN(request.budget, BudgetOf(call));
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, call.Look(*store));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::Rendered rendered,
+                           memory::Render(view, call.limits(), request));
+  JsonObject accounting = AccountingJson(rendered.accounting);
+  call.Log("show", "store", {{"query", request.query}, {"seq", rendered.accounting.seq}});
+  if (arguments.json) {
+    JsonObject members{{"branch", view.branch()}, {"seq", view.at()}, {"text", rendered.text}};
+    if (arguments.report) members["report"] = std::move(accounting);
+    call.PrintJson(std::move(members));
+    return 0;
+  }
+  if (!rendered.text.empty()) {
+    call.out() << OutputText(rendered.text, Terminal::Detect().out) << std::flush;
+  }
+  if (arguments.report) call.err() << ToPrettyJson(Json(std::move(accounting))) << "\n";
+  return 0;
+}
+
+void AddPressure(CLI::App& command, MemoryArguments* arguments) {
+  AddStoreFlags(command, StoreFlags::kView, arguments);
+}
+
+std::string PressureText(const memory::Pressure& pressure) {
+  const memory::MemoryUse& use = pressure.use;
+  std::string text = fmt::format(
+      "pressure {} ({:.3f})\ncore {}/{} characters in {} facts\nrecall {} of {} events\n"
+      "archival {} records, {} characters\n",
+      memory::PressureName(pressure.level), pressure.overall, use.core_chars, pressure.core_max,
+      use.core_entries, use.own_events, pressure.recall_max, use.archival, use.archival_chars);
+  if (!pressure.recommendations.empty()) {
+    text += fmt::format("recommended: {}\n", Join(pressure.recommendations, ", "));
+  }
+  return text;
+}
+
+Result<int> RunPressure(const MemoryCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, call.Look(*store));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::Pressure pressure,
+                           memory::MeasurePressure(view, call.limits()));
+  if (call.arguments().json) {
+    call.PrintJson(PressureJson(pressure));
+  } else {
+    call.out() << PressureText(pressure);
+  }
+  return 0;
+}
+
+void AddConsolidate(CLI::App& command, MemoryArguments* arguments) {
+  command
+      .add_option("--level", arguments->level, "do what this pressure asks for (the branch's own)")
+      ->check(CLI::IsMember({"low", "medium", "high", "critical"}));
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+  AddModelFlags(command, &arguments->model);
+}
+
+Result<PressureLevel> LevelOf(const MemoryCall& call, const memory::Store& store) {
+  if (const auto named = memory::FindPressure(call.arguments().level)) return *named;
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, call.Look(store));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::Pressure pressure,
+                           memory::MeasurePressure(view, call.limits()));
+  return memory::TidyLevel(pressure, call.limits());
+}
+
+Result<memory::Summarizer> SummarizerOf(const MemoryCall& call) {
+  const auto say = [&](std::string_view line) { call.err() << "dossier: " << line << "\n"; };
+  return OpenSummarizer(call.arguments().model, call.settings(), call.config(), call.global(), say,
+                        call.cancel());
+}
+
+Result<int> RunConsolidate(const MemoryCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  DOSSIER_ASSIGN_OR_RETURN(const PressureLevel level, LevelOf(call, *store));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::Summarizer summarizer, SummarizerOf(call));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const memory::ConsolidateOutcome outcome,
+      memory::Consolidate(*store, call.arguments().branch, {.level = level}, summarizer));
+  const memory::Consolidation& done = outcome.done;
+  call.Log("consolidate", "store", memory::ConsolidationJson(done));
+  if (call.arguments().json) {
+    JsonObject members = memory::ConsolidationJson(done);
+    members["warnings"] = memory::NoticesJson(outcome.warnings);
+    call.PrintJson(std::move(members));
+    return 0;
+  }
+  call.Warn(outcome.warnings);
+  for (const std::string& action : done.actions_taken) call.out() << action << "\n";
+  call.out() << fmt::format("freed {} characters; pressure is now {}\n", done.freed_chars,
+                            memory::PressureName(done.new_level));
+  return 0;
+}
+
+void AddApply(CLI::App& command, MemoryArguments* arguments) {
+  command.add_option("file", arguments->file, "a model's reply, - for stdin")->required();
+  command
+      .add_option("--payload", arguments->payload_file, "write the reply without its block here")
+      ->type_name("PATH");
+  command.add_option("--node", arguments->node, "id of the node of a search tree it is about");
+  command.add_option("--phase", arguments->phase, "of the run");
+  AddStoreFlags(command, StoreFlags::kBranch, arguments);
+  AddModelFlags(command, &arguments->model);
+}
+
+Status WritePayload(const MemoryCall& call, const memory::ParsedReply& reply) {
+  if (call.arguments().payload_file.empty()) return {};
+  return WriteFileAtomic(call.arguments().payload_file, reply.payload);
+}
+
+// With memory off no store is opened; the block is removed and reported (MEM-54).
+Result<int> RunWithoutMemory(const MemoryCall& call, std::string_view text) {
+  const memory::ParsedReply reply = memory::RemoveBlocks(text);
+  DOSSIER_RETURN_IF_ERROR(WritePayload(call, reply));
+  call.Warn(reply.warnings);
+  call.PrintJson({{"applied", false}, {"warnings", memory::NoticesJson(reply.warnings)}});
+  return 0;
+}
+
+// What did not go as it was written; the rest of the block did.
+void TellErrors(const MemoryCall& call, const memory::BlockResult& result) {
+  for (const Json& entry : result.operations_log) {
+    if (FindString(entry, "status") != "error") continue;
+    PrintError(call.err(),
+               {ErrorCode::kPartial, fmt::format("{}: {}", FindString(entry, "type").value_or(""),
+                                                 FindString(entry, "error").value_or("refused"))});
+  }
+}
+
+Result<int> RunApply(const MemoryCall& call) {
+  const MemoryArguments& arguments = call.arguments();
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, call.ReadInput(arguments.file));
+  if (!call.settings().enabled.value_or(true)) return RunWithoutMemory(call, text);
+  const memory::ParsedReply reply = memory::ParseReply(text);
+  DOSSIER_RETURN_IF_ERROR(WritePayload(call, reply));
+  call.Warn(reply.warnings);
+  if (reply.fault) return MakeError(ErrorCode::kDamaged, "{}", reply.fault->text);
+  if (!reply.block) {
+    return MakeError(ErrorCode::kNotFound, "the reply holds no <memory_update> block");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  constexpr std::size_t kIdDigits = 16;
+  memory::ApplyContext context{.block_id = Sha256Hex(text).substr(0, kIdDigits),
+                               .node_id = arguments.node,
+                               .phase = arguments.phase,
+                               .clock = call.clock()};
+  DOSSIER_ASSIGN_OR_RETURN(context.summarizer, SummarizerOf(call));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::BlockResult result,
+                           memory::Apply(*store, arguments.branch, *reply.block, context));
+  call.LogOperations(result);
+  call.WarnOfSecrets(result.redacted);
+  call.Warn(result.warnings);
+  TellErrors(call, result);
+  call.PrintJson(memory::BlockResultJson(result));
+  return result.errors > 0 ? ExitCode(ErrorCode::kPartial) : 0;
+}
+
+void AddView(CLI::App& command, MemoryArguments* arguments) {
+  command.add_option("-o,--out", arguments->out_file, "the file to write")->required();
+  AddStoreFlags(command, StoreFlags::kNone, arguments);
+}
+
+Result<int> RunView(const MemoryCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  DOSSIER_ASSIGN_OR_RETURN(auto reads, memory::ReadsByPhase(memory::CallLogPath(store->path())));
+  DOSSIER_ASSIGN_OR_RETURN(const memory::ViewerData data,
+                           memory::GatherViewer(*store, {.reads = std::move(reads)}));
+  DOSSIER_RETURN_IF_ERROR(
+      WriteFileAtomic(call.arguments().out_file, memory::ViewerPage(data), 0600));
+  if (call.arguments().json) {
+    call.PrintJson({{"path", call.arguments().out_file}, {"seq", data.newest}});
+  } else {
+    call.out() << call.arguments().out_file << "\n";
+  }
+  return 0;
+}
+
+void AddHelpText(CLI::App& command, MemoryArguments* arguments) {
+  command.add_flag("--short", arguments->short_form, "names and values alone");
+  command.add_flag("--json", arguments->json, "one object");
+}
+
+Result<int> RunHelpText(const MemoryCall& call) {
+  const std::string text = memory::HelpText(call.arguments().short_form ? memory::HelpForm::kShort
+                                                                        : memory::HelpForm::kLong);
+  if (!call.arguments().json) {
+    call.out() << text;
+    return 0;
+  }
+  JsonArray operations;
+  for (const memory::Operation& operation : memory::kOperations) {
+    JsonArray synonyms;
+    for (const std::string_view name : operation.synonyms) {
+      if (!name.empty()) synonyms.emplace_back(name);
+    }
+    operations.push_back(
+        JsonObject{{"name", operation.name},
+                   {"synonyms", std::move(synonyms)},
+                   {"access", operation.access == memory::Access::kRead ? "read" : "write"},
+                   {"value", operation.value},
+                   {"result", operation.result},
+                   {"help", operation.help}});
+  }
+  call.PrintJson({{"text", text}, {"operations", std::move(operations)}});
+  return 0;
+}
+
+constexpr MemoryCommand kCommands[] = {
+    {"show", "memory as a prompt holds it", AddShow, RunShow},
+    {"apply", "the <memory_update> block of a model's reply", AddApply, RunApply},
+    {"pressure", "how full memory is, and what would help", AddPressure, RunPressure},
+    {"consolidate", "makes room: unimportant facts and old events move to archival memory",
+     AddConsolidate, RunConsolidate},
+    {"view", "one page for a browser: branches, records, a slider over writes", AddView, RunView},
+    {"help-text", "what a model is told about the operations", AddHelpText, RunHelpText},
+};
+
+}  // namespace
+
+std::span<const MemoryCommand> MemoryPromptCommands() { return kCommands; }
+
+}  // namespace dossier::cli

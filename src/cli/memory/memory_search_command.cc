@@ -1,0 +1,191 @@
+// search: one query, or a file of them.
+
+#include <algorithm>
+
+#include "base/text/text.h"
+#include "cli/memory/memory_call.h"
+#include "cli/memory/memory_view.h"
+#include "cli/terminal/terminal.h"
+#include "cli/wiring/memory_setup.h"
+#include "memory/transfer/lines.h"
+
+namespace dossier::cli {
+namespace {
+
+using memory::Query;
+using memory::SearchTier;
+
+void AddSearch(CLI::App& command, MemoryArguments* arguments) {
+  CLI::Option* query = command.add_option("query", arguments->query, "words, taken literally");
+  command
+      .add_option("--queries", arguments->queries_file,
+                  "a file of {\"id\", \"query\", \"k\"}, one a line, - for stdin; answers in the "
+                  "same order, a line of JSON each")
+      ->type_name("PATH")
+      ->excludes(query);
+  command.add_option("--k", arguments->k, "hits at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      .add_option("--tier", arguments->tier,
+                  "where to look: recall,archival,core (recall,archival)")
+      ->type_name("LIST");
+  command.add_option("--tag", arguments->tags, "only records with this tag, and each other one")
+      ->allow_extra_args(false);
+  command.add_option("--kind", arguments->kind, "only events of this kind");
+  command.add_option("--thread", arguments->thread, "only records of this thread");
+  command.add_option("--since", arguments->since, "not older: a day, or a time")->type_name("TIME");
+  command.add_option("--until", arguments->until, "not newer: a day, or a time")->type_name("TIME");
+  command.add_flag("--explain", arguments->explain, "how each score came about");
+  AddStoreFlags(command, StoreFlags::kView, arguments);
+}
+
+Result<std::vector<SearchTier>> ReadTiers(const std::string& list) {
+  constexpr std::pair<std::string_view, SearchTier> kTiers[] = {{"recall", SearchTier::kRecall},
+                                                                {"archival", SearchTier::kArchival},
+                                                                {"core", SearchTier::kCore}};
+  std::vector<SearchTier> tiers;
+  for (const std::string_view word : Split(list, ',')) {
+    const auto* tier =
+        std::ranges::find(kTiers, TrimSpace(word), &std::pair<std::string_view, SearchTier>::first);
+    if (tier == std::end(kTiers)) {
+      return MakeError(ErrorCode::kUsage, "--tier: \"{}\" is none of recall, archival, core", word);
+    }
+    tiers.push_back(tier->second);
+  }
+  return tiers;
+}
+
+// What the flags ask for, without the words.
+Result<Query> QueryOf(const MemoryArguments& arguments) {
+  Query query{.k = arguments.k, .tags = arguments.tags, .thread = arguments.thread};
+  if (!arguments.tier.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(query.tiers, ReadTiers(arguments.tier));
+  }
+  if (!arguments.kind.empty()) query.kind = arguments.kind;
+  if (!arguments.since.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(query.since, ReadMoment("--since", arguments.since, DayEdge::kBegin));
+  }
+  if (!arguments.until.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(query.until, ReadMoment("--until", arguments.until, DayEdge::kEnd));
+  }
+  return query;
+}
+
+Explain ExplainOf(const MemoryArguments& arguments) {
+  return arguments.explain ? Explain::kYes : Explain::kNo;
+}
+
+Result<int> RunOne(const MemoryCall& call, const memory::View& view, Query query) {
+  query.text = *call.arguments().query;
+  DOSSIER_ASSIGN_OR_RETURN(const auto hits, view.Search(query));
+  call.Log("search", "records", {{"query", query.text}, {"k", query.k}, {"hits", hits.size()}});
+  if (call.arguments().json) {
+    call.PrintJson({{"query", query.text},
+                    {"branch", view.branch()},
+                    {"seq", view.at()},
+                    {"hits", HitsJson(hits, ExplainOf(call.arguments()))}});
+  } else {
+    PrintHits(hits, ExplainOf(call.arguments()), Terminal::Detect(), call.out());
+  }
+  return 0;
+}
+
+// A line of the file, over what the flags say.
+Result<Query> ReadQuery(const Json& line, Query query) {
+  const auto text = FindString(line, "query");
+  if (!text) return MakeError(ErrorCode::kInvalidArgument, "there is no text \"query\"");
+  query.text = *text;
+  if (const Json* k = Find(line, "k")) {
+    const auto wanted = FindInt(line, "k");
+    constexpr std::int64_t kMost = 1'000'000;
+    if (!wanted || *wanted < 1 || *wanted > kMost) {
+      return MakeError(ErrorCode::kInvalidArgument, "\"k\" is {}; it must be a whole number from 1",
+                       ToJson(*k));
+    }
+    query.k = static_cast<int>(*wanted);
+  }
+  if (const auto kind = FindString(line, "kind")) query.kind = std::string(*kind);
+  if (const auto thread = FindString(line, "thread")) query.thread = std::string(*thread);
+  return query;
+}
+
+Result<JsonObject> Answer(const memory::View& view, const Json& line, const Query& defaults,
+                          Explain explain) {
+  DOSSIER_ASSIGN_OR_RETURN(const Query query, ReadQuery(line, defaults));
+  DOSSIER_ASSIGN_OR_RETURN(const auto hits, view.Search(query));
+  const Json* id = Find(line, "id");
+  return AnswerJson(id ? *id : Json(), hits, explain);
+}
+
+// A query that is none has its answer, too: lines stay in step.
+Result<JsonObject> AnswerLine(const memory::View& view, const memory::Line& line,
+                              const Query& defaults, Explain explain) {
+  const auto value = memory::ReadObject(line);
+  if (!value) {
+    return JsonObject{{"id", nullptr},
+                      {"error", fmt::format("line {}, byte {}: {}", value.error().line,
+                                            value.error().byte, value.error().message)}};
+  }
+  Result<JsonObject> answer = Answer(view, *value, defaults, explain);
+  if (answer) return answer;
+  const ErrorCode code = answer.error().code;
+  if (code != ErrorCode::kInvalidArgument && code != ErrorCode::kUsage) return answer;
+  const Json* id = Find(*value, "id");
+  return JsonObject{{"id", id ? *id : Json()},
+                    {"error", fmt::format("line {}: {}", line.number, answer.error().message)}};
+}
+
+Result<int> RunMany(const MemoryCall& call, const memory::View& view, const Query& defaults) {
+  const bool json = call.arguments().json;
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, call.ReadInput(call.arguments().queries_file));
+  std::int64_t count = 0, faults = 0;
+  JsonArray answers;
+  memory::LineReader lines(text);
+  for (auto line = lines.Next(); line; line = lines.Next()) {
+    if (call.cancel().cancelled()) return MakeError(ErrorCode::kCancelled, "interrupted");
+    DOSSIER_ASSIGN_OR_RETURN(JsonObject answer,
+                             AnswerLine(view, *line, defaults, ExplainOf(call.arguments())));
+    ++count;
+    if (const Json* error = Find(answer, "error")) {
+      ++faults;
+      if (!json) PrintError(call.err(), {ErrorCode::kPartial, std::string(error->as_string())});
+    }
+    if (json) {
+      answers.push_back(std::move(answer));
+    } else {
+      call.out() << ToJson(answer) << "\n";
+    }
+  }
+  call.Log("search", "records", {{"queries", count}, {"faults", faults}});
+  if (json) {
+    call.PrintJson(
+        {{"branch", view.branch()}, {"seq", view.at()}, {"answers", std::move(answers)}});
+  }
+  return faults > 0 ? ExitCode(ErrorCode::kPartial) : 0;
+}
+
+Result<int> RunSearch(const MemoryCall& call) {
+  const MemoryArguments& arguments = call.arguments();
+  if (!arguments.query && arguments.queries_file.empty()) {
+    return MakeError(ErrorCode::kUsage, "nothing to search for: give a query, or --queries FILE");
+  }
+  if (arguments.query && TrimSpace(*arguments.query).empty()) {
+    return MakeError(ErrorCode::kUsage, "query is empty");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Query query, QueryOf(arguments));
+  DOSSIER_ASSIGN_OR_RETURN(const auto store, call.Open());
+  DOSSIER_ASSIGN_OR_RETURN(const memory::View view, call.Look(*store));
+  if (!arguments.queries_file.empty()) return RunMany(call, view, query);
+  return RunOne(call, view, std::move(query));
+}
+
+constexpr MemoryCommand kCommands[] = {
+    {"search", "ranked records: id, score, time, ref, text", AddSearch, RunSearch},
+};
+
+}  // namespace
+
+std::span<const MemoryCommand> MemorySearchCommands() { return kCommands; }
+
+}  // namespace dossier::cli

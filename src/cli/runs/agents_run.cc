@@ -1,0 +1,297 @@
+#include "cli/runs/agents_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/runs/agents_view.h"
+#include "cli/terminal/terminal.h"
+#include "cli/wiring/agents_setup.h"
+#include "cli/wiring/asset_folders.h"
+#include "cli/wiring/model_flags.h"
+#include "sources/commands/command_environment.h"
+
+namespace dossier::cli {
+namespace {
+
+using harness::RunOptions;
+using harness::RunPlan;
+using harness::RunPorts;
+using harness::RunSummary;
+using harness::TaskResult;
+using harness::TaskStatus;
+
+constexpr std::size_t kMaxPromptText = 1 << 20;  // bytes of `agents prompt`
+constexpr std::size_t kSummaryLength = 72;       // code points of an ad-hoc task's summary
+constexpr std::string_view kDefaultTargets = "src,tests,docs";  // O-16
+
+std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
+Result<harness::LoopModel> OpenLoopModel(const ModelFlags& flags,
+                                         const std::function<void(std::string_view)>& say,
+                                         const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(flags, say, cancel));
+  return harness::LoopModel{.name = opened.root.name,
+                            .entry = opened.root.entry,
+                            .counter = opened.root.counter,
+                            .gate = opened.root.gate,
+                            .sampling = opened.sampling,
+                            .deadline = opened.deadline,
+                            .idle_limit = opened.idle_limit};
+}
+
+RunOptions OptionsOf(const AgentsArguments& arguments) {
+  RunOptions options{.workers = arguments.workers,
+                     .tasks = arguments.tasks,
+                     .only = arguments.only,
+                     .target = arguments.target,
+                     .engineer = arguments.engineer,
+                     .reviewer = arguments.reviewer,
+                     .attempts = arguments.attempts};
+  if (arguments.dry_run) options.merging = RunOptions::Merging::kDryRun;
+  if (arguments.confine == "none") options.confinement = harness::Confinement::kNone;
+  options.max_cost = arguments.limits.max_cost;
+  options.max_tokens = arguments.limits.max_tokens;
+  options.max_seconds = arguments.limits.max_seconds;
+  if (arguments.keep_worktrees) options.worktrees = RunOptions::Worktrees::kKept;
+  if (arguments.no_notes) options.notes = RunOptions::Notes::kNone;
+  return options;
+}
+
+// REP-1: the words of the text stand last, and behind `--` anything may.
+Status CheckPlaces(const AgentsArguments& arguments) {
+  const auto& argv = arguments.argv;
+  const auto& text = arguments.text;
+  const auto marker = std::find(argv.begin(), argv.end(), "--");
+  const auto words =
+      marker == argv.end()
+          ? argv.end() - static_cast<std::ptrdiff_t>(std::min(text.size(), argv.size()))
+          : marker + 1;
+  if (std::equal(words, argv.end(), text.begin(), text.end())) return {};
+  if (marker != argv.end()) {
+    return MakeError(ErrorCode::kUsage,
+                     "surplus words in front of --: all of the text stands "
+                     "behind it");
+  }
+  return MakeError(ErrorCode::kUsage, "flag after the prompt text: put flags first, or use --");
+}
+
+Result<std::string> PromptWords(const AgentsArguments& arguments, std::istream& in) {
+  DOSSIER_RETURN_IF_ERROR(CheckPlaces(arguments));
+  std::string text = Join(arguments.text, " ");
+  if (text == "-") {
+    text.clear();
+    char c = 0;
+    while (text.size() <= kMaxPromptText && in.get(c)) text += c;
+  }
+  if (text.size() > kMaxPromptText) {
+    return MakeError(ErrorCode::kUsage, "the prompt text is longer than {} bytes", kMaxPromptText);
+  }
+  if (!utf8::IsValid(text)) return MakeError(ErrorCode::kUsage, "the prompt text is not UTF-8");
+  text = std::string(TrimSpace(text));
+  if (text.empty()) return MakeError(ErrorCode::kUsage, "the prompt text is empty");
+  return text;
+}
+
+Result<sources::Task> AdHocTask(const AgentsArguments& arguments, std::istream& in) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, PromptWords(arguments, in));
+  sources::Task task;
+  const auto now = std::chrono::duration_cast<Millis>(SystemClock()->WallNow().time_since_epoch());
+  task.id = fmt::format("prompt-{}", now.count());
+  task.summary = std::string(utf8::Prefix(text.substr(0, text.find('\n')), kSummaryLength));
+  task.description = text;
+  task.priority = 1;
+  const std::string targets =
+      arguments.targets.empty() ? std::string(kDefaultTargets) : arguments.targets;
+  for (const std::string_view target : Split(targets, ',')) {
+    if (!TrimSpace(target).empty()) task.targets.emplace_back(TrimSpace(target));
+  }
+  return task;
+}
+
+void PrintPlan(const RunPlan& plan, const AgentsArguments& arguments, std::ostream& out) {
+  if (arguments.json) {
+    JsonArray steps;
+    for (const RunPlan::Step& step : plan.steps) {
+      steps.push_back(JsonObject{{"task", step.task},
+                                 {"summary", step.summary},
+                                 {"prompt_tokens", step.prompt_tokens},
+                                 {"blocked", step.blocked}});
+    }
+    out << ToJson(JsonObject{{"schema", "dossier.agents-plan/1"},
+                             {"base", plan.base},
+                             {"ref", plan.ref},
+                             {"engineer", plan.engineer},
+                             {"reviewer", plan.reviewer},
+                             {"steps", std::move(steps)}})
+        << "\n";
+    return;
+  }
+  out << fmt::format("Base: {} ({})\nEngineer: {}\nReviewer: {}\n", plan.base, Safe(plan.ref),
+                     Safe(plan.engineer), Safe(plan.reviewer));
+  int number = 0;
+  for (const RunPlan::Step& step : plan.steps) {
+    if (step.blocked.empty()) {
+      out << fmt::format("{:>3}. {}  {}  ({} prompt tokens)\n", ++number, Safe(step.task),
+                         Safe(step.summary),
+                         GroupDigits(static_cast<std::uint64_t>(step.prompt_tokens)));
+    } else {
+      out << fmt::format("  -  {}  blocked: {}\n", Safe(step.task), Safe(step.blocked));
+    }
+  }
+}
+
+void PrintJson(const RunSummary& summary, std::ostream& out) {
+  JsonArray results;
+  for (const TaskResult& result : summary.results) {
+    JsonObject one{{"task-id", result.id}};
+    for (auto& [key, value] : harness::ResultToJson(result)) one.emplace(key, value);
+    results.push_back(std::move(one));
+  }
+  out << ToJson(JsonObject{
+             {"schema", "dossier.agents/1"},
+             {"run", summary.run},
+             {"log", summary.log_path},
+             {"results", std::move(results)},
+             {"not_started", JsonArray(summary.not_started.begin(), summary.not_started.end())}})
+      << "\n";
+}
+
+// What a person can act on: what is in the branch, what was refused and by which rule, what waits.
+class SummaryText {
+ public:
+  explicit SummaryText(const RunSummary& summary) : summary_(summary) {}
+
+  std::string Text() {
+    Group("merged", [](TaskStatus s) { return s == TaskStatus::kMerged; });
+    Group("skipped", [](TaskStatus s) { return s == TaskStatus::kSkipped; });
+    Group("refused", [](TaskStatus s) {
+      return s == TaskStatus::kPolicyViolation || s == TaskStatus::kNeedsFix ||
+             s == TaskStatus::kReviewFailed || s == TaskStatus::kMissingPatch;
+    });
+    Group("failed", [](TaskStatus s) {
+      return s == TaskStatus::kEngineFailed || s == TaskStatus::kTimedOut ||
+             s == TaskStatus::kApplyFailed || s == TaskStatus::kCommitFailed;
+    });
+    Group("waits", [](TaskStatus s) {
+      return s == TaskStatus::kBlocked || s == TaskStatus::kInterrupted || s == TaskStatus::kBudget;
+    });
+    for (const std::string& id : summary_.not_started) {
+      waiting_ += fmt::format("  {}  not started\n", Safe(id));
+    }
+    if (!waiting_.empty()) text_ += "not started:\n" + waiting_;
+    text_ += fmt::format("run {}\nlog {}\n", summary_.run, Safe(summary_.log_path));
+    return text_;
+  }
+
+ private:
+  template <typename Fits>
+  void Group(std::string_view name, Fits fits) {
+    std::string lines;
+    int count = 0;
+    for (const TaskResult& result : summary_.results) {
+      if (!fits(result.status)) continue;
+      ++count;
+      lines += Line(result);
+    }
+    if (count > 0) text_ += fmt::format("{} {}:\n{}", name, count, lines);
+  }
+
+  static std::string Line(const TaskResult& result) {
+    if (result.status == TaskStatus::kMerged) {
+      return fmt::format("  {}  {}  {}\n", Safe(result.id), result.commit.substr(0, 12),
+                         Safe(result.summary));
+    }
+    std::string line = fmt::format("  {}  {}: {}\n", Safe(result.id),
+                                   harness::StatusName(result.status), Safe(result.reason));
+    for (const harness::Violation& one : result.violations) {
+      line +=
+          fmt::format("    rule {}{}{}{}\n", one.rule, one.path.empty() ? "" : ": ", Safe(one.path),
+                      one.limit.empty() ? "" : fmt::format(" (limit {})", Safe(one.limit)));
+    }
+    const bool kept = !result.patch_file.empty() && result.status != TaskStatus::kSkipped;
+    if (kept) line += fmt::format("    patch: {}\n", Safe(result.patch_file));
+    return line;
+  }
+
+  const RunSummary& summary_;
+  std::string text_, waiting_;
+};
+
+}  // namespace
+
+Result<RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& flags,
+                           const CancelToken& cancel, std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
+  RunPorts ports{.clock = SystemClock()};
+  DOSSIER_ASSIGN_OR_RETURN(ports.agents, LoadAgents(flags, config, err));
+  ports.environment = sources::CurrentEnvironment();
+  ports.journal_folder = config.user.data + "/runs";
+  DOSSIER_ASSIGN_OR_RETURN(ports.assets, AssetFoldersFor("", flags, err));
+  ports.cancel = cancel;
+  const bool quiet = flags.quiet;
+  ports.warn = [&err, quiet](std::string_view text) {
+    if (!quiet) PrintWarning(err, text);
+  };
+  ModelFlags model;
+  model.script = arguments.script;
+  model.model = arguments.script.empty() ? "" : "scripted";
+  model.prices = arguments.limits.prices;
+  model.needs_price = arguments.limits.max_cost.has_value();
+  DOSSIER_ASSIGN_OR_RETURN(model, WithConfig(std::move(model), config, flags));
+  ports.open_model = [model, cancel, &err](const std::string& name) {
+    ModelFlags own = model;
+    if (name != "default" && own.script.empty()) own.model = name;
+    return OpenLoopModel(own, [&err](std::string_view text) { err << text << "\n"; }, cancel);
+  };
+  return ports;
+}
+
+Result<int> RunAgentsWork(const AgentsArguments& arguments, const GlobalFlags& flags,
+                          const CancelToken& cancel, const AgentsStreams& streams) {
+  RunOptions options = OptionsOf(arguments);
+  if (arguments.action == "prompt") {
+    DOSSIER_ASSIGN_OR_RETURN(options.ad_hoc, AdHocTask(arguments, streams.in));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, flags, cancel, streams.err));
+  if (arguments.plan) {
+    DOSSIER_ASSIGN_OR_RETURN(const RunPlan plan, harness::PlanRun(options, ports));
+    PrintPlan(plan, arguments, streams.out);
+    return 0;
+  }
+  if (arguments.abandon) {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string run, harness::AbandonRun(arguments.run, ports));
+    if (arguments.json) {
+      streams.out << ToJson(JsonObject{{"schema", "dossier.agents-closed/1"}, {"run", run}})
+                  << "\n";
+    } else {
+      streams.out << fmt::format("{} is closed\n", run);
+    }
+    return 0;
+  }
+  AgentsViewOptions view_options{.terminal = Terminal::Detect(ParseColorWish(flags.color)),
+                                 .out = &streams.out,
+                                 .err = &streams.err};
+  if (arguments.json) view_options.results = AgentsViewOptions::Results::kNone;
+  if (flags.quiet) view_options.steps = AgentsViewOptions::Steps::kNone;
+  AgentsView view(view_options);
+  ports.watch = [&view](const store::Event& event) { view.OnEvent(event); };
+  const auto summary = arguments.action == "resume" ? harness::ResumeRun(arguments.run, ports)
+                                                    : harness::RunTasks(options, ports);
+  view.Finish();
+  if (!summary) return tl::unexpected(summary.error());
+  if (arguments.json) PrintJson(*summary, streams.out);
+  if (!flags.quiet) streams.err << SummaryText(*summary).Text();
+  if (arguments.dry_run) {
+    for (const TaskResult& result : summary->results) {
+      if (!result.patch_file.empty() && !arguments.json) streams.out << result.patch_file << "\n";
+    }
+  }
+  return summary->exit_code;
+}
+
+}  // namespace dossier::cli

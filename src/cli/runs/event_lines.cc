@@ -1,0 +1,34 @@
+#include "cli/runs/event_lines.h"
+
+#include "base/text/text.h"
+
+namespace dossier::cli {
+namespace {
+
+std::string Tokens(const Json& data, std::string_view key) {
+  return GroupDigits(static_cast<std::uint64_t>(FindInt(data, key).value_or(0)));
+}
+
+std::string WhatWasDone(std::string_view kind, std::string_view turns) {
+  if (kind == "summary") return fmt::format("turns {} became a summary", turns);
+  if (kind == "stub") return fmt::format("turns {} left the prompt", turns);
+  return "old outputs were shortened";
+}
+
+}  // namespace
+
+std::string CompactionLine(const Json& data) {
+  return fmt::format(
+      "{}: {} -> {} tokens; the journal keeps them",
+      WhatWasDone(FindString(data, "kind").value_or(""), FindString(data, "turns").value_or("")),
+      Tokens(data, "before"), Tokens(data, "after"));
+}
+
+std::string PassageLine(const Json& data) {
+  const Json* score = Find(data, "score");
+  return fmt::format("{}: {} ({:.1f})", FindString(data, "passage").value_or(""),
+                     FindString(data, "answer").value_or(""),
+                     score && score->is_number() ? score->to_number<double>() : 0.0);
+}
+
+}  // namespace dossier::cli

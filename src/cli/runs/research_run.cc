@@ -1,0 +1,235 @@
+#include "cli/runs/research_run.h"
+
+#include <mutex>
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/files/user_folders.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/terminal/terminal.h"
+#include "cli/wiring/asset_folders.h"
+#include "research/files/run_folder.h"
+#include "research/paper/literature.h"
+#include "research/run/idea.h"
+#include "research/run/report.h"
+#include "research/run/run_history.h"
+#include "research/run/run_record.h"
+#include "research/run/run_status.h"
+#include "research/setup/exec_backends.h"
+
+namespace dossier::cli {
+namespace {
+
+using research::RunEnd;
+using research::RunOrder;
+using research::RunOutcome;
+
+std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
+
+// Lines on stderr, from any thread.
+class Progress {
+ public:
+  Progress(const GlobalFlags& flags, std::ostream& err) : flags_(flags), err_(err) {}
+
+  void Say(std::string_view line) const {
+    if (flags_.quiet || line.empty()) return;
+    const std::lock_guard lock(mutex_);
+    err_ << Safe(line) << "\n";
+  }
+  void See(const store::Event& event) const {
+    // Every file that is written would hide what a person waits for.
+    if (event.type == "artefact.written" && flags_.verbose == 0) return;
+    Say(research::EventLine(event));
+  }
+
+ private:
+  const GlobalFlags& flags_;
+  std::ostream& err_;
+  mutable std::mutex mutex_;
+};
+
+std::vector<RunOrder::Skip> SkipsOf(const ResearchArguments& arguments) {
+  std::vector<RunOrder::Skip> skips;
+  const std::pair<bool, RunOrder::Skip> flags[] = {
+      {arguments.skip_plots, RunOrder::Skip::kPlots},
+      {arguments.skip_citations, RunOrder::Skip::kCitations},
+      {arguments.skip_writeup, RunOrder::Skip::kWriteup},
+      {arguments.skip_review, RunOrder::Skip::kReview}};
+  for (const auto& [given, skip] : flags) {
+    if (given) skips.push_back(skip);
+  }
+  return skips;
+}
+
+// What run and resume share: models, machine, folders, environment.
+Status FillPorts(const ResearchCall& call, const Progress& progress, RunOrder* order) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::Config loaded, LoadConfig(call.flags, {}, call.err));
+  order->open_model = RoleOpener(call, order->config, loaded);
+  DOSSIER_ASSIGN_OR_RETURN(order->assets, AssetFoldersFor("", call.flags, call.err));
+  order->clock = SystemClock();
+  order->environment = ProcessEnvironment();
+  DOSSIER_ASSIGN_OR_RETURN(order->backend,
+                           research::MakeBackends({.config = &order->config.exec,
+                                                   .folder = order->folder,
+                                                   .degraded = order->config.exec.degraded,
+                                                   .host_environment = order->environment}));
+  if (const auto cache = CacheFolder()) order->probe_cache = *cache + "/probes";
+  if (!call.flags.offline) order->fetch = research::HttpFetch();
+  order->progress = [&progress](std::string_view line) { progress.Say(line); };
+  order->watch = [&progress](const store::Event& event) { progress.See(event); };
+  return {};
+}
+
+Result<RunOrder> OrderOf(const ResearchCall& call) {
+  const ResearchArguments& arguments = call.arguments;
+  RunOrder order;
+  DOSSIER_ASSIGN_OR_RETURN(order.idea, ReadFile(arguments.idea, research::kMaxIdeaBytes));
+  DOSSIER_ASSIGN_OR_RETURN(order.config, ReadRunConfig(arguments));
+  DOSSIER_ASSIGN_OR_RETURN(order.stages, research::ParseStages(arguments.stages));
+  if (!arguments.until.empty()) order.until = research::FindStep(arguments.until);
+  order.skip = SkipsOf(arguments);
+  if (!arguments.memory.empty()) order.memory_store = AbsolutePath(arguments.memory);
+  const std::string& resources = order.config.exec.resources;
+  if (!resources.empty()) {
+    // What is wrong with it is said before anything is made.
+    DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const research::ResourceFile file,
+                             ReadResources(resources, order.config.exec.workspace_mount));
+    DOSSIER_ASSIGN_OR_RETURN(order.resources, ReadFile(resources, research::kMaxResourceFileBytes));
+    order.resources_path = resources;
+  }
+  return order;
+}
+
+// "CompilationError 3, RuntimeError 1": what the programs of a run failed with.
+std::string FailedWith(const std::string& folder) {
+  const auto history = research::ReadRunHistory(folder);
+  const std::string counts = history ? research::ErrorCounts(history->results) : "";
+  return counts.empty() ? "" : "nodes that failed: " + counts;
+}
+
+// How the run ended, why, where its report is, and how it could go on.
+std::string EndLine(const RunOutcome& outcome, const std::string& folder) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::string part) {
+    if (!part.empty()) parts.push_back(std::move(part));
+  };
+  add(outcome.reason);
+  if (outcome.end == RunEnd::kFailed) add(FailedWith(folder));
+  if (!outcome.report_path.empty()) add(fmt::format("report: {}/{}", folder, outcome.report_path));
+  if (outcome.end == RunEnd::kFailed) {
+    add(outcome.best_node.empty() ? "`dossier research resume --retry-failed` makes more nodes"
+                                  : "`dossier research resume --retry-failed` asks for it again");
+  } else if (outcome.end == RunEnd::kLimited) {
+    add("`dossier research resume` with a higher limit goes on");
+  }
+  constexpr std::string_view kEnds[] = {"is done", "failed", "reached a limit", "stopped"};
+  return fmt::format("dossier: the run {}{}{}", kEnds[static_cast<std::size_t>(outcome.end)],
+                     parts.empty() ? "" : ": ", Join(parts, "; "));
+}
+
+int ExitOf(RunEnd end) {
+  switch (end) {
+    case RunEnd::kDone:
+    case RunEnd::kStopped:
+      return 0;
+    case RunEnd::kFailed:
+      return ExitCode(ErrorCode::kFailed);
+    case RunEnd::kLimited:
+      return ExitCode(ErrorCode::kLimit);
+  }
+  return ExitCode(ErrorCode::kInternal);
+}
+
+int Finish(const ResearchCall& call, const std::string& folder, const RunOutcome& outcome) {
+  if (outcome.end != RunEnd::kDone || !call.flags.quiet) {
+    call.err << Safe(EndLine(outcome, folder)) << "\n";
+  }
+  if (call.arguments.json) {
+    call.out << ToJson(JsonObject{
+                    {"schema", "dossier.research.run-result/1"},
+                    {"folder", folder},
+                    {"end", research::RunEndName(outcome.end)},
+                    {"reason", outcome.reason},
+                    {"best_node", outcome.best_node},
+                    {"report", outcome.report_path},
+                    {"warnings", JsonArray(outcome.warnings.begin(), outcome.warnings.end())}})
+             << "\n";
+  } else {
+    call.out << folder << "\n";
+  }
+  return ExitOf(outcome.end);
+}
+
+// An error ends this process, not the run: what is there is kept.
+Error WithResume(Error error, const std::string& folder) {
+  if (!Exists(folder + "/" + std::string(research::run_files::kRun))) return error;
+  const bool goes_on = error.code != ErrorCode::kLocked && error.code != ErrorCode::kConfig;
+  if (goes_on) error.message += fmt::format("; `dossier research resume {}` goes on", folder);
+  return error;
+}
+
+Result<int> Work(const ResearchCall& call, const RunOrder& order) {
+  const Result<RunOutcome> outcome = research::Run(order, call.cancel);
+  if (!outcome) return tl::unexpected(WithResume(outcome.error(), order.folder));
+  return Finish(call, order.folder, *outcome);
+}
+
+Result<int> Preview(const ResearchCall& call, RunOrder order) {
+  DOSSIER_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::Make("dossier-research"));
+  order.folder = folder.path();
+  const Progress progress(call.flags, call.err);
+  DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
+  DOSSIER_ASSIGN_OR_RETURN(JsonObject preview, research::PreviewRun(order, call.cancel));
+  preview.emplace("schema", "dossier.research.preview/1");
+  call.out << ToPrettyJson(preview) << "\n";
+  return 0;
+}
+
+}  // namespace
+
+Result<int> StartResearch(const ResearchCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(RunOrder order, OrderOf(call));
+  DOSSIER_ASSIGN_OR_RETURN(const research::Idea idea,
+                           research::ReadIdea(order.idea, call.arguments.idea));
+  if (call.arguments.dry_run) return Preview(call, std::move(order));
+  const std::string& name = call.arguments.name;
+  DOSSIER_ASSIGN_OR_RETURN(order.folder,
+                           research::MakeRunFolder({.out = call.arguments.out,
+                                                    .name = name.empty() ? idea.title : name,
+                                                    .attempt = call.arguments.attempt,
+                                                    .time = SystemClock()->WallNow()}));
+  const Progress progress(call.flags, call.err);
+  const Status ready = FillPorts(call, progress, &order);
+  if (!ready) {
+    static_cast<void>(RemoveAll(order.folder));  // nothing is in it
+    return tl::unexpected(ready.error());
+  }
+  progress.Say("run folder " + order.folder);
+  return Work(call, order);
+}
+
+Result<int> ResumeResearch(const ResearchCall& call) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
+                           research::FindRun(call.arguments.out, call.arguments.run));
+  DOSSIER_ASSIGN_OR_RETURN(const research::RunRecord record, research::ReadRunRecord(folder));
+  RunOrder order{.folder = folder, .mode = RunOrder::Mode::kResume};
+  const auto read = [&](std::string_view name) {
+    return ReadFile(fmt::format("{}/{}", folder, name));
+  };
+  DOSSIER_ASSIGN_OR_RETURN(order.idea, read(research::run_files::kIdea));
+  DOSSIER_ASSIGN_OR_RETURN(order.config, ReadStoredConfig(folder, call.arguments));
+  order.resources = read(research::run_files::kResourceFile).value_or("");
+  order.resources_path = order.config.exec.resources;
+  if (call.arguments.retry_failed) order.retry = RunOrder::Retry::kFailed;
+  if (!call.arguments.until.empty()) order.until = research::FindStep(call.arguments.until);
+  order.stages = record.stages;
+  order.skip = record.skip;
+  order.memory_store = record.memory_store;
+  const Progress progress(call.flags, call.err);
+  DOSSIER_RETURN_IF_ERROR(FillPorts(call, progress, &order));
+  progress.Say("run folder " + folder);
+  return Work(call, order);
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,188 @@
+#include "cli/runs/research_setup.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "cli/terminal/terminal.h"
+#include "cli/wiring/open_chat_model.h"
+#include "config/edit.h"
+#include "config/variables.h"
+#include "research/files/run_folder.h"
+#include "research/setup/config_keys.h"
+
+namespace dossier::cli {
+namespace {
+
+constexpr std::size_t kMaxConfigBytes = 256 << 10;
+
+// KEY=VALUE of the flags that stand for keys.
+class Settings {
+ public:
+  explicit Settings(std::vector<std::string> first) : settings_(std::move(first)) {}
+
+  void Text(std::string_view key, const std::string& value) {
+    if (value.empty()) return;
+    settings_.push_back(fmt::format("{}={}", key, config::QuoteScalar(value)));
+  }
+  template <typename T>
+  void Number(std::string_view key, const std::optional<T>& value) {
+    if (value) settings_.push_back(fmt::format("{}={}", key, *value));
+  }
+  void Add(std::string setting) { settings_.push_back(std::move(setting)); }
+
+  std::vector<std::string> Take() { return std::move(settings_); }
+
+ private:
+  std::vector<std::string> settings_;
+};
+
+Status AddModels(const std::vector<std::string>& models, Settings* settings) {
+  for (const std::string& model : models) {
+    const auto equals = model.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return MakeError(ErrorCode::kUsage,
+                       "--model {}: write it as ROLE=NAME, as in code=local; `dossier models list` "
+                       "shows the names",
+                       model);
+    }
+    const std::string role = model.substr(0, equals);
+    const auto roles = research::Roles();
+    if (std::find(roles.begin(), roles.end(), role) == roles.end()) {
+      return MakeError(ErrorCode::kConfig, "--model {}: there is no role {}; roles are {}", model,
+                       role, Join(std::vector<std::string>(roles.begin(), roles.end()), " "));
+    }
+    settings->Text(fmt::format("agent.{}.model", role), model.substr(equals + 1));
+  }
+  return {};
+}
+
+// Those that a resume takes, too.
+Status AddLimits(const ResearchArguments& arguments, Settings* settings) {
+  settings->Number("limits.max_cost_usd", arguments.limits.max_cost);
+  settings->Number("limits.max_tokens", arguments.limits.max_tokens);
+  settings->Number("limits.max_seconds", arguments.limits.max_seconds);
+  return AddModels(arguments.models, settings);
+}
+
+void AddDegraded(const std::vector<std::string>& layers, Settings* settings) {
+  if (layers.empty()) return;
+  settings->Add("exec.degraded=" + ToJson(JsonArray(layers.begin(), layers.end())));
+}
+
+Result<std::vector<std::string>> SettingsOf(const ResearchArguments& arguments) {
+  Settings settings(arguments.settings);
+  settings.Text("exec.backend", arguments.backend);
+  settings.Text("exec.singularity_image", arguments.image);
+  settings.Text("exec.resources", arguments.resources);
+  settings.Text("review.bias", arguments.review_bias);
+  settings.Number("agent.num_workers", arguments.workers);
+  settings.Number("search.seed", arguments.seed);
+  if (arguments.no_memory) settings.Add("memory.enabled=false");
+  AddDegraded(arguments.degraded, &settings);
+  DOSSIER_RETURN_IF_ERROR(AddLimits(arguments, &settings));
+  return settings.Take();
+}
+
+// Models that are open, by name; a run's roles share them.
+class OpenModels {
+ public:
+  OpenModels(ModelFlags flags, config::Config loaded, GlobalFlags global,
+             std::function<void(std::string_view)> say, CancelToken cancel)
+      : flags_(std::move(flags)),
+        loaded_(std::move(loaded)),
+        global_(std::move(global)),
+        say_(std::move(say)),
+        cancel_(std::move(cancel)) {}
+
+  Result<conversation::ChatModel> Open(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto known = models_.find(name);
+    if (known != models_.end()) return known->second;
+    ModelFlags flags = flags_;
+    flags.model = name;
+    DOSSIER_ASSIGN_OR_RETURN(conversation::ChatModel model,
+                             OpenChatModel(std::move(flags), loaded_, global_, say_, cancel_));
+    models_.emplace(name, model);
+    return model;
+  }
+
+ private:
+  const ModelFlags flags_;
+  const config::Config loaded_;
+  const GlobalFlags global_;
+  const std::function<void(std::string_view)> say_;
+  const CancelToken cancel_;
+  std::mutex mutex_;
+  std::map<std::string, conversation::ChatModel> models_;
+};
+
+}  // namespace
+
+std::string AbsolutePath(const std::string& path) {
+  std::error_code error;
+  const auto whole = std::filesystem::absolute(path, error).lexically_normal();
+  return error ? path : whole.string();
+}
+
+Result<research::Config> ReadRunConfig(const ResearchArguments& arguments) {
+  std::string text;
+  const std::string path = arguments.config.empty() ? "" : AbsolutePath(arguments.config);
+  if (!path.empty()) {
+    DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(path, kMaxConfigBytes));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> settings, SettingsOf(arguments));
+  return research::ReadConfig(text, path.empty() ? "the configuration" : path, settings,
+                              AbsolutePath("."));
+}
+
+Result<research::Config> ReadStoredConfig(const std::string& folder,
+                                          const ResearchArguments& arguments) {
+  const std::string path = folder + "/" + std::string(research::run_files::kConfig);
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxConfigBytes));
+  Settings settings(arguments.settings);
+  DOSSIER_RETURN_IF_ERROR(AddLimits(arguments, &settings));
+  return research::ReadConfig(text, path, settings.Take(), AbsolutePath("."));
+}
+
+research::OpenRoleModel RoleOpener(const ResearchCall& call, const research::Config& config,
+                                   const config::Config& loaded) {
+  const auto say = [&err = call.err](std::string_view line) {
+    err << fmt::format("dossier: {}\n", line);
+  };
+  ModelFlags flags = call.arguments.connection;
+  if (call.arguments.dry_run) flags.use = ModelFlags::Use::kLookedAt;
+  flags.prices = call.arguments.limits.prices;
+  flags.needs_price = config.max_cost_usd.has_value();
+  const auto models =
+      std::make_shared<OpenModels>(std::move(flags), loaded, call.flags, say, call.cancel);
+  return [models, roles = config.roles](std::string_view role) -> Result<conversation::ChatModel> {
+    const auto of = [&](std::string_view name) {
+      const auto found = roles.find(name);
+      return found == roles.end() ? std::string() : found->second.model;
+    };
+    const std::string own = of(role);
+    return models->Open(own.empty() ? of("code") : own);
+  };
+}
+
+std::vector<std::string> ProcessEnvironment() {
+  std::vector<std::string> all;
+  for (const auto& [name, value] : config::ProcessVariables()) all.push_back(name + "=" + value);
+  return all;
+}
+
+Result<research::ResourceFile> ReadResources(const std::string& path, const std::string& mount) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, research::kMaxResourceFileBytes));
+  const std::string whole = AbsolutePath(path);
+  return research::ReadResourceFile(
+      text, {.file = path, .folder = whole.substr(0, whole.rfind('/')), .workspace_mount = mount});
+}
+
+}  // namespace dossier::cli

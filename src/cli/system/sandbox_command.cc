@@ -1,0 +1,263 @@
+#include "cli/system/sandbox_command.h"
+
+#include <iostream>
+#include <iterator>
+
+#include "ask/documents/context_set.h"
+#include "ask/documents/document_service.h"
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "cli/terminal/terminal.h"
+#include "cli/tree/failure.h"
+#include "inspect/description/hint.h"
+#include "sandbox/probes/escape.h"
+#include "store/content.h"
+
+namespace dossier::cli {
+namespace {
+
+using sandbox::BlockResult;
+using sandbox::BlockStatus;
+
+constexpr std::uint64_t kMaxBlockBytes = 64u << 20;
+
+// Serves `doc` and `records`; there is no model behind the other calls.
+class NoModelHandler final : public sandbox::BridgeHandler {
+ public:
+  explicit NoModelHandler(std::vector<recursion::TextDocument> documents)
+      : documents_(std::move(documents)) {}
+
+  void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override {
+    if (call.method == "budget") return reply->Ok(JsonObject{{"calls_left", 0}, {"depth", 0}});
+    if (!recursion::DocumentService::Knows(call.method)) {
+      return reply->Fail("denied", "`dossier sandbox run` has no model behind it");
+    }
+    std::string raw;
+    auto value = documents_.Handle(call.method, call.args, &raw, reply->cancel());
+    if (value) return reply->Ok(std::move(*value), std::move(raw));
+    const bool wrong = value.error().code == ErrorCode::kInvalidArgument;
+    reply->Fail(wrong ? "bad_argument" : "failed", value.error().message);
+  }
+
+ private:
+  recursion::DocumentService documents_;
+};
+
+Result<SandboxChoice> Choose(const SandboxFlags& flags, const std::string& worker_path,
+                             const std::vector<std::string>& disabled_layers) {
+  DOSSIER_ASSIGN_OR_RETURN(SandboxChoice choice, ParseSandboxFlags(flags));
+  choice.pool.worker_path = worker_path;
+  choice.pool.disabled_layers = disabled_layers;
+  return choice;
+}
+
+void WarnIfDegraded(const sandbox::IsolationReport& report, std::ostream& err) {
+  if (report.mode != sandbox::Mode::kDegraded) return;
+  PrintWarning(err, report.gaps.empty()
+                        ? "sandbox: degraded was asked for; every required layer is there"
+                        : "sandbox: degraded: " + Join(report.gaps, "; "));
+}
+
+Result<int> Test(const SandboxTestArguments& arguments, std::ostream& out, std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const SandboxChoice choice,
+      Choose(arguments.flags, arguments.worker_path, arguments.disabled_layers));
+  DOSSIER_ASSIGN_OR_RETURN(const auto pool, sandbox::Pool::Make(choice.pool));
+  DOSSIER_ASSIGN_OR_RETURN(const sandbox::EscapeReport report,
+                           sandbox::RunEscapeTests(*pool, choice.pool, arguments.cancel));
+  WarnIfDegraded(report.isolation, err);
+  if (arguments.json) {
+    out << ToJson(report.ToJson()) << "\n";
+  } else {
+    for (const sandbox::EscapeOutcome& outcome : report.outcomes) {
+      if (outcome.refused) continue;
+      out << fmt::format("{} {}: {}\n", outcome.id, outcome.name, outcome.how);
+    }
+    out << report.Summary() << "\n";
+  }
+  out.flush();
+  return report.all_refused() ? 0 : ExitCode(ErrorCode::kCheckFailed);
+}
+
+// The contexts of a session, in the order that the worker numbers them.
+struct Contexts {
+  TempFolder folder;
+  std::unique_ptr<store::ContentStore> content;
+  std::shared_ptr<const recursion::ContextSet> set;  // last: its copies end before the folder goes
+};
+
+Result<Contexts> LoadContexts(const SandboxRunArguments& arguments) {
+  DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make("dossier-run"));
+  DOSSIER_ASSIGN_OR_RETURN(auto content, store::ContentStore::Open(folder.path()));
+  std::vector<recursion::ContextSource> sources;
+  for (const std::string& path : arguments.contexts) sources.push_back({.path = path});
+  recursion::ContextOptions options;
+  options.content = content.get();
+  DOSSIER_ASSIGN_OR_RETURN(auto set, recursion::LoadContext(sources, options, arguments.cancel));
+  return Contexts{std::move(folder), std::move(content), std::move(set)};
+}
+
+Result<std::vector<recursion::TextDocument>> AddContexts(const recursion::ContextSet& set,
+                                                         sandbox::SessionSpec* spec) {
+  std::vector<recursion::TextDocument> documents;
+  for (std::size_t i = 0; i < set.documents().size(); ++i) {
+    const recursion::ContextDocument& document = set.documents()[i];
+    DOSSIER_ASSIGN_OR_RETURN(const recursion::StoredText* stored, set.Stored(i));
+    const std::string_view text = stored->map.bytes();
+    spec->contexts.push_back(
+        {.name = document.name,
+         .fd = stored->fd.get(),
+         .bytes = text.size(),
+         .characters = document.description.counts.chars,
+         .meta = inspect::ContextMeta(document.description, inspect::Runtime::kPython)});
+    documents.push_back({document.name, text, document.description});
+  }
+  return documents;
+}
+
+Result<std::string> ReadBlock(const std::string& path) {
+  if (path != "-") return ReadFile(path, kMaxBlockBytes);
+  return std::string(std::istreambuf_iterator<char>(std::cin), {});
+}
+
+Json BlockJson(const std::string& path, const BlockResult& result) {
+  JsonObject block{{"file", path},
+                   {"status", sandbox::BlockStatusName(result.status)},
+                   {"out", result.out},
+                   {"out_bytes", result.out_bytes},
+                   {"dropped", result.out_dropped},
+                   {"last", result.last},
+                   {"cpu_ms", result.cpu.count()},
+                   {"wall_ms", result.wall.count()}};
+  if (result.error) {
+    block["error"] = JsonObject{{"type", result.error->type},
+                                {"message", result.error->message},
+                                {"line", result.error->line},
+                                {"traceback", result.error->traceback}};
+  }
+  return block;
+}
+
+// The traceback, its last sentence with the hint that the model is given.
+std::string ErrorText(const sandbox::BlockError& error) {
+  std::string text = error.traceback;
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  if (!text.empty() && error.message.empty()) return text;
+  const std::size_t last = text.rfind("\n" + error.type + ":");
+  if (last != std::string::npos) text.resize(last + 1);
+  return text + fmt::format("{}: {}\n", error.type, error.message);
+}
+
+void PrintBlock(const std::string& path, const BlockResult& result, std::ostream& out,
+                std::ostream& err) {
+  out << result.out;
+  if (!result.last.empty()) out << result.last << (result.last.ends_with('\n') ? "" : "\n");
+  if (result.answer) out << result.answer->text << "\n";
+  out.flush();
+  if (result.error) err << ErrorText(*result.error);
+  if (!result.refused.empty()) PrintWarning(err, fmt::format("{}: {}", path, result.refused));
+  for (const std::string& note : result.notes) PrintWarning(err, fmt::format("{}: {}", path, note));
+  if (result.status == BlockStatus::kDied || result.status == BlockStatus::kInterrupted) {
+    PrintWarning(err, fmt::format("{}: {} {}", path, sandbox::BlockStatusName(result.status),
+                                  result.death_reason));
+  }
+}
+
+bool Succeeded(BlockStatus status) {
+  return status == BlockStatus::kOk || status == BlockStatus::kFinal;
+}
+
+Status CheckRun(const SandboxRunArguments& arguments) {
+  if (arguments.files.empty()) {
+    return MakeError(ErrorCode::kUsage, "sandbox run: no file to run; - reads stdin");
+  }
+  if (arguments.dialect == "python") return {};
+  return MakeError(ErrorCode::kUsage, "--dialect {}: this version runs python only",
+                   arguments.dialect);
+}
+
+Result<int> Run(const SandboxRunArguments& arguments, std::ostream& out, std::ostream& err) {
+  DOSSIER_RETURN_IF_ERROR(CheckRun(arguments));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const SandboxChoice choice,
+      Choose(arguments.flags, arguments.worker_path, arguments.disabled_layers));
+  std::vector<std::string> blocks;
+  for (const std::string& path : arguments.files) {
+    DOSSIER_ASSIGN_OR_RETURN(std::string code, ReadBlock(path));
+    blocks.push_back(std::move(code));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Contexts contexts, LoadContexts(arguments));
+  sandbox::SessionSpec spec;
+  spec.limits = choice.limits;
+  spec.context_string_max = choice.context_string_max;
+  spec.features = {{"profile", "large"}, {"depth", 0}};
+  DOSSIER_ASSIGN_OR_RETURN(auto documents, AddContexts(*contexts.set, &spec));
+  NoModelHandler handler(std::move(documents));
+  DOSSIER_ASSIGN_OR_RETURN(const auto pool, sandbox::Pool::Make(choice.pool));
+  DOSSIER_ASSIGN_OR_RETURN(const auto session, pool->Open(std::move(spec), arguments.cancel));
+  WarnIfDegraded(session->report(), err);
+
+  JsonArray results;
+  BlockStatus last = BlockStatus::kOk;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    DOSSIER_ASSIGN_OR_RETURN(const BlockResult result,
+                             session->Run(blocks[i], {.cancel = arguments.cancel}, handler));
+    last = result.status;
+    if (arguments.json) {
+      results.push_back(BlockJson(arguments.files[i], result));
+    } else {
+      PrintBlock(arguments.files[i], result, out, err);
+    }
+    if (result.status == BlockStatus::kFinal) break;
+  }
+  if (arguments.json) {
+    out << ToJson(JsonObject{{"schema", "dossier.sandbox.run/1"},
+                             {"blocks", std::move(results)},
+                             {"sandbox", session->report().ToJson()}})
+        << "\n"
+        << std::flush;
+  }
+  return Succeeded(last) ? 0 : 1;
+}
+
+}  // namespace
+
+int RunSandboxTest(const SandboxTestArguments& arguments, std::ostream& out, std::ostream& err) {
+  const Result<int> code = Test(arguments, out, err);
+  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
+}
+
+int RunSandboxRun(const SandboxRunArguments& arguments, std::ostream& out, std::ostream& err) {
+  const Result<int> code = Run(arguments, out, err);
+  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
+}
+
+void AddSandboxCommand(CLI::App& sandbox, SandboxArguments* arguments) {
+  sandbox.require_subcommand(1);
+  CLI::App& test = *sandbox.add_subcommand("test", "try to escape, in every way on the list");
+  test.add_flag("--json", arguments->test.json, "one object with every attempt");
+  AddSandboxFlags(test, &arguments->test.flags);
+  CLI::App& run = *sandbox.add_subcommand("run", "run files as blocks, without a model");
+  run.add_option("file", arguments->run.files, "the blocks in order; - is stdin")->required();
+  run.add_option("-c,--context", arguments->run.contexts, "a file that the code sees as `context`")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  run.add_option("--dialect", arguments->run.dialect, "language of the code")
+      ->capture_default_str();
+  run.add_flag("--json", arguments->run.json, "one object with every block's result");
+  AddSandboxFlags(run, &arguments->run.flags);
+  AddSandboxExecCommand(sandbox, &arguments->exec);
+  AddSandboxPolicyCommand(sandbox, &arguments->policy);
+}
+
+int RunSandbox(const CLI::App& app, SandboxArguments arguments, const CancelToken& cancel,
+               std::ostream& out, std::ostream& err) {
+  arguments.test.cancel = arguments.run.cancel = arguments.exec.cancel = cancel;
+  const CLI::App* sandbox = app.get_subcommand("sandbox");
+  if (sandbox->got_subcommand("exec")) return RunSandboxExec(arguments.exec, out, err);
+  if (sandbox->got_subcommand("policy")) return RunSandboxPolicy(arguments.policy, out, err);
+  return sandbox->got_subcommand("test") ? RunSandboxTest(arguments.test, out, err)
+                                         : RunSandboxRun(arguments.run, out, err);
+}
+
+}  // namespace dossier::cli

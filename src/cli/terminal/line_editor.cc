@@ -1,0 +1,322 @@
+#include "cli/terminal/line_editor.h"
+
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/terminal/edit_api.h"
+#include "cli/terminal/input_history.h"
+
+namespace dossier::cli {
+namespace {
+
+constexpr std::string_view kPasteOn = "\x1b[?2004h", kPasteOff = "\x1b[?2004l";
+constexpr std::string_view kPasteEnd = "\x1b[201~";
+constexpr std::size_t kMaxPaste = 1 << 20;  // bytes; what is longer is left out, and said
+constexpr char kEscapeMark = '\1';          // around colours in a prompt: they take no columns
+
+// UTF-8 for what libedit converts, whatever the locale of the process.
+class Utf8Locale {
+ public:
+  Utf8Locale() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+    if (locale_) before_ = uselocale(locale_);
+  }
+  ~Utf8Locale() {
+    if (!locale_) return;
+    uselocale(before_);
+    freelocale(locale_);
+  }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+
+ private:
+  locale_t locale_, before_ = nullptr;
+};
+
+// A paste as text: line ends are LF, other control characters but tabs go.
+std::string CleanPaste(std::string_view paste) {
+  std::string clean;
+  for (std::size_t i = 0; i < paste.size(); ++i) {
+    const char c = paste[i];
+    if (c == '\r') {
+      if (i + 1 == paste.size() || paste[i + 1] != '\n') clean += '\n';
+    } else if (c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20) {
+      if (c != '\x7f') clean += c;
+    }
+  }
+  clean.erase(clean.find_last_not_of('\n') + 1);
+  return utf8::Sanitize(clean);
+}
+
+std::string CommonStart(const std::vector<std::string>& words) {
+  std::string start = words.front();
+  for (const std::string& word : words) {
+    const auto [end, other] = std::ranges::mismatch(start, word);
+    start.erase(end, start.end());
+  }
+  return start;
+}
+
+class EditLineEditor final : public LineEditor {
+ public:
+  EditLineEditor(const EditApi& api, LineEditorOptions options)
+      : api_(api),
+        options_(std::move(options)),
+        history_file_(options_.history),
+        wake_(eventfd(0, EFD_CLOEXEC)) {
+    const char* term = std::getenv("TERM");
+    dumb_ = !term || std::string_view(term) == "dumb";
+    cancel_id_ = options_.cancel.OnCancel([fd = wake_.get()] {
+      const std::uint64_t one = 1;
+      static_cast<void>(!write(fd, &one, sizeof one));
+    });
+  }
+
+  ~EditLineEditor() override {
+    options_.cancel.Forget(cancel_id_);
+    const Utf8Locale locale;
+    if (history_) api_.history_end(history_);
+    if (edit_) api_.end(edit_);
+  }
+
+  Status Open() {
+    const Utf8Locale locale;
+    edit_ = api_.init("dossier", stdin, stdout, stderr);
+    history_ = api_.history_init();
+    if (!edit_ || !history_) {
+      return MakeError(ErrorCode::kUnavailable, "libedit cannot use this terminal");
+    }
+    HistEvent event{};
+    api_.history(history_, &event, H_SETSIZE, static_cast<int>(InputHistory::kMaxEntries));
+    for (const std::string& message : history_file_.Load()) {
+      api_.history(history_, &event, H_ENTER, message.c_str());
+    }
+    api_.set(edit_, EL_CLIENTDATA, this);
+    api_.set(edit_, EL_GETCFN, &GetCharacter);
+    api_.set(edit_, EL_SIGNAL, 0);
+    api_.set(edit_, EL_EDITOR, "emacs");
+    api_.set(edit_, EL_HIST, api_.history, history_);
+    api_.set(edit_, EL_PROMPT_ESC, &Prompt, kEscapeMark);
+    api_.set(edit_, EL_RPROMPT_ESC, &RightPrompt, kEscapeMark);
+    api_.source(edit_, nullptr);
+    // Keys, not signals; the program's own handler is for running work.
+    api_.set(edit_, EL_SETTY, "-d", "-isig", nullptr);
+    Bind("^C", "dossier-interrupt", &OnInterrupt);
+    Bind("^D", "dossier-end", &OnEnd);
+    Bind("^Z", "dossier-suspend", &OnSuspend);
+    Bind("^I", "dossier-complete", &OnComplete);
+    if (!dumb_) Bind("\\e[200~", "dossier-paste", &OnPaste);
+    api_.set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    return {};
+  }
+
+  Result<Line> Read(const LinePrompt& prompt) override {
+    const Utf8Locale locale;
+    prompt_ = Colored(prompt.text, "1");
+    right_ = prompt.right.empty() ? std::string() : Colored(prompt.right, "2");
+    kind_ = Line::Kind::kText;
+    was_ = Line::Was::kEmpty;
+    api_.resize(edit_);
+    reading_ = false;
+    int count = 0;
+    const char* text = api_.gets(edit_, &count);
+    Send(kPasteOff);
+    if (kind_ != Line::Kind::kText) {
+      std::fputs("\n", stdout);
+      std::fflush(stdout);
+      return Line{.kind = kind_, .text = {}, .was = was_};
+    }
+    if (!text || count <= 0) return Line{.kind = Line::Kind::kEnd, .text = {}};
+    Line line{.text = std::string(text, static_cast<std::size_t>(count))};
+    if (line.text.ends_with('\n')) line.text.pop_back();
+    return line;
+  }
+
+  void Remember(std::string_view message) override {
+    const Utf8Locale locale;
+    HistEvent event{};
+    const std::string text(message);
+    if (history_) api_.history(history_, &event, H_ENTER, text.c_str());
+    history_file_.Add(message);
+  }
+
+ private:
+  using Handler = unsigned char (*)(EditLine*, int);
+
+  void Bind(const char* key, const char* name, Handler handler) {
+    api_.set(edit_, EL_ADDFN, name, name, handler);
+    api_.set(edit_, EL_BIND, key, name, nullptr);
+  }
+
+  std::string Colored(const std::string& text, std::string_view code) const {
+    if (options_.color == Terminal::Color::kNo) return text;
+    // libedit writes a sequence before the character behind it; at the end it would be lost.
+    const std::string_view shown = TrimSpace(text);
+    return fmt::format("{0}\x1b[{1}m{0}{2}{0}\x1b[0m{0} ", kEscapeMark, code, shown);
+  }
+
+  void Send(std::string_view sequence) const {
+    if (dumb_) return;
+    std::fwrite(sequence.data(), 1, sequence.size(), stdout);
+    std::fflush(stdout);
+  }
+
+  // Every handler gets the editor that it belongs to; libedit's `get` is in the table of that
+  // editor, so the first step is through the one loaded library.
+  static EditLineEditor& Of(EditLine* edit) {
+    void* self = nullptr;
+    (*LoadEdit())->get(edit, EL_CLIENTDATA, &self);
+    return *static_cast<EditLineEditor*>(self);
+  }
+
+  static char* Prompt(EditLine* edit) { return Of(edit).prompt_.data(); }
+  static char* RightPrompt(EditLine* edit) { return Of(edit).right_.data(); }
+
+  std::string_view TextBeforeCursor() const {
+    const LineInfo* line = api_.line(edit_);
+    return {line->buffer, static_cast<std::size_t>(line->cursor - line->buffer)};
+  }
+
+  bool Empty() const {
+    const LineInfo* line = api_.line(edit_);
+    return line->buffer == line->lastchar;
+  }
+
+  unsigned char Leave(Line::Kind kind) {
+    was_ = Empty() ? Line::Was::kEmpty : Line::Was::kFilled;
+    kind_ = kind;
+    return CC_EOF;
+  }
+
+  static unsigned char OnInterrupt(EditLine* edit, int) {
+    return Of(edit).Leave(Line::Kind::kInterrupted);
+  }
+
+  static unsigned char OnEnd(EditLine* edit, int) {
+    EditLineEditor& self = Of(edit);
+    if (self.Empty()) return self.Leave(Line::Kind::kEnd);
+    const LineInfo* line = self.api_.line(edit);
+    if (line->cursor == line->lastchar) return CC_ERROR;
+    self.api_.cursor(edit, 1);
+    self.api_.deletestr(edit, 1);
+    return CC_REFRESH;
+  }
+
+  static unsigned char OnSuspend(EditLine* edit, int) {
+    EditLineEditor& self = Of(edit);
+    self.Send(kPasteOff);
+    self.api_.set(edit, EL_PREP_TERM, 0);
+    raise(SIGTSTP);
+    self.api_.set(edit, EL_PREP_TERM, 1);
+    self.Send(kPasteOn);
+    return CC_REDISPLAY;
+  }
+
+  static unsigned char OnComplete(EditLine* edit, int) {
+    EditLineEditor& self = Of(edit);
+    const std::string typed(self.TextBeforeCursor());
+    const std::vector<std::string> words =
+        self.options_.complete ? self.options_.complete(typed) : std::vector<std::string>();
+    if (words.empty()) return CC_ERROR;
+    std::string more = CommonStart(words).substr(typed.size());
+    if (words.size() == 1) more += " ";
+    if (!more.empty()) {
+      self.api_.insertstr(edit, more.c_str());
+      return CC_REFRESH;
+    }
+    std::fputs("\n", stdout);
+    for (const std::string& word : words) std::fprintf(stdout, "%s  ", word.c_str());
+    std::fputs("\n", stdout);
+    return CC_REDISPLAY;
+  }
+
+  static unsigned char OnPaste(EditLine* edit, int) {
+    EditLineEditor& self = Of(edit);
+    std::string paste, tail;
+    wchar_t character = 0;
+    while (tail != kPasteEnd && self.api_.wgetc(edit, &character) == 1) {
+      const std::size_t before = paste.size();
+      utf8::Append(static_cast<char32_t>(character), &paste);
+      tail.append(paste, before);
+      tail.erase(0, tail.size() - std::min(tail.size(), kPasteEnd.size()));
+      if (paste.size() > kMaxPaste) paste.resize(kMaxPaste);
+    }
+    if (paste.size() == kMaxPaste) {
+      std::fputs("\n(a paste of more than 1 MiB is left out; use a pipe or /edit)\n", stdout);
+      return CC_REDISPLAY;
+    }
+    if (paste.ends_with(kPasteEnd)) paste.resize(paste.size() - kPasteEnd.size());
+    const std::string text = CleanPaste(paste);
+    return self.api_.insertstr(edit, text.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
+  }
+
+  // One code point of descriptor 0; 0 at the end, or when the work is cancelled.
+  static int GetCharacter(EditLine* edit, wchar_t* character) {
+    return Of(edit).NextCharacter(character);
+  }
+
+  int NextCharacter(wchar_t* character) {
+    // Now the terminal is in its mode for editing: pastes, and tests, may begin.
+    if (!std::exchange(reading_, true)) Send(kPasteOn);
+    while (!HasWholeCodePoint()) {
+      pollfd watched[] = {{STDIN_FILENO, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+      const int ready = poll(watched, std::size(watched), -1);
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready < 0 || watched[1].revents != 0) return EndOfInput();
+      char bytes[4096];
+      const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return EndOfInput();
+      typed_.append(bytes, static_cast<std::size_t>(got));
+    }
+    std::size_t end = 0;
+    *character = static_cast<wchar_t>(utf8::Next(typed_, &end));
+    typed_.erase(0, end);
+    return 1;
+  }
+
+  bool HasWholeCodePoint() const {
+    if (typed_.empty()) return false;
+    const auto lead = static_cast<unsigned char>(typed_[0]);
+    const std::size_t length = lead < 0xC0 ? 1 : (lead < 0xE0 ? 2 : (lead < 0xF0 ? 3 : 4));
+    return typed_.size() >= length;
+  }
+
+  int EndOfInput() {
+    kind_ = Line::Kind::kEnd;
+    return 0;
+  }
+
+  const EditApi& api_;
+  const LineEditorOptions options_;
+  InputHistory history_file_;
+  const UniqueFd wake_;
+  std::uint64_t cancel_id_ = 0;
+  EditLine* edit_ = nullptr;
+  History* history_ = nullptr;
+  bool dumb_ = false;
+  bool reading_ = false;  // the first character of this line was asked for
+  std::string prompt_, right_;
+  std::string typed_;  // bytes of descriptor 0 that are not used yet
+  Line::Kind kind_ = Line::Kind::kText;
+  Line::Was was_ = Line::Was::kEmpty;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LineEditor>> LineEditor::Make(LineEditorOptions options) {
+  DOSSIER_ASSIGN_OR_RETURN(const EditApi* api, LoadEdit());
+  auto editor = std::make_unique<EditLineEditor>(*api, std::move(options));
+  DOSSIER_RETURN_IF_ERROR(editor->Open());
+  return editor;
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,76 @@
+// Where a chat session gets its lines from: a person with an editor, a pipe, or a test's script.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Line line, reader.Read({.text = "> "}));
+//   if (line.kind == Line::Kind::kEnd) return;         // Ctrl-D on an empty line
+//
+// Thread-safety: one reader, one thread.
+
+#ifndef DOSSIER_CLI_LINE_READER_H_
+#define DOSSIER_CLI_LINE_READER_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/process/cancel_fd.h"
+#include "base/result.h"
+
+namespace dossier::cli {
+
+struct Line {
+  enum class Kind { kText, kInterrupted, kEnd } kind = Kind::kText;  // kInterrupted: Ctrl-C
+  std::string text;  // without the line end; a paste may hold several lines
+  // kInterrupted: whether there was something to clear.
+  enum class Was { kEmpty, kFilled } was = Was::kEmpty;
+};
+
+struct LinePrompt {
+  std::string text = "> ";
+  std::string right;  // at the right edge, where there is room; may be empty
+};
+
+class LineReader {
+ public:
+  virtual ~LineReader() = default;
+  // Errors: kIo.
+  virtual Result<Line> Read(const LinePrompt& prompt) = 0;
+  // Puts a message into the history.
+  virtual void Remember(std::string_view message) = 0;
+};
+
+// Lines of a descriptor that is no terminal: no prompt, no history. A cancelled token ends the wait
+// at once, as Ctrl-C ends a program that reads a pipe.
+class PlainLineReader final : public LineReader {
+ public:
+  static constexpr std::size_t kMaxLine = 16 << 20;  // bytes
+
+  // `fd` stays the caller's.
+  PlainLineReader(int fd, const CancelToken& cancel) : fd_(fd), cancel_(cancel), stop_(cancel) {}
+  // kInterrupted once cancelled. Errors: kTooLong for a line above kMaxLine; kIo.
+  Result<Line> Read(const LinePrompt& prompt) override;
+  void Remember(std::string_view message) override;
+
+ private:
+  enum class More { kYes, kEnd, kCancelled };
+  Result<More> ReadMore();
+
+  const int fd_;
+  const CancelToken cancel_;
+  const CancelFd stop_;
+  std::string ahead_;         // read and not given out
+  std::size_t searched_ = 0;  // bytes of it that hold no line end
+};
+
+// What ends a message of several lines.
+enum class MessageEnd {
+  kLine,  // a line that does not end in a backslash
+  kDot,   // a line with only a dot, or the end of input
+};
+
+// The lines of one message, joined by "\n". An interrupt drops what was read.
+Result<Line> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEnd end);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_LINE_READER_H_

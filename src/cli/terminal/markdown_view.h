@@ -1,0 +1,103 @@
+// Markdown to a terminal while it is being written: words of a paragraph as they come, headings and
+// code line by line, a table when it is whole.
+//
+//   MarkdownView view({.columns = 80, .color = Terminal::Color::kYes}, std::cout);
+//   view.Write("# Disk\nIt is **fu");      // shows the heading and "It is"
+//   view.Write("ll**.\n");                 // "full." in bold
+//   view.End();
+//
+// Nothing that is shown is taken back, so no cursor moves; text with an open emphasis, code or link
+// waits for its end, at most kMaxHeld bytes. Chunks may cut anywhere: the same text gives the same
+// bytes. Everything a model wrote passes utf8::CleanForTerminal.
+//
+// markdown_line.h decides blocks, markdown_inline.h (md4c) what stands in them. Memory: one held
+// piece, or one table. Thread-safety: one caller at a time.
+
+#ifndef DOSSIER_CLI_MARKDOWN_VIEW_H_
+#define DOSSIER_CLI_MARKDOWN_VIEW_H_
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/terminal/markdown_inline.h"
+#include "cli/terminal/markdown_line.h"
+#include "cli/terminal/reply_view.h"
+#include "cli/terminal/text_flow.h"
+
+namespace dossier::cli {
+
+class MarkdownView final : public ReplyView {
+ public:
+  // Longest text that waits for the end of an emphasis, a link, a heading or a line of code.
+  static constexpr std::size_t kMaxHeld = 2048;
+  // The largest table that is drawn as one; what is larger is text.
+  static constexpr std::size_t kMaxTable = 64 * 1024, kMaxRows = 500, kMaxColumns = 64;
+
+  MarkdownView(const FlowOptions& options, std::ostream& out);
+
+  void Write(std::string_view chunk) override;
+  void End() override;
+
+ private:
+  enum class Mode : std::uint8_t { kLineStart, kFlow, kWholeLine };
+
+  void Take(std::string_view text);
+  void TakeCodePoint(char32_t code_point, std::string_view bytes);
+
+  void Decide(LineEnd end);
+  void BeginText(const LinePlan& plan, LineEnd end);
+  void WholeLine(const LinePlan& plan);
+  void BlankLine(const LinePlan& plan);
+  void StartBlock(const LinePlan& plan);
+
+  void FlowText(std::string_view text);
+  void FlowCodePoint(char32_t code_point, std::string_view bytes);
+  void EndOfFlowLine();
+  void ShowHeld();
+  void EndParagraph();
+
+  void Heading(std::string_view text);
+  void AddTableRow(std::string_view row);
+  void EndTable();
+  void BeginFence(const CodeFence& fence);
+  void FenceCodePoint(char32_t code_point, std::string_view bytes);
+  void EndOfFenceLine();
+  void EndFence();
+
+  int RuleWidth() const;
+  // What stands before a line in the first `count` containers; from `marked` on with their markers.
+  std::string Prefix(std::size_t count, std::size_t marked) const;
+
+  const FlowOptions options_;
+  const Markers markers_;
+  TextFlow flow_;
+  std::ostream& out_;
+  CodePointJoiner joiner_;
+  bool return_ = false;  // a CR that may belong to an LF
+
+  Mode mode_ = Mode::kLineStart;
+  std::string line_;  // not in kFlow: the line so far, as far as it is not shown
+  std::vector<MarkdownContainer> containers_;
+
+  Paragraph paragraph_ = Paragraph::kNone;
+  bool space_waits_ = false;
+  std::string held_;  // of the paragraph
+  InlineScan scan_;   // of held_
+
+  std::optional<CodeFence> fence_;
+  bool code_line_open_ = false;  // the start of line_ is shown already
+  std::vector<std::string> table_;
+  std::size_t table_bytes_ = 0;
+
+  bool anything_ = false;  // something was shown
+  bool blank_waits_ = false;
+  std::size_t blank_depth_ = 0;  // containers around the blank line
+};
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_MARKDOWN_VIEW_H_

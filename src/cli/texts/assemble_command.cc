@@ -1,0 +1,306 @@
+#include "cli/texts/assemble_command.h"
+
+#include <charconv>
+
+#include "app/section_sources.h"
+#include "assembly/fit/prompt_log.h"
+#include "base/clock.h"
+#include "base/files/file.h"
+#include "base/random.h"
+#include "base/text/parse_time.h"
+#include "base/text/text.h"
+#include "cli/terminal/terminal.h"
+#include "cli/texts/assembly_table.h"
+#include "cli/tree/failure.h"
+#include "cli/wiring/agents_setup.h"
+#include "cli/wiring/asset_folders.h"
+#include "cli/wiring/counter_choice.h"
+#include "cli/wiring/memory_section.h"
+#include "cli/wiring/model_flags.h"
+#include "model/catalog/catalog.h"
+#include "model/catalog/tokenizer.h"
+#include "model/dialects/dialect.h"
+#include "sources/header/header_source.h"
+#include "sources/repository/project_state.h"
+#include "tokens/files/open.h"
+
+namespace dossier::cli {
+namespace {
+
+using assembly::Assembled;
+
+// "NAME=VALUE" pairs of a flag. Errors: kUsage, also for a name given twice.
+Result<std::map<std::string, std::string>> ReadPairs(const std::vector<std::string>& words,
+                                                     std::string_view flag) {
+  std::map<std::string, std::string> out;
+  for (const std::string& word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return MakeError(ErrorCode::kUsage, "{} {}: write it as NAME=VALUE", flag, word);
+    }
+    if (!out.emplace(word.substr(0, equals), word.substr(equals + 1)).second) {
+      return MakeError(ErrorCode::kUsage, "{} {}: given twice", flag, word.substr(0, equals));
+    }
+  }
+  return out;
+}
+
+// By --tokenizer, else by the model's entry as for the engine.
+Result<std::shared_ptr<const tokens::Counter>> CounterOf(const std::string& wanted,
+                                                         const model::Entry& entry,
+                                                         std::vector<std::string>* warnings) {
+  if (wanted == "estimate") {
+    return tokens::MakeEstimator(
+        {.bytes_per_token = entry.bytes_per_token, .margin = entry.margin});
+  }
+  const tokens::DataPaths paths = tokens::DefaultDataPaths();
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, wanted.empty()
+                                                      ? model::OpenTokenizer(entry, paths)
+                                                      : tokens::Open(wanted, paths));
+  if (!opened.warning.empty()) warnings->push_back(std::move(opened.warning));
+  return std::move(opened.counter);
+}
+
+// A report, or the output or log that holds one.
+Result<Json> ReadPrevious(const std::string& path) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 256ull << 20));
+  if (const auto json = ParseJson(text)) {
+    const Json* report = Find(*json, "report") ? Find(*json, "report") : &*json;
+    if (FindString(*report, "schema") == "dossier.assembly/1") return *report;
+  }
+  return MakeError(ErrorCode::kConfig,
+                   "--previous {}: is no report of `dossier assemble --report FILE` or --json",
+                   path);
+}
+
+// "2026-11-21", with or without a time behind it.
+Status CheckTime(std::string_view time) {
+  const bool date = time.size() >= 10 && time[4] == '-' && time[7] == '-' &&
+                    time.substr(0, 10).find_first_not_of("0123456789-") == time.npos &&
+                    time.substr(5, 2) >= "01" && time.substr(5, 2) <= "12" &&
+                    time.substr(8, 2) >= "01" && time.substr(8, 2) <= "31" &&
+                    (time.size() == 10 || time[10] == 'T');
+  if (date) return {};
+  return MakeError(ErrorCode::kUsage, "--now {}: write it as 2026-11-21T23:36:43Z", time);
+}
+
+// A date alone is its first second.
+std::string WithTime(const std::string& time) {
+  return time.size() == 10 ? time + "T00:00:00Z" : time;
+}
+
+class Command {
+ public:
+  Command(const AssembleArguments& arguments, const GlobalFlags& flags, const CancelToken& cancel,
+          std::istream& in, std::ostream& out, std::ostream& err)
+      : arguments_(arguments), flags_(flags), cancel_(cancel), in_(in), out_(out), err_(err) {}
+
+  Status Run() {
+    now_ = arguments_.now.empty() ? FormatTime(SystemClock()->WallNow()) : arguments_.now;
+    DOSSIER_RETURN_IF_ERROR(CheckTime(now_));
+    DOSSIER_ASSIGN_OR_RETURN(model::Choice choice, ChooseWithoutKey(arguments_.model));
+    for (const std::string& warning : choice.warnings) PrintWarning(err_, warning);
+    entry_ = std::move(choice.entry);
+    DOSSIER_ASSIGN_OR_RETURN(const Assembled prompt, Assemble());
+    for (const Json& warning : Find(prompt.report, "warnings")->get_array()) {
+      PrintWarning(err_, FindString(warning, "text").value_or(""));
+    }
+    DOSSIER_RETURN_IF_ERROR(Print(prompt));
+    if (!arguments_.log_dir.empty()) WriteLog(prompt);
+    const bool show = arguments_.explain || Terminal::Detect().err == Terminal::Kind::kTerminal;
+    if (show) err_ << ReportTable(prompt.report) << std::flush;
+    return {};
+  }
+
+ private:
+  Result<Assembled> Assemble() {
+    DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders,
+                             AssetFoldersFor(arguments_.layouts_dir, flags_, err_));
+    DOSSIER_ASSIGN_OR_RETURN(
+        const assembly::Layout layout,
+        assembly::FindLayout(arguments_.layout, folders, entry_.capability.profile));
+    DOSSIER_ASSIGN_OR_RETURN(auto variables, ReadPairs(arguments_.variables, "-D"));
+    DOSSIER_ASSIGN_OR_RETURN(auto sources, ReadPairs(arguments_.sources, "--source"));
+    std::vector<std::string> warnings;
+    DOSSIER_ASSIGN_OR_RETURN(const auto counter,
+                             CounterOf(arguments_.tokenizer, entry_, &warnings));
+    for (const std::string& warning : warnings) PrintWarning(err_, warning);
+    SectionReader reader(layout, std::move(sources), counter, cancel_);
+    reader.set_maker("header", [this](const Json& with) { return MakeHeader(with); });
+    reader.set_maker("memory", [&](const Json& with) -> Result<std::optional<std::string>> {
+      DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags_, {}, err_));
+      return MemorySection(with, variables, config);
+    });
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<assembly::Section> sections, reader.Read(in_));
+    for (const std::string& warning : reader.warnings()) PrintWarning(err_, warning);
+    assembly::AssembleOptions options{.variables = std::move(variables),
+                                      .model = entry_.name,
+                                      .today = now_.substr(0, 10),
+                                      .unused_values = assembly::AssembleOptions::Unused::kWarn};
+    DOSSIER_RETURN_IF_ERROR(SetBoundary(layout, &options));
+    if (!arguments_.previous.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(options.previous, ReadPrevious(arguments_.previous));
+    }
+    assembly::Capability capability = entry_.capability;
+    // Characters and bytes are counted as they stand; providers frame tokens (ASM-47).
+    if (arguments_.tokenizer == "chars" || arguments_.tokenizer == "bytes") {
+      capability.tokens_per_message = capability.tokens_per_request = 0;
+    }
+    return assembly::Assemble(layout, sections,
+                              {.tokens = arguments_.budget,
+                               .window_share = arguments_.window_share,
+                               .reserve_output = arguments_.reserve_output},
+                              capability, *counter, options);
+  }
+
+  // Of a section `{source: header, with: {task: ID, mode: review, window: 3m, with: [dirty]}}`.
+  Result<std::optional<std::string>> MakeHeader(const Json& with) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto now, ParseTime(WithTime(now_)));
+    DOSSIER_ASSIGN_OR_RETURN(sources::AgentsConfig agents, LoadAgents(flags_, err_));
+    DOSSIER_ASSIGN_OR_RETURN(const auto request, sources::ReadHeaderRequest(with, now));
+    sources::HeaderSource source(".", std::move(agents), cancel_);
+    DOSSIER_ASSIGN_OR_RETURN(const auto state, source.Collect(request));
+    for (const std::string& warning : state.warnings) PrintWarning(err_, warning);
+    return ToYaml(state.header);
+  }
+
+  Status SetBoundary(const assembly::Layout& layout, assembly::AssembleOptions* options) const {
+    if (arguments_.seed) {
+      options->boundary_seed = arguments_.seed;
+      options->boundary = assembly::MakeBoundary(*arguments_.seed);
+    } else if (layout.boundary == assembly::Layout::Boundary::kProject) {
+      DOSSIER_ASSIGN_OR_RETURN(const std::string state, sources::ProjectStateFolder("."));
+      DOSSIER_ASSIGN_OR_RETURN(options->boundary, sources::ProjectBoundary(state));
+    } else {
+      options->boundary = RandomHex(32);
+    }
+    return {};
+  }
+
+  Status Print(const Assembled& prompt) {
+    if (!arguments_.report.empty()) {
+      const Status written = WriteFileAtomic(arguments_.report, ToPrettyJson(prompt.report) + "\n");
+      if (!written) {
+        return MakeError(written.error().code,
+                         "--report {}: it cannot be written; is its folder there?",
+                         arguments_.report);
+      }
+    }
+    if (arguments_.json) {
+      out_ << ToJson(JsonObject{{"schema", "dossier.assemble/1"},
+                                {"messages", assembly::ToCanonicalJson(prompt.messages)},
+                                {"report", prompt.report}})
+           << "\n";
+    } else if (arguments_.out == "request") {
+      DOSSIER_RETURN_IF_ERROR(PrintRequest(prompt));
+    } else if (arguments_.out == "text") {
+      out_ << Joined(prompt, [](std::string_view, std::string text) { return text; });
+    } else if (arguments_.out == "markdown") {
+      out_ << Joined(prompt, [](std::string_view role, const std::string& text) {
+        return fmt::format("## {}\n\n{}", role, text);
+      });
+    } else {
+      out_ << ToJson(assembly::ToCanonicalJson(prompt.messages)) << "\n";
+    }
+    out_.flush();
+    if (!out_) return MakeError(ErrorCode::kIo, "standard output was closed");
+    return {};
+  }
+
+  template <typename Format>
+  static std::string Joined(const Assembled& prompt, const Format& format) {
+    std::string text;
+    const auto add = [&](std::string_view role, const std::string& body) {
+      if (body.empty()) return;
+      if (!text.empty()) text += "\n\n";
+      text += format(role, body);
+    };
+    add("system", prompt.messages.SystemText());
+    for (const assembly::Turn& turn : prompt.messages.turns) {
+      add(assembly::RoleName(turn.role), turn.Text());
+    }
+    return text + "\n";
+  }
+
+  // The body as the provider gets it; keys travel in headers, never in it.
+  Status PrintRequest(const Assembled& prompt) {
+    const model::Request request{.model = entry_.name, .messages = prompt.messages};
+    // All but two speak the language of the first.
+    const model::Dialect* dialect = model::FindDialect(entry_.provider);
+    if (!dialect) dialect = model::FindDialect("openai");
+    const model::WireRequest wire =
+        dialect->build(request, {.entry = entry_, .provider = entry_.provider});
+    for (const std::string& warning : wire.warnings) PrintWarning(err_, warning);
+    out_ << wire.body << "\n";
+    return {};
+  }
+
+  // A log that cannot be written never fails the call (ASM-104).
+  void WriteLog(const Assembled& prompt) {
+    const auto name = assembly::PromptLog(arguments_.log_dir)
+                          .Write({.session = "assemble",
+                                  .label = arguments_.layout,
+                                  .stage = arguments_.layout,
+                                  .model = entry_.name,
+                                  .time = now_,
+                                  .alias = "newest"},
+                                 prompt);
+    if (!name) PrintWarning(err_, "the prompt log was not written: " + name.error().message);
+  }
+
+  const AssembleArguments& arguments_;
+  const GlobalFlags& flags_;
+  const CancelToken& cancel_;
+  std::istream& in_;
+  std::ostream& out_;
+  std::ostream& err_;
+  model::Entry entry_;
+  std::string now_;  // RFC 3339
+};
+
+}  // namespace
+
+void AddAssembleCommand(CLI::App& command, AssembleArguments* arguments) {
+  command.add_option("layout", arguments->layout, "name of a layout (see `dossier prompts list`)")
+      ->required();
+  const auto repeatable = [&](const std::string& flags, std::vector<std::string>* to,
+                              const std::string& about) {
+    command.add_option(flags, *to, about)->allow_extra_args(false);
+  };
+  repeatable("--source", &arguments->sources,
+             "NAME=REF: content of a section: @FILE, -, dir:PATH, text:TEXT");
+  repeatable("-D", &arguments->variables, "NAME=VALUE: a variable of the layout");
+  command.add_option("-m,--model", arguments->model, "model, as [PROVIDER/]NAME");
+  command.add_option("--budget", arguments->budget, "tokens of the whole prompt")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--window-share", arguments->window_share, "of the model's window, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0));
+  command.add_option("--reserve-output", arguments->reserve_output, "tokens kept for the reply")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--tokenizer", arguments->tokenizer, "encoding (default: the model's)");
+  command.add_option("--out", arguments->out, "messages, request, text or markdown")
+      ->check(CLI::IsMember({"messages", "request", "text", "markdown"}))
+      ->capture_default_str();
+  command.add_flag("--json", arguments->json, "one object: schema, messages, report");
+  command.add_option("--report", arguments->report, "FILE for the report as JSON");
+  command.add_flag("--explain", arguments->explain,
+                   "the report as a table on stderr, also when that is no terminal");
+  command.add_option("--log-dir", arguments->log_dir, "folder for a log of the prompt");
+  command.add_option("--previous", arguments->previous,
+                     "report of an earlier call: say what changed and what is cached");
+  command.add_option("--layouts-dir", arguments->layouts_dir,
+                     "folder with layouts/ and prompts/ of your own");
+  command.add_option("--now", arguments->now, "the time to go by: 2026-11-21T23:36:43Z");
+  command.add_option("--seed", arguments->seed, "fixed boundaries: the same bytes each time");
+  command.footer(
+      "Example: dossier assemble review --source notes=@notes.md -D question=\"What changed?\"\n"
+      "         --budget 60000 --out text --explain");
+}
+
+int RunAssemble(const AssembleArguments& arguments, const GlobalFlags& flags,
+                const CancelToken& cancel, std::istream& in, std::ostream& out, std::ostream& err) {
+  const Status done = Command(arguments, flags, cancel, in, out, err).Run();
+  return done ? 0 : Fail(done.error(), FormOf(arguments.json), out, err);
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,263 @@
+#include "cli/texts/pack_command.h"
+
+#include <istream>
+#include <iterator>
+#include <ostream>
+
+#include "assembly/assemble.h"
+#include "base/files/file.h"
+#include "base/files/replace_file.h"
+#include "base/random.h"
+#include "base/text/parse_number.h"
+#include "base/text/text.h"
+#include "cli/terminal/terminal.h"
+#include "cli/tree/failure.h"
+#include "cli/wiring/counter_choice.h"
+#include "sources/pack/pack.h"
+#include "sources/pack/pack_order.h"
+#include "sources/pack/pack_report.h"
+#include "sources/repository/project_state.h"
+#include "tokens/files/open.h"
+
+namespace dossier::cli {
+namespace {
+
+using sources::PackedFiles;
+using sources::PackOptions;
+
+constexpr std::size_t kDefaultTop = 20;
+
+template <typename T>
+struct Choice {
+  std::string_view name;
+  T value;
+};
+
+template <typename T, std::size_t kCount>
+Status Choose(std::string_view flag, const std::string& given, const Choice<T> (&choices)[kCount],
+              T* value) {
+  std::string names;
+  for (const Choice<T>& choice : choices) {
+    if (choice.name == given) {
+      *value = choice.value;
+      return {};
+    }
+    if (!names.empty()) names += ", ";
+    names += choice.name;
+  }
+  return MakeError(ErrorCode::kUsage, "{} {}: must be one of {}", flag, given, names);
+}
+
+Status SetChoices(const PackArguments& arguments, PackOptions* options) {
+  using sources::PackFormat, sources::PackOrder, sources::SecretPolicy;
+  constexpr Choice<PackFormat> kFormats[] = {{"xml", PackFormat::kXml},
+                                             {"markdown", PackFormat::kMarkdown},
+                                             {"plain", PackFormat::kPlain}};
+  constexpr Choice<PackOrder> kOrders[] = {{"auto", PackOrder::kDefault},
+                                           {"changed", PackOrder::kChanged},
+                                           {"path", PackOrder::kPath},
+                                           {"sticky", PackOrder::kSticky}};
+  constexpr Choice<SecretPolicy> kPolicies[] = {{"redact", SecretPolicy::kRedact},
+                                                {"exclude", SecretPolicy::kExclude},
+                                                {"allow", SecretPolicy::kAllow}};
+  DOSSIER_RETURN_IF_ERROR(Choose("--format", arguments.format, kFormats, &options->format));
+  DOSSIER_RETURN_IF_ERROR(Choose("--order", arguments.order, kOrders, &options->order));
+  return Choose("--secrets", arguments.secrets, kPolicies, &options->secrets);
+}
+
+// "GLOB=N"; the glob may hold equals signs.
+Result<std::pair<std::string, double>> ParsePriority(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const auto value =
+      ParseNumber(equals == text.npos ? "" : std::string_view(text).substr(equals + 1));
+  if (equals == 0 || !value) {
+    return MakeError(ErrorCode::kUsage, "--priority {}: must be GLOB=N with N from 0 to 1", text);
+  }
+  return std::pair{text.substr(0, equals), *value};
+}
+
+// --files-from: one path a line, or ended by NUL with -0.
+Status AddListed(const PackArguments& arguments, std::istream& in, PackOptions* options) {
+  if (arguments.files_from.empty()) {
+    if (arguments.nul) {
+      return MakeError(ErrorCode::kUsage, "-0: needs --files-from FILE, or - for stdin");
+    }
+    return {};
+  }
+  std::string text;
+  if (arguments.files_from == "-") {
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  } else {
+    DOSSIER_ASSIGN_OR_RETURN(text, ReadFile(arguments.files_from, 256 << 20));
+  }
+  options->paths = arguments.paths;
+  for (std::string_view path : Split(text, arguments.nul ? '\0' : '\n')) {
+    if (!arguments.nul && path.ends_with('\r')) path.remove_suffix(1);
+    if (!path.empty()) options->paths.emplace_back(path);
+  }
+  if (options->paths.empty()) {
+    return MakeError(ErrorCode::kUsage, "--files-from {}: it names no file", arguments.files_from);
+  }
+  return {};
+}
+
+Status ReadOrder(const PackArguments& arguments, PackOptions* options) {
+  if (arguments.manifest.empty()) {
+    if (options->order == sources::PackOrder::kSticky) {
+      return MakeError(ErrorCode::kUsage, "--order sticky: needs --manifest FILE");
+    }
+    return {};
+  }
+  if (options->order != sources::PackOrder::kSticky &&
+      options->order != sources::PackOrder::kDefault) {
+    return MakeError(ErrorCode::kUsage, "--manifest: goes with --order sticky, not --order {}",
+                     arguments.order);
+  }
+  options->order = sources::PackOrder::kSticky;
+  if (!Exists(arguments.manifest)) return {};  // the first time it is only written
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(arguments.manifest, 256 << 20));
+  DOSSIER_ASSIGN_OR_RETURN(options->manifest, sources::ReadManifest(text, arguments.manifest));
+  return {};
+}
+
+Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in,
+                                std::ostream& err) {
+  PackOptions options{.include = arguments.include,
+                      .exclude = arguments.exclude,
+                      .budget = arguments.budget,
+                      .hidden = arguments.hidden,
+                      .submodules = arguments.submodules,
+                      .task = arguments.task};
+  if (!arguments.paths.empty()) options.paths = arguments.paths;
+  if (arguments.line_numbers) options.line_numbers = sources::LineNumbers::kYes;
+  DOSSIER_RETURN_IF_ERROR(SetChoices(arguments, &options));
+  for (const std::string& text : arguments.priority) {
+    DOSSIER_ASSIGN_OR_RETURN(auto priority, ParsePriority(text));
+    options.priority.push_back(std::move(priority));
+  }
+  if (arguments.budget && *arguments.budget < 1) {
+    return MakeError(ErrorCode::kUsage, "--budget {}: must be above 0", *arguments.budget);
+  }
+  if (arguments.task.empty() && (arguments.top || arguments.explain)) {
+    return MakeError(ErrorCode::kUsage, "--{}: needs --task TEXT",
+                     arguments.top ? "top" : "explain");
+  }
+  if (arguments.top && *arguments.top < 1) {
+    return MakeError(ErrorCode::kUsage, "--top {}: must be above 0", *arguments.top);
+  }
+  if (arguments.seed && *arguments.seed < 0) {
+    return MakeError(ErrorCode::kUsage, "--seed {}: must not be negative", *arguments.seed);
+  }
+  if (arguments.top) {
+    options.top = static_cast<std::size_t>(*arguments.top);
+  } else if (!arguments.task.empty() && !arguments.budget) {
+    options.top = kDefaultTop;
+  }
+  DOSSIER_RETURN_IF_ERROR(ReadOrder(arguments, &options));
+  DOSSIER_RETURN_IF_ERROR(AddListed(arguments, in, &options));
+  DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened,
+                           OpenCounter({.encoding = arguments.encoding, .model = arguments.model}));
+  if (!opened.warning.empty()) PrintWarning(err, opened.warning);
+  if (!arguments.no_cache) options.counts_folder = CountsFolder(opened);
+  options.counts_name = opened.identity;
+  options.counter = std::move(opened.counter);
+  options.reserve = sources::FenceTokens(*options.counter, options.format);
+  return options;
+}
+
+// Of the project, or drawn now where it cannot be kept (ASM-4).
+std::string Boundary(const PackArguments& arguments, PackedFiles* packed) {
+  if (arguments.seed) {
+    return assembly::MakeBoundary(static_cast<std::uint64_t>(*arguments.seed), 0);
+  }
+  const auto folder = sources::ProjectStateFolder(packed->root);
+  const auto kept = folder ? sources::ProjectBoundary(*folder) : folder;
+  if (kept) return *kept;
+  packed->warnings.push_back(
+      fmt::format("the boundary cannot be kept, so caches will miss: {}", kept.error().message));
+  return RandomHex(32);
+}
+
+void Report(const PackArguments& arguments, const PackedFiles& packed, std::string_view encoding,
+            std::ostream& err) {
+  for (const std::string& warning : packed.warnings) PrintWarning(err, warning);
+  if (arguments.explain) err << sources::PackRanks(packed, 50);
+  if (arguments.tree) err << sources::PackTree(packed);
+  if (!arguments.quiet) err << sources::PackTable(packed, arguments.budget, encoding);
+}
+
+Result<int> Run(const PackArguments& arguments, std::istream& in, std::ostream& out,
+                std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(const PackOptions options, MakeOptions(arguments, in, err));
+  DOSSIER_ASSIGN_OR_RETURN(PackedFiles packed, sources::Pack(options, arguments.cancel));
+  std::optional<std::uint64_t> seed;
+  if (arguments.seed) seed = static_cast<std::uint64_t>(*arguments.seed);
+  const std::string boundary = Boundary(arguments, &packed);
+  const sources::FencedText text = sources::FencedPack(*options.counter, boundary, seed, &packed);
+  if (!arguments.manifest.empty()) {
+    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(arguments.manifest, sources::WriteManifest(packed)));
+  }
+  if (!arguments.out.empty()) {
+    // It can be packed again, so nothing waits for the disk.
+    DOSSIER_RETURN_IF_ERROR(
+        ReplaceFile(arguments.out, text.Parts(), {.durability = Durability::kOfThisSystem}));
+  }
+  const std::string encoding = options.counter->name();
+  Report(arguments, packed, encoding, err);
+  if (arguments.json) {
+    Json report = sources::PackReportJson(packed, arguments.budget, encoding);
+    if (arguments.out.empty()) report.as_object()["text"] = text.Text();
+    out << ToJson(report) << '\n';
+  } else if (arguments.out.empty()) {
+    for (const std::string_view part : text.Parts()) out << part;
+  }
+  out.flush();
+  constexpr int kBrokenPipe = 141;
+  return out ? 0 : kBrokenPipe;
+}
+
+}  // namespace
+
+int RunPack(const PackArguments& arguments, std::istream& in, std::ostream& out,
+            std::ostream& err) {
+  const Result<int> code = Run(arguments, in, out, err);
+  return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
+}
+
+void AddPackCommand(CLI::App& pack, PackArguments* arguments) {
+  pack.add_option("path", arguments->paths, "files, folders or globs; default: this folder");
+  pack.add_option("--budget", arguments->budget, "most tokens, frame and list included");
+  pack.add_option("-e,--encoding", arguments->encoding,
+                  "how tokens are counted (o200k_base); see `dossier tokens --help`");
+  pack.add_option("-m,--model", arguments->model, "count as this model does");
+  pack.add_option("--format", arguments->format, "xml, markdown or plain")->capture_default_str();
+  pack.add_flag("--line-numbers", arguments->line_numbers, "number the lines of files");
+  // One value each time, so that a path may follow.
+  const auto repeated = [&](const char* flag, std::vector<std::string>* to, const char* about) {
+    pack.add_option(flag, *to, about)->allow_extra_args(false);
+  };
+  repeated("--include", &arguments->include, "only what a glob matches (repeat)");
+  repeated("--exclude", &arguments->exclude, "nothing that a glob matches (repeat)");
+  repeated("--priority", &arguments->priority,
+           "GLOB=N, 0 to 1: the lowest shrink first to fit the budget (repeat)");
+  pack.add_option("--order", arguments->order, "auto, changed, path or sticky")
+      ->capture_default_str();
+  pack.add_option("--manifest", arguments->manifest, "keep the order of files in FILE (sticky)");
+  pack.add_option("--task", arguments->task, "rank files by the words of a task");
+  pack.add_option("--top", arguments->top, "with --task: show so many (20 without --budget)");
+  pack.add_flag("--explain", arguments->explain, "with --task: scores and their reasons");
+  pack.add_flag("--tree", arguments->tree, "tokens by folder, on stderr");
+  pack.add_flag("--hidden", arguments->hidden, "hidden files too");
+  pack.add_flag("--submodules", arguments->submodules, "repositories inside, too");
+  pack.add_option("--secrets", arguments->secrets, "redact, exclude or allow")
+      ->capture_default_str();
+  pack.add_option("-o,--out", arguments->out, "write the pack to FILE");
+  pack.add_flag("--json", arguments->json, "report and text as one object");
+  pack.add_option("--files-from", arguments->files_from, "read paths from FILE, or - for stdin");
+  pack.add_flag("-0,--null", arguments->nul, "paths of --files-from end in NUL");
+  pack.add_option("--seed", arguments->seed, "fixed boundary: same bytes everywhere");
+  pack.add_flag("-q,--quiet", arguments->quiet, "no table");
+  pack.add_flag("--no-cache", arguments->no_cache, "count everything anew");
+}
+
+}  // namespace dossier::cli

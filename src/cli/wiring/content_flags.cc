@@ -1,0 +1,91 @@
+#include "cli/wiring/content_flags.h"
+
+#include "base/text/text.h"
+
+namespace dossier::cli {
+namespace {
+
+// All but the last, which nobody can ask for.
+std::string EncodingList() {
+  const std::vector<std::string_view> names = inspect::EncodingNames();
+  return Join(std::vector<std::string>(names.begin(), names.end() - 1), ", ");
+}
+
+std::string FormatList() {
+  const std::vector<std::string_view> names = inspect::FormatNames();
+  return Join(std::vector<std::string>(names.begin(), names.end()), ", ");
+}
+
+Status SetDelimiter(const std::string& delimiter, inspect::Options* options) {
+  if (delimiter == "\\t") {
+    options->delimiter = '\t';
+  } else if (delimiter.size() == 1 &&
+             std::string_view("\"\r\n").find(delimiter) == std::string_view::npos) {
+    options->delimiter = delimiter[0];
+  } else if (!delimiter.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "--delimiter {}: must be one byte that is no quote or line end, or \\t",
+                     delimiter);
+  }
+  return {};
+}
+
+Status SetComment(const std::string& comment, inspect::Options* options) {
+  if (comment == "auto") return {};
+  if (comment == "none") {
+    options->comment = "";
+    return {};
+  }
+  if (comment.empty() || comment.size() > 8 ||
+      comment.find_first_of("\"\r\n") != std::string::npos) {
+    return MakeError(
+        ErrorCode::kUsage,
+        "--comment {}: must be what comment lines begin with (such as #), none or auto", comment);
+  }
+  options->comment = comment;
+  return {};
+}
+
+}  // namespace
+
+void AddContentFlags(CLI::App& command, const std::string& group, ContentFlags* flags) {
+  const auto add = [&](const char* flag, std::string& value, const char* help) {
+    CLI::Option* option = command.add_option(flag, value, help);
+    if (!group.empty()) option->group(group);
+    return option;
+  };
+  add("--format", flags->format, "force the format");
+  add("--encoding", flags->encoding, "force the encoding");
+  add("--delimiter", flags->delimiter, "force the delimiter; \\t is a tab");
+  add("--header", flags->header, "yes, no or auto")->capture_default_str();
+  add("--comment", flags->comment, "what comment lines of CSV begin with, none or auto")
+      ->capture_default_str();
+}
+
+Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options) {
+  if (!flags.format.empty()) {
+    options->format = inspect::FormatFromName(flags.format);
+    if (!options->format) {
+      return MakeError(ErrorCode::kUsage, "--format {}: unknown; one of {}", flags.format,
+                       FormatList());
+    }
+  }
+  if (!flags.encoding.empty()) {
+    options->encoding = inspect::EncodingFromName(ToLowerAscii(flags.encoding));
+    if (!options->encoding || *options->encoding == inspect::EncodingKind::kBinary) {
+      return MakeError(ErrorCode::kUsage, "--encoding {}: unknown; one of {}", flags.encoding,
+                       EncodingList());
+    }
+  }
+  DOSSIER_RETURN_IF_ERROR(SetDelimiter(flags.delimiter, options));
+  if (flags.header == "yes") {
+    options->header = inspect::HeaderRow::kYes;
+  } else if (flags.header == "no") {
+    options->header = inspect::HeaderRow::kNo;
+  } else if (flags.header != "auto") {
+    return MakeError(ErrorCode::kUsage, "--header {}: must be yes, no or auto", flags.header);
+  }
+  return SetComment(flags.comment, options);
+}
+
+}  // namespace dossier::cli

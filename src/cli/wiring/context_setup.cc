@@ -1,0 +1,110 @@
+#include "cli/wiring/context_setup.h"
+
+#include <algorithm>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "cli/wiring/known_keys.h"
+#include "sources/commands/context_commands_yaml.h"
+
+namespace dossier::cli {
+namespace {
+
+using sources::Value;
+
+Value ValueOf(const Json& json) {
+  switch (json.kind()) {
+    case boost::json::kind::bool_:
+      return Value(json.get_bool());
+    case boost::json::kind::int64:
+      return Value(json.get_int64());
+    case boost::json::kind::uint64:
+      return Value(static_cast<double>(json.get_uint64()));
+    case boost::json::kind::double_:
+      return Value(json.get_double());
+    case boost::json::kind::string:
+      return Value(std::string_view(json.get_string()));
+    case boost::json::kind::array: {
+      Value::List list;
+      for (const Json& one : json.get_array()) list.push_back(ValueOf(one));
+      return Value(std::move(list));
+    }
+    case boost::json::kind::object: {
+      Value::Map map;
+      for (const auto& [key, value] : json.get_object()) {
+        map.push_back({std::string(key), ValueOf(value)});
+      }
+      return Value(std::move(map));
+    }
+    case boost::json::kind::null:
+      break;
+  }
+  return Value();
+}
+
+sources::VariableInput VariablesOf(const ContextFlags& flags, const config::Config& config) {
+  sources::VariableInput input{.given = flags.variables, .environment = sources::LookUpEnvironment};
+  for (const config::Variable& variable : config.variables) {
+    auto& value = input.declared[variable.name];
+    if (variable.value) value = ValueOf(*variable.value);
+  }
+  if (config.mode == config::Mode::kCompat) input.dialect = sources::Dialect::kCompat;
+  return input;
+}
+
+}  // namespace
+
+void AddContextFlags(CLI::App& command, ContextFlags* flags) {
+  const std::string group = "Context";
+  command.add_option("--exec", flags->exec, "run CMD, put its output in the prompt (repeat)")
+      ->type_name("CMD")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("-D,--var", flags->variables, "KEY=VALUE for templates in commands (repeat)")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--context-jobs", flags->jobs, "commands that run at once")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--context-timeout", flags->timeout, "of all commands together")
+      ->type_name("TIME")
+      ->capture_default_str()
+      ->group(group);
+}
+
+Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::Config& config) {
+  PreparedContext out;
+  conversation::ContextSetup& setup = out.setup;
+  if (config.context_commands) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        setup.commands,
+        sources::ReadContextCommands(config.context_commands->node, config.context_commands->file));
+  }
+  for (sources::ContextCommand& command : sources::ExecCommands(flags.exec)) {
+    setup.commands.push_back(std::move(command));
+  }
+  setup.variables = VariablesOf(flags, config);
+  // A wrong -D is told where no template asks for it, too.
+  const auto given = sources::ResolveVariables({.given = flags.variables});
+  if (!given) return tl::unexpected(given.error());
+  setup.run.max_parallel = static_cast<std::size_t>(flags.jobs);
+  setup.run.dialect = setup.variables.dialect;
+  DOSSIER_ASSIGN_OR_RETURN(setup.run.known_keys, KnownKeys(config));
+  auto deadline = ParseDuration(flags.timeout);
+  if (!deadline || *deadline <= Millis(0)) {
+    return MakeError(ErrorCode::kUsage, "--context-timeout {}: must be a time above 0, such as 90s",
+                     flags.timeout);
+  }
+  setup.run.deadline = *deadline;
+  const bool keeps = std::any_of(setup.commands.begin(), setup.commands.end(),
+                                 [](const auto& command) { return command.keep_full; });
+  if (keeps) {
+    DOSSIER_ASSIGN_OR_RETURN(out.whole_outputs,
+                             store::ContentStore::Open(config.user.data + "/content"));
+    setup.run.store = out.whole_outputs.get();
+  }
+  return out;
+}
+
+}  // namespace dossier::cli

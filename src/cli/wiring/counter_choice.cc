@@ -1,0 +1,43 @@
+#include "cli/wiring/counter_choice.h"
+
+#include <chrono>
+
+#include "base/clock.h"
+#include "cli/wiring/model_flags.h"
+#include "model/catalog/tokenizer.h"
+
+namespace dossier::cli {
+
+Result<tokens::Opened> OpenCounter(const CounterChoice& choice) {
+  if (!choice.encoding.empty() && !choice.model.empty()) {
+    return MakeError(ErrorCode::kUsage,
+                     "give --encoding or --model, not both: a model says how it counts");
+  }
+  const tokens::DataPaths paths = tokens::DefaultDataPaths();
+  if (choice.model.empty()) {
+    return tokens::Open(choice.encoding.empty() ? "o200k_base" : choice.encoding, paths);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const model::Choice chosen, ChooseWithoutKey(choice.model));
+  return model::OpenTokenizer(chosen.entry, paths);
+}
+
+std::string CountsFolder(const tokens::Opened& opened) {
+  const std::string cache = tokens::DefaultDataPaths().cache;
+  return opened.identity.empty() || cache.empty() ? "" : cache + "/counts";
+}
+
+Result<model::Choice> ChooseWithoutKey(const std::string& name) {
+  DOSSIER_ASSIGN_OR_RETURN(const ModelData data, LoadModelData());
+  model::Wanted wanted{.name = name,
+                       .config = data.config,
+                       .today = std::chrono::floor<std::chrono::days>(SystemClock()->WallNow())};
+  // Without a name the keys that are there say which model is meant, if the configuration does not.
+  if (name.empty()) {
+    auto choice = data.catalog.Choose(wanted, Environment);
+    if (choice || choice.error().code != ErrorCode::kAuth) return choice;
+  }
+  wanted.keys = model::Wanted::Keys::kNone;
+  return data.catalog.Choose(wanted, Environment);
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,164 @@
+#include "cli/wiring/global_flags.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "base/files/git_folders.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "base/text/text_diff.h"
+#include "base/text/utf8.h"
+#include "cli/terminal/terminal.h"
+#include "cli/wiring/quantity_flags.h"
+#include "config/power.h"
+#include "config/trust.h"
+
+namespace dossier::cli {
+namespace {
+
+bool Ask(std::string_view question, std::ostream& err) {
+  err << utf8::CleanForTerminal(question) << " [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  const std::string word = ToLowerAscii(TrimSpace(answer));
+  return word == "y" || word == "yes";
+}
+
+// Decides about project files with power keys (CON-15).
+class Guard {
+ public:
+  Guard(const GlobalFlags& flags, const config::LoadRequest& request, std::string state,
+        std::ostream& err)
+      : flags_(flags), request_(request), store_(std::move(state), SystemClock()), err_(err) {}
+
+  Status operator()(const config::Question& question) {
+    if (flags_.trust_config) return {};
+    const std::string& real = question.file.real_path;
+    const auto roots = config::Lookup(request_.variables, "DOSSIER_TRUST_ROOTS");
+    if (roots && config::IsBelowTrustRoot(real, *roots)) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const auto known, store_.Find(real));
+    if (known && known->sha256 == Sha256Hex(question.file.bytes)) return {};
+    Explain(question, known);
+    // Not by -y: who says yes to everything has not read this file.
+    if (MayAsk(flags_) && Ask("Trust " + question.file.path + "?", err_)) {
+      return store_.Approve(real, question.file.bytes);
+    }
+    return MakeError(ErrorCode::kRefused,
+                     "project config {} is not trusted; review it and run: dossier trust {}",
+                     question.file.path, question.file.path);
+  }
+
+ private:
+  void Explain(const config::Question& question, const std::optional<config::Approval>& known) {
+    err_ << "dossier: " << utf8::CleanForTerminal(question.file.path)
+         << " can run code or redirect "
+         << "data: " << utf8::CleanForTerminal(Join(question.powers, ", ")) << "\n";
+    if (!known) {
+      err_ << utf8::CleanForTerminal(
+          utf8::Sanitize(config::PowerLines(question.file.bytes, question.powers)));
+      return;
+    }
+    const auto before = store_.Bytes(*known);
+    if (!before) return;
+    err_ << utf8::CleanForTerminal(UnifiedDiff("approved", *before, "now", question.file.bytes));
+  }
+
+  const GlobalFlags& flags_;
+  const config::LoadRequest& request_;
+  config::TrustStore store_;
+  std::ostream& err_;
+};
+
+}  // namespace
+
+void AddGlobalFlags(CLI::App& app, GlobalFlags* flags) {
+  const std::string group = "Global";
+  const auto option = [&](const char* names, std::string& value, const char* type,
+                          const char* about) {
+    return app.add_option(names, value, about)->type_name(type)->group(group);
+  };
+  const auto flag = [&](const char* names, bool& value, const char* about) {
+    app.add_flag(names, value, about)->group(group);
+  };
+  option("-C", flags->folder, "FOLDER", "start there");
+  option("--config", flags->config_name, "CONFIG", "put NAME.dossier.yml on top");
+  option("--config-dir", flags->config_dir, "FOLDER", "read configuration from there only");
+  option("--conversations-path", flags->conversations_path, "FOLDER", "folder of conversations");
+  flag("--compat", flags->compat, "as the Python tool cllm does");
+  flag("--trust-config", flags->trust_config, "trust the project's configuration for this run");
+  flag("-q,--quiet", flags->quiet, "errors only");
+  app.add_flag("-v,--verbose", flags->verbose, "say more; may be repeated")->group(group);
+  option("--color", flags->color, "WHEN", "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  flag("--no-input", flags->no_input, "never ask a question");
+  flag("-y,--yes", flags->yes, "yes to every question");
+  flag("--offline", flags->offline, "nothing leaves this machine");
+  option("--log-file", flags->log_file, "PATH", "append messages there, mode 0600");
+  flag("--no-stdin", flags->no_stdin, "do not read stdin");
+  option("--stdin-timeout", flags->stdin_timeout, "TIME",
+         "longest silence of stdin (60s with a PROMPT; 0: none)");
+}
+
+Result<std::optional<Millis>> StdinTimeout(const GlobalFlags& flags) {
+  if (flags.stdin_timeout.empty()) return std::nullopt;
+  DOSSIER_ASSIGN_OR_RETURN(const Millis time,
+                           ReadTimeFlag("--stdin-timeout", flags.stdin_timeout, Zero::kTaken));
+  return time;
+}
+
+Result<config::LoadRequest> MakeLoadRequest(const GlobalFlags& flags) {
+  config::LoadRequest request{
+      .variables = config::ProcessVariables(),
+      .name = flags.config_name,
+      .config_dir = flags.config_dir,
+      .conversations_path = flags.conversations_path,
+      .mode = flags.compat ? config::Mode::kCompat : config::Mode::kDefault};
+  std::error_code error;
+  request.folder = std::filesystem::canonical(".", error).string();
+  if (error) return MakeErrnoError(error.value(), "the working folder");
+  if (const auto git = FindGitFolders(request.folder)) request.root = git->root;
+  return request;
+}
+
+Result<config::Config> LoadConfig(const GlobalFlags& flags,
+                                  const std::vector<config::Override>& overrides,
+                                  std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(config::LoadRequest request, MakeLoadRequest(flags));
+  request.flags = overrides;
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(request.variables));
+  Guard guard(flags, request, user.state, err);
+  DOSSIER_ASSIGN_OR_RETURN(config::Config config,
+                           config::LoadConfig(request, config::ReadConfigFile, std::ref(guard)));
+  if (flags.log && flags.log_file.empty() && !config.log_file.empty()) {
+    DOSSIER_RETURN_IF_ERROR(flags.log->Open(
+        config.log_file, config.json_logs ? LogBuffer::Form::kJson : LogBuffer::Form::kText));
+  }
+  if (!flags.quiet) {
+    for (const std::string& warning : config.warnings) PrintWarning(err, warning);
+  }
+  return config;
+}
+
+Status CheckTrust(const GlobalFlags& flags, const config::Question& question, std::ostream& err) {
+  DOSSIER_ASSIGN_OR_RETURN(const config::LoadRequest request, MakeLoadRequest(flags));
+  DOSSIER_ASSIGN_OR_RETURN(const auto user, config::UserFoldersOf(request.variables));
+  return Guard(flags, request, user.state, err)(question);
+}
+
+bool MayAsk(const GlobalFlags& flags) {
+  return !flags.no_input && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+Result<bool> Confirm(const GlobalFlags& flags, std::string_view question, std::string_view way_out,
+                     std::ostream& err) {
+  if (flags.yes) return true;
+  if (!MayAsk(flags)) {
+    return MakeError(ErrorCode::kUsage, "{} There is no terminal to ask on; use {}", question,
+                     way_out);
+  }
+  return Ask(question, err);
+}
+
+}  // namespace dossier::cli

@@ -1,0 +1,73 @@
+// The flags that every command takes, before or after its name (CON-2, CON-6).
+//
+//   GlobalFlags flags;
+//   AddGlobalFlags(app, &flags);         // on the root; sub-commands fall through to it
+//   RunChat(chat, flags, …);
+//
+// Thread-safety: plain data.
+
+#ifndef DOSSIER_CLI_GLOBAL_FLAGS_H_
+#define DOSSIER_CLI_GLOBAL_FLAGS_H_
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "cli/terminal/standard_streams.h"
+#include "config/config.h"
+#include "config/load.h"
+
+namespace dossier::cli {
+
+struct GlobalFlags {
+  std::string folder;              // -C: start there
+  std::string config_name;         // --config
+  std::string config_dir;          // --config-dir
+  std::string conversations_path;  // --conversations-path
+  std::string color = "auto";      // --color
+  std::string log_file;            // --log-file
+  std::string stdin_timeout;       // --stdin-timeout
+  int verbose = 0;                 // -v, how often
+  bool compat = false;             // --compat
+  bool trust_config = false;       // --trust-config
+  bool quiet = false;              // -q
+  bool no_input = false;           // --no-input: never ask
+  bool yes = false;                // -y: yes to every question
+  bool offline = false;            // --offline: nothing leaves the machine
+  bool no_stdin = false;           // --no-stdin
+  LogBuffer* log = nullptr;        // stderr's, for `log_file`; the process's, outlives the command
+};
+
+void AddGlobalFlags(CLI::App& app, GlobalFlags* flags);
+
+// 0 is "wait for ever"; unset: the flag was not given. Errors: kUsage.
+Result<std::optional<Millis>> StdinTimeout(const GlobalFlags& flags);
+
+// What the working folder, the environment and the flags ask for.
+Result<config::LoadRequest> MakeLoadRequest(const GlobalFlags& flags);
+
+// All layers, with trust: asks on a terminal, else says what to run. `overrides` are a command's
+// own flags that stand for keys. Warnings go to `err`. Errors: as config::LoadConfig; kRefused for
+// a project file that is not trusted.
+Result<config::Config> LoadConfig(const GlobalFlags& flags,
+                                  const std::vector<config::Override>& overrides,
+                                  std::ostream& err);
+
+// Whether a project's file with powers may be used: asks on a terminal, else says what to run.
+// Errors: kRefused.
+Status CheckTrust(const GlobalFlags& flags, const config::Question& question, std::ostream& err);
+
+// Whether a question may be put to a person: both ends are terminals, and --no-input is not given.
+bool MayAsk(const GlobalFlags& flags);
+
+// Asks on the terminal; `-y` is yes. Errors: kUsage where it may not ask, with `way_out`.
+Result<bool> Confirm(const GlobalFlags& flags, std::string_view question, std::string_view way_out,
+                     std::ostream& err);
+
+}  // namespace dossier::cli
+
+#endif  // DOSSIER_CLI_GLOBAL_FLAGS_H_

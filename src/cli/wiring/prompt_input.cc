@@ -1,0 +1,142 @@
+#include "cli/wiring/prompt_input.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+namespace dossier::cli {
+namespace {
+
+constexpr Millis kSlice{100};  // how soon a Ctrl-C is seen
+
+// Reads to the end; warns once if the pipe is silent at first, fails when it stays so.
+class Reader {
+ public:
+  Reader(const PromptRequest& request, InputStream& in,
+         const std::function<void(std::string_view)>& warn, const CancelToken& cancel)
+      : request_(request), in_(in), warn_(warn), cancel_(cancel) {}
+
+  Result<std::string> ReadAll() {
+    const bool prompted = request_.prompt && *request_.prompt != "-";
+    Millis limit = request_.timeout.value_or(prompted ? kTimeoutWithPrompt : Millis(0));
+    std::string text;
+    bool warned = !prompted;
+    while (true) {
+      DOSSIER_ASSIGN_OR_RETURN(const InputStream::Ready ready, WaitOnce(limit, warned));
+      warned = true;
+      if (ready == InputStream::Ready::kClosed) return text;
+      if (ready == InputStream::Ready::kNo) {
+        return MakeError(
+            ErrorCode::kTimeout,
+            "stdin stayed silent for {} ms, so nothing was sent; end its writer, or use "
+            "--no-stdin or --stdin-timeout",
+            limit.count());
+      }
+      DOSSIER_ASSIGN_OR_RETURN(const std::string part, in_.Read());
+      if (part.empty()) return text;
+      text += part;
+    }
+  }
+
+ private:
+  std::optional<Millis> Limit(Millis limit) const {
+    return limit.count() > 0 ? std::optional(limit) : std::nullopt;
+  }
+
+  Result<InputStream::Ready> WaitOnce(Millis limit, bool warned) {
+    const bool pause = !warned && (limit.count() == 0 || limit > kSilenceBeforeWarning);
+    if (!pause) return in_.Wait(Limit(limit), cancel_);
+    DOSSIER_ASSIGN_OR_RETURN(const auto ready, in_.Wait(kSilenceBeforeWarning, cancel_));
+    if (ready != InputStream::Ready::kNo) return ready;
+    warn_("waiting for stdin, which is a pipe without data so far; --no-stdin leaves it alone");
+    return in_.Wait(Limit(limit.count() > 0 ? limit - kSilenceBeforeWarning : limit), cancel_);
+  }
+
+  const PromptRequest& request_;
+  InputStream& in_;
+  const std::function<void(std::string_view)>& warn_;
+  const CancelToken& cancel_;
+};
+
+std::string Trimmed(std::string text, PromptRequest::Trim trim) {
+  if (trim == PromptRequest::Trim::kBothEnds) return std::string(TrimSpace(text));
+  if (!text.ends_with('\n')) return text;
+  text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Status CheckUtf8(std::string_view text, std::string_view what) {
+  if (utf8::IsValid(text)) return {};
+  std::size_t offset = 0;
+  while (offset < text.size()) {
+    std::size_t next = offset;
+    utf8::Next(text, &next);
+    if (!utf8::IsValid(text.substr(offset, next - offset))) break;
+    offset = next;
+  }
+  return MakeError(ErrorCode::kUsage, "{} is not UTF-8: byte {} belongs to no character", what,
+                   offset);
+}
+
+bool StdinStream::IsTerminal() const { return isatty(STDIN_FILENO) != 0; }
+
+Result<InputStream::Ready> StdinStream::Wait(std::optional<Millis> limit,
+                                             const CancelToken& cancel) {
+  const auto clock = SystemClock();
+  const auto end = clock->Now() + limit.value_or(Millis(0));
+  while (true) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "interrupted");
+    Millis wait = kSlice;
+    if (limit) {
+      const auto left = std::chrono::ceil<Millis>(end - clock->Now());
+      if (left.count() <= 0) return Ready::kNo;
+      wait = std::min(wait, left);
+    }
+    pollfd watched{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    const int ready = poll(&watched, 1, static_cast<int>(wait.count()));
+    if (ready < 0 && errno != EINTR) return MakeErrnoError(errno, "stdin");
+    if (ready > 0) return (watched.revents & POLLNVAL) != 0 ? Ready::kClosed : Ready::kYes;
+  }
+}
+
+Result<std::string> StdinStream::Read() {
+  std::string bytes(64 << 10, '\0');
+  while (true) {
+    const ssize_t got = read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return MakeErrnoError(errno, "stdin");
+    bytes.resize(static_cast<std::size_t>(got));
+    return bytes;
+  }
+}
+
+Result<PromptInput> ReadPromptInput(const PromptRequest& request, InputStream& in,
+                                    const std::function<void(std::string_view)>& warn,
+                                    const CancelToken& cancel) {
+  using From = PromptInput::From;
+  const bool named = request.prompt == "-";
+  const bool prompted = request.prompt && !named;
+  PromptInput input;
+  if (prompted) {
+    DOSSIER_RETURN_IF_ERROR(CheckUtf8(*request.prompt, "the prompt"));
+    input = {*request.prompt, From::kPrompt};
+  }
+  const bool read = named || (request.stdin_use == PromptRequest::Stdin::kAuto && !in.IsTerminal());
+  if (!read) return input;
+  DOSSIER_ASSIGN_OR_RETURN(std::string text, Reader(request, in, warn, cancel).ReadAll());
+  DOSSIER_RETURN_IF_ERROR(CheckUtf8(text, "stdin"));
+  text = Trimmed(std::move(text), request.trim);
+  if (text.empty()) return input;
+  if (!prompted) return PromptInput{std::move(text), From::kStdin};
+  return PromptInput{input.text + "\n" + text, From::kBoth};
+}
+
+}  // namespace dossier::cli

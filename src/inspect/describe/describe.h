@@ -1,0 +1,35 @@
+// Describe: one look at a source of bytes, from its encoding to the fields of its records.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto source, OpenFileSource("feed.ndjson"));
+//   DOSSIER_ASSIGN_OR_RETURN(Description about, Describe(*source, {}, cancel));
+//   std::string hint = RenderHint(about, {});
+//
+// Streams: at most a few blocks are in memory, whatever the size of the source or of one line.
+// Thread-safety: may be called from many threads; the result depends on bytes and name only.
+
+#ifndef DOSSIER_INSPECT_DESCRIBE_H_
+#define DOSSIER_INSPECT_DESCRIBE_H_
+
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "inspect/description/description.h"
+#include "inspect/description/options.h"
+#include "inspect/text/byte_source.h"
+
+namespace dossier::inspect {
+
+// Errors: kCancelled, kInvalidArgument (an option out of range), kIo (nothing could be read).
+// Malformed content is never an error but a Note; a read error in the middle gives bounds and
+// `read_error`.
+Result<Description> Describe(const ByteSource& source, const Options& options,
+                             const CancelToken& cancel);
+
+// The same for decoded text; `name` may be empty: then nothing is claimed to be a file. Never
+// fails.
+Description DescribeText(std::string_view utf8, std::string_view name, const Options& options);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_DESCRIBE_H_

@@ -1,0 +1,99 @@
+// One look at the text of a source: what the parts of Describe share.
+//
+//   Scan scan{…};
+//   DOSSIER_ASSIGN_OR_RETURN(bool taken, DescribeJson(&scan));
+//   if (!taken) DOSSIER_ASSIGN_OR_RETURN(taken, DescribeTable(&scan, …));
+//
+// Each Describe… looks at the text in its own way; if the text is of its kind it fills
+// `scan->out` and says so. Errors: kCancelled, and kIo, which ends the scan with bounds.
+// Thread-safety: one owner.
+
+#ifndef DOSSIER_INSPECT_SCAN_H_
+#define DOSSIER_INSPECT_SCAN_H_
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "inspect/description/description.h"
+#include "inspect/description/options.h"
+#include "inspect/json/field_collector.h"
+#include "inspect/records/record_plan.h"
+#include "inspect/text/byte_source.h"
+#include "inspect/text/text_stream.h"
+
+namespace dossier::inspect {
+
+struct Scan {
+  const ByteSource& source;
+  const Options& options;
+  TextStreamOptions stream;  // how the text is read
+  std::string_view head;     // the first decoded megabyte
+  TextEnds head_ends = TextEnds::kHere;
+  bool complete = true;  // false: --max-scan or a read error stopped the counting pass
+  Description* out;
+  RecordPlan* plan = nullptr;  // what was scanned while the text was counted
+
+  TextEnds ends() const { return complete ? TextEnds::kHere : TextEnds::kLater; }
+  FieldLimits limits() const { return {options.depth, options.sample_records}; }
+  Exactness exactness() const { return complete ? Exactness::kExact : Exactness::kBound; }
+};
+
+enum class Flow : std::uint8_t { kContinue, kStop };
+
+// Hands the text to `take`, block by block, from decoded byte `skip` on.
+Status ReadText(const Scan& scan, std::uint64_t skip,
+                const std::function<Flow(std::string_view)>& take);
+
+struct Place {
+  std::uint64_t offset = 0;  // stored bytes
+  std::uint64_t line = 1;
+};
+// Where bytes of the decoded text are stored, by their offset in it: one more reading of the text,
+// up to the last of them.
+using Places = std::map<std::uint64_t, Place>;
+Result<Places> FindPlaces(const Scan& scan, const std::set<std::uint64_t>& decoded_offsets);
+Result<Place> FindPlace(const Scan& scan, std::uint64_t decoded_offset);
+
+void AddNote(Description* out, std::string code, std::string text);
+void AddNote(Description* out, std::string code, std::string text, const Place& place);
+
+// Fields, their number and the main text field.
+void SetFields(const Scan& scan, const FieldCollector& collector);
+// The sample from the beginning of a record. `chars_behind`: code points of it that are not in
+// `text`.
+void SetSample(const Scan& scan, std::string_view text, std::uint64_t chars_behind);
+
+// Whether the name promises nothing that a program writes: none, .txt, .log and the like.
+bool IsLeftToContent(const Scan& scan);
+
+// What the Describe… below will scan, as far as the head tells.
+RecordPlan PlanRecords(const Scan& scan);
+std::unique_ptr<NdjsonPlan> PlanNdjson(const Scan& scan);  // null: no JSON lines at all
+std::unique_ptr<TablePlan> PlanTable(const Scan& scan);    // null: nothing that is read as a table
+std::unique_ptr<CountPlan> PlanCount(const Scan& scan);    // null: neither stanzas nor a log
+
+// JSON of every kind: NDJSON, one document, values in a row, with comments.
+Result<bool> DescribeJson(Scan* scan);
+// As the format that the user forces: it is taken, whatever the content is.
+Status DescribeForced(Scan* scan, Format format);
+
+enum class TableDemand : std::uint8_t {
+  kNamed,    // a file named .csv: any text is a table
+  kCertain,  // INS-35
+  kSniffed,  // INS-46
+};
+Result<bool> DescribeTable(Scan* scan, TableDemand demand);
+// Whether the rows alone would make it one (INS-46).
+bool LooksLikeTable(const Scan& scan);
+
+Result<bool> DescribeDeb822(Scan* scan);
+Result<bool> DescribeLog(Scan* scan);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_SCAN_H_

@@ -1,0 +1,223 @@
+// CSV and TSV (INS-35, INS-46, INS-60 to INS-69).
+
+#include <algorithm>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "inspect/describe/scan.h"
+#include "inspect/formats/csv_shape.h"
+
+namespace dossier::inspect {
+namespace {
+
+constexpr int kMaxRescans = 3;
+
+CsvGuess GuessTable(const Scan& scan) {
+  const auto forced = scan.options.format;
+  std::optional<char> delimiter = scan.options.delimiter;
+  if (!delimiter && forced == Format::kTsv) delimiter = '\t';
+  // One column says nothing about the delimiter: the name is right then.
+  const bool tsv = forced.value_or(scan.out->named_format.value_or(Format::kCsv)) == Format::kTsv;
+  return GuessCsv(scan.head, {.delimiter = delimiter,
+                              .fallback = tsv ? '\t' : ',',
+                              .header = scan.options.header,
+                              .comment = scan.options.comment,
+                              .ends = scan.head_ends});
+}
+
+// The guess of the plan, if there is one.
+CsvGuess GuessOf(const Scan& scan) {
+  return scan.plan && scan.plan->table ? scan.plan->table->guess : GuessTable(scan);
+}
+
+CsvScanOptions ScanOptions(const CsvGuess& guess) {
+  return {.delimiter = guess.shape.delimiter,
+          .columns = guess.shape.columns,
+          .skip_rows = guess.shape.header ? 1u : 0u,
+          .comment = guess.shape.comment,
+          .first_is_row = guess.shape.header_commented,
+          .marked_row_cells = guess.shape.marked_row_cells};
+}
+
+Result<CsvSummary> ScanOnce(const Scan& scan, const CsvGuess& guess,
+                            const CsvScanOptions& options) {
+  TablePass* pass = scan.plan && scan.plan->table ? scan.plan->table->pass.get() : nullptr;
+  if (pass && pass->records().options() == options) {
+    if (auto summary = pass->Take(scan.ends())) return std::move(*summary);
+  }
+  CsvScanner scanner(options);
+  DOSSIER_RETURN_IF_ERROR(ReadText(scan, guess.text_start, [&](std::string_view block) {
+    scanner.Feed(block);
+    return Flow::kContinue;
+  }));
+  return scanner.Finish(scan.ends());
+}
+
+// INS-68: counts again from a quote that never closes, with that quote as text. After some of them
+// all later quotes are text, so that a file of stray quotes is not read once for each.
+Result<CsvSummary> ScanRows(const Scan& scan, const CsvGuess& guess) {
+  CsvScanOptions options = ScanOptions(guess);
+  std::optional<CsvFault> open_quote;
+  for (int round = 0;; ++round) {
+    DOSSIER_ASSIGN_OR_RETURN(CsvSummary summary, ScanOnce(scan, guess, options));
+    if (!open_quote) open_quote = summary.open_quote;
+    if (!summary.open_quote || options.literal_from_there) {
+      summary.open_quote = open_quote;
+      return summary;
+    }
+    options.literal_from_there = round > 0;
+    options.literal_quote_at = options.literal_from_there
+                                   ? std::min(options.literal_quote_at, summary.open_quote->offset)
+                                   : summary.open_quote->offset;
+    static_assert(kMaxRescans > 0);
+  }
+}
+
+std::string RaggedText(const CsvGuess& guess, const CsvSummary& rows, const Places& places) {
+  std::string lines;
+  for (const CsvFault& fault : rows.ragged_rows) {
+    if (!lines.empty()) lines += "; ";
+    lines +=
+        fmt::format("line {}: {} {}", GroupDigits(places.at(guess.text_start + fault.offset).line),
+                    fault.cells, fault.cells == 1 ? "cell" : "cells");
+  }
+  if (rows.ragged > rows.ragged_rows.size()) {
+    lines += fmt::format("; and {} more", GroupDigits(rows.ragged - rows.ragged_rows.size()));
+  }
+  return fmt::format("{} {} not {} cells: {}", GroupDigits(rows.ragged),
+                     rows.ragged == 1 ? "row has" : "rows have", guess.shape.columns, lines);
+}
+
+Status AddTableNotes(const Scan& scan, const CsvGuess& guess, const CsvSummary& rows) {
+  std::set<std::uint64_t> offsets;
+  for (const CsvFault& fault : rows.ragged_rows) offsets.insert(guess.text_start + fault.offset);
+  for (const auto& fault : {rows.open_quote, rows.first_stray, rows.first_comment}) {
+    if (fault) offsets.insert(guess.text_start + fault->offset);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Places places, FindPlaces(scan, offsets));
+  const auto place_of = [&](const CsvFault& fault) {
+    return places.at(guess.text_start + fault.offset);
+  };
+  if (rows.ragged > 0) {
+    AddNote(scan.out, "ragged", RaggedText(guess, rows, places),
+            place_of(rows.ragged_rows.front()));
+  }
+  if (rows.open_quote) {
+    const Place place = place_of(*rows.open_quote);
+    AddNote(scan.out, "open-quote",
+            fmt::format("the quote in line {} never closes; it was taken as text",
+                        GroupDigits(place.line)),
+            place);
+  }
+  // The quote that never closes is itself one of them.
+  const std::uint64_t stray =
+      rows.stray_quotes - std::min<std::uint64_t>(rows.stray_quotes, rows.open_quote ? 1 : 0);
+  if (stray > 0 && rows.first_stray) {
+    const Place place = place_of(*rows.first_stray);
+    AddNote(scan.out, "stray-quote",
+            fmt::format("stray quote: {} inside unquoted cells, the first in line {}",
+                        GroupDigits(stray), GroupDigits(place.line)),
+            place);
+  }
+  // Who names the mark knows of them.
+  if (rows.first_comment && !scan.options.comment) {
+    const Place place = place_of(*rows.first_comment);
+    AddNote(scan.out, "comments",
+            fmt::format("{} below the header {} with {} and {} the cells of a row, the first in "
+                        "line {}: taken for comments",
+                        rows.comments == 1 ? "1 line" : GroupDigits(rows.comments) + " lines",
+                        rows.comments == 1 ? "begins" : "begin", guess.shape.comment,
+                        rows.comments == 1 ? "lacks" : "lack", GroupDigits(place.line)),
+            place);
+  }
+  if (guess.duplicate_names) {
+    AddNote(scan.out, "duplicate-names", "columns of one name are numbered: name#2");
+  }
+  return {};
+}
+
+FieldCollector CollectColumns(const Scan& scan, const CsvGuess& guess) {
+  FieldCollector collector(scan.limits());
+  for (std::size_t r = guess.shape.header ? 1 : 0; r < guess.rows.size(); ++r) {
+    TextRecord record;
+    const std::vector<std::string>& cells = guess.rows[r].cells;
+    for (std::size_t c = 0; c < cells.size() && c < guess.names.size(); ++c) {
+      record.emplace_back(guess.names[c], cells[c]);
+    }
+    collector.AddRecord(record);
+  }
+  return collector;
+}
+
+// A table without a data row still has columns.
+void AddUnseenColumns(const Scan& scan, const CsvGuess& guess) {
+  if (!scan.out->fields.empty()) return;
+  for (const std::string& name : guess.names) {
+    if (scan.out->fields.size() == scan.options.fields) break;
+    FieldCollector one(scan.limits());
+    one.AddRecord({{name, ""}});
+    Field field = one.Build(1).fields.front();
+    field.types = TypeSet{FieldType::kEmpty};
+    field.present = field.sampled = 0;
+    scan.out->fields.push_back(std::move(field));
+  }
+  scan.out->fields_total = guess.names.size();
+}
+
+void SampleFirstRow(const Scan& scan, const CsvGuess& guess) {
+  const std::size_t row = guess.shape.header ? 1 : 0;
+  if (row >= guess.rows.size()) return;
+  const CsvRow& first = guess.rows[row];
+  const std::string_view text =
+      scan.head.substr(guess.text_start).substr(first.offset, first.end - first.offset);
+  SetSample(scan, text.substr(0, text.find_last_not_of("\r\n") + 1), 0);
+}
+
+}  // namespace
+
+std::unique_ptr<TablePlan> PlanTable(const Scan& scan) {
+  const auto is_table = [](Format format) {
+    return format == Format::kCsv || format == Format::kTsv;
+  };
+  const auto named = scan.options.format ? scan.options.format : scan.out->named_format;
+  const bool table = named && is_table(*named);
+  const bool maybe = IsLeftToContent(scan);
+  const std::string_view text = TrimSpace(scan.head);
+  const bool json = !table && (text.starts_with('{') || text.starts_with('['));
+  if (text.empty() || json || (!table && !maybe)) return nullptr;
+  auto plan = std::make_unique<TablePlan>();
+  plan->guess = GuessTable(scan);
+  const CsvGuess& guess = plan->guess;
+  const bool fits = table || guess.fits_sniffed;
+  if (fits && !guess.rows.empty() && guess.text_start == 0) {
+    plan->pass =
+        std::make_unique<TablePass>(scan.source, scan.stream, TableRecords(ScanOptions(guess)));
+  }
+  return plan;
+}
+
+bool LooksLikeTable(const Scan& scan) { return GuessOf(scan).fits_sniffed; }
+
+Result<bool> DescribeTable(Scan* scan, TableDemand demand) {
+  const CsvGuess guess = GuessOf(*scan);
+  if (demand == TableDemand::kCertain && !guess.certain) return false;
+  if (demand == TableDemand::kSniffed && !guess.fits_sniffed) return false;
+  if (guess.rows.empty()) return false;
+  Description& out = *scan->out;
+  DOSSIER_ASSIGN_OR_RETURN(const CsvSummary rows, ScanRows(*scan, guess));
+  out.format = guess.shape.delimiter == '\t' ? Format::kTsv : Format::kCsv;
+  out.certain = guess.certain;
+  out.table = guess.shape;
+  out.records = RecordSummary{.records = rows.rows - (guess.shape.header && rows.rows > 0 ? 1 : 0),
+                              .ragged = rows.ragged,
+                              .comments = guess.comments + rows.comments,
+                              .comments_between = scan->options.comment ? 0 : rows.comments,
+                              .exactness = scan->exactness()};
+  SetFields(*scan, CollectColumns(*scan, guess));
+  AddUnseenColumns(*scan, guess);
+  SampleFirstRow(*scan, guess);
+  DOSSIER_RETURN_IF_ERROR(AddTableNotes(*scan, guess, rows));
+  return true;
+}
+
+}  // namespace dossier::inspect

@@ -1,0 +1,137 @@
+#include "inspect/description/description.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+namespace dossier::inspect {
+namespace {
+
+struct FormatRow {
+  Format format;
+  std::string_view name;
+  bool records;
+};
+
+constexpr FormatRow kFormats[] = {
+    {Format::kPlainText, "plain-text", false},
+    {Format::kNdjson, "ndjson", true},
+    {Format::kJson, "json", false},
+    {Format::kJsonArray, "json-array", true},
+    {Format::kJsonSeq, "json-seq", true},
+    {Format::kJsonConcat, "json-concat", true},
+    {Format::kJsonc, "jsonc", false},
+    {Format::kCsv, "csv", true},
+    {Format::kTsv, "tsv", true},
+    {Format::kDeb822, "deb822", true},
+    {Format::kLog, "log", true},
+    {Format::kMarkdown, "markdown", false},
+    {Format::kXml, "xml", false},
+    {Format::kHtml, "html", false},
+    {Format::kYaml, "yaml", false},
+    {Format::kToml, "toml", false},
+    {Format::kIni, "ini", false},
+    {Format::kConfig, "config", false},
+    {Format::kDiff, "diff", false},
+    {Format::kMail, "mail", false},
+    {Format::kSource, "source", false},
+    {Format::kBinary, "binary", false},
+    {Format::kUnknown, "unknown", false},
+};
+
+struct EncodingRow {
+  EncodingKind kind;
+  std::string_view name;
+};
+
+constexpr EncodingRow kEncodings[] = {
+    {EncodingKind::kUtf8, "utf-8"},
+    {EncodingKind::kUtf16Le, "utf-16le"},
+    {EncodingKind::kUtf16Be, "utf-16be"},
+    {EncodingKind::kUtf32Le, "utf-32le"},
+    {EncodingKind::kUtf32Be, "utf-32be"},
+    {EncodingKind::kWindows1252, "windows-1252"},
+    {EncodingKind::kWindows1250, "windows-1250"},
+    {EncodingKind::kWindows1251, "windows-1251"},
+    {EncodingKind::kIso8859Part2, "iso-8859-2"},
+    {EncodingKind::kKoi8R, "koi8-r"},
+    {EncodingKind::kShiftJis, "shift_jis"},
+    {EncodingKind::kEucJp, "euc-jp"},
+    {EncodingKind::kGbk, "gbk"},
+    {EncodingKind::kBig5, "big5"},
+    {EncodingKind::kEucKr, "euc-kr"},
+    {EncodingKind::kUnknown8Bit, "unknown-8bit"},
+    {EncodingKind::kBinary, "binary"},
+};
+
+constexpr EncodingRow kOtherNames[] = {
+    {EncodingKind::kUtf8, "utf8"},          {EncodingKind::kWindows1252, "cp1252"},
+    {EncodingKind::kWindows1250, "cp1250"}, {EncodingKind::kWindows1251, "cp1251"},
+    {EncodingKind::kShiftJis, "shift-jis"}, {EncodingKind::kShiftJis, "sjis"},
+    {EncodingKind::kShiftJis, "cp932"},     {EncodingKind::kEucJp, "eucjp"},
+    {EncodingKind::kGbk, "gb2312"},         {EncodingKind::kGbk, "cp936"},
+    {EncodingKind::kEucKr, "cp949"},        {EncodingKind::kUnknown8Bit, "iso-8859-1"},
+    {EncodingKind::kUnknown8Bit, "latin1"},
+};
+
+constexpr std::string_view kTypeNames[] = {"string",   "integer", "number", "boolean", "date",
+                                           "datetime", "null",    "array",  "object",  "empty"};
+
+}  // namespace
+
+std::string_view FormatName(Format format) {
+  return kFormats[static_cast<std::size_t>(format)].name;
+}
+
+std::optional<Format> FormatFromName(std::string_view name) {
+  for (const FormatRow& row : kFormats) {
+    if (row.name == name) return row.format;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> FormatNames() {
+  std::vector<std::string_view> names;
+  for (const FormatRow& row : kFormats) names.push_back(row.name);
+  return names;
+}
+
+bool HasRecords(Format format) { return kFormats[static_cast<std::size_t>(format)].records; }
+
+std::string_view EncodingName(EncodingKind kind) {
+  return kEncodings[static_cast<std::size_t>(kind)].name;
+}
+
+std::optional<EncodingKind> EncodingFromName(std::string_view name) {
+  for (const std::span<const EncodingRow> rows :
+       {std::span<const EncodingRow>(kEncodings), std::span<const EncodingRow>(kOtherNames)}) {
+    for (const EncodingRow& row : rows) {
+      if (row.name == name) return row.kind;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> EncodingNames() {
+  std::vector<std::string_view> names;
+  for (const EncodingRow& row : kEncodings) names.push_back(row.name);
+  return names;
+}
+
+std::string_view TypeName(FieldType type) { return kTypeNames[static_cast<std::size_t>(type)]; }
+
+std::vector<FieldType> TypeSet::List() const {
+  std::vector<FieldType> types;
+  for (std::size_t i = 0; i < std::size(kTypeNames); ++i) {
+    if (Has(static_cast<FieldType>(i))) types.push_back(static_cast<FieldType>(i));
+  }
+  return types;
+}
+
+bool HaveSameFields(const Description& one, const Description& other) {
+  return one.fields_total == other.fields_total &&
+         std::equal(one.fields.begin(), one.fields.end(), other.fields.begin(), other.fields.end(),
+                    [](const Field& a, const Field& b) { return a.shown == b.shown; });
+}
+
+}  // namespace dossier::inspect

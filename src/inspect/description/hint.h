@@ -1,0 +1,55 @@
+// A description as text for a model, as data for code, and as JSON for scripts.
+//
+//   std::string hint = RenderHint(description, {.variable = "context"});
+//   Json meta = ContextMeta(description, Runtime::kPython);
+//
+// All functions are pure and stable: same bytes and base name, same output; no path, date, clock or
+// thread count is in a hint. A hint ends without a line end.
+// A hint holds text from the file: whoever puts it into a prompt fences it (INS-109).
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_INSPECT_HINT_H_
+#define DOSSIER_INSPECT_HINT_H_
+
+#include <span>
+#include <string>
+
+#include "base/json/json.h"
+#include "inspect/description/description.h"
+
+namespace dossier::inspect {
+
+enum class HintProfile : std::uint8_t { kLarge, kSmall };  // kSmall: one line a field (INS-111)
+enum class HintTense : std::uint8_t { kAvailable, kWasAvailable };  // INS-104
+enum class HintDetail : std::uint8_t { kFull, kSizeOnly };          // kSizeOnly: INS-103
+
+struct HintOptions {
+  std::string variable = "context";
+  HintProfile profile = HintProfile::kLarge;
+  HintTense tense = HintTense::kAvailable;
+  HintDetail detail = HintDetail::kFull;
+  std::size_t max_chars = 4096;  // INS-107
+};
+
+std::string RenderHint(const Description& description, const HintOptions& options);
+// Several documents (INS-110); one is rendered as above.
+std::string RenderHint(std::span<const Description> documents, const HintOptions& options);
+
+// "NDJSON (newline-delimited JSON)", "CSV (comma-separated, header row)" with the name it was given
+// and its encoding where they differ: the value of the Format line.
+std::string FormatLabel(const Description& description);
+
+// The default output of `dossier inspect`: the hint's lines without the first, Encoding, Notes.
+// Ends with a line end.
+std::string RenderReport(const Description& description, const HintOptions& options);
+
+enum class Runtime : std::uint8_t { kPython, kJavascript };
+// The data that sandboxed code sees (INS-120, INS-121).
+Json ContextMeta(const Description& description, Runtime runtime);
+
+// One element of `files` in --json (section 5).
+Json ToJson(const Description& description);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_HINT_H_

@@ -1,0 +1,206 @@
+#include "inspect/description/labels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text/text.h"
+#include "inspect/description/clean.h"
+#include "inspect/description/hint.h"
+
+namespace dossier::inspect {
+namespace {
+
+struct LabelRow {
+  Format format;
+  std::string_view label;
+};
+
+constexpr LabelRow kLabels[] = {
+    {Format::kPlainText, "Plain text"},
+    {Format::kNdjson, "NDJSON (newline-delimited JSON)"},
+    {Format::kJson, "JSON object"},
+    {Format::kJsonArray, "JSON array"},
+    {Format::kJsonSeq, "JSON text sequence"},
+    {Format::kJsonConcat, "Concatenated JSON"},
+    {Format::kJsonc, "JSON with comments"},
+    {Format::kDeb822, "Field: value records (deb822)"},
+    {Format::kLog, "Log"},
+    {Format::kMarkdown, "Markdown"},
+    {Format::kXml, "XML"},
+    {Format::kHtml, "HTML"},
+    {Format::kYaml, "YAML"},
+    {Format::kToml, "TOML"},
+    {Format::kIni, "INI"},
+    {Format::kConfig, "Configuration"},
+    {Format::kDiff, "Diff"},
+    {Format::kMail, "Mail"},
+    {Format::kBinary, "Binary"},
+    {Format::kUnknown, "Unknown text"},
+};
+
+std::string TableLabel(const Description& description) {
+  const char delimiter = description.table ? description.table->delimiter : ',';
+  const std::string separated = delimiter == ','    ? "comma-separated"
+                                : delimiter == ';'  ? "semicolon-separated"
+                                : delimiter == '\t' ? "tab-separated"
+                                : delimiter == '|'  ? "pipe-separated"
+                                : delimiter == ' '  ? "space-separated"
+                                                    : fmt::format("separated by {}", delimiter);
+  const bool header = description.table && description.table->header;
+  return fmt::format("{} ({}, {})", description.format == Format::kTsv ? "TSV" : "CSV", separated,
+                     header ? "header row" : "no header");
+}
+
+std::string JsonLabel(const Description& description) {
+  if (description.flavour == "geojson") return "JSON object (GeoJSON)";
+  if (description.flavour == "notebook") return "JSON object (notebook)";
+  if (!description.flavour.empty()) return "JSON " + description.flavour;
+  return "JSON object";
+}
+
+std::string BaseLabel(const Description& description) {
+  switch (description.format) {
+    case Format::kCsv:
+    case Format::kTsv:
+      return TableLabel(description);
+    case Format::kJson:
+      return JsonLabel(description);
+    case Format::kSource:
+      return description.language.empty() ? "Source code"
+                                          : fmt::format("Source code ({})", description.language);
+    case Format::kBinary:
+      return description.flavour.empty() ? "Binary"
+                                         : fmt::format("Binary ({})", description.flavour);
+    default:
+      break;
+  }
+  for (const LabelRow& row : kLabels) {
+    if (row.format == description.format) return std::string(row.label);
+  }
+  return "Unknown text";
+}
+
+// A name that promises something else. `.json` promises objects and arrays alike.
+bool NamedOtherwise(const Description& description) {
+  if (!description.named_format) return false;
+  const Format named = *description.named_format, format = description.format;
+  if (named == Format::kJson && format == Format::kJsonArray) return false;
+  return named != format;
+}
+
+std::string EncodingLabel(EncodingKind kind) {
+  if (kind == EncodingKind::kUnknown8Bit) return ", unknown 8-bit encoding";
+  std::string name(EncodingName(kind));
+  for (char& c : name) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return ", " + name;
+}
+
+std::string FaultLabel(const Description& description) {
+  for (const Note& note : description.notes) {
+    if (note.code != "broken" && note.code != "too-deep") continue;
+    return fmt::format(
+        ", {} at byte {} (line {}): {}", note.code == "broken" ? "broken" : "too deep",
+        GroupDigits(note.offset.value_or(0)), GroupDigits(note.line.value_or(1)), note.text);
+  }
+  return "";
+}
+
+std::string NumberText(double value) {
+  if (std::floor(value) == value && std::abs(value) < 1e15) {
+    return fmt::format("{}", static_cast<std::int64_t>(value));
+  }
+  return fmt::format("{}", value);
+}
+
+}  // namespace
+
+std::string ShortLabel(const Description& description) {
+  const std::string label = BaseLabel(description);
+  if (description.format == Format::kDeb822) return label;
+  return label.substr(0, label.find(" ("));
+}
+
+std::string FormatLabel(const Description& description) {
+  std::string label = BaseLabel(description);
+  if (NamedOtherwise(description)) {
+    // The kind is all that is known of a binary file; of others the detail can wait.
+    if (description.format != Format::kBinary) label = ShortLabel(description);
+    label += fmt::format(" (named {})", description.extension);
+  }
+  label += FaultLabel(description);
+  const EncodingKind kind = description.encoding.kind;
+  if (kind != EncodingKind::kUtf8 && kind != EncodingKind::kBinary) label += EncodingLabel(kind);
+  if (description.encoding.guessed) label += " (a guess)";
+  return label;
+}
+
+std::string Amount(std::uint64_t count, std::string_view one, std::string_view many,
+                   Exactness exactness) {
+  return fmt::format("{}{} {}", exactness == Exactness::kBound ? "≥ " : "", GroupDigits(count),
+                     count == 1 && exactness == Exactness::kExact ? one : many);
+}
+
+std::string SizeText(const Description& description) {
+  const Counts& counts = description.counts;
+  if (description.format == Format::kBinary) return Amount(counts.bytes, "byte", "bytes");
+  std::string text = Amount(counts.chars, "char", "chars", counts.exactness);
+  if (counts.bytes != counts.chars) {
+    text += fmt::format(" ({})", Amount(counts.bytes, "byte", "bytes"));
+  }
+  return text + ", " + Amount(counts.lines, "line", "lines", counts.exactness);
+}
+
+std::string RecordsText(const Description& description) {
+  if (!description.records) return "";
+  const RecordSummary& records = *description.records;
+  std::string text = fmt::format("{}{}", records.exactness == Exactness::kBound ? "≥ " : "",
+                                 GroupDigits(records.records));
+  std::vector<std::string> details;
+  if (records.malformed > 0) details.push_back(GroupDigits(records.malformed) + " malformed");
+  if (records.ragged > 0) details.push_back(GroupDigits(records.ragged) + " ragged");
+  if (records.comments > 0) {
+    details.push_back(Amount(records.comments, "comment line", "comment lines") + " skipped");
+  }
+  if (!description.records_in.empty()) {
+    std::string in = "in ";
+    for (const std::string& name : description.records_in) in += "." + ShowFieldName(name);
+    details.push_back(std::move(in));
+  }
+  if (!description.element_type.empty()) {
+    details.push_back("elements: " + description.element_type);
+  } else if (records.non_object > 0) {
+    details.push_back(Amount(records.non_object, "not an object", "not objects"));
+  }
+  if (records.non_finite > 0) {
+    details.push_back(Amount(records.non_finite, "number is", "numbers are") + " NaN or Infinity");
+  }
+  if (!details.empty()) text += fmt::format(" ({})", Join(details, ", "));
+  return text;
+}
+
+std::string FieldText(const Field& field) {
+  if (field.present >= field.sampled) return field.shown;
+  const std::uint64_t percent =
+      std::max<std::uint64_t>(1, std::uint64_t{field.present} * 100 / field.sampled);
+  return fmt::format("{} ({} %)", field.shown, percent);
+}
+
+std::string FieldLine(const Field& field) {
+  std::vector<std::string> types;
+  for (const FieldType type : field.types.List()) types.emplace_back(TypeName(type));
+  std::string line = fmt::format("    {}: {}", FieldText(field), Join(types, " or "));
+  // Ranges and sets say more than one value, and leak less: an example may come back as an answer.
+  const bool only_numbers = !field.types.Has(FieldType::kString);
+  if (only_numbers && field.min && field.max && *field.min < *field.max) {
+    return line + fmt::format(", seen: {} to {}", NumberText(*field.min), NumberText(*field.max));
+  }
+  if (!field.values.empty() && field.values.size() < field.present) {
+    return line + ", seen: " + Join(field.values, ", ");
+  }
+  if (!field.example.empty()) line += ", e.g. " + field.example;
+  return line;
+}
+
+}  // namespace dossier::inspect

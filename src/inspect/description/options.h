@@ -1,0 +1,37 @@
+// What a caller of Describe may choose. The defaults are those of `dossier inspect`.
+
+#ifndef DOSSIER_INSPECT_OPTIONS_H_
+#define DOSSIER_INSPECT_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "inspect/description/description.h"
+
+namespace dossier::inspect {
+
+enum class HeaderRow : std::uint8_t { kAuto, kYes, kNo };
+
+// Whether the text ends where the given part of it ends.
+enum class TextEnds : std::uint8_t { kHere, kLater };
+
+struct Options {
+  std::optional<Format> format;          // forced instead of detected
+  std::optional<EncodingKind> encoding;  // forced instead of detected
+  std::optional<char> delimiter;         // of CSV
+  HeaderRow header = HeaderRow::kAuto;
+  std::optional<std::string> comment;     // what comment lines of CSV begin with; empty: none do
+  int depth = 1;                          // object levels expanded in field paths, 0 to 8
+  std::uint32_t fields = 40;              // fields listed
+  std::uint32_t sample_records = 100;     // records whose fields are looked at
+  std::uint32_t sample_chars = 200;       // 0: no sample
+  std::optional<std::uint64_t> max_scan;  // bytes
+  int threads = 0;                        // 0: one a core, at most 8; never changes the result
+  bool hash = false;                      // SHA-256 of the bytes
+  std::size_t block_bytes = 256 << 10;    // of one read; never changes the result
+};
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_OPTIONS_H_

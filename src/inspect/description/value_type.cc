@@ -1,0 +1,155 @@
+#include "inspect/description/value_type.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/text/text.h"
+
+namespace dossier::inspect {
+namespace {
+
+constexpr std::size_t kMaxDigits = 15;  // more would not survive a double
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+std::size_t Digits(std::string_view text) {
+  std::size_t count = 0;
+  while (count < text.size() && IsDigit(text[count])) ++count;
+  return count;
+}
+
+// Takes `count` digits of a value from `low` to `high` from the front of `text`.
+bool TakeNumber(std::string_view* text, std::size_t count, int low, int high) {
+  if (Digits(text->substr(0, count)) != count) return false;
+  int value = 0;
+  std::from_chars(text->data(), text->data() + count, value);
+  text->remove_prefix(count);
+  return value >= low && value <= high;
+}
+
+bool TakeByte(std::string_view* text, char c) {
+  if (!text->starts_with(c)) return false;
+  text->remove_prefix(1);
+  return true;
+}
+
+bool TakeDate(std::string_view* text) {
+  std::string_view rest = *text;
+  for (const char separator : {'-', '/'}) {  // 2024-11-02, 2024/11/02
+    rest = *text;
+    if (TakeNumber(&rest, 4, 0, 9999) && TakeByte(&rest, separator) &&
+        TakeNumber(&rest, 2, 1, 12) && TakeByte(&rest, separator) && TakeNumber(&rest, 2, 1, 31)) {
+      *text = rest;
+      return true;
+    }
+  }
+  for (const char separator : {'/', '.'}) {  // 02.11.2024, 11/02/2024
+    rest = *text;
+    if (TakeNumber(&rest, 2, 1, 31) && TakeByte(&rest, separator) && TakeNumber(&rest, 2, 1, 31) &&
+        TakeByte(&rest, separator) && TakeNumber(&rest, 4, 0, 9999)) {
+      *text = rest;
+      return true;
+    }
+  }
+  return false;
+}
+
+// HH:MM, HH:MM:SS, HH:MM:SS.fff, each with Z or an offset.
+bool IsTime(std::string_view text) {
+  if (!TakeNumber(&text, 2, 0, 24) || !TakeByte(&text, ':') || !TakeNumber(&text, 2, 0, 59)) {
+    return false;
+  }
+  if (TakeByte(&text, ':')) {
+    if (!TakeNumber(&text, 2, 0, 60)) return false;
+    if (text.starts_with('.') || text.starts_with(',')) {
+      text.remove_prefix(1);
+      const std::size_t digits = Digits(text);
+      if (digits == 0) return false;
+      text.remove_prefix(digits);
+    }
+  }
+  if (text.empty() || text == "Z" || text == " UTC") return true;
+  if (!TakeByte(&text, '+') && !TakeByte(&text, '-')) return false;
+  if (!TakeNumber(&text, 2, 0, 14)) return false;
+  TakeByte(&text, ':');
+  return text.empty() || (TakeNumber(&text, 2, 0, 59) && text.empty());
+}
+
+FieldType NumberType(std::string_view text) {
+  TakeByte(&text, '-');
+  const std::size_t whole = Digits(text);
+  if (whole == 0 || whole > kMaxDigits || (whole > 1 && text.front() == '0')) {
+    return FieldType::kString;
+  }
+  text.remove_prefix(whole);
+  if (text.empty()) return FieldType::kInteger;
+  if (TakeByte(&text, '.')) {
+    const std::size_t fraction = Digits(text);
+    if (fraction == 0) return FieldType::kString;
+    text.remove_prefix(fraction);
+  }
+  if (text.starts_with('e') || text.starts_with('E')) {
+    text.remove_prefix(1);
+    if (!TakeByte(&text, '+')) TakeByte(&text, '-');
+    const std::size_t exponent = Digits(text);
+    if (exponent == 0 || exponent > 3) return FieldType::kString;
+    text.remove_prefix(exponent);
+  }
+  return text.empty() ? FieldType::kNumber : FieldType::kString;
+}
+
+}  // namespace
+
+FieldType TypeOfText(std::string_view cell) {
+  constexpr std::size_t kLongest = 40;  // of anything but a string
+  std::string_view text = TrimSpace(cell);
+  if (text.empty()) return FieldType::kEmpty;
+  if (text.size() > kLongest) return FieldType::kString;
+  const FieldType number = NumberType(text);
+  if (number != FieldType::kString) return number;
+  const std::string lower = ToLowerAscii(text);
+  if (lower == "true" || lower == "false") return FieldType::kBoolean;
+  if (!TakeDate(&text)) return FieldType::kString;
+  if (text.empty()) return FieldType::kDate;
+  if (!TakeByte(&text, 'T') && !TakeByte(&text, ' ')) return FieldType::kString;
+  return IsTime(text) ? FieldType::kDatetime : FieldType::kString;
+}
+
+void NumeralForms::Add(std::string_view cell) {
+  std::string_view text = TrimSpace(cell);
+  const bool plus = TakeByte(&text, '+');
+  if (!plus) TakeByte(&text, '-');
+  const std::string_view whole = text.substr(0, Digits(text));
+  text.remove_prefix(whole.size());
+  std::string_view decimals;
+  if (TakeByte(&text, '.')) decimals = text.substr(0, Digits(text));
+  text.remove_prefix(decimals.size());
+  if (whole.empty() && decimals.empty()) return;
+  const bool exponent = TakeByte(&text, 'e') || TakeByte(&text, 'E');
+  const bool sign = exponent && (TakeByte(&text, '-') || TakeByte(&text, '+'));
+  const std::size_t power = exponent ? Digits(text) : 0;
+  if (text.size() != power || exponent != (power > 0)) return;  // no numeral
+  padded_ = padded_ || plus || whole.size() > kMaxDigits || (whole.size() > 1 && whole[0] == '0');
+  scientific_ = scientific_ || sign || !decimals.empty();
+  code_ = code_ || (exponent && !sign && decimals.empty());
+  if (exponent || decimals.empty()) return;
+  zero_ended_ = zero_ended_ || (decimals.size() > 1 && decimals.back() == '0');
+  fewest_decimals_ =
+      most_decimals_ == 0 ? decimals.size() : std::min(fewest_decimals_, decimals.size());
+  most_decimals_ = std::max(most_decimals_, decimals.size());
+}
+
+bool NumeralForms::AreNumbers() const {
+  const bool version = zero_ended_ && fewest_decimals_ != most_decimals_;
+  return !padded_ && !version && (!code_ || scientific_);
+}
+
+std::optional<double> NumberOfText(std::string_view cell) {
+  const std::string_view text = TrimSpace(cell);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace dossier::inspect

@@ -1,0 +1,324 @@
+#include "inspect/formats/csv_shape.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "inspect/description/value_type.h"
+#include "inspect/text/record_lines.h"
+
+namespace dossier::inspect {
+namespace {
+
+constexpr std::size_t kSampledRows = 100;
+constexpr std::uint64_t kMaxNameChars = 64;
+constexpr char kDelimiters[] = {'\t', ',', ';', '|'};  // in the order of preference
+
+// How well one delimiter explains the rows.
+struct Fit {
+  char delimiter = ',';
+  std::size_t rows = 0;
+  std::size_t modal_rows = 0;  // rows with the commonest number of cells
+  std::size_t modal_cells = 0;
+  bool better(const Fit& other) const {
+    const std::size_t mine = modal_rows * other.rows, theirs = other.modal_rows * rows;
+    return mine != theirs ? mine > theirs : modal_cells > other.modal_cells;
+  }
+};
+
+Fit FitOf(const std::vector<CsvRow>& rows, char delimiter) {
+  Fit fit{.delimiter = delimiter, .rows = rows.size()};
+  std::map<std::size_t, std::size_t> counts;
+  for (const CsvRow& row : rows) ++counts[row.cells.size()];
+  for (const auto& [cells, count] : counts) {
+    if (count >= fit.modal_rows) {
+      fit.modal_rows = count;
+      fit.modal_cells = cells;
+    }
+  }
+  return fit;
+}
+
+// INS-61. A delimiter that occurs nowhere makes one column everywhere: the last resort.
+Fit ChooseDelimiter(std::string_view text, const CsvComments& comments, const CsvHints& hints) {
+  const auto fit_of = [&](char delimiter) {
+    return FitOf(ParseCsv(text, delimiter, kSampledRows, hints.ends, comments), delimiter);
+  };
+  if (hints.delimiter) return fit_of(*hints.delimiter);
+  Fit best;
+  bool found = false;
+  for (const char delimiter : kDelimiters) {
+    const Fit fit = fit_of(delimiter);
+    if (fit.modal_cells < 2) continue;
+    if (!found || fit.better(best)) best = fit;
+    found = true;
+  }
+  return found ? best : fit_of(hints.fallback);
+}
+
+bool IsValueType(FieldType type) { return type != FieldType::kString && type != FieldType::kEmpty; }
+
+// Some column is mostly numbers, booleans or dates below a first row that is not.
+bool HasTypeContrast(const std::vector<CsvRow>& rows) {
+  for (std::size_t column = 0; column < rows[0].cells.size(); ++column) {
+    std::size_t values = 0, cells = 0;
+    for (std::size_t r = 1; r < rows.size(); ++r) {
+      if (column >= rows[r].cells.size()) continue;
+      const FieldType type = TypeOfText(rows[r].cells[column]);
+      if (type == FieldType::kEmpty) continue;
+      ++cells;
+      values += IsValueType(type) ? 1 : 0;
+    }
+    if (cells > 0 && values * 10 >= cells * 8) return true;
+  }
+  return false;
+}
+
+bool FirstRowHasValue(const CsvRow& row) {
+  return std::any_of(row.cells.begin(), row.cells.end(),
+                     [](const std::string& cell) { return IsValueType(TypeOfText(cell)); });
+}
+
+// Row 1 reads like names: distinct, short, and none comes again in its column.
+bool ReadsLikeNames(const std::vector<CsvRow>& rows) {
+  std::set<std::string> seen;
+  for (std::size_t column = 0; column < rows[0].cells.size(); ++column) {
+    const std::string& name = rows[0].cells[column];
+    if (utf8::CodePoints(name) > kMaxNameChars) return false;
+    if (!name.empty() && !seen.insert(name).second) return false;
+    for (std::size_t r = 1; r < rows.size(); ++r) {
+      if (!name.empty() && column < rows[r].cells.size() && rows[r].cells[column] == name) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// INS-64.
+bool GuessHeader(const std::vector<CsvRow>& rows) {
+  if (rows.empty()) return false;
+  if (FirstRowHasValue(rows[0])) return false;
+  return rows.size() == 1 || HasTypeContrast(rows) || ReadsLikeNames(rows);
+}
+
+// INS-66: the raw names, made unique.
+std::vector<std::string> UniqueNames(const std::vector<std::string>& raw, bool* duplicate) {
+  std::vector<std::string> names;
+  std::set<std::string> taken(raw.begin(), raw.end());
+  std::set<std::string> used;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    std::string name = raw[i].empty() ? fmt::format("column {}", i + 1) : raw[i];
+    if (used.contains(name)) {
+      *duplicate = true;
+      int number = 2;
+      while (taken.contains(fmt::format("{}#{}", name, number)) ||
+             used.contains(fmt::format("{}#{}", name, number))) {
+        ++number;
+      }
+      name = fmt::format("{}#{}", name, number);
+    }
+    used.insert(name);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+bool HasLetterOrUnderscore(std::string_view cell) {
+  return std::any_of(cell.begin(), cell.end(), [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           static_cast<unsigned char>(c) >= 0x80;
+  });
+}
+
+// "Dear Bob, hi": a space or the line's end behind every delimiter is how prose, verses and code
+// look.
+bool LooksLikeProse(std::string_view text, const CsvRow& row, char delimiter) {
+  const std::string_view line = text.substr(row.offset, row.end - row.offset);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const std::string_view behind = line.substr(i + 1, 1);
+    if (line[i] == delimiter && !behind.empty() && std::string_view(" \r\n").find(behind) > 2) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// INS-46.
+bool FitsSniffed(std::string_view text, const Fit& fit, const std::vector<CsvRow>& rows) {
+  if (rows.size() < 2 || fit.modal_cells < 2 || fit.modal_rows * 10 < fit.rows * 9) return false;
+  const bool short_cells =
+      std::all_of(rows[0].cells.begin(), rows[0].cells.end(),
+                  [](const std::string& cell) { return utf8::CodePoints(cell) <= kMaxNameChars; });
+  const auto filled = std::count_if(rows[0].cells.begin(), rows[0].cells.end(),
+                                    [](const std::string& cell) { return !cell.empty(); });
+  const bool lettered =
+      std::any_of(rows[0].cells.begin(), rows[0].cells.end(), HasLetterOrUnderscore);
+  if (!short_cells || filled < 2 || !lettered) return false;
+  // Several tabs that align columns, not empty names.
+  const auto& names = rows[0].cells;
+  const bool aligned = fit.delimiter == '\t' && names.size() > 2 &&
+                       std::find(names.begin() + 1, names.end() - 1, "") != names.end() - 1;
+  if (aligned) return false;
+  const bool prose = std::all_of(rows.begin(), rows.end(), [&](const CsvRow& row) {
+    return LooksLikeProse(text, row, fit.delimiter);
+  });
+  if (prose) return rows.size() >= 5 && HasTypeContrast(rows);
+  return rows.size() >= 5 || !LooksLikeProse(text, rows[0], fit.delimiter);
+}
+
+std::optional<char> SepLine(std::string_view head, std::size_t* end) {
+  if (head.size() < 5 || ToLowerAscii(head.substr(0, 4)) != "sep=") return std::nullopt;
+  const char delimiter = head[4];
+  std::size_t at = 5;
+  if (at < head.size() && head[at] == '\r') ++at;
+  if (at < head.size() && head[at] == '\n') ++at;
+  if (at == 5 && head.size() > 5) return std::nullopt;
+  if (delimiter == '"' || delimiter == '\r' || delimiter == '\n') return std::nullopt;
+  *end = at;
+  return delimiter;
+}
+
+}  // namespace
+
+namespace {
+
+// Comment lines: what they begin with, and those in front of the first row.
+struct Preamble {
+  std::string mark;           // empty: there are no comments
+  std::size_t size = 0;       // bytes
+  std::size_t last_line = 0;  // bytes in front of the last of them
+  std::uint64_t lines = 0;
+};
+
+// The lines at the beginning of `text` that start with `mark`, and blank ones between them.
+Preamble ReadPreamble(std::string_view text, std::string_view mark) {
+  Preamble out{.mark = std::string(mark)};
+  for (std::size_t at = 0; at < text.size();) {
+    const Line line = NextLine(text, at);
+    if (line.text.starts_with(mark)) {
+      ++out.lines;
+      out.last_line = at;
+      out.size = line.next;
+    } else if (!IsBlankLine(line.text)) {
+      break;
+    }
+    at = line.next;
+  }
+  return out;
+}
+
+bool BeginsWith(const CsvRow& row, std::string_view text, std::string_view mark) {
+  return text.substr(row.offset).starts_with(mark);
+}
+
+// Rows that begin with `mark` are comments if they do not have the cells that the others have.
+bool SpeaksForComments(std::string_view text, std::string_view mark, const CsvHints& hints) {
+  const Fit fit = ChooseDelimiter(text, {.mark = mark}, hints);
+  if (fit.modal_cells < 2 || mark.front() == fit.delimiter) return false;
+  const std::size_t fewest = text.starts_with(mark) ? 1 : 2;
+  const bool table = fit.rows >= fewest && fit.modal_rows * 10 >= fit.rows * 9;
+  if (!table) return false;
+  std::size_t comments = 0, alike = 0, led = 0;
+  bool spaced = true;  // every row reads like prose, so that this tells nothing
+  const std::vector<CsvRow> rows = ParseCsv(text, fit.delimiter, kSampledRows, hints.ends);
+  for (const CsvRow& row : rows) {
+    spaced = spaced && (BeginsWith(row, text, mark) || LooksLikeProse(text, row, fit.delimiter));
+  }
+  bool leading = true;
+  for (const CsvRow& row : rows) {
+    leading = leading && BeginsWith(row, text, mark);
+    if (!BeginsWith(row, text, mark)) continue;
+    ++comments;
+    const bool sentence = !spaced && LooksLikeProse(text, row, fit.delimiter);
+    const bool like_rows = row.cells.size() == fit.modal_cells && !sentence;
+    alike += like_rows ? 1 : 0;
+    led += leading && !like_rows ? 1 : 0;
+  }
+  // One may be the header: #CHROM. Behind lines that only comments can be, rows may be marked too.
+  return comments > alike && (alike <= 1 || led > 0);
+}
+
+// Which lines are comments. `#` may begin one anywhere, the other marks only if the text begins so.
+Preamble FindComments(std::string_view text, const CsvHints& hints) {
+  if (hints.comment)
+    return hints.comment->empty() ? Preamble{} : ReadPreamble(text, *hints.comment);
+  const std::size_t first = text.find_first_not_of("\r\n");
+  if (first == std::string_view::npos) return {};
+  for (const std::string_view mark : {"#", "//", "%", ";"}) {
+    if (mark != "#" && !text.substr(first).starts_with(mark)) continue;
+    const bool anywhere = text.starts_with(mark) || text.find("\n#") != std::string_view::npos ||
+                          text.find("\r#") != std::string_view::npos;
+    if (anywhere && SpeaksForComments(text, mark, hints)) return ReadPreamble(text, mark);
+  }
+  return {};
+}
+
+// Whether the last comment in front of the rows is their header: it has their cells, and their
+// first row is none itself.
+bool IsHeaderCommented(std::string_view text, const Preamble& comments, const Fit& fit,
+                       const CsvHints& hints) {
+  if (comments.lines == 0 || hints.header == HeaderRow::kNo) return false;
+  const auto last = ParseCsv(text.substr(comments.last_line, comments.size - comments.last_line),
+                             fit.delimiter, 1, TextEnds::kHere);
+  if (last.empty() || last[0].cells.size() != fit.modal_cells || fit.modal_cells < 2) return false;
+  const auto rows = ParseCsv(text.substr(comments.size), fit.delimiter, kSampledRows, hints.ends,
+                             {.mark = comments.mark});
+  return !rows.empty() && !FirstRowHasValue(last[0]) &&
+         (FirstRowHasValue(rows[0]) || !GuessHeader(rows));
+}
+
+}  // namespace
+
+CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
+  CsvGuess guess;
+  CsvHints hints = given;
+  if (const auto sep = SepLine(head, &guess.text_start)) {
+    guess.sep_line = true;
+    if (!hints.delimiter) hints.delimiter = sep;
+  }
+  std::string_view text = head.substr(guess.text_start);
+  const Preamble comments = FindComments(text, hints);
+  CsvComments marked{.mark = comments.mark};
+  const Fit fit = ChooseDelimiter(text, marked, hints);
+  marked.first_is_row = IsHeaderCommented(text, comments, fit, hints);
+  const std::size_t skipped = marked.first_is_row ? comments.last_line : comments.size;
+  guess.text_start += skipped;
+  guess.comments = comments.lines - (marked.first_is_row ? 1 : 0);
+  text.remove_prefix(skipped);
+  guess.shape.comment = comments.mark;
+  guess.shape.header_commented = marked.first_is_row;
+  guess.shape.start_offset = guess.text_start;
+  guess.shape.delimiter = fit.delimiter;
+  guess.rows = ParseCsv(text, fit.delimiter, kSampledRows + 1, hints.ends, marked);
+  const bool guessed_header = marked.first_is_row || GuessHeader(guess.rows);
+  guess.shape.header =
+      hints.header == HeaderRow::kAuto ? guessed_header : hints.header == HeaderRow::kYes;
+  if (guess.rows.empty()) return guess;
+  const CsvRow first = guess.rows[0];
+  const bool named = guess.shape.header;
+  guess.shape.columns = static_cast<std::uint32_t>(named ? first.cells.size() : fit.modal_cells);
+  if (named) guess.shape.raw_names = first.cells;
+  if (!comments.mark.empty() && !hints.comment && guess.shape.columns > 1) {
+    guess.shape.marked_row_cells = marked.marked_row_cells = guess.shape.columns;
+    guess.rows = ParseCsv(text, fit.delimiter, kSampledRows + 1, hints.ends, marked);
+  }
+  std::vector<std::string> raw = named ? first.cells : std::vector<std::string>();
+  raw.resize(guess.shape.columns);
+  guess.names = UniqueNames(raw, &guess.duplicate_names);
+  guess.shape.data_offset = guess.text_start + (named ? first.end : first.offset);
+  // The LF of the header's CRLF belongs to the header.
+  if (named && guess.shape.data_offset < head.size() && head[guess.shape.data_offset] == '\n' &&
+      head[guess.shape.data_offset - 1] == '\r') {
+    ++guess.shape.data_offset;
+  }
+  const bool same_cells = fit.modal_rows == fit.rows;
+  guess.certain = guess.sep_line || (fit.rows >= 5 && fit.modal_cells >= 2 && same_cells &&
+                                     !FirstRowHasValue(first) && HasTypeContrast(guess.rows));
+  guess.fits_sniffed = guess.sep_line || FitsSniffed(text, fit, guess.rows);
+  return guess;
+}
+
+}  // namespace dossier::inspect

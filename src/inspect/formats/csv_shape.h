@@ -1,0 +1,48 @@
+// What the first rows of a text say about it as a table: delimiter, header, columns.
+//
+//   CsvGuess guess = GuessCsv("name;age\nAda;36\nBob;41\n", {.ends = TextEnds::kHere});
+//   guess.shape.delimiter == ';' && guess.shape.header && guess.shape.columns == 2;
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_INSPECT_CSV_SHAPE_H_
+#define DOSSIER_INSPECT_CSV_SHAPE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inspect/description/description.h"
+#include "inspect/description/options.h"
+#include "inspect/formats/csv_scanner.h"
+
+namespace dossier::inspect {
+
+struct CsvHints {
+  std::optional<char> delimiter;  // forced
+  char fallback = ',';            // where nothing in the text parts cells
+  HeaderRow header = HeaderRow::kAuto;
+  std::optional<std::string> comment;  // forced; empty: no line is a comment
+  TextEnds ends = TextEnds::kLater;
+};
+
+struct CsvGuess {
+  TableShape shape;
+  std::vector<std::string> names;  // of the columns, unique (INS-65, INS-66)
+  std::vector<CsvRow> rows;        // the first 101, header included; behind `sep=`
+  bool duplicate_names = false;
+  bool sep_line = false;       // the text starts with sep=; (INS-62)
+  std::size_t text_start = 0;  // bytes: behind that line, or behind the comments in front
+  std::uint64_t comments = 0;  // lines in front of text_start
+  bool certain = false;        // INS-35: beats the name
+  bool fits_sniffed = false;   // INS-46: good enough without a name
+};
+
+// `head`: the beginning of a text, whole lines or not.
+CsvGuess GuessCsv(std::string_view head, const CsvHints& hints);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_CSV_SHAPE_H_

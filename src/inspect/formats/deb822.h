@@ -1,0 +1,42 @@
+// deb822: stanzas of `Name: value` lines between blank lines, as in dpkg's status (INS-140).
+//
+//   Package: adduser
+//   Description: add and remove users and groups
+//    This package includes the 'adduser' and 'deluser' commands
+//
+//   std::size_t at = 0;
+//   for (ByteRange range; NextStanza(text, &at, &range);) Use(ParseStanza(Slice(text, range)));
+//
+// A stanza is a record; `#` lines are comments; a continuation line starts with a space or a tab
+// and belongs to the field above it. Thread-safety: pure functions.
+
+#ifndef DOSSIER_INSPECT_DEB822_H_
+#define DOSSIER_INSPECT_DEB822_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "inspect/description/record_range.h"
+
+namespace dossier::inspect {
+
+enum class StanzaLine : std::uint8_t { kBlank, kComment, kField, kContinuation, kOther };
+
+// What kind of line it is; kContinuation says only that it starts with white space.
+StanzaLine ClassifyStanzaLine(std::string_view line);
+
+// Finds the next stanza with at least one field at or behind *position; its range goes from the
+// first field to the end of the last line, line end excluded. False at the end of the text.
+bool NextStanza(std::string_view text, std::size_t* position, ByteRange* stanza);
+
+// Names and values in order. A value is trimmed; its continuation lines follow after LF, without
+// the white space character that marks them. Of a repeated name the last value stays, in the place
+// of the first.
+std::vector<std::pair<std::string, std::string>> ParseStanza(std::string_view stanza);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_DEB822_H_

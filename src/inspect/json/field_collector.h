@@ -1,0 +1,124 @@
+// The fields of the first records: names in first-seen order, presence, types, examples.
+//
+//   FieldCollector collector({.depth = 1});
+//   collector.AddRecord({{"name", "Ada"}, {"age", "36"}});
+//   FieldTable table = collector.Build(40);
+//   table.fields[1].shown == "age" && table.fields[1].types.Has(FieldType::kInteger);
+//
+// JSON records come as events of a JsonMachine, others whole; one that is no object has the field
+// `value`. What a record had counts only once it has ended as a valid one. Thread-safety: one
+// owner.
+
+#ifndef DOSSIER_INSPECT_FIELD_COLLECTOR_H_
+#define DOSSIER_INSPECT_FIELD_COLLECTOR_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inspect/description/description.h"
+#include "inspect/description/value_type.h"
+#include "inspect/json/json_machine.h"
+#include "inspect/json/ndjson_scanner.h"
+#include "inspect/json/text_records.h"
+
+namespace dossier::inspect {
+
+struct FieldLimits {
+  int depth = 1;  // object levels expanded
+  std::uint32_t sample_records = 100;
+};
+
+struct FieldTable {
+  std::vector<Field> fields;  // the first of them
+  std::uint64_t total = 0;
+  std::string main_text_field;
+  bool duplicate_keys = false;
+};
+
+class FieldCollector final : public NdjsonScanner::RecordEvents {
+ public:
+  explicit FieldCollector(const FieldLimits& limits) : limits_(limits) {}
+
+  bool full() const { return records_ >= limits_.sample_records; }
+  std::uint32_t records() const { return records_; }
+  // How deep a JsonMachine must report for records that begin inside `record_depth` containers.
+  // Lists are reported some levels further, for their examples.
+  int EventDepth(int record_depth) const { return record_depth + limits_.depth + 4; }
+  // The same for the record that is open, as long as no event changes it: less where more detail
+  // would be thrown away.
+  int WantedDepth() const;
+
+  // A record of named texts, typed by how they look.
+  void AddRecord(const TextRecord& record);
+
+  // A record of JSON: begin, its events with the depth at which the record stands, end.
+  void BeginRecord(int record_depth);
+  void EndRecord(bool valid);
+  void OnBegin(JsonKind container, int depth) override;
+  void OnEnd(JsonKind container, int depth) override;
+  void OnKey(std::string_view raw, int depth) override;
+  void OnScalar(JsonKind kind, std::string_view raw, std::uint64_t raw_bytes, int depth) override;
+  void OnRecordBegin() override { BeginRecord(0); }
+  void OnRecordEnd(bool valid) override { EndRecord(valid); }
+
+  FieldTable Build(std::uint32_t listed) const;
+
+ private:
+  enum class Origin : std::uint8_t { kJson, kCell };
+  struct Observation {
+    std::vector<std::string> path;
+    FieldType type;
+    std::string value;    // text of a scalar; compact JSON of a list or object, maybe cut
+    std::uint64_t chars;  // of a string
+    Origin origin;
+  };
+  struct Node {
+    std::vector<std::string> path;
+    TypeSet types;
+    std::uint32_t present = 0;
+    std::uint32_t last_record = 0;
+    std::string example;
+    std::vector<std::string> values;
+    bool many_values = false;
+    std::optional<double> min, max;
+    NumeralForms forms;  // of cells of text
+    std::vector<std::uint64_t> lengths;
+  };
+
+  static void SetTypes(const Node& node, Field* field);
+  void Observe(FieldType type, std::string value, std::uint64_t chars,
+               Origin origin = Origin::kJson);
+  void Commit(const Observation& seen);
+  void CommitValue(const Observation& seen, Node* node);
+  void Write(std::string_view text);
+  bool muted() const { return muted_at_ >= 0; }
+  void SetPathLevel(int level);
+
+  static constexpr int kExpanded = -1;
+
+  const FieldLimits limits_;
+  std::uint32_t records_ = 0;
+  std::vector<Node> nodes_;
+  std::map<std::vector<std::string>, std::size_t> index_;
+  bool duplicate_keys_ = false;
+  bool overflow_ = false;
+
+  // The record that is open.
+  std::vector<Observation> seen_;
+  int record_depth_ = 0;
+  std::vector<std::string> path_;
+  std::vector<std::size_t> seen_at_open_;  // of each expanded object: seen_.size() at its start
+  int muted_at_ = kExpanded;               // level of the list or object that is not expanded
+  bool write_comma_ = false;
+  std::string written_;  // its text
+};
+
+// INS-78, INS-79: `shown` of the field that holds the text of the records, or "".
+std::string MainTextField(const std::vector<Field>& fields);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_FIELD_COLLECTOR_H_

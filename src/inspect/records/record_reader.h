@@ -1,0 +1,68 @@
+// Records of any format as typed rows in JSON (INS-144): what the sandbox's `records` is made of.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(RecordReader reader, RecordReader::Open(text, description));
+//   std::uint64_t next = 0;
+//   reader.ReadJson(0, 2, 1 << 20, &next);  // [{"name":"Ann","age":31},{"name":"Bo","age":null}]
+//
+// JSON objects are copied byte for byte; of any other JSON value the row is {"value": …}. In CSV,
+// deb822 and logs a value is a number or boolean if the description says so of its field and the
+// value reads as one; leading zeros and 16 and more digits stay strings; an empty cell of such a
+// field is null; absent fields are left out. Where the description saw numbers beside strings, 95 %
+// of the first 100 records decide. Ownership: the reader looks into `text`, which must outlive it.
+// Thread-safety: const methods may be called from many threads.
+
+#ifndef DOSSIER_INSPECT_RECORD_READER_H_
+#define DOSSIER_INSPECT_RECORD_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "inspect/description/description.h"
+#include "inspect/records/record_index.h"
+
+namespace dossier::inspect {
+
+class RowWriter;
+
+class RecordReader {
+ public:
+  // No record above this is turned into JSON, whatever the caller allows.
+  static constexpr std::size_t kMaxRecordBytes = 64 << 20;
+
+  // Reads the whole text once, for the index. Errors: as BuildIndex.
+  static Result<RecordReader> Open(std::string_view text, const Description& description,
+                                   const CancelToken& cancel = {});
+  RecordReader(RecordReader&&) noexcept;
+  RecordReader& operator=(RecordReader&&) noexcept;
+  ~RecordReader();
+
+  std::uint64_t count() const { return index_.count(); }
+  const RecordIndex& index() const { return index_; }
+
+  // A JSON array of the records from `first` on: at most `max_records`, and as many as keep the
+  // text within `max_bytes`, but at least one. *next is the record behind the last one given;
+  // `first` == count() gives "[]".
+  // Errors: kInvalidArgument if `first` is beyond count(); kTooLong for a record above
+  // kMaxRecordBytes, with its number and size.
+  Result<std::string> ReadJson(std::uint64_t first, std::uint64_t max_records,
+                               std::size_t max_bytes, std::uint64_t* next) const;
+
+  // The bytes of the records from `first` up to `last` (exclusive), with what stands between them.
+  // Errors: kInvalidArgument unless first <= last <= count().
+  Result<ByteRange> Span(std::uint64_t first, std::uint64_t last) const;
+
+ private:
+  RecordReader(std::string_view text, RecordIndex index, std::unique_ptr<RowWriter> writer);
+
+  std::string_view text_;
+  RecordIndex index_;
+  std::unique_ptr<RowWriter> writer_;
+};
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_RECORD_READER_H_

@@ -1,0 +1,196 @@
+// How each format's records are told apart.
+
+#include "base/text/text.h"
+#include "inspect/formats/deb822.h"
+#include "inspect/formats/log_shape.h"
+#include "inspect/records/record_index.h"
+#include "inspect/records/record_json.h"
+#include "inspect/records/record_table.h"
+#include "inspect/text/record_lines.h"
+
+namespace dossier::inspect {
+namespace {
+
+constexpr char kRecordSeparator = '\x1e';
+
+std::size_t AfterByteOrderMark(std::string_view text) {
+  return text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+}
+
+class NdjsonSplitter final : public RecordSplitter {
+ public:
+  explicit NdjsonSplitter(std::string_view text) : text_(text) {}
+  std::size_t start() const override { return AfterByteOrderMark(text_); }
+  bool Next(std::size_t* position, ByteRange* record) const override {
+    while (*position < text_.size()) {
+      const Line line = NextLine(text_, *position);
+      *position = line.next;
+      const std::string_view value = TrimJsonSpace(line.text);
+      if (value.empty() || !IsJsonValue(value)) continue;
+      record->begin = static_cast<std::uint64_t>(value.data() - text_.data());
+      record->end = record->begin + value.size();
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+// Elements of an array, from behind its bracket to its end or to the first fault.
+class ElementSplitter final : public RecordSplitter {
+ public:
+  ElementSplitter(std::string_view text, std::size_t start) : text_(text), start_(start) {}
+  std::size_t start() const override { return start_; }
+  bool Next(std::size_t* position, ByteRange* record) const override {
+    std::size_t at = SkipJsonSpace(text_, *position);
+    record->begin = at;
+    // A number at the end of the text may have lost digits.
+    const bool valid = SkipJsonValue(text_, &at) &&
+                       (at < text_.size() || text_[at - 1] < '0' || text_[at - 1] > '9');
+    record->end = at;
+    // The comma belongs to the element in front of it: so a walk may start at any element.
+    at = SkipJsonSpace(text_, at);
+    const bool more = valid && at < text_.size() && text_[at] == ',';
+    *position = more ? at + 1 : text_.size();
+    return valid;
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t start_;
+};
+
+// Values that follow each other, with white space or RS (RFC 7464) between them.
+class SequenceSplitter final : public RecordSplitter {
+ public:
+  explicit SequenceSplitter(std::string_view text) : text_(text) {}
+  std::size_t start() const override { return AfterByteOrderMark(text_); }
+  bool Next(std::size_t* position, ByteRange* record) const override {
+    std::size_t at = SkipJsonSpace(text_, *position);
+    while (at < text_.size()) {
+      if (text_[at] == kRecordSeparator) {
+        at = SkipJsonSpace(text_, at + 1);
+        continue;
+      }
+      record->begin = at;
+      if (SkipJsonValue(text_, &at)) {
+        record->end = at;
+        *position = at;
+        return true;
+      }
+      // RFC 7464: what is broken ends at the next separator; without one, nothing is certain.
+      at = std::min(text_.find(kRecordSeparator, at), text_.size());
+    }
+    *position = text_.size();
+    return false;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+class TableSplitter final : public RecordSplitter {
+ public:
+  TableSplitter(std::string_view text, const TableShape& shape)
+      : rows_(text, shape.delimiter, shape.comment, shape.marked_row_cells),
+        start_(TableStart(text, shape)) {
+    TakeHeader(text, shape, &start_);
+  }
+  std::size_t start() const override { return start_; }
+  bool Next(std::size_t* position, ByteRange* record) const override {
+    return rows_.Next(position, record);
+  }
+
+ private:
+  Rows rows_;
+  std::size_t start_;
+};
+
+class StanzaSplitter final : public RecordSplitter {
+ public:
+  explicit StanzaSplitter(std::string_view text) : text_(text) {}
+  std::size_t start() const override { return AfterByteOrderMark(text_); }
+  bool Next(std::size_t* position, ByteRange* record) const override {
+    return NextStanza(text_, position, record);
+  }
+
+ private:
+  std::string_view text_;
+};
+
+class LogSplitter final : public RecordSplitter {
+ public:
+  LogSplitter(std::string_view text, LogShape shape) : text_(text), shape_(shape) {}
+  std::size_t start() const override { return AfterByteOrderMark(text_); }
+  bool Next(std::size_t* position, ByteRange* record) const override {
+    return NextLogRecord(shape_, text_, position, record);
+  }
+
+ private:
+  std::string_view text_;
+  LogShape shape_;
+};
+
+std::unique_ptr<RecordSplitter> ArraySplitter(std::string_view text) {
+  const std::size_t at = SkipJsonSpace(text, AfterByteOrderMark(text));
+  const bool array = at < text.size() && text[at] == '[';
+  return std::make_unique<ElementSplitter>(text, array ? at + 1 : text.size());
+}
+
+// The elements of one array in an object.
+std::unique_ptr<RecordSplitter> MemberSplitter(std::string_view text,
+                                               const Description& description) {
+  std::vector<std::string> path = description.records_in;
+  if (description.flavour == "geojson") path = {"features"};
+  if (description.flavour == "notebook") path = {"cells"};
+  if (path.empty()) return nullptr;
+  const std::size_t mark = AfterByteOrderMark(text);
+  const std::size_t start = FindJsonArray(text.substr(mark), path);
+  return std::make_unique<ElementSplitter>(
+      text, start == std::string_view::npos ? text.size() : mark + start);
+}
+
+std::unique_ptr<RecordSplitter> SplitterOf(std::string_view text, const Description& description) {
+  switch (description.format) {
+    case Format::kNdjson:
+      return std::make_unique<NdjsonSplitter>(text);
+    case Format::kJson:
+      return MemberSplitter(text, description);
+    case Format::kJsonArray:
+      return ArraySplitter(text);
+    case Format::kJsonSeq:
+    case Format::kJsonConcat:
+      return std::make_unique<SequenceSplitter>(text);
+    case Format::kCsv:
+    case Format::kTsv: {
+      TableShape shape = description.table.value_or(TableShape{});
+      if (!description.table && description.format == Format::kTsv) shape.delimiter = '\t';
+      return std::make_unique<TableSplitter>(text, shape);
+    }
+    case Format::kDeb822:
+      return std::make_unique<StanzaSplitter>(text);
+    case Format::kLog: {
+      const auto shape = LogShapeNamed(description.log_shape);
+      return shape ? std::make_unique<LogSplitter>(text, *shape) : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordSplitter>> MakeSplitter(std::string_view text,
+                                                     const Description& description) {
+  auto splitter = SplitterOf(text, description);
+  if (!splitter) {
+    return MakeError(ErrorCode::kInvalidArgument, "{} has no records: it is {}",
+                     description.name.empty() ? "the text" : description.name,
+                     FormatName(description.format));
+  }
+  return splitter;
+}
+
+}  // namespace dossier::inspect

@@ -1,0 +1,46 @@
+// Which encoding a text has, from its first bytes, and its bytes as UTF-8.
+//
+//   EncodingGuess guess = GuessEncoding(head);          // head: up to 64 KiB
+//   std::string utf8;
+//   DecodeStats stats = Decode(guess.kind, bytes, LastBytes::kYes, &utf8);
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_INSPECT_ENCODING_H_
+#define DOSSIER_INSPECT_ENCODING_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "inspect/description/description.h"
+
+namespace dossier::inspect {
+
+struct EncodingGuess {
+  EncodingKind kind = EncodingKind::kUtf8;  // UTF-8 stands for every 8-bit encoding here: INS-9
+  std::size_t bom_bytes = 0;                // needs the whole text
+};
+
+// INS-7, INS-8, INS-11. Looks at the first 64 KiB.
+EncodingGuess GuessEncoding(std::string_view head);
+// The length of the byte order mark of `kind` at the start of `head`, or 0.
+std::size_t BomBytes(EncodingKind kind, std::string_view head);
+
+enum class LastBytes : std::uint8_t { kNo, kYes };
+
+struct DecodeStats {
+  std::size_t consumed = 0;       // bytes; without kYes an unfinished code point stays behind
+  std::uint64_t invalid = 0;      // parts replaced by U+FFFD
+  std::size_t first_invalid = 0;  // offset in the bytes, if invalid > 0
+};
+
+// Appends `bytes` as UTF-8. `bytes` starts at a start of a code point.
+DecodeStats Decode(EncodingKind kind, std::string_view bytes, LastBytes last, std::string* utf8);
+
+// How many of the stored `bytes` make the first `utf8_length` bytes of what Decode yields.
+std::size_t StoredLength(EncodingKind kind, std::string_view bytes, std::size_t utf8_length);
+
+}  // namespace dossier::inspect
+
+#endif  // DOSSIER_INSPECT_ENCODING_H_

@@ -1,0 +1,91 @@
+// The operations of a memory block, checked and ready to run (MEM-21).
+//
+//   const Block block = CheckBlock(ReadBlockJson(R"({"core_set": {"compiler": "icpx"}})").members,
+//   {}); for (const BlockOperation& operation : block.operations) …      // in the order in which
+//   they run
+//
+// A value of a wrong type makes that operation an error with its JSON path; the others stay.
+// Thread-safety: plain data; CheckBlock is pure.
+
+#ifndef DOSSIER_MEMORY_BLOCK_H_
+#define DOSSIER_MEMORY_BLOCK_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/json/json.h"
+#include "memory/blocks/ttl.h"
+#include "memory/consolidate/notice.h"
+#include "memory/records/operations.h"
+#include "memory/records/types.h"
+#include "memory/store/session.h"
+
+namespace dossier::memory {
+
+struct CoreSetItem {
+  std::string key;
+  CoreValue value;  // without its expiry
+  std::optional<Ttl> ttl;
+  std::string refused;  // "bad_value: …": it alone is not stored
+};
+struct RecordChange {
+  std::int64_t id = 0;
+  std::optional<std::string> text;
+  std::optional<std::vector<std::string>> tags;
+};
+struct SearchRequest {
+  std::string query;
+  int k = 10;
+  std::vector<std::string> tags;
+  std::optional<std::string> kind;
+};
+
+struct CoreSetItems {
+  std::vector<CoreSetItem> items;
+};
+struct Keys {
+  std::vector<std::string> keys;
+};
+struct Ids {
+  std::vector<std::int64_t> ids;
+};
+struct NewRecords {
+  std::vector<Record> records;
+};
+struct RecordChanges {
+  std::vector<RecordChange> changes;
+};
+// `recall_summarize` and `consolidate`.
+struct Asked {};
+struct BadValue {
+  std::string path;      // "$.archival_search.k"
+  std::string expected;  // "a whole number from 1 to 200, not 0"
+  std::string Text() const { return path + ": expected " + expected; }
+};
+
+struct BlockOperation {
+  OperationId id = OperationId::kCoreSet;
+  std::variant<BadValue, CoreSetItems, Keys, Ids, NewRecords, RecordChanges, EvictSelection, Asked,
+               SearchRequest>
+      value;
+};
+
+struct Block {
+  std::vector<BlockOperation> operations;
+  JsonObject input;  // as it was written, equal names merged
+  std::vector<Notice> warnings;
+
+  bool Writes() const;
+  bool Reads() const;
+};
+
+// `repeated`: paths of names that stand twice in one object.
+Block CheckBlock(std::vector<std::pair<std::string, Json>> members,
+                 const std::vector<std::string>& repeated);
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_BLOCK_H_

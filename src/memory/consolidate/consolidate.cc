@@ -1,0 +1,263 @@
+#include "memory/consolidate/consolidate.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "memory/consolidate/compress.h"
+
+namespace dossier::memory {
+namespace {
+
+constexpr std::uint64_t kRatedChars = 200;  // code points of a value that is rated
+constexpr int kUnimportant = 2;             // of this importance or less: evicted
+constexpr int kImportant = 4;  // of this or more: kept, unless the pressure stays critical
+constexpr std::string_view kAutoTag = "AUTO_CONSOLIDATE";
+
+using Events = std::vector<const Record*>;  // oldest first
+
+std::int64_t Length(std::string_view text) {
+  return static_cast<std::int64_t>(utf8::CodePoints(text));
+}
+
+// Of its line "key: value".
+std::int64_t LineLength(const CoreEntry& entry) {
+  return Length(entry.key) + 2 + Length(entry.value);
+}
+
+// The model's summary, or the texts oldest first, a line each (MEM-50).
+std::string SummaryOf(const Events& events, const std::string& kind, std::int64_t max_chars,
+                      AnswerBook& answers) {
+  std::vector<std::string> texts;
+  for (const Record* event : events) texts.push_back(event->text);
+  const std::string all = Join(texts, "\n");
+  const std::optional<std::string> summary =
+      answers.Summary({.text = all, .max_chars = max_chars, .hint = kind});
+  return CutWithDots(summary ? *summary : all, max_chars);
+}
+
+Record SummaryRecord(Tier tier, const Events& events, const std::string& kind,
+                     const std::string& summary) {
+  return {
+      .tier = tier,
+      .kind = tier == Tier::kSummary ? "inherited_summary" : "",
+      .text = fmt::format("Consolidated recall events [{}] (from {} to {}):\nEvent count: {}\n\n{}",
+                          kind, FormatMicrosTime(events.front()->at),
+                          FormatMicrosTime(events.back()->at), events.size(), summary),
+      .tags = {"RECALL_CONSOLIDATED", std::string(kAutoTag), "kind:" + kind,
+               fmt::format("event_count:{}", events.size())}};
+}
+
+// Those that are to leave: all but the newest recall_max_events, if there are more than the
+// threshold allows.
+Events Surplus(Events events, const Limits& limits) {
+  const auto most = static_cast<std::size_t>(std::max(limits.recall_max_events, 0));
+  const auto threshold = static_cast<std::size_t>(
+      std::max(0.0, static_cast<double>(most) * limits.recall_consolidation_threshold));
+  events.resize(events.size() > std::max(threshold, most) ? events.size() - most : 0);
+  return events;
+}
+
+// A summary for each kind; the events are hidden from the window, nowhere else.
+Result<RecallConsolidation> Replace(Session& session, AnswerBook& answers, Tier tier,
+                                    const Events& events) {
+  RecallConsolidation done{.events = std::ssize(events)};
+  std::map<std::string, Events> by_kind;
+  for (const Record* event : events) {
+    by_kind[event->kind].push_back(event);
+    done.chars += Length(event->text);
+  }
+  for (const auto& [kind, group] : by_kind) {
+    const std::string summary =
+        SummaryOf(group, kind, session.limits().archival_max_chars, answers);
+    DOSSIER_ASSIGN_OR_RETURN(const RecordWrite written,
+                             session.Add(SummaryRecord(tier, group, kind, summary)));
+    std::vector<std::int64_t> ids;
+    for (const Record* event : group) ids.push_back(event->id);
+    DOSSIER_RETURN_IF_ERROR(session.LinkSources(written.id, ids));
+    DOSSIER_RETURN_IF_ERROR(session.Hide(ids, HideReason::kConsolidated));
+  }
+  return done;
+}
+
+struct RatedEntry {
+  CoreEntry entry;
+  int rating = 0;
+  std::string reason;  // "rated 2 of 5"
+};
+
+// Own entries that may be evicted, as a model rates them; without one by the importance that they
+// were given, and nothing is stored.
+Result<std::vector<RatedEntry>> RateOwnCore(Session& session, AnswerBook& answers) {
+  DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
+  std::vector<RatedEntry> rated;
+  std::vector<RatedItem> items;
+  for (const CoreEntry& entry : view.AllCore()) {
+    if (!CountsForCore(entry, session.branch())) continue;
+    rated.push_back({.entry = entry,
+                     .rating = entry.importance,
+                     .reason = fmt::format("importance {} of 5", entry.importance)});
+    items.push_back({entry.key, std::string(utf8::Prefix(entry.value, kRatedChars))});
+  }
+  if (items.empty()) return rated;
+  const std::optional<std::vector<int>> ratings = answers.Ratings(items);
+  if (!ratings) return rated;
+  for (std::size_t i = 0; i < rated.size(); ++i) {
+    rated[i].rating = (*ratings)[i];
+    rated[i].reason = fmt::format("rated {} of 5", rated[i].rating);
+    DOSSIER_RETURN_IF_ERROR(session.RateCore(rated[i].entry.key, rated[i].rating));
+  }
+  return rated;
+}
+
+Status Evict(Session& session, const RatedEntry& rated, Consolidation& done) {
+  const CoreEntry& entry = rated.entry;
+  DOSSIER_RETURN_IF_ERROR(
+      session.Add({.tier = Tier::kArchival,
+                   .text = fmt::format("Core evicted (auto): {}\n{}\nReason: {}", entry.key,
+                                       entry.value, rated.reason),
+                   .tags = {"CORE_EVICT", std::string(kAutoTag), "core_key:" + entry.key}}));
+  DOSSIER_RETURN_IF_ERROR(session.DeleteCore(entry.key));
+  ++done.core_items_evicted;
+  done.freed_chars += LineLength(entry);
+  return {};
+}
+
+// Takes those that leave out of `rated`.
+Status EvictUnimportant(Session& session, std::vector<RatedEntry>& rated, Consolidation& done) {
+  for (const RatedEntry& one : rated) {
+    if (one.rating <= kUnimportant) DOSSIER_RETURN_IF_ERROR(Evict(session, one, done));
+  }
+  std::erase_if(rated, [](const RatedEntry& one) { return one.rating <= kUnimportant; });
+  return {};
+}
+
+Result<PressureLevel> LevelNow(Session& session) {
+  DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
+  DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(view, session.limits()));
+  return TidyLevel(pressure, session.limits());
+}
+
+// The least important leave first, in the order of MEM-11, until the pressure is below high;
+// important ones only while it is critical.
+Status Relieve(Session& session, std::vector<RatedEntry> rated, Consolidation& done) {
+  std::ranges::sort(rated, [](const RatedEntry& a, const RatedEntry& b) {
+    return a.rating != b.rating ? a.rating < b.rating : a.entry.key < b.entry.key;
+  });
+  for (RatedEntry& one : rated) {
+    DOSSIER_ASSIGN_OR_RETURN(const PressureLevel level, LevelNow(session));
+    if (level < PressureLevel::kHigh) break;
+    if (one.rating >= kImportant && level < PressureLevel::kCritical) break;
+    one.reason += ", and memory was full";
+    DOSSIER_RETURN_IF_ERROR(Evict(session, one, done));
+  }
+  return {};
+}
+
+Status EnforceBudget(Session& session, Consolidation& done) {
+  DOSSIER_ASSIGN_OR_RETURN(const View before, session.Snapshot());
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<std::string> evicted, session.EnforceCoreBudget());
+  for (const std::string& key : evicted) {
+    const std::optional<CoreEntry> entry = before.Core(key);
+    if (entry) done.freed_chars += LineLength(*entry);
+  }
+  done.core_items_evicted += std::ssize(evicted);
+  return {};
+}
+
+}  // namespace
+
+PressureLevel TidyLevel(const Pressure& pressure, const Limits& limits) {
+  PressureLevel by_core = PressureLevel::kLow;
+  if (pressure.core_ratio >= limits.pressure_medium) by_core = PressureLevel::kMedium;
+  if (pressure.core_ratio >= limits.pressure_high) by_core = PressureLevel::kHigh;
+  if (pressure.core_ratio >= limits.pressure_critical) by_core = PressureLevel::kCritical;
+  return std::max(pressure.level, by_core);
+}
+
+JsonObject ConsolidationJson(const Consolidation& done) {
+  return {{"actions_taken", JsonArray(done.actions_taken.begin(), done.actions_taken.end())},
+          {"freed_chars", done.freed_chars},
+          {"core_items_evicted", done.core_items_evicted},
+          {"recall_events_consolidated", done.recall_events_consolidated},
+          {"new_pressure_level", PressureName(done.new_level)}};
+}
+
+Result<RecallConsolidation> ConsolidateRecall(Session& session, AnswerBook& answers) {
+  DOSSIER_ASSIGN_OR_RETURN(const View view, session.Snapshot());
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<Record> window,
+                           view.Window(std::numeric_limits<int>::max()));
+  Events own;
+  Events inherited;
+  for (const Record& event : window) {
+    (event.branch == session.branch() ? own : inherited).push_back(&event);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(
+      RecallConsolidation done,
+      Replace(session, answers, Tier::kArchival, Surplus(std::move(own), session.limits())));
+  DOSSIER_ASSIGN_OR_RETURN(
+      const RecallConsolidation more,
+      Replace(session, answers, Tier::kSummary, Surplus(std::move(inherited), session.limits())));
+  done.events += more.events;
+  done.chars += more.chars;
+  return done;
+}
+
+Result<Consolidation> ConsolidateIn(Session& session, AnswerBook& answers, PressureLevel level) {
+  Consolidation done;
+  const auto note = [&](std::string_view action, std::int64_t count) {
+    if (count > 0) done.actions_taken.push_back(fmt::format("{}:{}", action, count));
+  };
+  std::vector<RatedEntry> rated;
+  if (level >= PressureLevel::kMedium) {
+    DOSSIER_ASSIGN_OR_RETURN(rated, RateOwnCore(session, answers));
+    note("evaluated_core_importance", std::ssize(rated));
+  }
+  if (level >= PressureLevel::kHigh) {
+    DOSSIER_RETURN_IF_ERROR(EvictUnimportant(session, rated, done));
+    note("evicted_core_items", done.core_items_evicted);
+    DOSSIER_ASSIGN_OR_RETURN(const RecallConsolidation recall, ConsolidateRecall(session, answers));
+    done.recall_events_consolidated = recall.events;
+    done.freed_chars += recall.chars;
+    note("consolidated_recall", recall.events);
+  }
+  if (level >= PressureLevel::kCritical) {
+    DOSSIER_RETURN_IF_ERROR(Relieve(session, std::move(rated), done));
+    DOSSIER_RETURN_IF_ERROR(EnforceBudget(session, done));
+    done.actions_taken.emplace_back("enforced_core_budget");
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const View after, session.Snapshot());
+  DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(after, session.limits()));
+  done.new_level = pressure.level;
+  return done;
+}
+
+Result<ConsolidateOutcome> Consolidate(Store& store, std::string_view branch,
+                                       const ConsolidateRequest& request,
+                                       const Summarizer& summarizer) {
+  ConsolidateOutcome outcome;
+  AnswerBook answers(summarizer);
+  DOSSIER_RETURN_IF_ERROR(TransactAsking(
+      store, branch, request.context, answers, [&](Session& session, AnswerBook& book) -> Status {
+        DOSSIER_ASSIGN_OR_RETURN(outcome.done, ConsolidateIn(session, book, request.level));
+        return {};
+      }));
+  outcome.warnings = answers.warnings();
+  return outcome;
+}
+
+Result<std::optional<ConsolidateOutcome>> ConsolidateIfNeeded(Store& store, std::string_view branch,
+                                                              PressureLevel trigger,
+                                                              const Summarizer& summarizer) {
+  DOSSIER_ASSIGN_OR_RETURN(const View view, store.Snapshot(branch));
+  DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(view, store.limits()));
+  const PressureLevel level = TidyLevel(pressure, store.limits());
+  if (level < trigger) return std::nullopt;
+  DOSSIER_ASSIGN_OR_RETURN(ConsolidateOutcome outcome,
+                           Consolidate(store, branch, {.level = level}, summarizer));
+  return outcome;
+}
+
+}  // namespace dossier::memory

@@ -1,0 +1,71 @@
+// Room made in memory: unimportant core facts and old events move to archival memory (MEM-47 to
+// MEM-50). No text is lost: what was summarised stays searchable.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const ConsolidateOutcome outcome,
+//       Consolidate(*store, "root", {.level = PressureLevel::kHigh}, summarizer));
+//   DOSSIER_RETURN_IF_ERROR(ConsolidateIfNeeded(*store, "root", PressureLevel::kHigh, summarizer));
+//
+// A model is never called inside a transaction (answer_book.h). Thread-safety: as the store's and
+// the summarizer's.
+
+#ifndef DOSSIER_MEMORY_CONSOLIDATE_H_
+#define DOSSIER_MEMORY_CONSOLIDATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory/consolidate/answer_book.h"
+#include "memory/consolidate/notice.h"
+#include "memory/consolidate/pressure.h"
+#include "memory/consolidate/summarizer.h"
+#include "memory/store/session.h"
+#include "memory/store/store.h"
+
+namespace dossier::memory {
+
+// The level that consolidation goes by. A full core is pressure by itself: a store of facts alone,
+// without one event, would never be above low.
+PressureLevel TidyLevel(const Pressure& pressure, const Limits& limits);
+
+struct Consolidation {
+  std::vector<std::string> actions_taken;  // "evicted_core_items:2"
+  std::int64_t freed_chars = 0;            // code points that left core and the window
+  std::int64_t core_items_evicted = 0;
+  std::int64_t recall_events_consolidated = 0;
+  PressureLevel new_level = PressureLevel::kLow;
+};
+JsonObject ConsolidationJson(const Consolidation& done);
+
+// What left the window.
+struct RecallConsolidation {
+  std::int64_t events = 0;
+  std::int64_t chars = 0;  // code points
+};
+// MEM-48: this branch's own events and inherited ones, each if they are over the threshold.
+Result<RecallConsolidation> ConsolidateRecall(Session& session, AnswerBook& answers);
+
+// MEM-47, inside a transaction.
+Result<Consolidation> ConsolidateIn(Session& session, AnswerBook& answers, PressureLevel level);
+
+struct ConsolidateRequest {
+  PressureLevel level = PressureLevel::kHigh;  // what is done is what this level asks for
+  WriteContext context{.actor = Actor::kSystem};
+};
+struct ConsolidateOutcome {
+  Consolidation done;
+  std::vector<Notice> warnings;
+};
+Result<ConsolidateOutcome> Consolidate(Store& store, std::string_view branch,
+                                       const ConsolidateRequest& request,
+                                       const Summarizer& summarizer);
+// At the branch's own level, if that is at least `trigger`; none: it is lower (MEM-49).
+Result<std::optional<ConsolidateOutcome>> ConsolidateIfNeeded(Store& store, std::string_view branch,
+                                                              PressureLevel trigger,
+                                                              const Summarizer& summarizer);
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_CONSOLIDATE_H_

@@ -1,0 +1,135 @@
+// Connections to a store's file: one user at a time each, statements prepared once.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Lease lease, state.connections->Borrow());
+//   DOSSIER_RETURN_IF_ERROR(ForEachRow(
+//       lease.connection(), "SELECT id, name FROM branches WHERE id < ?",
+//       [&](const store::Statement& row) { names.push_back(row.Text(1)); }, 10));
+//
+// Thread-safety: Connections may be borrowed from by any thread; a Connection belongs to the holder
+// of its lease. Errors: those of the database.
+
+#ifndef DOSSIER_MEMORY_CONNECTION_H_
+#define DOSSIER_MEMORY_CONNECTION_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/result.h"
+#include "memory/records/schema.h"
+#include "store/sqlite.h"
+
+namespace dossier::memory {
+
+class Connection {
+ public:
+  explicit Connection(store::Database db) : db_(std::move(db)) {}
+
+  store::Database& db() { return db_; }
+  // The statement of `sql`, kept for the next time: for texts that do not hold data. One use at a
+  // time; Reset it when done.
+  Result<store::Statement*> Use(std::string_view sql);
+
+ private:
+  store::Database db_;
+  std::map<std::string, std::unique_ptr<store::Statement>, std::less<>> statements_;
+};
+
+class ReaderPool;
+
+// A connection on loan; goes back at the end.
+class Lease {
+ public:
+  explicit Lease(Connection* borrowed) : connection_(borrowed) {}  // whose owner outlives it
+  Lease(std::unique_ptr<Connection> owned, std::shared_ptr<ReaderPool> pool);
+  Lease(Lease&& other) noexcept = default;
+  Lease& operator=(Lease&&) = delete;
+  ~Lease();
+
+  Connection& connection() const { return *connection_; }
+
+ private:
+  Connection* connection_;
+  std::unique_ptr<Connection> owned_;
+  std::shared_ptr<ReaderPool> pool_;
+};
+
+class Connections {
+ public:
+  virtual ~Connections() = default;
+  virtual Result<Lease> Borrow() = 0;
+};
+
+// Opens a connection where none is idle, so that no reader waits for another.
+class ReaderPool final : public Connections, public std::enable_shared_from_this<ReaderPool> {
+ public:
+  ReaderPool(std::string path, DatabaseOptions options)
+      : path_(std::move(path)), options_(std::move(options)) {}
+
+  Result<Lease> Borrow() override;
+
+ private:
+  friend class Lease;
+  void GiveBack(std::unique_ptr<Connection> connection);
+
+  const std::string path_;
+  const DatabaseOptions options_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Connection>> idle_;
+};
+
+// Calls `row` with each row of `sql`, whose parameters are `values`; `row` returns Status or
+// nothing, and a failure ends the reading.
+template <typename Row, typename... Values>
+Status ForEachRow(Connection& connection, std::string_view sql, const Row& row,
+                  const Values&... values) {
+  DOSSIER_ASSIGN_OR_RETURN(store::Statement* const statement, connection.Use(sql));
+  statement->With(values...);
+  while (true) {
+    DOSSIER_ASSIGN_OR_RETURN(const bool more, statement->Step());
+    if (!more) break;
+    if constexpr (std::is_void_v<std::invoke_result_t<Row, const store::Statement&>>) {
+      row(*statement);
+    } else if (Status done = row(*statement); !done) {
+      statement->Reset();
+      return done;
+    }
+  }
+  statement->Reset();
+  return {};
+}
+
+// Runs a statement without rows.
+template <typename... Values>
+Status Run(Connection& connection, std::string_view sql, const Values&... values) {
+  DOSSIER_ASSIGN_OR_RETURN(store::Statement* const statement, connection.Use(sql));
+  return statement->With(values...).Done();
+}
+
+// The first column of the first row; none without a row or for NULL.
+template <typename... Values>
+Result<std::optional<std::int64_t>> ReadInt(Connection& connection, std::string_view sql,
+                                            const Values&... values) {
+  std::optional<std::int64_t> number;
+  DOSSIER_RETURN_IF_ERROR(ForEachRow(
+      connection, sql, [&](const store::Statement& row) { number = row.OptionalInt(0); },
+      values...));
+  return number;
+}
+template <typename... Values>
+Result<std::optional<std::string>> ReadText(Connection& connection, std::string_view sql,
+                                            const Values&... values) {
+  std::optional<std::string> text;
+  DOSSIER_RETURN_IF_ERROR(ForEachRow(
+      connection, sql, [&](const store::Statement& row) { text = row.OptionalText(0); },
+      values...));
+  return text;
+}
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_CONNECTION_H_

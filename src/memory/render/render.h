@@ -1,0 +1,121 @@
+// Memory as a prompt shows it, under a budget (4.6).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Rendered rendered, Render(view, limits, {.query = task, .chars =
+//   4000})); rendered.text            // "Core Memory:\n- compiler: icpx"
+//   ToJson(AccountingJson(rendered.accounting))
+//
+// Two steps: what could be shown is gathered from the view (GatherMemory), then laid out (LayOut),
+// which is pure. The same view and request give the same bytes. Thread-safety: plain data; pure but
+// for the reads of the view.
+
+#ifndef DOSSIER_MEMORY_RENDER_H_
+#define DOSSIER_MEMORY_RENDER_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "memory/records/operations.h"
+#include "memory/records/types.h"
+#include "memory/search/view.h"
+
+namespace dossier::memory {
+
+using CountTokensFn = std::function<std::int64_t(std::string_view)>;
+
+// Both budgets hold where both are set; unset: no limit.
+struct RenderBudget {
+  std::optional<std::int64_t> chars;  // code points
+  std::optional<std::int64_t> tokens;
+  CountTokensFn count_tokens;  // needed with `tokens`
+};
+
+struct RenderRequest {
+  std::string hint;   // "draft": a label for the accounting
+  std::string query;  // "": no archival section, resources by id
+  RenderBudget budget;
+  enum class StatusLine : std::uint8_t { kNo, kYes } status_line = StatusLine::kNo;
+  std::optional<HelpForm> help;      // of the operations
+  const Clock* stopwatch = nullptr;  // for `timing`; null: 0
+};
+
+enum class MemorySection : std::uint8_t { kIndex, kCore, kRecall, kArchival, kResource };
+inline constexpr std::size_t kMemorySections = 5;
+std::string_view SectionTitle(MemorySection section);  // "Core Memory"
+
+// One line or text of a section.
+struct MemoryItem {
+  std::string id;    // a core key, "#12", or "" of the index
+  std::string text;  // as shown
+  std::string tail;  // behind the text, also where it is cut: " {#12}"
+  std::string more;  // between them, left out where it is cut: " (tags: a, b)"
+};
+
+// What could be shown: of each section the items as printed, and the order in which they are taken.
+struct MemoryMaterial {
+  struct Part {
+    std::vector<MemoryItem> items;
+    std::vector<std::size_t> taking;  // indices of `items`
+  };
+  std::array<Part, kMemorySections> parts;
+  std::string status_line;
+  std::string help;
+};
+
+// An item that is not shown, or not wholly.
+struct DroppedItem {
+  std::string section;  // "Core Memory"; "Status", "Help"
+  std::string id;
+  std::string reason;  // "budget", "cut"
+};
+
+struct RenderAccounting {
+  std::optional<std::int64_t> budget_chars;
+  std::optional<std::int64_t> budget_tokens;
+  std::int64_t rendered_chars = 0;
+  std::string task_hint;
+  // Visible in the view, then shown.
+  std::int64_t core_count = 0, recall_count = 0, archival_count = 0;
+  std::int64_t resource_items = 0, core_items = 0, recall_items = 0, archival_items = 0;
+  std::string archival_query;
+  int archival_k = 0;
+  std::vector<DroppedItem> dropped;
+  Seq seq = 0;
+  Millis timing{0};
+};
+
+JsonObject AccountingJson(const RenderAccounting& accounting);
+
+struct Rendered {
+  std::string text;  // no line end at its end; "" if there is nothing
+  RenderAccounting accounting;
+};
+
+struct LaidOut {
+  std::string text;
+  std::array<std::int64_t, kMemorySections> shown{};  // items, cut ones too
+  std::vector<DroppedItem> dropped;
+};
+
+// Never over the budget, never half a code point (MEM-34).
+LaidOut LayOut(const MemoryMaterial& material, const RenderBudget& budget);
+
+struct Gathered {
+  MemoryMaterial material;
+  RenderAccounting accounting;  // what is known before the layout
+};
+Result<Gathered> GatherMemory(const View& view, const Limits& limits, const RenderRequest& request);
+
+// Errors: those of the view; kInvalidArgument for a token budget without a counter.
+Result<Rendered> Render(const View& view, const Limits& limits, const RenderRequest& request);
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_RENDER_H_

@@ -1,0 +1,265 @@
+#include "memory/render/viewer_data.h"
+
+#include <algorithm>
+#include <ranges>
+#include <set>
+#include <unordered_map>
+
+#include "base/text/text.h"
+#include "memory/records/connection.h"
+#include "memory/search/branches.h"
+#include "memory/transfer/transfer.h"
+
+namespace dossier::memory {
+namespace {
+
+struct CoreLine {
+  Seq seq = 0;
+  std::optional<std::string> value;  // none: deleted
+  std::string note;
+};
+struct HiddenLine {
+  Seq seq = 0;
+  std::string reason;
+};
+// All lines of one branch.
+struct Lines {
+  std::map<std::string, std::vector<CoreLine>> core;  // by key, oldest first
+  std::vector<Json> records;
+  std::map<std::string, std::vector<HiddenLine>> hidden;  // by uid of the record, oldest first
+};
+
+std::string Text(const Json& line, std::string_view name) {
+  return std::string(FindString(line, name).value_or(""));
+}
+// "2026-03-01 10:00:00" of "2026-03-01T10:00:00.000000Z".
+std::string ShortTime(std::string_view time) {
+  return ReplaceAll(time.substr(0, std::min(time.find('.'), time.size())), "T", " ");
+}
+Seq SeqOf(const Json& line) { return FindInt(line, "seq").value_or(0); }
+
+class ViewerGathering {
+ public:
+  Result<ViewerData> Run(const Store& store, const ViewerExtras& extras) {
+    data_.store_id = store.store_id();
+    data_.best_nodes = extras.best_nodes;
+    DOSSIER_RETURN_IF_ERROR(ReadLines(store));
+    DOSSIER_RETURN_IF_ERROR(ReadWrites(store));
+    for (const auto& [phase, reads] : extras.reads) PhaseOf(phase).reads += reads;
+    PlaceBranches();
+    for (ViewerBranch& branch : data_.branches) FillBranch(branch);
+    return std::move(data_);
+  }
+
+ private:
+  Status ReadLines(const Store& store) {
+    return ExportStore(store, {.scope = ExportScope::kAll},
+                       [this](std::string_view text) -> Status {
+                         for (const std::string_view one : Split(text, '\n')) {
+                           if (one.empty()) continue;
+                           DOSSIER_ASSIGN_OR_RETURN(Json line, ParseJson(one));
+                           TakeLine(std::move(line));
+                         }
+                         return {};
+                       });
+  }
+
+  void TakeLine(Json line) {
+    const std::string type = Text(line, "type");
+    Lines& lines = lines_[Text(line, "branch")];
+    if (type == "branch") {
+      branches_.push_back({.name = Text(line, "name"),
+                           .parent = Text(line, "parent"),
+                           .node = Text(line, "node"),
+                           .time = ShortTime(Text(line, "time")),
+                           .fork_seq = FindInt(line, "fork_seq").value_or(0),
+                           .seq = SeqOf(line)});
+    } else if (type == "core") {
+      const auto value = FindString(line, "value");
+      lines.core[Text(line, "key")].push_back(
+          {.seq = SeqOf(line),
+           .value = value ? std::optional(std::string(*value)) : std::nullopt,
+           .note = CoreNote(line)});
+    } else if (type == "record") {
+      ids_[Text(line, "uid")] = FindInt(line, "id").value_or(0);
+      lines.records.push_back(std::move(line));
+    } else if (type == "hidden") {
+      lines.hidden[Text(line, "record")].push_back({SeqOf(line), Text(line, "reason")});
+    }
+  }
+
+  static std::string CoreNote(const Json& line) {
+    std::string note = fmt::format("importance {}", FindInt(line, "importance").value_or(0));
+    if (FindBool(line, "pinned").value_or(false)) note += ", pinned";
+    const std::string expires = Text(line, "expires");
+    if (!expires.empty()) note += ", expires " + ShortTime(expires);
+    return note;
+  }
+
+  ViewerPhase& PhaseOf(std::string_view phase) {
+    const auto [found, is_new] = phases_.try_emplace(std::string(phase), data_.phases.size());
+    if (is_new) data_.phases.push_back({.phase = found->first});
+    return data_.phases[found->second];
+  }
+
+  Status ReadWrites(const Store& store) {
+    return store.ReadRows([this](const RowAccess& rows) -> Status {
+      return ForEachRow(rows.connection,
+                        "SELECT o.seq, o.at, b.name, o.op, o.phase FROM ops AS o "
+                        "JOIN branches AS b ON b.id = o.branch_id ORDER BY o.seq",
+                        [this](const store::Statement& row) {
+                          ViewerWrite write{.seq = row.Int(0),
+                                            .time = ShortTime(FormatMicrosTime(row.Int(1))),
+                                            .branch = row.Text(2),
+                                            .op = row.Text(3)};
+                          ViewerPhase& phase = PhaseOf(row.Text(4));
+                          ++(write.op == "fork" ? phase.forks : phase.writes);
+                          data_.newest = write.seq;
+                          data_.writes.push_back(std::move(write));
+                        });
+    });
+  }
+
+  // Each under its parent; those whose parent is not there, or that lie in a circle, at the end.
+  void PlaceBranches() {
+    for (const ViewerBranch& branch : branches_) by_name_.emplace(branch.name, &branch);
+    for (const ViewerBranch& branch : std::views::reverse(branches_)) {
+      children_[branch.parent].push_back(&branch);
+    }
+    PlaceBelow("", 0);
+    if (placed_.size() == branches_.size()) return;
+    data_.branches.push_back({.name = std::string(kVirtualRoot)});
+    for (const ViewerBranch& branch : branches_) {
+      if (!by_name_.contains(branch.parent)) PlaceBelow(branch.parent, 1);
+    }
+    for (const ViewerBranch& branch : branches_) PlaceBelow(branch.parent, 1);
+  }
+
+  // With a stack of its own: a run may fork from fork to fork without end.
+  void PlaceBelow(const std::string& parent, int depth) {
+    std::vector<std::pair<const ViewerBranch*, int>> open;  // and its depth; the next one last
+    const auto add = [&](const std::string& name, int below) {
+      for (const ViewerBranch* branch : children_[name]) open.emplace_back(branch, below);
+    };
+    for (add(parent, depth); !open.empty();) {
+      const auto [branch, at] = open.back();
+      open.pop_back();
+      if (!placed_.insert(branch->name).second) continue;
+      data_.branches.push_back(*branch);
+      data_.branches.back().depth = at;
+      add(branch->name, at + 1);
+    }
+  }
+
+  void FillBranch(ViewerBranch& branch) {
+    const Lines& lines = lines_[branch.name];
+    for (const auto& [key, writes] : lines.core) AddOwnCore(key, writes, branch);
+    AddInheritedCore(lines, branch);
+    for (const Json& record : lines.records) AddRecord(record, lines, branch);
+    for (const auto& [uid, hidden] : lines.hidden) {
+      for (const HiddenLine& line : hidden) {
+        branch.exclusions.push_back({.label = fmt::format("#{}", ids_[uid]),
+                                     .text = line.reason,
+                                     .note = fmt::format("write {}", line.seq),
+                                     .spans = {{line.seq, 0}}});
+      }
+    }
+    std::ranges::stable_sort(branch.exclusions, {},
+                             [](const ViewerItem& item) { return item.spans[0].from; });
+  }
+
+  static void AddOwnCore(const std::string& key, const std::vector<CoreLine>& writes,
+                         ViewerBranch& branch) {
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      if (!writes[i].value) continue;
+      const Seq next = i + 1 < writes.size() ? writes[i + 1].seq : 0;
+      branch.own_core.push_back({.label = key,
+                                 .text = *writes[i].value,
+                                 .note = writes[i].note,
+                                 .spans = {{writes[i].seq, next}}});
+    }
+  }
+
+  const ViewerBranch* FindBranch(const std::string& name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+  // What the ancestors had at the fork, until the branch writes that key itself (MEM-3, MEM-8).
+  void AddInheritedCore(const Lines& own, ViewerBranch& branch) {
+    std::set<std::string> decided;
+    Seq last = branch.fork_seq;
+    std::set<std::string> seen;
+    for (const ViewerBranch* link = FindBranch(branch.parent);
+         link && seen.insert(link->name).second;
+         last = std::min(last, link->fork_seq), link = FindBranch(link->parent)) {
+      for (const auto& [key, writes] : lines_[link->name].core) {
+        const CoreLine* newest = nullptr;
+        for (const CoreLine& line : writes) newest = line.seq <= last ? &line : newest;
+        if (!newest || !decided.insert(key).second || !newest->value) continue;
+        const auto written = own.core.find(key);
+        branch.inherited_core.push_back(
+            {.label = key,
+             .text = *newest->value,
+             .note = fmt::format("of {}, {}", link->name, newest->note),
+             .spans = {{branch.seq, written == own.core.end() ? 0 : written->second[0].seq}}});
+      }
+    }
+    std::ranges::stable_sort(branch.inherited_core, {}, &ViewerItem::label);
+  }
+
+  // Shown until it is hidden, again once it is restored; what was consolidated stays.
+  static std::vector<SeqSpan> SpansOf(Seq seq, const std::vector<HiddenLine>& hidden) {
+    std::vector<SeqSpan> spans = {{seq, 0}};
+    for (const HiddenLine& line : hidden) {
+      const bool shown = line.reason == "restored" || line.reason == "consolidated";
+      const bool open = spans.back().to == 0;
+      if (shown && !open) spans.push_back({line.seq, 0});
+      if (!shown && open) spans.back().to = line.seq;
+    }
+    return spans;
+  }
+
+  void AddRecord(const Json& record, const Lines& lines, ViewerBranch& branch) {
+    const std::string tier = Text(record, "tier");
+    const std::string kind = Text(record, "kind");
+    const auto hidden = lines.hidden.find(Text(record, "uid"));
+    ViewerItem item{
+        .label = fmt::format("#{}{}{}", FindInt(record, "id").value_or(0), kind.empty() ? "" : " ",
+                             kind),
+        .text = Text(record, "text"),
+        .note = ShortTime(Text(record, "time")),
+        .spans = SpansOf(SeqOf(record), hidden == lines.hidden.end() ? std::vector<HiddenLine>{}
+                                                                     : hidden->second)};
+    if (const Json* tags = Find(record, "tags"); tags && tags->is_array()) {
+      for (const Json& tag : tags->get_array()) {
+        if (const auto* name = tag.if_string()) item.note += fmt::format(" · {}", name->c_str());
+      }
+    }
+    if (hidden != lines.hidden.end() && hidden->second.back().reason == "consolidated") {
+      item.note += fmt::format(" · left the window at write {}", hidden->second.back().seq);
+    }
+    (tier == "recall"    ? branch.events
+     : tier == "summary" ? branch.summaries
+                         : branch.archival)
+        .push_back(std::move(item));
+  }
+
+  ViewerData data_;
+  std::vector<ViewerBranch> branches_;
+  std::map<std::string, Lines> lines_;         // by branch
+  std::map<std::string, std::int64_t> ids_;    // of records, by uid
+  std::map<std::string, std::size_t> phases_;  // places in data_.phases
+  std::unordered_map<std::string, const ViewerBranch*> by_name_;
+  std::unordered_map<std::string, std::vector<const ViewerBranch*>>
+      children_;  // the last one first
+  std::set<std::string> placed_;
+};
+
+}  // namespace
+
+Result<ViewerData> GatherViewer(const Store& store, const ViewerExtras& extras) {
+  return ViewerGathering().Run(store, extras);
+}
+
+}  // namespace dossier::memory

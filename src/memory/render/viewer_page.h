@@ -1,0 +1,31 @@
+// The viewer page: one HTML file for a browser, which loads nothing (5.5).
+//
+//   const std::string html = ViewerPage(data);       // viewer_data.h
+//
+// Its policy allows the one script and the one style in it, by their hashes, and no address at all;
+// stored text stands escaped. Thread-safety: pure.
+
+#ifndef DOSSIER_MEMORY_VIEWER_PAGE_H_
+#define DOSSIER_MEMORY_VIEWER_PAGE_H_
+
+#include <string>
+#include <string_view>
+
+#include "memory/render/viewer_data.h"
+
+namespace dossier::memory {
+
+std::string ViewerPage(const ViewerData& data);
+
+// `&`, `<`, `>` and quotes as entities; control characters but line ends and tabs as U+FFFD.
+std::string EscapeHtml(std::string_view text);
+// JSON that may stand in a script element: `<`, `>` and `&` as \u escapes.
+std::string EscapeForScript(std::string_view json);
+
+// Internal: viewer_assets.cc.
+std::string_view ViewerStyle();
+std::string_view ViewerScript();
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_VIEWER_PAGE_H_

@@ -1,0 +1,81 @@
+// The branches of a store and the chains that they form, as rows say.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Branch branch, FindBranch(connection, "n1"));
+//   DOSSIER_ASSIGN_OR_RETURN(const View view, LoadView(connections, connection, {.branch = "n1"}));
+//
+// Thread-safety: as the connection's. Errors: kNotFound, kDamaged, those of the database.
+
+#ifndef DOSSIER_MEMORY_BRANCHES_H_
+#define DOSSIER_MEMORY_BRANCHES_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory/records/connection.h"
+#include "memory/records/types.h"
+#include "memory/search/view_state.h"
+
+namespace dossier::memory {
+
+// [A-Za-z0-9_.:-]{1,128} (MEM-3). Errors: kInvalidArgument with the name.
+Status CheckBranchName(std::string_view name);
+
+// 1 to 128 code points, no control characters (MEM-9). Errors: kInvalidArgument "bad_key: …".
+Status CheckCoreKey(std::string_view key);
+
+Result<std::vector<Branch>> LoadBranches(Connection& connection);  // by id
+Result<std::optional<Branch>> LookUpBranch(Connection& connection, std::string_view name);
+// Errors: kNotFound `no branch "n9"; known: root, n1`.
+Result<Branch> FindBranch(Connection& connection, std::string_view name);
+
+// The newest write of the store; 0 before the first.
+Result<Seq> NewestSeq(Connection& connection);
+// Of `branch` alone: the write that made it, if it has no other.
+Result<Seq> NewestSeqOf(Connection& connection, const Branch& branch);
+
+struct ViewRequest {
+  std::string_view branch = kRootBranch;
+  std::optional<Seq> at;  // unset: the newest
+  Micros now = 0;
+  IndexUse index = IndexUse::kIndex;
+  std::shared_ptr<const Embedder> embedder = nullptr;
+};
+// `connection` reads what is loaded at once, `connections` gives those for later. Errors also:
+// kNotFound (a write that is not there), kInvalidArgument (one that was pruned).
+Result<View> LoadView(std::shared_ptr<Connections> connections, Connection& connection,
+                      const ViewRequest& request);
+
+// The state of a view without its core.
+Result<View::State> LoadChain(Connection& connection, const ViewRequest& request);
+
+// State::chain_json of a chain.
+std::string ChainJson(const std::vector<ChainLink>& chain);
+
+// A row of `core`: a tombstone has no value.
+struct CoreRow {
+  Seq seq = 0;
+  std::string key, branch;
+  std::optional<std::string> value;
+  int importance = 3;
+  std::optional<Micros> expires_at;
+  bool pinned = false;
+  Micros updated_at = 0;
+};
+// The row that counts for each key, expired ones and tombstones too: nearest branch first, keys of
+// one branch in byte order.
+Result<std::vector<CoreRow>> LoadCoreRows(Connection& connection,
+                                          const std::vector<ChainLink>& chain);
+// Those of one branch alone.
+Result<std::vector<CoreRow>> LoadOwnCoreRows(Connection& connection, const ChainLink& link);
+// The row that counts for `key`, if there is any.
+Result<std::optional<CoreRow>> FindCoreRow(Connection& connection,
+                                           const std::vector<ChainLink>& chain,
+                                           std::string_view key);
+bool IsLive(const CoreRow& row, Micros now);
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_BRANCHES_H_

@@ -1,0 +1,179 @@
+#include "memory/search/ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace dossier::memory {
+namespace {
+
+constexpr double kK1 = 1.2, kB = 0.75;
+constexpr double kRoundTo = 1e9;
+constexpr double kFirstPlace = 20;
+
+// k1·b / avglen, by which each term of a text makes a count worth less.
+double Slope(const TextTable& table, Unit unit) {
+  return kK1 * kB / std::max(table.average_length(unit), 1e-300);
+}
+
+// f / (f + k1·(1−b+b·len/avglen)): what a count is worth in a text of some length.
+double Saturated(double slope, std::uint32_t f, std::uint32_t length) {
+  return f / (f + kK1 * (1 - kB) + slope * length);
+}
+
+// The same, worked out before for the small counts and lengths that nearly all texts have.
+class Saturation {
+ public:
+  Saturation(const TextTable& table, Unit unit)
+      : lengths_(table.lengths(unit)), slope_(Slope(table, unit)) {
+    for (std::uint32_t f = 1; f < kCounts; ++f) {
+      for (std::uint32_t length = 0; length < kLengths; ++length) {
+        known_[f][length] = Saturated(slope_, f, length);
+      }
+    }
+  }
+
+  double Of(TextNumber text, std::uint32_t f) const {
+    const std::uint32_t length = lengths_[text];
+    return f < kCounts && length < kLengths ? known_[f][length] : Saturated(slope_, f, length);
+  }
+
+ private:
+  static constexpr std::uint32_t kCounts = 4, kLengths = 96;
+
+  const std::vector<std::uint32_t>& lengths_;
+  double slope_;
+  double known_[kCounts][kLengths];  // by count from 1, length
+};
+
+// What the saturation of a term is multiplied with.
+double TermWeight(const TextTable& table, Unit unit, const TermPostings& term) {
+  return Idf(table.size(), term.texts(unit)) * (kK1 + 1);
+}
+
+// Keeps the best `limit` of the texts that it is given.
+class Selection {
+ public:
+  Selection(const TextTable& table, std::size_t limit) : table_(table), limit_(limit) {}
+
+  // What is not above it cannot be kept, whatever rounding does.
+  double Floor() const {
+    return best_.size() == limit_ ? std::max(best_.front().score - 1 / kRoundTo, 0.0) : 0.0;
+  }
+
+  void Take(TextNumber text, double score) {
+    const RankedText candidate{text, RoundScore(score)};
+    const auto is_better = [&](const RankedText& a, const RankedText& b) { return IsBetter(a, b); };
+    if (best_.size() == limit_) {
+      if (!IsBetter(candidate, best_.front())) return;
+      std::ranges::pop_heap(best_, is_better);
+      best_.back() = candidate;
+    } else {
+      best_.push_back(candidate);
+    }
+    std::ranges::push_heap(best_, is_better);
+  }
+
+  std::vector<RankedText> Finish() && {
+    std::ranges::sort(best_,
+                      [&](const RankedText& a, const RankedText& b) { return IsBetter(a, b); });
+    return std::move(best_);
+  }
+
+ private:
+  bool IsBetter(const RankedText& a, const RankedText& b) const {
+    return a.score != b.score ? a.score > b.score : table_.IsNewer(a.text, b.text);
+  }
+
+  const TextTable& table_;
+  std::size_t limit_;
+  std::vector<RankedText> best_;  // a heap, the worst in front
+};
+
+}  // namespace
+
+double RoundScore(double score) { return std::round(score * kRoundTo) / kRoundTo; }
+
+double Idf(std::uint64_t texts, std::uint64_t with_term) {
+  const auto all = static_cast<double>(texts), with = static_cast<double>(with_term);
+  return std::log(1 + (all - with + 0.5) / (with + 0.5));
+}
+
+std::vector<RankedText> BestTexts(const TextTable& table, Unit unit,
+                                  std::span<const TermPostings* const> terms,
+                                  const std::vector<bool>* allowed, std::size_t limit) {
+  if (limit == 0) return {};
+  std::vector<double> scores(table.size(), 0.0);
+  const Saturation saturation(table, unit);
+  for (const TermPostings* term : terms) {
+    const double weight = TermWeight(table, unit, *term);
+    ForEachText(table, unit, term->records, [&](TextNumber text, std::uint32_t f) {
+      scores[text] += weight * saturation.Of(text, f);
+    });
+  }
+  return TakeBest(table, scores, allowed, limit);
+}
+
+std::vector<RankedText> TakeBest(const TextTable& table, std::span<const double> scores,
+                                 const std::vector<bool>* allowed, std::size_t limit) {
+  if (limit == 0) return {};
+  Selection best(table, limit);
+  constexpr TextNumber kBlock = 64;  // texts that are passed over together: most are too low
+  double floor = 0;
+  for (TextNumber start = 0; start < table.size(); start += kBlock) {
+    const TextNumber end = std::min(start + kBlock, table.size());
+    bool any = false;
+    for (TextNumber text = start; text < end; ++text) any |= scores[text] > floor;
+    if (!any) continue;
+    for (TextNumber text = start; text < end; ++text) {
+      if (!(scores[text] > floor) || (allowed != nullptr && !(*allowed)[text])) continue;
+      best.Take(text, scores[text]);
+      floor = best.Floor();
+    }
+  }
+  return std::move(best).Finish();
+}
+
+ScorePart ExplainPart(const TextTable& table, Unit unit, const TermPostings& term,
+                      TextNumber text) {
+  std::uint32_t f = term.records.CountIn(text);
+  if (unit == Unit::kWindow) {
+    if (table.HasBefore(text)) f += term.records.CountIn(text - 1);
+    if (table.HasAfter(text)) f += term.records.CountIn(text + 1);
+  }
+  return {.f = f,
+          .n = term.texts(unit),
+          .idf = Idf(table.size(), term.texts(unit)),
+          .part = TermWeight(table, unit, term) *
+                  Saturated(Slope(table, unit), f, table.length(unit, text))};
+}
+
+double PlacePart(double weight, std::size_t rank) {
+  return weight / (kFirstPlace + static_cast<double>(rank));
+}
+
+std::vector<FusedText> Fuse(const TextTable& table, std::span<const WeightedList> lists,
+                            std::size_t k) {
+  std::vector<FusedText> fused;
+  std::unordered_map<TextNumber, std::size_t> known;  // place in `fused`
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    for (std::size_t rank = 0; rank < lists[list].texts.size(); ++rank) {
+      const TextNumber text = lists[list].texts[rank].text;
+      const auto [at, is_new] = known.emplace(text, fused.size());
+      if (is_new)
+        fused.push_back(
+            {.text = text, .ranks = std::vector<std::optional<std::size_t>>(lists.size())});
+      FusedText& hit = fused[at->second];
+      hit.ranks[list] = rank;
+      hit.score += PlacePart(lists[list].weight, rank);
+    }
+  }
+  for (FusedText& hit : fused) hit.score = RoundScore(hit.score);
+  std::ranges::sort(fused, [&](const FusedText& a, const FusedText& b) {
+    return a.score != b.score ? a.score > b.score : table.IsNewer(a.text, b.text);
+  });
+  if (fused.size() > k) fused.resize(k);
+  return fused;
+}
+
+}  // namespace dossier::memory

@@ -1,0 +1,75 @@
+// The rows of a write, as they are put into the tables. Whoever calls decides what is written;
+// nothing is checked here.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(RowWriter rows, RowWriter::Make(connection));
+//   DOSSIER_ASSIGN_OR_RETURN(const std::int64_t id, rows.AddRecord(branch_id, record));
+//   DOSSIER_RETURN_IF_ERROR(rows.AddOp({.op = "archival_write", …, .details = …}));
+//
+// Every write is numbered: rows carry next_seq(), and AddOp ends the write and returns its number.
+// Thread-safety: as the connection's; only inside a transaction.
+
+#ifndef DOSSIER_MEMORY_ROWS_H_
+#define DOSSIER_MEMORY_ROWS_H_
+
+#include <string>
+#include <string_view>
+
+#include "memory/records/connection.h"
+#include "memory/records/embedder.h"
+#include "memory/records/types.h"
+#include "memory/search/branches.h"
+
+namespace dossier::memory {
+
+// What becomes of the table `search` when a record is added. kMarkStale: this SQLite cannot write
+// to it, and whoever can must know.
+enum class IndexWrite : std::uint8_t { kWrite, kMarkStale, kNone };
+Result<IndexWrite> FindIndexWrite(Connection& connection);
+
+struct OpRow {
+  Micros at = 0;
+  std::int64_t branch_id = 0;
+  std::string_view op, actor, block_id, node_id, phase;
+  JsonObject details;
+};
+
+std::string TextHash(std::string_view text);  // SHA-256, 32 bytes
+
+class RowWriter {
+ public:
+  // `embedder`, which outlives it, makes the vectors of records; null: they get none.
+  static Result<RowWriter> Make(Connection& connection, const Embedder* embedder = nullptr,
+                                Numbering numbering = Numbering::kByStore);
+
+  // The number of the write that is being put together.
+  Seq next_seq() const { return next_seq_; }
+
+  Result<Seq> AddOp(const OpRow& op);
+  // `row.seq` and `row.branch` are not looked at.
+  Status AddCore(std::int64_t branch_id, const CoreRow& row);
+  // Tags and index too; the new id. `record.id`, `seq` and `branch` are not looked at.
+  Result<std::int64_t> AddRecord(std::int64_t branch_id, const Record& record);
+  Status AddHidden(std::int64_t branch_id, std::int64_t record_id, HideReason reason);
+
+ private:
+  RowWriter(Connection& connection, Seq next_seq, IndexWrite index, const Embedder* embedder,
+            Numbering numbering)
+      : connection_(&connection),
+        next_seq_(next_seq),
+        index_(index),
+        embedder_(embedder),
+        numbering_(numbering) {}
+  // The id of the branch's next record; none: the next of the store.
+  Result<std::optional<std::int64_t>> NextId(std::int64_t branch_id);
+  Status AddToIndex(std::int64_t id, std::string_view text);
+
+  Connection* connection_;
+  Seq next_seq_;
+  IndexWrite index_;
+  const Embedder* embedder_;
+  Numbering numbering_;
+};
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_ROWS_H_

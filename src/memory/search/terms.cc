@@ -1,0 +1,166 @@
+#include "memory/search/terms.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
+#include "base/text/utf8.h"
+#include "memory/search/porter.h"
+#include "memory/search/unicode61.h"
+
+namespace dossier::memory {
+namespace {
+
+constexpr std::size_t kLongestTerm = 32'768;  // bytes; FTS5 cuts there
+
+// MEM-38; in byte order.
+constexpr std::string_view kStopWords[] = {
+    "a",     "an",    "and",  "are",   "as",   "at",   "be",   "been", "by",   "can",  "could",
+    "did",   "do",    "does", "for",   "from", "had",  "has",  "have", "he",   "her",  "his",
+    "how",   "in",    "is",   "it",    "its",  "not",  "of",   "on",   "or",   "s",    "she",
+    "t",     "that",  "the",  "their", "they", "this", "to",   "was",  "were", "what", "when",
+    "where", "which", "who",  "whom",  "why",  "will", "with", "would"};
+
+// Letters of the scripts that set no blanks between words, and their signs that repeat or lengthen
+// one: first and last code point, from the blocks of Unicode.
+struct Letters {
+  char32_t first, last;
+};
+constexpr Letters kUnspaced[] = {
+    {0x0e01, 0x0e3a},    // Thai
+    {0x0e40, 0x0e4e},    // Thai
+    {0x1100, 0x11ff},    // Hangul letters
+    {0x3005, 0x3007},    // Han: repeat, closing mark, zero
+    {0x3021, 0x302f},    // Han numerals, Hangul tones
+    {0x3031, 0x3035},    // repeat marks of kana
+    {0x3038, 0x303c},    // Han numerals and marks
+    {0x3041, 0x309f},    // Hiragana
+    {0x30a1, 0x30fa},    // Katakana
+    {0x30fc, 0x30ff},    // Katakana: length, repeat
+    {0x3131, 0x318e},    // Hangul letters
+    {0x31f0, 0x31ff},    // Katakana
+    {0x3400, 0x4dbf},    // Han
+    {0x4e00, 0x9fff},    // Han
+    {0xa960, 0xa97c},    // Hangul letters
+    {0xac00, 0xd7a3},    // Hangul syllables
+    {0xd7b0, 0xd7fb},    // Hangul letters
+    {0xf900, 0xfaff},    // Han
+    {0xff66, 0xff9f},    // Katakana of half width
+    {0xffa0, 0xffdc},    // Hangul of half width
+    {0x1b000, 0x1b16f},  // kana
+    {0x20000, 0x3ffff},  // Han
+};
+// The first byte of any of them is at least this in UTF-8.
+constexpr char kUnspacedByte = '\xe0';
+
+bool IsUnspaced(char32_t code_point) {
+  const Letters* above =
+      std::upper_bound(std::begin(kUnspaced), std::end(kUnspaced), code_point,
+                       [](char32_t c, const Letters& run) { return c < run.first; });
+  return above != std::begin(kUnspaced) && code_point <= (above - 1)->last;
+}
+
+bool MayHaveUnspaced(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= static_cast<unsigned char>(kUnspacedByte);
+  });
+}
+
+// Takes the code points of a text and puts its runs down as pairs.
+class PairWriter {
+ public:
+  void Take(char32_t code_point) {
+    if (!IsUnspaced(code_point)) {
+      if (run_length_ > 0) out_.push_back(' ');
+      run_length_ = 0;
+      utf8::Append(code_point, &out_);
+      return;
+    }
+    if (!IsWordCodePoint(code_point)) return;  // a mark
+    if (!out_.empty() && run_length_ != 1) out_.push_back(' ');
+    if (run_length_ > 1) utf8::Append(last_, &out_);
+    utf8::Append(code_point, &out_);
+    last_ = code_point;
+    ++run_length_;
+  }
+
+  std::string Finish() && { return std::move(out_); }
+
+ private:
+  std::string out_;
+  char32_t last_ = 0;
+  std::size_t run_length_ = 0;
+};
+
+// Calls `take(std::string& word)` with each word of an IndexText, folded, not stemmed.
+template <typename Take>
+void ForEachIndexWord(std::string_view text, Take take) {
+  std::string word;
+  const auto end_word = [&] {
+    if (!word.empty()) take(word);
+    word.clear();
+  };
+  for (std::size_t offset = 0; offset < text.size();) {
+    const char32_t c = utf8::Next(text, &offset);
+    if (IsWordCodePoint(c) || (!word.empty() && IsDiacritic(c))) {
+      if (const char32_t folded = FoldCodePoint(c); folded != 0) utf8::Append(folded, &word);
+    } else {
+      end_word();
+    }
+  }
+  end_word();
+}
+
+template <typename Take>
+void ForEachWord(std::string_view text, Take take) {
+  if (MayHaveUnspaced(text)) return ForEachIndexWord(IndexText(text), take);
+  ForEachIndexWord(text, take);
+}
+
+// The term of a word.
+std::string ToTerm(std::string word) {
+  Stem(&word);
+  if (word.size() > kLongestTerm) word.resize(kLongestTerm);
+  return word;
+}
+
+bool IsStopWord(std::string_view word) {
+  return std::binary_search(std::begin(kStopWords), std::end(kStopWords), word);
+}
+
+}  // namespace
+
+std::string IndexText(std::string_view text) {
+  if (!MayHaveUnspaced(text)) return utf8::Sanitize(text);
+  PairWriter pairs;
+  for (std::size_t offset = 0; offset < text.size();) pairs.Take(utf8::Next(text, &offset));
+  return std::move(pairs).Finish();
+}
+
+std::vector<std::string> Terms(std::string_view text) {
+  std::vector<std::string> terms;
+  ForEachWord(text, [&](std::string& word) { terms.push_back(ToTerm(std::move(word))); });
+  return terms;
+}
+
+std::size_t CountTerms(std::string_view text) {
+  std::size_t count = 0;
+  ForEachWord(text, [&](std::string&) { ++count; });
+  return count;
+}
+
+std::vector<std::string> QueryTerms(std::string_view query) {
+  std::vector<std::string> words;
+  ForEachWord(query, [&](std::string& word) { words.push_back(std::move(word)); });
+  const bool only_stop_words = std::all_of(words.begin(), words.end(), IsStopWord);
+  std::vector<std::string> terms;
+  std::unordered_set<std::string> seen;
+  for (std::string& word : words) {
+    if (!only_stop_words && IsStopWord(word)) continue;
+    std::string term = ToTerm(std::move(word));
+    if (seen.insert(term).second) terms.push_back(std::move(term));
+  }
+  return terms;
+}
+
+}  // namespace dossier::memory

@@ -1,0 +1,99 @@
+// Writes to one branch inside one transaction: whole, or not at all.
+//
+//   store->Transact("root", {.actor = Actor::kUser}, [&](Session& session) -> Status {
+//     DOSSIER_ASSIGN_OR_RETURN(const CoreWrite written, session.SetCore("compiler", {.value =
+//     "icpx"})); …
+//   });
+//
+// Every text is redacted before it is hashed or stored (MEM-52). A refused write changes nothing
+// and leaves the session usable. Errors beside those of the database: kInvalidArgument with a
+// sentence that begins with one of the names of the specification ("too_large: …", "bad_value: …",
+// "empty_text: …"), kNotFound ("record #41 is not visible from branch "n2"").
+// Thread-safety: none; used inside the function it was given to.
+
+#ifndef DOSSIER_MEMORY_SESSION_H_
+#define DOSSIER_MEMORY_SESSION_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "memory/records/types.h"
+#include "memory/search/view.h"
+
+namespace dossier::memory {
+
+// Who writes, and as part of what.
+struct WriteContext {
+  Actor actor = Actor::kUser;
+  std::string block_id, node_id, phase;
+};
+
+struct CoreValue {
+  std::string value;
+  std::optional<int> importance;  // clamped to 1 to 5; unset: 4 from a model, else 3
+  std::optional<Micros> expires_at;
+  bool pinned = false;
+};
+struct CoreWrite {
+  Seq seq = 0;
+  bool unchanged = false;
+  std::vector<std::string> evicted;            // keys that made room (MEM-11)
+  std::optional<std::int64_t> archived_whole;  // MEM-12: the record that holds the value
+  std::int64_t redacted = 0;
+};
+
+struct RecordWrite {
+  std::int64_t id = 0;
+  Seq seq = 0;
+  bool unchanged = false;  // it was there already: the old id
+  std::int64_t redacted = 0;
+};
+
+struct EvictSelection {
+  std::vector<std::int64_t> ids;
+  std::optional<std::string> kind;
+  std::int64_t oldest = 0;  // that many of the oldest own events
+};
+struct EvictResult {
+  std::int64_t evicted_count = 0, archived_count = 0;
+  std::vector<std::int64_t> refused;  // not own events of this branch
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  virtual const std::string& branch() const = 0;
+  virtual const Limits& limits() const = 0;
+  virtual Micros now() const = 0;
+  // What this session's branch shows now, its own writes included.
+  virtual Result<View> Snapshot() = 0;
+
+  virtual Result<CoreWrite> SetCore(std::string_view key, CoreValue value) = 0;
+  // A tombstone, also for inherited keys. Errors: kNotFound ("no key "x" in branch "root"").
+  virtual Result<Seq> DeleteCore(std::string_view key) = 0;
+  // Rates an own entry, without a change of its value or time (MEM-47).
+  virtual Status RateCore(std::string_view key, int importance) = 0;
+  // Evicts own unprotected entries until the core fits (MEM-11); the keys.
+  virtual Result<std::vector<std::string>> EnforceCoreBudget() = 0;
+
+  // `record.branch`, `id` and `seq` are not looked at; `at` 0: now. Stored once (MEM-15, MEM-16).
+  // With `supersedes`, the old one is hidden in this branch.
+  virtual Result<RecordWrite> Add(Record record) = 0;
+  // MEM-17. Errors: kNotFound "inherited: …", "not_visible: …".
+  virtual Result<RecordWrite> Update(std::int64_t id, std::optional<std::string> text,
+                                     std::optional<std::vector<std::string>> tags) = 0;
+  virtual Result<Seq> DeleteArchival(std::int64_t id) = 0;
+  virtual Result<EvictResult> Evict(const EvictSelection& selection) = 0;
+  // A row of `hidden` for each; they must be visible.
+  virtual Status Hide(std::span<const std::int64_t> ids, HideReason reason) = 0;
+  virtual Status LinkSources(std::int64_t summary, std::span<const std::int64_t> sources) = 0;
+};
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_SESSION_H_

@@ -1,0 +1,225 @@
+#include "memory/store/store.h"
+
+#include "memory/search/vectors.h"
+#include "memory/store/fork.h"
+#include "memory/store/session_impl.h"
+#include "memory/store/store_impl.h"
+
+namespace dossier::memory {
+namespace {
+
+constexpr std::string_view kMetaSql = "SELECT value FROM meta WHERE key = ?";
+
+DatabaseOptions DatabaseOptionsOf(const StoreOptions& options, Micros now, bool network) {
+  return {.mode = options.mode,
+          .use_fts = options.use_fts,
+          .durability = options.durability,
+          .now = now,
+          .new_store_id = options.new_store_id,
+          .busy_wait = options.busy_wait,
+          .placement = network ? Placement::kNetwork : Placement::kLocal};
+}
+
+Micros MicrosOf(const Clock& clock) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(clock.WallNow().time_since_epoch())
+      .count();
+}
+
+// Readers must not make a store that was removed.
+DatabaseOptions ForReaders(DatabaseOptions options) {
+  options.mode = OpenMode::kExisting;
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
+  const Micros now = MicrosOf(*options.clock);
+  const bool network = options.placement == Placement::kDetect
+                           ? NetworkFileSystemOf(options.path).has_value()
+                           : options.placement == Placement::kNetwork;
+  const DatabaseOptions database = DatabaseOptionsOf(options, now, network);
+  auto store = std::make_unique<StoreImpl>(std::move(options), database);
+  DOSSIER_RETURN_IF_ERROR(store->Start());
+  return store;
+}
+
+StoreImpl::StoreImpl(StoreOptions options, const DatabaseOptions& database)
+    : options_(std::move(options)),
+      database_(database),
+      writer_(options_.path, database),
+      readers_(std::make_shared<ReaderPool>(options_.path, ForReaders(database))) {}
+
+Micros StoreImpl::Now() const { return MicrosOf(*options_.clock); }
+
+Status StoreImpl::FindIndex(Connection& connection) {
+  DOSSIER_ASSIGN_OR_RETURN(const IndexWrite write, FindIndexWrite(connection));
+  DOSSIER_ASSIGN_OR_RETURN(const auto stale, ReadText(connection, kMetaSql, kIndexStale));
+  const bool usable = write == IndexWrite::kWrite && !stale;
+  index_ = usable && options_.use_fts != UseFts::kOff ? IndexUse::kIndex : IndexUse::kScan;
+  if (usable || options_.use_fts == UseFts::kOff) return {};
+  if (options_.use_fts == UseFts::kOn) {
+    return MakeError(ErrorCode::kConfig,
+                     "{} cannot be searched by index ({}), and use_fts is on: {}", path(),
+                     HasFts5() ? "it has none, or an old one" : "this SQLite has no FTS5",
+                     HasFts5() ? "run `dossier memory check --rebuild-index`" : "set it to auto");
+  }
+  warnings_.push_back(
+      HasFts5() ? "the store's index is missing or old: searches read every record; `dossier "
+                  "memory check --rebuild-index` makes it anew"
+                : "this SQLite has no FTS5: searches read every record");
+  return {};
+}
+
+Status StoreImpl::Start() {
+  if (options_.mode == OpenMode::kCreate) {
+    DOSSIER_RETURN_IF_ERROR(OpenMemoryDatabase(options_.path, database_));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  Connection& connection = lease.connection();
+  DOSSIER_ASSIGN_OR_RETURN(const auto id, ReadText(connection, kMetaSql, "store_id"));
+  if (!id) return MakeError(ErrorCode::kDamaged, "{} has no store_id", path());
+  store_id_ = *id;
+  if (database_.placement == Placement::kNetwork) {
+    warnings_.push_back(fmt::format(
+        "{} is on a network file system: only one host at a time may write to it, more slowly; "
+        "several need the PostgreSQL store",
+        path()));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const auto rules, ReadText(connection, kMetaSql, "tokenizer_version"));
+  if (rules != std::to_string(kTokenizerVersion)) {
+    DOSSIER_RETURN_IF_ERROR(writer_.Run(RebuildIndex));
+  }
+  return FindIndex(connection);
+}
+
+Result<Branch> StoreImpl::Fork(std::string_view parent, std::string_view name,
+                               const ForkOptions& options) {
+  return ForkBelow(parent, {}, name, options);
+}
+
+Result<Branch> StoreImpl::ForkChain(const std::vector<std::string>& chain, std::string_view name,
+                                    const ForkOptions& options) {
+  return ForkBelow(kRootBranch, chain, name, options);
+}
+
+Result<Branch> StoreImpl::ForkBelow(std::string_view parent, const std::vector<std::string>& chain,
+                                    std::string_view name, const ForkOptions& options) {
+  Branch branch;
+  DOSSIER_RETURN_IF_ERROR(writer_.Run([&](Connection& connection) -> Status {
+    std::string_view last = parent;
+    for (const std::string& ancestor : chain) {
+      if (ancestor == kRootBranch && last == kRootBranch) continue;
+      DOSSIER_RETURN_IF_ERROR(
+          ForkBranch(connection, {.parent = last, .name = ancestor, .now = Now()}));
+      last = ancestor;
+    }
+    DOSSIER_ASSIGN_OR_RETURN(
+        branch,
+        ForkBranch(
+            connection,
+            {.parent = last, .name = name, .at = options.at, .node = options.node, .now = Now()}));
+    return {};
+  }));
+  return branch;
+}
+
+Result<std::vector<Branch>> StoreImpl::Branches() const {
+  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  return LoadBranches(lease.connection());
+}
+
+Result<View> StoreImpl::Snapshot(std::string_view branch, std::optional<Seq> at) const {
+  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  return LoadView(
+      readers_, lease.connection(),
+      {.branch = branch, .at = at, .now = Now(), .index = index_, .embedder = options_.embedder});
+}
+
+Status StoreImpl::Transact(std::string_view branch, const WriteContext& context, const Work& work) {
+  return writer_.Run([&](Connection& connection) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<SessionImpl> session,
+                             SessionImpl::Begin(connection, {.branch = std::string(branch),
+                                                             .context = context,
+                                                             .options = options_,
+                                                             .now = Now(),
+                                                             .index = index_,
+                                                             .readers = readers_}));
+    return work(*session);
+  });
+}
+
+Result<std::vector<Change>> StoreImpl::History(std::string_view branch,
+                                               const HistoryFilter& filter) const {
+  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  return LoadHistory(lease.connection(), branch, filter);
+}
+
+Result<Seq> StoreImpl::Revert(std::string_view branch, Seq to,
+                              const std::optional<std::string>& key, const WriteContext& context) {
+  Seq newest = 0;
+  DOSSIER_RETURN_IF_ERROR(writer_.Run([&](Connection& connection) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(
+        newest,
+        RevertBranch(connection,
+                     {.branch = branch, .to = to, .key = key, .context = context, .now = Now()}));
+    return {};
+  }));
+  return newest;
+}
+
+Result<PruneCounts> StoreImpl::Prune(Seq before, PruneMode mode) {
+  PruneCounts counts;
+  DOSSIER_RETURN_IF_ERROR(writer_.Run([&](Connection& connection) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(counts, PruneRows(connection, before, mode));
+    return {};
+  }));
+  return counts;
+}
+
+Result<std::vector<std::string>> StoreImpl::Check(CheckMode mode) {
+  if (mode == CheckMode::kRebuildIndex) {
+    DOSSIER_RETURN_IF_ERROR(writer_.Run([&](Connection& connection) -> Status {
+      DOSSIER_RETURN_IF_ERROR(RebuildIndex(connection));
+      return options_.embedder ? KeepMissingVectors(connection, *options_.embedder) : Status();
+    }));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  if (mode == CheckMode::kRebuildIndex) DOSSIER_RETURN_IF_ERROR(FindIndex(lease.connection()));
+  return CheckRows(lease.connection());
+}
+
+Result<std::optional<std::string>> StoreImpl::Remembered(std::string_view key) const {
+  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  return ReadText(lease.connection(), "SELECT text FROM compressions WHERE key = ?", key);
+}
+
+Status StoreImpl::Remember(std::string_view key, std::string_view text) {
+  return writer_.Run([&](Connection& connection) {
+    return memory::Run(connection, "INSERT OR REPLACE INTO compressions VALUES(?, ?, ?)", key, text,
+                       Now());
+  });
+}
+
+Status StoreImpl::ReadRows(const RowWork& work) const {
+  DOSSIER_ASSIGN_OR_RETURN(const Lease lease, readers_->Borrow());
+  // One state of the file, whatever is written meanwhile.
+  DOSSIER_ASSIGN_OR_RETURN(store::Savepoint state,
+                           store::Savepoint::Begin(lease.connection().db()));
+  DOSSIER_RETURN_IF_ERROR(work({.connection = lease.connection(),
+                                .now = Now(),
+                                .redaction = options_.redaction,
+                                .embedder = options_.embedder.get()}));
+  return state.Release();
+}
+
+Status StoreImpl::WriteRows(const RowWork& work) {
+  return writer_.Run([&](Connection& connection) {
+    return work({.connection = connection,
+                 .now = Now(),
+                 .redaction = options_.redaction,
+                 .embedder = options_.embedder.get()});
+  });
+}
+
+}  // namespace dossier::memory

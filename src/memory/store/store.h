@@ -1,0 +1,149 @@
+// A memory store: one SQLite file of append-only writes, shared by any number of threads and
+// processes of one host.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto store, Store::Open({.path = "memory.sqlite"}));
+//   DOSSIER_ASSIGN_OR_RETURN(Branch branch, store->Fork("root", "n1", {}));
+//   const Record record{.tier = Tier::kArchival, .text = "icpx is in /opt/intel"};
+//   DOSSIER_RETURN_IF_ERROR(
+//       store->Transact("n1", {.actor = Actor::kUser}, [&](Session& session) -> Status {
+//         DOSSIER_RETURN_IF_ERROR(session.Add(record));
+//         return {};
+//       }));
+//   DOSSIER_ASSIGN_OR_RETURN(View view, store->Snapshot("n1"));
+//
+// Reading never writes (MEM-2). Writes of this process that come together share a commit; each has
+// its own result (MEM-55). Errors: kNotFound (store; branch: `no branch "n9"; known: root, n1`),
+// kLocked naming the holder's pid and host, kDamaged, kConfig (newer version), kIo, kPermission.
+// Thread-safety: all methods from any thread. Destroying it finishes the writes under way.
+
+#ifndef DOSSIER_MEMORY_STORE_H_
+#define DOSSIER_MEMORY_STORE_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "memory/records/embedder.h"
+#include "memory/records/schema.h"
+#include "memory/records/types.h"
+#include "memory/search/view.h"
+#include "memory/store/session.h"
+
+namespace dossier::memory {
+
+enum class Redaction : std::uint8_t { kOn, kOff };
+
+struct StoreOptions {
+  std::string path;
+  OpenMode mode = OpenMode::kExisting;
+  Limits limits;
+  UseFts use_fts = UseFts::kAuto;
+  Durability durability = Durability::kNormal;
+  Redaction redaction = Redaction::kOn;
+  Numbering numbering = Numbering::kByStore;  // of what this process writes
+  std::shared_ptr<const Clock> clock = SystemClock();
+  std::shared_ptr<const Embedder> embedder;  // null: search goes by words alone (MEM-45)
+  std::string new_store_id;                  // tests: 32 hex digits
+  Millis busy_wait{60'000};                  // for another process
+  Placement placement = Placement::kDetect;  // tests say which
+};
+
+struct ForkOptions {
+  std::optional<Seq> at;  // unset: the parent's newest write
+  std::string node;       // of a search tree
+};
+
+// One write, as `history` shows it.
+struct Change {
+  Seq seq = 0;
+  Micros at = 0;
+  std::string branch, op, actor, block_id, node_id, phase;
+  std::string key;                           // of core
+  std::optional<std::int64_t> record;        // of a record
+  std::optional<std::string> before, after;  // none: there was, or is, nothing
+  JsonObject details;
+};
+struct HistoryFilter {
+  std::optional<std::string> key;
+  std::optional<std::int64_t> record;
+  std::int64_t limit = 50;
+};
+
+struct PruneCounts {
+  std::int64_t core = 0, records = 0, hidden = 0, tags = 0, vectors = 0;
+
+  bool operator==(const PruneCounts&) const = default;
+};
+enum class PruneMode : std::uint8_t { kCount, kRemove };
+
+enum class CheckMode : std::uint8_t { kLook, kRebuildIndex };
+
+class Connection;
+
+// For the parts of this module that read or write rows of all branches (transfer.h).
+struct RowAccess {
+  Connection& connection;
+  Micros now = 0;
+  Redaction redaction = Redaction::kOn;
+  const Embedder* embedder = nullptr;
+};
+
+class Store {
+ public:
+  static Result<std::unique_ptr<Store>> Open(StoreOptions options);
+  virtual ~Store() = default;
+
+  virtual const std::string& path() const = 0;
+  virtual const std::string& store_id() const = 0;
+  virtual const Limits& limits() const = 0;
+  // Said once at Open: no FTS5, a network file system.
+  virtual const std::vector<std::string>& warnings() const = 0;
+
+  // A name that exists under the same parent is returned as it is (MEM-4). Errors: kInvalidArgument
+  // (a bad name; a parent that is another: "chain_mismatch: …"), kNotFound (parent).
+  virtual Result<Branch> Fork(std::string_view parent, std::string_view name,
+                              const ForkOptions& options) = 0;
+  // Makes those of `chain` that are missing, each under the one before, the first under root, then
+  // `name` under the last.
+  virtual Result<Branch> ForkChain(const std::vector<std::string>& chain, std::string_view name,
+                                   const ForkOptions& options) = 0;
+  virtual Result<std::vector<Branch>> Branches() const = 0;  // by id
+
+  // `at`: the state as of that write; unset: now.
+  virtual Result<View> Snapshot(std::string_view branch, std::optional<Seq> at = {}) const = 0;
+
+  // Runs `work` in a transaction of its own or one shared with other callers; if it fails, what it
+  // wrote is undone and its error returned. It may be called on another thread, and must not call
+  // this store.
+  using Work = std::function<Status(Session& session)>;
+  virtual Status Transact(std::string_view branch, const WriteContext& context,
+                          const Work& work) = 0;
+
+  virtual Result<std::vector<Change>> History(std::string_view branch,
+                                              const HistoryFilter& filter) const = 0;
+  // Appends writes that make the branch show what it showed at `to`; with `key`, only that key.
+  // Returns the newest seq. What was hidden since is shown again, what was written is hidden.
+  virtual Result<Seq> Revert(std::string_view branch, Seq to, const std::optional<std::string>& key,
+                             const WriteContext& context) = 0;
+  // Rows of writes before `before` that no view, summary or fork can reach (MEM-7).
+  virtual Result<PruneCounts> Prune(Seq before, PruneMode mode) = 0;
+  // What is wrong, a sentence each: chains, postings, hidden rows (MEM-57).
+  virtual Result<std::vector<std::string>> Check(CheckMode mode) = 0;
+
+  // A text by key, kept for good: compressions (MEM-51).
+  virtual Result<std::optional<std::string>> Remembered(std::string_view key) const = 0;
+  virtual Status Remember(std::string_view key, std::string_view text) = 0;
+
+  using RowWork = std::function<Status(const RowAccess& rows)>;
+  virtual Status ReadRows(const RowWork& work) const = 0;
+  virtual Status WriteRows(const RowWork& work) = 0;  // in a transaction, as Transact
+};
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_STORE_H_

@@ -1,0 +1,86 @@
+// The one Store, and the parts of it that have a file of their own: each is a function over a
+// connection of the writer's or a reader's.
+//
+// Thread-safety: as Store; the functions as their connection.
+
+#ifndef DOSSIER_MEMORY_STORE_IMPL_H_
+#define DOSSIER_MEMORY_STORE_IMPL_H_
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/search/rows.h"
+#include "memory/store/store.h"
+#include "memory/store/writer.h"
+
+namespace dossier::memory {
+
+struct RevertRequest {
+  std::string_view branch;
+  Seq to = 0;
+  std::optional<std::string> key;
+  const WriteContext& context;
+  Micros now = 0;
+};
+
+// history.cc, revert.cc, prune.cc, check.cc: see Store.
+Result<std::vector<Change>> LoadHistory(Connection& connection, std::string_view branch,
+                                        const HistoryFilter& filter);
+Result<Seq> RevertBranch(Connection& connection, const RevertRequest& request);
+Result<PruneCounts> PruneRows(Connection& connection, Seq before, PruneMode mode);
+Result<std::vector<std::string>> CheckRows(Connection& connection);
+// Makes the index and the lengths of the records anew.
+Status RebuildIndex(Connection& connection);
+
+class StoreImpl final : public Store {
+ public:
+  StoreImpl(StoreOptions options, const DatabaseOptions& database);
+
+  // Reads what Open must know. Errors: as Store::Open.
+  Status Start();
+
+  const std::string& path() const override { return options_.path; }
+  const std::string& store_id() const override { return store_id_; }
+  const Limits& limits() const override { return options_.limits; }
+  const std::vector<std::string>& warnings() const override { return warnings_; }
+
+  Result<Branch> Fork(std::string_view parent, std::string_view name,
+                      const ForkOptions& options) override;
+  Result<Branch> ForkChain(const std::vector<std::string>& chain, std::string_view name,
+                           const ForkOptions& options) override;
+  Result<std::vector<Branch>> Branches() const override;
+  Result<View> Snapshot(std::string_view branch, std::optional<Seq> at) const override;
+  Status Transact(std::string_view branch, const WriteContext& context, const Work& work) override;
+  Result<std::vector<Change>> History(std::string_view branch,
+                                      const HistoryFilter& filter) const override;
+  Result<Seq> Revert(std::string_view branch, Seq to, const std::optional<std::string>& key,
+                     const WriteContext& context) override;
+  Result<PruneCounts> Prune(Seq before, PruneMode mode) override;
+  Result<std::vector<std::string>> Check(CheckMode mode) override;
+  Result<std::optional<std::string>> Remembered(std::string_view key) const override;
+  Status Remember(std::string_view key, std::string_view text) override;
+  Status ReadRows(const RowWork& work) const override;
+  Status WriteRows(const RowWork& work) override;
+
+ private:
+  Micros Now() const;
+  // `name` below the last of `chain`, whose missing ones are made below `parent`.
+  Result<Branch> ForkBelow(std::string_view parent, const std::vector<std::string>& chain,
+                           std::string_view name, const ForkOptions& options);
+  Status FindIndex(Connection& connection);
+
+  const StoreOptions options_;
+  const DatabaseOptions database_;
+  std::string store_id_;
+  std::vector<std::string> warnings_;
+  std::atomic<IndexUse> index_ = IndexUse::kIndex;
+  Writer writer_;  // closed last: it moves the log into the file
+  std::shared_ptr<ReaderPool> readers_;
+};
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_STORE_IMPL_H_

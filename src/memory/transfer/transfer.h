@@ -1,0 +1,73 @@
+// Memory as files: lines to load, a store written out, and read back into another.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(LoadResult loaded, LoadLines(store, "root", jsonl, {}));
+//   DOSSIER_RETURN_IF_ERROR(ExportStore(store, {.format = ExportFormat::kJsonl}, sink));
+//   DOSSIER_ASSIGN_OR_RETURN(ImportResult imported, ImportLines(other, exported, {}));
+//
+// docs/formats/memory.md has the fields. Offsets are bytes of the whole text, lines count from 1.
+// Thread-safety: as Store. Errors: those of Store.
+
+#ifndef DOSSIER_MEMORY_TRANSFER_H_
+#define DOSSIER_MEMORY_TRANSFER_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory/store/store.h"
+
+namespace dossier::memory {
+
+// A line that was not taken; the others were.
+struct LineFault {
+  std::int64_t line = 0;
+  std::int64_t byte = 0;
+  std::string message;
+};
+
+struct LoadOptions {
+  Tier tier = Tier::kRecall;
+  WriteContext context;
+};
+struct LoadResult {
+  std::int64_t added = 0, unchanged = 0, redacted = 0;
+  std::vector<LineFault> faults;
+};
+// One record of `text` as a line of JSON says it. Errors: kInvalidArgument.
+Result<Record> ReadLoadLine(std::string_view line, Tier tier);
+// Blank lines are passed over.
+Result<LoadResult> LoadLines(Store& store, std::string_view branch, std::string_view text,
+                             const LoadOptions& options);
+
+enum class ExportFormat : std::uint8_t { kJsonl, kJson, kMarkdown };
+// kAll: every row of every branch, with what is hidden and what was replaced.
+enum class ExportScope : std::uint8_t { kView, kAll };
+struct ExportOptions {
+  ExportFormat format = ExportFormat::kJsonl;
+  ExportScope scope = ExportScope::kView;
+  std::string branch = std::string(kRootBranch);
+  std::optional<Seq> at;  // of kView
+};
+using ExportSink = std::function<Status(std::string_view)>;
+// kMarkdown is for people and always of one view. Errors also: those of `sink`.
+Status ExportStore(const Store& store, const ExportOptions& options, const ExportSink& sink);
+
+struct ImportResult {
+  std::int64_t added = 0, unchanged = 0, redacted = 0;  // rows
+  std::vector<std::string> conflicts;  // branches under another name, a sentence each
+  std::vector<LineFault> faults;
+};
+// What an export holds, all of it in one transaction; what was imported before, or was written
+// here, is known by its uid. Errors also: kDamaged (no export).
+Result<ImportResult> ImportLines(Store& store, std::string_view text, const WriteContext& context);
+
+// First 32 hex digits of SHA-256("store_id:seq").
+std::string RowUid(std::string_view store_id, Seq seq);
+
+inline constexpr std::string_view kExportSchema = "dossier.memory.export/1";
+
+}  // namespace dossier::memory
+
+#endif  // DOSSIER_MEMORY_TRANSFER_H_

@@ -1,0 +1,238 @@
+#include "memory/transfer/transfer.h"
+
+#include "memory/records/connection.h"
+#include "testing/result_matchers.h"
+#include "testing/store_for_test.h"
+
+namespace dossier::memory {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::dossier::testing::Succeeds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::string Export(TestStore& store, ExportOptions options = {}) {
+  std::string out;
+  EXPECT_THAT(ExportStore(*store, options,
+                          [&](std::string_view part) -> Status {
+                            out += part;
+                            return {};
+                          }),
+              Succeeds());
+  return out;
+}
+
+const ExportOptions kAll{.scope = ExportScope::kAll};
+
+TEST(LoadTest, LinesBecomeRecordsAndBadOnesAreNamedByPlace) {
+  const std::string lines =
+      R"({"text": "Ann: I moved to Oslo", "kind": "turn", "thread": "s1", "ref": "a-17", "time": "2026-03-01T10:00:00Z", "tags": ["chat"], "mood": "glad"})"
+      "\r\n\n"
+      "{\"text\": \"a\", \"x\": }\n"
+      "{\"text\": \"\xff\"}\n"
+      "{\"kind\": \"turn\"}\n"
+      "[1]\n"
+      R"({"text": "a", "tags": [1]})"
+      "\n"
+      R"({"summary": "b", "content": "c"})";
+  TestStore store;
+  const auto loaded = LoadLines(*store, "root", lines, {});
+  ASSERT_THAT(loaded, Succeeds());
+  EXPECT_EQ(loaded->added, 2);
+  std::vector<std::pair<std::int64_t, std::string>> faults;
+  for (const LineFault& fault : loaded->faults) {
+    faults.emplace_back(fault.line, fault.message);
+    EXPECT_LT(fault.byte, static_cast<std::int64_t>(lines.size()));
+  }
+  EXPECT_THAT(faults, ElementsAre(Pair(3, HasSubstr("expected")), Pair(4, "not UTF-8"),
+                                  Pair(5, HasSubstr("empty_text")), Pair(6, HasSubstr("object")),
+                                  Pair(7, HasSubstr("$.tags"))));
+  EXPECT_EQ(lines[static_cast<std::size_t>(loaded->faults[0].byte)], '}');
+  EXPECT_EQ(lines[static_cast<std::size_t>(loaded->faults[1].byte)], '\xff');
+  const auto turn = store.View().Records({.thread = "s1"});
+  EXPECT_EQ(turn->front().ref, "a-17");
+  EXPECT_EQ(FormatMicrosTime(turn->front().at), "2026-03-01T10:00:00.000000Z");
+  EXPECT_EQ(turn->front().meta, (JsonObject{{"mood", "glad"}}));
+  EXPECT_EQ(store.View().Records({.kind = "llm_insight"})->front().text, "b\nc");
+  EXPECT_EQ(LoadLines(*store, "root", lines, {})->unchanged, 2);
+  EXPECT_THAT(LoadLines(*store, "n9", lines, {}), FailsWith(ErrorCode::kNotFound, "n9"));
+}
+
+// A store with a bit of everything.
+void Fill(TestStore& store) {
+  ASSERT_THAT(store.Set("k", "root"), Succeeds());
+  const auto old = store.Add({.text = "old", .tags = {"t"}, .meta = {{"a", JsonArray{1}}}});
+  ASSERT_THAT(store->Fork("root", "n1", {.node = "node"}), Succeeds());
+  ASSERT_THAT(store.Set("k", "later"), Succeeds());
+  ASSERT_THAT(store.Add({.text = "new", .supersedes = old->id}), Succeeds());
+  const auto event = store.Add({.tier = Tier::kRecall, .text = "event", .ref = "r"}, "n1");
+  const auto summary = store.Add({.tier = Tier::kSummary, .text = "summary"}, "n1");
+  const std::int64_t ids[] = {event->id};
+  ASSERT_THAT(store.In("n1",
+                       [&](Session& s) -> Result<int> {
+                         DOSSIER_RETURN_IF_ERROR(s.LinkSources(summary->id, ids));
+                         DOSSIER_RETURN_IF_ERROR(s.Hide(ids, HideReason::kConsolidated));
+                         return 0;
+                       }),
+              Succeeds());
+  ASSERT_THAT(store.Delete("k", "n1"), Succeeds());
+  ASSERT_THAT(store.In("root",
+                       [](Session& s) {
+                         return s.SetCore("brief",
+                                          {.value = "v", .expires_at = StandingClock::kStart * 2});
+                       }),
+              Succeeds());
+}
+
+// What the branches of a store show.
+std::string Shown(TestStore& store) {
+  std::string shown;
+  const auto branches = store->Branches();
+  for (const Branch& branch : *branches) {
+    const View view = store.View(branch.name);
+    shown += fmt::format("[{} {} {}]", branch.name, branch.parent, branch.node);
+    for (const CoreEntry& entry : view.AllCore()) {
+      shown += fmt::format(" {}={}/{}", entry.key, entry.value, entry.expires_at.value_or(0));
+    }
+    const auto records = view.Records({});
+    for (const Record& record : *records) {
+      shown += fmt::format(" {}({}){}", record.text, fmt::join(record.tags, ","),
+                           record.supersedes ? "!" : "");
+    }
+    shown += fmt::format(" {}", view.Window(9)->size());
+  }
+  return shown;
+}
+
+TEST(TransferTest, AStoreIsTheSameElsewhereAndNothingComesTwice) {  // MEM-T24
+  TestStore from;
+  Fill(from);
+  const std::string exported = Export(from, kAll);
+  const auto into_itself = ImportLines(*from, exported, {});
+  ASSERT_THAT(into_itself, Succeeds());
+  EXPECT_EQ(into_itself->added, 0);
+  EXPECT_EQ(into_itself->faults.size(), 0u);
+
+  TestStore to({.new_store_id = std::string(32, 'b')});
+  const auto imported = ImportLines(*to, exported, {});
+  ASSERT_THAT(imported, Succeeds());
+  EXPECT_EQ(imported->faults.size(), 0u);
+  EXPECT_THAT(imported->conflicts, ElementsAre());
+  EXPECT_EQ(Shown(to), Shown(from));
+  EXPECT_EQ(to->Check(CheckMode::kLook), std::vector<std::string>{});
+  EXPECT_EQ(ImportLines(*to, exported, {})->added, 0);
+  EXPECT_EQ(ImportLines(*to, exported, {})->unchanged, imported->added);
+  EXPECT_EQ(ImportLines(*from, Export(to, kAll), {})->added, 0);  // and back
+
+  // What was written since comes along, once.
+  ASSERT_THAT(from.Set("since", "1", "n1"), Succeeds());
+  EXPECT_EQ(ImportLines(*to, Export(from, kAll), {})->added, 1);
+  EXPECT_EQ(Shown(to), Shown(from));
+}
+
+TEST(TransferTest, BranchesOfAnotherOriginGetItsNameBeside) {  // 5.3
+  TestStore from, to({.new_store_id = std::string(32, 'b')});
+  Fill(from);
+  Fill(to);
+  const std::string before = Shown(to);
+  const auto imported = ImportLines(*to, Export(from, kAll), {});
+  ASSERT_THAT(imported, Succeeds());
+  EXPECT_THAT(imported->conflicts,
+              ElementsAre(HasSubstr("root@aaaaaaaa"), HasSubstr("n1@aaaaaaaa")));
+  EXPECT_TRUE(Shown(to).starts_with(before)) << Shown(to);
+  EXPECT_EQ(to.Core("k", "root@aaaaaaaa"), "later");
+  EXPECT_EQ(to.View("n1@aaaaaaaa").Records({})->size(), 3u);
+  EXPECT_EQ(ImportLines(*to, Export(from, kAll), {})->added, 0);
+}
+
+TEST(TransferTest, AViewIsExportedAloneAndForPeople) {
+  TestStore store;
+  Fill(store);
+  TestStore other({.new_store_id = std::string(32, 'b')});
+  ASSERT_THAT(ImportLines(*other, Export(store, {.branch = "n1"}), {}), Succeeds());
+  EXPECT_EQ(other.View("n1").Records({})->size(), 3u);
+  EXPECT_EQ(other.View("n1").Window(9)->size(), 0u);
+  const std::string text = Export(store, {.format = ExportFormat::kMarkdown});
+  EXPECT_THAT(text, HasSubstr("- k: later\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("old")));
+  const auto json = ParseJson(Export(store, {.format = ExportFormat::kJson}));
+  EXPECT_EQ(FindString(*json, "schema"), kExportSchema);
+}
+
+TEST(TransferTest, AnExportIsOneStateOfTheStore) {
+  TestStore store;
+  Fill(store);
+  ASSERT_THAT(store->ReadRows([&](const RowAccess& rows) -> Status {
+    const auto count = [&] {
+      return ReadInt(rows.connection, "SELECT COUNT(*) FROM records").value_or(std::nullopt);
+    };
+    const auto before = count();
+    EXPECT_THAT(store.Add({.text = "meanwhile"}), Succeeds());
+    EXPECT_EQ(count(), before);
+    return {};
+  }),
+              Succeeds());
+}
+
+TEST(TransferTest, AKindIsNoHeadingInAnExportForPeople) {
+  TestStore store;
+  ASSERT_THAT(store.Add({.tier = Tier::kRecall, .kind = "k\n# Forged", .text = "t\n# Forged"}),
+              Succeeds());
+  const std::string text = Export(store, {.format = ExportFormat::kMarkdown});
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("\n# Forged")));
+}
+
+TEST(TransferTest, WhatIsNoExportIsRefusedAndBadLinesFailAlone) {
+  TestStore store;
+  for (const std::string_view text : {"", "{}", "x", "{\"schema\":\"other/1\"}"}) {
+    EXPECT_THAT(ImportLines(*store, text, {}), FailsWith(ErrorCode::kDamaged, "no export"));
+  }
+  TestStore from({.new_store_id = std::string(32, 'c')});
+  Fill(from);
+  const std::string exported =
+      Export(from, kAll) +
+      "{\"type\": \"other\"}\n{\"type\": \"core\", \"uid\": \"u\", \"seq\": 99, "
+      "\"branch\": \"none\"}\n{\"type\": \"record\", \"uid\": \"v\", \"seq\": 98, \"branch\": "
+      "\"root\", \"tier\": \"recall\", \"time\": \"2026-03-01T10:00:00Z\", \"text\": \"\"}\nx\n";
+  const auto imported = ImportLines(*store, exported, {});
+  ASSERT_THAT(imported, Succeeds());
+  EXPECT_EQ(imported->faults.size(), 4u);
+  EXPECT_EQ(Shown(store), Shown(from));
+}
+
+TEST(TransferTest, ImportedRowsKeepTheRulesOfWrites) {  // MEM-5, MEM-9, MEM-52
+  TestStore from({.new_store_id = std::string(32, 'c')});
+  Fill(from);
+  const auto uid_of = [&](std::string_view text) {
+    const std::string exported = Export(from, kAll);
+    const std::size_t end = exported.find(text);
+    const std::size_t line = exported.rfind('\n', end) + 1;
+    return std::string(
+        *FindString(*ParseJson(exported.substr(line, exported.find('\n', end) - line)), "uid"));
+  };
+  ASSERT_THAT(from.Add({.text = "of n1 alone"}, "n1"), Succeeds());
+  const std::string time = R"("time": "2026-03-01T10:00:00Z")";
+  const std::string exported =
+      Export(from, kAll) +
+      R"({"type": "core", "uid": "u1", "seq": 90, "branch": "root", "key": "a\nb", "value": "v", )" +
+      time + "}\n" +  // a key with a line break
+      R"({"type": "hidden", "uid": "u2", "seq": 91, "branch": "root", "reason": "deleted", "record": ")" +
+      uid_of("of n1 alone") + "\"}\n" +  // root does not see it
+      R"({"type": "record", "uid": "u3", "seq": 92, "branch": "root", "tier": "archival", "text": "t", )" +
+      R"("thread": "api_key=x8Kq)"
+      R"(2LwZ9vTn4RbY7", )" +
+      time + "}\n";
+  TestStore store;
+  const auto imported = ImportLines(*store, exported, {});
+  ASSERT_THAT(imported, Succeeds());
+  ASSERT_EQ(imported->faults.size(), 2u);
+  EXPECT_THAT(imported->faults[0].message, HasSubstr("bad_key"));
+  EXPECT_THAT(imported->faults[1].message, HasSubstr("record"));
+  EXPECT_EQ(imported->redacted, 1);
+  EXPECT_EQ(store->Check(CheckMode::kLook), std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace dossier::memory

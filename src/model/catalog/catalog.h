@@ -1,0 +1,115 @@
+// Which models there are, what each can do, and which one is meant.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Catalog catalog, Catalog::Load(overrides));
+//   DOSSIER_ASSIGN_OR_RETURN(Choice choice, catalog.Choose({.name = "gpt-5-mini"}, environment));
+//   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, options));   // model/connect.h
+//
+// Thread-safety: immutable after loading.
+
+#ifndef DOSSIER_MODEL_CATALOG_H_
+#define DOSSIER_MODEL_CATALOG_H_
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/assemble.h"
+#include "base/result.h"
+#include "model/catalog/user_config.h"
+#include "model/client/client.h"
+#include "model/client/ledger.h"
+
+namespace dossier::model {
+
+// One entry of data/models.yaml (MOD-40). Every fact has a date and a source there.
+struct Entry {
+  std::string name, provider;  // "gpt-5-mini", "openai"
+  assembly::Capability capability;
+  // Encoding of exact counts, "o200k_base"; with a ratio, the one whose counts times `ratio` are
+  // the estimate (ASM-54). Empty: by bytes.
+  std::string tokenizer;
+  std::optional<double> ratio;
+  double bytes_per_token = 3.3, margin = 0.15;  // for estimates
+  // Nano-dollars for one token; unset: unknown (MOD-24).
+  std::optional<std::int64_t> price_input, price_cached, price_output;
+  bool streaming = true, json_schema = false, grammar = false, sampling = true;
+  bool tools = false, vision = false, thinking = false;
+  // What a reply may spend on thinking before its text begins, on top of the text's own cap.
+  std::int64_t thinking_tokens = 0;
+  bool logprobs = false;  // replies can tell the log-probabilities of their tokens
+  std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
+  std::string as_of, source;
+  bool known = true;  // false: the conservative entry of MOD-41
+};
+
+// How to reach a provider.
+struct Provider {
+  std::string name, base_url;                   // "openai", "https://api.openai.com/v1"
+  std::string dialect = "openai";               // model/dialect.h
+  std::vector<std::string> key_variables;       // looked at in order
+  std::vector<std::string> base_url_variables;  // the first that is set moves the provider
+  std::string default_model;
+  int concurrency = 16;  // requests in flight, unless the user says otherwise
+};
+
+struct Wanted {
+  std::string name;                                     // "", "NAME" or "PROVIDER/NAME"
+  std::string base_url;                                 // --base-url
+  std::string key_env;                                  // --key-env
+  std::string script;                                   // --script: of the scripted model
+  UserConfig config;                                    // model/user_config.h
+  std::optional<std::chrono::sys_days> today;           // to warn of old facts; unset: no warning
+  enum class Keys { kFind, kNone } keys = Keys::kFind;  // kNone: a replay sends nothing
+};
+
+struct Choice {
+  Entry entry;
+  Provider provider;       // base_url overridden where the user said so
+  std::string model;       // as the provider knows it
+  std::string key;         // empty: none needed; never logged
+  std::string key_source;  // "OPENAI_API_KEY"
+  std::string script;
+  std::string why;                    // "OPENAI_API_KEY is set" (MOD-2)
+  std::vector<std::string> warnings;  // MOD-41
+};
+
+// The cost of `usage` by the entry's prices, in nano-dollars; unset if one of them is unknown
+// (MOD-24). Cached and written tokens are part of `usage.input`; where the table has no price for
+// them they cost the input price times what the entry's cache rules say.
+std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
+
+// The most that tokens of `request` can cost: nothing is read from the provider's cache, and with
+// breakpoints all of the prompt is written to it. Unset if a price is unknown.
+std::optional<TokenPrice> WorstPriceOf(const Entry& entry, const Request& request);
+
+class Catalog {
+ public:
+  // The built-in data/models.yaml, then each override file. Errors: kConfig with FILE:LINE:COL.
+  static Result<Catalog> Load(const std::vector<std::string>& override_files);
+
+  // The built-in data and the files that the user's config names.
+  static Result<Catalog> LoadFor(const UserConfig& config) { return Load(config.data_files); }
+
+  // MOD-1 to MOD-3. `environment` looks a variable up. Errors: kConfig (unknown model, nearest
+  // three), kAuth (no key for a named provider; the variables looked at, the local way).
+  Result<Choice> Choose(
+      const Wanted& wanted,
+      const std::function<std::optional<std::string>(std::string_view)>& environment) const;
+
+  // The names of a provider's models.
+  std::vector<std::string> NamesOf(std::string_view provider) const;
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<Provider>& providers() const { return providers_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::vector<Provider> providers_;
+};
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_CATALOG_H_

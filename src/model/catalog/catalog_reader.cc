@@ -1,0 +1,276 @@
+#include "model/catalog/catalog_reader.h"
+
+#include <charconv>
+
+#include "model/catalog/catalog_fields.h"
+
+namespace dossier::model {
+namespace {
+
+void ReadStatus(const Node& node, std::string& out) {
+  ReadOneOf(node, {"documented", "measured", "reported", "unverified"}, out);
+}
+
+// Keys by which any map of facts may say its own date, source and status (ASM-90).
+// For a model that thinks and whose entry does not say how much: the smaller of the allowances that
+// providers suggest for ordinary work.
+constexpr std::int64_t kThinkingTokens = 8'192;
+
+constexpr const char* kFactKeys[] = {"as_of", "source", "status"};
+
+void CheckDate(const Node& node) {
+  const std::string& date = node->scalar;
+  const bool is_date = date.size() == 10 && date[4] == '-' && date[7] == '-' &&
+                       date.find_first_not_of("0123456789-") == std::string::npos;
+  if (!is_date) FailAt(node, "as_of is a date, YYYY-MM-DD");
+}
+
+// What `node` says about itself: {as_of, source, status}.
+JsonObject ReadFact(const Node& node) {
+  JsonObject fact;
+  for (const char* key : kFactKeys) {
+    if (!node[key]) continue;
+    std::string text;
+    ReadText(node[key], text);
+    fact[key] = text;
+  }
+  if (node["as_of"]) CheckDate(node["as_of"]);
+  std::string status;
+  ReadStatus(node["status"], status);
+  return fact;
+}
+
+void CheckFact(const Node& node, std::string_view what) {
+  for (const char* key : {"as_of", "source"}) {
+    if (!node[key] || node[key]->scalar.empty()) {
+      FailAt(node, fmt::format("{} has no {}: every fact needs a date and a source", what, key));
+    }
+  }
+  ReadFact(node);
+}
+
+void ReadTurnRules(const Node& node, assembly::Capability& capability) {
+  using LateSystem = assembly::Capability::LateSystem;
+  using ToolResults = assembly::Capability::ToolResults;
+  enum class Prefill { kUnsaid, kNo, kYes, kFlag } prefill = Prefill::kUnsaid;
+  ReadFlag(node["assistant_first"], capability.assistant_first);
+  ReadFlag(node["merge_same_role"], capability.merge_same_role);
+  ReadFlag(node["user_after_tool"], capability.user_after_tool);
+  ReadWord<LateSystem>(
+      node["late_system"],
+      {{"yes", LateSystem::kYes}, {"after_user", LateSystem::kAfterUser}, {"no", LateSystem::kNo}},
+      capability.late_system);
+  ReadWord<ToolResults>(node["tool_results"],
+                        {{"tool", ToolResults::kToolTurn}, {"user", ToolResults::kUserTurn}},
+                        capability.tool_results);
+  ReadWord<Prefill>(node["prefill"],
+                    {{"yes", Prefill::kYes}, {"flag", Prefill::kFlag}, {"no", Prefill::kNo}},
+                    prefill);
+  if (prefill == Prefill::kUnsaid) return;
+  capability.prefill = prefill != Prefill::kNo;
+  capability.prefill_flag = prefill == Prefill::kFlag;
+}
+
+void ReadCapabilities(const Node& node, Entry& entry) {
+  if (!node) return;
+  CheckKeys(node, {"streaming",   "tools",           "json_schema",     "grammar",
+                   "logprobs",    "vision",          "thinking",        "thinking_tokens",
+                   "system_role", "assistant_first", "merge_same_role", "late_system",
+                   "prefill",     "user_after_tool", "tool_results",    "image",
+                   "sampling",    "max_tokens_name", "as_of",           "source",
+                   "status"});
+  assembly::Capability& capability = entry.capability;
+  ReadFlag(node["streaming"], entry.streaming);
+  ReadFlag(node["tools"], entry.tools);
+  ReadFlag(node["json_schema"], entry.json_schema);
+  ReadFlag(node["grammar"], entry.grammar);
+  ReadFlag(node["logprobs"], entry.logprobs);
+  ReadFlag(node["vision"], entry.vision);
+  ReadFlag(node["thinking"], entry.thinking);
+  if (entry.thinking) entry.thinking_tokens = kThinkingTokens;
+  ReadCount(node["thinking_tokens"], entry.thinking_tokens);
+  ReadOneOf(node["system_role"], {"field", "message", "developer", "none"}, capability.system_role);
+  ReadTurnRules(node, capability);
+  ReadCount(node["image"], capability.image_tokens);
+  ReadOneOf(node["max_tokens_name"], {"max_tokens", "max_completion_tokens"},
+            entry.max_tokens_name);
+  if (const Node sampling = node["sampling"]) {
+    if (!sampling.is_list()) FailAt(sampling, "a list of parameter names is wanted");
+    entry.sampling = !sampling->items.empty();
+  }
+}
+
+void ReadSmallCount(const Node& node, int& out) {
+  std::int64_t value = out;
+  ReadCount(node, value);
+  if (value > 1000) FailAt(node, "a number up to 1000 is wanted");
+  out = static_cast<int>(value);
+}
+
+void ReadCache(const Node& node, assembly::CacheRules& cache) {
+  if (!node) return;
+  CheckKeys(node, {"mode", "min_prefix", "breakpoints", "step", "look_back", "ttl", "write", "read",
+                   "as_of", "source", "status"});
+  using Mode = assembly::CacheRules::Mode;
+  ReadWord<Mode>(
+      node["mode"],
+      {{"none", Mode::kNone}, {"automatic", Mode::kAutomatic}, {"explicit", Mode::kExplicit}},
+      cache.mode);
+  ReadCount(node["min_prefix"], cache.min_prefix);
+  ReadSmallCount(node["breakpoints"], cache.breakpoints);
+  ReadCount(node["step"], cache.step);
+  ReadSmallCount(node["look_back"], cache.look_back);
+  ReadTexts(node["ttl"], cache.ttl);
+  ReadNumbers(node["write"], 0, 100, cache.write);
+  ReadNumber(node["read"], 0, 100, cache.read);
+  ReadStatus(node["status"], cache.status);
+  if (!cache.write.empty() && cache.write.size() != std::max<std::size_t>(1, cache.ttl.size())) {
+    FailAt(node, "write has one price for each ttl");
+  }
+}
+
+void ReadTokens(const Node& node, Entry& entry) {
+  if (!node) return;
+  CheckKeys(node, {"encoding", "ratio", "bytes_per_token", "margin", "per_message", "per_request",
+                   "as_of", "source", "status"});
+  ReadText(node["encoding"], entry.tokenizer);
+  ReadNumber(node["ratio"], 0.01, 100, entry.ratio);
+  ReadNumber(node["bytes_per_token"], 0.01, 1000, entry.bytes_per_token);
+  ReadNumber(node["margin"], 0, 1, entry.margin);
+  ReadCount(node["per_message"], entry.capability.tokens_per_message);
+  ReadCount(node["per_request"], entry.capability.tokens_per_request);
+}
+
+// The most that one image costs (ASM-7). A map of its own, so that it can say where it is from.
+void ReadImage(const Node& node, Entry& entry) {
+  if (!node) return;
+  CheckKeys(node, {"tokens", "as_of", "source", "status"});
+  if (!node["tokens"]) FailAt(node, "image says tokens, the most that one image costs");
+  ReadCount(node["tokens"], entry.capability.image_tokens);
+}
+
+void ReadPrices(const Node& node, Entry& entry) {
+  if (!node) return;
+  CheckKeys(node, {"input", "cached", "output", "as_of", "source", "status"});
+  ReadPrice(node["input"], entry.price_input);
+  ReadPrice(node["cached"], entry.price_cached);
+  ReadPrice(node["output"], entry.price_output);
+}
+
+// The entry's own {as_of, source, status}, and those of the parts that say other ones.
+void ReadProvenance(const Node& node, Entry& entry) {
+  Json& facts = entry.capability.entry;
+  if (!facts.is_object()) facts = JsonObject();
+  for (const auto& [key, value] : ReadFact(node)) facts.as_object()[key] = value;
+  for (const char* part : {"prices", "capabilities", "cache", "tokens", "image"}) {
+    if (!node[part]) continue;
+    JsonObject fact = ReadFact(node[part]);
+    if (fact.empty()) continue;
+    facts.as_object()[part] = std::move(fact);
+  }
+  ReadText(node["as_of"], entry.as_of);
+  ReadText(node["source"], entry.source);
+}
+
+void ReadEntry(const Node& node, std::vector<Entry>& entries) {
+  CheckKeys(node, {"name", "provider", "window", "max_output", "max_input", "tokenizer", "prices",
+                   "capabilities", "cache", "tokens", "image", "profile", "as_of", "source",
+                   "status", "note"});
+  if (!node["name"] || !node["provider"]) FailAt(node, "a model needs name and provider");
+  const std::string name = node["name"]->scalar, provider = node["provider"]->scalar;
+  CheckFact(node, name);
+  auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& known) {
+    return known.name == name && known.provider == provider;
+  });
+  if (entry == entries.end()) {
+    entries.push_back(ConservativeEntry(provider, name));
+    entry = std::prev(entries.end());
+    entry->known = true;
+  }
+  ReadCount(node["window"], entry->capability.window);
+  ReadCount(node["max_output"], entry->capability.max_output);
+  ReadCount(node["max_input"], entry->capability.max_input);
+  if (entry->capability.max_output > entry->capability.window) {
+    FailAt(node, name + ": max_output is above the window");
+  }
+  ReadText(node["tokenizer"], entry->tokenizer);
+  ReadTokens(node["tokens"], *entry);
+  ReadImage(node["image"], *entry);
+  ReadPrices(node["prices"], *entry);
+  ReadCapabilities(node["capabilities"], *entry);
+  ReadCache(node["cache"], entry->capability.cache);
+  ReadOneOf(node["profile"], {"small", "large"}, entry->capability.profile);
+  ReadProvenance(node, *entry);
+}
+
+void ReadProvider(const std::string& name, const Node& node, std::vector<Provider>& providers) {
+  CheckKeys(node, {"base_url", "base_url_variables", "dialect", "key_variables", "default_model",
+                   "concurrency", "as_of", "source", "status"});
+  CheckFact(node, name);
+  auto provider = std::find_if(providers.begin(), providers.end(),
+                               [&](const Provider& known) { return known.name == name; });
+  if (provider == providers.end()) {
+    providers.push_back({.name = name});
+    provider = std::prev(providers.end());
+  }
+  ReadText(node["base_url"], provider->base_url);
+  ReadText(node["default_model"], provider->default_model);
+  ReadOneOf(node["dialect"], {"openai", "anthropic", "gemini"}, provider->dialect);
+  ReadTexts(node["key_variables"], provider->key_variables);
+  ReadTexts(node["base_url_variables"], provider->base_url_variables);
+  ReadSmallCount(node["concurrency"], provider->concurrency);
+  if (provider->concurrency < 1) FailAt(node, name + ": concurrency is below 1");
+}
+
+void ReadAll(const Node& root, std::vector<Entry>& entries, std::vector<Provider>& providers) {
+  if (root.is_null()) return;
+  CheckKeys(root, {"schema", "providers", "models"});
+  std::string schema;
+  ReadText(root["schema"], schema);
+  if (schema != "dossier.models/1") FailAt(root, "schema: dossier.models/1 is wanted");
+  if (const Node map = root["providers"]) {
+    if (!map.is_map()) FailAt(map, "providers is a map of names");
+    for (const assembly::YamlEntry& item : map->entries) {
+      ReadProvider(item.key, item.value, providers);
+    }
+  }
+  if (const Node list = root["models"]) {
+    if (!list.is_list()) FailAt(list, "models is a list");
+    for (const assembly::YamlNode& node : list->items) ReadEntry(node, entries);
+  }
+}
+
+// The billions of parameters that a name states: 1.5 in "Qwen2.5-Coder-1.5B-Instruct".
+std::optional<double> SizeInName(std::string_view name) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (!std::isdigit(static_cast<unsigned char>(name[at]))) continue;
+    const std::size_t end = std::min(name.find_first_not_of("0123456789.", at), name.size());
+    const bool starts = at == 0 || !is_word(name[at - 1]);
+    const bool ends = end < name.size() && (name[end] == 'b' || name[end] == 'B') &&
+                      (end + 1 == name.size() || !is_word(name[end + 1]));
+    double billions = 0;
+    if (starts && ends &&
+        std::from_chars(name.data() + at, name.data() + end, billions).ec == std::errc()) {
+      return billions;
+    }
+    at = end;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Entry ConservativeEntry(std::string_view provider, std::string_view name) {
+  Entry entry{.name = std::string(name), .provider = std::string(provider), .known = false};
+  const std::optional<double> billions = SizeInName(name);
+  entry.capability.profile = billions && *billions <= 3.0 ? "small" : "large";
+  return entry;
+}
+
+Status ReadCatalogFile(std::string_view text, std::string_view file, std::vector<Entry>* entries,
+                       std::vector<Provider>* providers) {
+  return ReadYamlFile(text, file, [&](const Node& root) { ReadAll(root, *entries, *providers); });
+}
+
+}  // namespace dossier::model

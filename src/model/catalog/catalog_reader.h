@@ -1,0 +1,28 @@
+// Reads files of the form of data/models.yaml (MOD-40).
+//
+//   DOSSIER_RETURN_IF_ERROR(ReadCatalogFile(text, "models.yaml", &entries, &providers));
+//
+// A file adds entries and providers, or changes fields of those already there. A fact without date
+// and source does not pass. Thread-safety: pure functions.
+
+#ifndef DOSSIER_MODEL_CATALOG_READER_H_
+#define DOSSIER_MODEL_CATALOG_READER_H_
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/catalog/catalog.h"
+
+namespace dossier::model {
+
+// Errors: kConfig with FILE:LINE:COL.
+Status ReadCatalogFile(std::string_view text, std::string_view file, std::vector<Entry>* entries,
+                       std::vector<Provider>* providers);
+
+// The entry for a model that no file knows (MOD-41).
+Entry ConservativeEntry(std::string_view provider, std::string_view name);
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_CATALOG_READER_H_

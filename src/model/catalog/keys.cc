@@ -1,0 +1,122 @@
+#include "model/catalog/keys.h"
+
+#include <sys/stat.h>
+
+#include "base/files/file.h"
+#include "base/files/user_folders.h"
+#include "base/process/process.h"
+#include "base/text/text.h"
+#include "model/local/local_runtime.h"
+
+namespace dossier::model {
+namespace {
+
+constexpr Millis kCommandLimit{10'000};
+constexpr std::uint64_t kMostBytes = 64 << 10;
+
+// Keys are header values: a line break in one would be a second header.
+Result<Key> Checked(Key key) {
+  for (const char c : key.value) {
+    if (static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7f) {
+      return MakeError(ErrorCode::kAuth,
+                       "the key from {} holds a blank, a line break or a character that is not "
+                       "ASCII",
+                       key.source);
+    }
+  }
+  return key;
+}
+
+std::string FirstLine(std::string_view text) {
+  return std::string(TrimSpace(TrimSpace(text).substr(0, TrimSpace(text).find('\n'))));
+}
+
+// Nothing of the program's output gets into an error: it may hold the key.
+Result<Key> RunKeyCommand(const std::vector<std::string>& argv) {
+  const std::string source = "key_cmd " + argv[0];
+  const auto ran = RunProcess({.argv = argv,
+                               .environment = EnvironmentWithoutSecrets(),
+                               .max_output = kMostBytes,
+                               .timeout = kCommandLimit});
+  if (!ran) return MakeError(ErrorCode::kAuth, "{}: {}", source, ran.error().message);
+  if (ran->timed_out) return MakeError(ErrorCode::kAuth, "{}: no key within 10 s", source);
+  if (ran->exit_code != 0) {
+    return MakeError(ErrorCode::kAuth, "{} ended with status {} and gave no key", source,
+                     ran->exit_code);
+  }
+  Key key{FirstLine(ran->out), source};
+  if (key.value.empty()) return MakeError(ErrorCode::kAuth, "{} gave no key", source);
+  return Checked(std::move(key));
+}
+
+// Asked only where a desktop session can answer, and never an error: most people have none.
+std::optional<Key> AskSecretService(std::string_view provider, const Environment& environment) {
+  if (!Variable(environment, "DBUS_SESSION_BUS_ADDRESS")) return std::nullopt;
+  const auto program = FindProgram("secret-tool");
+  if (!program) return std::nullopt;
+  const auto ran = RunProcess(
+      {.argv = {*program, "lookup", "service", "dossier", "provider", std::string(provider)},
+       .environment = EnvironmentWithoutSecrets(),
+       .max_output = kMostBytes,
+       .timeout = kCommandLimit});
+  if (!ran || ran->exit_code != 0 || FirstLine(ran->out).empty()) return std::nullopt;
+  return Key{FirstLine(ran->out), "secret-tool"};
+}
+
+Result<Key> ReadKeyFile(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) {
+    return MakeError(ErrorCode::kAuth, "the key file {} cannot be read", path);
+  }
+  if ((info.st_mode & 0077) != 0) {
+    return MakeError(ErrorCode::kAuth,
+                     "the key file {} may be read by others (mode {:o}); run: chmod 600 {}", path,
+                     info.st_mode & 0777, path);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostBytes));
+  return Checked({std::string(TrimSpace(text)), path});
+}
+
+// keys/PROVIDER in the folder of the configuration; empty if there is no home.
+std::string UsualFile(const Environment& environment, std::string_view provider) {
+  const auto folder = UserFolder(UserFolderKind::kConfig, environment);
+  return folder ? fmt::format("{}/keys/{}", *folder, provider) : std::string();
+}
+
+}  // namespace
+
+std::optional<std::string> Variable(const Environment& environment, std::string_view name) {
+  std::optional<std::string> value = environment(name);
+  if (!value) return std::nullopt;
+  const std::string trimmed(TrimSpace(*value));
+  return trimmed.empty() ? std::nullopt : std::optional<std::string>(trimmed);
+}
+
+Result<Key> FindKey(const Provider& provider, std::string_view key_env,
+                    const Environment& environment, const UserConfig& config) {
+  if (!key_env.empty()) {
+    const auto key = Variable(environment, key_env);
+    if (!key) return MakeError(ErrorCode::kAuth, "--key-env names {}, which is not set", key_env);
+    return Checked({*key, std::string(key_env)});
+  }
+  for (const std::string& name : provider.key_variables) {
+    if (const auto key = Variable(environment, name)) return Checked({*key, name});
+  }
+  // Only where a key is of use: no program runs, and no file is read, for a server of the user's.
+  if (provider.key_variables.empty()) return Key();
+  const auto own = config.providers.find(provider.name);
+  const KeyAccess& access = own == config.providers.end() ? config.access : own->second;
+  if (!access.command.empty()) return RunKeyCommand(access.command);
+  if (auto key = AskSecretService(provider.name, environment)) return Checked(std::move(*key));
+  if (!access.file.empty()) return ReadKeyFile(access.file);
+  const std::string path = UsualFile(environment, provider.name);
+  return path.empty() || !Exists(path) ? Key() : ReadKeyFile(path);
+}
+
+std::string LookedAt(const Provider& provider, const Environment& environment) {
+  const std::string file = UsualFile(environment, provider.name);
+  return Join(provider.key_variables, ", ") + " is not set" +
+         (file.empty() ? "" : " and there is no file " + file);
+}
+
+}  // namespace dossier::model

@@ -1,0 +1,55 @@
+// What a provider's HTTP answer means for us: which error, whether to try again, when (MOD-14, 21).
+//
+//   HttpFailure failed = MapHttpFailure({.status = 429, .headers = {{"retry-after", "1"}}}, where);
+//   sink->OnFailure(failed.failure);
+//   sink->OnDone(tl::unexpected(failed.error));
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_MODEL_HTTP_FAILURE_H_
+#define DOSSIER_MODEL_HTTP_FAILURE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "model/client/client.h"
+
+namespace dossier::model {
+
+struct HttpAnswer {
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;  // names in any case
+  std::string body;                                          // hostile
+};
+
+// Whom an error is about.
+struct Target {
+  std::string provider, model;
+  std::string key_source;           // "OPENAI_API_KEY"; never the key
+  std::string key;                  // removed wherever it occurs in a message
+  std::vector<std::string> models;  // for the nearest names
+  std::int64_t window = 0, prompt_tokens = 0;
+  std::string way_out;  // for a prompt that is too long, beside a larger window: " or …"
+};
+
+struct HttpFailure {
+  Error error;
+  Failure failure;
+};
+
+HttpFailure MapHttpFailure(const HttpAnswer& answer, const Target& target, Clock::Wall now);
+
+// The longest wait that the headers ask for: Retry-After (seconds or date), retry-after-ms,
+// x-ratelimit-reset-requests and -tokens ("1s", "6m0s").
+std::optional<Millis> RetryAfter(const HttpAnswer& answer, Clock::Wall now);
+
+// The first 200 characters of `body`, on one line, valid UTF-8, without secrets.
+std::string Excerpt(std::string_view body, std::string_view key);
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_HTTP_FAILURE_H_

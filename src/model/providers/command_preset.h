@@ -1,0 +1,53 @@
+// A model behind a program (MOD-16): how it is started, and where its reply stands in its output.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset, LoadPreset("claude", config_folder));
+//   DOSSIER_ASSIGN_OR_RETURN(Reply reply, ReadOutput(preset, result.out));
+//
+// A preset is data/commands/NAME.yaml, or COMMANDS_FOLDER/NAME.yaml of the user, which wins. Its
+// form is in docs/formats/commands.md. Thread-safety: pure functions over files.
+
+#ifndef DOSSIER_MODEL_COMMAND_PRESET_H_
+#define DOSSIER_MODEL_COMMAND_PRESET_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/client/client.h"
+
+namespace dossier::model {
+
+struct CommandPreset {
+  std::string name;
+  std::vector<std::string> argv;  // "{model}" and "{prompt_file}" are replaced inside words
+  std::string model;              // the default for "{model}"
+  enum class Prompt { kStdin, kFile } prompt = Prompt::kStdin;
+  // kText: all of the output. kJson: one value. kJsonLines: for each path the last line that has
+  // it.
+  enum class Form { kText, kJson, kJsonLines } form = Form::kText;
+  // JSON pointers; empty: not said. `written`: tokens written to the provider's cache.
+  std::string text, finish, failed, input, cached, written, output;
+  // Whether `input` counts the tokens at `cached` and `written` too, or they stand beside it.
+  enum class Cached { kBeside, kPart } counted = Cached::kBeside;
+  std::vector<std::string> pass_env;  // variables beside PATH, HOME and their like
+  std::vector<std::string> billing;   // variables that would bill instead of the login
+  // kNone: the program asks nobody but this machine, so --offline lets it run.
+  enum class Network { kNeeded, kNone } network = Network::kNeeded;
+  std::int64_t window = 32768, max_output = 4096;  // tokens
+};
+
+// Errors: kConfig (no such preset, the nearest names; FILE:LINE:COL of a mistake).
+Result<CommandPreset> LoadPreset(const std::string& name, const std::string& folder);
+Result<CommandPreset> ParsePreset(std::string_view yaml, std::string_view file);
+
+// The names of all presets, sorted.
+std::vector<std::string> PresetNames(const std::string& folder);
+
+// What the program printed, as a reply; usage is estimated where the preset or the output has none.
+// Errors: kNetwork ("malformed reply", with the first 200 characters), kFailed if `failed` is true.
+Result<Reply> ReadOutput(const CommandPreset& preset, std::string_view output);
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_COMMAND_PRESET_H_

@@ -1,0 +1,82 @@
+// The one table of keywords: what value each takes, and how it judges.
+//
+// A new keyword is a row here; the compiler and the check both read it. Thread-safety: constant
+// data.
+
+#ifndef DOSSIER_MODEL_SCHEMA_KEYWORDS_H_
+#define DOSSIER_MODEL_SCHEMA_KEYWORDS_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json.h"
+#include "model/schema/json_schema.h"
+#include "model/schema/schema_compiler.h"
+
+namespace dossier::model {
+
+// What a keyword's value has to be.
+enum class SchemaShape {
+  kAny,
+  kList,  // of any values
+  kNumber,
+  kPositive,  // a number above 0
+  kCount,     // a whole number from 0
+  kBoolean,
+  kString,
+  kPattern,    // a regular expression
+  kReference,  // of `$ref`
+  kTypes,      // a name of a type, or a list of such
+  kNames,      // a list of strings
+  kNamesMap,   // a map of such lists
+  kSchema,
+  kSchemaOrList,
+  kSchemaList,  // not empty
+  kSchemaMap,
+  kPatternMap,        // a map from patterns to schemas
+  kSchemaOrNamesMap,  // `dependencies` of draft 7
+  kIgnored,           // a keyword that we do not apply, and say so
+};
+
+// One walk over a value.
+class SchemaRun {
+ public:
+  SchemaRun(const CompiledSchema& schema, std::size_t most) : compiled(schema), most_(most) {}
+
+  void Check(const Json& schema, const Json& value);
+  // The same for a value below: `step` is a member's name or an index.
+  void CheckBelow(const Json& schema, const Json& value, std::string_view step);
+  // True if `value` is valid; says nothing.
+  bool Matches(const Json& schema, const Json& value);
+  void Fail(std::string reason);
+  SchemaPattern::Found Finds(std::string_view pattern, std::string_view text) const;
+  bool full() const { return violations.size() >= most_; }
+
+  const CompiledSchema& compiled;
+  std::vector<SchemaViolation> violations;
+
+ private:
+  void CheckObject(const JsonObject& schema, const Json& value);
+
+  std::size_t most_;
+  std::string pointer_;
+  int depth_ = 0;
+  std::size_t steps_ = 0;
+};
+
+struct SchemaKeyword {
+  std::string_view name;
+  SchemaShape shape;
+  // `word` is the keyword's value in `schema`. Null: judged with another keyword, or not at all.
+  void (*check)(SchemaRun& run, const Json& word, const JsonObject& schema, const Json& value);
+  enum class In { kBoth, k7, k2020 } drafts = In::kBoth;
+};
+
+// nullptr if there is none in this draft.
+const SchemaKeyword* FindKeyword(std::string_view name, Draft draft);
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_SCHEMA_KEYWORDS_H_

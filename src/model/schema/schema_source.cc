@@ -1,0 +1,207 @@
+#include "model/schema/schema_source.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/files/file.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+
+namespace dossier::model {
+namespace {
+
+Result<std::uint64_t> NumberOf(std::string_view name, std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return MakeError(ErrorCode::kConfig, "{}: '{}' is no whole number", name, text);
+  }
+  return number;
+}
+
+bool IsOn(std::string_view text) {
+  const std::string word = ToLowerAscii(text);
+  return word == "1" || word == "true" || word == "yes" || word == "on";
+}
+
+// How old a file is; unset if there is none.
+std::optional<std::chrono::seconds> AgeOf(const std::string& path, const Clock& clock) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  const auto written = std::chrono::system_clock::from_time_t(info.st_mtime);
+  return std::chrono::duration_cast<std::chrono::seconds>(clock.WallNow() - written);
+}
+
+Result<std::string> ReadLimited(const std::string& path, std::uint64_t most) {
+  Result<std::string> text = ReadFile(path, most);
+  if (!text && text.error().code == ErrorCode::kTooLong) {
+    return MakeError(ErrorCode::kConfig, "schema {}: larger than {}", path, FormatSize(most));
+  }
+  return text;
+}
+
+Result<FoundSchema> FindFile(const SchemaSource& source, std::string_view place) {
+  std::vector<std::string> paths;
+  if (place.starts_with('/')) {
+    paths.emplace_back(place);
+  } else {
+    for (const std::string& folder : source.folders) {
+      paths.push_back(fmt::format("{}/{}", folder, place));
+    }
+  }
+  const auto found = std::ranges::find_if(paths, Exists);
+  if (found == paths.end()) {
+    return MakeError(ErrorCode::kNotFound, "schema {}: no such file; looked for {}", place,
+                     Join(paths, ", "));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadLimited(*found, source.rules.most_bytes));
+  return SchemaOfText(text, *found);
+}
+
+// What is fetched is checked before it is kept: a copy is always a schema.
+Result<FoundSchema> Download(const SchemaSource& source, const std::string& url,
+                             const std::string& copy, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string text,
+                           source.fetch(url, source.rules.limit, source.rules.most_bytes, cancel));
+  if (text.size() > source.rules.most_bytes) {
+    return MakeError(ErrorCode::kConfig, "schema {}: larger than {}", url,
+                     FormatSize(source.rules.most_bytes));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(FoundSchema found, SchemaOfText(text, url));
+  auto kept = MakeFolders(source.cache_folder, 0700);
+  if (kept) kept = WriteFileAtomic(copy, text, 0600);
+  if (!kept) found.warnings.push_back("the schema was not kept: " + kept.error().message);
+  return found;
+}
+
+Result<FoundSchema> FindByAddress(const SchemaSource& source, const std::string& url,
+                                  const CancelToken& cancel) {
+  if (!url.starts_with("https://") && source.rules.plain_http == SchemaRules::PlainHttp::kRefused) {
+    return MakeError(ErrorCode::kConfig,
+                     "schema {}: only https is used; DOSSIER_ALLOW_HTTP_SCHEMAS=1 allows http",
+                     url);
+  }
+  const std::string copy = fmt::format("{}/{}.json", source.cache_folder, Sha256Hex(url));
+  const std::optional<std::chrono::seconds> age = AgeOf(copy, *source.clock);
+  const bool offline = source.rules.network == SchemaRules::Network::kOffline || !source.fetch;
+  const auto read_copy = [&]() -> Result<FoundSchema> {
+    DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadLimited(copy, source.rules.most_bytes));
+    return SchemaOfText(text, url);
+  };
+  if (age && (offline || *age < source.rules.time_to_live)) {
+    Result<FoundSchema> kept = read_copy();
+    if (kept || offline) return kept;
+  }
+  if (offline) {
+    return MakeError(ErrorCode::kNetwork, "schema {}: no copy is kept, and offline none is fetched",
+                     url);
+  }
+  Result<FoundSchema> fetched = Download(source, url, copy, cancel);
+  if (fetched || !age || fetched.error().code == ErrorCode::kCancelled) return fetched;
+  Result<FoundSchema> stale = read_copy();
+  if (!stale) return fetched;
+  stale->warnings.push_back(fmt::format("schema {}: {}; a copy that is {} h old is used", url,
+                                        fetched.error().message, age->count() / 3600));
+  return stale;
+}
+
+std::string TypeOf(const Json& schema) {
+  const Json* type = Find(schema, "type");
+  if (type && type->is_string()) return std::string(type->get_string());
+  if (!type || !type->is_array()) return "any";
+  std::vector<std::string> names;
+  for (const Json& name : type->get_array()) names.emplace_back(name.get_string());
+  return Join(names, "|");
+}
+
+bool IsRequired(const Json& schema, std::string_view name) {
+  const Json* required = Find(schema, "required");
+  return required && std::ranges::any_of(required->get_array(), [&](const Json& item) {
+           return item.get_string() == name;
+         });
+}
+
+}  // namespace
+
+Result<SchemaRules> SchemaRulesOf(
+    const std::function<std::optional<std::string>(std::string_view)>& environment) {
+  SchemaRules rules;
+  const auto look_up = [&](std::string_view name, auto use) -> Status {
+    for (std::string_view prefix : {"DOSSIER_", "CLLM_"}) {
+      const std::string full = fmt::format("{}{}", prefix, name);
+      const std::optional<std::string> value = environment(full);
+      if (value && !value->empty()) return use(full, *value);
+    }
+    return {};
+  };
+  DOSSIER_RETURN_IF_ERROR(look_up("ALLOW_HTTP_SCHEMAS", [&](auto&, auto& text) -> Status {
+    if (IsOn(text)) rules.plain_http = SchemaRules::PlainHttp::kAllowed;
+    return {};
+  }));
+  DOSSIER_RETURN_IF_ERROR(look_up("OFFLINE_MODE", [&](auto&, auto& text) -> Status {
+    if (IsOn(text)) rules.network = SchemaRules::Network::kOffline;
+    return {};
+  }));
+  DOSSIER_RETURN_IF_ERROR(look_up("SCHEMA_CACHE_TTL", [&](auto& name, auto& text) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(const std::uint64_t seconds, NumberOf(name, text));
+    rules.time_to_live = std::chrono::seconds(std::min<std::uint64_t>(seconds, 1u << 30));
+    return {};
+  }));
+  DOSSIER_RETURN_IF_ERROR(look_up("MAX_SCHEMA_SIZE", [&](auto& name, auto& text) -> Status {
+    DOSSIER_ASSIGN_OR_RETURN(rules.most_bytes, NumberOf(name, text));
+    return {};
+  }));
+  return rules;
+}
+
+Result<FoundSchema> SchemaOfText(std::string_view text, std::string_view origin) {
+  Result<Json> json = ParseJson(text);
+  if (!json) {
+    return MakeError(ErrorCode::kConfig, "schema {}: no JSON: {}", origin, json.error().message);
+  }
+  Result<JsonSchema> schema = JsonSchema::Compile(*std::move(json));
+  if (!schema) {
+    return MakeError(ErrorCode::kConfig, "{}: no JSON Schema: {}", origin, schema.error().message);
+  }
+  std::vector<std::string> warnings = schema->warnings();
+  return FoundSchema{*std::move(schema), std::string(origin), std::move(warnings)};
+}
+
+bool IsSchemaAddress(std::string_view place) {
+  return place.starts_with("https://") || place.starts_with("http://");
+}
+
+Result<FoundSchema> SchemaSource::Find(std::string_view place, const CancelToken& cancel) const {
+  if (IsSchemaAddress(place)) return FindByAddress(*this, std::string(place), cancel);
+  return FindFile(*this, place);
+}
+
+JsonObject OutlineSchema(const JsonSchema& schema) {
+  const Json& json = schema.json();
+  JsonArray list;
+  if (const Json* properties = Find(json, "properties")) {
+    for (const auto& member : properties->get_object()) {
+      list.push_back(JsonObject{{"name", member.key()},
+                                {"type", TypeOf(member.value())},
+                                {"required", IsRequired(json, member.key())}});
+    }
+  }
+  return {{"type", TypeOf(json)}, {"properties", std::move(list)}};
+}
+
+std::string DescribeSchema(const JsonSchema& schema) {
+  const Json outline = OutlineSchema(schema);
+  const JsonArray& properties = Find(outline, "properties")->get_array();
+  std::string out = fmt::format("type: {}\nproperties: {}\n",
+                                FindString(outline, "type").value_or(""), properties.size());
+  for (const Json& property : properties) {
+    out += fmt::format("{}: {} ({})\n", FindString(property, "name").value_or(""),
+                       FindString(property, "type").value_or(""),
+                       FindBool(property, "required").value_or(false) ? "required" : "optional");
+  }
+  return out;
+}
+
+}  // namespace dossier::model

@@ -1,0 +1,78 @@
+// Where a JSON Schema comes from: text, a file, or an address with a copy kept (CON-39, CON-40).
+//
+//   SchemaSource source{.folders = {cwd, cwd + "/.dossier"}, .cache_folder = cache + "/schemas"};
+//   source.rules = SchemaRulesOf(environment);
+//   source.fetch = FetchByHttp();      // schema_fetch.h
+//   DOSSIER_ASSIGN_OR_RETURN(const FoundSchema found, source.Find("review.json", cancel));
+//   Say(found.warnings);  Use(found.schema);
+//
+// Thread-safety: const methods from any thread if `fetch` may be called so; several processes may
+// share a cache folder.
+
+#ifndef DOSSIER_MODEL_SCHEMA_SOURCE_H_
+#define DOSSIER_MODEL_SCHEMA_SOURCE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "model/schema/json_schema.h"
+
+namespace dossier::model {
+
+struct SchemaRules {
+  enum class Network { kAllowed, kOffline } network = Network::kAllowed;
+  enum class PlainHttp { kRefused, kAllowed } plain_http = PlainHttp::kRefused;
+  std::chrono::seconds time_to_live{86'400};  // of a copy (CON-40)
+  std::uint64_t most_bytes = 1 << 20;
+  Millis limit{10'000};  // of a transfer
+};
+
+// ALLOW_HTTP_SCHEMAS, SCHEMA_CACHE_TTL (seconds), OFFLINE_MODE, MAX_SCHEMA_SIZE (bytes), each as
+// DOSSIER_NAME, else as CLLM_NAME. Errors: kConfig naming the variable.
+Result<SchemaRules> SchemaRulesOf(
+    const std::function<std::optional<std::string>(std::string_view)>& environment);
+
+struct FoundSchema {
+  JsonSchema schema;
+  std::string origin;  // path or address
+  std::vector<std::string> warnings;
+};
+
+struct SchemaSource {
+  // The body of a GET that was answered with 200. Errors: kNetwork, kTimeout, kTooLong, kCancelled.
+  using Fetch = std::function<Result<std::string>(const std::string& url, Millis limit,
+                                                  std::uint64_t most_bytes, const CancelToken&)>;
+
+  std::vector<std::string> folders;  // where a relative path is looked for, in this order
+  std::string cache_folder;
+  SchemaRules rules;
+  Fetch fetch;  // unset: as without a network
+  std::shared_ptr<const Clock> clock = SystemClock();
+
+  // `place` is a path or an address.
+  // Errors: kNotFound (with the places searched); kConfig: no JSON, no schema, too large, an
+  // address that may not be used; kNetwork: no answer and no copy.
+  Result<FoundSchema> Find(std::string_view place, const CancelToken& cancel) const;
+};
+
+// A schema given as text. Errors: kConfig.
+Result<FoundSchema> SchemaOfText(std::string_view text, std::string_view origin);
+
+bool IsSchemaAddress(std::string_view place);  // "https://…", "http://…"
+
+// One line for the schema, one a property: "name: type (required|optional)" (--validate-schema).
+std::string DescribeSchema(const JsonSchema& schema);
+// The same as data: {"type", "properties": [{"name", "type", "required"}]}.
+JsonObject OutlineSchema(const JsonSchema& schema);
+
+}  // namespace dossier::model
+
+#endif  // DOSSIER_MODEL_SCHEMA_SOURCE_H_

@@ -1,0 +1,57 @@
+// The memory of one call: what its prompt shows, and what its reply changes (MEM-27, MEM-31).
+//
+//   CallMemory memory(parts, site, request);
+//   if (memory.on()) DOSSIER_ASSIGN_OR_RETURN(const MemoryText shown, memory.Render());
+//
+// A block is applied once, whatever is killed when: the journal knows that it was, and between the
+// block and the journal the store does. Thread-safety: one owner.
+
+#ifndef DOSSIER_RESEARCH_CALL_MEMORY_H_
+#define DOSSIER_RESEARCH_CALL_MEMORY_H_
+
+#include <string>
+#include <string_view>
+
+#include "memory/blocks/apply.h"
+#include "memory/blocks/reply.h"
+#include "memory/blocks/rounds.h"
+#include "research/call/call_parts.h"
+
+namespace dossier::research {
+
+struct MemoryText {
+  std::string help;       // of the operations
+  std::string text;       // "": there is nothing
+  JsonObject accounting;  // MEM-35
+};
+
+class CallMemory {
+ public:
+  CallMemory(CallParts& parts, const CallSite& site, const CallRequest& request)
+      : parts_(parts), site_(site), request_(request) {}
+
+  // The call has memory, and the run too.
+  bool on() const { return !site_.memory_hint.empty() && parts_.options().memory != nullptr; }
+  memory::RoundLimits Limits() const;
+
+  // Moves what is too much for the branch to archival memory, if the run does that (MEM-49).
+  Status MakeRoom();
+  Result<MemoryText> Render() const;
+  // Applies the block of the reply at `place` ("NODE/draft/a1/r2") and gives the text of what was
+  // read; "" without a block.
+  Result<std::string> Apply(const memory::ParsedReply& reply, std::string_view place,
+                            const PromptEntry& entry);
+
+ private:
+  std::string_view Branch() const;
+  std::string Query() const;
+  Result<memory::BlockResult> RunBlock(const memory::Block& block, std::string_view place);
+
+  CallParts& parts_;
+  const CallSite& site_;
+  const CallRequest& request_;
+};
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_CALL_MEMORY_H_

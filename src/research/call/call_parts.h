@@ -1,0 +1,56 @@
+// What all calls of a run share: layouts, models, prompt logs.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(auto parts, CallParts::Load(std::move(options)));
+//   DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel* model, parts->Model("code"));
+//
+// Thread-safety: all methods from any thread.
+
+#ifndef DOSSIER_RESEARCH_CALL_PARTS_H_
+#define DOSSIER_RESEARCH_CALL_PARTS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "assembly/layout/layout.h"
+#include "research/call/call_sites.h"
+#include "research/call/caller.h"
+#include "research/call/prompt_logs.h"
+#include "research/call/reply_forms.h"
+
+namespace dossier::research {
+
+class CallParts {
+ public:
+  // The layouts of all call sites. Errors: kConfig, kNotFound.
+  static Result<std::unique_ptr<CallParts>> Load(CallerOptions options);
+
+  const CallerOptions& options() const { return options_; }
+  const ReplySchemas& schemas() const { return schemas_; }
+  const assembly::Layout& LayoutOf(const CallSite& site) const;
+  PromptLogs& logs() { return logs_; }
+  RunLog& journal() const { return *options_.log; }
+
+  // Opened once a role; lives as long as this.
+  Result<const conversation::ChatModel*> Model(std::string_view role);
+  // Of the next prompt log of a node ("": of the run): one more than the journal knows of.
+  std::int64_t NextCounter(std::string_view node);
+
+ private:
+  CallParts(CallerOptions options, ReplySchemas schemas);
+
+  const CallerOptions options_;
+  const ReplySchemas schemas_;
+  std::map<std::string, assembly::Layout, std::less<>> layouts_;  // by site
+  PromptLogs logs_;
+  std::mutex mutex_;  // guards what follows
+  std::map<std::string, std::unique_ptr<conversation::ChatModel>, std::less<>> models_;
+  std::map<std::string, std::int64_t, std::less<>> counters_;  // by node: the highest one
+};
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_CALL_PARTS_H_

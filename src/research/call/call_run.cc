@@ -1,0 +1,303 @@
+#include "research/call/call_run.h"
+
+#include "assembly/fit/log_files.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "memory/blocks/reply.h"
+#include "research/call/call_prompt.h"
+#include "research/call/provider_patience.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr std::string_view kSent = "call.sent", kReplied = "call.replied";
+
+std::int64_t IntOf(const JsonObject& data, std::string_view key) {
+  const Json* value = Find(data, key);
+  return value && value->is_int64() ? value->get_int64() : 0;
+}
+
+std::string TextOf(const JsonObject& data, std::string_view key) {
+  const Json* value = Find(data, key);
+  return std::string(value && value->is_string() ? value->get_string() : "");
+}
+
+// A reply as text: of a call of a tool, its arguments behind the memory block that came with it.
+std::string TextOfReply(const model::Reply& reply) {
+  if (reply.tool_calls.empty()) return reply.text;
+  const std::string block = memory::FirstBlock(reply.text);
+  return fmt::format("{}{}{}", block, block.empty() ? "" : "\n",
+                     ToJson(reply.tool_calls.front().arguments));
+}
+
+// The bytes that go over the wire, without the key; of a model without a wire, its messages.
+std::string BytesOf(const conversation::ChatModel& model, const model::Request& request) {
+  return model.wire ? model.wire(request) : ToJson(ToCanonicalJson(request.messages));
+}
+
+Json DollarsOf(const std::optional<std::int64_t>& nano_usd) {
+  constexpr double kNano = 1e9;
+  return nano_usd ? Json(static_cast<double>(*nano_usd) / kNano) : Json(nullptr);
+}
+
+Json CostOfPrompt(const model::Entry& entry, std::int64_t tokens) {
+  if (!entry.price_input) return nullptr;
+  return DollarsOf(*entry.price_input * tokens);
+}
+
+JsonObject UsageJson(const model::Usage& usage) {
+  JsonObject json{{"input_tokens", usage.input},
+                  {"output_tokens", usage.output},
+                  {"cached_tokens", usage.cached}};
+  json["cost_nano_usd"] = usage.cost_nano_usd ? Json(*usage.cost_nano_usd) : Json(nullptr);
+  return json;
+}
+
+}  // namespace
+
+CallRun::CallRun(CallParts& parts, const CallSite& site, const CallRequest& request,
+                 const CancelToken& cancel)
+    : parts_(parts),
+      site_(site),
+      request_(request),
+      cancel_(cancel),
+      memory_(parts, site, request),
+      label_(assembly::SafeFileName(request.label.empty() ? request.site : request.label)),
+      base_(fmt::format("{}/{}", request.scope.node.empty() ? "run" : request.scope.node, label_)) {
+  entry_.node = request.scope.node;
+  entry_.label = label_;
+  entry_.attempt = 0;
+  entry_.round = 0;
+}
+
+std::string CallRun::Place() const {
+  return fmt::format("{}/a{}/r{}", base_, entry_.attempt, entry_.round);
+}
+
+// A question for memory alone is of attempt 0. Feedback comes with the first question of the next
+// attempt (memory/rounds.h).
+void CallRun::CountRound(const memory::Ask& ask) {
+  const bool answer = ask.kind == memory::Ask::Kind::kAnswer;
+  const bool next_attempt = answer && (entry_.attempt == 0 || !ask.feedback.empty());
+  if (next_attempt) {
+    ++entry_.attempt;
+    entry_.round = 0;
+  }
+  ++entry_.round;
+}
+
+Result<CallOutcome> CallRun::Run() && {
+  DOSSIER_ASSIGN_OR_RETURN(
+      const memory::RoundsOutcome rounds,
+      memory::RunRounds(
+          memory_.Limits(), [this](const memory::Ask& ask) { return Ask(ask); },
+          [this](std::string_view payload) { return Check(payload); },
+          [this](const memory::ParsedReply& reply) {
+            return memory_.Apply(reply, Place(), entry_);
+          }));
+  if (rounds.failure) return Fail(*rounds.failure);
+  return Answer(rounds);
+}
+
+Result<std::string> CallRun::Ask(const memory::Ask& ask) {
+  if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel_.reason());
+  CountRound(ask);
+  if (!parts_.journal().Has(kReplied, Place())) DOSSIER_RETURN_IF_ERROR(Send(ask));
+  // From the journal in any case: what this process reads is what a resumed one will.
+  DOSSIER_ASSIGN_OR_RETURN(const auto replied, parts_.journal().Recorded(kReplied, Place()));
+  if (!replied) return MakeError(ErrorCode::kDamaged, "journal: no reply at {}", Place());
+  entry_.counter = IntOf(replied->data, "counter");
+  TakeWarnings(replied->data);
+  std::string text = TextOf(replied->data, "reply");
+  if (memory_.on()) return text;
+  memory::ParsedReply without = memory::RemoveBlocks(text);
+  for (const memory::Notice& notice : without.warnings) outcome_.warnings.push_back(notice.text);
+  return std::move(without.payload);
+}
+
+Status CallRun::Send(const memory::Ask& ask) {
+  DOSSIER_ASSIGN_OR_RETURN(model_, parts_.Model(site_.role));
+  std::optional<MemoryText> memory;
+  if (memory_.on()) {
+    DOSSIER_RETURN_IF_ERROR(memory_.MakeRoom());
+    DOSSIER_ASSIGN_OR_RETURN(memory, memory_.Render());
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
+                           MakePrompt(parts_, site_, request_, ask, memory, *model_));
+  const CallerOptions& options = parts_.options();
+  model::Request request{.model = model_->name,
+                         .messages = prompt.messages,
+                         .sampling = model_->sampling,
+                         .path = Place(),
+                         .estimated_tokens = prompt.tokens,
+                         .deadline = model_->deadline,
+                         .idle_limit = model_->idle_limit};
+  const auto temperature = options.temperatures.find(site_.role);
+  if (temperature != options.temperatures.end()) request.sampling.temperature = temperature->second;
+  if (!prompt.messages.tools.empty()) {
+    request.tool_use = ask.kind == memory::Ask::Kind::kAnswer ? model::Request::ToolUse::kRequired
+                                                              : model::Request::ToolUse::kNone;
+  }
+  // MOD-35: one object and no memory block before it can be held to its shape by the server.
+  const bool object = site_.reply == ReplyForm::kJson || site_.reply == ReplyForm::kTool;
+  if (object && prompt.messages.tools.empty() && !memory_.on() && model_->entry.json_schema) {
+    request.schema = parts_.schemas().Of(site_)->json();
+  }
+  DOSSIER_RETURN_IF_ERROR(LogSent(ask, prompt, request, memory));
+  DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, AskPatiently(*model_, request,
+                                                                  {.ledger = options.ledger,
+                                                                   .clock = options.clock,
+                                                                   .max_wait = options.max_wait,
+                                                                   .on_wait = options.on_wait,
+                                                                   .wait = options.wait},
+                                                                  cancel_));
+  return KeepReply(reply);
+}
+
+// Files first, then the journal, then the request: a process that was ended between them leaves
+// files that stay as they are.
+Status CallRun::LogSent(const memory::Ask& ask, const assembly::Assembled& prompt,
+                        const model::Request& request, const std::optional<MemoryText>& memory) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto sent, parts_.journal().Recorded(kSent, Place()));
+  if (sent) {
+    entry_.counter = IntOf(sent->data, "counter");
+    return {};
+  }
+  const CallerOptions& options = parts_.options();
+  entry_.counter = parts_.NextCounter(request_.scope.node);
+  DOSSIER_ASSIGN_OR_RETURN(const std::string sha256,
+                           parts_.journal().journal().content().Put(BytesOf(*model_, request)));
+  if (logs()) {
+    entry_.meta = {{"stage", request_.scope.stage},
+                   {"timestamp", FormatTime(options.clock->WallNow())},
+                   {"site", site_.name},
+                   {"model", model_->name},
+                   {"request_sha256", sha256},
+                   {"cost", CostOfPrompt(model_->entry, prompt.tokens)}};
+    if (memory) entry_.meta["memory_injected"] = memory->accounting;
+    const model::JsonSchema* schema = parts_.schemas().Of(site_);
+    JsonObject parts;
+    parts["response_format"] = schema ? schema->json() : Json(nullptr);
+    parts["memory"] = memory ? Json(memory->text) : Json(nullptr);
+    parts["resources"] = request_.prefix.resources;
+    DOSSIER_RETURN_IF_ERROR(parts_.logs().WritePrompt(entry_, prompt, std::move(parts)));
+    if (memory) {
+      DOSSIER_RETURN_IF_ERROR(parts_.logs().Append(
+          "memory_injections.jsonl",
+          {{"place", Place()}, {"branch", request_.scope.branch}, {"shown", memory->accounting}}));
+    }
+  }
+  JsonObject data{{"node", request_.scope.node},
+                  {"site", site_.name},
+                  {"stage", request_.scope.stage},
+                  {"role", site_.role},
+                  {"model", model_->name},
+                  {"counter", entry_.counter},
+                  {"tokens", prompt.tokens},
+                  {"request", sha256},
+                  {"kind", ask.kind == memory::Ask::Kind::kAnswer ? "answer" : "memory"}};
+  if (memory) data["memory"] = memory->accounting;
+  return parts_.journal().Add(kSent, Place(), std::move(data));
+}
+
+Status CallRun::KeepReply(const model::Reply& reply) {
+  const std::string text = TextOfReply(reply);
+  const JsonObject usage = UsageJson(reply.usage);
+  JsonArray warnings(reply.warnings.begin(), reply.warnings.end());
+  if (reply.finish == model::Finish::kLength) {
+    warnings.push_back(Json("the reply was cut at the model's output limit"));
+  }
+  if (logs()) {
+    DOSSIER_RETURN_IF_ERROR(
+        parts_.logs().WriteReply(entry_,
+                                 {{"model", reply.resolved_model},
+                                  {"finish", model::FinishName(reply.finish)},
+                                  {"usage", usage},
+                                  {"cost", DollarsOf(reply.usage.cost_nano_usd)},
+                                  {"attempts", reply.attempts},
+                                  {"warnings", warnings},
+                                  {"text", text}},
+                                 text));
+  }
+  return parts_.journal().Add(kReplied, Place(),
+                              {{"node", request_.scope.node},
+                               {"site", site_.name},
+                               {"role", site_.role},
+                               {"model", reply.resolved_model},
+                               {"counter", entry_.counter},
+                               {"finish", model::FinishName(reply.finish)},
+                               {"usage", usage},
+                               {"warnings", std::move(warnings)},
+                               {"reply", text}});
+}
+
+void CallRun::TakeWarnings(const JsonObject& replied) {
+  const Json* list = Find(replied, "warnings");
+  if (!list || !list->is_array()) return;
+  for (const Json& warning : list->get_array()) {
+    if (warning.is_string()) outcome_.warnings.emplace_back(warning.get_string());
+  }
+}
+
+Status CallRun::Check(std::string_view payload) {
+  DOSSIER_ASSIGN_OR_RETURN(const Payload read, parts_.schemas().Read(site_, payload));
+  return request_.check ? request_.check(read.text) : Status();
+}
+
+Result<CallOutcome> CallRun::Answer(const memory::RoundsOutcome& rounds) {
+  for (const memory::Notice& notice : rounds.reply.warnings) {
+    outcome_.warnings.push_back(notice.text);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(Payload read, parts_.schemas().Read(site_, rounds.payload));
+  outcome_.payload = std::move(read.text);
+  outcome_.warnings.insert(outcome_.warnings.end(), read.warnings.begin(), read.warnings.end());
+  outcome_.log = PromptLogs::NameOf(entry_);
+  if (!request_.alias.empty() && logs()) {
+    DOSSIER_RETURN_IF_ERROR(parts_.logs().Alias(entry_, request_.alias));
+  }
+  return std::move(outcome_);
+}
+
+// RSP-6: told as a warning and in the journal, once.
+Result<CallOutcome> CallRun::Fail(const memory::RoundsFailure& failure) {
+  CallFailure failed{
+      .reason = failure.reason,
+      .detail = failure.detail,
+      .reply_path = fmt::format("{}/{}_response.txt", PromptLogs::FolderOf(request_.scope.node),
+                                PromptLogs::NameOf(entry_))};
+  const std::string text =
+      fmt::format("{}: no answer: {}: {}", base_, failed.reason, failed.detail);
+  if (!parts_.journal().Has("warning", base_)) {
+    DOSSIER_RETURN_IF_ERROR(parts_.journal().Add("warning", base_,
+                                                 {{"code", "call_failed"},
+                                                  {"text", text},
+                                                  {"node", request_.scope.node},
+                                                  {"site", site_.name},
+                                                  {"reason", failed.reason},
+                                                  {"detail", failed.detail},
+                                                  {"reply_path", failed.reply_path}}));
+  }
+  outcome_.failure = std::move(failed);
+  return std::move(outcome_);
+}
+
+Result<JsonObject> CallRun::Preview() && {
+  DOSSIER_ASSIGN_OR_RETURN(model_, parts_.Model(site_.role));
+  std::optional<MemoryText> memory;
+  if (memory_.on()) {
+    DOSSIER_ASSIGN_OR_RETURN(memory, memory_.Render());
+  }
+  memory::Ask ask;
+  if (memory_.Limits().first == memory::FirstRound::kMemoryFirst) {
+    ask.kind = memory::Ask::Kind::kMemoryOnly;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
+                           MakePrompt(parts_, site_, request_, ask, memory, *model_));
+  return JsonObject{{"site", site_.name},
+                    {"model", model_->name},
+                    {"tokens", prompt.tokens},
+                    {"messages", ToCanonicalJson(prompt.messages)},
+                    {"report", prompt.report}};
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,145 @@
+// The one way a run asks a model: a call site's layout, the memory rounds, the prompt logs, the
+// journal (4.2, 4.10).
+//
+//   CallRequest request{.site = "draft", .scope = {.node = id, .branch = id, .stage = stage}};
+//   request.sections = {{"data_overview", overview}, {"evaluation_metrics", metrics}};
+//   request.check = [&](std::string_view payload) { return CheckArtifacts(payload); };
+//   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, caller.Call(request, cancel));
+//   if (outcome.failure) return NodeFails(*outcome.failure);
+//
+// A failed call is an outcome, never a made-up answer (RSP-6). The same run, call and journal give
+// the same bytes: a reply that the journal has is taken from there, and its block is not applied
+// again.
+//
+// Texts of sections are redacted before a prompt is made of them, so that what is sent, logged and
+// stored is the same, and holds no secret.
+//
+// Thread-safety: Call from any thread, for different nodes at the same time.
+
+#ifndef DOSSIER_RESEARCH_CALLER_H_
+#define DOSSIER_RESEARCH_CALLER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/layout/layout.h"
+#include "assembly/layout/messages.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "chat/turn/chat_model.h"
+#include "memory/consolidate/pressure.h"
+#include "memory/consolidate/summarizer.h"
+#include "memory/store/store.h"
+#include "model/client/ledger.h"
+#include "research/tree/node.h"
+#include "research/tree/run_log.h"
+
+namespace dossier::research {
+
+// Who asks (2): "code feedback vlm summary select report cite write review memory".
+using OpenRoleModel =
+    std::function<Result<conversation::ChatModel>(std::string_view role)>;  // opened once a role
+
+// What all prompts of a node begin with (RSP-1, RSP-2). Empty ones are left out.
+struct PrefixSections {
+  Json domain;       // experiment.num_syn_datasets, language, phase mode: rules of this run
+  Json idea;         // title, abstract, hypothesis, … (RSP-5 adds to it by stage)
+  Json environment;  // RSP-14: text
+  Json resources;    // RSP-19: text, by phase
+  Json plan;         // RSP-5: `Phase 0 plan`
+};
+
+struct CallScope {
+  std::string node;    // id; "": a call of the run
+  std::string branch;  // of memory; "": root
+  std::string stage;   // of prompt logs: "1_initial_implementation_1_preliminary"
+  std::string phase;   // of memory's records: "phase0"
+};
+
+struct OwnSection {
+  std::string name;                         // as the layout names it
+  Json value;                               // RSP-3
+  std::vector<assembly::Block> parts = {};  // instead: text and images
+  std::vector<assembly::Turn> turns = {};   // instead, of section "history": earlier replies
+};
+
+struct CallRequest {
+  std::string site;  // "phase1_step": layouts/research.phase1_step.yaml
+  CallScope scope;
+  std::string label;  // of logs and the journal's key; "": the site. "phase1_step3"
+  std::string alias;  // of the accepted call's log: "phase0_prompt" (RSP-45)
+  PrefixSections prefix;
+  std::vector<OwnSection> sections;
+  std::string memory_query;                      // RSP-8; "": the first of `sections`
+  std::map<std::string, std::string> variables;  // of templates
+  // An error refuses the payload; its message is told to the model. May be empty: what the table of
+  // call sites says of the reply is checked before.
+  std::function<Status(std::string_view payload)> check;
+  // kNo: no round that asks for memory alone, also where the table has one (after a timeout).
+  enum class MemoryRound : std::uint8_t { kBySite, kNo } memory_round = MemoryRound::kBySite;
+};
+
+struct CallFailure {
+  std::string reason;      // "missing_payload", "refused", …
+  std::string detail;      // what was wrong with the last reply
+  std::string reply_path;  // of the raw reply, relative to the run folder
+};
+
+struct CallOutcome {
+  std::optional<CallFailure> failure;  // then there is no payload
+  std::string payload;  // of a reply in JSON: that object, compact; else the text (replies.h)
+  std::string log;      // name of the accepted prompt's log
+  std::vector<std::string> warnings;
+};
+
+struct CallerOptions {
+  RunLog* log = nullptr;            // outlives the caller
+  memory::Store* memory = nullptr;  // null: --no-memory, plain templates
+  model::Ledger* ledger = nullptr;  // of the run
+  OpenRoleModel open;
+  assembly::AssetFolders assets;
+  std::shared_ptr<const Clock> clock;
+  std::string run_folder;
+  std::string persona = "AI researcher";  // agent.role_description
+  // Of templates, for all calls; those of a request win: mount, output_name, single (of single
+  // mode: "yes"), page_limit, max_figures.
+  std::map<std::string, std::string> variables;
+  std::map<std::string, std::int64_t, std::less<>> budget_chars;  // memory.NAME_budget_chars
+  enum class PromptLogs : std::uint8_t { kOff, kOn } prompt_logs = PromptLogs::kOn;
+  std::map<std::string, double, std::less<>> temperatures;  // by role
+  std::uint64_t boundary_seed = 0;                          // from the run's id
+  Millis max_wait{3'600'000};                               // limits.max_wait_seconds
+  // Why a call waits, and for how long yet; for `status`. May be empty.
+  std::function<void(std::string_view reason, Millis left)> on_wait;
+  // Of memory: who summarises, and from which pressure on room is made (MEM-49); unset: never.
+  memory::Summarizer summarizer;
+  std::optional<memory::PressureLevel> consolidate_from;
+  // How it waits between two tries; unset: until the time is over or `cancel` says so.
+  std::function<void(Millis time, const CancelToken& cancel)> wait;
+};
+
+class Caller {
+ public:
+  // Loads the layouts. Errors: kConfig, kNotFound.
+  static Result<std::unique_ptr<Caller>> Open(CallerOptions options);
+  virtual ~Caller() = default;
+
+  // Errors: those that end a run: kLimit, kCancelled, kTooLong, kAuth, kRateLimited, kNetwork and
+  // kTimeout after all retries, kIo, and those of the memory store.
+  virtual Result<CallOutcome> Call(const CallRequest& request, const CancelToken& cancel) = 0;
+
+  // The first prompt of a call with its report, nothing sent or written: for --dry-run.
+  virtual Result<JsonObject> Preview(const CallRequest& request) = 0;
+};
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_CALLER_H_

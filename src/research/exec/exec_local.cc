@@ -1,0 +1,357 @@
+#include "research/exec/exec_local.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "research/exec/command_rules.h"
+#include "research/exec/environment_list.h"
+#include "research/exec/system_layers.h"
+#include "sandbox/jail/jail.h"
+
+namespace dossier::research {
+namespace {
+
+namespace fs = std::filesystem;
+
+using sandbox::JailMount;
+
+// Those that strict isolation has; a missing one must be named to be done without.
+constexpr std::array<std::string_view, 6> kLayers = {"process", "namespaces", "flags",
+                                                     "rlimits", "landlock",   "seccomp"};
+constexpr std::uint64_t kFileSize = 16ull << 30;  // bytes of one file
+constexpr std::uint64_t kTmp = 1ull << 30;        // bytes of the private /tmp
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool HasNetwork(NetworkPolicy policy, Phase phase) {
+  return policy == NetworkPolicy::kAlways ||
+         (policy == NetworkPolicy::kPhase1 && phase == Phase::kInstall);
+}
+
+// Keeps output up to a limit, and passes all of it on.
+class Outputs {
+ public:
+  Outputs(const Command& command, std::uint64_t limit, CommandResult& result)
+      : command_(command), limit_(limit), result_(result) {}
+
+  void Take(sandbox::Stream stream, std::string_view text) {
+    const bool is_out = stream == sandbox::Stream::kOut;
+    (is_out ? result_.out_bytes : result_.err_bytes) += text.size();
+    std::string& kept = is_out ? result_.out : result_.err;
+    const std::string_view fits = text.substr(0, limit_ - std::min(limit_, kept.size()));
+    kept.append(fits);
+    if (command_.on_output && !fits.empty()) command_.on_output(fits);
+  }
+
+ private:
+  const Command& command_;
+  const std::uint64_t limit_;
+  CommandResult& result_;
+};
+
+// What the slots of a run share: options, and what was found out about the machine.
+class LocalMachine {
+ public:
+  explicit LocalMachine(LocalOptions options)
+      : options(std::move(options)), system(this->options.system) {}
+
+  const LocalOptions options;
+  SystemLayers system;
+
+  // What `find` finds, once: another start would find the same. A failure is not kept.
+  Result<std::vector<std::string>> Layers(
+      const std::function<Result<std::vector<std::string>>()>& find) {
+    const std::lock_guard lock(mutex_);
+    if (layers_) return *layers_;
+    DOSSIER_ASSIGN_OR_RETURN(layers_, find());
+    return *layers_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<std::vector<std::string>> layers_;
+};
+
+class LocalBackend final : public ExecBackend {
+ public:
+  explicit LocalBackend(std::shared_ptr<LocalMachine> machine)
+      : machine_(std::move(machine)), options_(machine_->options) {}
+
+  Status Start(const SandboxSpec& spec) override {
+    Stop();
+    DOSSIER_RETURN_IF_ERROR(MakeFolders(spec.workspace));
+    DOSSIER_ASSIGN_OR_RETURN(owner_, OwnerOf(spec.workspace));
+    spec_ = spec;
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces());
+    auto layers = machine_->Layers([&] { return LayersOf(Jail(Nothing())); });
+    if (!layers) {
+      Stop();
+      return MakeError(layers.error().code, "{}{}", layers.error().message, WayOut(layers.error()));
+    }
+    layers_ = std::move(*layers);
+    const Status opened = OpenSystem();
+    if (opened || opened.error().code != ErrorCode::kUnavailable) return opened;
+    no_overlay_ = opened.error().message;
+    return ForgetInstalled();
+  }
+
+  Result<CommandResult> Run(const Command& command, const CancelToken& cancel) override {
+    if (spec_.workspace.empty()) return NotStarted();
+    if (cancel.cancelled()) return Cancelled(cancel);
+    RuledCommand ruled = ApplyCommandRules(
+        command, MayInstall(command) ? SandboxFacts::Root::kYes : SandboxFacts::Root::kNo);
+    if (ruled.refusal) return std::move(*ruled.refusal);
+    DOSSIER_ASSIGN_OR_RETURN(CommandResult result, RunInJail(ruled.command, cancel));
+    result.note = std::move(ruled.note);
+    return result;
+  }
+
+  Result<ImageRef> Snapshot(std::string_view) override { return ImageRef{}; }
+
+  SandboxFacts Facts() const override {
+    return {.kind = "local",
+            .layers = layers_,
+            .root = may_install_ ? SandboxFacts::Root::kYes : SandboxFacts::Root::kNo,
+            .no_overlay = no_overlay_,
+            .warning = may_install_ ? machine_->system.left_out() : ""};
+  }
+
+  void Stop() noexcept override {
+    spec_ = {};
+    may_install_ = false;
+    no_overlay_.clear();
+  }
+
+ private:
+  static Command Nothing() { return {.argv = {"true"}, .phase = Phase::kCompile}; }
+
+  bool MayInstall(const Command& command) const {
+    return may_install_ && command.phase == Phase::kInstall;
+  }
+
+  // Errors: kUnavailable: there is no overlay, for this reason.
+  Status OpenSystem() {
+    if (spec_.use != SandboxSpec::Use::kInstall) return {};
+    if (options_.overlay == LocalOptions::Overlay::kNo ||
+        Contains(options_.disabled_layers, "overlay")) {
+      return MakeError(ErrorCode::kUnavailable, "switched off");
+    }
+    if (spec_.system.empty()) {
+      return MakeError(ErrorCode::kUnavailable, "there is no folder for it");
+    }
+    if (!Contains(layers_, "namespaces")) {
+      return MakeError(ErrorCode::kUnavailable, "there are no namespaces");
+    }
+    DOSSIER_RETURN_IF_ERROR(machine_->system.Prepare(owner_));
+    DOSSIER_ASSIGN_OR_RETURN(const auto found, machine_->system.Open(spec_.system, owner_));
+    if (found == SystemLayers::Found::kFresh) DOSSIER_RETURN_IF_ERROR(ForgetMark());
+    sandbox::JailSpec jail = Jail(Nothing());
+    DOSSIER_RETURN_IF_ERROR(AddWritableSystem(jail));
+    // The kernel makes an overlay read-only, and says nothing, where it cannot write to its layer.
+    DOSSIER_ASSIGN_OR_RETURN(
+        layers_, LayersOf(jail, {"/bin/sh", "-c", ": > /usr/.written && rm /usr/.written"}));
+    may_install_ = true;
+    return {};
+  }
+
+  // A node that installed something elsewhere, and cannot go on with it here.
+  Status ForgetInstalled() const {
+    if (spec_.system.empty() || !Exists(spec_.system)) return {};
+    DOSSIER_RETURN_IF_ERROR(RemoveAll(spec_.system));
+    return ForgetMark();
+  }
+
+  // With its folder, which a command may have made a link.
+  Status ForgetMark() const {
+    constexpr std::string_view kFolder = kInstallMark.substr(0, kInstallMark.find('/'));
+    return RemoveAll(fmt::format("{}/{}", spec_.workspace, kFolder));
+  }
+
+  Status AddWritableSystem(sandbox::JailSpec& jail) const {
+    DOSSIER_ASSIGN_OR_RETURN(jail.overlays, machine_->system.Writable(spec_.system, owner_));
+    jail.user = sandbox::JailUser::kRoot;
+    EnvironmentList environment(jail.environment);
+    environment.Add(InstallEnvironment(environment.Find("PATH").value_or("")));
+    jail.environment = environment.Take();
+    return {};
+  }
+
+  static Result<std::vector<std::string>> LayersOf(const sandbox::JailSpec& jail,
+                                                   std::vector<std::string> argv = {"true"}) {
+    DOSSIER_ASSIGN_OR_RETURN(const sandbox::Exit exit, sandbox::RunJailed(jail, argv));
+    if (exit.status == 0) return Applied(exit.report);
+    return MakeError(ErrorCode::kUnavailable, "the sandbox's first command failed: {}",
+                     TrimSpace(exit.err));
+  }
+
+  static std::vector<std::string> Applied(const sandbox::IsolationReport& report) {
+    std::vector<std::string> names;
+    for (const sandbox::Layer& layer : report.layers) {
+      if (layer.state == sandbox::LayerState::kApplied) names.push_back(layer.name);
+    }
+    return names;
+  }
+
+  static std::string WayOut(const Error& error) {
+    if (error.code != ErrorCode::kUnavailable) return "";
+    for (const std::string_view layer : kLayers) {
+      if (error.message.find(fmt::format(" {} ", layer)) == std::string::npos) continue;
+      return fmt::format("; `--degraded {}` runs without it", layer);
+    }
+    return "";
+  }
+
+  sandbox::JailSpec Jail(const Command& command) const {
+    sandbox::JailSpec jail;
+    jail.read.assign(std::begin(kShownPaths), std::end(kShownPaths));
+    jail.mounts.push_back({spec_.workspace, spec_.mount, JailMount::Access::kWrite});
+    for (const Bind& bind : spec_.binds) {
+      jail.mounts.push_back({bind.host, bind.mount,
+                             bind.access == Bind::Access::kWrite ? JailMount::Access::kWrite
+                                                                 : JailMount::Access::kRead});
+    }
+    if (HasNetwork(spec_.network, command.phase)) jail.network = sandbox::JailNetwork::kAny;
+    jail.folder =
+        command.folder.empty() ? spec_.mount : fmt::format("{}/{}", spec_.mount, command.folder);
+    EnvironmentList environment(spec_.environment);
+    environment.Remove("TMPDIR");
+    environment.Set("HOME", spec_.mount);
+    environment.Default("PATH", "/usr/local/bin:/usr/bin:/bin");
+    environment.Add(command.environment);
+    jail.environment = environment.Take();
+    jail.limits.wall = command.time_limit.value_or(options_.timeout);
+    jail.limits.cpu = options_.cpu;
+    jail.limits.memory = options_.memory_bytes;
+    jail.limits.processes = options_.processes;
+    jail.limits.file_size = kFileSize;
+    jail.limits.tmp = kTmp;
+    jail.mode = options_.degraded.empty() ? sandbox::Mode::kStrict : sandbox::Mode::kDegraded;
+    for (const std::string_view layer : kLayers) {
+      if (!Contains(options_.degraded, layer)) jail.required_layers.emplace_back(layer);
+    }
+    jail.disabled_layers = options_.disabled_layers;
+    return jail;
+  }
+
+  // A link that a command left where a bind goes would lead the host's own mkdir out of the
+  // workspace.
+  Status ClearPlaces() const {
+    for (const Bind& bind : spec_.binds) {
+      const fs::path inside = fs::path(bind.mount).lexically_relative(spec_.mount);
+      if (inside.empty() || *inside.begin() == "..") continue;
+      fs::path place = spec_.workspace;
+      for (const fs::path& name : inside) {
+        place /= name;
+        std::error_code error;
+        if (!fs::is_symlink(place, error)) continue;
+        DOSSIER_RETURN_IF_ERROR(RemoveAll(place.string()));
+        break;
+      }
+    }
+    return {};
+  }
+
+  Result<CommandResult> RunInJail(const Command& command, const CancelToken& cancel) const {
+    const std::vector<std::string> argv =
+        command.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", command.command}
+                             : command.argv;
+    DOSSIER_RETURN_IF_ERROR(ClearPlaces());
+    sandbox::JailSpec jail = Jail(command);
+    if (MayInstall(command)) {
+      DOSSIER_RETURN_IF_ERROR(AddWritableSystem(jail));
+    } else {
+      jail.overlays = machine_->system.ReadOnly(spec_.system);
+    }
+    CommandResult result;
+    result.no_overlay = no_overlay_;
+    Outputs outputs(command, options_.output_bytes, result);
+    sandbox::Io io{.cancel = cancel};
+    io.on_output = [&](sandbox::Stream stream, std::string_view text) {
+      outputs.Take(stream, text);
+    };
+    auto exit = sandbox::RunJailed(jail, argv, io);
+    if (!exit) return NotRun(command, exit.error());
+    if (exit->cancelled()) return Cancelled(cancel);
+    result.status = exit->shell_status();
+    result.signal = exit->signal;
+    result.timed_out = exit->timed_out() || exit->stop == sandbox::JailStop::kCpu;
+    result.out_of_memory = exit->stop == sandbox::JailStop::kMemory;
+    if (exit->stop != sandbox::JailStop::kNothing) result.err += StopText(*exit);
+    result.seconds = std::chrono::duration<double>(exit->wall).count();
+    result.peak_bytes = exit->peak_bytes;
+    result.layers = Applied(exit->report);
+    return result;
+  }
+
+  // A program or a folder that is not there is the command's own failure, as in a shell.
+  static Result<CommandResult> NotRun(const Command& command, const Error& error) {
+    const bool of_command = !command.argv.empty() || !command.folder.empty();
+    if (!of_command ||
+        (error.code != ErrorCode::kNotFound && error.code != ErrorCode::kPermission)) {
+      return tl::unexpected(error);
+    }
+    CommandResult result{.status = error.code == ErrorCode::kNotFound ? 127 : 126,
+                         .err = error.message + "\n"};
+    result.err_bytes = result.err.size();
+    return result;
+  }
+
+  std::string StopText(const sandbox::Exit& exit) const {
+    switch (exit.stop) {
+      case sandbox::JailStop::kTime:
+        return fmt::format("\n[ended by the sandbox: the time limit, after {:.0f} s]\n",
+                           std::chrono::duration<double>(exit.wall).count());
+      case sandbox::JailStop::kCpu:
+        return fmt::format("\n[ended by the sandbox: the limit of {} s of processor time]\n",
+                           options_.cpu.count() / 1000);
+      case sandbox::JailStop::kMemory:
+        return fmt::format("\n[ended by the sandbox: the memory limit of {}]\n",
+                           FormatSize(options_.memory_bytes));
+      case sandbox::JailStop::kProcesses:
+        return fmt::format("\n[ended by the sandbox: the limit of {} processes]\n",
+                           options_.processes);
+      case sandbox::JailStop::kNothing:
+      case sandbox::JailStop::kCancel:
+        break;
+    }
+    return "";
+  }
+
+  const std::shared_ptr<LocalMachine> machine_;
+  const LocalOptions& options_;  // the machine's
+  SandboxSpec spec_;
+  FileOwner owner_ = {};
+  std::vector<std::string> layers_;
+  bool may_install_ = false;
+  std::string no_overlay_;
+};
+
+}  // namespace
+
+Result<BackendFactory> MakeLocalBackends(LocalOptions options) {
+  for (const std::string& name : options.degraded) {
+    if (std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end()) continue;
+    return MakeError(ErrorCode::kUsage, "--degraded {}: no such layer; there are {}", name,
+                     fmt::join(kLayers, ", "));
+  }
+  return BackendFactory([machine = std::make_shared<LocalMachine>(std::move(options))](
+                            std::string_view) -> Result<std::unique_ptr<ExecBackend>> {
+    return std::make_unique<LocalBackend>(machine);
+  });
+}
+
+Result<std::unique_ptr<ExecBackend>> MakeLocalBackend(LocalOptions options) {
+  DOSSIER_ASSIGN_OR_RETURN(const BackendFactory make, MakeLocalBackends(std::move(options)));
+  return make("");
+}
+
+}  // namespace dossier::research

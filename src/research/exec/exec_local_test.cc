@@ -1,0 +1,175 @@
+#include "research/exec/exec_local.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/files/file.h"
+#include "research/setup/exec_backends.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::research {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::dossier::testing::Succeeds;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ExecLocalTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = TempFolder::Make();
+    ASSERT_THAT(folder, Succeeds());
+    folder_.emplace(std::move(*folder));
+    spec_.workspace = folder_->path() + "/nodes/a/workspace";
+    spec_.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/home/ann"};
+  }
+
+  Status Start(LocalOptions options = {}) {
+    DOSSIER_ASSIGN_OR_RETURN(backend_, MakeLocalBackend(std::move(options)));
+    return backend_->Start(spec_);
+  }
+  // Skips where the kernel gives no walls of this kind.
+  bool StartOrSkip(LocalOptions options = {}) {
+    const Status started = Start(std::move(options));
+    if (!started) skipped_ = started.error().message;
+    return started.has_value();
+  }
+
+  CommandResult Run(Command command) {
+    auto result = backend_->Run(command, {});
+    EXPECT_THAT(result, Succeeds());
+    return result.value_or(CommandResult{});
+  }
+  CommandResult Shell(std::string_view line, Phase phase = Phase::kRun) {
+    return Run({.command = std::string(line), .phase = phase});
+  }
+
+  std::optional<TempFolder> folder_;
+  SandboxSpec spec_;
+  std::unique_ptr<ExecBackend> backend_;
+  std::string skipped_;
+};
+
+TEST_F(ExecLocalTest, ACommandWorksInTheWorkspaceAtItsMount) {  // RSP-22, RSP-23
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  const CommandResult result = Shell("pwd; echo $HOME; echo text > working.txt; echo bad >&2");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out, "/workspace\n/workspace\n");
+  EXPECT_EQ(result.err, "bad\n");
+  EXPECT_EQ(result.err_bytes, 4u);
+  EXPECT_GT(result.peak_bytes, 0u);
+  EXPECT_THAT(result.layers, Contains("seccomp"));
+  EXPECT_EQ(backend_->Facts().layers, result.layers);
+  EXPECT_EQ(ReadFile(spec_.workspace + "/working.txt").value_or(""), "text\n");
+  ASSERT_THAT(MakeFolders(spec_.workspace + "/sub"), Succeeds());
+  EXPECT_EQ(Run({.argv = {"pwd"}, .folder = "sub"}).out, "/workspace/sub\n");
+  EXPECT_EQ(Run({.argv = {"no-such-program"}}).status, 127);
+  EXPECT_EQ(Shell("exit 3").status, 3);
+  EXPECT_EQ(Shell("kill -9 $$").status, 137);
+}
+
+TEST_F(ExecLocalTest, NothingOutsideIsWrittenOrSeen) {  // RSP-23, RSP-T10
+  ASSERT_THAT(WriteFileAtomic(folder_->path() + "/other", "secret"), Succeeds());
+  setenv("MY_API_KEY", "planted", 1);
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  EXPECT_NE(Shell("echo x > ../outside").status, 0);
+  EXPECT_NE(Shell("echo x > /usr/outside").status, 0);
+  EXPECT_NE(Shell("cat " + folder_->path() + "/other").status, 0);
+  EXPECT_THAT(Shell("env").out, Not(HasSubstr("planted")));
+  unsetenv("MY_API_KEY");
+}
+
+TEST_F(ExecLocalTest, NetworkIsThereInThePhasesOfThePolicyOnly) {  // RSP-23, RSP-T10
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  constexpr std::string_view kInterfaces = "cat /proc/net/dev | wc -l";
+  const std::string closed = Shell(kInterfaces, Phase::kRun).out;
+  EXPECT_EQ(Shell(kInterfaces, Phase::kCompile).out, closed);
+  EXPECT_EQ(closed, "3\n");  // two lines of titles, and the loopback
+  const std::string resolver = "test -e /etc/resolv.conf";
+  EXPECT_NE(Shell(resolver, Phase::kRun).status, 0);
+  if (Exists("/etc/resolv.conf")) {
+    EXPECT_EQ(Shell(resolver, Phase::kInstall).status, 0);
+  }
+  spec_.network = NetworkPolicy::kNever;
+  ASSERT_THAT(Start(), Succeeds());
+  EXPECT_EQ(Shell(kInterfaces, Phase::kInstall).out, "3\n");
+}
+
+TEST_F(ExecLocalTest, LimitsEndACommandAndAllItsChildren) {  // RSP-23, RSP-T9, RSP-T10
+  if (!StartOrSkip({.memory_bytes = 256u << 20, .output_bytes = 1000})) GTEST_SKIP() << skipped_;
+  Command slow{.command = "sleep 600 & echo started; sleep 600", .time_limit = Millis(300)};
+  const CommandResult late = Run(slow);
+  EXPECT_TRUE(late.timed_out);
+  EXPECT_NE(late.status, 0);
+  EXPECT_THAT(late.err, HasSubstr("time limit"));
+  EXPECT_EQ(late.out, "started\n");
+
+  const CommandResult fat = Run({.argv = {"/usr/bin/python3", "-c", "x = b'1' * (1 << 30)"}});
+  EXPECT_NE(fat.status, 0);
+
+  const CommandResult loud = Shell("head -c 5000 /dev/zero | tr '\\0' a");
+  EXPECT_EQ(loud.out.size(), 1000u);
+  EXPECT_EQ(loud.out_bytes, 5000u);
+}
+
+TEST_F(ExecLocalTest, ACancelledCommandEndsTheTree) {  // RSP-23
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  CancelSource source;
+  Command command{.command = "echo ready; sleep 600"};
+  command.on_output = [&](std::string_view) { source.Cancel("interrupted"); };
+  EXPECT_THAT(backend_->Run(command, source.token()),
+              FailsWith(ErrorCode::kCancelled, "interrupted"));
+}
+
+TEST_F(ExecLocalTest, AMissingLayerIsRefusedUnlessNamed) {  // RSP-23
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  EXPECT_THAT(Start({.disabled_layers = {"landlock"}}),
+              FailsWith(ErrorCode::kUnavailable, "`--degraded landlock` runs without it"));
+  ASSERT_THAT(Start({.degraded = {"landlock"}, .disabled_layers = {"landlock"}}), Succeeds());
+  EXPECT_THAT(backend_->Facts().layers, Not(Contains("landlock")));
+  EXPECT_THAT(MakeLocalBackend({.degraded = {"walls"}}),
+              FailsWith(ErrorCode::kUsage, "--degraded walls: no such layer"));
+}
+
+TEST_F(ExecLocalTest, WithoutNamespacesTheWorkspaceIsAtItsOwnPath) {  // RSP-23
+  if (!StartOrSkip({.degraded = {"namespaces"}, .disabled_layers = {"namespaces"}})) {
+    GTEST_SKIP() << skipped_;
+  }
+  EXPECT_EQ(Shell("pwd").out, spec_.workspace + "\n");
+}
+
+TEST_F(ExecLocalTest, BindsAreReadOnlyUnlessSaid) {  // RSP-22
+  ASSERT_THAT(MakeFolders(folder_->path() + "/data"), Succeeds());
+  spec_.binds = {{folder_->path() + "/data", "/workspace/data"}};
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  EXPECT_NE(Shell("echo x > data/x").status, 0);
+  spec_.binds[0].access = Bind::Access::kWrite;
+  ASSERT_THAT(Start(), Succeeds());
+  EXPECT_EQ(Shell("echo x > data/x").status, 0);
+}
+
+TEST_F(ExecLocalTest, ALinkWhereABindGoesLeadsNowhere) {  // RSP-23
+  ASSERT_THAT(MakeFolders(folder_->path() + "/data"), Succeeds());
+  ASSERT_THAT(MakeFolders(folder_->path() + "/elsewhere"), Succeeds());
+  ASSERT_THAT(MakeFolders(spec_.workspace), Succeeds());
+  std::filesystem::create_symlink(folder_->path() + "/elsewhere", spec_.workspace + "/link");
+  spec_.binds = {{folder_->path() + "/data", "/workspace/link/data"}};
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  EXPECT_FALSE(Exists(folder_->path() + "/elsewhere/data"));
+  EXPECT_EQ(Shell("test -d link/data").status, 0);
+}
+
+TEST_F(ExecLocalTest, RootIsRefusedAndAStopForgetsTheWorkspace) {  // RSP-24
+  if (!StartOrSkip()) GTEST_SKIP() << skipped_;
+  EXPECT_EQ(Shell("sudo true").status, 126);
+  backend_->Stop();
+  EXPECT_THAT(backend_->Run({.command = "true"}, {}), FailsWith(ErrorCode::kInternal, "started"));
+}
+
+}  // namespace
+}  // namespace dossier::research

@@ -1,0 +1,270 @@
+#include "research/exec/probe.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "research/exec/environment_list.h"
+#include "research/exec/probe_names.h"
+#include "research/files/cuts.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr Millis kFieldTime{10'000};
+constexpr std::size_t kMaxVersion = 200;  // characters
+
+constexpr std::string_view kVisibleDevices[] = {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
+                                                "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
+
+std::string Clean(std::string_view text) { return std::string(TrimSpace(utf8::Sanitize(text))); }
+
+// What lscpu says of weaknesses of the processor, a third of its text, helps no program: lines that
+// begin with "Vulnerability", or in newer versions all that is indented below "Vulnerabilities:".
+std::string WithoutVulnerabilities(std::string_view text) {
+  std::string kept;
+  bool below = false;
+  for (const std::string_view line : Split(text, '\n')) {
+    if (below && line.starts_with(' ')) continue;
+    below = line.starts_with("Vulnerabilities:");
+    if (below || TrimSpace(line).starts_with("Vulnerability ")) continue;
+    kept.append(line).push_back('\n');
+  }
+  return std::string(TrimSpace(kept));
+}
+
+class Prober {
+ public:
+  Prober(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel)
+      : backend_(backend), config_(config), cancel_(cancel) {}
+
+  Environment Probe() {
+    Environment found;
+    Take("cat /etc/os-release 2>/dev/null || cat /usr/lib/os-release", {20, 1'200},
+         found.os_release);
+    if (const auto text = Ask({.command = "lscpu"})) {
+      found.cpu_info = CutTail(WithoutVulnerabilities(*text), {60, 20'000});
+    }
+    Take("free -h; head -n 20 /proc/meminfo", {40, 2'000}, found.memory_info);
+    found.gpu_info = GpuInfo();
+    if (!config_.assigned_gpu_id.empty()) found.assigned_gpu_id = config_.assigned_gpu_id;
+    Take("cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", {1, 100}, found.cpu_governor);
+    Take("numactl --hardware", {30, 2'000}, found.numa_config);
+    found.all_env_vars = Variables();
+    found.network_access = NetworkAccess();
+    TakeConfiguration(found);
+    found.available_compilers = Tools(Names(kProbedCompilers));
+    found.available_libs = Libraries();
+    found.system_performance_tools = PerformanceTools();
+    found.installed_system_packages = Packages();
+    return found;
+  }
+
+ private:
+  static std::string Names(std::span<const std::string_view> names) {
+    return fmt::format("{}", fmt::join(names, " "));
+  }
+
+  // What the command printed; none if it printed nothing or could not be run.
+  std::optional<std::string> Ask(Command command) {
+    command.time_limit = kFieldTime;
+    const auto result = backend_.Run(command, cancel_);
+    if (!result || result->status == 126 || result->status == 127) return {};
+    // Of a command that did not end, the lines that are whole.
+    std::string_view out = result->out;
+    if (result->timed_out) out = out.substr(0, out.rfind('\n') + 1);
+    std::string text = Clean(out);
+    if (text.empty()) return {};
+    return text;
+  }
+
+  void Take(std::string_view line, CutLimits limits, std::string& field) {
+    if (const auto text = Ask({.command = std::string(line)})) field = CutTail(*text, limits);
+  }
+
+  void TakeConfiguration(Environment& found) const {
+    if (!config_.container_runtime.empty()) found.container_runtime = config_.container_runtime;
+    if (!config_.singularity_image.empty()) found.singularity_image = config_.singularity_image;
+    const std::string digest = backend_.Facts().image.digest;
+    if (!digest.empty()) found.container_digest = "sha256:" + digest;
+    found.workspace_mount = config_.workspace_mount;
+    found.timeout_seconds = config_.timeout_seconds;
+  }
+
+  std::string GpuInfo() {
+    if (config_.gpu == ProbeConfig::Gpu::kNo) return "disabled by config";
+    std::string text;
+    if (!config_.assigned_gpu_id.empty()) {
+      text += fmt::format("assigned_gpu_id={}\n", config_.assigned_gpu_id);
+    }
+    const EnvironmentList environment(config_.environment);
+    for (const std::string_view name : kVisibleDevices) {
+      if (const auto value = environment.Find(name)) text += fmt::format("{}={}\n", name, *value);
+    }
+    const auto listed = Ask({.command = "nvidia-smi -L"});
+    const bool works = listed && listed->find("GPU ") != std::string::npos;
+    return CutTail(text + (works ? *listed : "nvidia-smi not available"), {20, 1'000});
+  }
+
+  // As commands have them: the sandbox sets HOME and more by itself.
+  std::string Variables() {
+    const std::size_t hidden = config_.variables_not_shown + config_.environment.size() -
+                               AllowedEnvironment(config_.environment).size();
+    const std::vector<std::string> shown = AllowedEnvironment(SandboxEnvironment());
+    if (shown.empty() && hidden == 0) return "NA";
+    std::string text = CutTail(Join(shown, "\n"), {200, 10'000});
+    if (hidden > 0) {
+      text += fmt::format("{}(+{} variables not shown)", text.empty() ? "" : "\n", hidden);
+    }
+    return text;
+  }
+
+  // Without an answer, what the sandbox is given, less what it replaces.
+  std::vector<std::string> SandboxEnvironment() {
+    const auto text = Ask({.argv = {"env"}});
+    if (!text) {
+      EnvironmentList given(config_.environment);
+      for (const std::string_view name : {"HOME", "TMPDIR"}) given.Remove(name);
+      return given.Take();
+    }
+    std::vector<std::string> found;
+    for (const std::string_view line : Split(*text, '\n')) found.emplace_back(line);
+    return found;
+  }
+
+  std::string NetworkAccess() {
+    if (config_.network == NetworkPolicy::kNever) return "blocked";
+    if (config_.network_probe_host.empty()) return "unknown";
+    Command command{.argv = {"getent", "hosts", config_.network_probe_host},
+                    .phase = Phase::kInstall,
+                    .time_limit = kFieldTime};
+    const auto result = backend_.Run(command, cancel_);
+    if (!result || result->status == 126 || result->status == 127) return "unknown";
+    return result->status == 0 ? "available" : "blocked";
+  }
+
+  std::vector<ProbedTool> Tools(const std::string& names) {
+    const auto text =
+        Ask({.command = fmt::format("for n in {}; do p=$(command -v \"$n\") || continue; "
+                                    "v=$($(command -v timeout >/dev/null && echo timeout 2) "
+                                    "\"$p\" --version 2>/dev/null </dev/null | head -n 1); "
+                                    "printf '%s\\t%s\\t%s\\n' \"$n\" \"$p\" \"$v\"; done",
+                                    names)});
+    std::vector<ProbedTool> tools;
+    for (const auto& [name, path, version] : Rows(text)) {
+      tools.push_back({name, path, std::string(utf8::Prefix(version, kMaxVersion)), ""});
+    }
+    return tools;
+  }
+
+  struct Row {
+    std::string first, second, third;
+  };
+  static std::vector<Row> Rows(const std::optional<std::string>& text) {
+    std::vector<Row> rows;
+    if (!text) return rows;
+    for (const std::string_view line : Split(*text, '\n')) {
+      const auto cells = Split(line, '\t');
+      if (cells.size() < 2) continue;
+      rows.push_back({Clean(cells[0]), Clean(cells[1]), cells.size() > 2 ? Clean(cells[2]) : ""});
+    }
+    return rows;
+  }
+
+  std::vector<ProbedTool> PerformanceTools() {
+    std::string names;
+    for (const ProbedToolName& tool : kProbedTools) names.append(tool.name).push_back(' ');
+    std::vector<ProbedTool> tools = Tools(std::string(TrimSpace(names)));
+    for (ProbedTool& tool : tools) {
+      for (const ProbedToolName& known : kProbedTools) {
+        if (known.name == tool.name) tool.description = known.description;
+      }
+    }
+    return tools;
+  }
+
+  // Lines like "libz.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libz.so.1".
+  std::vector<std::string> Libraries() {
+    const auto text = Ask({.command = "ldconfig -p 2>/dev/null || /sbin/ldconfig -p"});
+    std::vector<std::string> found;
+    if (!text) return found;
+    const auto lines = Split(*text, '\n');
+    for (const std::string_view name : kProbedLibraries) {
+      const bool is_there = std::any_of(lines.begin(), lines.end(), [&](std::string_view line) {
+        line = TrimSpace(line);
+        return line.starts_with(name) && line.size() > name.size() &&
+               std::string_view("._-0123456789").find(line[name.size()]) != std::string_view::npos;
+      });
+      if (is_there) found.emplace_back(name);
+    }
+    return found;
+  }
+
+  std::vector<ProbedPackage> Packages() {
+    Command command{
+        .argv = {"dpkg-query", "-W", "-f=${Package}\\t${Version}\\t${db:Status-Status}\\n"}};
+    command.argv.insert(command.argv.end(), kProbedPackages.begin(), kProbedPackages.end());
+    std::vector<ProbedPackage> packages;
+    for (const auto& [name, version, status] : Rows(Ask(command))) {
+      if (!version.empty()) packages.push_back({name, version, status});
+    }
+    return packages;
+  }
+
+  ExecBackend& backend_;
+  const ProbeConfig& config_;
+  const CancelToken& cancel_;
+};
+
+std::string HostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
+std::string CachePath(ExecBackend& backend, const ProbeConfig& config, const ProbeCache& cache) {
+  const std::string digest = backend.Facts().image.digest;
+  const std::string key =
+      fmt::format("2\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", cache.day,
+                  digest.empty() ? "machine " + HostName() : digest, backend.Facts().kind,
+                  Join(config.environment, "\n"), config.variables_not_shown,
+                  static_cast<int>(config.network), config.network_probe_host,
+                  static_cast<int>(config.gpu), config.assigned_gpu_id, config.container_runtime,
+                  config.singularity_image, config.workspace_mount, config.timeout_seconds);
+  return fmt::format("{}/{}.json", cache.folder, Sha256Hex(key));
+}
+
+}  // namespace
+
+Environment Probe(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel) {
+  return Prober(backend, config, cancel).Probe();
+}
+
+Environment CachedProbe(ExecBackend& backend, const ProbeConfig& config, const ProbeCache& cache,
+                        const CancelToken& cancel) {
+  const std::string path = CachePath(backend, config, cache);
+  if (const auto text = ReadFile(path, 1 << 20)) {
+    const auto json = ParseJson(*text);
+    if (auto known = json ? ReadEnvironment(*json) : tl::unexpected(json.error())) return *known;
+  }
+  Environment found = Probe(backend, config, cancel);
+  if (cancel.cancelled()) return found;
+  // A cache that cannot be written costs a second probe, no more.
+  if (MakeFolders(cache.folder)) (void)WriteFileAtomic(path, ToJson(EnvironmentJson(found)));
+  return found;
+}
+
+std::vector<std::string> CompilerNames(const Environment& environment) {
+  std::vector<std::string> names;
+  for (const ProbedTool& tool : environment.available_compilers) names.push_back(tool.name);
+  return names;
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,94 @@
+// What a model is told about the machine that its commands run on: facts found by commands inside
+// the sandbox (4.4).
+//
+//   const Environment found = Probe(*backend, {.timeout_seconds = 3600}, cancel);
+//   prefix.environment = EnvironmentText(found);            // RSP-14
+//   services.compilers = CompilerNames(found);
+//
+// A fact that cannot be found has the value of the specification's table ("NA", "unknown"); Probe
+// never fails as a whole. Each field has 10 seconds. Thread-safety: as the backend.
+
+#ifndef DOSSIER_RESEARCH_PROBE_H_
+#define DOSSIER_RESEARCH_PROBE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/json/json.h"
+#include "base/result.h"
+#include "research/exec/exec_backend.h"
+
+namespace dossier::research {
+
+struct ProbeConfig {
+  std::vector<std::string> environment;  // "NAME=value": what commands see; AllowedEnvironment
+  std::size_t variables_not_shown = 0;   // of the user's, that the allow list keeps back
+  NetworkPolicy network = NetworkPolicy::kPhase1;
+  std::string network_probe_host;  // "": not asked
+  enum class Gpu : std::uint8_t { kNo, kYes } gpu = Gpu::kYes;
+  std::string assigned_gpu_id;    // of a scheduler; "": unknown
+  std::string container_runtime;  // "": host
+  std::string singularity_image;  // "": none
+  std::string workspace_mount = "/workspace";
+  std::int64_t timeout_seconds = 3600;
+};
+
+struct ProbedTool {
+  std::string name, path, version, description;
+
+  bool operator==(const ProbedTool&) const = default;
+};
+struct ProbedPackage {
+  std::string name, version, status;
+
+  bool operator==(const ProbedPackage&) const = default;
+};
+
+// Names as in the specification's table.
+struct Environment {
+  std::string os_release;
+  std::string cpu_info = "unknown", memory_info = "unknown";
+  std::string gpu_info = "nvidia-smi not available", assigned_gpu_id = "unknown";
+  std::string cpu_governor = "NA", numa_config = "NA", all_env_vars = "NA";
+  std::string network_access = "unknown";  // available, blocked, unknown
+  std::string container_runtime = "host", singularity_image = "none";
+  std::string container_digest = "NA";  // "sha256:" and 64 hex digits
+  std::string workspace_mount = "/workspace";
+  std::int64_t timeout_seconds = 3600;
+  std::vector<ProbedTool> available_compilers;
+  std::vector<std::string> available_libs;
+  std::vector<ProbedTool> system_performance_tools;
+  std::vector<ProbedPackage> installed_system_packages;
+
+  bool operator==(const Environment&) const = default;
+};
+
+Environment Probe(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel = {});
+
+// The list of RSP-14 and its four rules, for section `Environment`.
+std::string EnvironmentText(const Environment& environment);
+JsonObject EnvironmentJson(const Environment& environment);
+// Errors: kDamaged naming the field.
+Result<Environment> ReadEnvironment(const Json& json);
+std::vector<std::string> CompilerNames(const Environment& environment);
+
+// The variables of `all` ("NAME=value") whose names commands may see, sorted (RSP-15).
+std::vector<std::string> AllowedEnvironment(std::span<const std::string> all);
+bool IsAllowedVariable(std::string_view name);
+
+// Probe once a day for each image, or for this machine where there is none: `folder` keeps the
+// result under the image's digest, the configuration and the day of `clock`.
+struct ProbeCache {
+  std::string folder;
+  std::string day;  // "2026-01-28"
+};
+Environment CachedProbe(ExecBackend& backend, const ProbeConfig& config, const ProbeCache& cache,
+                        const CancelToken& cancel = {});
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_PROBE_H_

@@ -1,0 +1,92 @@
+#include "research/files/cuts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr std::uint64_t kNodeOutput = 5'100, kNodeOutputEnd = 2'500;  // characters
+
+// Lines without their ends; a line end at the end of the text starts no further line.
+std::vector<std::string_view> Lines(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  if (text.empty()) return {};
+  return Split(text, '\n');
+}
+
+std::string_view Plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
+
+// The bytes from the start of the first line to the end of the last.
+std::string_view Span(std::string_view first, std::string_view last) {
+  const char* end = last.data() + last.size();
+  return {first.data(), static_cast<std::size_t>(end - first.data())};
+}
+
+}  // namespace
+
+std::string CutNodeOutput(std::string_view text) {
+  const std::uint64_t characters = utf8::CodePoints(text);
+  if (characters <= kNodeOutput) return std::string(text);
+  return fmt::format("{} ... [{} characters truncated] ... {}", utf8::Prefix(text, kNodeOutputEnd),
+                     characters - 2 * kNodeOutputEnd, utf8::Suffix(text, kNodeOutputEnd));
+}
+
+std::string CutTail(std::string_view text, CutLimits limits) {
+  const std::vector<std::string_view> lines = Lines(text);
+  std::string notes;
+  std::string_view kept = text;
+  if (lines.size() > limits.lines) {
+    const std::size_t gone = lines.size() - limits.lines;
+    notes = fmt::format("[{} line{} above not shown]\n", gone, Plural(gone));
+    kept = gone == lines.size() ? std::string_view() : Span(lines[gone], text.substr(text.size()));
+  }
+  const std::uint64_t characters = utf8::CodePoints(kept);
+  if (characters > limits.characters) {
+    const std::uint64_t gone = characters - limits.characters;
+    notes += fmt::format("[{} character{} above not shown]\n", gone, Plural(gone));
+    kept = utf8::Suffix(kept, limits.characters);
+  }
+  return notes.append(kept);
+}
+
+std::string CutHead(std::string_view text, CutLimits limits) {
+  const std::vector<std::string_view> lines = Lines(text);
+  std::string notes;
+  std::string_view kept = text;
+  if (lines.size() > limits.lines) {
+    const std::size_t gone = lines.size() - limits.lines;
+    notes = fmt::format("\n[{} line{} below not shown]\n", gone, Plural(gone));
+    kept = limits.lines == 0 ? std::string_view() : Span(lines[0], lines[limits.lines - 1]);
+  }
+  const std::uint64_t characters = utf8::CodePoints(kept);
+  if (characters > limits.characters) {
+    const std::uint64_t gone = characters - limits.characters;
+    notes.insert(0, fmt::format("\n[{} character{} not shown]", gone, Plural(gone)));
+    kept = utf8::Prefix(kept, limits.characters);
+  }
+  return std::string(kept).append(notes);
+}
+
+std::string CutText(std::string_view text, std::uint64_t characters) {
+  const std::uint64_t all = utf8::CodePoints(text);
+  if (all <= characters) return std::string(text);
+  return fmt::format("{} ... [{} characters truncated]", utf8::Prefix(text, characters),
+                     all - characters);
+}
+
+std::string CutTree(std::span<const std::string> entries, std::size_t count) {
+  std::string result;
+  for (const std::string& entry : entries.first(std::min(count, entries.size()))) {
+    result.append(entry).push_back('\n');
+  }
+  if (entries.size() > count) result += fmt::format("[{} more entries]\n", entries.size() - count);
+  return result;
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,95 @@
+#include "research/files/cuts.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "base/text/utf8.h"
+
+namespace dossier::research {
+namespace {
+
+std::string Numbered(int lines) {
+  std::string text;
+  for (int i = 1; i <= lines; ++i) text += fmt::format("line {}\n", i);
+  return text;
+}
+
+TEST(CutsTest, NodeOutputIsCutAbove5100Characters) {  // RSP-21, RSP-T11
+  const std::string whole = std::string(2'550, 'a') + std::string(2'550, 'z');
+  EXPECT_EQ(CutNodeOutput(whole), whole);
+  EXPECT_EQ(
+      CutNodeOutput(whole + "z"),
+      std::string(2'500, 'a') + " ... [101 characters truncated] ... " + std::string(2'500, 'z'));
+}
+
+TEST(CutsTest, CharactersAreCodePoints) {  // RSP-T11
+  std::string text;
+  for (int i = 0; i < 5'100; ++i) text += "é";
+  EXPECT_EQ(CutNodeOutput(text), text);
+  EXPECT_NE(CutNodeOutput(text + "é"), text + "é");
+  EXPECT_TRUE(utf8::IsValid(CutNodeOutput(text + "é")));
+}
+
+TEST(CutsTest, ATailKeepsTheLastLinesThenTheLastCharacters) {  // RSP-21, RSP-T11
+  struct Case {
+    std::string text;
+    CutLimits limits;
+    std::string shown;
+  };
+  const Case cases[] = {
+      {"", {2, 10}, ""},
+      {"a\nb\n", {2, 10}, "a\nb\n"},
+      {"a\nb", {2, 3}, "a\nb"},
+      {"a\nb\nc\n", {2, 10}, "[1 line above not shown]\nb\nc\n"},
+      {"a\nb\nc\nd", {2, 10}, "[2 lines above not shown]\nc\nd"},
+      {"abcdef", {2, 4}, "[2 characters above not shown]\ncdef"},
+      {"a\nbcd\nefg\n",
+       {2, 5},
+       "[1 line above not shown]\n[3 characters above not shown]\n\nefg\n"},
+      {"a\nb", {0, 5}, "[2 lines above not shown]\n"},
+      {"a\nb", {2, 0}, "[3 characters above not shown]\n"},
+      {"ééé", {2, 2}, "[1 character above not shown]\néé"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(CutTail(c.text, c.limits), c.shown) << c.text;
+  EXPECT_EQ(CutTail(Numbered(20), kCommandSummary), Numbered(20));
+  EXPECT_THAT(CutTail(Numbered(21), kCommandSummary),
+              ::testing::StartsWith("[1 line above not shown]\nline 2\n"));
+}
+
+TEST(CutsTest, AHeadKeepsTheFirstLinesThenTheFirstCharacters) {  // RSP-21
+  EXPECT_EQ(CutHead("a\nb\n", {2, 10}), "a\nb\n");
+  EXPECT_EQ(CutHead("a\nb\nc\n", {2, 10}), "a\nb\n[1 line below not shown]\n");
+  EXPECT_EQ(CutHead("abcdef", {2, 4}), "abcd\n[2 characters not shown]");
+  EXPECT_EQ(CutHead("a\nbcd\nefg\n", {2, 3}),
+            "a\nb\n[2 characters not shown]\n[1 line below not shown]\n");
+  EXPECT_EQ(CutHead("a\nb", {0, 3}), "\n[2 lines below not shown]\n");
+}
+
+TEST(CutsTest, ATextOfAnEventSaysHowMuchWent) {  // RSP-21
+  EXPECT_EQ(CutText("abc", 3), "abc");
+  EXPECT_EQ(CutText("abcd", 3), "abc ... [1 characters truncated]");
+}
+
+TEST(CutsTest, ATreeShowsTwentyEntries) {  // RSP-21
+  std::vector<std::string> entries(20, "a");
+  EXPECT_EQ(CutTree(entries).find('['), std::string::npos);
+  entries.emplace_back("b");
+  EXPECT_THAT(CutTree(entries), ::testing::EndsWith("a\n[1 more entries]\n"));
+}
+
+TEST(CutsTest, NoCutIsLongerThanItsLimitAndItsNotes) {
+  Random random(/*seed=*/11);
+  for (int round = 0; round < 500; ++round) {
+    const std::string text = random.Utf8(/*max_bytes=*/400);
+    const CutLimits limits{static_cast<std::size_t>(round % 5),
+                           static_cast<std::uint64_t>(round % 60)};
+    EXPECT_LE(utf8::CodePoints(CutTail(text, limits)), limits.characters + 90) << text;
+    EXPECT_LE(utf8::CodePoints(CutHead(text, limits)), limits.characters + 90) << text;
+    EXPECT_LE(utf8::CodePoints(CutText(text, 30)), 30u + 40u) << text;
+  }
+}
+
+}  // namespace
+}  // namespace dossier::research

@@ -1,0 +1,153 @@
+#include "research/files/replies.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "research/call/reply_forms.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::research {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Words = std::vector<std::optional<std::string>>;
+
+Words Read(std::string_view payload) {
+  const std::string_view prefixes[] = {"HYPERPARAM NAME", "DESCRIPTION"};
+  return ReadKeywords(payload, prefixes);
+}
+
+TEST(KeywordsTest, APrefixStandsAtALinesStartInAnyCase) {  // RSP-7
+  EXPECT_THAT(Read("HYPERPARAM NAME: block\nDESCRIPTION: 8 to 64"),
+              ElementsAre("block", "8 to 64"));
+  EXPECT_THAT(Read("  hyperparam name : block"), ElementsAre("block", std::nullopt));
+  EXPECT_THAT(Read("**Hyperparam Name:** block\n**Description**: x"), ElementsAre("block", "x"));
+  EXPECT_THAT(Read("the HYPERPARAM NAME: block"), ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(KeywordsTest, ADescriptionSpansLinesUpToTheNextPrefix) {  // RSP-7
+  EXPECT_THAT(Read("DESCRIPTION: one\n\n  two\nHYPERPARAM NAME: n\nthree"),
+              ElementsAre("n three", "one two"));
+  EXPECT_THAT(Read("DESCRIPTION:\nbelow\nDESCRIPTION: again"), ElementsAre(std::nullopt, "below"));
+  EXPECT_THAT(Read(""), ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(JsonReplyTest, AnObjectStandsAloneOrInAFence) {  // RSP-9
+  for (const std::string_view payload :
+       {R"({"a": 1})", "```json\n{\"a\": 1}\n```", "Here it is:\n```\n{\"a\": 1}\n```\nDone."}) {
+    const auto reply = ReadJsonReply(payload);
+    ASSERT_TRUE(reply) << payload;
+    EXPECT_EQ(ToJson(reply->value), R"({"a":1})");
+    EXPECT_TRUE(reply->warnings.empty());
+  }
+  EXPECT_THAT(ReadJsonReply("{'a': 1}")->warnings, ElementsAre(HasSubstr("payload_repaired")));
+  EXPECT_THAT(ReadJsonReply("{a: 1}"), FailsWith(ErrorCode::kInvalidArgument, "wrong at"));
+  EXPECT_THAT(ReadJsonReply("[1]"), FailsWith(ErrorCode::kInvalidArgument, "no object"));
+  EXPECT_THAT(ReadJsonReply("```\nnone\n```"),
+              FailsWith(ErrorCode::kInvalidArgument, "holds no JSON object"));
+  EXPECT_THAT(ReadJsonReply("I would rather talk."),
+              FailsWith(ErrorCode::kInvalidArgument, "holds no JSON object"));
+}
+
+TEST(JsonReplyTest, ThoughtsStandBeforeTheLastFence) {
+  const auto reply = ReadThoughtAndJson("It {seems} fine.\n```json\n{\"Overall\": 5}\n```");
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(ToJson(reply->value), R"({"Overall":5})");
+}
+
+TEST(PythonReplyTest, ThereIsOneScriptBehindAPlan) {
+  const auto script = ReadPython("Read all.\n\n```python\nprint(1)\n```\n");
+  ASSERT_TRUE(script);
+  EXPECT_EQ(script->plan, "Read all.");
+  EXPECT_EQ(script->script, "print(1)\n");
+  EXPECT_EQ(ReadPython("Plan\n```\nx = 1\n```")->script, "x = 1\n");
+  EXPECT_EQ(ReadPython("Run:\n```sh\nls\n```\n```py\nx = 1\n```")->script, "x = 1\n");
+  EXPECT_THAT(ReadPython("no code"), FailsWith(ErrorCode::kInvalidArgument, "holds no fences"));
+  EXPECT_THAT(ReadPython("```python\na\n```\n```python\nb\n```"),
+              FailsWith(ErrorCode::kInvalidArgument, "holds 2 fences of python"));
+  EXPECT_THAT(ReadPython("```python\n\n```"), FailsWith(ErrorCode::kInvalidArgument, "is empty"));
+}
+
+TEST(LatexReplyTest, ThereIsOneWholeDocument) {
+  EXPECT_EQ(*ReadLatex("```latex\n\\begin{document}\n\\end{document}\n```"),
+            "\\begin{document}\n\\end{document}\n");
+  EXPECT_THAT(ReadLatex("```latex\n\\section{A}\n```"),
+              FailsWith(ErrorCode::kInvalidArgument, "holds no \\begin{document}"));
+}
+
+TEST(DoneTest, IAmDoneIsSaidWithoutAFence) {
+  EXPECT_TRUE(SaysDone("I am done"));
+  EXPECT_TRUE(SaysDone("`I am done.`"));
+  EXPECT_FALSE(SaysDone("I am not done"));
+  EXPECT_FALSE(SaysDone("I am done soon:\n```python\nx\n```"));
+}
+
+TEST(ReplyFormsTest, EachFormTakesAGoodReplyAndRefusesABadOne) {  // RSP-T2
+  struct Case {
+    std::string_view site, good, bad;
+    std::string message;
+  };
+  const Case cases[] = {
+      {"phase0_plan", R"({"plan": {}})", "a plan", "holds no JSON object"},
+      {"phase1_step", R"({"done": true})", R"({"notes": "x"})", "the JSON has not the fields"},
+      {"tuning_idea", "HYPERPARAM NAME: a\nDESCRIPTION: b", "DESCRIPTION: b",
+       "no line begins with \"HYPERPARAM NAME:\""},
+      {"ablation_idea", "ABLATION NAME: a\nABLATION DESCRIPTION: b",
+       "ABLATION NAME:\nABLATION DESCRIPTION: b", "nothing stands behind \"ABLATION NAME:\""},
+      {"seed_injection", R"({"files": [{"path": "a", "content": ""}]})", R"({"files": []})",
+       "/files"},
+      {"execution_review", R"({"is_bug": true, "summary": "s"})", R"({"is_bug": true})", "summary"},
+      {"parse_metrics", "Read.\n```python\nx\n```", "```python\nx\n```",
+       "there is no plan before the script"},
+      {"metrics_extraction",
+       R"({"valid_metrics_received": true, "metric_names": [{"metric_name": "t",)"
+       R"("lower_is_better": true, "data": [{"dataset_name": "d", "value": 1}]}]})",
+       R"({"valid_metrics_received": true, "metric_names": [{"metric_name": "t"}]})",
+       "/metric_names/0"},
+      {"plot_selection", R"({"selected_plots": ["a.png"]})", R"({"selected_plots": "a.png"})",
+       "/selected_plots"},
+      {"vlm_analysis",
+       R"({"plot_analyses": [], "valid_plots_received": true, "vlm_feedback_summary": ""})",
+       R"({"plot_analyses": []})", "valid_plots_received"},
+      {"datasets_tested", "REASONING: r\nSUCCESSFULLY_TESTED_DATASETS:", "REASONING: r",
+       "SUCCESSFULLY_TESTED_DATASETS"},
+      {"node_summary", R"({"findings": "f", "significance": "s"})", R"({"findings": "f"})",
+       "significance"},
+      {"best_node", R"({"selected_id": "a"})", R"({"reasoning": "r"})", "selected_id"},
+      {"stage_completion", R"({"is_complete": false})", R"({"is_complete": "no"})", "/is_complete"},
+      {"substage_goal", R"({"name": "n", "goals": ["g"]})", R"({"name": "n"})", "goals"},
+      {"stage_progression", R"({"ready_for_next_stage": true})", "{}", "ready_for_next_stage"},
+      {"plot_aggregation", "I am done", "done?", "holds no fences of python"},
+      {"citations", R"({"Query": ""})", "{}", "Query"},
+      {"writeup", "```latex\n\\begin{document}\n```", "I am done", "holds no fences of latex"},
+      {"writeup_reflection", "I am done", "fine", "holds no fences of latex"},
+      {"review", "Hm.\n```json\n{\"Overall\": 5}\n```", "Accept it.", "holds no JSON object"},
+      {"figure_review",
+       R"({"Img_description": "", "Img_review": "", "Caption_review": "", "Figrefs_review": ""})",
+       R"({"Img_review": ""})", "Caption_review"},
+  };
+  const auto schemas = ReplySchemas::Load();
+  ASSERT_TRUE(schemas) << schemas.error().message;
+  for (const Case& c : cases) {
+    const CallSite* site = FindCallSite(c.site);
+    ASSERT_NE(site, nullptr) << c.site;
+    EXPECT_THAT(schemas->Read(*site, c.good), ::dossier::testing::Succeeds()) << c.site;
+    EXPECT_THAT(schemas->Read(*site, c.bad), FailsWith(ErrorCode::kInvalidArgument, c.message))
+        << c.site;
+  }
+}
+
+TEST(ReplyFormsTest, EverySchemaThatASiteNamesIsThere) {
+  const auto schemas = ReplySchemas::Load();
+  ASSERT_TRUE(schemas);
+  for (const CallSite& site : CallSites()) {
+    EXPECT_EQ(schemas->Of(site) != nullptr, !site.schema.empty()) << site.name;
+    EXPECT_EQ(site.tool.empty(), site.reply != ReplyForm::kTool) << site.name;
+    EXPECT_EQ(site.keywords.empty(), site.reply != ReplyForm::kKeywords) << site.name;
+  }
+}
+
+}  // namespace
+}  // namespace dossier::research

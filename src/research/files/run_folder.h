@@ -1,0 +1,127 @@
+// The folder of a run: its name, what lies where in it, its lock (5.1).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
+//                            MakeRunFolder({.out = out, .name = name, .time = clock->WallNow()}));
+//   DOSSIER_ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(folder, *clock));
+//   WriteFileAtomic(folder + "/" + std::string(run_files::kReport), text);
+//
+// All names of files and folders of a run are here. Thread-safety: functions over files; a lock has
+// one owner.
+
+#ifndef DOSSIER_RESEARCH_RUN_FOLDER_H_
+#define DOSSIER_RESEARCH_RUN_FOLDER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/files/file_lock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+
+namespace dossier::research {
+
+// Relative to the run folder. journal.sqlite and objects/ are the journal's own (run_log.h).
+namespace run_files {
+inline constexpr std::string_view kRun = "run.json";
+inline constexpr std::string_view kIdea = "idea.md";
+inline constexpr std::string_view kIdeaJson = "idea.json";
+inline constexpr std::string_view kConfig = "config.yaml";
+inline constexpr std::string_view kResourceFile = "resources.yaml";
+inline constexpr std::string_view kLock = "lock";
+inline constexpr std::string_view kData = "data";
+inline constexpr std::string_view kResources = "resources";
+inline constexpr std::string_view kMemory = "memory/memory.sqlite";
+inline constexpr std::string_view kResourceSnapshot = "memory/resource_snapshot.json";
+inline constexpr std::string_view kMemoryFolder = "memory";
+inline constexpr std::string_view kLogs = "logs";
+inline constexpr std::string_view kPromptLogs = "logs/prompt_logs";
+inline constexpr std::string_view kMemoryLogs = "logs/memory";
+inline constexpr std::string_view kTreePage = "logs/unified_tree_viz.html";
+inline constexpr std::string_view kMemoryPage = "logs/memory_database.html";
+inline constexpr std::string_view kWaiting = "logs/waiting.json";
+inline constexpr std::string_view kSystem = "workers/system";  // system_layers.h
+inline constexpr std::string_view kFigures = "figures";
+inline constexpr std::string_view kAggregator = "auto_plot_aggregator.py";
+inline constexpr std::string_view kReport = "report.md";
+inline constexpr std::string_view kTokenTracker = "token_tracker.json";
+inline constexpr std::string_view kPaper = "paper";
+
+// "workers/worker-0/plans"; below it, too, the sandbox and phase1_*.jsonl.
+std::string Worker(std::string_view worker);
+std::string Plans(std::string_view worker);
+// "nodes/ID", with node.json, workspace/, plots/ and, of the local sandbox, system/.
+std::string Node(std::string_view node);
+std::string NodeJson(std::string_view node);
+std::string Workspace(std::string_view node);
+std::string Plots(std::string_view node);
+std::string StageBest(std::string_view stage);
+// "logs/stage_NAME", with journal.json, tree_data.json, tree_plot.html, best_node_id.txt, notes/.
+std::string StageLogs(std::string_view stage);
+// "logs/phase_logs/node_ID", with download.log, coding.log, compile.log, run.log.
+std::string PhaseLogs(std::string_view node);
+// Of a node's calls; "" is the run itself.
+std::string PromptLogs(std::string_view node);
+}  // namespace run_files
+
+// Writes a file of a run through a temporary one: whole or not at all, whatever is killed. What a
+// power failure takes of it can be made again from the journal, so nothing waits for the disk.
+// Errors: kIo, kPermission.
+Status WriteRunFile(const std::string& path, std::string_view content);
+
+struct RunFolderOrder {
+  std::string out = "experiments";
+  std::string name;  // any text: a title
+  std::int64_t attempt = 0;
+  Clock::Wall time;
+};
+
+// Letters, digits, `_` and `-` of a text, runs of others as one `_`, at most 60; "run" if none is
+// left. "Matrix Opt!" -> "Matrix_Opt".
+std::string RunNameOf(std::string_view text);
+// "2026-01-28_17-46-11_matrix_attempt_3", in UTC.
+std::string RunFolderName(std::string_view name, std::int64_t attempt, Clock::Wall time);
+// Makes the folder of a new run, with an absolute path; one that is there already is left alone and
+// the next free second taken. Errors: kIo, kPermission.
+Result<std::string> MakeRunFolder(const RunFolderOrder& order);
+
+struct RunFolderParts {
+  std::string name;
+  std::int64_t attempt = 0;
+};
+// Of the name of a run folder; nothing if it has another form.
+std::optional<RunFolderParts> ParseRunFolderName(std::string_view folder_name);
+// The run beside `folder` of the same name with the greatest lower attempt (RSP-25), the latest of
+// equals; "": none.
+std::string PreviousAttempt(const std::string& folder);
+
+// The folder that a person means: a path, or the beginning of a folder's name or of a run's id
+// under `out`; "": the latest. Errors: kNotFound, with what there is.
+Result<std::string> FindRun(const std::string& out, std::string_view word);
+// The run folders under `out`, the latest last.
+std::vector<std::string> ListRuns(const std::string& out);
+
+// Held while a process works on the run; the kernel frees it however the process ends.
+class RunLock {
+ public:
+  // Errors: kLocked with the holder's process, machine, since when, and the way out.
+  static Result<RunLock> Take(const std::string& folder, const Clock& clock);
+
+  struct Holder {
+    std::int64_t pid = 0;
+    std::string host, since;
+  };
+  // Who is at it; nothing if nobody is.
+  static std::optional<Holder> HolderOf(const std::string& folder);
+
+ private:
+  explicit RunLock(FileLock lock) : lock_(std::move(lock)) {}
+  FileLock lock_;
+};
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_RUN_FOLDER_H_

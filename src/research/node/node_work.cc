@@ -1,0 +1,193 @@
+#include "research/node/node_work.h"
+
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/text/text.h"
+#include "research/files/run_folder.h"
+#include "research/node/measure.h"
+#include "research/node/plots.h"
+
+namespace dossier::research {
+namespace {
+
+// The last phase of a node that --until leaves.
+Phase LastPhase(const RunOrder& order) {
+  if (order.until == Step::kPhase0) return Phase::kPlan;
+  if (order.until == Step::kPhase1) return Phase::kInstall;
+  return Phase::kRun;
+}
+
+// A call of the stage that judges a node: sections follow.
+CallRequest Judging(const Driver& driver, const Node& node, std::string_view site) {
+  return {.site = std::string(site),
+          .scope = ScopeOf(node, site),
+          .prefix = CallPrefix(driver),
+          .memory_query = driver.query};
+}
+
+void Fails(std::string_view type, std::string info, Node* node) {
+  node->is_buggy = true;
+  if (!node->exc_type.empty()) return;
+  node->exc_type = type;
+  node->exc_info = std::move(info);
+}
+
+Status KeepPhases(const Driver& driver, PhasesOutcome outcome, Node* node) {
+  node->phase0_plan = std::move(outcome.phase0_plan);
+  node->phase_artifacts = std::move(outcome.artifacts);
+  node->plan = std::move(outcome.plan);
+  node->code = std::move(outcome.code);
+  node->history = std::move(outcome.history);
+  node->term_out = std::move(outcome.term_out);
+  node->exc_type = std::move(outcome.exc_type);
+  node->exc_info = std::move(outcome.exc_info);
+  node->exec_time = outcome.exec_time;
+  node->worker_image = std::move(outcome.worker_image);
+  node->is_buggy = !node->exc_type.empty();
+  if (!outcome.failure) return {};
+  node->failure = FailureText(*outcome.failure);
+  Fails("PhasePlanError", node->failure, node);
+  return KeepWarning(driver, node->id, node->failure);
+}
+
+enum class Ran : std::uint8_t { kToItsEnd, kTimedOut };
+
+// Without an answer the node is buggy.
+Status Review(const Driver& driver, Ran ran, Node* node, const CancelToken& cancel) {
+  CallRequest request = Judging(driver, *node, "execution_review");
+  if (ran == Ran::kTimedOut) request.memory_round = CallRequest::MemoryRound::kNo;
+  request.sections = {{"implementation", Json(node->code)},
+                      {"execution_output", Json(ExecutionOutput(*node))}};
+  DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
+  DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, outcome.warnings));
+  if (outcome.failure) {
+    node->is_buggy = true;
+    node->analysis = "no review: " + FailureText(*outcome.failure);
+    return KeepWarning(driver, node->id, node->analysis);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const Json reply, ParseJson(outcome.payload));
+  node->analysis = std::string(FindString(reply, "summary").value_or(""));
+  if (FindBool(reply, "is_bug").value_or(true)) node->is_buggy = true;
+  return {};
+}
+
+Status Draw(const Driver& driver, const NodeOrder& order, Node* node, const CancelToken& cancel) {
+  if (Skips(*driver.order, RunOrder::Skip::kPlots)) return {};
+  const PlotWork work{.node = node,
+                      .worker = order.worker,
+                      .scope = ScopeOf(*node, "plots"),
+                      .prefix = CallPrefix(driver),
+                      .workspace = WorkspaceOf(driver, node->id),
+                      .base_plot_code = order.base_plot_code};
+  DOSSIER_ASSIGN_OR_RETURN(const PlotOutcome outcome, MakeNodePlots(driver.services, work, cancel));
+  KeepPlots(outcome, node);
+  return KeepWarnings(driver, node->id, outcome.warnings);
+}
+
+Status SumUp(const Driver& driver, Node* node, const CancelToken& cancel) {
+  CallRequest request = Judging(driver, *node, "node_summary");
+  JsonArray analyses(node->plot_analyses.begin(), node->plot_analyses.end());
+  request.sections = {
+      {"implementation", Json(node->code)},
+      {"plan", Json(node->plan)},
+      {"execution_output", Json(ExecutionOutput(*node))},
+      {"analysis", Json(node->analysis)},
+      {"metric", Json(node->metric ? MetricText(*node->metric) : std::string("N/A"))},
+      {"plot_analyses", Json(std::move(analyses))},
+      {"vlm_summary", Json(node->vlm_feedback_summary)}};
+  DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, driver.caller().Call(request, cancel));
+  DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, outcome.warnings));
+  if (outcome.failure) {
+    return KeepWarning(driver, node->id, "no node summary: " + FailureText(*outcome.failure));
+  }
+  DOSSIER_ASSIGN_OR_RETURN(node->summary, ParseJson(outcome.payload));
+  return {};
+}
+
+Result<PhasesOutcome> RunProgram(const Driver& driver, const NodeOrder& order,
+                                 const CancelToken& cancel) {
+  const Node& node = order.node;
+  NodeWork work{.node_id = node.id,
+                .worker = order.worker,
+                .scope = ScopeOf(node, ""),
+                .prefix = driver.prefix,
+                .coding = CodingRequest(driver, order),
+                .workspace = WorkspaceOf(driver, node.id),
+                .last = LastPhase(*driver.order)};
+  if (order.parent) work.history = order.parent->history;
+  return RunPhases(driver.services, work, cancel);
+}
+
+// After the program ran; each step adds to the node.
+Status Judge(const Driver& driver, const NodeOrder& order, Ran ran, Node* node,
+             const CancelToken& cancel) {
+  if (!node->code.empty()) {
+    DOSSIER_RETURN_IF_ERROR(Review(driver, ran, node, cancel));
+  }
+  if (!node->is_buggy) {
+    DOSSIER_RETURN_IF_ERROR(MeasureInto(driver, order.worker, node, cancel));
+  }
+  if (!node->is_buggy) DOSSIER_RETURN_IF_ERROR(Draw(driver, order, node, cancel));
+  if (node->code.empty()) return {};
+  return SumUp(driver, node, cancel);
+}
+
+}  // namespace
+
+Status MeasureInto(const Driver& driver, std::string_view worker, Node* node,
+                   const CancelToken& cancel) {
+  const MeasurePlace place{
+      .node = node, .workspace = WorkspaceOf(driver, node->id), .worker = std::string(worker)};
+  DOSSIER_ASSIGN_OR_RETURN(Measured measured, Measure(driver, place, cancel));
+  DOSSIER_RETURN_IF_ERROR(KeepWarnings(driver, node->id, measured.warnings));
+  node->metric = std::move(measured.metric);
+  if (!node->metric) {
+    Fails("RuntimeError", "no metric: " + measured.failure, node);
+  } else if (const auto what = NotFinite(*node->metric)) {
+    Fails("RuntimeError",
+          fmt::format("the metric {} is not a finite number; a value that was not measured is left "
+                      "out, not written as null, NaN or Infinity",
+                      *what),
+          node);
+  }
+  return {};
+}
+
+Status KeepNode(const Driver& driver, Node* node) {
+  node->usage = driver.log().UsageOf(node->id);
+  const JsonObject json = NodeJson(*node);
+  DOSSIER_RETURN_IF_ERROR(WriteArtefact(driver.services, run_files::NodeJson(node->id),
+                                        ToPrettyJson(json) + "\n", Durability::kOfThisSystem));
+  return driver.log().Add("node.finished", node->id, {{"node", json}});
+}
+
+Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view id) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto event, driver.log().Recorded("node.finished", id));
+  if (!event) return std::optional<Node>();
+  const Json* json = Find(event->data, "node");
+  if (!json) return MakeError(ErrorCode::kDamaged, "journal: node.finished of {} has no node", id);
+  DOSSIER_ASSIGN_OR_RETURN(Node node, ReadNode(*json));
+  node.usage = driver.log().UsageOf(node.id);  // calls that came after its end count, too
+  return std::optional(std::move(node));
+}
+
+Result<NodeMade> MakeNode(const Driver& driver, const NodeOrder& order, const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(std::optional<Node> recorded, RecordedNode(driver, order.node.id));
+  if (recorded) return NodeMade{.node = *std::move(recorded)};
+  NodeMade made{.node = order.node};
+  Node& node = made.node;
+  node.workspace_path = run_files::Workspace(node.id);
+  DOSSIER_ASSIGN_OR_RETURN(PhasesOutcome outcome, RunProgram(driver, order, cancel));
+  const Ran ran = outcome.timed_out ? Ran::kTimedOut : Ran::kToItsEnd;
+  DOSSIER_RETURN_IF_ERROR(KeepPhases(driver, std::move(outcome), &node));
+  if (LastPhase(*driver.order) != Phase::kRun) {
+    made.state = NodeMade::State::kCut;
+    return made;
+  }
+  DOSSIER_RETURN_IF_ERROR(Judge(driver, order, ran, &node, cancel));
+  DOSSIER_RETURN_IF_ERROR(KeepNode(driver, &node));
+  return made;
+}
+
+}  // namespace dossier::research

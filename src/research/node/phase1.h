@@ -1,0 +1,45 @@
+// Phase 1: what a program needs is installed, one command a step, until the model says that it is
+// done and the plan's conditions agree (RSP-26).
+//
+// A step is journalled with its reply and its results once it is over. A workspace holds a mark of
+// the last journalled step; where they differ, a new sandbox replays the recorded commands
+// (RSP-48).
+
+#ifndef DOSSIER_RESEARCH_PHASE1_H_
+#define DOSSIER_RESEARCH_PHASE1_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/result.h"
+#include "research/node/phase_context.h"
+
+namespace dossier::research {
+
+struct InstallStep {
+  int step = 0;  // from 1
+  std::string command;
+  int exit_code = 0;
+  std::string stdout_summary, stderr_summary, notes;
+  // What a replay after a restart does with it: a check and a note change nothing in a sandbox.
+  enum class Kind : std::uint8_t { kCommand, kCheck, kReplayed } kind = Kind::kCommand;
+};
+JsonObject StepJson(const InstallStep& step);
+// Errors: kDamaged naming the field.
+Result<InstallStep> ReadStep(const Json& json);
+
+struct InstallReply {
+  std::string command, notes;
+  enum class Done : std::uint8_t { kNo, kYes } done = Done::kNo;
+};
+// {command, done, notes}. Errors: kInvalidArgument.
+Result<InstallReply> ParseInstallReply(std::string_view payload);
+
+// Leaves `phase1_steps_summary` of the history in the outcome (RSP-25). A failure is the node's.
+Status Install(PhaseContext& context);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_PHASE1_H_

@@ -1,0 +1,36 @@
+// What a node tells the plan of its children: the history of RSP-25, a JSON object.
+//
+//   {"phase_summaries": {"phase1": "done: 3 steps", …},
+//    "phase1_steps_summary": {"total_steps", "failed_steps", "dependencies", "recent_commands"},
+//    "compile_log_summary", "compile_errors", "run_log_summary", "run_errors",
+//    "llm_output_summary": {"workspace_tree", "file_paths", "build_plan"}}
+//
+// Thread-safety: functions over their arguments.
+
+#ifndef DOSSIER_RESEARCH_PHASE_HISTORY_H_
+#define DOSSIER_RESEARCH_PHASE_HISTORY_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json.h"
+#include "research/exec/exec_backend.h"
+#include "research/files/artifacts.h"
+#include "research/node/phase1.h"
+
+namespace dossier::research {
+
+void SetPhaseSummary(Phase phase, std::string_view text, Json& history);
+void SetStepsSummary(const std::vector<InstallStep>& steps, const Json& plan, Json& history);
+void SetArtifactsSummary(const Artifacts& artifacts, Json& history);
+// `name`: "compile" or "run"; the output of the whole list of commands, and what the one that
+// failed said of it: "" if none did.
+void SetOutputSummary(std::string_view name, std::string_view output, std::string_view errors,
+                      Json& history);
+// What the command that ended the node said; "": no command failed.
+std::string ErrorsOf(const Json& history);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_PHASE_HISTORY_H_

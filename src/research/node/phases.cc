@@ -1,0 +1,260 @@
+#include "research/node/phases.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/files/file.h"
+#include "research/exec/system_layers.h"
+#include "research/files/artifacts.h"
+#include "research/files/cuts.h"
+#include "research/files/phase_files.h"
+#include "research/node/phase0.h"
+#include "research/node/phase1.h"
+#include "research/node/phase_history.h"
+#include "research/node/phase_outcome.h"
+#include "research/node/phase_run.h"
+#include "research/setup/output_name.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr std::string_view kPhaseEvent = "phase.finished";
+
+ParseContext ArtifactContext(const Services& services) {
+  const ExecConfig& exec = services.config->exec;
+  return {.mount = exec.workspace_mount,
+          .language = exec.language,
+          .output_name = OutputName(services.run_name),
+          .compilers = services.compilers};
+}
+
+// "Find the fastest order.\n- write a loop\n- measure it"
+std::string PlanText(const Json& plan) {
+  std::string text(FindString(plan, "goal_summary").value_or(""));
+  for (const std::string& step : PlanTexts(plan, "implementation_strategy")) {
+    text += fmt::format("{}- {}", text.empty() ? "" : "\n", step);
+  }
+  return text;
+}
+
+class PhaseRunner {
+ public:
+  PhaseRunner(const Services& services, const NodeWork& work, const CancelToken& cancel)
+      : context_(services, work, cancel) {}
+
+  Result<PhasesOutcome> RunAll() {
+    DOSSIER_ASSIGN_OR_RETURN(const int next, TakeFinished());
+    for (int i = next; i <= static_cast<int>(context_.work.last) && !context_.failed(); ++i) {
+      const auto phase = static_cast<Phase>(i);
+      DOSSIER_RETURN_IF_ERROR(Run(phase));
+      DOSSIER_RETURN_IF_ERROR(Finish(phase));
+    }
+    return std::move(context_.outcome);
+  }
+
+  Result<PhasesOutcome> Rerun(const Json& artifacts) {
+    DOSSIER_ASSIGN_OR_RETURN(const int next, TakeFinished());
+    if (next > static_cast<int>(Phase::kRun) || context_.failed()) {
+      return std::move(context_.outcome);
+    }
+    context_.outcome.artifacts = artifacts;
+    context_.outcome.worker_image = context_.work.base_image;
+    if (!context_.work.base_workspace.empty()) {
+      DOSSIER_RETURN_IF_ERROR(CopyWorkspace(context_.work.base_workspace, context_.work.workspace));
+      DOSSIER_RETURN_IF_ERROR(LinkSystem(SystemBeside(context_.work.base_workspace),
+                                         SystemBeside(context_.work.workspace)));
+    }
+    DOSSIER_RETURN_IF_ERROR(TakeArtifacts());
+    for (const Phase phase : {Phase::kCoding, Phase::kCompile, Phase::kRun}) {
+      if (context_.failed()) break;
+      DOSSIER_RETURN_IF_ERROR(phase == Phase::kCoding ? WriteProgram() : Run(phase));
+      DOSSIER_RETURN_IF_ERROR(Finish(phase));
+    }
+    return std::move(context_.outcome);
+  }
+
+ private:
+  std::string EventKey(Phase phase) const { return context_.Key(PhaseName(phase)); }
+
+  // The outcome of what an earlier process finished; the number of the phase that is next. A
+  // program that did not get to its end is compiled again, in a workspace made anew (RSP-48); but
+  // where a job may still be running in it, that job is waited for.
+  Result<int> TakeFinished() {
+    for (int i = kPhases - 1; i >= 0; --i) {
+      const auto phase = static_cast<Phase>(i);
+      DOSSIER_ASSIGN_OR_RETURN(const auto event,
+                               context_.services.log->Recorded(kPhaseEvent, EventKey(phase)));
+      if (!event) continue;
+      DOSSIER_ASSIGN_OR_RETURN(PhasesOutcome outcome, ReadOutcome(Json(event->data)));
+      const bool failed = !outcome.exc_type.empty() || outcome.failure.has_value();
+      if (phase == Phase::kCompile && !failed && !context_.HasJob("phase4/c0")) continue;
+      context_.outcome = std::move(outcome);
+      if (failed || phase < Phase::kCoding || phase == Phase::kRun) return i + 1;
+      DOSSIER_RETURN_IF_ERROR(TakeArtifacts());
+      if (phase == Phase::kCoding) DOSSIER_RETURN_IF_ERROR(WriteAll());
+      return i + 1;
+    }
+    return 0;
+  }
+
+  Status Run(Phase phase) {
+    switch (phase) {
+      case Phase::kPlan:
+        return Plan();
+      case Phase::kInstall:
+        return InstallAll();
+      case Phase::kCoding:
+        return Code();
+      case Phase::kCompile:
+        DOSSIER_RETURN_IF_ERROR(context_.StartSandbox(context_.outcome.worker_image));
+        return Compile(context_, *artifacts_);
+      case Phase::kRun:
+        DOSSIER_RETURN_IF_ERROR(context_.StartSandbox(context_.outcome.worker_image));
+        return RunProgram(context_, *artifacts_);
+    }
+    return {};
+  }
+
+  // A phase that is done anew after a kill has its event already.
+  Status Finish(Phase phase) {
+    if (context_.services.log->Has(kPhaseEvent, EventKey(phase))) return {};
+    return context_.services.log->Add(kPhaseEvent, EventKey(phase), OutcomeJson(context_.outcome));
+  }
+
+  Status Plan() {
+    DOSSIER_RETURN_IF_ERROR(MakePlan(context_));
+    context_.outcome.plan = PlanText(context_.outcome.phase0_plan);
+    SetPhaseSummary(Phase::kPlan,
+                    context_.failed() ? context_.outcome.exc_info
+                                      : CutText(context_.outcome.plan, kPlanInEvent),
+                    context_.outcome.history);
+    return {};
+  }
+
+  Status InstallAll() {
+    DOSSIER_RETURN_IF_ERROR(Install(context_));
+    const bool failed = context_.failed();
+    const std::string text =
+        failed
+            ? fmt::format("phase 1 failed: {}", CutText(context_.outcome.exc_info, kFailureInEvent))
+            : "phase 1 complete";
+    SetPhaseSummary(Phase::kInstall, text, context_.outcome.history);
+    DOSSIER_RETURN_IF_ERROR(
+        context_.Remember(Phase::kInstall, failed ? "phase1_failed" : "phase1_complete", text));
+    if (failed) return {};
+    DOSSIER_ASSIGN_OR_RETURN(const ImageRef image,
+                             context_.sandbox()->Snapshot(context_.work.node_id));
+    context_.outcome.worker_image = image.path;
+    return {};
+  }
+
+  // Phase 2: the program comes from a model.
+  Status Code() {
+    const bool single = context_.services.config->exec.phase_mode == PhaseMode::kSingle;
+    const ParseContext parse = ArtifactContext(context_.services);
+    CallRequest request = context_.work.coding;
+    request.prefix = context_.work.prefix;
+    request.prefix.plan = PlanSection(context_.outcome.phase0_plan);
+    request.check = [single, parse](std::string_view payload) -> Status {
+      DOSSIER_RETURN_IF_ERROR(ReadProgram(payload, parse, single ? Form::kCode : Form::kArtifacts));
+      return {};
+    };
+    DOSSIER_ASSIGN_OR_RETURN(const CallOutcome answer,
+                             context_.Ask(Phase::kCoding, std::move(request)));
+    if (answer.failure) {
+      context_.outcome.failure = answer.failure;
+      context_.Fail("PhasePlanError",
+                    fmt::format("{}: {}", answer.failure->reason, answer.failure->detail));
+      return RememberCoding();
+    }
+    DOSSIER_ASSIGN_OR_RETURN(Program program, ReadProgram(answer.payload, parse,
+                                                          single ? Form::kCode : Form::kArtifacts));
+    for (const std::string& warning : program.artifacts.warnings) {
+      DOSSIER_RETURN_IF_ERROR(context_.Warn(warning));
+    }
+    if (!program.plan.empty()) context_.outcome.plan = std::move(program.plan);
+    context_.outcome.artifacts = ArtifactsJson(program.artifacts);
+    artifacts_ = std::move(program.artifacts);
+    return WriteProgram();
+  }
+
+  enum class Form : std::uint8_t { kArtifacts, kCode };
+  struct Program {
+    Artifacts artifacts;
+    std::string plan;  // of single mode
+  };
+  static Result<Program> ReadProgram(std::string_view payload, const ParseContext& context,
+                                     Form form) {
+    Program program;
+    if (form == Form::kArtifacts) {
+      DOSSIER_ASSIGN_OR_RETURN(program.artifacts, ParseArtifacts(payload, context));
+      return program;
+    }
+    DOSSIER_ASSIGN_OR_RETURN(PlanAndCode parts, ParsePlanAndCode(payload));
+    DOSSIER_ASSIGN_OR_RETURN(program.artifacts, ArtifactsOfCode(parts.code, context));
+    program.plan = std::move(parts.plan);
+    return program;
+  }
+
+  // From the outcome, where they were checked before.
+  Status TakeArtifacts() {
+    DOSSIER_ASSIGN_OR_RETURN(
+        artifacts_, ReadArtifacts(context_.outcome.artifacts, ArtifactContext(context_.services)));
+    return {};
+  }
+
+  Status WriteProgram() {
+    context_.outcome.code = SourcesText(artifacts_->files);
+    SetArtifactsSummary(*artifacts_, context_.outcome.history);
+    PhaseLog log = context_.Log("coding.log");
+    DOSSIER_RETURN_IF_ERROR(log.Begin());
+    DOSSIER_RETURN_IF_ERROR(WriteAll());
+    if (context_.failed()) {
+      DOSSIER_RETURN_IF_ERROR(log.Line(context_.outcome.exc_info));
+      return RememberCoding();
+    }
+    for (const ArtifactFile& file : artifacts_->files) {
+      DOSSIER_RETURN_IF_ERROR(
+          log.Line(fmt::format("{} {} bytes, mode {}", file.path, file.content.size(), file.mode)));
+    }
+    return RememberCoding();
+  }
+
+  // Files that have no place, also because of what a program left there, fail the node alone.
+  Status WriteAll() {
+    Status written = PrepareWorkspace(*artifacts_, context_.work.workspace);
+    if (written) return {};
+    const ErrorCode code = written.error().code;
+    if (code != ErrorCode::kInvalidArgument && code != ErrorCode::kPermission) return written;
+    context_.Fail("CodingError", written.error().message);
+    return {};
+  }
+
+  Status RememberCoding() {
+    const bool failed = context_.failed();
+    const std::string text =
+        failed ? fmt::format("coding failed: {}: {}", context_.outcome.exc_type,
+                             CutText(context_.outcome.exc_info, kFailureInEvent))
+               : fmt::format("coding complete: {} files", artifacts_->files.size());
+    SetPhaseSummary(Phase::kCoding, text, context_.outcome.history);
+    return context_.Remember(Phase::kCoding, failed ? "coding_failed" : "coding_complete", text);
+  }
+
+  PhaseContext context_;
+  std::optional<Artifacts> artifacts_;  // from phase 2 on
+};
+
+}  // namespace
+
+Result<PhasesOutcome> RunPhases(const Services& services, const NodeWork& work,
+                                const CancelToken& cancel) {
+  return PhaseRunner(services, work, cancel).RunAll();
+}
+
+Result<PhasesOutcome> RerunArtifacts(const Services& services, const NodeWork& work,
+                                     const Json& artifacts, const CancelToken& cancel) {
+  return PhaseRunner(services, work, cancel).Rerun(artifacts);
+}
+
+}  // namespace dossier::research

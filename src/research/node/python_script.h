@@ -1,0 +1,34 @@
+// A Python script that a model wrote, in the sandbox of a workspace.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const ScriptRun run,
+//                            RunScript(services, place, "plot.py", code, cancel));
+//   if (!run.failure.empty()) return Refuse(run.failure);      // with its last lines
+//
+// There is no network. A script that Python cannot read is repaired once, where that needs no
+// guessing (recursion/code_repair.h), and run again. Errors: those of ExecBackend; kIo.
+// Thread-safety: from any thread, for different workspaces.
+
+#ifndef DOSSIER_RESEARCH_PYTHON_SCRIPT_H_
+#define DOSSIER_RESEARCH_PYTHON_SCRIPT_H_
+
+#include <string>
+#include <string_view>
+
+#include "research/node/workspace_command.h"
+
+namespace dossier::research {
+
+struct ScriptRun {
+  std::string code;     // as it ran
+  std::string failure;  // "": it ended with 0; else one sentence and its last lines
+  std::string output;   // both streams, the last lines
+  std::string repair;   // what was repaired; "": nothing
+};
+
+Result<ScriptRun> RunScript(const Services& services, const WorkspacePlace& place,
+                            std::string_view file, std::string_view code,
+                            const CancelToken& cancel);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_PYTHON_SCRIPT_H_

@@ -1,0 +1,281 @@
+#include "research/node/select.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/random.h"
+#include "research/tree/metric.h"
+
+namespace dossier::research {
+namespace {
+
+// The data sets that all compared nodes report, by metric; none: each node's own.
+using CommonDatasets = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+// The names of both, in an order that does not depend on which comes first: `primary`, then as
+// declared.
+std::vector<std::string_view> NamesOf(const Metric& a, const Metric& b, std::string_view primary) {
+  std::map<std::string_view, std::size_t> places;
+  for (const Metric* metric : {&a, &b}) {
+    for (std::size_t at = 0; at < metric->size(); ++at) {
+      const auto [place, added] = places.emplace((*metric)[at].name, at);
+      if (!added) place->second = std::min(place->second, at);
+    }
+  }
+  std::vector<std::string_view> names;
+  for (const auto& [name, place] : places) names.push_back(name);
+  std::stable_sort(names.begin(), names.end(), [&](std::string_view x, std::string_view y) {
+    if ((x == primary) != (y == primary)) return x == primary;
+    return places[x] < places[y];
+  });
+  return names;
+}
+
+std::optional<double> MeanOf(const MetricSeries* series, std::span<const std::string> datasets) {
+  return series ? MeanOver(*series, datasets) : std::nullopt;
+}
+
+std::weak_ordering CompareSeries(const MetricSeries* a, const MetricSeries* b,
+                                 std::span<const std::string> datasets) {
+  // Opposite directions say nothing about which is better.
+  if (a && b && a->better != b->better) return std::weak_ordering::equivalent;
+  const std::optional<double> x = MeanOf(a, datasets), y = MeanOf(b, datasets);
+  if (!x || !y) return x.has_value() <=> y.has_value();
+  if (*x == *y) return std::weak_ordering::equivalent;
+  const bool lower = (a ? a : b)->better == MetricSeries::Better::kLower;
+  return (*x < *y) == lower ? std::weak_ordering::greater : std::weak_ordering::less;
+}
+
+bool HaveSameNames(const Metric& a, const Metric& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const MetricSeries& x, const MetricSeries& y) { return x.name == y.name; });
+}
+
+template <typename DatasetsOf>
+std::weak_ordering Compare(const Metric& a, const Metric& b, std::string_view primary,
+                           const DatasetsOf& datasets_of) {
+  if (HaveSameNames(a, b)) {  // as the nodes of most runs: no list of names is made for each pair
+    for (const bool first : {true, false}) {
+      for (std::size_t at = 0; at < a.size(); ++at) {
+        if ((a[at].name == primary) != first) continue;
+        const std::weak_ordering order = CompareSeries(&a[at], &b[at], datasets_of(a[at].name));
+        if (order != 0) return order;
+      }
+    }
+    return std::weak_ordering::equivalent;
+  }
+  for (const std::string_view name : NamesOf(a, b, primary)) {
+    const std::weak_ordering order =
+        CompareSeries(FindSeries(a, name), FindSeries(b, name), datasets_of(name));
+    if (order != 0) return order;
+  }
+  return std::weak_ordering::equivalent;
+}
+
+bool IsCandidate(const Node& node) {
+  return IsGood(node) && !node.is_seed_node && !node.is_seed_agg_node;
+}
+
+// Of a metric that a node does not have nothing is kept out: it is worst there anyway.
+CommonDatasets CommonOf(const std::vector<const Node*>& nodes) {
+  CommonDatasets common;
+  for (const Node* node : nodes) {
+    if (!node->metric) continue;
+    for (const MetricSeries& series : *node->metric) {
+      std::vector<std::string> own;
+      for (const MetricValue& value : series.values) own.push_back(value.dataset);
+      const auto [known, added] = common.emplace(series.name, own);
+      if (added) continue;
+      std::erase_if(known->second, [&](const std::string& dataset) {
+        return std::find(own.begin(), own.end(), dataset) == own.end();
+      });
+    }
+  }
+  return common;
+}
+
+std::vector<const Node*> CandidatesOf(const Tree& tree) {
+  std::vector<const Node*> nodes;
+  for (const Node& node : tree.nodes) {
+    if (IsCandidate(node)) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
+// The order of these nodes by metric, over the data sets that all of them report.
+class IsBetter {
+ public:
+  IsBetter(const std::vector<const Node*>& nodes, std::string_view primary)
+      : primary_(primary), common_(CommonOf(nodes)) {}
+
+  bool operator()(const Node* a, const Node* b) const {
+    static const Metric kNone;
+    return Compare(a->metric ? *a->metric : kNone, b->metric ? *b->metric : kNone, primary_,
+                   [this](std::string_view name) { return DatasetsOf(name); }) > 0;
+  }
+
+ private:
+  std::span<const std::string> DatasetsOf(std::string_view name) const {
+    const auto found = common_.find(name);
+    if (found == common_.end()) return {};
+    return found->second;
+  }
+
+  std::string_view primary_;
+  CommonDatasets common_;
+};
+
+// One round's choices, slot after slot.
+class Round {
+ public:
+  Round(const Tree& tree, const SearchConfig& search, const StageState& state)
+      : tree_(tree),
+        search_(search),
+        state_(state),
+        ranked_(ByMetric(tree, search.primary_metric)) {
+    for (const Node& node : tree.nodes) {
+      if (node.is_seed_node || node.is_seed_agg_node) continue;
+      const Node* root = tree.RootOf(node);
+      drafts_ += node.parent_id.empty();  // a copy of the stage before counts too
+      if (tree.IsLeaf(node) && !node.is_buggy) viable_.insert(root);
+    }
+  }
+
+  std::optional<Pick> Fill(int slot) {
+    if (state_.stage == 1 && drafts_ < search_.num_drafts) return Draft(slot);
+    SlotRandom random(search_.seed, state_.name, state_.round, slot);
+    if (random.Next() < search_.debug_prob) {
+      if (const Node* node = BuggyLeaf(random)) {
+        debugged_.insert(node);
+        return In(*node, {slot, NodeKind::kDebug, node->id});
+      }
+    }
+    if (state_.stage == 2) return OfBase(slot, NodeKind::kTuning);
+    if (state_.stage == 4) return OfBase(slot, NodeKind::kAblation);
+    if (ranked_.empty()) {
+      // The first round makes no more drafts than configured; later ones had their chance.
+      if (state_.stage == 1 && tree_.nodes.empty()) return std::nullopt;
+      return Draft(slot);
+    }
+    for (const Node* node : ranked_) {
+      if (MayUse(*node)) return In(*node, {slot, NodeKind::kImprove, node->id});
+    }
+    return std::nullopt;
+  }
+
+ private:
+  Pick Draft(int slot) {
+    ++drafts_;
+    return {slot, NodeKind::kDraft, ""};
+  }
+
+  std::optional<Pick> OfBase(int slot, NodeKind kind) const {
+    if (!tree_.Find(state_.base)) return std::nullopt;
+    return Pick{slot, kind, state_.base};
+  }
+
+  const Node* BuggyLeaf(SlotRandom& random) const {
+    std::vector<const Node*> candidates;
+    for (const Node& node : tree_.nodes) {
+      const bool fits = node.is_buggy && !node.is_seed_node && tree_.IsLeaf(node) &&
+                        tree_.DebugDepth(node) <= search_.max_debug_depth &&
+                        !debugged_.contains(&node) && MayUse(node);
+      if (fits) candidates.push_back(&node);
+    }
+    if (candidates.empty()) return nullptr;
+    return candidates[random.Index(candidates.size())];
+  }
+
+  // One pick per tree while a viable one is unused.
+  bool MayUse(const Node& node) const {
+    if (!used_.contains(tree_.RootOf(node))) return true;
+    return std::all_of(viable_.begin(), viable_.end(),
+                       [&](const Node* root) { return used_.contains(root); });
+  }
+
+  Pick In(const Node& node, Pick pick) {
+    used_.insert(tree_.RootOf(node));
+    return pick;
+  }
+
+  const Tree& tree_;
+  const SearchConfig& search_;
+  const StageState& state_;
+  std::vector<const Node*> ranked_;
+  std::set<const Node*> viable_;  // roots of trees with a leaf that is not buggy
+  std::set<const Node*> used_;    // roots
+  std::set<const Node*> debugged_;
+  std::int64_t drafts_ = 0;
+};
+
+std::uint64_t SeedOf(std::int64_t seed, std::string_view stage, std::int64_t round,
+                     std::int64_t slot) {
+  const std::string hex =
+      Sha256Hex(fmt::format("dossier/select\n{}\n{}\n{}\n{}", seed, stage, round, slot));
+  std::uint64_t out = 0;
+  for (std::size_t byte = 0; byte < 8; ++byte) {
+    out |= std::stoull(hex.substr(2 * byte, 2), nullptr, 16) << (8 * byte);
+  }
+  return out;
+}
+
+}  // namespace
+
+SlotRandom::SlotRandom(std::int64_t seed, std::string_view stage, std::int64_t round,
+                       std::int64_t slot)
+    : random_(SeedOf(seed, stage, round, slot)) {}
+
+double SlotRandom::Next() { return random_.Unit(); }
+
+std::size_t SlotRandom::Index(std::size_t n) {
+  return static_cast<std::size_t>(Next() * static_cast<double>(n));
+}
+
+SearchConfig SearchOf(const Config& config) {
+  return {.seed = config.seed,
+          .num_workers = config.num_workers,
+          .num_drafts = config.num_drafts,
+          .max_debug_depth = config.max_debug_depth,
+          .debug_prob = config.debug_prob,
+          .primary_metric = config.primary_metric};
+}
+
+std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state) {
+  std::vector<Pick> picks;
+  Round round(tree, search, state);
+  for (int slot = 0; slot < search.num_workers; ++slot) {
+    if (static_cast<std::int64_t>(picks.size()) >= state.nodes_left) break;
+    if (auto pick = round.Fill(slot)) picks.push_back(std::move(*pick));
+  }
+  return picks;
+}
+
+std::weak_ordering CompareMetric(const Metric& a, const Metric& b,
+                                 std::span<const std::string> datasets, std::string_view primary) {
+  return Compare(a, b, primary, [&](std::string_view) { return datasets; });
+}
+
+std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary) {
+  std::vector<const Node*> nodes = CandidatesOf(tree);
+  const IsBetter better(nodes, primary);
+  // Earlier nodes stay in front of equal ones.
+  std::stable_sort(nodes.begin(), nodes.end(), std::cref(better));
+  return nodes;
+}
+
+const Node* BestNode(const Tree& tree, std::string_view primary) {
+  const std::vector<const Node*> nodes = CandidatesOf(tree);
+  const IsBetter better(nodes, primary);
+  const Node* best = nodes.empty() ? nullptr : nodes.front();
+  for (const Node* node : nodes) {
+    if (better(node, best)) best = node;
+  }
+  return best;
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,74 @@
+// Which nodes a round makes (RSP-32 to RSP-34): pure, and the same for the same seed.
+//
+//   const StageState state{.stage = 1, .name = stage, .round = 3, .nodes_left = 12};
+//   for (const Pick& pick : Select(tree, SearchOf(config), state)) Make(pick);
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_RESEARCH_SELECT_H_
+#define DOSSIER_RESEARCH_SELECT_H_
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "research/setup/config.h"
+#include "research/tree/node.h"
+
+namespace dossier::research {
+
+struct SearchConfig {
+  std::int64_t seed = 0;
+  int num_workers = 4, num_drafts = 3, max_debug_depth = 3;
+  double debug_prob = 0.5;
+  std::string primary_metric;
+};
+
+SearchConfig SearchOf(const Config& config);
+
+struct StageState {
+  int stage = 1;     // 1 to 4
+  std::string name;  // "2_baseline_tuning_1_first_attempt"
+  std::int64_t round = 0;
+  std::string base;  // stages 2 and 4: the id of the best node of the stage before, in this tree
+  std::int64_t nodes_left = 0;  // until the stage's cap; no more are picked
+};
+
+struct Pick {
+  int slot = 0;
+  NodeKind kind = NodeKind::kDraft;
+  std::string parent;  // id; "": a draft
+};
+
+// Slots that stay empty have no pick.
+std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state);
+
+// The successive u in [0, 1) of one slot (RSP-33).
+class SlotRandom {
+ public:
+  SlotRandom(std::int64_t seed, std::string_view stage, std::int64_t round, std::int64_t slot);
+  double Next();
+  // floor(u · n); n > 0.
+  std::size_t Index(std::size_t n);
+
+ private:
+  Random random_;
+};
+
+// Better is greater (RSP-30). `datasets`: those that all good nodes of the stage report; empty:
+// each node's own.
+std::weak_ordering CompareMetric(const Metric& a, const Metric& b,
+                                 std::span<const std::string> datasets,
+                                 std::string_view primary = {});
+// The best of the good nodes that are no seed reruns, the earlier one of equals; null: none.
+const Node* BestNode(const Tree& tree, std::string_view primary);
+// Good, non-seed nodes, best first.
+std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_SELECT_H_

@@ -1,0 +1,38 @@
+// One command in the sandbox of a node's workspace, after its phases: a script that reads results,
+// one that draws them.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(
+//       const CommandResult drawn,
+//       RunInWorkspace(services, {.worker = "worker-0", .workspace = folder},
+//                      {.argv = {"python3", "plot.py"}}, cancel));
+//   if (drawn.status != 0) return Failed(drawn.err);
+//
+// The sandbox is started, asked once and stopped. Errors: those of ExecBackend. Thread-safety: from
+// any thread, for different workspaces.
+
+#ifndef DOSSIER_RESEARCH_WORKSPACE_COMMAND_H_
+#define DOSSIER_RESEARCH_WORKSPACE_COMMAND_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "research/node/phases.h"
+
+namespace dossier::research {
+
+struct WorkspacePlace {
+  std::string worker;     // "worker-0"
+  std::string workspace;  // absolute path on the host
+  std::string image;      // Node::worker_image; "": that of the configuration
+  std::vector<std::string> environment;
+  std::vector<Bind> binds;               // beside those of the services
+  std::optional<NetworkPolicy> network;  // unset: exec.network
+};
+
+Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePlace& place,
+                                     const Command& command, const CancelToken& cancel);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_WORKSPACE_COMMAND_H_

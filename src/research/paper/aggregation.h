@@ -1,0 +1,36 @@
+// The figures of the paper, by one script over the data of the whole run (RSP-41).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Aggregation made, AggregatePlots(services, results, cancel));
+//   for (const std::string& figure : made.figures) Use("figures/" + figure);
+//
+// The script auto_plot_aggregator.py runs in the sandbox: it sees the run's data, read only, and
+// writes its figures. A script that fails leaves the run without figures, and a warning. Errors:
+// those of Caller::Call and of the sandbox; kIo.
+
+#ifndef DOSSIER_RESEARCH_AGGREGATION_H_
+#define DOSSIER_RESEARCH_AGGREGATION_H_
+
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "research/node/phases.h"
+#include "research/node/results.h"
+
+namespace dossier::research {
+
+inline constexpr int kAggregationReflections = 5;
+
+struct Aggregation {
+  std::vector<std::string> figures;  // names in figures/, at most plots.max_figures, sorted
+  std::string script;
+  std::vector<std::string> warnings;
+};
+
+Result<Aggregation> AggregatePlots(const Services& services, const RunResults& results,
+                                   const CancelToken& cancel);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_AGGREGATION_H_

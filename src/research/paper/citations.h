@@ -1,0 +1,35 @@
+// The literature of a paper: a model names what it looks for, a BibTeX file or a search service
+// answers, the model chooses (RSP-42).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Citations found, GatherCitations(services, results, cancel));
+//   // paper/references.bib holds found.entries
+//
+// Sources: citations.bibtex and .search_url of the configuration. Without one, or when none
+// answers, there are no citations and a warning says so. Errors: those of Caller::Call; kIo.
+
+#ifndef DOSSIER_RESEARCH_CITATIONS_H_
+#define DOSSIER_RESEARCH_CITATIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "research/node/phases.h"
+#include "research/node/results.h"
+#include "research/paper/bibtex.h"
+
+namespace dossier::research {
+
+struct Citations {
+  std::vector<BibEntry> entries;  // each with key, title and year; keys differ
+  std::vector<std::string> warnings;
+};
+
+// Writes paper/references.bib, in any case.
+Result<Citations> GatherCitations(const Services& services, const RunResults& results,
+                                  const CancelToken& cancel);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_CITATIONS_H_

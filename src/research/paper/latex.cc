@@ -1,0 +1,274 @@
+#include "research/paper/latex.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text/text.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr std::string_view kVerbatim[] = {"verbatim", "verbatim*", "lstlisting", "Verbatim",
+                                          "minted"};
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// The offset behind the bracket that closes the one at `open`; npos: none does.
+std::size_t BehindClose(std::string_view tex, std::size_t open) {
+  const char opening = tex[open];
+  const char closing = opening == '{' ? '}' : ']';
+  int depth = 0;
+  for (std::size_t i = open; i < tex.size(); ++i) {
+    if (tex[i] == '\\') {
+      ++i;
+    } else if (tex[i] == opening) {
+      ++depth;
+    } else if (tex[i] == closing && --depth == 0) {
+      return i + 1;
+    } else if (i - open > 20'000) {
+      break;  // no argument is that long: reading stays linear
+    }
+  }
+  return std::string_view::npos;
+}
+
+std::size_t SkipBlanks(std::string_view tex, std::size_t at) {
+  int lines = 0;
+  for (; at < tex.size(); ++at) {
+    if (tex[at] == '\n' && ++lines > 1) break;
+    if (tex[at] != ' ' && tex[at] != '\t' && tex[at] != '\n') break;
+  }
+  return at;
+}
+
+void Blank(std::size_t begin, std::size_t end, std::string* tex) {
+  for (std::size_t i = begin; i < end; ++i) {
+    if ((*tex)[i] != '\n') (*tex)[i] = ' ';
+  }
+}
+
+// The verbatim environment that begins at `at`: its name; "": none.
+std::string_view VerbatimAt(std::string_view tex, std::size_t at) {
+  constexpr std::string_view kBegin = "\\begin{";
+  if (tex.substr(at, kBegin.size()) != kBegin) return {};
+  const std::string_view rest = tex.substr(at + kBegin.size(), 16);
+  for (const std::string_view name : kVerbatim) {
+    if (rest.starts_with(name) && rest.substr(name.size()).starts_with('}')) return name;
+  }
+  return {};
+}
+
+// Reads options and the first argument behind a command.
+void ReadArgument(std::string_view tex, LatexUse* use) {
+  std::size_t at = use->end;
+  if (at < tex.size() && tex[at] == '*') ++at;
+  while (true) {
+    at = SkipBlanks(tex, at);
+    if (at >= tex.size() || tex[at] != '[') break;
+    const std::size_t behind = BehindClose(tex, at);
+    if (behind == std::string_view::npos) return;
+    at = behind;
+  }
+  if (at >= tex.size() || tex[at] != '{') return;
+  const std::size_t behind = BehindClose(tex, at);
+  if (behind == std::string_view::npos) return;
+  use->argument = TrimSpace(tex.substr(at + 1, behind - at - 2));
+  use->end = behind;
+}
+
+// What stands behind a command that needs no braces: \input notes, \write18{rm}, \write 18.
+std::string_view WordBehind(std::string_view tex, const LatexUse& use) {
+  const std::size_t begin = SkipBlanks(tex, use.end);
+  std::size_t end = begin;
+  while (end < tex.size() && std::string_view(" \t\n{}[]").find(tex[end]) == std::string_view::npos)
+    ++end;
+  return tex.substr(begin, end - begin);
+}
+
+template <std::size_t n>
+bool IsOneOf(const std::array<std::string_view, n>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+constexpr std::array<std::string_view, 12> kReadsFile = {
+    "input",           "include",        "InputIfFileExists", "subfile",
+    "lstinputlisting", "verbatiminput",  "VerbatimInput",     "bibliography",
+    "import",          "addbibresource", "includegraphics",   "includepdf"};
+constexpr std::array<std::string_view, 9> kForbidden = {"ShellEscape", "directlua", "latelua",
+                                                        "openout",     "openin",    "newwrite",
+                                                        "newread",     "catcode",   "csname"};
+constexpr std::array<std::string_view, 12> kCites = {
+    "cite",     "citep",    "citet",     "citealp",  "citealt",     "citeauthor",
+    "citeyear", "textcite", "parencite", "autocite", "citeyearpar", "Citet"};
+
+bool LeavesFolder(std::string_view path) {
+  if (path.find_first_of("\\~|$`") != std::string_view::npos || path.starts_with('/')) return true;
+  const std::vector<std::string_view> parts = Split(path, '/');
+  return std::ranges::find(parts, "..") != parts.end();
+}
+
+class Checker {
+ public:
+  Checker(std::string_view tex, const LatexInputs& inputs)
+      : clean_(WithoutComments(tex)), inputs_(inputs) {}
+
+  std::vector<std::string> Check() && {
+    for (const LatexUse& use : ScanLatex(clean_)) {
+      if (use.command == "begin" || use.command == "end") CheckEnvironment(use);
+      if (IsOneOf(kForbidden, use.command)) {
+        Say(use, "\\{} is not allowed in a paper", use.command);
+      }
+      if (use.command == "write" && WordBehind(clean_, use).starts_with("18")) {
+        Say(use, "\\write18 runs a program; it is not allowed in a paper");
+      }
+      if (IsOneOf(kReadsFile, use.command)) CheckFile(use);
+      if (use.command == "includegraphics") CheckFigure(use);
+      if (IsOneOf(kCites, use.command)) CheckKeys(use);
+    }
+    for (const LatexUse& open : open_) SayOpen(open);
+    if (clean_.find("\\begin{document}") == std::string::npos) {
+      faults_.push_back("there is no \\begin{document}");
+    }
+    if (faults_.size() > kMaxFaults) {
+      const std::size_t more = faults_.size() - kMaxFaults;
+      faults_.resize(kMaxFaults);
+      faults_.push_back(fmt::format("and {} more", more));
+    }
+    return std::move(faults_);
+  }
+
+ private:
+  static constexpr std::size_t kMaxFaults = 20;
+
+  template <typename... Args>
+  void Say(const LatexUse& use, fmt::format_string<Args...> format, Args&&... args) {
+    faults_.push_back(
+        fmt::format("line {}: {}", use.line, fmt::format(format, std::forward<Args>(args)...)));
+  }
+
+  void CheckEnvironment(const LatexUse& use) {
+    if (use.command == "begin") {
+      open_.push_back(use);
+      return;
+    }
+    const auto same =
+        std::ranges::find(open_.rbegin(), open_.rend(), use.argument, &LatexUse::argument);
+    if (same == open_.rend()) {
+      Say(use, "\\end{{{}}} has no \\begin{{{}}}", use.argument, use.argument);
+      return;
+    }
+    const auto depth = static_cast<std::size_t>(open_.rend() - same);  // of what this one ends
+    for (; open_.size() > depth; open_.pop_back()) SayOpen(open_.back());
+    open_.pop_back();
+  }
+
+  void SayOpen(const LatexUse& open) {
+    Say(open, "\\begin{{{}}} has no \\end{{{}}}", open.argument, open.argument);
+  }
+
+  void CheckFile(const LatexUse& use) {
+    const std::string path(use.argument.empty() ? WordBehind(clean_, use) : use.argument);
+    for (const std::string_view part : Split(path, ',')) {
+      if (LeavesFolder(TrimSpace(part))) {
+        Say(use, "\\{}{{{}}} is outside the folder of the paper", use.command, TrimSpace(part));
+      }
+    }
+  }
+
+  void CheckFigure(const LatexUse& use) {
+    if (!FigureOf(use.argument, inputs_.figures).empty()) return;
+    std::string known;
+    for (const std::string& name : inputs_.figures) known += (known.empty() ? "" : ", ") + name;
+    Say(use, "there is no figure {}; there are: {}", use.argument, known.empty() ? "none" : known);
+  }
+
+  void CheckKeys(const LatexUse& use) {
+    for (const std::string_view piece : Split(use.argument, ',')) {
+      const std::string_view key = TrimSpace(piece);
+      if (key != "*" && std::ranges::find(inputs_.keys, key) == inputs_.keys.end()) {
+        Say(use, "there is no reference {} in references.bib", key.empty() ? "\"\"" : key);
+      }
+    }
+  }
+
+  const std::string clean_;
+  const LatexInputs& inputs_;
+  std::vector<LatexUse> open_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+std::string WithoutComments(std::string_view tex) {
+  std::string clean(tex);
+  for (std::size_t i = 0; i < clean.size(); ++i) {
+    const std::string_view verbatim = clean[i] == '\\' ? VerbatimAt(clean, i) : std::string_view();
+    if (!verbatim.empty()) {
+      const std::size_t body = i + verbatim.size() + 8;  // "\begin{" and "}"
+      const std::size_t end = clean.find(fmt::format("\\end{{{}}}", verbatim), body);
+      const std::size_t stop = std::min(end, clean.size());
+      Blank(body, stop, &clean);
+      i = stop == clean.size() ? stop : stop + verbatim.size() + 5;
+    } else if (clean[i] == '\\') {
+      ++i;
+    } else if (clean[i] == '%') {
+      const std::size_t stop = std::min(clean.find('\n', i), clean.size());
+      Blank(i, stop, &clean);
+      i = stop;
+    }
+  }
+  return clean;
+}
+
+std::vector<LatexUse> ScanLatex(std::string_view tex) {
+  std::vector<LatexUse> uses;
+  std::size_t line = 1;
+  for (std::size_t i = 0; i < tex.size(); ++i) {
+    if (tex[i] == '\n') ++line;
+    if (tex[i] != '\\') continue;
+    std::size_t end = i + 1;
+    while (end < tex.size() && IsLetter(tex[end])) ++end;
+    if (end == i + 1) {  // \\ and \%
+      if (end < tex.size() && tex[end] == '\n') ++line;
+      ++i;
+      continue;
+    }
+    LatexUse use{.command = std::string(tex.substr(i + 1, end - i - 1)),
+                 .line = line,
+                 .begin = i,
+                 .end = end};
+    ReadArgument(tex, &use);
+    uses.push_back(std::move(use));
+    i = end - 1;  // commands inside the argument count, too
+  }
+  return uses;
+}
+
+std::vector<std::string> CheckLatex(std::string_view tex, const LatexInputs& inputs) {
+  return Checker(tex, inputs).Check();
+}
+
+bool ReachesOut(std::string_view tex) {
+  return tex.find("^^") != std::string_view::npos ||
+         std::ranges::any_of(ScanLatex(tex), [](const LatexUse& use) {
+           return IsOneOf(kForbidden, use.command) || IsOneOf(kReadsFile, use.command) ||
+                  use.command == "write" || use.command == "def" || use.command == "let";
+         });
+}
+
+std::string FigureOf(std::string_view argument, std::span<const std::string> figures) {
+  std::string_view name = argument;
+  for (const std::string_view prefix : {"./", "figures/"}) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
+  for (const std::string& figure : figures) {
+    if (figure == name || std::string_view(figure).substr(0, figure.rfind('.')) == name) {
+      return figure;
+    }
+  }
+  return {};
+}
+
+}  // namespace dossier::research

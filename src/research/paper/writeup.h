@@ -1,0 +1,54 @@
+// The paper: LaTeX by a model, checked, compiled in the sandbox, looked at again (RSP-43).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Paper paper, MakePaper(services, results, {.figures = figures,
+//                            .aggregator = script, .final_memory = text, .citations = found},
+//                            cancel));
+//   if (paper.pdf.empty()) Say(paper.message);     // paper.tex is there
+//
+// The last version that compiled is kept; without LaTeX, the last one that passed the checks. A
+// paper with parts that nobody wrote is a failure: what there is of it is kept as paper.tex, it is
+// not compiled, and not to be reviewed. Errors: those of Caller::Call and of the sandbox; kIo.
+
+#ifndef DOSSIER_RESEARCH_WRITEUP_H_
+#define DOSSIER_RESEARCH_WRITEUP_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "research/node/phases.h"
+#include "research/node/results.h"
+#include "research/paper/bibtex.h"
+
+namespace dossier::research {
+
+struct PaperParts {
+  std::vector<std::string> figures;  // names in figures/
+  std::string aggregator;            // script; "": none
+  std::string final_memory;
+  std::vector<BibEntry> citations;
+  int attempt = 0;  // how often the run was told to try again what failed
+};
+
+struct Paper {
+  std::string tex;      // relative to the run folder: "paper/paper.tex"
+  std::string pdf;      // "": none
+  std::string message;  // why there is none
+  int pages = 0;        // of the PDF
+  std::string failure;  // what is not written; "": everything is
+  std::vector<std::string> warnings;
+};
+
+// Writes paper/: paper.tex, references.bib, the figures, paper.pdf.
+Result<Paper> MakePaper(const Services& services, const RunResults& results,
+                        const PaperParts& parts, const CancelToken& cancel);
+
+// Puts one version of the paper into paper/; without a PDF none is left there. Errors: kIo.
+Status KeepPaper(const Services& services, std::string_view tex, std::string_view pdf,
+                 const std::vector<std::string>& figures);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_WRITEUP_H_

@@ -1,0 +1,56 @@
+// What lies behind a resource: its tree, its texts, the hash of its bytes (RSP-18).
+//
+//   ContentOptions options{.limits = LimitsOf(item), .tree = Wanted::kYes, .texts = Wanted::kYes};
+//   DOSSIER_ASSIGN_OR_RETURN(const Content content, ReadContent(path, options, cancel));
+//
+// Thread-safety: functions over files.
+
+#ifndef DOSSIER_RESEARCH_RESOURCE_CONTENT_H_
+#define DOSSIER_RESEARCH_RESOURCE_CONTENT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "research/resources/resource_policy.h"
+#include "research/resources/resources.h"
+
+namespace dossier::research {
+
+inline constexpr int kTreeDepth = 4;
+inline constexpr std::uint64_t kMaxTextFile = 200'000;     // bytes; larger ones are not shown
+inline constexpr std::size_t kHeadLines = 8;               // of a text that is cut
+inline constexpr std::size_t kMaxResourceFiles = 100'000;  // of one item
+inline constexpr std::uint64_t kMaxHashed = 8ull << 30;    // bytes of one item; then sizes count
+
+enum class Wanted : std::uint8_t { kNo, kYes };
+
+struct ContentOptions {
+  ItemLimits limits;
+  Wanted tree = Wanted::kNo, texts = Wanted::kNo;
+  std::vector<std::string> include_files;  // these alone are shown, in this order; empty: all
+};
+
+struct Content {
+  std::vector<std::string> tree;  // folders end in "/"
+  std::vector<ResourceText> texts;
+  std::int64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::string sha256;  // over paths and bytes: neither times nor where it lies
+  std::vector<std::string> warnings;
+};
+
+// Of a file or a folder; links in it are not followed, nor is a text read that one leads out to.
+// Errors: kNotFound, kPermission, kIo, kCancelled.
+Result<Content> ReadContent(const std::string& path, const ContentOptions& options,
+                            const CancelToken& cancel);
+
+// At most `chars` code points: the first lines, what was left out, the end. -1: whole.
+std::string Excerpt(std::string_view text, std::int64_t chars);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_RESOURCE_CONTENT_H_

@@ -1,0 +1,151 @@
+#include "research/run/run_budget.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text/parse_time.h"
+#include "research/files/number_text.h"
+#include "store/event_data.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr Millis kLook{50};  // how late a run's time may end
+constexpr double kNano = 1e9;
+
+void AddCall(const NodeUsage& usage, RunSpend* spend) {
+  spend->calls += usage.calls;
+  spend->tokens += usage.input_tokens + usage.output_tokens;
+  if (usage.cost_nano_usd && spend->nano_usd) *spend->nano_usd += *usage.cost_nano_usd;
+  if (!usage.cost_nano_usd) spend->nano_usd.reset();
+}
+
+JsonObject SpendJson(const RunSpend& spend) {
+  return {{"calls", spend.calls},
+          {"tokens", spend.tokens},
+          {"cost_nano_usd", spend.nano_usd ? Json(*spend.nano_usd) : Json(nullptr)}};
+}
+
+}  // namespace
+
+void WorkingTime::See(std::string_view type, std::string_view time) {
+  if (type == "run.started" || type == "run.resumed") {
+    before_ = Seconds();
+    begun_ = time;
+  }
+  last_ = time;
+}
+
+double WorkingTime::Seconds() const {
+  const Result<Clock::Wall> begun = ParseTime(begun_), last = ParseTime(last_);
+  if (!begun || !last) return before_;
+  return before_ + std::chrono::duration<double>(*last - *begun).count();
+}
+
+RunSpend SpendOf(std::span<const store::Event> events) {
+  RunSpend spend;
+  WorkingTime time;
+  for (const store::Event& event : events) {
+    time.See(event.type, event.time);
+    if (event.type == "call.replied") AddCall(ReplyUsage(Json(event.data)), &spend);
+  }
+  spend.seconds = time.Seconds();
+  return spend;
+}
+
+Status SpendCounter::See(const store::StoredEvent& event) {
+  time_.See(event.type, event.time);
+  if (event.type != "call.replied") return {};
+  DOSSIER_ASSIGN_OR_RETURN(const NodeUsage usage, ReplyUsage(event.data));
+  AddCall(usage, &spend_);
+  return {};
+}
+
+RunSpend SpendCounter::Sum() const {
+  RunSpend sum = spend_;
+  sum.seconds = time_.Seconds();
+  return sum;
+}
+
+Result<RunSpend> SpendOf(const RunLog& log) {
+  SpendCounter counter;
+  DOSSIER_RETURN_IF_ERROR(
+      log.ForEach([&](const store::StoredEvent& event) { return counter.See(event); }));
+  return counter.Sum();
+}
+
+JsonObject TokenTracker(std::span<const store::Event> events) {
+  RunSpend sum;
+  std::map<std::string, RunSpend> roles;
+  for (const store::Event& event : events) {
+    if (event.type != "call.replied") continue;
+    const Json data(event.data);
+    const NodeUsage usage = ReplyUsage(data);
+    AddCall(usage, &sum);
+    AddCall(usage, &roles[std::string(FindString(data, "role").value_or(""))]);
+  }
+  JsonObject by_role;
+  for (const auto& [role, spend] : roles) by_role[role] = SpendJson(spend);
+  return {{"schema", "dossier.research.tokens/1"},
+          {"total", SpendJson(sum)},
+          {"roles", std::move(by_role)}};
+}
+
+model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, const Clock& clock) {
+  model::LedgerLimits limits;
+  if (config.max_tokens) {
+    limits.tokens = std::max<std::int64_t>(*config.max_tokens - spent.tokens, 0);
+  }
+  if (config.max_cost_usd) {
+    const auto most = static_cast<std::int64_t>(*config.max_cost_usd * kNano);
+    limits.nano_usd = std::max<std::int64_t>(most - spent.nano_usd.value_or(0), 0);
+  }
+  if (config.max_seconds) {
+    const std::chrono::duration<double> left(
+        std::max(static_cast<double>(*config.max_seconds) - spent.seconds, 0.0));
+    limits.deadline = clock.Now() + std::chrono::duration_cast<Clock::Steady::duration>(left);
+  }
+  return limits;
+}
+
+std::string ReachedLimit(const Config& config, const RunSpend& spent) {
+  const double usd = static_cast<double>(spent.nano_usd.value_or(0)) / kNano;
+  if (config.max_cost_usd && usd >= *config.max_cost_usd) {
+    return fmt::format("cost: {} of {} USD", UsdText(usd), UsdText(*config.max_cost_usd));
+  }
+  if (config.max_tokens && spent.tokens >= *config.max_tokens) {
+    return fmt::format("tokens: {} of {}", spent.tokens, *config.max_tokens);
+  }
+  if (config.max_seconds && spent.seconds >= static_cast<double>(*config.max_seconds)) {
+    return fmt::format("seconds: {:.0f} of {}", spent.seconds, *config.max_seconds);
+  }
+  return "";
+}
+
+Deadline::Deadline(const model::Ledger& ledger, CancelSource* source)
+    : ledger_(ledger), source_(source) {
+  if (!ledger.limits().deadline) return;
+  thread_ = std::thread([this] {
+    std::unique_lock lock(mutex_);
+    while (!stop_ && !passed()) stopped_.wait_for(lock, kLook);
+    if (!stop_) source_->Cancel("the run's time is over");
+  });
+}
+
+Deadline::~Deadline() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  stopped_.notify_all();
+  thread_.join();
+}
+
+bool Deadline::passed() const {
+  const std::optional<Millis> left = ledger_.time_left(model::Stage::kNormal);
+  return left && left->count() <= 0;
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,94 @@
+// What a run may spend yet, when it goes on with an earlier one, and the end of its time (RSP-46).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const RunSpend spent, SpendOf(*log));
+//   model::Ledger ledger(LimitsLeft(config, spent, *clock), clock);
+//   CancelSource source(cancel);
+//   const Deadline deadline(ledger, &source);         // cancels what is in flight
+//
+// Limits hold for the run, over all of its resumes. Thread-safety: pure functions; a Deadline has
+// one owner and a thread of its own.
+
+#ifndef DOSSIER_RESEARCH_RUN_BUDGET_H_
+#define DOSSIER_RESEARCH_RUN_BUDGET_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "model/client/ledger.h"
+#include "research/setup/config.h"
+#include "research/tree/node.h"
+#include "research/tree/run_log.h"
+#include "store/journal.h"
+
+namespace dossier::research {
+
+struct RunSpend {
+  std::int64_t calls = 0, tokens = 0;
+  std::optional<std::int64_t> nano_usd = 0;  // unset: the price of a call is not known
+  double seconds = 0;                        // while a process worked on the run
+};
+
+// Seconds from the first event of each process that worked on the run to its last.
+class WorkingTime {
+ public:
+  void See(std::string_view type, std::string_view time);
+  double Seconds() const;
+
+ private:
+  std::string begun_, last_;  // times of events
+  double before_ = 0;         // of earlier processes
+};
+
+RunSpend SpendOf(std::span<const store::Event> events);
+// The same of a log. Errors: those of its journal.
+Result<RunSpend> SpendOf(const RunLog& log);
+
+// The same of events that come one after another, unparsed.
+class SpendCounter {
+ public:
+  Status See(const store::StoredEvent& event);
+  RunSpend Sum() const;
+
+ private:
+  RunSpend spend_;
+  WorkingTime time_;
+};
+
+// token_tracker.json: calls, tokens and cost by role, and their sum.
+JsonObject TokenTracker(std::span<const store::Event> events);
+
+model::LedgerLimits LimitsLeft(const Config& config, const RunSpend& spent, const Clock& clock);
+
+// The limit that the run has reached, for a person: "cost: 1.0200 of 1.00 USD"; "": none.
+std::string ReachedLimit(const Config& config, const RunSpend& spent);
+
+// Cancels the source when the time of the ledger is over, until it is destroyed.
+class Deadline {
+ public:
+  Deadline(const model::Ledger& ledger, CancelSource* source);
+  ~Deadline();
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+  bool passed() const;
+
+ private:
+  const model::Ledger& ledger_;
+  CancelSource* const source_;
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_RUN_BUDGET_H_

@@ -1,0 +1,156 @@
+#include "research/run/run_history.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/clock.h"
+#include "research/node/select.h"
+#include "research/run/run_record.h"
+#include "research/search/stage_rules.h"
+
+namespace dossier::research {
+namespace {
+
+std::string Text(const JsonObject& data, std::string_view key) {
+  const Json* value = Find(data, key);
+  return value && value->is_string() ? std::string(value->as_string()) : std::string();
+}
+
+class Replay {
+ public:
+  explicit Replay(const RunLog& log) : log_(log) {}
+
+  Result<RunHistory> Read() {
+    DOSSIER_ASSIGN_OR_RETURN(const std::vector<store::Event> events, log_.Events());
+    for (const store::Event& event : events) DOSSIER_RETURN_IF_ERROR(See(event));
+    for (StageResults& stage : out_.results.stages) Complete(&stage);
+    for (auto& [id, node] : created_) {
+      if (!finished_.contains(id)) out_.unfinished.push_back(std::move(node));
+    }
+    SetBest();
+    out_.run = log_.run();
+    out_.folder = log_.folder();
+    out_.spend = SpendOf(events);
+    out_.usage = log_.UsageOutside(out_.results.Ids());
+    return std::move(out_);
+  }
+
+ private:
+  Status See(const store::Event& event) {
+    if (event.type == "node.created") {
+      return Create(log_.Whole(event.data));
+    } else if (event.type == "node.finished") {
+      return Finish(log_.Whole(event.data));
+    } else if (event.type == "round.selected") {
+      StageOf(Text(event.data, "stage"));
+      out_.round = FindInt(Json(event.data), "round").value_or(0);
+    } else if (event.type == "stage.ended") {
+      EndStage(log_.Whole(event.data));
+    } else if (event.type == "run.finished") {
+      End(log_.Whole(event.data));
+    } else if (event.type == "run.resumed") {
+      out_.end.reset();
+      out_.reason.clear();
+    } else if (event.type == "warning") {
+      out_.warnings.push_back(Text(log_.Whole(event.data), "text"));
+    }
+    return {};
+  }
+
+  StageResults& StageOf(const std::string& name) {
+    auto& stages = out_.results.stages;
+    const auto found = std::find_if(stages.begin(), stages.end(),
+                                    [&](const StageResults& one) { return one.name == name; });
+    if (found != stages.end()) return *found;
+    const auto parsed = ParseStageName(name);
+    stages.push_back({.stage = parsed ? parsed->main : 1, .name = name});
+    return stages.back();
+  }
+
+  Status Create(const JsonObject& data) {
+    DOSSIER_ASSIGN_OR_RETURN(
+        Node node, ReadNode(JsonObject{{"id", Text(data, "node")},
+                                       {"parent_id", Text(data, "parent")},
+                                       {"kind", Text(data, "kind")},
+                                       {"stage", Text(data, "stage")},
+                                       {"ctime", Text(data, "ctime")},
+                                       {"branch_id", Text(data, "branch")},
+                                       {"step", FindInt(Json(data), "step").value_or(0)}}));
+    StageOf(node.stage);
+    std::string id = node.id;
+    created_.emplace(std::move(id), std::move(node));
+    return {};
+  }
+
+  Status Finish(const JsonObject& data) {
+    const Json* json = Find(data, "node");
+    if (!json) return MakeError(ErrorCode::kDamaged, "journal: node.finished without a node");
+    DOSSIER_ASSIGN_OR_RETURN(Node node, ReadNode(*json));
+    finished_.insert(node.id);
+    node.children.clear();
+    node.usage = log_.UsageOf(node.id);  // calls that came after its end count, too
+    StageOf(node.stage).tree.nodes.push_back(std::move(node));
+    return {};
+  }
+
+  void EndStage(const JsonObject& data) {
+    StageResults& stage = StageOf(Text(data, "stage"));
+    stage.best_node = Text(data, "best");
+    stage.notes = Text(data, "notes");
+    if (const Json* statistics = Find(data, "seed_statistics")) stage.seed_statistics = *statistics;
+  }
+
+  void End(const JsonObject& data) {
+    const std::string status = Text(data, "status");
+    for (const RunEnd end : {RunEnd::kDone, RunEnd::kFailed, RunEnd::kLimited, RunEnd::kStopped}) {
+      if (RunEndName(end) == status) out_.end = end;
+    }
+    out_.reason = Text(data, "reason");
+    out_.results.best_node = Text(data, "best_node");
+  }
+
+  // In the order of steps, whichever slot ended first, and with its children.
+  static void Complete(StageResults* stage) {
+    auto& nodes = stage->tree.nodes;
+    std::stable_sort(nodes.begin(), nodes.end(),
+                     [](const Node& a, const Node& b) { return a.step < b.step; });
+    for (const Node& node : nodes) {
+      const auto parent = std::find_if(nodes.begin(), nodes.end(),
+                                       [&](const Node& one) { return one.id == node.parent_id; });
+      if (parent != nodes.end()) parent->children.push_back(node.id);
+    }
+  }
+
+  // Until a run says which is best, the best by metric of the last stage that has a good one.
+  void SetBest() {
+    for (StageResults& stage : out_.results.stages) {
+      if (!stage.best_node.empty()) continue;
+      if (const Node* best = BestNode(stage.tree, "")) stage.best_node = best->id;
+    }
+    if (!out_.results.best_node.empty()) return;
+    for (const StageResults& stage : out_.results.stages) {
+      if (!stage.best_node.empty()) out_.results.best_node = stage.best_node;
+    }
+  }
+
+  const RunLog& log_;
+  RunHistory out_;
+  std::map<std::string, Node> created_;
+  std::set<std::string> finished_;
+};
+
+}  // namespace
+
+Result<RunHistory> HistoryOf(const RunLog& log) { return Replay(log).Read(); }
+
+Result<RunHistory> ReadRunHistory(const std::string& folder) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto log, RunLog::Reopen(folder, SystemClock(), {}));
+  DOSSIER_ASSIGN_OR_RETURN(RunHistory history, HistoryOf(*log));
+  DOSSIER_ASSIGN_OR_RETURN(const RunRecord record, ReadRunRecord(folder));
+  history.results.title = record.title;
+  return history;
+}
+
+}  // namespace dossier::research

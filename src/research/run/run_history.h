@@ -1,0 +1,43 @@
+// What the journal of a run says, without running it: for `status`, `tree` and `report`.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const RunHistory history, ReadRunHistory(folder));
+//   history.results.stages.back().tree.nodes
+//
+// Nothing is written, so a run may be at work meanwhile. Thread-safety: plain data; a function.
+
+#ifndef DOSSIER_RESEARCH_RUN_HISTORY_H_
+#define DOSSIER_RESEARCH_RUN_HISTORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "research/node/results.h"
+#include "research/run/report.h"
+#include "research/run/run_budget.h"
+#include "research/tree/run_log.h"
+
+namespace dossier::research {
+
+struct RunHistory {
+  std::string run, folder;
+  RunResults results;            // title and stages, in the order in which they began
+  std::vector<Node> unfinished;  // created, without an end: they run, or did when it was killed
+  std::int64_t round = 0;        // of the last stage
+  RunSpend spend;
+  NodeUsage usage;            // of the calls that are of no node in `results`
+  std::optional<RunEnd> end;  // unset: it runs, or was killed
+  std::string reason;         // of the end
+  std::vector<std::string> warnings;
+};
+
+// Errors: kNotFound (no run there), kDamaged, those of the journal.
+Result<RunHistory> ReadRunHistory(const std::string& folder);
+Result<RunHistory> HistoryOf(const RunLog& log);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_RUN_HISTORY_H_

@@ -1,0 +1,375 @@
+#include "research/run/run_setup.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "research/exec/exec_container.h"
+#include "research/exec/probe.h"
+#include "research/files/phase_files.h"
+#include "research/resources/resources.h"
+#include "research/run/run_record.h"
+#include "research/setup/config_keys.h"
+#include "research/setup/memory_options.h"
+#include "research/setup/output_name.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr std::string_view kProbeWorker = "worker-0";
+
+std::string InFolder(const RunOrder& order, std::string_view name) {
+  return fmt::format("{}/{}", order.folder, name);
+}
+
+// RSP-48: a resume may change limits, models, max_parallel and --until, nothing else. What the run
+// began with is in its journal: its files may have been edited since.
+Status RefuseChanges(const RunOrder& order, const JsonObject& started) {
+  if (FindString(Json(started), "idea_sha256") != Sha256Hex(order.idea)) {
+    return MakeError(
+        ErrorCode::kConfig,
+        "{} has changed since the run began; give it its text back, or start a new run",
+        InFolder(order, run_files::kIdea));
+  }
+  const Json* config = Find(started, "config");
+  const std::vector<std::string> changed = FrozenDifferences(
+      config && config->is_object() ? config->as_object() : JsonObject(), order.config);
+  if (changed.empty()) return {};
+  return MakeError(ErrorCode::kConfig,
+                   "{} cannot change while a run goes on; a resume may change limits, models and "
+                   "agent.max_parallel, for anything else start a new run",
+                   Join(changed, ", "));
+}
+
+Status WriteOrder(const RunOrder& order, const Idea& idea) {
+  const std::pair<std::string_view, std::string> files[] = {
+      {run_files::kIdea, order.idea},
+      {run_files::kIdeaJson, ToPrettyJson(IdeaJson(idea)) + "\n"},
+      {run_files::kConfig, ConfigYaml(order.config)},
+      {run_files::kResourceFile, order.resources}};
+  for (const auto& [name, text] : files) {
+    if (text.empty()) continue;
+    DOSSIER_RETURN_IF_ERROR(WriteFileAtomic(InFolder(order, name), text));
+  }
+  return {};
+}
+
+// The same for every run of this idea with this seed: a recording of one is replayed by another.
+std::string NodeKeyOf(const RunOrder& order) {
+  return Sha256Hex(fmt::format("dossier/nodes\n{}\n{}", order.config.seed, order.idea))
+      .substr(0, 32);
+}
+
+Status OpenLog(const RunOrder& order, RunSetup* setup) {
+  setup->driver.node_key = NodeKeyOf(order);
+  if (order.mode == RunOrder::Mode::kStart) {
+    JsonObject started{{"question", setup->idea.title},
+                       {"idea_sha256", Sha256Hex(order.idea)},
+                       {"seed", order.config.seed},
+                       {"node_key", NodeKeyOf(order)},
+                       {"backend", order.config.exec.backend},
+                       {"config", FrozenDigests(order.config)}};
+    DOSSIER_ASSIGN_OR_RETURN(
+        setup->log, RunLog::Start(order.folder, std::move(started), order.clock, order.watch));
+    return {};
+  }
+  SpendCounter spent;
+  DOSSIER_ASSIGN_OR_RETURN(setup->log, RunLog::Reopen(order.folder, order.clock, order.watch,
+                                                      [&](const store::StoredEvent& event) {
+                                                        return spent.See(event);
+                                                      }));
+  setup->spent = spent.Sum();
+  DOSSIER_ASSIGN_OR_RETURN(const store::Event started,
+                           setup->log->journal().EventAt(setup->log->run(), 1));
+  DOSSIER_RETURN_IF_ERROR(RefuseChanges(order, started.data));
+  // Of a run that began before keys were kept, ids came from its own id.
+  setup->driver.node_key = FindString(Json(started.data), "node_key").value_or(setup->log->run());
+  return setup->log->Add("run.resumed", "",
+                         {{"retry_failed", order.retry == RunOrder::Retry::kFailed}});
+}
+
+Status OpenMemory(const RunOrder& order, const MemoryOptions& options, RunSetup* setup) {
+  if (!order.config.memory_enabled) return {};
+  const std::string path =
+      order.memory_store.empty() ? InFolder(order, run_files::kMemory) : order.memory_store;
+  DOSSIER_RETURN_IF_ERROR(MakeFolders(path.substr(0, path.rfind('/'))));
+  DOSSIER_ASSIGN_OR_RETURN(
+      setup->memory,
+      memory::Store::Open({.path = path,
+                           .mode = memory::OpenMode::kCreate,
+                           .limits = options.limits,
+                           .redaction = options.redaction,
+                           .numbering = memory::Numbering::kByBranch,  // RSP-34
+                           .clock = order.clock,
+                           .new_store_id = Sha256Hex(setup->log->run()).substr(0, 32)}));
+  return {};
+}
+
+// What templates say of the run (CallerOptions::variables).
+std::map<std::string, std::string> Variables(const RunOrder& order) {
+  const Config& config = order.config;
+  std::map<std::string, std::string> variables = {
+      {"mount", config.exec.workspace_mount},
+      {"output_name", OutputName(order.folder.substr(order.folder.rfind('/') + 1))},
+      {"page_limit", std::to_string(config.page_limit)},
+      {"max_figures", std::to_string(config.max_figures)}};
+  if (config.exec.phase_mode == PhaseMode::kSingle) variables["single"] = "yes";
+  return variables;
+}
+
+// Tells `status` why a call waits; without this file nothing waits.
+std::function<void(std::string_view, Millis)> WaitTeller(const RunOrder& order) {
+  return [path = InFolder(order, run_files::kWaiting), clock = order.clock](std::string_view reason,
+                                                                            Millis left) {
+    const JsonObject waiting{{"reason", reason},
+                             {"seconds", left.count() / 1000},
+                             {"since", FormatTime(clock->WallNow())}};
+    static_cast<void>(MakeFolders(path.substr(0, path.rfind('/'))));
+    static_cast<void>(WriteFileAtomic(path, ToJson(waiting)));  // a display; the call goes on
+  };
+}
+
+Status OpenCaller(const RunOrder& order, const MemoryOptions& memory, RunSetup* setup) {
+  setup->ledger = std::make_unique<model::Ledger>(
+      LimitsLeft(order.config, setup->spent, *order.clock), order.clock);
+  CallerOptions options{
+      .log = setup->log.get(),
+      .memory = setup->memory.get(),
+      .ledger = setup->ledger.get(),
+      .open = order.open_model,
+      .assets = order.assets,
+      .clock = order.clock,
+      .run_folder = order.folder,
+      .persona = order.config.role_description,
+      .variables = Variables(order),
+      .budget_chars = memory.budget_chars,
+      .prompt_logs = order.config.exec.log_prompts ? CallerOptions::PromptLogs::kOn
+                                                   : CallerOptions::PromptLogs::kOff,
+      .boundary_seed = std::stoull(Sha256Hex(setup->log->run()).substr(0, 16), nullptr, 16),
+      .max_wait = Millis(order.config.max_wait_seconds * 1000),
+      .on_wait = WaitTeller(order)};
+  for (const auto& [role, config] : order.config.roles) {
+    options.temperatures[role] = config.temperature;
+  }
+  DOSSIER_ASSIGN_OR_RETURN(setup->caller, Caller::Open(std::move(options)));
+  return {};
+}
+
+ProbeConfig ProbeOf(const RunOrder& order, const std::vector<std::string>& allowed) {
+  const ExecConfig& exec = order.config.exec;
+  return {.environment = allowed,
+          .variables_not_shown = order.environment.size() - allowed.size(),
+          .network = exec.network,
+          .network_probe_host = exec.network_probe_host,
+          .gpu = exec.use_gpu ? ProbeConfig::Gpu::kYes : ProbeConfig::Gpu::kNo,
+          .container_runtime = exec.backend == "local" ? "" : exec.backend,
+          .singularity_image = exec.singularity_image,
+          .workspace_mount = exec.workspace_mount,
+          .timeout_seconds = exec.timeout};
+}
+
+Result<Environment> ProbeNow(const RunOrder& order, const ProbeConfig& config,
+                             const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend, order.backend(kProbeWorker));
+  const std::string workspace = InFolder(order, run_files::Worker(kProbeWorker)) + "/probe";
+  DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = workspace,
+                                          .mount = config.workspace_mount,
+                                          .environment = config.environment,
+                                          .network = config.network,
+                                          .image = order.config.exec.singularity_image}));
+  const std::string day = FormatTime(order.clock->WallNow()).substr(0, 10);
+  const Environment found = order.probe_cache.empty()
+                                ? Probe(*backend, config, cancel)
+                                : CachedProbe(*backend, config, {order.probe_cache, day}, cancel);
+  backend->Stop();
+  if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
+  return found;
+}
+
+// A resumed run goes on in the image that it began with.
+Status CheckImage(const RunOrder& order, const Environment& before) {
+  if (before.container_digest == "NA") return {};
+  DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<ExecBackend> backend, order.backend(kProbeWorker));
+  const std::string workspace = InFolder(order, run_files::Worker(kProbeWorker)) + "/probe";
+  DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = workspace}));
+  const ImageRef now = backend->Facts().image;
+  backend->Stop();
+  return CheckSameImage(before.container_digest, now);
+}
+
+Status FindMachine(const RunOrder& order, RunSetup* setup, const CancelToken& cancel) {
+  Services& services = setup->driver.services;
+  services.environment = AllowedEnvironment(order.environment);
+  Environment found;
+  DOSSIER_ASSIGN_OR_RETURN(const auto event, setup->log->Recorded("probe.done", "probe"));
+  if (event) {
+    const Json* recorded = Find(event->data, "environment");
+    DOSSIER_ASSIGN_OR_RETURN(found, ReadEnvironment(recorded ? *recorded : Json()));
+    DOSSIER_RETURN_IF_ERROR(CheckImage(order, found));
+  } else {
+    DOSSIER_ASSIGN_OR_RETURN(found, ProbeNow(order, ProbeOf(order, services.environment), cancel));
+    DOSSIER_RETURN_IF_ERROR(
+        setup->log->Add("probe.done", "probe", {{"environment", EnvironmentJson(found)}}));
+  }
+  setup->driver.environment = EnvironmentText(found);
+  services.compilers = CompilerNames(found);
+  return {};
+}
+
+// Prompts from here on show what the resources are now.
+Status TellOfChange(std::string_view before, std::string_view now, RunLog& log) {
+  const std::string key = fmt::format("resources/{}", now);
+  if (before == now || log.Has("warning", key)) return {};
+  return log.Add("warning", key,
+                 {{"node", "run"},
+                  {"text",
+                   "what the resources hold has changed since the run began; the next "
+                   "prompts show it as it is now"}});
+}
+
+Status FindResources(const RunOrder& order, RunSetup* setup, const CancelToken& cancel) {
+  if (order.resources.empty()) return {};
+  const std::size_t slash = order.resources_path.rfind('/');
+  const ResourceFilePlace place{
+      .file = order.resources_path.empty() ? "resources.yaml" : order.resources_path,
+      .folder = slash == std::string::npos ? "" : order.resources_path.substr(0, slash),
+      .workspace_mount = order.config.exec.workspace_mount};
+  DOSSIER_ASSIGN_OR_RETURN(const ResourceFile file, ReadResourceFile(order.resources, place));
+  Services& services = setup->driver.services;
+  // Without a way to fetch literature there is no network for resources either (--offline).
+  const ResourcePlace at{
+      .run_folder = order.folder,
+      .clock = order.clock,
+      .phase_mode = order.config.exec.phase_mode == PhaseMode::kSplit ? "split" : "single",
+      .network = order.fetch ? ResourcePlace::Network::kYes : ResourcePlace::Network::kNo,
+      .progress = services.progress};
+  DOSSIER_ASSIGN_OR_RETURN(PreparedResources ready, PrepareResources(file, at, cancel));
+  services.binds = std::move(ready.binds);
+  for (int phase = 0; phase < kPhases; ++phase) {
+    services.resources[static_cast<std::size_t>(phase)] =
+        ResourcesSection(ready.index, static_cast<Phase>(phase));
+  }
+  setup->driver.resources = ResourceIndexText(ready.index);
+  DOSSIER_ASSIGN_OR_RETURN(const auto done, setup->log->Recorded("resources.done", "resources"));
+  if (done) {
+    return TellOfChange(FindString(Json(done->data), "digest").value_or(""), ready.index.digest,
+                        *setup->log);
+  }
+  if (setup->memory) DOSSIER_RETURN_IF_ERROR(RememberResources(ready.index, *setup->memory));
+  return setup->log->Add("resources.done", "resources",
+                         {{"digest", ready.index.digest}, {"items", ready.index.items.size()}});
+}
+
+// 5.3, copy_data: every workspace has data of its own, or all read the same.
+Status FindData(const RunOrder& order, RunSetup* setup) {
+  const std::string& folder = order.config.data_folder;
+  if (folder.empty()) return {};
+  if (!std::filesystem::is_directory(folder)) {
+    return MakeError(ErrorCode::kConfig, "experiment.data_folder: there is no folder {}", folder);
+  }
+  Services& services = setup->driver.services;
+  const std::string place = fmt::format("{}/{}", order.config.exec.workspace_mount, kInputFolder);
+  for (const Bind& bind : services.binds) {
+    if (bind.mount != place && !bind.mount.starts_with(place + "/")) continue;
+    return MakeError(ErrorCode::kConfig,
+                     "experiment.data_folder is seen at {}, where the resource {} lies too; give "
+                     "that one another mount_path",
+                     place, bind.host);
+  }
+  if (order.config.copy_data) {
+    services.data = folder;
+  } else {
+    services.binds.push_back({folder, place});
+  }
+  return {};
+}
+
+// A vision model that cannot be opened is none: plots are then not looked at (RSP-38).
+Services::Vision VisionOf(const RunOrder& order) {
+  const auto model =
+      order.open_model ? order.open_model("vlm")
+                       : Result<conversation::ChatModel>(MakeError(ErrorCode::kConfig, "no model"));
+  return model && model->entry.capability.image_tokens > 0 ? Services::Vision::kYes
+                                                           : Services::Vision::kNo;
+}
+
+JsonObject Domain(const Config& config) {
+  JsonObject domain{
+      {"language", config.exec.language},
+      {"phase_mode", config.exec.phase_mode == PhaseMode::kSplit ? "split" : "single"},
+      {"seconds_of_one_command", config.exec.timeout},
+      {"synthetic_datasets", config.num_syn_datasets},
+      {"dataset_source", config.dataset_source}};
+  if (!config.primary_metric.empty()) domain["primary_metric"] = config.primary_metric;
+  if (!config.data_folder.empty()) {
+    domain["input_data"] =
+        fmt::format("{}/{}{}", config.exec.workspace_mount, kInputFolder,
+                    config.copy_data ? ", a copy that commands may change" : ", read-only");
+  }
+  return domain;
+}
+
+Status FillDriver(const RunOrder& order, RunSetup* setup) {
+  Driver& driver = setup->driver;
+  driver.order = &order;
+  driver.ledger = setup->ledger.get();
+  driver.title = setup->idea.title;
+  driver.query = setup->idea.title + "\n" + setup->idea.Text("Task goal");
+  driver.evaluation = setup->idea.Text("Evaluation");
+  driver.prefix = {.domain = Domain(setup->config),
+                   .idea = IdeaSection(setup->idea),
+                   .environment = Json(driver.environment)};
+  if (setup->config.data_overview.empty()) return {};
+  DOSSIER_ASSIGN_OR_RETURN(driver.data_overview, ReadFile(setup->config.data_overview, 1 << 20));
+  return {};
+}
+
+void FillServices(const RunOrder& order, RunSetup* setup) {
+  Services& services = setup->driver.services;
+  services.config = &setup->config;
+  services.log = setup->log.get();
+  services.memory = setup->memory.get();
+  services.clock = order.clock;
+  services.backend = order.backend;
+  services.run_folder = order.folder;
+  services.run_name = order.folder.substr(order.folder.rfind('/') + 1);
+  services.vision = VisionOf(order);
+  services.fetch = order.fetch;
+  services.progress = order.progress;
+}
+
+}  // namespace
+
+RunResults RunSetup::Results() const {
+  return {.title = driver.title,
+          .prefix = CallPrefix(driver),
+          .environment = driver.environment,
+          .resources = driver.resources};
+}
+
+Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelToken& cancel) {
+  auto setup = std::make_unique<RunSetup>();
+  setup->config = order.config;
+  DOSSIER_ASSIGN_OR_RETURN(setup->idea, ReadIdea(order.idea, std::string(run_files::kIdea)));
+  DOSSIER_ASSIGN_OR_RETURN(setup->lock, RunLock::Take(order.folder, *order.clock));
+  DOSSIER_RETURN_IF_ERROR(OpenLog(order, setup.get()));
+  DOSSIER_RETURN_IF_ERROR(WriteOrder(order, setup->idea));
+  if (!Exists(InFolder(order, run_files::kRun))) {
+    DOSSIER_RETURN_IF_ERROR(
+        WriteRunRecord(order.folder, RecordOf(order, setup->log->run(), setup->idea.title)));
+  }
+  const MemoryOptions memory = ReadMemoryOptions(order.config.memory);
+  DOSSIER_RETURN_IF_ERROR(OpenMemory(order, memory, setup.get()));
+  FillServices(order, setup.get());
+  DOSSIER_RETURN_IF_ERROR(FindMachine(order, setup.get(), cancel));
+  DOSSIER_RETURN_IF_ERROR(FindResources(order, setup.get(), cancel));
+  DOSSIER_RETURN_IF_ERROR(FindData(order, setup.get()));
+  DOSSIER_RETURN_IF_ERROR(OpenCaller(order, memory, setup.get()));
+  setup->driver.services.caller = setup->caller.get();
+  DOSSIER_RETURN_IF_ERROR(FillDriver(order, setup.get()));
+  return setup;
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,42 @@
+// A run before its first stage: its folder, journal, memory, machine and resources.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const std::unique_ptr<RunSetup> setup, SetUpRun(order, cancel));
+//   RunStage(setup->driver, {.stage = 1}, &results, cancel);
+//
+// Start and resume are the same steps: what the journal has is taken from there. Errors: those of
+// Run (run.h). Ownership: the setup owns what its driver points to, but for the order.
+
+#ifndef DOSSIER_RESEARCH_RUN_SETUP_H_
+#define DOSSIER_RESEARCH_RUN_SETUP_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "research/files/run_folder.h"
+#include "research/node/driver.h"
+#include "research/node/results.h"
+#include "research/run/idea.h"
+#include "research/run/run_budget.h"
+
+namespace dossier::research {
+
+struct RunSetup {
+  Config config;
+  Idea idea;
+  std::optional<RunLock> lock;
+  std::unique_ptr<RunLog> log;
+  std::unique_ptr<memory::Store> memory;  // null: --no-memory
+  RunSpend spent;                         // by earlier processes
+  std::unique_ptr<model::Ledger> ledger;
+  std::unique_ptr<Caller> caller;
+  Driver driver;
+
+  RunResults Results() const;  // nothing found yet
+};
+
+Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelToken& cancel);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_RUN_SETUP_H_

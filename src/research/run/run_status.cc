@@ -1,0 +1,332 @@
+#include "research/run/run_status.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/files/file.h"
+#include "base/text/parse_time.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "research/files/number_text.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr std::array<std::string_view, 7> kStates = {"running", "waiting", "killed", "done",
+                                                     "failed",  "limited", "stopped"};
+constexpr double kNano = 1e9;
+constexpr std::size_t kShortId = 8;
+
+RunState StateOfEnd(RunEnd end) {
+  switch (end) {
+    case RunEnd::kDone:
+      return RunState::kDone;
+    case RunEnd::kFailed:
+      return RunState::kFailed;
+    case RunEnd::kLimited:
+      return RunState::kLimited;
+    case RunEnd::kStopped:
+      return RunState::kStopped;
+  }
+  return RunState::kDone;
+}
+
+// What a running process said last about a wait, if its time is not over.
+std::optional<RunStatus::Waiting> ReadWaiting(const std::string& folder, const Clock& clock) {
+  const auto text = ReadFile(folder + "/" + std::string(run_files::kWaiting), 1 << 16);
+  const auto json = text ? ParseJson(*text) : Result<Json>(Json());
+  if (!json) return std::nullopt;
+  const auto since = ParseTime(FindString(*json, "since").value_or(""));
+  const std::int64_t seconds = FindInt(*json, "seconds").value_or(0);
+  if (!since) return std::nullopt;
+  const auto passed =
+      std::chrono::duration_cast<std::chrono::seconds>(clock.WallNow() - *since).count();
+  if (passed < 0 || passed >= seconds) return std::nullopt;
+  return RunStatus::Waiting{std::string(FindString(*json, "reason").value_or("")),
+                            seconds - passed};
+}
+
+bool Counts(const Node& node) {
+  return node.kind != NodeKind::kCopy && !node.is_seed_node && !node.is_seed_agg_node;
+}
+
+std::string Usd(const RunSpend& spend) {
+  if (!spend.nano_usd) return "price not known";
+  return UsdText(static_cast<double>(*spend.nano_usd) / kNano) + " USD";
+}
+
+std::string Duration(double seconds) {
+  const auto whole = static_cast<std::int64_t>(seconds);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+}
+
+char MarkOf(const Node& node, std::string_view best) {
+  if (node.id == best) return '*';
+  if (node.is_seed_node || node.is_seed_agg_node) return 's';
+  return IsGood(node) ? ' ' : '!';
+}
+
+// A text from a model or a program in a line of ours: neither a line of its own nor an escape
+// sequence, whatever reads it.
+std::string InLine(std::string_view text) {
+  const std::string line = ReplaceAll(utf8::Sanitize(text), "\n", " ");
+  return utf8::CleanForTerminal(ReplaceAll(line, "\t", " "));
+}
+
+// What a line of a node ends in: how it went.
+std::string Outcome(const Node& node) {
+  if (node.is_seed_agg_node) return "mean and plot of the reruns";
+  if (node.metric) return MetricText(*node.metric);
+  if (!node.exc_type.empty()) return node.exc_type;
+  if (!node.failure.empty()) return node.failure.substr(0, node.failure.find('\n'));
+  return node.is_buggy_plots ? "no valid plot" : "N/A";
+}
+
+class TreeLines {
+ public:
+  TreeLines(const RunHistory& history, const StageResults& stage)
+      : history_(history), stage_(stage) {}
+
+  std::string Text() {
+    for (const Node& node : stage_.tree.nodes) {
+      if (!stage_.tree.Find(node.parent_id)) Add(node, 0);
+    }
+    for (const Node& node : history_.unfinished) {
+      if (node.stage == stage_.name && !stage_.tree.Find(node.parent_id)) AddRunning(node, 0);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void Add(const Node& node, std::size_t depth) {
+    const std::string label = !node.hyperparam_name.empty() ? " " + node.hyperparam_name
+                              : !node.ablation_name.empty() ? " " + node.ablation_name
+                                                            : "";
+    out_ += fmt::format("{:{}}{} {} {}{}  {}  {}\n", "", 2 * depth, MarkOf(node, stage_.best_node),
+                        node.id.substr(0, kShortId), NodeKindName(node.kind), InLine(label),
+                        InLine(Outcome(node)), SecondsText(node.exec_time));
+    // A damaged journal's circle ends here too.
+    if (depth >= stage_.tree.nodes.size()) return;
+    for (const std::string& child : node.children) {
+      if (const Node* one = stage_.tree.Find(child)) Add(*one, depth + 1);
+    }
+    for (const Node& one : history_.unfinished) {
+      if (one.stage == stage_.name && one.parent_id == node.id) AddRunning(one, depth + 1);
+    }
+  }
+
+  void AddRunning(const Node& node, std::size_t depth) {
+    out_ += fmt::format("{:{}}~ {} {}\n", "", 2 * depth, node.id.substr(0, kShortId),
+                        NodeKindName(node.kind));
+  }
+
+  const RunHistory& history_;
+  const StageResults& stage_;
+  std::string out_;
+};
+
+enum class Made : std::uint8_t { kFinished, kRunning };
+
+std::string_view StateOf(const Node& node, Made made) {
+  if (made == Made::kRunning) return "running";
+  if (node.is_buggy) return "buggy";
+  return node.is_buggy_plots ? "buggy_plots" : "good";
+}
+
+JsonObject NodeLine(const Node& node, std::string_view best, Made made) {
+  return {
+      {"id", node.id},
+      {"parent", node.parent_id},
+      {"kind", NodeKindName(node.kind)},
+      {"step", node.step},
+      {"state", StateOf(node, made)},
+      {"best", node.id == best},
+      {"seed", node.is_seed_node || node.is_seed_agg_node},
+      {"metric", node.metric ? Json(MetricJson(*node.metric)) : Json(nullptr)},
+      {"error", node.exc_type},
+      {"hyperparam", node.hyperparam_name},
+      {"ablation", node.ablation_name},
+      {"seconds", node.exec_time},
+      {"cost_nano_usd", node.usage.cost_nano_usd ? Json(*node.usage.cost_nano_usd) : Json(nullptr)},
+      {"tokens", node.usage.input_tokens + node.usage.output_tokens}};
+}
+
+// The fields that a line needs: long texts of an event are kept elsewhere.
+JsonObject ShortNode(const Json& data) {
+  JsonObject out;
+  const Json* node = Find(data, "node");
+  for (const std::string_view field : {"id", "kind", "is_buggy", "is_buggy_plots", "is_seed_node",
+                                       "is_seed_agg_node", "metric", "exc_type", "exec_time"}) {
+    if (const Json* value = node ? Find(*node, field) : nullptr) out[field] = *value;
+  }
+  return out;
+}
+
+bool IsShown(const StageResults& stage, int wanted) { return wanted == 0 || stage.stage == wanted; }
+
+}  // namespace
+
+std::string_view RunStateName(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
+
+RunStatus StatusOf(const RunHistory& history, const Clock& clock) {
+  RunStatus status{.run = history.run,
+                   .folder = history.folder,
+                   .title = history.results.title,
+                   .round = history.round,
+                   .spend = history.spend,
+                   .holder = RunLock::HolderOf(history.folder),
+                   .reason = history.reason};
+  if (!history.results.stages.empty()) status.stage = history.results.stages.back().name;
+  for (const StageResults& stage : history.results.stages) {
+    for (const Node& node : stage.tree.nodes) {
+      if (!Counts(node)) continue;
+      ++status.done;
+      status.good += IsGood(node);
+      status.buggy += node.is_buggy;
+    }
+  }
+  for (const StageResults& stage : history.results.stages) {
+    const Node* best = stage.tree.Find(history.results.best_node);
+    if (!best) continue;
+    status.best_id = best->id;
+    status.best_metric = best->metric ? MetricText(*best->metric) : "N/A";
+  }
+  if (history.end) {
+    status.state = StateOfEnd(*history.end);
+  } else if (!status.holder) {
+    status.state = RunState::kKilled;
+  } else {
+    status.running = static_cast<std::int64_t>(history.unfinished.size());
+    status.waiting = ReadWaiting(history.folder, clock);
+    if (status.waiting) status.state = RunState::kWaiting;
+  }
+  return status;
+}
+
+std::string StatusText(const RunStatus& status) {
+  std::string out = fmt::format("{}\n", status.folder);
+  if (!status.title.empty()) out += fmt::format("title    {}\n", InLine(status.title));
+  out += fmt::format("state    {}{}\n", RunStateName(status.state),
+                     status.reason.empty() ? "" : ": " + InLine(status.reason));
+  if (status.state == RunState::kKilled) {
+    out += "         `dossier research resume` goes on\n";
+  }
+  if (status.holder) {
+    out += fmt::format("process  {} on {} since {}\n", status.holder->pid, status.holder->host,
+                       status.holder->since);
+  }
+  if (!status.stage.empty()) {
+    out += fmt::format("stage    {}, round {}\n", status.stage, status.round);
+  }
+  out += fmt::format("nodes    {} done, {} good, {} buggy, {} running\n", status.done, status.good,
+                     status.buggy, status.running);
+  if (!status.best_id.empty()) {
+    out += fmt::format("best     {}  {}\n", status.best_id.substr(0, kShortId),
+                       InLine(status.best_metric));
+  }
+  out += fmt::format("spent    {}, {} tokens, {}\n", Usd(status.spend),
+                     GroupDigits(static_cast<std::uint64_t>(status.spend.tokens)),
+                     Duration(status.spend.seconds));
+  if (status.waiting) {
+    out += fmt::format("waits    {} ({} s left)\n", InLine(status.waiting->reason),
+                       status.waiting->seconds);
+  }
+  return out;
+}
+
+JsonObject StatusJson(const RunStatus& status) {
+  Json best(nullptr), waiting(nullptr);
+  if (!status.best_id.empty()) {
+    best = JsonObject{{"id", status.best_id}, {"metric", status.best_metric}};
+  }
+  if (status.waiting) {
+    waiting = JsonObject{{"reason", status.waiting->reason}, {"seconds", status.waiting->seconds}};
+  }
+  const Json usd = status.spend.nano_usd ? Json(static_cast<double>(*status.spend.nano_usd) / kNano)
+                                         : Json(nullptr);
+  return {{"schema", kStatusSchema},
+          {"run", status.run},
+          {"folder", status.folder},
+          {"title", status.title},
+          {"state", RunStateName(status.state)},
+          {"reason", status.reason},
+          {"stage", status.stage},
+          {"round", status.round},
+          {"nodes", JsonObject{{"done", status.done},
+                               {"good", status.good},
+                               {"buggy", status.buggy},
+                               {"running", status.running}}},
+          {"best", std::move(best)},
+          {"spend",
+           JsonObject{
+               {"usd", usd}, {"tokens", status.spend.tokens}, {"seconds", status.spend.seconds}}},
+          {"waiting", std::move(waiting)}};
+}
+
+std::string TreeText(const RunHistory& history, int stage) {
+  std::string out;
+  for (const StageResults& one : history.results.stages) {
+    if (!IsShown(one, stage)) continue;
+    out +=
+        fmt::format("{}{}\n{}", out.empty() ? "" : "\n", one.name, TreeLines(history, one).Text());
+  }
+  return out;
+}
+
+JsonObject TreeJson(const RunHistory& history, int stage) {
+  JsonArray stages;
+  for (const StageResults& one : history.results.stages) {
+    if (!IsShown(one, stage)) continue;
+    JsonArray nodes;
+    for (const Node& node : one.tree.nodes)
+      nodes.push_back(NodeLine(node, one.best_node, Made::kFinished));
+    for (const Node& node : history.unfinished) {
+      if (node.stage == one.name) nodes.push_back(NodeLine(node, one.best_node, Made::kRunning));
+    }
+    stages.push_back(JsonObject{{"stage", one.stage},
+                                {"name", one.name},
+                                {"best", one.best_node},
+                                {"nodes", std::move(nodes)}});
+  }
+  return {{"schema", kTreeSchema}, {"run", history.run}, {"stages", std::move(stages)}};
+}
+
+std::string EventLine(const store::Event& event) {
+  const Json data(event.data);
+  const auto text = [&](std::string_view key) {
+    return std::string(FindString(data, key).value_or(""));
+  };
+  if (event.type == "round.selected") {
+    const Json* picks = Find(data, "picks");
+    return fmt::format("{}, round {}: {} nodes", text("stage"), FindInt(data, "round").value_or(0),
+                       picks && picks->is_array() ? picks->as_array().size() : 0);
+  }
+  if (event.type == "node.created") {
+    return fmt::format("~ {} {}", text("node").substr(0, kShortId), text("kind"));
+  }
+  if (event.type == "node.finished") {
+    const auto node = ReadNode(ShortNode(data));
+    if (!node) return "";
+    return fmt::format("{} {} {}  {}  {}", MarkOf(*node, ""), node->id.substr(0, kShortId),
+                       NodeKindName(node->kind), InLine(Outcome(*node)),
+                       SecondsText(node->exec_time));
+  }
+  if (event.type == "stage.ended") {
+    const std::string best = text("best");
+    return fmt::format("{} ended; {}", text("stage"),
+                       best.empty() ? "no program is good" : "best " + best.substr(0, kShortId));
+  }
+  // A call that failed is told again by whoever asked, with what comes of it.
+  if (event.type == "warning" && text("code") == "call_failed") return "";
+  if (event.type == "warning") return "warning: " + text("text");
+  if (event.type == "limit.reached") return "limit reached: " + text("reason");
+  if (event.type == "probe.done") return "the machine was looked at";
+  if (event.type == "resources.done") return "resources are in place";
+  if (event.type == "artefact.written") return "wrote " + text("path");
+  return "";
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,71 @@
+// How a run stands, as text and as JSON: `dossier research status` and `tree` (3.1, 5.1).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const RunStatus status, ReadRunStatus(history, *clock));
+//   out << StatusText(status);
+//
+// Thread-safety: plain data; ReadRunStatus looks at the lock and the files of the run folder.
+
+#ifndef DOSSIER_RESEARCH_RUN_STATUS_H_
+#define DOSSIER_RESEARCH_RUN_STATUS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "research/files/run_folder.h"
+#include "research/run/run_history.h"
+#include "research/tree/node.h"
+
+namespace dossier::research {
+
+inline constexpr std::string_view kStatusSchema = "dossier.research.status/1";
+inline constexpr std::string_view kTreeSchema = "dossier.research.tree/1";
+
+// kKilled: no process works on it, and it has no end; a resume goes on. So does kStopped (--until).
+enum class RunState : std::uint8_t {
+  kRunning,
+  kWaiting,
+  kKilled,
+  kDone,
+  kFailed,
+  kLimited,
+  kStopped
+};
+std::string_view RunStateName(RunState state);  // "running"
+
+struct RunStatus {
+  std::string run, folder, title;
+  RunState state = RunState::kRunning;
+  std::string stage;  // "" before the first
+  std::int64_t round = 0;
+  // Copies and reruns with other seeds are not counted.
+  std::int64_t done = 0, good = 0, buggy = 0, running = 0;
+  std::string best_id, best_metric;  // "": none
+  RunSpend spend;
+  struct Waiting {
+    std::string reason;
+    std::int64_t seconds = 0;  // left
+  };
+  std::optional<Waiting> waiting;
+  std::optional<RunLock::Holder> holder;
+  std::string reason;  // of the end
+};
+
+RunStatus StatusOf(const RunHistory& history, const Clock& clock);
+std::string StatusText(const RunStatus& status);
+JsonObject StatusJson(const RunStatus& status);
+
+// One node a line, indented by depth, each stage under its name: `* best ! buggy ~ running s seed`.
+// `stage`: 1 to 4; 0: all.
+std::string TreeText(const RunHistory& history, int stage);
+JsonObject TreeJson(const RunHistory& history, int stage);
+
+// One line for a person about an event that was just recorded; "": nothing to say.
+std::string EventLine(const store::Event& event);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_RUN_STATUS_H_

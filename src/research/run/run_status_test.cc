@@ -1,0 +1,229 @@
+#include "research/run/run_status.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files/file.h"
+#include "research/run/run_record.h"
+#include "research/search/stage_rules.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::research {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::string_view kStage = "1_initial_implementation_1_preliminary";
+
+// RSP-T23: a run as its journal tells of it, in any state.
+class RunStatusTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(WriteRunRecord(folder(), {.run = "r", .title = "Sorting"}));
+    log_ = *RunLog::Start(folder(), {{"question", "Sorting"}}, SystemClock(), {});
+    ASSERT_TRUE(log_->Add("round.selected", std::string(kStage) + "/0",
+                          {{"stage", kStage}, {"round", 0}, {"picks", JsonArray()}}));
+  }
+
+  void Create(const Node& node) {
+    ASSERT_TRUE(log_->Add("node.created", node.id,
+                          {{"node", node.id},
+                           {"stage", node.stage},
+                           {"kind", NodeKindName(node.kind)},
+                           {"parent", node.parent_id},
+                           {"step", node.step}}));
+  }
+  void Finish(const Node& node) {
+    Create(node);
+    ASSERT_TRUE(log_->Add("node.finished", node.id, {{"node", NodeJson(node)}}));
+  }
+
+  static Node NodeOf(std::string id, std::int64_t step, std::optional<double> speed) {
+    Node node{.id = std::move(id), .step = step, .stage = std::string(kStage)};
+    node.is_buggy = !speed;
+    node.exec_time = 41.2;
+    if (speed) node.metric = Metric{{.name = "speedup", .values = {{"large", *speed}}}};
+    if (!speed) node.exc_type = "CompilationError";
+    // A text that is too long for an event, and so is kept elsewhere.
+    node.code = std::string(10'000, 'c');
+    return node;
+  }
+
+  // Two programs and a rerun are done, a fourth is being made.
+  void FillTree() {
+    Finish(NodeOf("aaaaaaaa1111", 0, std::nullopt));
+    Node improve = NodeOf("bbbbbbbb2222", 1, 3.12);
+    improve.parent_id = "aaaaaaaa1111";
+    improve.kind = NodeKind::kDebug;
+    Finish(improve);
+    Node seed = NodeOf("cccccccc3333", 2, 3.5);
+    seed.parent_id = "bbbbbbbb2222";
+    seed.kind = NodeKind::kSeed;
+    seed.is_seed_node = true;
+    Finish(seed);
+    Node running = NodeOf("dddddddd4444", 3, 1);
+    running.parent_id = "bbbbbbbb2222";
+    running.kind = NodeKind::kImprove;
+    Create(running);
+  }
+
+  RunHistory History() const {
+    const auto history = ReadRunHistory(folder());
+    EXPECT_TRUE(history) << history.error().message;
+    return history ? *history : RunHistory{};
+  }
+  RunStatus Status() const { return StatusOf(History(), *SystemClock()); }
+
+  const std::string& folder() const { return temp_.path(); }
+
+  TempFolder temp_ = *TempFolder::Make("status");
+  std::unique_ptr<RunLog> log_;
+};
+
+TEST_F(RunStatusTest, ARunThatIsWorkedOnShowsWhatItDoes) {
+  FillTree();
+  const auto lock = RunLock::Take(folder(), *SystemClock());
+  const RunStatus status = Status();
+  EXPECT_EQ(status.state, RunState::kRunning);
+  EXPECT_EQ(status.done, 2);  // without the rerun
+  EXPECT_EQ(status.good, 1);
+  EXPECT_EQ(status.buggy, 1);
+  EXPECT_EQ(status.running, 1);
+  EXPECT_EQ(status.best_id, "bbbbbbbb2222");
+  EXPECT_THAT(StatusText(status), HasSubstr("best     bbbbbbbb  speedup↑[large:3.12]"));
+  EXPECT_THAT(StatusText(status), HasSubstr("2 done, 1 good, 1 buggy, 1 running"));
+}
+
+TEST_F(RunStatusTest, WhatModelsAndProgramsWroteIsNoEscapeSequence) {  // FLT-72
+  Node node = NodeOf("aaaaaaaa1111", 0, std::nullopt);
+  node.exc_type.clear();
+  node.failure = "missing \x1b]0;owned\x07 reply";
+  node.hyperparam_name = "size\n* 99999999 draft  speedup";
+  Finish(node);
+  ASSERT_TRUE(
+      log_->Add("run.finished", "", {{"status", "failed"}, {"reason", "it \x1b[2J ended"}}));
+  RunStatus status = Status();
+  status.title = "Sort\x1b[31ming";
+  for (const std::string& text : {StatusText(status), TreeText(History(), 0)}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
+  }
+  EXPECT_THAT(StatusText(status), HasSubstr("it ^[[2J ended"));
+  EXPECT_THAT(TreeText(History(), 0), HasSubstr("draft size * 99999999 draft"));
+}
+
+TEST_F(RunStatusTest, AKilledRunSaysHowToGoOn) {
+  FillTree();
+  const RunStatus status = Status();
+  EXPECT_EQ(status.state, RunState::kKilled);
+  EXPECT_EQ(status.running, 0);
+  EXPECT_THAT(StatusText(status), HasSubstr("dossier research resume"));
+}
+
+TEST_F(RunStatusTest, AnEndIsShownUntilAResume) {
+  const struct {
+    RunEnd end;
+    RunState state;
+  } kCases[] = {{RunEnd::kFailed, RunState::kFailed},
+                {RunEnd::kLimited, RunState::kLimited},
+                {RunEnd::kStopped, RunState::kStopped},
+                {RunEnd::kDone, RunState::kDone}};
+  for (const auto& example : kCases) {
+    ASSERT_TRUE(
+        log_->Add("run.finished", "", {{"status", RunEndName(example.end)}, {"reason", "why"}}));
+    EXPECT_EQ(Status().state, example.state);
+    EXPECT_EQ(Status().reason, "why");
+  }
+  ASSERT_TRUE(log_->Add("run.resumed", "", {}));
+  EXPECT_EQ(Status().state, RunState::kKilled);
+  EXPECT_EQ(Status().reason, "");
+}
+
+TEST_F(RunStatusTest, AWaitIsShownWithWhatIsLeftOfIt) {  // RSP-46
+  const auto lock = RunLock::Take(folder(), *SystemClock());
+  ASSERT_TRUE(MakeFolders(folder() + "/logs"));
+  const auto tell = [&](std::chrono::seconds ago) {
+    ASSERT_TRUE(
+        WriteFileAtomic(folder() + "/" + std::string(run_files::kWaiting),
+                        ToJson(JsonObject{{"reason", "rate limit"},
+                                          {"seconds", 600},
+                                          {"since", FormatTime(SystemClock()->WallNow() - ago)}})));
+  };
+  tell(std::chrono::seconds(60));
+  const RunStatus status = Status();
+  EXPECT_EQ(status.state, RunState::kWaiting);
+  ASSERT_TRUE(status.waiting);
+  EXPECT_EQ(status.waiting->reason, "rate limit");
+  EXPECT_GT(status.waiting->seconds, 0);
+  EXPECT_LE(status.waiting->seconds, 540);
+  tell(std::chrono::seconds(700));
+  EXPECT_EQ(Status().state, RunState::kRunning);
+}
+
+TEST_F(RunStatusTest, TheJsonHasTheFieldsOfItsSchema) {  // 5.1
+  FillTree();
+  const JsonObject json = StatusJson(Status());
+  EXPECT_EQ(json.at("schema"), "dossier.research.status/1");
+  for (const std::string_view key :
+       {"run", "state", "stage", "round", "nodes", "best", "spend", "waiting"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  for (const std::string_view key : {"done", "good", "buggy", "running"}) {
+    EXPECT_TRUE(json.at("nodes").as_object().contains(key)) << key;
+  }
+  for (const std::string_view key : {"usd", "tokens", "seconds"}) {
+    EXPECT_TRUE(json.at("spend").as_object().contains(key)) << key;
+  }
+  EXPECT_EQ(json.at("best").as_object().at("metric"), "speedup↑[large:3.12]");
+  EXPECT_TRUE(json.at("waiting").is_null());
+}
+
+TEST_F(RunStatusTest, TheTreeIsIndentedByDepthAndMarked) {
+  FillTree();
+  EXPECT_EQ(TreeText(History(), 0), std::string(kStage) +
+                                        "\n"
+                                        "! aaaaaaaa draft  CompilationError  41.2 s\n"
+                                        "  * bbbbbbbb debug  speedup↑[large:3.12]  41.2 s\n"
+                                        "    s cccccccc seed  speedup↑[large:3.5]  41.2 s\n"
+                                        "    ~ dddddddd improve\n");
+  EXPECT_EQ(TreeText(History(), 2), "");
+  const JsonObject json = TreeJson(History(), 1);
+  EXPECT_EQ(json.at("schema"), "dossier.research.tree/1");
+  const JsonArray& nodes = json.at("stages").as_array().at(0).as_object().at("nodes").as_array();
+  ASSERT_EQ(nodes.size(), 4u);
+  EXPECT_EQ(nodes[0].as_object().at("state"), "buggy");
+  EXPECT_EQ(nodes[1].as_object().at("best"), true);
+  EXPECT_EQ(nodes[3].as_object().at("state"), "running");
+}
+
+TEST_F(RunStatusTest, AReportIsMadeOfAKilledRunToo) {
+  FillTree();
+  const RunHistory history = History();
+  const std::string report = PlainReport(history.results, {.end = RunEnd::kStopped});
+  EXPECT_THAT(report, HasSubstr("bbbbbbbb"));
+  EXPECT_THAT(report, HasSubstr("CompilationError"));
+}
+
+TEST_F(RunStatusTest, AnEventIsALineForAPerson) {
+  Node node = NodeOf("bbbbbbbb2222", 1, 3.12);
+  JsonObject json = NodeJson(node);
+  json["code"] = JsonObject{{"sha256", "…"}};  // as a long text stands in an event
+  EXPECT_EQ(EventLine({.type = "node.finished", .data = {{"node", json}}}),
+            "  bbbbbbbb draft  speedup↑[large:3.12]  41.2 s");
+  EXPECT_EQ(EventLine({.type = "warning", .data = {{"text", "no plot"}}}), "warning: no plot");
+  EXPECT_EQ(EventLine({.type = "warning", .data = {{"code", "call_failed"}, {"text", "x"}}}), "");
+  EXPECT_EQ(EventLine({.type = "stage.ended", .data = {{"stage", "1_a"}, {"best", ""}}}),
+            "1_a ended; no program is good");
+  EXPECT_EQ(EventLine({.type = "call.sent"}), "");
+  EXPECT_EQ(EventLine({.type = "node.finished"}), "");
+}
+
+TEST_F(RunStatusTest, AFolderWithoutARunIsNotFound) {
+  const TempFolder empty = *TempFolder::Make("empty");
+  EXPECT_THAT(ReadRunHistory(empty.path()), FailsWith(ErrorCode::kNotFound, ""));
+}
+
+}  // namespace
+}  // namespace dossier::research

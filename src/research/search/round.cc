@@ -1,0 +1,222 @@
+#include "research/search/round.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "research/files/cuts.h"
+#include "research/search/slots.h"
+#include "research/search/stage_rules.h"
+#include "research/search/trial_ideas.h"
+
+namespace dossier::research {
+namespace {
+
+JsonArray PicksJson(const std::vector<Pick>& picks) {
+  JsonArray list;
+  for (const Pick& pick : picks) {
+    list.push_back(JsonObject{
+        {"slot", pick.slot}, {"kind", NodeKindName(pick.kind)}, {"parent", pick.parent}});
+  }
+  return list;
+}
+
+// The same nodes and seed select the same: a journal that says otherwise is another run's.
+Status KeepSelection(const Driver& driver, const StageState& stage,
+                     const std::vector<Pick>& picks) {
+  const std::string key = fmt::format("{}/{}", stage.name, stage.round);
+  const Json chosen(PicksJson(picks));
+  DOSSIER_ASSIGN_OR_RETURN(const auto before, driver.log().Recorded("round.selected", key));
+  if (!before) {
+    return driver.log().Add("round.selected", key,
+                            {{"stage", stage.name}, {"round", stage.round}, {"picks", chosen}});
+  }
+  const Json* recorded = Find(before->data, "picks");
+  if (recorded && *recorded == chosen) return {};
+  return MakeError(ErrorCode::kDamaged,
+                   "journal: round {} of {} selected {}, but its nodes give {}", stage.round,
+                   stage.name, recorded ? ToJson(*recorded) : "nothing", ToJson(chosen));
+}
+
+NodeOrder OrderOf(const Driver& driver, const RoundState& state, const Pick& pick,
+                  const Tree& tree) {
+  NodeOrder order{.parent = pick.parent.empty() ? nullptr : tree.Find(pick.parent),
+                  .stage = state.stage.stage,
+                  .worker = fmt::format("worker-{}", pick.slot),
+                  .evaluation_metrics = state.evaluation_metrics,
+                  .base_plot_code = state.base_plot_code};
+  order.node.id = NodeId(driver.node_key, state.stage.name, state.stage.round, pick.slot);
+  order.node.parent_id = pick.parent;
+  order.node.stage = state.stage.name;
+  order.node.kind = pick.kind;
+  return order;
+}
+
+bool NeedsIdea(NodeKind kind) { return kind == NodeKind::kTuning || kind == NodeKind::kAblation; }
+
+// Gives the order its idea. False: there is none, and its slot stays empty.
+Result<bool> FindIdea(const Driver& driver, const Tree& tree, std::span<const TrialIdea> pending,
+                      NodeOrder* order, const CancelToken& cancel) {
+  if (!NeedsIdea(order->node.kind)) return true;
+  DOSSIER_ASSIGN_OR_RETURN(std::optional<TrialIdea> idea, AskTrialIdea(driver,
+                                                                       {.tree = &tree,
+                                                                        .node = &order->node,
+                                                                        .base = order->parent,
+                                                                        .pending = pending,
+                                                                        .stage = order->stage},
+                                                                       cancel));
+  if (!idea) return false;
+  (order->node.kind == NodeKind::kAblation ? order->node.ablation_name
+                                           : order->node.hyperparam_name) = idea->name;
+  order->idea = *std::move(idea);
+  return true;
+}
+
+// Everything that must be settled before the first slot runs, in the order of the slots.
+Result<std::vector<NodeOrder>> Prepare(const Driver& driver, const RoundState& state,
+                                       const std::vector<Pick>& picks, const Tree& tree,
+                                       const CancelToken& cancel) {
+  std::vector<NodeOrder> orders;
+  for (const Pick& pick : picks) {
+    NodeOrder order = OrderOf(driver, state, pick, tree);
+    DOSSIER_ASSIGN_OR_RETURN(order.node.branch_id,
+                             ForkBranch(driver, order.parent ? order.parent->branch_id : "",
+                                        order.node, state.stage.round, pick.slot));
+    orders.push_back(std::move(order));
+  }
+  std::vector<NodeOrder> ready;
+  std::vector<TrialIdea> pending;
+  for (NodeOrder& order : orders) {
+    order.node.step = static_cast<std::int64_t>(tree.nodes.size() + ready.size());
+    DOSSIER_ASSIGN_OR_RETURN(const bool found, FindIdea(driver, tree, pending, &order, cancel));
+    if (!found) continue;
+    DOSSIER_RETURN_IF_ERROR(CreateNode(driver, &order.node));
+    if (NeedsIdea(order.node.kind)) pending.push_back(order.idea);
+    ready.push_back(std::move(order));
+  }
+  return ready;
+}
+
+// A node's end, as its own branch and its children's remember it.
+std::string ResultText(const Node& node) {
+  std::string text =
+      fmt::format("Node {} ({}) of {}: {}", node.id.substr(0, 8), NodeKindName(node.kind),
+                  node.stage, IsGood(node) ? "good" : "buggy");
+  if (node.metric) text += "; metric " + MetricText(*node.metric);
+  if (!node.exc_type.empty()) text += fmt::format("; {}: {}", node.exc_type, node.exc_info);
+  if (!node.analysis.empty()) text += "\n" + node.analysis;
+  return CutText(text, kManagerInEvent);
+}
+
+Status Remember(const Driver& driver, const Node& node) {
+  if (!driver.services.memory || node.branch_id.empty()) return {};
+  const std::string key = node.id + "/result";
+  if (driver.log().Has("block.applied", key)) return {};
+  memory::Record record{.tier = memory::Tier::kRecall,
+                        .kind = "node_result",
+                        .text = ResultText(node),
+                        .ref = node.id,
+                        .phase = "result"};
+  DOSSIER_RETURN_IF_ERROR(driver.services.memory->Transact(
+      node.branch_id, {.actor = memory::Actor::kSystem, .node_id = node.id, .phase = "result"},
+      [&](memory::Session& session) -> Status {
+        DOSSIER_ASSIGN_OR_RETURN([[maybe_unused]] const memory::RecordWrite written,
+                                 session.Add(record));
+        return {};
+      }));
+  return driver.log().Add("block.applied", key, {{"node", node.id}, {"kind", record.kind}});
+}
+
+// What is finished enters in the order of the slots, also when another slot failed.
+Result<RoundEnd> Enter(const Driver& driver, std::vector<std::optional<NodeMade>> made,
+                       Tree* tree) {
+  RoundEnd end;
+  for (std::optional<NodeMade>& one : made) {
+    if (!one) continue;
+    if (one->state == NodeMade::State::kCut) {
+      end.state = NodeMade::State::kCut;
+      continue;
+    }
+    DOSSIER_RETURN_IF_ERROR(EnterNode(driver, std::move(one->node), tree));
+    ++end.made;
+  }
+  return end;
+}
+
+std::string BranchName(const Driver& driver, const Node& node, std::int64_t round,
+                       std::int64_t slot) {
+  const StageName stage = ParseStageName(node.stage).value_or(StageName());
+  std::string name = fmt::format("{}.{}-{}", stage.main, stage.sub, NodeKindName(node.kind));
+  if (node.kind != NodeKind::kCopy) name += fmt::format("-r{}s{}", round, slot);
+  if (driver.order->memory_store.empty()) return name;
+  // A store of the user's own may hold the branches of other runs.
+  return fmt::format("{:.8}.{}", Sha256Hex(driver.log().run()), name);
+}
+
+}  // namespace
+
+Result<std::string> ForkBranch(const Driver& driver, std::string_view parent_branch,
+                               const Node& node, std::int64_t round, std::int64_t slot) {
+  if (!driver.services.memory) return std::string();
+  DOSSIER_ASSIGN_OR_RETURN(const auto created, driver.log().Recorded("node.created", node.id));
+  // It was forked before; of a run that began before branches had names, under the node's id.
+  if (created) {
+    return std::string(FindString(Json(created->data), "branch").value_or(node.id));
+  }
+  const std::string name = BranchName(driver, node, round, slot);
+  DOSSIER_ASSIGN_OR_RETURN(
+      const memory::Branch branch,
+      driver.services.memory->Fork(parent_branch.empty() ? memory::kRootBranch : parent_branch,
+                                   name, {.node = node.id}));
+  return branch.name;
+}
+
+Status CreateNode(const Driver& driver, Node* node) {
+  DOSSIER_ASSIGN_OR_RETURN(const auto event, driver.log().Recorded("node.created", node->id));
+  if (event) {
+    node->ctime = std::string(FindString(event->data, "ctime").value_or(""));
+    return {};
+  }
+  node->ctime = FormatTime(driver.services.clock->WallNow());
+  return driver.log().Add("node.created", node->id,
+                          {{"node", node->id},
+                           {"stage", node->stage},
+                           {"kind", NodeKindName(node->kind)},
+                           {"parent", node->parent_id},
+                           {"step", node->step},
+                           {"branch", node->branch_id},
+                           {"ctime", node->ctime}});
+}
+
+Status EnterNode(const Driver& driver, Node node, Tree* tree) {
+  DOSSIER_RETURN_IF_ERROR(Remember(driver, node));
+  for (Node& other : tree->nodes) {
+    if (other.id == node.parent_id) other.children.push_back(node.id);
+  }
+  tree->nodes.push_back(std::move(node));
+  return {};
+}
+
+Result<RoundEnd> RunRound(const Driver& driver, const RoundState& state, Tree* tree,
+                          const CancelToken& cancel) {
+  const std::vector<Pick> picks = Select(*tree, SearchOf(driver.config()), state.stage);
+  if (picks.empty()) return RoundEnd{};
+  DOSSIER_RETURN_IF_ERROR(KeepSelection(driver, state.stage, picks));
+  DOSSIER_ASSIGN_OR_RETURN(const std::vector<NodeOrder> orders,
+                           Prepare(driver, state, picks, *tree, cancel));
+  std::vector<std::optional<NodeMade>> made(orders.size());
+  const Status done = RunSlots(
+      {.count = orders.size(), .parallel = driver.config().parallel()},
+      [&](std::size_t slot, const CancelToken& token) -> Status {
+        DOSSIER_ASSIGN_OR_RETURN(made[slot], MakeNode(driver, orders[slot], token));
+        return {};
+      },
+      cancel);
+  Result<RoundEnd> end = Enter(driver, std::move(made), tree);
+  if (!done) return tl::unexpected(done.error());
+  return end;
+}
+
+}  // namespace dossier::research

@@ -1,0 +1,67 @@
+// What the manager of a run asks about a stage as a whole (4.2, RSP-35, RSP-37).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(const Completion answer, AskCompletion(driver, view, cancel));
+//   if (answer.state == Completion::State::kComplete) break;
+//
+// A reply that does not hold is a warning and the answer of the specification's table: not
+// complete, not ready, the main goals, the best by metric, no text. Errors: those of Caller::Call.
+
+#ifndef DOSSIER_RESEARCH_STAGE_QUESTIONS_H_
+#define DOSSIER_RESEARCH_STAGE_QUESTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "research/node/driver.h"
+#include "research/tree/node.h"
+
+namespace dossier::research {
+
+// A stage as it stands when it is asked about.
+struct StageView {
+  int stage = 1;           // 1 to 4
+  std::string name;        // of the substage
+  std::int64_t round = 0;  // rounds made: names the question
+  const Tree* tree = nullptr;
+  const Node* best = nullptr;  // null: none
+  std::string goals;           // of the substage
+};
+
+std::string_view MainGoals(int stage);
+
+struct Completion {
+  enum class State : std::uint8_t { kNotComplete, kComplete } state = State::kNotComplete;
+  std::string reasoning;
+};
+Result<Completion> AskCompletion(const Driver& driver, const StageView& view,
+                                 const CancelToken& cancel);
+
+enum class Progression : std::uint8_t { kNextStage, kSubstage };
+Result<Progression> AskProgression(const Driver& driver, const StageView& view,
+                                   const CancelToken& cancel);
+
+struct SubstageGoal {
+  std::string name = "next_attempt", goals;
+  std::optional<std::int64_t> max_iterations;
+};
+Result<SubstageGoal> AskSubstageGoal(const Driver& driver, const StageView& view,
+                                     const CancelToken& cancel);
+
+// The best of the good nodes: asked about where there are several. "": there is none.
+Result<std::string> ChooseBest(const Driver& driver, const StageView& view,
+                               const CancelToken& cancel);
+
+struct StageTexts {
+  std::string summary, notes;  // of journal_summary and stage_notes; "": none
+};
+Result<StageTexts> AskStageTexts(const Driver& driver, const StageView& view,
+                                 const CancelToken& cancel);
+
+// Evaluation metrics of the run; "": no answer.
+Result<std::string> AskMetrics(const Driver& driver, const CancelToken& cancel);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_STAGE_QUESTIONS_H_

@@ -1,0 +1,291 @@
+#include "research/search/tree_page.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "memory/render/viewer_page.h"
+#include "research/files/cuts.h"
+#include "research/files/number_text.h"
+#include "research/files/png.h"
+
+namespace dossier::research {
+namespace {
+
+using memory::EscapeForScript;
+using memory::EscapeHtml;
+
+std::string HashSource(std::string_view text) {
+  std::string bytes;
+  const std::string hex = Sha256Hex(text);
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
+  }
+  return fmt::format("'sha256-{}'", Base64(bytes));
+}
+
+std::string CostText(const NodeUsage& usage) {
+  if (!usage.cost_nano_usd) return "not known";
+  return "$" + UsdText(static_cast<double>(*usage.cost_nano_usd) / 1e9);
+}
+
+// How a node is marked, as `dossier research tree` marks it.
+struct Mark {
+  std::string_view sign, name;
+};
+Mark MarkOf(const Node& node, std::string_view best) {
+  if (node.id == best) return {"*", "best"};
+  if (node.is_seed_node || node.is_seed_agg_node) return {"s", "seed"};
+  if (!IsGood(node)) return {"!", "buggy"};
+  return {"·", "good"};
+}
+
+// Texts of prompts, each once, up to the limit of the page.
+class TextTable {
+ public:
+  std::size_t Add(std::string_view text) {
+    const auto known = numbers_.find(text);
+    if (known != numbers_.end()) return known->second;
+    std::string kept = CutText(text, kMaxPageText);
+    if (bytes_ + kept.size() > kMaxPageBytes) {
+      kept = "(left out: this page is full; the prompt's log has it)";
+    }
+    bytes_ += kept.size();
+    texts_.emplace_back(std::move(kept));
+    numbers_.emplace(text, texts_.size() - 1);
+    return texts_.size() - 1;
+  }
+  JsonArray Take() && { return std::move(texts_); }
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> numbers_;
+  JsonArray texts_;
+  std::size_t bytes_ = 0;
+};
+
+class PageWriter {
+ public:
+  PageWriter(std::string_view title, const std::vector<PageStage>& stages, const PageRun* run)
+      : title_(title), stages_(stages), run_(run) {
+    for (const PageStage& stage : stages) {
+      for (const PageNode& node : stage.nodes) {
+        all_.push_back({&stage, &node});
+        anchors_.emplace(node.node, fmt::format("n{}", all_.size() - 1));
+      }
+    }
+  }
+
+  std::string Write() && {
+    WriteHead();
+    html_ += "<main>\n<nav aria-label=\"Nodes\">\n";
+    if (run_) {
+      Add("<h2>Run</h2>\n<ul><li><a href=\"#run\"><span class=\"mark\">·</span>calls of no node "
+          "<span class=\"metric\">{}</span></a></li></ul>\n",
+          CostText(run_->usage));
+    }
+    for (const PageStage& stage : stages_) WriteStage(stage);
+    html_ += "</nav>\n<div>\n";
+    for (const auto& [stage, node] : all_) WriteNode(*stage, *node);
+    if (all_.empty()) html_ += "<p class=\"dim\">There is no node yet.</p>\n";
+    if (run_) WriteRun();
+    html_ += "</div>\n</main>\n";
+    WriteScripts();
+    return std::move(html_);
+  }
+
+ private:
+  template <typename... Args>
+  void Add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(html_), format, std::forward<Args>(args)...);
+  }
+
+  void WriteHead() {
+    NodeUsage sum = run_ ? run_->usage : NodeUsage{.cost_nano_usd = 0};
+    std::size_t good = 0;
+    for (const auto& [stage, page] : all_) {
+      const Node& node = *page->node;
+      if (IsGood(node)) ++good;
+      AddUsage(node.usage, &sum);
+    }
+    Add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+        "script-src {}; style-src {}; base-uri 'none'; form-action 'none'\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<title>{}</title>\n<style>{}</style>\n</head>\n<body data-first=\"{}\">\n",
+        HashSource(TreePageScript()), HashSource(TreePageStyle()), EscapeHtml(title_),
+        TreePageStyle(), First());
+    Add("<header><h1>{}</h1><small>nodes: {}, good: {}, stages: {}; calls: {}, tokens in: {}, out: "
+        "{}; "
+        "cost: {}</small></header>\n",
+        EscapeHtml(title_), all_.size(), good, stages_.size(), GroupDigits(Unsigned(sum.calls)),
+        GroupDigits(Unsigned(sum.input_tokens)), GroupDigits(Unsigned(sum.output_tokens)),
+        CostText(sum));
+  }
+
+  static std::uint64_t Unsigned(std::int64_t number) {
+    return number < 0 ? 0 : static_cast<std::uint64_t>(number);
+  }
+
+  // The best node of the last stage that has one.
+  std::string First() const {
+    for (auto entry = all_.rbegin(); entry != all_.rend(); ++entry) {
+      if (entry->second->node->id == entry->first->best_node) {
+        return anchors_.find(entry->second->node)->second;
+      }
+    }
+    return all_.empty() ? "" : "n0";
+  }
+
+  void WriteStage(const PageStage& stage) {
+    Add("<h2>{}</h2>\n", EscapeHtml(stage.name));
+    std::set<std::string_view> ids;
+    for (const PageNode& page : stage.nodes) ids.insert(page.node->id);
+    html_ += "<ul>";
+    for (const PageNode& page : stage.nodes) {
+      // A parent of another stage makes a root here.
+      if (!ids.contains(page.node->parent_id)) WriteBranch(stage, *page.node, 0);
+    }
+    html_ += "</ul>\n";
+  }
+
+  void WriteBranch(const PageStage& stage, const Node& node, int depth) {
+    const Mark mark = MarkOf(node, stage.best_node);
+    Add("<li><a class=\"{}\" href=\"#{}\"><span class=\"mark\" title=\"{}\">{}</span>"
+        "<span class=\"id\">{}</span> {} <span class=\"metric\">{}</span></a>",
+        mark.name, anchors_.find(&node)->second, mark.name, mark.sign,
+        EscapeHtml(node.id.substr(0, 8)), NodeKindName(node.kind),
+        EscapeHtml(node.metric ? RoundedMetricText(*node.metric) : node.exc_type));
+    std::vector<const Node*> children;
+    for (const PageNode& page : stage.nodes) {
+      if (page.node->parent_id == node.id && page.node != &node) children.push_back(page.node);
+    }
+    constexpr int kMaxDepth = 200;  // what parents say may be a ring
+    if (!children.empty() && depth < kMaxDepth) {
+      html_ += "<ul>";
+      for (const Node* child : children) WriteBranch(stage, *child, depth + 1);
+      html_ += "</ul>";
+    }
+    html_ += "</li>";
+  }
+
+  void Fact(std::string_view name, std::string_view value) {
+    if (!value.empty()) Add("<dt>{}</dt><dd>{}</dd>", name, EscapeHtml(value));
+  }
+
+  void Usage(const NodeUsage& usage) {
+    Fact("Calls", fmt::format("{}; {} tokens in, {} out", usage.calls,
+                              GroupDigits(Unsigned(usage.input_tokens)),
+                              GroupDigits(Unsigned(usage.output_tokens))));
+    Fact("Cost", CostText(usage));
+  }
+
+  void Text(std::string_view name, std::string_view text) {
+    if (TrimSpace(text).empty()) return;
+    Add("<details><summary>{}</summary><pre>{}</pre></details>\n", name,
+        EscapeHtml(CutText(text, kMaxPageText)));
+  }
+
+  void WriteNode(const PageStage& stage, const PageNode& page) {
+    const Node& node = *page.node;
+    const Mark mark = MarkOf(node, stage.best_node);
+    Add("<article id=\"{}\"><h3><span class=\"{}\"><span class=\"mark\">{}</span></span> {} "
+        "<span class=\"id\">{}</span></h3>\n<dl>",
+        anchors_.find(&node)->second, mark.name, mark.sign, NodeKindName(node.kind),
+        EscapeHtml(node.id));
+    Fact("Stage", stage.name);
+    Fact("State", mark.name);
+    Fact("Metric", node.metric ? MetricText(*node.metric) : "N/A");
+    Fact("Run time", SecondsText(node.exec_time));
+    Fact("Error", node.exc_type);
+    Fact("Failure", node.failure);
+    Fact("Parent", node.parent_id.substr(0, 8));
+    Fact("Inherited from", node.inherited_from_node_id.substr(0, 8));
+    Fact("Tuned", node.hyperparam_name);
+    Fact("Ablation", node.ablation_name);
+    Fact("Seed", node.seed_value ? std::to_string(*node.seed_value) : "");
+    Fact("Data sets", Join(node.datasets_successfully_tested, ", "));
+    Usage(node.usage);
+    html_ += "</dl>\n";
+    WriteImages(page.images);
+    Text("Plan", node.plan);
+    Text("Analysis", node.analysis);
+    Text("Feedback on the plots", node.vlm_feedback_summary);
+    Text("Output", node.term_out);
+    Text("Error", node.exc_info);
+    Text("Code", node.code);
+    Text("Plot code", node.plot_code);
+    WritePrompts(page.prompts);
+    html_ += "</article>\n";
+  }
+
+  // What no node asked: report, figures, citations, paper, review.
+  void WriteRun() {
+    html_ += "<article id=\"run\"><h3>Run</h3>\n<dl>";
+    Usage(run_->usage);
+    html_ += "</dl>\n";
+    WriteImages(run_->images);
+    WritePrompts(run_->prompts);
+    html_ += "</article>\n";
+  }
+
+  void WriteImages(const std::vector<PageImage>& images) {
+    if (images.empty()) return;
+    html_ += "<div class=\"figures\">";
+    for (const PageImage& image : images) {
+      const Result<std::string> png = FitPng(image.png, kPageImageSide);
+      if (!png || image_bytes_ + png->size() > kMaxPageBytes) {
+        Add("<figure><figcaption>{} (left out: {})</figcaption></figure>", EscapeHtml(image.name),
+            png ? "this page is full" : "it does not decode");
+        continue;
+      }
+      image_bytes_ += png->size();
+      Add("<figure><img alt=\"{}\" src=\"data:image/png;base64,{}\"><figcaption>{}</figcaption>"
+          "</figure>",
+          EscapeHtml(image.name), Base64(*png), EscapeHtml(image.name));
+    }
+    html_ += "</div>\n";
+  }
+
+  void WritePrompts(const std::vector<PagePrompt>& prompts) {
+    for (const PagePrompt& prompt : prompts) {
+      JsonArray sections;
+      for (const auto& [name, text] : prompt.sections) {
+        sections.push_back(JsonArray{name, texts_.Add(text)});
+      }
+      Add("<details data-prompt=\"{}\"><summary>{} <span class=\"dim\">{} sections</span></summary>"
+          "</details>\n",
+          prompts_.size(), EscapeHtml(prompt.name), prompt.sections.size());
+      prompts_.push_back(std::move(sections));
+    }
+  }
+
+  void WriteScripts() {
+    const JsonObject data{{"texts", std::move(texts_).Take()}, {"prompts", std::move(prompts_)}};
+    Add("<script type=\"application/json\" id=\"texts\">{}</script>\n<script>{}</script>\n"
+        "</body>\n</html>\n",
+        EscapeForScript(ToJson(data)), TreePageScript());
+  }
+
+  const std::string_view title_;
+  const std::vector<PageStage>& stages_;
+  const PageRun* const run_;
+  std::vector<std::pair<const PageStage*, const PageNode*>> all_;
+  std::map<const Node*, std::string> anchors_;
+  TextTable texts_;
+  JsonArray prompts_;
+  std::size_t image_bytes_ = 0;
+  std::string html_;
+};
+
+}  // namespace
+
+std::string TreePage(std::string_view title, const std::vector<PageStage>& stages,
+                     const PageRun* run) {
+  return PageWriter(title, stages, run).Write();
+}
+
+}  // namespace dossier::research

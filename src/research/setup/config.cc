@@ -1,0 +1,427 @@
+#include "research/setup/config.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "assembly/layout/template_scan.h"
+#include "base/hash.h"
+#include "base/text/text.h"
+#include "base/yaml/yaml_reader.h"
+#include "config/edit.h"
+#include "config/keys.h"
+#include "config/read_value.h"
+#include "research/setup/config_keys.h"
+
+namespace dossier::research {
+namespace {
+
+using assembly::YamlNode;
+using config::MakeMap;
+using config::Origin;
+using config::Setting;
+using config::Value;
+
+constexpr std::pair<std::string_view, double> kTemperatures[] = {
+    {"code", 1.0},   {"feedback", 0.5}, {"vlm", 0.5},   {"summary", 0.3}, {"select", 0.3},
+    {"report", 1.0}, {"cite", 1.0},     {"write", 1.0}, {"review", 0.75}, {"memory", 0.3},
+};
+
+Config Defaults() {
+  Config config;
+  for (const auto& [role, temperature] : kTemperatures) {
+    config.roles[std::string(role)].temperature = temperature;
+  }
+  return config;
+}
+
+// Reads one value into its place.
+struct Reader {
+  const Key& key;
+  const Setting& setting;
+
+  Status operator()(bool* out) const { return config::ReadFlag(setting, out); }
+
+  Status operator()(std::int64_t* out) const {
+    if (key.form != Key::Form::kSize) return Whole(out);
+    const auto size = ParseSize(setting.value.node.scalar);
+    if (!size || static_cast<double>(*size) < key.low || *size > 1ull << 62) {
+      return setting.Wrong("a size such as 512M or 4G");
+    }
+    *out = static_cast<std::int64_t>(*size);
+    return {};
+  }
+
+  Status operator()(int* out) const {
+    constexpr int kMost = std::numeric_limits<int>::max();
+    std::int64_t number = 0;
+    DOSSIER_RETURN_IF_ERROR(Whole(&number));
+    if (number > kMost) return setting.Wrong(fmt::format("a whole number up to {}", kMost));
+    *out = static_cast<int>(number);
+    return {};
+  }
+
+  Status operator()(double* out) const {
+    return config::ReadNumber(setting, key.low, key.high, out);
+  }
+
+  Status operator()(std::string* out) const {
+    if (IsNone()) {
+      out->clear();
+      return {};
+    }
+    if (key.form == Key::Form::kPath) return config::ReadPath(setting, out);
+    if (key.words.empty()) return config::ReadText(setting, out);
+    std::size_t word = 0;
+    DOSSIER_RETURN_IF_ERROR(Word(&word));
+    *out = key.words[word];
+    return {};
+  }
+
+  Status operator()(std::vector<std::string>* out) const { return config::ReadTexts(setting, out); }
+
+  Status operator()(std::map<std::string, std::string>* out) const {
+    if (!setting.value.is_map()) return setting.Wrong("a map of names to texts");
+    for (const config::Entry& entry : setting.value.entries) {
+      DOSSIER_RETURN_IF_ERROR(
+          config::ReadText({setting.key, entry.value, "", ""}, &(*out)[entry.key]));
+    }
+    return {};
+  }
+
+  template <typename T>
+  Status operator()(std::optional<T>* out) const {
+    out->reset();
+    if (setting.value.is_null() || setting.value.node.scalar == "none") return {};
+    return (*this)(&out->emplace());
+  }
+
+  template <typename Enum>
+    requires std::is_enum_v<Enum>
+  Status operator()(Enum* out) const {
+    std::size_t word = 0;
+    DOSSIER_RETURN_IF_ERROR(Word(&word));
+    *out = static_cast<Enum>(word);
+    return {};
+  }
+
+ private:
+  // "none" is how the defaults of texts without one are written.
+  bool IsNone() const {
+    return key.words.empty() && setting.value.node.scalar == "none" &&
+           setting.value.node.style == YamlNode::Style::kPlain;
+  }
+
+  Status Whole(std::int64_t* out) const {
+    DOSSIER_RETURN_IF_ERROR(config::ReadWhole(setting, static_cast<std::int64_t>(key.low), out));
+    if (static_cast<double>(*out) <= key.high) return {};
+    return setting.Wrong(fmt::format("a whole number from {} to {}", key.low, key.high));
+  }
+
+  Status Word(std::size_t* out) const {
+    const auto found = std::find(key.words.begin(), key.words.end(), setting.value.node.scalar);
+    if (setting.value.node.kind != YamlNode::Kind::kScalar || found == key.words.end()) {
+      return setting.Wrong(
+          Join(std::vector<std::string>(key.words.begin(), key.words.end()), " or "));
+    }
+    *out = static_cast<std::size_t>(found - key.words.begin());
+    return {};
+  }
+};
+
+struct Writer {
+  const Key& key;
+
+  Json operator()(const std::vector<std::string>* list) const {
+    return JsonArray(list->begin(), list->end());
+  }
+  Json operator()(const std::map<std::string, std::string>* map) const {
+    JsonObject out;
+    for (const auto& [name, text] : *map) out[name] = text;
+    return out;
+  }
+  Json operator()(const std::string* text) const {
+    return text->empty() ? Json(nullptr) : Json(*text);
+  }
+  template <typename T>
+  Json operator()(const std::optional<T>* value) const {
+    return *value ? Json(**value) : Json(nullptr);
+  }
+  template <typename T>
+  Json operator()(const T* value) const {
+    if constexpr (std::is_enum_v<T>) {
+      return Json(key.words[static_cast<std::size_t>(*value)]);
+    } else {
+      return Json(*value);
+    }
+  }
+};
+
+bool IsOptional(const Target& target) {
+  return std::visit(
+      [](auto* place) {
+        using T = std::remove_pointer_t<decltype(place)>;
+        return std::is_same_v<T, std::optional<int>> || std::is_same_v<T, std::optional<double>> ||
+               std::is_same_v<T, std::optional<std::int64_t>>;
+      },
+      target);
+}
+
+Status CheckFlag(const Setting& setting) {
+  bool flag = false;
+  return config::ReadFlag(setting, &flag);
+}
+
+Status CheckNumber(const Setting& setting) {
+  constexpr double kMost = 100;
+  double number = 0;
+  return config::ReadNumber(setting, 0, kMost, &number);
+}
+
+Status CheckThresholds(const Setting& setting) {
+  if (!setting.value.is_map()) return setting.Wrong("a map of medium, high, critical to numbers");
+  for (const config::Entry& entry : setting.value.entries) {
+    if (entry.key != "medium" && entry.key != "high" && entry.key != "critical") {
+      return setting.Wrong("a map of medium, high, critical to numbers");
+    }
+    DOSSIER_RETURN_IF_ERROR(CheckNumber({setting.key, entry.value, "", ""}));
+  }
+  return {};
+}
+
+template <std::size_t kCount>
+Status CheckWord(const Setting& setting, const std::array<std::string_view, kCount>& words) {
+  if (std::find(words.begin(), words.end(), setting.value.node.scalar) != words.end()) return {};
+  return setting.Wrong(Join(std::vector<std::string>(words.begin(), words.end()), " or "));
+}
+
+// Of section `memory`, whose users take what is here as it is: the keys that are no whole number.
+Status CheckMemoryValue(std::string_view key, const Setting& setting) {
+  constexpr std::array<std::string_view, 4> kFlags = {"use_llm_compression", "auto_consolidate",
+                                                      "memory_log_enabled", "redact_secrets"};
+  if (std::find(kFlags.begin(), kFlags.end(), key) != kFlags.end()) return CheckFlag(setting);
+  if (key == "pressure_thresholds") return CheckThresholds(setting);
+  if (key == "recall_consolidation_threshold") return CheckNumber(setting);
+  if (key == "use_fts") {
+    return CheckWord(setting, std::array<std::string_view, 3>{"auto", "on", "off"});
+  }
+  if (key == "durability") {
+    return CheckWord(setting, std::array<std::string_view, 2>{"normal", "full"});
+  }
+  if (key == "consolidation_trigger") {
+    return CheckWord(setting, std::array<std::string_view, 4>{"low", "medium", "high", "critical"});
+  }
+  if (key == "embed_model") {
+    std::string name;
+    return config::ReadText(setting, &name);
+  }
+  std::int64_t number = 0;
+  return config::ReadWhole(setting, 0, &number);
+}
+
+// Where a path in the file starts.
+std::string FolderOf(const Origin& origin) {
+  if (origin.kind != Origin::Kind::kFile) return "";
+  const auto slash = origin.name.rfind('/');
+  return slash == std::string::npos ? "" : origin.name.substr(0, slash);
+}
+
+class TreeReader {
+ public:
+  TreeReader(std::string_view flag_folder, Config* out) : flag_folder_(flag_folder), out_(out) {}
+
+  Status Read(const Value& value, const std::string& path) {
+    if (const Key* key = FindKey(path)) return ReadKey(*key, value);
+    const std::string below = path.empty() ? "" : path + ".";
+    if (below == "memory." && value.is_null()) return {};
+    if (!path.empty() && !IsSection(below)) {
+      if (path.starts_with("memory.") && IsMemoryKey(path.substr(7))) {
+        if (value.is_null()) return {};
+        DOSSIER_RETURN_IF_ERROR(CheckMemoryValue(path.substr(7), {path, value, "", ""}));
+        out_->memory[path.substr(7)] = config::ToJsonValue(value);
+        return {};
+      }
+      return Unknown(value, path);
+    }
+    if (value.is_null()) return {};
+    if (!value.is_map()) {
+      return MakeError(ErrorCode::kConfig, "{}: {} must be a map of keys", value.origin.Place(),
+                       path.empty() ? "the configuration" : path);
+    }
+    for (const config::Entry& entry : value.entries) {
+      DOSSIER_RETURN_IF_ERROR(Read(entry.value, below + entry.key));
+    }
+    return {};
+  }
+
+ private:
+  static bool IsSection(std::string_view below) {
+    return std::any_of(Keys().begin(), Keys().end(),
+                       [&](const Key& key) { return key.name.starts_with(below); });
+  }
+
+  Status ReadKey(const Key& key, const Value& value) {
+    const Target target = key.at(*out_);
+    if (value.is_null() && !IsOptional(target)) return {};  // the default
+    const bool from_file = value.origin.kind == Origin::Kind::kFile;
+    const Setting setting{key.name, value, from_file ? FolderOf(value.origin) : flag_folder_, ""};
+    return std::visit(Reader{key, setting}, target);
+  }
+
+  static Status Unknown(const Value& value, const std::string& path) {
+    std::vector<std::string> known;
+    for (const Key& key : Keys()) known.push_back(key.name);
+    for (const std::string& key : MemoryKeys()) known.push_back("memory." + key);
+    // A key in the wrong section is nearer to its own name than to one that looks like it.
+    const std::string last = path.substr(path.rfind('.') + 1);
+    for (const std::string& name : known) {
+      if (name.ends_with("." + last)) {
+        return MakeError(ErrorCode::kConfig, "{}: unknown key {} ({}?)", value.origin.Place(), path,
+                         name);
+      }
+    }
+    return MakeError(ErrorCode::kConfig, "{}: {}", value.origin.Place(),
+                     assembly::Guess("unknown key", path, known));
+  }
+
+  std::string flag_folder_;
+  Config* out_;
+};
+
+void SetOrigin(const Origin& origin, Value* value) {
+  value->origin = origin;
+  for (config::Entry& entry : value->entries) SetOrigin(origin, &entry.value);
+}
+
+// KEY=VALUE, its value YAML on one line.
+Status Override(std::string_view setting, Value* root) {
+  const auto equals = setting.find('=');
+  if (equals == 0 || equals == std::string_view::npos) {
+    return MakeError(ErrorCode::kUsage, "--set {}: it must be KEY=VALUE, as in {}", setting,
+                     "agent.num_workers=2");
+  }
+  const std::string_view key = setting.substr(0, equals);
+  const Origin origin{Origin::Kind::kFlag, fmt::format("--set {}", setting), 0, 0};
+  DOSSIER_ASSIGN_OR_RETURN(YamlNode node,
+                           assembly::ParseYaml(setting.substr(equals + 1), origin.name));
+  Value value = config::FromYaml(std::move(node), origin.name);
+  SetOrigin(origin, &value);
+  config::Set(key, std::move(value), root);
+  return {};
+}
+
+// Beyond what each key can check alone.
+Status CheckTogether(const Config& config, std::string_view file) {
+  const std::string& mount = config.exec.workspace_mount;
+  const bool plain = mount == std::filesystem::path(mount).lexically_normal() &&
+                     mount.find_first_of(":,\n") == std::string::npos;
+  if (!mount.starts_with('/') || mount.ends_with('/') || !plain) {
+    return MakeError(ErrorCode::kConfig,
+                     "{}: exec.workspace_mount is \"{}\"; it must be an absolute folder such as "
+                     "/workspace",
+                     file, mount);
+  }
+  const std::string& name = config.final_memory_filename;
+  if (name.find('/') != std::string::npos || name.starts_with('.')) {
+    return MakeError(
+        ErrorCode::kConfig,
+        "{}: memory.final_memory_filename_md is \"{}\"; it must be the name of a file, "
+        "without folders",
+        file, name);
+  }
+  return {};
+}
+
+Json ValueOf(const Key& key, const Config& config) {
+  Config copy = config;  // places are those of a Config that may be changed
+  return std::visit([&](const auto* place) { return Writer{key}(place); }, key.at(copy));
+}
+
+// "  timeout: 3600\n", with the lines of the maps that it is the first key of.
+void WriteKey(std::string_view name, const Json& value, std::vector<std::string>* open,
+              std::string* out) {
+  const std::vector<std::string_view> parts = Split(name, '.');
+  std::size_t depth = 0;
+  while (depth + 1 < parts.size() && depth < open->size() && (*open)[depth] == parts[depth]) {
+    ++depth;
+  }
+  open->resize(depth);
+  for (; depth + 1 < parts.size(); ++depth) {
+    *out += fmt::format("{:{}}{}:\n", "", 2 * depth, parts[depth]);
+    open->emplace_back(parts[depth]);
+  }
+  const std::string text = value.is_string()
+                               ? dossier::config::QuoteScalar(std::string_view(value.as_string()))
+                               : ToJson(value);
+  *out += fmt::format("{:{}}{}: {}\n", "", 2 * depth, parts.back(), text);
+}
+
+}  // namespace
+
+Result<Config> ReadConfig(std::string_view yaml, std::string_view file,
+                          std::span<const std::string> settings, std::string_view folder) {
+  DOSSIER_ASSIGN_OR_RETURN(YamlNode node, assembly::ParseYaml(yaml, file));
+  Value root = node.kind == YamlNode::Kind::kNull
+                   ? MakeMap({})
+                   : config::FromYaml(std::move(node), std::string(file));
+  for (const std::string& setting : settings) {
+    DOSSIER_RETURN_IF_ERROR(Override(setting, &root));
+  }
+  Config out = Defaults();
+  DOSSIER_RETURN_IF_ERROR(TreeReader(folder, &out).Read(root, ""));
+  DOSSIER_RETURN_IF_ERROR(CheckTogether(out, file));
+  return out;
+}
+
+std::string ConfigYaml(const Config& config) {
+  std::string out;
+  std::vector<std::string> open;
+  for (const Key& key : Keys()) {
+    WriteKey(key.name, ValueOf(key, config), &open, &out);
+    // The keys of `memory` that others read stand with those that are read here.
+    if (key.name != "memory.enabled") continue;
+    for (const auto& [name, value] : config.memory) {
+      WriteKey(fmt::format("memory.{}", std::string_view(name)), value, &open, &out);
+    }
+  }
+  return out;
+}
+
+JsonObject FrozenDigests(const Config& config) {
+  constexpr std::size_t kDigits = 16;
+  JsonObject out;
+  const auto add = [&](const std::string& name, const Json& value) {
+    out[name] = Sha256Hex(ToJson(value)).substr(0, kDigits);
+  };
+  for (const Key& key : Keys()) {
+    if (key.resume == Key::Resume::kFrozen) add(key.name, ValueOf(key, config));
+  }
+  for (const std::string& key : MemoryKeys()) {
+    if (const Json* value = Find(config.memory, key)) add("memory." + key, *value);
+  }
+  return out;
+}
+
+std::vector<std::string> FrozenDifferences(const JsonObject& before, const Config& now) {
+  std::vector<std::string> out;
+  const JsonObject after = FrozenDigests(now);
+  for (const auto& [name, digest] : after) {
+    const Json* one = before.if_contains(name);
+    // A key that this version of the program has and the one before had not is no change.
+    if (one ? *one != digest : !FindKey(name)) out.emplace_back(name);
+  }
+  for (const auto& [name, digest] : before) {
+    if (!after.contains(name)) out.emplace_back(name);
+  }
+  return out;
+}
+
+std::vector<std::string> FrozenDifferences(const Config& before, const Config& now) {
+  return FrozenDifferences(FrozenDigests(before), now);
+}
+
+}  // namespace dossier::research

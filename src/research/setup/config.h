@@ -1,0 +1,125 @@
+// The settings of a run: config.yaml of the run folder, defaults as in 5.3 of the specification.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(Config config, ReadConfig(yaml, "my.yml", {"agent.num_workers=2"}));
+//   DOSSIER_RETURN_IF_ERROR(WriteFile(folder + "/config.yaml", ConfigYaml(config)));
+//
+// Plain data. Errors: kConfig, "FILE:LINE:COL: reason", for an unknown key with the nearest name;
+// kUsage for a setting that is not KEY=VALUE.
+
+#ifndef DOSSIER_RESEARCH_CONFIG_H_
+#define DOSSIER_RESEARCH_CONFIG_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/result.h"
+#include "research/exec/exec_backend.h"
+
+namespace dossier::research {
+
+enum class PhaseMode : std::uint8_t { kSplit, kSingle };
+
+struct ExecConfig {
+  std::int64_t timeout = 3600;  // seconds, of one command
+  std::string language = "auto";
+  PhaseMode phase_mode = PhaseMode::kSplit;
+  std::string backend = "local";
+  std::string singularity_image;
+  bool use_gpu = true;
+  std::string workspace_mount = "/workspace";
+  bool writable_tmpfs = true;
+  std::string container_overlay;
+  std::vector<std::string> container_extra_args;
+  bool per_worker_sif = true, keep_sandbox = false, use_fakeroot = true;
+  std::string writable_mode = "auto";
+  int phase1_max_steps = 12;
+  std::vector<std::string> phase1_required_imports;
+  NetworkPolicy network = NetworkPolicy::kPhase1;
+  std::string network_probe_host;
+  std::string resources;  // file
+  bool log_prompts = true;
+  // Of slurm: what is asked for, as sbatch's flags say it ("time": "01:00:00").
+  std::map<std::string, std::string> slurm;
+  std::string slurm_phases = "phase4";  // or "phase3,phase4"
+  std::vector<std::string> degraded;    // layers of isolation that may be missing (RSP-23)
+  // Limits of one command beside its time (RSP-23).
+  std::int64_t cpu_seconds = 3600, memory_bytes = 4ll << 30, processes = 256,
+               output_bytes = 64 << 20;
+};
+
+struct RoleConfig {
+  std::string model;  // "": that of `code`
+  double temperature = 1.0;
+};
+
+struct StageCap {
+  std::optional<std::int64_t> max_iters;  // nodes; unset: agent.steps
+};
+
+struct Config {
+  ExecConfig exec;
+
+  int num_workers = 4;              // slots of a round
+  std::optional<int> max_parallel;  // at once; unset: num_workers
+  std::int64_t steps = 5;
+  std::array<StageCap, 4> stages = {StageCap{40}, {40}, {40}, {40}};
+  int num_seeds = 3;
+  std::string role_description = "AI researcher";
+  std::map<std::string, RoleConfig, std::less<>> roles;  // all of them, defaults filled in
+
+  std::int64_t seed = 0;  // search.*
+  int num_drafts = 3;
+  double debug_prob = 0.5;
+  int max_debug_depth = 3;
+
+  int num_syn_datasets = 1;  // experiment.*
+  std::string dataset_source = "auto";
+  std::string data_overview;  // file
+  std::string data_folder;    // commands see it as `input` in the workspace; see copy_data
+  std::string primary_metric;
+
+  JsonObject memory;  // section `memory` as written: limits and budgets, read by their users
+  bool memory_enabled = true;
+  std::string paper_section_mode = "idea_then_memory";
+  int paper_section_count = 12;
+  bool final_memory_enabled = true;
+  std::string final_memory_filename = "final_memory_for_paper.md";
+
+  int max_figures = 12;
+  int page_limit = 8, writeup_reflections = 3, citation_rounds = 20;
+  std::string writeup_template;
+  std::string citation_bibtex, citation_search_url;  // sources (RSP-42); empty: none
+  int review_ensemble = 1, review_reflections = 1, review_examples = 1;
+  std::string review_bias = "neutral";
+
+  std::optional<double> max_cost_usd;
+  std::optional<std::int64_t> max_tokens, max_seconds;
+  std::int64_t max_wait_seconds = 3600;
+  bool copy_data = true, generate_report = true;
+
+  int parallel() const { return max_parallel.value_or(num_workers); }
+  std::int64_t stage_cap(int stage) const {  // 1 to 4
+    return stages[static_cast<std::size_t>(stage - 1)].max_iters.value_or(steps);
+  }
+};
+
+// `settings` are KEY=VALUE of --set, the later one holds; they win over the file. Relative paths
+// start at the file's folder, those of settings at `folder`.
+Result<Config> ReadConfig(std::string_view yaml, std::string_view file,
+                          std::span<const std::string> settings, std::string_view folder = {});
+// As YAML that ReadConfig reads back, every key with its value.
+std::string ConfigYaml(const Config& config);
+// The keys in which `now` differs from `before`, but for those that a resume may change (RSP-48):
+// limits, models, max_parallel.
+std::vector<std::string> FrozenDifferences(const Config& before, const Config& now);
+
+}  // namespace dossier::research
+
+#endif  // DOSSIER_RESEARCH_CONFIG_H_

@@ -1,0 +1,248 @@
+#include "research/tree/run_log.h"
+
+#include <functional>
+
+#include "base/files/file.h"
+#include "base/hash.h"
+#include "store/event_data.h"
+
+namespace dossier::research {
+namespace {
+
+constexpr std::string_view kPlace = "place";
+constexpr std::string_view kPromptSent = "call.sent", kReplied = "call.replied",
+                           kOfNoNode = "run";  // "run/LABEL/…": of no node
+
+std::string_view NodeOf(std::string_view key) { return key.substr(0, key.find('/')); }
+
+Result<std::unique_ptr<store::Journal>> OpenJournal(const std::string& folder,
+                                                    std::shared_ptr<const Clock> clock) {
+  return store::Journal::Open(folder,
+                              {.clock = std::move(clock), .file = std::string(RunLog::kFile)});
+}
+
+// {"sha256": …, "bytes": …} and nothing else: what the journal puts in the place of a long text.
+bool IsBody(const Json& value) {
+  const auto* object = value.if_object();
+  if (!object || object->size() != 2 || !FindInt(value, "bytes")) return false;
+  return IsSha256Hex(FindString(value, "sha256").value_or(""));
+}
+
+// A body that is not there stays as it is: whoever reads the text then says what is wrong.
+void PutTextsBack(Json& value, store::Journal& journal) {
+  if (IsBody(value)) {
+    if (auto text = journal.ReadBody(value)) value = *text;
+  } else if (auto* object = value.if_object()) {
+    for (auto&& member : *object) PutTextsBack(member.value(), journal);
+  } else if (auto* array = value.if_array()) {
+    for (Json& element : *array) PutTextsBack(element, journal);
+  }
+}
+
+}  // namespace
+
+RunLog::RunLog(std::string folder, std::unique_ptr<store::Journal> journal,
+               std::shared_ptr<const Clock> clock, Watch watch)
+    : folder_(std::move(folder)),
+      journal_(std::move(journal)),
+      clock_(std::move(clock)),
+      watch_(std::move(watch)) {}
+
+Result<std::unique_ptr<RunLog>> RunLog::Start(const std::string& folder, JsonObject started,
+                                              std::shared_ptr<const Clock> clock, Watch watch) {
+  if (!clock) clock = SystemClock();
+  DOSSIER_ASSIGN_OR_RETURN(auto journal, OpenJournal(folder, clock));
+  DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal->List({}, 1));
+  if (!runs.empty()) {
+    return MakeError(ErrorCode::kInvalidArgument,
+                     "{} holds the run {} already; `dossier research resume` goes on with it",
+                     folder, runs.front().run);
+  }
+  std::unique_ptr<RunLog> log(new RunLog(folder, std::move(journal), clock, std::move(watch)));
+  DOSSIER_RETURN_IF_ERROR(
+      store::CleanEventData(started, store::Journal::kInlineLimit, log->journal_->content()));
+  DOSSIER_ASSIGN_OR_RETURN(log->run_, log->journal_->StartRun(started));
+  store::Event event{.run = log->run_,
+                     .seq = 1,
+                     .time = FormatTime(clock->WallNow()),
+                     .type = "run.started",
+                     .data = std::move(started)};
+  if (log->watch_) log->watch_(event);
+  log->Count(event.type, "");
+  return log;
+}
+
+Result<std::unique_ptr<RunLog>> RunLog::Reopen(const std::string& folder,
+                                               std::shared_ptr<const Clock> clock, Watch watch,
+                                               const store::Journal::SeeEvent& see) {
+  if (!clock) clock = SystemClock();
+  const std::string path = fmt::format("{}/{}", folder, kFile);
+  if (!Exists(path))
+    return MakeError(ErrorCode::kNotFound, "no run in {}: {} is not there", folder, path);
+  DOSSIER_ASSIGN_OR_RETURN(auto journal, OpenJournal(folder, clock));
+  DOSSIER_ASSIGN_OR_RETURN(const auto runs, journal->List({}, 1));
+  if (runs.empty()) return MakeError(ErrorCode::kNotFound, "{} holds no run", path);
+  std::unique_ptr<RunLog> log(new RunLog(folder, std::move(journal), clock, std::move(watch)));
+  log->run_ = runs.front().run;
+  DOSSIER_RETURN_IF_ERROR(log->ForEach([&](const store::StoredEvent& event) -> Status {
+    const std::string key = KeyOf(event.data);
+    log->Count(event.type, key);
+    if (event.type == kReplied) {
+      DOSSIER_ASSIGN_OR_RETURN(const NodeUsage usage, ReplyUsage(event.data));
+      log->AddUsageAt(key, usage);
+    }
+    return see ? see(event) : Status();
+  }));
+  return log;
+}
+
+// 128 bits: keys of ours, as many as a run may ever have, do not meet in them.
+RunLog::KeyHash RunLog::HashOf(std::string_view type, std::string_view key) {
+  const std::string whole = fmt::format("{} {}", type, key);
+  std::uint64_t fnv = 14695981039346656037ULL;
+  for (const char c : whole) fnv = (fnv ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return {std::hash<std::string_view>()(whole), fnv};
+}
+
+// Called with the mutex held, or before anybody else has the log.
+void RunLog::Count(std::string_view type, std::string_view key) {
+  ++events_;
+  if (key.empty()) return;
+  const bool first = by_key_.try_emplace(HashOf(type, key), events_).second;
+  if (type != kPromptSent || !first) return;
+  ++sent_.try_emplace(std::string(NodeOf(key)), 0).first->second;
+}
+
+// As Count.
+void RunLog::AddUsageAt(std::string_view key, const NodeUsage& usage) {
+  AddUsage(usage, &usage_[std::string(NodeOf(key))]);
+}
+
+NodeUsage RunLog::UsageOf(std::string_view node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = usage_.find(node.empty() ? kOfNoNode : node);
+  return found == usage_.end() ? NodeUsage{.cost_nano_usd = 0} : found->second;
+}
+
+NodeUsage RunLog::UsageOutside(const std::set<std::string, std::less<>>& nodes) const {
+  NodeUsage sum{.cost_nano_usd = 0};
+  const std::lock_guard lock(mutex_);
+  for (const auto& [node, usage] : usage_) {
+    if (!nodes.contains(node)) AddUsage(usage, &sum);
+  }
+  return sum;
+}
+
+std::int64_t RunLog::PromptsSent(std::string_view node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = sent_.find(node.empty() ? kOfNoNode : node);
+  return found == sent_.end() ? 0 : found->second;
+}
+
+std::optional<std::int64_t> RunLog::NumberOf(std::string_view type, std::string_view key) const {
+  const KeyHash hash = HashOf(type, key);
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(hash);
+  return found == by_key_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool RunLog::Has(std::string_view type, std::string_view key) const {
+  return NumberOf(type, key).has_value();
+}
+
+Result<std::optional<store::Event>> RunLog::Recorded(std::string_view type,
+                                                     std::string_view key) const {
+  const std::optional<std::int64_t> number = NumberOf(type, key);
+  if (!number) return std::optional<store::Event>();
+  DOSSIER_ASSIGN_OR_RETURN(store::Event event, journal_->EventAt(run_, *number));
+  Json data(std::move(event.data));
+  PutTextsBack(data, *journal_);
+  event.data = std::move(data.get_object());
+  return std::optional(std::move(event));
+}
+
+Status RunLog::Add(std::string_view type, std::string_view key, JsonObject data) {
+  const std::string kept_key = store::CleanText(key);
+  if (!key.empty()) data[kPlace] = kept_key;
+  store::Event event{.run = run_, .type = std::string(type)};
+  if (watch_) {
+    DOSSIER_RETURN_IF_ERROR(
+        store::CleanEventData(data, store::Journal::kInlineLimit, journal_->content()));
+    event.data = data;
+  }
+  NodeUsage usage;
+  if (type == kReplied) usage = ReplyUsage(Json(data));
+  {
+    const std::lock_guard lock(mutex_);
+    DOSSIER_RETURN_IF_ERROR(journal_->Append(run_, /*call=*/0, type, std::move(data)));
+    Count(type, kept_key);
+    if (type == kReplied) AddUsageAt(kept_key, usage);
+    event.seq = events_;
+    event.time = FormatTime(clock_->WallNow());
+  }
+  if (watch_) watch_(event);
+  return {};
+}
+
+Result<std::vector<store::Event>> RunLog::EventsOf(std::string_view type) const {
+  std::vector<store::Event> events;
+  DOSSIER_RETURN_IF_ERROR(ForEach([&](const store::StoredEvent& stored) -> Status {
+    if (stored.type != type) return {};
+    DOSSIER_ASSIGN_OR_RETURN(Json data, ParseJson(stored.data, store::kMaxEventDepth + 1));
+    if (!data.is_object()) {
+      return MakeError(ErrorCode::kDamaged, "journal: event {} is no object", stored.seq);
+    }
+    events.push_back({.run = run_,
+                      .seq = stored.seq,
+                      .time = std::string(stored.time),
+                      .type = std::string(stored.type),
+                      .data = std::move(data.get_object())});
+    return {};
+  }));
+  return events;
+}
+
+Status RunLog::ForEach(const store::Journal::SeeEvent& see) const {
+  return journal_->ForEachEvent(run_, see);
+}
+
+JsonObject RunLog::Whole(const JsonObject& data) const {
+  Json value(data);
+  PutTextsBack(value, *journal_);
+  return std::move(value.get_object());
+}
+
+NodeUsage ReplyUsage(const Json& data) {
+  const Json* usage = Find(data, "usage");
+  if (!usage) return {.calls = 1};
+  return {.calls = 1,
+          .input_tokens = FindInt(*usage, "input_tokens").value_or(0),
+          .output_tokens = FindInt(*usage, "output_tokens").value_or(0),
+          .cost_nano_usd = FindInt(*usage, "cost_nano_usd")};
+}
+
+// The rest stays unread: usage is all numbers, so its first brace ends it.
+Result<NodeUsage> ReplyUsage(std::string_view data) {
+  constexpr std::string_view kStart = R"("usage":{)";
+  const std::size_t at = data.find(kStart);
+  if (at == std::string_view::npos) return NodeUsage{.calls = 1};
+  const std::size_t begin = at + kStart.size() - 1;
+  const std::string_view usage = data.substr(begin, data.find('}', begin) + 1 - begin);
+  DOSSIER_ASSIGN_OR_RETURN(Json read, ParseJson(usage, store::kMaxEventDepth + 1));
+  return ReplyUsage(Json(JsonObject{{"usage", std::move(read)}}));
+}
+
+// It is the last member, where Add puts it: nothing else of the text need be looked at. A quote
+// inside a value is escaped, so the name cannot stand there in this form.
+std::string KeyOf(std::string_view data) {
+  constexpr std::string_view kStart = R"("place":")", kEnd = R"("})";
+  const std::size_t at = data.rfind(kStart);
+  if (at == std::string_view::npos || !data.ends_with(kEnd)) return {};
+  std::string_view key = data.substr(at + kStart.size());
+  key.remove_suffix(kEnd.size());
+  if (key.find_first_of("\"\\") == std::string_view::npos) return std::string(key);
+  const auto parsed = ParseJson(data, store::kMaxEventDepth + 1);
+  return parsed ? std::string(FindString(*parsed, kPlace).value_or("")) : std::string();
+}
+
+}  // namespace dossier::research

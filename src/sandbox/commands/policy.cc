@@ -1,0 +1,221 @@
+#include "sandbox/commands/policy.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+
+#include "base/files/file.h"
+#include "base/files/git_folders.h"
+#include "base/process/git_call.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+namespace dossier::sandbox {
+namespace {
+
+// Sub-commands of git whose output may come from a program named in the repository's own files.
+constexpr std::string_view kGitDiffs[] = {"log", "diff", "show"};
+
+std::string_view BaseName(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// Without any symbolic link; empty if it does not exist.
+std::string RealPath(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return real ? std::string(real.get()) : std::string();
+}
+
+bool IsBelow(const std::string& root, const std::string& path) {
+  return path == root || root == "/" || path.starts_with(root + "/");
+}
+
+bool IsProgram(const std::string& path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+std::string StartOf(const CommandJail& jail) {
+  return jail.folder.empty() ? jail.root : jail.folder;
+}
+
+std::string FindCommand(const std::string& name, const CommandJail& jail) {
+  if (name.find('/') != std::string::npos) {
+    const std::string path = name.front() == '/' ? name : StartOf(jail) + "/" + name;
+    return IsProgram(path) ? path : std::string();
+  }
+  for (const std::string_view folder : Split(kCommandPath, ':')) {
+    std::string path = fmt::format("{}/{}", folder, name);
+    if (IsProgram(path)) return path;
+  }
+  return {};
+}
+
+Result<std::vector<UsageRule>> ParseAll(std::string_view list,
+                                        const std::vector<std::string>& lines,
+                                        std::vector<std::string>* warnings) {
+  std::vector<UsageRule> rules;
+  for (const std::string& line : lines) {
+    Result<UsageRule> rule = UsageRule::Parse(line);
+    if (!rule) return MakeError(ErrorCode::kConfig, "{}: {}", list, rule.error().message);
+    if (rule->open_ended() && warnings != nullptr) {
+      warnings->push_back(fmt::format("{}: rule `{}`: this rule is not a boundary", list, line));
+    }
+    rules.push_back(std::move(*rule));
+  }
+  return rules;
+}
+
+Decision Refuse(std::string rule, std::string sentence) {
+  return {.rule = std::move(rule), .sentence = std::move(sentence)};
+}
+
+// git reads the repository's own configuration, and that may name programs.
+void HardenGit(Argv* argv) {
+  const auto is_diff = [](const std::string& word) {
+    return std::find(std::begin(kGitDiffs), std::end(kGitDiffs), word) != std::end(kGitDiffs);
+  };
+  if (argv->size() > 1 && is_diff((*argv)[1])) {
+    argv->insert(argv->begin() + 2, {"--no-ext-diff", "--no-textconv"});
+  }
+  argv->insert(argv->begin() + 1, {"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"});
+}
+
+Decision Allow(std::string_view list, const UsageRule& rule, const Argv& argv,
+               const std::string& program) {
+  Decision decision{
+      .allowed = true, .argv = argv, .rule = fmt::format("{}: {}", list, rule.text())};
+  if (BaseName(RealPath(program)) == "git") HardenGit(&decision.argv);
+  decision.argv[0] = program;
+  return decision;
+}
+
+// What there is for this program, for the one who asked in vain.
+std::string Alternatives(const std::vector<const UsageRule*>& rules, const std::string& program) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> texts;
+  for (const UsageRule* rule : rules) {
+    const std::string& text = rule->text();
+    if (text.substr(0, text.find(' ')) == program && texts.size() < kShown) {
+      texts.push_back("`" + text + "`");
+    }
+  }
+  if (texts.empty()) return fmt::format("no rule allows {}", program);
+  return fmt::format("it does not fit {}", Join(texts, " or "));
+}
+
+constexpr std::size_t kMaxQuoted = 200;  // bytes of a command in a sentence
+
+std::string Quoted(const Argv& argv) {
+  const std::string text = Join(argv, " ");
+  if (text.size() <= kMaxQuoted) return fmt::format("`{}`", text);
+  return fmt::format("`{}…`", text.substr(0, utf8::FloorBoundary(text, kMaxQuoted)));
+}
+
+}  // namespace
+
+Result<Policy> MakePolicy(const PolicyText& text) {
+  Policy policy{.write = text.write, .network = text.network};
+  DOSSIER_ASSIGN_OR_RETURN(policy.deny, ParseAll("deny", text.deny, nullptr));
+  if (text.available_commands) {
+    DOSSIER_ASSIGN_OR_RETURN(policy.available_commands,
+                             ParseAll("available_commands", *text.available_commands, nullptr));
+  }
+  if (text.allow) {
+    DOSSIER_ASSIGN_OR_RETURN(policy.allow, ParseAll("allow", *text.allow, &policy.warnings));
+  }
+  if (policy.available_commands || policy.allow) return policy;
+  const auto built_in = BuiltInRules();
+  DOSSIER_ASSIGN_OR_RETURN(
+      policy.built_in,
+      ParseAll("built-in", std::vector<std::string>(built_in.begin(), built_in.end()), nullptr));
+  return policy;
+}
+
+Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail) {
+  if (argv.empty() || argv[0].empty()) return Refuse("", "the command is empty");
+  for (const std::string& word : argv) {
+    if (word.find('\0') != std::string::npos)
+      return Refuse("", "a word of the command holds a NUL");
+  }
+  const std::string program = FindCommand(argv[0], jail);
+  const std::string real = program.empty() ? std::string() : RealPath(program);
+  for (const UsageRule& rule : policy.deny) {
+    for (const std::string_view name :
+         {std::string_view(argv[0]), BaseName(argv[0]), BaseName(real)}) {
+      if (!name.empty() && rule.Names(argv, name)) {
+        return Refuse("deny: " + rule.text(),
+                      fmt::format("{} is denied by the rule `{}`", Quoted(argv), rule.text()));
+      }
+    }
+  }
+  if (program.empty()) {
+    return Refuse("", fmt::format("there is no program {} on {}", argv[0], kCommandPath));
+  }
+  std::vector<const UsageRule*> tried;
+  const PathCheck inside = [&](const std::string& path) { return LiesInside(jail, path); };
+  if (policy.available_commands) {
+    for (const UsageRule& rule : *policy.available_commands) {
+      if (rule.Begins(argv)) return Allow("available_commands", rule, argv, program);
+      tried.push_back(&rule);
+    }
+  }
+  const bool defined = policy.available_commands || policy.allow;
+  const std::vector<UsageRule>& rules =
+      policy.allow ? *policy.allow : policy.built_in;  // built_in is empty if either is defined
+  for (const UsageRule& rule : rules) {
+    if (rule.Admits(argv, inside))
+      return Allow(defined ? "allow" : "built-in", rule, argv, program);
+    tried.push_back(&rule);
+  }
+  return Refuse("",
+                fmt::format("{} is not allowed: {}", Quoted(argv), Alternatives(tried, argv[0])));
+}
+
+bool LiesInside(const CommandJail& jail, const std::string& path) {
+  if (path.empty() || path.find('\0') != std::string::npos) return false;
+  const std::string root = RealPath(jail.root);
+  if (root.empty()) return false;
+  std::string whole = path.front() == '/' ? path : StartOf(jail) + "/" + path;
+  // The part that exists decides; behind it nothing may lead back up.
+  std::string real = RealPath(whole);
+  while (real.empty()) {
+    struct stat info;
+    // A symbolic link without a target: whoever makes the target decides where it leads.
+    if (lstat(whole.c_str(), &info) == 0) return false;
+    const std::size_t slash = whole.rfind('/');
+    if (slash == std::string::npos || BaseName(whole) == "..") return false;
+    whole.resize(slash);
+    real = RealPath(whole.empty() ? "/" : whole);
+  }
+  return IsBelow(root, real);
+}
+
+JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
+                        const std::vector<std::string>& environment) {
+  JailSpec spec;
+  spec.folder = StartOf(jail);
+  (policy.write == CommandWrites::kJail ? spec.write : spec.read).push_back(jail.root);
+  const auto git = FindGitFolders(jail.root);
+  if (git && git->root == RealPath(jail.root) && git->common != git->root + "/.git") {
+    spec.read.push_back(git->common);
+  }
+  spec.network = policy.network;
+  spec.environment = {fmt::format("PATH={}", kCommandPath), "HOME=/nonexistent"};
+  for (const std::string& entry : environment) {
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
+    if (name == "LANG" || name == "TZ" || name == "USER" || name.starts_with("LC_")) {
+      spec.environment.push_back(entry);
+    }
+  }
+  AddGitWalls(GitWallsFor(jail.root), &spec.environment);
+  return spec;
+}
+
+}  // namespace dossier::sandbox

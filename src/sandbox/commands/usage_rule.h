@@ -1,0 +1,93 @@
+// Which commands are allowed, written as a usage line:
+//
+//   DOSSIER_ASSIGN_OR_RETURN(
+//       const UsageRule rule,
+//       UsageRule::Parse("git log [--oneline] [-n <int>] [--since=<word>] <path>..."));
+//   rule.Admits({"git", "log", "-n", "2", "src"}, inside_project);   // true
+//   rule.Admits({"git", "log", "--output=x", "src"}, inside_project);   // false
+//
+// | in the line | admits |
+// | --- | --- |
+// | `git`, `show\|log` in front | the word, one of the words |
+// | `[--all]` `[-a\|--all]` | the option, any number of times, in any order, before `--` |
+// | `[--since=<word>]` `[--since <word>]` | `--since=V` and `--since V` |
+// | `[-n <int>]` | `-n 2` and `-n2`; options of one letter may be bundled: `-in2` |
+// | `[-name <word>]` | an option of one dash and several letters, as it is written |
+// | `[-<int>]` | `-20` |
+// | `<path>` | a path that the caller's check accepts |
+// | `<word>` | any text that does not begin with `-` |
+// | `<int>` | digits, perhaps with `+` in front |
+// | `<path>...` `[<path>]` `[<path>...]` | one or more; none or one; any number |
+// | `**` at the end | anything that follows: no boundary |
+//
+// A line with `*` or `?` in its words and none of the above is an old glob: each word of it matches
+// one word (a `*` or `?` in front never stands for `-`), and a `*` as last word is anything that
+// follows.
+//
+// Everything else is refused: an option that the line does not have never counts as an operand, and
+// the word `--` ends the options. Thread-safety: immutable after Parse.
+
+#ifndef DOSSIER_SANDBOX_USAGE_RULE_H_
+#define DOSSIER_SANDBOX_USAGE_RULE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/commands/command_lexer.h"
+
+namespace dossier::sandbox {
+
+// Whether a `<path>` may be named.
+using PathCheck = std::function<bool(const std::string& path)>;
+
+class UsageRule {
+ public:
+  // Errors: kConfig naming the line, the place and what was expected there.
+  static Result<UsageRule> Parse(std::string_view line);
+
+  bool Admits(const Argv& argv, const PathCheck& inside) const;
+  // Whether the line's first words begin `argv`, whatever follows; `name` stands for argv[0]. With
+  // options between them, so that `git push` also finds `git -C x push`.
+  bool Names(const Argv& argv, std::string_view name) const;
+  // Whether the line's first words are the first words of `argv`.
+  bool Begins(const Argv& argv) const;
+
+  const std::string& text() const { return text_; }
+  bool open_ended() const { return rest_ == Rest::kAny; }
+
+  enum class Kind : std::uint8_t { kPath, kWord, kInt };
+
+ private:
+  struct Word {
+    std::vector<std::string> alternatives;
+    bool glob = false;
+  };
+  struct Flag {
+    std::string name;           // with its dashes; "-" for `-<int>`
+    std::optional<Kind> value;  // none: the option stands alone
+  };
+  struct Operand {
+    Kind kind = Kind::kWord;
+    bool optional = false, repeats = false;
+  };
+  enum class Rest { kNone, kAny };
+  class Parser;
+  class Matcher;
+
+  static bool Fits(const Word& word, std::string_view text);
+
+  std::string text_;
+  std::vector<Word> words_;
+  std::vector<Flag> flags_;
+  std::vector<Operand> operands_;
+  Rest rest_ = Rest::kNone;
+};
+
+}  // namespace dossier::sandbox
+
+#endif  // DOSSIER_SANDBOX_USAGE_RULE_H_

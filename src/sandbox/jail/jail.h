@@ -1,0 +1,149 @@
+// External programs behind the sandbox's walls (spec sandbox 4.9): argv without a shell, folders
+// that it may read and write, limits, and the end of everything that it started.
+//
+//   JailSpec spec;
+//   spec.folder = "/home/ann/project";
+//   spec.read = {"/home/ann/project"};
+//   spec.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
+//   const std::string argv[] = {"git", "log", "-n", "2"};
+//   DOSSIER_ASSIGN_OR_RETURN(const Exit exit, RunJailed(spec, argv, {}));
+//   if (exit.status == 0) Use(exit.out);
+//
+// The program sees the folders of the system (SystemFolders), those of the spec at their own paths,
+// a private /tmp, and nothing else. It runs as the user who asks. Root becomes the owner of the
+// first write root, else of the first read root, a mount counting behind the roots of its kind,
+// else nobody; in each case without any capability.
+//
+// Layers are those of the Python worker (isolation.h) with another list of system calls; the report
+// has the same form. `flags`, `rlimits`, `seccomp` and one of `landlock` and `namespaces` must be
+// there, unless the mode is degraded.
+//
+// Without namespaces: no private /tmp (a folder of its own is made, named by TMPDIR, and removed),
+// no /proc, no signals to other processes unless landlock scopes them, no connection to local
+// sockets (with network: to all of them).
+//
+// Thread-safety: RunJailed may be called from many threads; it blocks the caller.
+
+#ifndef DOSSIER_SANDBOX_JAIL_H_
+#define DOSSIER_SANDBOX_JAIL_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "sandbox/walls/isolation.h"
+
+namespace dossier::sandbox {
+
+struct JailLimits {
+  std::optional<Millis> wall{120'000};  // then TERM, 100 ms, KILL; unset: none
+  Millis cpu{120'000};                  // of all processes together
+  std::uint64_t memory = 4ull << 30;  // bytes: private memory of each process, and of all together
+  std::uint64_t file_size = 1ull << 30;  // bytes of one file
+  std::uint64_t tmp = 256u << 20;        // bytes of the private /tmp, and of /dev/shm
+  std::uint64_t output = 16u << 20;      // bytes kept of stdout and of stderr; the rest is counted
+  int processes = 256;                   // threads included
+  int files = 1024;                      // open files of a process
+};
+
+enum class JailNetwork { kNone, kAny };
+
+// What the program reads: nothing, the bytes, or a descriptor of the caller's (which stays his).
+struct NoInput {};
+using JailInput = std::variant<NoInput, std::string, int>;
+
+// A folder or file of the host that the program sees at another path.
+struct JailMount {
+  std::string host, inside;  // absolute paths
+  enum class Access { kRead, kWrite } access = Access::kRead;
+};
+
+// A folder of layers (overlayfs): what the program changes goes to `upper` and nowhere else.
+// Folders of the host below `place` that the spec lets it read are hidden by it.
+struct JailOverlay {
+  std::string place;               // in the jail: "/usr"
+  std::vector<std::string> lower;  // of the host, uppermost first; those that do not exist are left
+                                   // out, one must be there
+  std::string upper, work;         // of the host, on one file system; both "": read-only. `work` is
+                                   // an empty folder, made anew for each program
+};
+
+// kRoot: uid and gid are 0 inside. That is a name: the program has no capability and is the user
+// that it would be otherwise; what only root can do (to give files away, to become somebody else)
+// does nothing and says that it succeeded, as package managers expect.
+enum class JailUser { kOwn, kRoot };
+
+struct JailSpec {
+  // Absolute paths; folders or files. Those that do not exist are left out.
+  std::vector<std::string> read;   // read and execute below
+  std::vector<std::string> write;  // change everything below, too
+  // As `read` and `write`, elsewhere. Without namespaces they are at their paths of the host, and
+  // so is a working folder below them: whoever needs the place requires that layer.
+  std::vector<JailMount> mounts = {};
+  std::vector<std::string> system = {};  // empty: SystemFolders()
+  // Layer `overlay`; where it cannot be had, or without namespaces, nothing runs (kUnavailable).
+  std::vector<JailOverlay> overlays = {};
+  JailUser user = JailUser::kOwn;
+  JailNetwork network = JailNetwork::kNone;
+  std::string folder;  // working folder, as the program sees it; empty: the first write or read
+                       // root, else /
+  std::vector<std::string> environment;  // "NAME=value", the whole of it
+  JailInput input;
+  JailLimits limits;
+  Mode mode = Mode::kStrict;
+  std::vector<std::string> required_layers;  // more than strict needs; hold in degraded mode too
+  std::vector<std::string> disabled_layers;  // for tests: treated as unavailable
+};
+
+enum class Stream { kOut, kErr };
+
+struct Io {
+  // Gets the output as it comes, on the calling thread; then none is kept. Empty: it is kept in
+  // Exit, up to limits.output.
+  std::function<void(Stream, std::string_view)> on_output;
+  CancelToken cancel;
+};
+
+// Why the jail ended the program; kNothing if it ended by itself.
+enum class JailStop { kNothing, kTime, kCancel, kCpu, kMemory, kProcesses };
+std::string_view JailStopName(JailStop stop);  // "", time, cancelled, cpu, memory, processes
+
+struct Exit {
+  int status = -1;  // exit status; -1 if a signal ended it
+  int signal = 0;
+  JailStop stop = JailStop::kNothing;
+  std::string out, err;
+  std::uint64_t out_bytes = 0, err_bytes = 0;      // written
+  std::uint64_t out_dropped = 0, err_dropped = 0;  // of these, not kept
+  Millis wall{0}, cpu{0};                          // cpu: of all processes
+  std::uint64_t peak_bytes = 0;                    // resident memory of the largest process
+  IsolationReport report;
+
+  bool timed_out() const { return stop == JailStop::kTime; }
+  bool cancelled() const { return stop == JailStop::kCancel; }
+  // 128 + signal where a signal ended it, as a shell says it.
+  int shell_status() const { return signal != 0 ? 128 + signal : status; }
+};
+
+// Runs `argv` to its end, and ends all its descendants, also those of other sessions. argv[0]
+// without a slash is searched in the PATH of spec.environment, else in /usr/bin and /bin. Errors:
+// kInvalidArgument (an empty argv, a relative or root "/" folder, NUL bytes, a limit out of range);
+// kUnavailable naming the layer that is missing; kNotFound, kPermission if the program or the
+// working folder is not there in the jail; kDied if the walls' own process was killed. A status
+// that is not 0, a limit and a cancelled token are no errors.
+Result<Exit> RunJailed(const JailSpec& spec, std::span<const std::string> argv, const Io& io = {});
+
+// Where programs, libraries and what they need to start lie: /usr, /bin, /lib…, and single files of
+// /etc without accounts or secrets. For network: also names of hosts and certificates.
+std::vector<std::string> SystemFolders(JailNetwork network);
+
+}  // namespace dossier::sandbox
+
+#endif  // DOSSIER_SANDBOX_JAIL_H_

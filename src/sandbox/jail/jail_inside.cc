@@ -1,0 +1,362 @@
+// The forked side of RunJailed: walls, then the program. malloc is safe after fork() in glibc, also
+// in a host with threads; nothing here takes another lock or reads the environment.
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include "base/json/json.h"
+#include "base/text/text.h"
+#include "sandbox/jail/jail_plan.h"
+#include "sandbox/walls/landlock.h"
+#include "sandbox/walls/process_layer.h"
+#include "sandbox/walls/process_tree.h"
+#include "sandbox/walls/rlimits.h"
+#include "sandbox/walls/seccomp_policy.h"
+
+namespace dossier::sandbox {
+namespace {
+
+constexpr int kScopeAbi = 6;  // landlock keeps signals and abstract sockets inside since then
+constexpr Millis kNoDeadline{std::numeric_limits<std::int64_t>::max() / 2};  // in the report
+constexpr int kOwnProcesses = 2;  // the keeper and its parent, in the jail's user namespace
+constexpr const char* kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                    "/dev/urandom"};
+
+std::string_view ValueOf(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& entry : environment) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return std::string_view(entry).substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+// A name that may stand in a line of /etc/passwd.
+std::string UserName(const std::vector<std::string>& environment) {
+  const std::string_view given = ValueOf(environment, "USER");
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  const bool usable = !given.empty() && given.size() <= 32 && given != "root" &&
+                      std::all_of(given.begin(), given.end(), plain);
+  return usable ? std::string(given) : "user";
+}
+
+class Inside {
+ public:
+  explicit Inside(const JailPlan& plan) : plan_(plan), spec_(*plan.spec) {
+    report_.mode = spec_.mode;
+    report_.worker = plan.argv[0];
+    Limits& limits = report_.limits;
+    limits.silence = spec_.limits.wall.value_or(kNoDeadline);
+    limits.cpu = spec_.limits.cpu;
+    limits.memory = spec_.limits.memory;
+    limits.output = spec_.limits.output;
+    limits.tmp = spec_.limits.tmp;
+    limits.threads = spec_.limits.processes;
+    limits.files = spec_.limits.files;
+  }
+
+  [[noreturn]] void Run() {
+    (void)setsid();  // no terminal, and no signals from one
+    // A host that hides its memory would keep us from writing our own /proc/self/uid_map.
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    ResetSignals();
+    Must(TakeDescriptors());
+    (void)namespaces_.OpenProc();
+    Apply("process", [&] { return LeaveRoot(plan_.ids); });
+    Apply("namespaces", [&] { return EnterNamespaces(); });
+    if (!spec_.overlays.empty()) Must(CheckOverlays());
+    if (Walled()) {
+      const pid_t keeper = fork();
+      if (keeper < 0) Fail(ErrnoError(errno, "sandbox: fork"));
+      if (keeper > 0) WaitFor(keeper);
+    }
+    Keep();
+  }
+
+ private:
+  bool Walled() const { return report_.Applied("namespaces"); }
+
+  void Apply(std::string_view layer, const std::function<Result<std::string>()>& apply) {
+    ApplyLayer(layer, spec_.disabled_layers, apply, report_);
+  }
+
+  [[noreturn]] void Fail(const Error& error) const {
+    const JsonObject line{
+        {"error", JsonObject{{"code", static_cast<int>(error.code)}, {"message", error.message}}}};
+    (void)WriteAll(plan_.report, ToJson(line) + "\n");
+    _exit(127);
+  }
+  void Must(const Status& status) const {
+    if (!status) Fail(status.error());
+  }
+
+  static void ResetSignals() {
+    for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+  }
+
+  // Also those that other threads of the host have open, close-on-exec or not.
+  Status TakeDescriptors() const {
+    if (dup2(plan_.in, 0) < 0 || dup2(plan_.out, 1) < 0 || dup2(plan_.err, 2) < 0) {
+      return MakeErrnoError(errno, "sandbox: descriptors");
+    }
+    return CloseOtherDescriptors({plan_.report, plan_.control});
+  }
+
+  RootSpec Root() const {
+    RootSpec root;
+    root.read = plan_.system;
+    root.read.insert(root.read.end(), spec_.read.begin(), spec_.read.end());
+    root.write = spec_.write;
+    for (const JailMount& mount : spec_.mounts) {
+      root.mounts.push_back({mount.host, mount.inside,
+                             mount.access == JailMount::Access::kWrite
+                                 ? RootSpec::Mount::Access::kWrite
+                                 : RootSpec::Mount::Access::kRead});
+    }
+    for (const JailOverlay& overlay : spec_.overlays) {
+      root.overlays.push_back({overlay.place, overlay.lower, overlay.upper, overlay.work});
+    }
+    root.devices.assign(std::begin(kDevices), std::end(kDevices));
+    root.load = {"/proc"};  // replaced by the jail's own
+    root.folders = {"/proc", "/dev/shm", "/tmp"};
+    root.links = {{"/dev/fd", "/proc/self/fd"},
+                  {"/dev/stdin", "/proc/self/fd/0"},
+                  {"/dev/stdout", "/proc/self/fd/1"},
+                  {"/dev/stderr", "/proc/self/fd/2"}};
+    root.network =
+        spec_.network == JailNetwork::kNone ? RootSpec::Network::kOwn : RootSpec::Network::kShared;
+    // Programs that find themselves root believe that they may do everything.
+    if (geteuid() != 0) root.inner_uid = geteuid();
+    if (getegid() != 0) root.inner_gid = getegid();
+    if (spec_.user == JailUser::kRoot) root.inner_uid = root.inner_gid = 0;
+    const std::string name = UserName(spec_.environment);
+    root.files = {{"/etc/passwd",
+                   fmt::format("{}:x:{}:{}::/tmp:/bin/sh\n", name, root.inner_uid, root.inner_gid)},
+                  {"/etc/group", fmt::format("{}:x:{}:\n", name, root.inner_gid)}};
+    return root;
+  }
+
+  Result<std::string> EnterNamespaces() {
+    DOSSIER_RETURN_IF_ERROR(namespaces_.Enter(Root()));
+    if (unshare(CLONE_NEWPID) != 0) Fail(ErrnoError(errno, "sandbox: pid namespace"));
+    return std::string(spec_.network == JailNetwork::kAny ? "network shared" : "");
+  }
+
+  // Whoever asks for them has something in them, so there is no going on without.
+  Status CheckOverlays() {
+    const Layer* namespaces = report_.Find("namespaces");
+    if (!Walled()) {
+      return MakeError(ErrorCode::kUnavailable, "{}",
+                       namespaces->reason.starts_with("sandbox: no overlay")
+                           ? namespaces->reason
+                           : "sandbox: no overlay without namespaces: " + namespaces->reason);
+    }
+    std::vector<std::string_view> places;
+    for (const JailOverlay& overlay : spec_.overlays) places.push_back(overlay.place);
+    report_.Set("overlay", LayerState::kApplied, fmt::format("{}", fmt::join(places, ", ")));
+    return {};
+  }
+
+  [[noreturn]] void WaitFor(pid_t keeper) const {
+    for (const int fd : {0, 1, 2, plan_.report, plan_.control}) close(fd);
+    while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) continue;
+    _exit(0);
+  }
+
+  [[noreturn]] void Keep() {
+    KeeperSpec keeper{.limits = spec_.limits, .control = plan_.control, .report = plan_.report};
+    if (Walled()) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+      Must(namespaces_.EnterJail(spec_.limits.tmp));
+    } else {
+      keeper.tree = KeeperSpec::Tree::kSubreaper;
+      prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+      MakeTmp();
+    }
+    const UniqueFd proc = namespaces_.OpenProcesses();
+    has_proc_ = proc.valid() && faccessat(proc.get(), "self/stat", R_OK, 0) == 0;
+    keeper.proc = has_proc_ ? proc.get() : -1;
+    base_threads_ = Walled() || !has_proc_ ? 0 : ThreadsOfUser(proc.get(), geteuid());
+    namespaces_.CloseProc();
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    // What the kernel lets it do to the program it may do without capabilities, too.
+    Must(DropAllCapabilities());
+    const KeeperReport report = KeepProgram(keeper, [&] { Start(); });
+    if (!tmp_.empty()) (void)RemoveAll(tmp_);
+    (void)WriteAll(plan_.control, {reinterpret_cast<const char*>(&report), sizeof(KeeperReport)});
+    _exit(0);
+  }
+
+  void MakeTmp() {
+    std::string path = "/tmp/dossier-jail-XXXXXX";
+    if (mkdtemp(path.data()) != nullptr) tmp_ = path;
+  }
+
+  Result<std::string> ApplyFlags() const {
+    DOSSIER_RETURN_IF_ERROR(SetFlags());
+    DOSSIER_RETURN_IF_ERROR(DropAllCapabilities());
+    return std::string();
+  }
+
+  Result<std::string> ApplyResourceLimits() const {
+    const JailLimits& limits = spec_.limits;
+    ResourceLimits values;
+    values.data = limits.memory;
+    values.cpu_seconds = static_cast<std::uint64_t>((limits.cpu.count() + 999) / 1000);
+    values.file_size = limits.file_size;
+    values.files = static_cast<std::uint64_t>(limits.files);
+    // The kernel does not count the processes of root; the keeper does.
+    if (Walled() || has_proc_) {
+      const int others = Walled() ? kOwnProcesses : base_threads_;
+      values.threads = static_cast<std::uint64_t>(limits.processes + others);
+    }
+    DOSSIER_RETURN_IF_ERROR(SetResourceLimits(values));
+    return fmt::format("{} MiB data", values.data >> 20);
+  }
+
+  Result<std::string> ApplyLandlock() {
+    DOSSIER_ASSIGN_OR_RETURN(const int abi, LandlockAbi());
+    FileRules rules;
+    rules.programs = plan_.system;
+    rules.programs.insert(rules.programs.end(), spec_.read.begin(), spec_.read.end());
+    rules.owned = spec_.write;
+    for (const JailMount& mount : spec_.mounts) {
+      auto& folders = mount.access == JailMount::Access::kWrite ? rules.owned : rules.programs;
+      folders.push_back(Walled() ? mount.inside : mount.host);
+    }
+    for (const JailOverlay& overlay : spec_.overlays) {
+      (overlay.upper.empty() ? rules.programs : rules.owned).push_back(overlay.place);
+    }
+    rules.devices.assign(std::begin(kDevices), std::end(kDevices));
+    if (Walled()) {
+      rules.owned.insert(rules.owned.end(), {"/tmp", "/dev/shm"});
+      rules.programs.insert(rules.programs.end(), {"/proc", "/etc/passwd", "/etc/group", "/dev"});
+    } else if (!tmp_.empty()) {
+      rules.owned.push_back(tmp_);
+    }
+    if (spec_.network == JailNetwork::kAny) rules.network = FileRules::Network::kAny;
+    DOSSIER_RETURN_IF_ERROR(RestrictFiles(rules));
+    scoped_ = abi >= kScopeAbi;
+    return fmt::format("ABI {}", abi);
+  }
+
+  Result<std::string> ApplySeccomp() const {
+    ProgramPolicy policy;
+    if (spec_.network == JailNetwork::kAny) policy.network = ProgramPolicy::Network::kAny;
+    if (!Walled()) policy.local_sockets = ProgramPolicy::LocalSockets::kPairsOnly;
+    if (!Walled() && !scoped_) policy.signals = ProgramPolicy::Signals::kNone;
+    if (spec_.user == JailUser::kRoot) policy.ids = ProgramPolicy::Ids::kPretended;
+    DOSSIER_RETURN_IF_ERROR(ProbeSeccomp());
+    DOSSIER_RETURN_IF_ERROR(LoadFilter(AssembleFilter(ProgramRules(policy), FilterAction::Allow()),
+                                       FilterScope::kThisThread));
+    return std::string();
+  }
+
+  Status CheckNamedLayers() const {
+    for (const std::string& name : spec_.required_layers) {
+      if (report_.Applied(name)) continue;
+      const Layer* layer = report_.Find(name);
+      return MakeError(ErrorCode::kUnavailable, "sandbox: {} is required and not applied ({})",
+                       name, layer != nullptr ? layer->reason : "no such layer");
+    }
+    return {};
+  }
+
+  // Where mounts are at their places of the host, a path below one is, too.
+  std::string WorkingFolder() const {
+    if (Walled()) return plan_.folder;
+    for (const JailMount& mount : spec_.mounts) {
+      if (plan_.folder == mount.inside) return mount.host;
+      if (plan_.folder.starts_with(mount.inside + "/")) {
+        return mount.host + plan_.folder.substr(mount.inside.size());
+      }
+    }
+    return plan_.folder;
+  }
+
+  // In the child that becomes the program.
+  [[noreturn]] void Start() {
+    if (chdir(WorkingFolder().c_str()) != 0) {
+      Fail(ErrnoError(errno, fmt::format("the working folder {} in the jail", plan_.folder)));
+    }
+    ResetSignals();
+    Apply("flags", [&] { return ApplyFlags(); });
+    Apply("rlimits", [&] { return ApplyResourceLimits(); });
+    Apply("landlock", [&] { return ApplyLandlock(); });
+    Must(CheckRequired(report_));
+    Apply("seccomp", [&] { return ApplySeccomp(); });
+    report_.Set("cgroup", LayerState::kUnavailable, plan_.cgroup);
+    Must(CheckRequired(report_));
+    // Not needed by strict: without it the limits hold for each process alone.
+    Apply("watchdog", [&]() -> Result<std::string> {
+      if (has_proc_) return std::string();
+      return MakeError(ErrorCode::kUnavailable, "no /proc to look at");
+    });
+    Must(CheckNamedLayers());
+    Must(WriteAll(plan_.report, ToJson(JsonObject{{"report", report_.ToJson()}}) + "\n"));
+    Execute();
+  }
+
+  [[noreturn]] void Execute() const {
+    std::vector<std::string> environment = spec_.environment;
+    if (!tmp_.empty() && ValueOf(environment, "TMPDIR").empty()) {
+      environment.push_back("TMPDIR=" + tmp_);
+    }
+    std::vector<char*> arguments, variables;
+    for (const std::string& text : plan_.argv) arguments.push_back(const_cast<char*>(text.c_str()));
+    for (const std::string& text : environment)
+      variables.push_back(const_cast<char*>(text.c_str()));
+    arguments.push_back(nullptr);
+    variables.push_back(nullptr);
+    int reason = ENOENT;
+    for (const std::string& path : Candidates()) {
+      execve(path.c_str(), arguments.data(), variables.data());
+      if (errno != ENOENT && errno != ENOTDIR) reason = errno;
+    }
+    if (reason == ENOENT) {
+      Fail(
+          {ErrorCode::kNotFound, fmt::format("there is no program {} in the jail", plan_.argv[0])});
+    }
+    Fail(ErrnoError(reason, fmt::format("start {} in the jail", plan_.argv[0])));
+  }
+
+  std::vector<std::string> Candidates() const {
+    const std::string& program = plan_.argv[0];
+    if (program.find('/') != std::string::npos) return {program};
+    const std::string_view path = ValueOf(spec_.environment, "PATH");
+    std::vector<std::string> candidates;
+    for (const std::string_view folder : Split(path.empty() ? "/usr/bin:/bin" : path, ':')) {
+      if (folder.starts_with('/')) candidates.push_back(fmt::format("{}/{}", folder, program));
+    }
+    return candidates;
+  }
+
+  const JailPlan& plan_;
+  const JailSpec& spec_;
+  Namespaces namespaces_;
+  IsolationReport report_;
+  std::string tmp_;  // where there is no private /tmp
+  bool has_proc_ = false;
+  bool scoped_ = false;   // landlock keeps signals inside
+  int base_threads_ = 0;  // of the user, outside of the jail
+};
+
+}  // namespace
+
+void RunInside(const JailPlan& plan) { Inside(plan).Run(); }
+
+}  // namespace dossier::sandbox

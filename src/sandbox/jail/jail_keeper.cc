@@ -1,0 +1,198 @@
+// The keeper: waits for the program, reaps what loses its parent, ends all that is left.
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/process/send_signal.h"
+#include "sandbox/jail/jail_plan.h"
+#include "sandbox/walls/process_tree.h"
+
+namespace dossier::sandbox {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr Millis kGrace{100};         // from TERM to KILL (SBX-81)
+constexpr Millis kWatchInside{50};    // as the watchdog layer of workers
+constexpr Millis kWatchOutside{250};  // the whole machine's /proc is read: costs more
+
+Millis CpuOf(const rusage& usage) {
+  const auto millis = [](const timeval& time) {
+    return Millis(time.tv_sec * 1000 + time.tv_usec / 1000);
+  };
+  return millis(usage.ru_utime) + millis(usage.ru_stime);
+}
+
+class Keeper {
+ public:
+  explicit Keeper(const KeeperSpec& spec) : spec_(spec) {}
+
+  KeeperReport Run(const std::function<void()>& start) {
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, nullptr);
+    ended_ = UniqueFd(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    program_ = fork();
+    if (program_ == 0) {
+      start();
+      _exit(127);
+    }
+    for (const int fd : {0, 1, 2, spec_.report}) close(fd);
+    next_watch_ = SteadyClock::now() + WatchInterval();
+    while (program_ > 0 && !over_) Step();
+    EndAll();
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    report_.cpu_ms = CpuOf(usage).count();
+    report_.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
+    // RLIMIT_CPU of one process is as good an end. Its clock counts ticks, so the two differ.
+    const int signal = WIFSIGNALED(report_.wait_status) ? WTERMSIG(report_.wait_status) : 0;
+    const bool used_up = CpuOf(usage) * 2 >= spec_.limits.cpu;
+    if ((signal == SIGKILL || signal == SIGXCPU) && !asked_to_kill_ && !kill_at_ && used_up) {
+      report_.stop = JailStop::kCpu;
+    }
+    return report_;
+  }
+
+ private:
+  Millis WatchInterval() const {
+    return spec_.tree == KeeperSpec::Tree::kPidNamespace ? kWatchInside : kWatchOutside;
+  }
+
+  void Step() {
+    pollfd waits[] = {{ended_.get(), POLLIN, 0}, {spec_.control, POLLIN, 0}};
+    const auto until = kill_at_ ? std::min(*kill_at_, next_watch_) : next_watch_;
+    const auto left = std::chrono::ceil<Millis>(until - SteadyClock::now()).count();
+    (void)poll(waits, std::size(waits), static_cast<int>(std::max<std::int64_t>(left, 0)));
+    Reap();
+    if (waits[1].revents != 0) Obey();
+    const auto now = SteadyClock::now();
+    if (kill_at_ && now >= *kill_at_) over_ = true;
+    if (now >= next_watch_ && !over_) {
+      Watch();
+      next_watch_ = SteadyClock::now() + WatchInterval();
+    }
+  }
+
+  void Reap() {
+    signalfd_siginfo ignored;
+    while (read(ended_.get(), &ignored, sizeof(ignored)) > 0) continue;
+    int status = 0;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (pid != program_) continue;
+      report_.wait_status = status;
+      program_ended_ = over_ = true;
+    }
+  }
+
+  void Obey() {
+    char order = 0;
+    const ssize_t got = read(spec_.control, &order, 1);
+    if (got < 0 && errno == EINTR) return;
+    if (got == 1 && order == static_cast<char>(JailOrder::kEnd)) {
+      Terminate();
+      return;
+    }
+    over_ = true;  // the host is gone, or wants the end at once
+    asked_to_kill_ = true;
+  }
+
+  void Terminate() {
+    if (kill_at_) return;
+    kill_at_ = SteadyClock::now() + kGrace;
+    Signal(SIGTERM);
+  }
+
+  // The limits that count over all processes; those of one process are the kernel's.
+  void Watch() {
+    if (spec_.proc < 0 || report_.stop != JailStop::kNothing) return;
+    const std::vector<TreeProcess> tree = Descendants(spec_.proc, getpid());
+    int threads = 0;
+    std::uint64_t memory = 0;
+    rusage reaped{};
+    getrusage(RUSAGE_CHILDREN, &reaped);
+    Millis cpu = CpuOf(reaped);
+    for (const TreeProcess& process : tree) {
+      threads += process.threads;
+      cpu += process.cpu;
+      memory += PrivateBytes(spec_.proc, process.pid);
+    }
+    if (threads > spec_.limits.processes) return Stop(JailStop::kProcesses);
+    if (memory > spec_.limits.memory) return Stop(JailStop::kMemory);
+    if (cpu > spec_.limits.cpu) Stop(JailStop::kCpu);
+  }
+
+  // At once: a program over a limit gets no time to go on.
+  void Stop(JailStop stop) {
+    report_.stop = stop;
+    over_ = asked_to_kill_ = true;
+  }
+
+  void Signal(int number) const {
+    if (spec_.tree == KeeperSpec::Tree::kPidNamespace) {
+      // All but init, which we are there. Anywhere else it would be all that the user runs.
+      if (getpid() == 1) kill(-1, number);
+      return;
+    }
+    if (!program_ended_) SendSignal(program_, number);
+    if (spec_.proc < 0) return;
+    for (const TreeProcess& process : Descendants(spec_.proc, getpid())) {
+      SendSignal(process.pid, number);
+    }
+  }
+
+  bool AllGone() {
+    int status = 0;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+      if (pid == program_) report_.wait_status = status;
+      if (pid == program_) program_ended_ = true;
+    }
+    return pid < 0 && errno == ECHILD;
+  }
+
+  // What the program left behind: TERM, 100 ms, KILL; then until none is left.
+  void EndAll() {
+    if (AllGone()) return;
+    if (!asked_to_kill_ && !kill_at_) Terminate();
+    while (!asked_to_kill_ && SteadyClock::now() < *kill_at_) {
+      WaitForChild(std::chrono::ceil<Millis>(*kill_at_ - SteadyClock::now()));
+      if (AllGone()) return;
+    }
+    constexpr Millis kAgain{20};  // whoever was forked while the list was read
+    do {
+      Signal(SIGKILL);
+      WaitForChild(kAgain);
+    } while (!AllGone());
+  }
+
+  void WaitForChild(Millis longest) const {
+    pollfd wait = {ended_.get(), POLLIN, 0};
+    (void)poll(&wait, 1, static_cast<int>(longest.count()));
+    signalfd_siginfo ignored;
+    while (read(ended_.get(), &ignored, sizeof(ignored)) > 0) continue;
+  }
+
+  const KeeperSpec& spec_;
+  KeeperReport report_;
+  UniqueFd ended_;
+  pid_t program_ = -1;
+  bool over_ = false, program_ended_ = false, asked_to_kill_ = false;
+  std::optional<SteadyClock::time_point> kill_at_;
+  SteadyClock::time_point next_watch_;
+};
+
+}  // namespace
+
+KeeperReport KeepProgram(const KeeperSpec& spec, const std::function<void()>& start) {
+  return Keeper(spec).Run(start);
+}
+
+}  // namespace dossier::sandbox

@@ -1,0 +1,259 @@
+#include "sandbox/probes/escape.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "base/text/text.h"
+#include "sandbox/probes/escape_attempts.h"
+#include "sandbox/probes/escape_ground.h"
+#include "sandbox/probes/escape_native.h"
+
+namespace dossier::sandbox {
+namespace {
+
+constexpr std::string_view kContextText = "The quick brown fox jumps over the lazy dog.\n";
+constexpr int kCallsLeft = 7;  // what budget() says; code tries to change it
+
+// Python that runs `code` as a function and writes how it ended, straight to the descriptor: the
+// code may have replaced print, sys.stdout and the builtins.
+std::string Wrap(std::string_view code, const std::string& nonce) {
+  std::string body;
+  for (std::string_view line : Split(code, '\n')) body += fmt::format("    {}\n", line);
+  return fmt::format(
+      "from os import write as _write\n"
+      "def _attempt():\n{0}    return None\n"
+      "try:\n"
+      "    _found = _attempt()\n"
+      "except BaseException as _error:\n"
+      "    _said = f'{1} refused {{type(_error).__name__}}: {{_error}}'\n"
+      "else:\n"
+      "    _said = f'{1} effect {{_found!r:.200}}' if _found else '{1} refused nothing came'\n"
+      "_write(1, f'\\n{{_said}}\\n'.encode('utf-8', 'replace'))\n",
+      body, nonce);
+}
+
+std::string Nonce() {
+  std::uint64_t number = 0;
+  while (getrandom(&number, sizeof(number), 0) != sizeof(number)) continue;
+  return fmt::format("attempt-{:016x}", number);
+}
+
+// The host's side of the bridge: answers what a session was granted, and notices what nobody asked.
+class Host : public BridgeHandler {
+ public:
+  void OnCall(BridgeCall call, std::shared_ptr<BridgeReply> reply) override {
+    if (call.method == "budget") {
+      return reply->Ok(JsonObject{{"calls_left", kCallsLeft}, {"depth", 1}});
+    }
+    if (call.method != "llm") return reply->Fail("unknown_method", "no such method");
+    const Json* model = Find(call.args, "model");
+    if (model != nullptr && !model->is_null()) return reply->Fail("denied", "no such model");
+    const Json* parts = Find(call.args, "parts");
+    const auto text = ResolveText(parts ? *parts : Json(), call.raw, {kContextText});
+    if (!text) return reply->Fail("bad_argument", text.error().message);
+    if (text->find("FORGED") != std::string::npos) forged_ = true;
+    reply->Ok(JsonObject{{"text", "pong"}});
+  }
+  bool forged() const { return forged_; }
+
+ private:
+  std::atomic<bool> forged_ = false;
+};
+
+struct Verdict {
+  bool refused = false;
+  std::string how;
+};
+
+Verdict Refused(std::string how) { return {true, std::move(how)}; }
+Verdict Effect(std::string how) { return {false, "effect: " + std::move(how)}; }
+
+std::string FirstLine(std::string_view text, std::size_t max = 160) {
+  return std::string(text.substr(0, std::min(text.find('\n'), max)));
+}
+
+Verdict Judge(const BlockResult& result, const std::string& nonce) {
+  if (result.status == BlockStatus::kDied || result.status == BlockStatus::kInterrupted ||
+      result.status == BlockStatus::kLimit) {
+    return Refused(fmt::format("{}: {}", BlockStatusName(result.status), result.death_reason));
+  }
+  const std::size_t at = result.out.rfind(nonce + " ");
+  if (at == std::string::npos) {
+    const std::string why = result.error ? result.error->type + ": " + result.error->message
+                            : !result.refused.empty() ? result.refused
+                                                      : std::string(BlockStatusName(result.status));
+    return {false, "no verdict: " + FirstLine(why)};
+  }
+  const std::string_view said = std::string_view(result.out).substr(at + nonce.size() + 1);
+  if (said.starts_with("refused ")) return Refused(FirstLine(said.substr(8)));
+  return Effect(FirstLine(said));
+}
+
+Result<UniqueFd> SealedContext() {
+  UniqueFd fd(memfd_create("context", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.valid()) return MakeErrnoError(errno, "memfd");
+  DOSSIER_RETURN_IF_ERROR(WriteAll(fd.get(), kContextText));
+  constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  if (fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) return MakeErrnoError(errno, "seal");
+  return fd;
+}
+
+Limits AttemptLimits(const EscapeAttempt& attempt) {
+  Limits limits;
+  limits.silence = attempt.id.starts_with("E12") ? Millis(300) : Millis(8'000);
+  limits.cpu = Millis(8'000);
+  limits.grace = Millis(500);
+  limits.memory = 256u << 20;
+  limits.output = 1u << 20;
+  return limits;
+}
+
+class Runner {
+ public:
+  Runner(Pool& pool, const PoolOptions& options, const CancelToken& cancel, EscapeGround ground,
+         UniqueFd context)
+      : pool_(pool), cancel_(cancel), ground_(std::move(ground)), context_(std::move(context)) {
+    native_.mode = options.mode;
+    native_.disabled_layers = options.disabled_layers;
+    native_.read_folders = options.read_folders;
+  }
+
+  Result<EscapeOutcome> Run(const EscapeAttempt& attempt) {
+    EscapeOutcome outcome{std::string(attempt.id), std::string(attempt.name), true, ""};
+    if (const auto probes = NativeProbes(attempt.id); !probes.empty()) {
+      DOSSIER_ASSIGN_OR_RETURN(const Verdict verdict, RunNative(probes));
+      outcome.refused = verdict.refused;
+      outcome.how = verdict.how;
+    }
+    if (attempt.code.empty() || !outcome.refused) return outcome;
+    DOSSIER_ASSIGN_OR_RETURN(const Verdict verdict, RunPython(attempt));
+    outcome.refused = verdict.refused;
+    outcome.how = outcome.how.empty() ? verdict.how : outcome.how + "; " + verdict.how;
+    return outcome;
+  }
+
+  Result<IsolationReport> Report() {
+    DOSSIER_ASSIGN_OR_RETURN(const auto session, Open({}));
+    return session->report();
+  }
+
+ private:
+  Result<std::unique_ptr<Session>> Open(const Limits& limits) {
+    SessionSpec spec;
+    spec.limits = limits;
+    spec.contexts.push_back(Context{.name = "context.txt",
+                                    .fd = context_.get(),
+                                    .bytes = kContextText.size(),
+                                    .characters = kContextText.size()});
+    return pool_.Open(std::move(spec), cancel_);
+  }
+
+  Result<Verdict> RunNative(std::span<const NativeProbe> probes) {
+    DOSSIER_ASSIGN_OR_RETURN(const auto results, RunNativeProbes(native_, probes));
+    std::string how;
+    for (const NativeResult& result : results) {
+      if (!result.refused) return Effect(fmt::format("{}: {}", result.name, result.how));
+      how += fmt::format("{}{}: {}", how.empty() ? "" : ", ", result.name, result.how);
+    }
+    return Refused(how);
+  }
+
+  // One block, and what can be seen of it from outside while its session lives.
+  Result<Verdict> RunBlock(Session& session, std::string_view code, const EscapeAttempt& attempt,
+                           const Limits& limits, Host& host) {
+    const std::string nonce = Nonce();
+    const std::string hides = session.report().Applied("namespaces") ? "1" : "0";
+    const std::string filled = ReplaceAll(ground_.Fill(code), "$ROOT$", hides);
+    const auto result = session.Run(Wrap(filled, nonce), {.cancel = cancel_}, host);
+    if (!result) {
+      if (result.error().code == ErrorCode::kProtocol) return Effect(result.error().message);
+      if (result.error().code == ErrorCode::kDied) return Refused(result.error().message);
+      return tl::unexpected(result.error());
+    }
+    if (result->out.find(ground_.secret()) != std::string::npos) {
+      return Effect("the secret was read");
+    }
+    if (host.forged()) return Effect("a forged call reached the host");
+    if (result->answer) return Effect("a forged answer reached the host");
+    if (attempt.effect != nullptr && attempt.effect(*result, limits)) {
+      return Effect(fmt::format("{} bytes kept, {} ms", result->out.size(), result->wall.count()));
+    }
+    return Judge(*result, nonce);
+  }
+
+  Result<Verdict> RunPython(const EscapeAttempt& attempt) {
+    const Limits limits = AttemptLimits(attempt);
+    Host host;
+    DOSSIER_ASSIGN_OR_RETURN(auto session, Open(limits));
+    DOSSIER_ASSIGN_OR_RETURN(Verdict verdict,
+                             RunBlock(*session, attempt.code, attempt, limits, host));
+    if (verdict.refused && attempt.then != EscapeAttempt::Then::kNothing) {
+      if (attempt.then == EscapeAttempt::Then::kNextSession) {
+        DOSSIER_ASSIGN_OR_RETURN(session, Open(limits));
+      }
+      EscapeAttempt plain;
+      DOSSIER_ASSIGN_OR_RETURN(verdict, RunBlock(*session, attempt.check, plain, limits, host));
+    }
+    session->Close();
+    session.reset();
+    const std::string disturbed = ground_.Disturbed();
+    return disturbed.empty() ? verdict : Effect(disturbed);
+  }
+
+  Pool& pool_;
+  CancelToken cancel_;
+  EscapeGround ground_;
+  UniqueFd context_;
+  IsolationOptions native_;
+};
+
+}  // namespace
+
+std::size_t EscapeReport::refused() const {
+  return static_cast<std::size_t>(
+      std::count_if(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.refused; }));
+}
+
+std::string EscapeReport::Summary() const {
+  std::string text = fmt::format("{} of {} refused", refused(), outcomes.size());
+  if (not_built.empty()) return text;
+  return text + fmt::format("; {} {} the JavaScript worker, which this build does not have",
+                            not_built.size(), not_built.size() == 1 ? "needs" : "need");
+}
+
+Json EscapeReport::ToJson() const {
+  JsonArray attempts, missing;
+  for (const EscapeOutcome& outcome : outcomes) {
+    attempts.push_back(JsonObject{{"id", outcome.id},
+                                  {"name", outcome.name},
+                                  {"refused", outcome.refused},
+                                  {"how", outcome.how}});
+  }
+  for (const std::string& id : not_built) missing.emplace_back(id);
+  return JsonObject{{"schema", "dossier.sandbox.test/1"}, {"refused", refused()},
+                    {"total", outcomes.size()},           {"not_built", std::move(missing)},
+                    {"attempts", std::move(attempts)},    {"isolation", isolation.ToJson()}};
+}
+
+Result<EscapeReport> RunEscapeTests(Pool& pool, const PoolOptions& options,
+                                    const CancelToken& cancel) {
+  DOSSIER_ASSIGN_OR_RETURN(EscapeGround ground, EscapeGround::Make());
+  DOSSIER_ASSIGN_OR_RETURN(UniqueFd context, SealedContext());
+  Runner runner(pool, options, cancel, std::move(ground), std::move(context));
+  EscapeReport report;
+  DOSSIER_ASSIGN_OR_RETURN(report.isolation, runner.Report());
+  for (const EscapeAttempt& attempt : EscapeAttempts()) {
+    if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
+    DOSSIER_ASSIGN_OR_RETURN(EscapeOutcome outcome, runner.Run(attempt));
+    report.outcomes.push_back(std::move(outcome));
+  }
+  for (std::string_view id : JavaScriptAttempts()) report.not_built.emplace_back(id);
+  return report;
+}
+
+}  // namespace dossier::sandbox

@@ -1,0 +1,75 @@
+// One block in one worker, from `run` to `done` or to the worker's death.
+//
+//   BlockTask task{.code = code, .block = 3, .limits = &limits, .control = &control};
+//   task.handler = &handler;
+//   BlockOutcome outcome = RunInWorker(worker, task);
+//   if (outcome.end == BlockEnd::kDied) …replace the worker…
+//
+// Holds the deadlines (SBX-41, 42): silence, moved by every call and reply and at rest while a call
+// is open; CPU of all threads; the run's own deadline; cancellation. At each: interrupt, repeated
+// every 200 ms, and after the grace SIGKILL. Memory and threads are watched every 50 ms.
+// Thread-safety: blocks the caller; BlockControl may be used from any thread.
+
+#ifndef DOSSIER_SANDBOX_HOST_BLOCK_H_
+#define DOSSIER_SANDBOX_HOST_BLOCK_H_
+
+#include <atomic>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/session/host_worker.h"
+
+namespace dossier::sandbox {
+
+// What other threads ask of the block that runs.
+struct BlockControl {
+  std::atomic<int> interrupt{-1};  // an InterruptReason, or -1
+  std::atomic<bool> closed{false};
+};
+
+// The output of a block as it arrives, in pieces of the head and one of the tail.
+struct BlockOutput {
+  std::string text;
+  std::string late;  // what threads of `late_block` wrote after its end
+  int late_block = 0;
+  std::uint64_t end = 0;  // bytes of the whole output up to the last piece
+  std::uint64_t total = 0, dropped = 0;
+
+  void Add(std::string_view piece, std::uint64_t at);
+};
+
+enum class BlockEnd { kDone, kDied, kProtocol, kClosed };
+
+struct BlockOutcome {
+  BlockEnd end = BlockEnd::kDied;
+  Message done;
+  BlockOutput output;
+  std::optional<InterruptReason> interrupted;
+  bool cancelled = false;     // by the run's token
+  bool context_text = false;  // the worker made a str of its contexts
+  std::string death_reason;   // or what broke the protocol
+  std::vector<CallRecord> records;
+  Millis wall{0}, cpu{0};
+  std::uint64_t peak_bytes = 0;
+};
+
+struct BlockTask {
+  std::string code;
+  int block = 0;
+  const SessionSpec* spec = nullptr;
+  BlockControl* control = nullptr;
+  Waker* waker = nullptr;
+  RunOptions options;
+  BridgeHandler* handler = nullptr;  // or, in a replay,
+  const std::vector<CallRecord>* records = nullptr;
+  std::optional<Millis> interrupt_after;  // replay of a block that was interrupted
+  std::optional<Millis> cpu_limit;        // instead of the spec's
+};
+
+BlockOutcome RunInWorker(HostWorker& worker, const BlockTask& task);
+
+}  // namespace dossier::sandbox
+
+#endif  // DOSSIER_SANDBOX_HOST_BLOCK_H_

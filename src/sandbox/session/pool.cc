@@ -1,0 +1,61 @@
+// The pool behind session.h: one zygote for all sessions.
+
+#include <unistd.h>
+
+#include "base/files/file.h"
+#include "base/process/build_id.h"
+#include "sandbox/session/host_session.h"
+#include "sandbox/session/worker_build.h"
+
+namespace dossier::sandbox {
+namespace {
+
+constexpr char kWorkerName[] = "dossier-python-worker";
+
+class HostPool final : public Pool {
+ public:
+  explicit HostPool(std::shared_ptr<ZygoteSource> zygotes) : zygotes_(std::move(zygotes)) {}
+
+  void Prepare() override { zygotes_->Prepare(); }
+
+  Result<std::unique_ptr<Session>> Open(SessionSpec spec, const CancelToken& cancel) override {
+    return HostSession::Open(zygotes_, std::move(spec), cancel);
+  }
+
+ private:
+  std::shared_ptr<ZygoteSource> zygotes_;
+};
+
+// Beside the command, or in its libexec folder; never through PATH (SBX-1).
+Result<std::string> FindWorker(const std::string& given) {
+  if (!given.empty()) {
+    if (Exists(given)) return given;
+    return MakeError(ErrorCode::kUnavailable, "the sandbox worker {} is not there", given);
+  }
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, ExecutableFolder());
+  const std::string beside = folder + "/" + kWorkerName;
+  const std::string installed = folder + "/../libexec/dossier/" + kWorkerName;
+  if (Exists(beside)) return beside;
+  if (Exists(installed)) return installed;
+  return MakeError(ErrorCode::kUnavailable,
+                   "the sandbox worker is missing: neither {} nor {} is there", beside, installed);
+}
+
+}  // namespace
+
+Result<std::string> WorkerBuild(const PoolOptions& options) {
+  DOSSIER_ASSIGN_OR_RETURN(const std::string path, FindWorker(options.worker_path));
+  return BuildIdOf(path);
+}
+
+Result<std::unique_ptr<Pool>> Pool::Make(PoolOptions options) {
+  DOSSIER_ASSIGN_OR_RETURN(std::string path, FindWorker(options.worker_path));
+  IsolationOptions isolation;
+  isolation.mode = options.mode;
+  isolation.read_folders = std::move(options.read_folders);
+  isolation.disabled_layers = std::move(options.disabled_layers);
+  auto zygotes = std::make_shared<ZygoteSource>(std::move(path), std::move(isolation));
+  return std::make_unique<HostPool>(std::move(zygotes));
+}
+
+}  // namespace dossier::sandbox

@@ -1,0 +1,132 @@
+// The host's side of a zygote: starts the worker binary and has it fork sessions.
+//
+//   auto source = std::make_shared<ZygoteSource>(path, options);
+//   DOSSIER_ASSIGN_OR_RETURN(ForkedWorker worker, source->Fork(spec));  // starts it if needed
+//   source->WantContextText(spec);   // from now on sessions with these contexts share their text
+//
+// A zygote starts while the host does other work: Start does not wait for it, the first Fork does.
+// It can have a spare, a process that is forked, locked in its namespaces and waiting before
+// anybody asks. A spare becomes one session, as every process does, and never a second one.
+//
+// A zygote ends when its control socket closes, that is with the last owner of its client or with
+// the host, however that ends; its sessions end with it. Thread-safety: both classes may be used
+// from any thread.
+
+#ifndef DOSSIER_SANDBOX_ZYGOTE_CLIENT_H_
+#define DOSSIER_SANDBOX_ZYGOTE_CLIENT_H_
+
+#include <sys/types.h>
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/files/file.h"
+#include "base/result.h"
+#include "sandbox/session/message.h"
+#include "sandbox/session/session.h"
+#include "sandbox/walls/isolation.h"
+
+namespace dossier::sandbox {
+
+inline constexpr int kZygoteControlFd = 3;
+inline constexpr char kWorkerVersion[] = "0.1.0";
+
+// A process that waits for its `open` message.
+struct ForkedWorker {
+  UniqueFd socket;  // the bridge, ours
+  UniqueFd status;  // brings one `exited` message
+  UniqueFd handle;  // pidfd
+  pid_t pid = 0;
+};
+
+class ZygoteClient {
+ public:
+  // Starts the binary and returns. Errors: kUnavailable: the binary is missing.
+  static Result<std::unique_ptr<ZygoteClient>> Start(const std::string& path,
+                                                     const IsolationOptions& options);
+  // Waits until it can fork; several threads may wait. Errors: kUnavailable: it is of another
+  // version or did not start, with its own words; kCancelled, which harms nobody else's wait.
+  Status WaitReady(const CancelToken& cancel = {});
+  // A zygote forked from `parent` that holds the contexts of `spec` as str (SBX-2).
+  // Errors: as Fork; kTimeout.
+  static Result<std::unique_ptr<ZygoteClient>> StartWithContexts(
+      std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec,
+      const CancelToken& cancel = {});
+  // Ends the process and reaps it.
+  ~ZygoteClient();
+
+  // The spare if there is one that lives, else a new process. A host that opens a second session
+  // will open more: from then on there is always a spare.
+  // Errors: kDied if the zygote has ended, kUnavailable if it cannot fork, kCancelled.
+  Result<ForkedWorker> Fork(const CancelToken& cancel = {});
+  // Asks for a spare, without waiting. Best effort: a Fork without a spare says what is wrong.
+  void OrderSpare();
+
+ private:
+  enum class Kind { kSession, kZygote };
+  struct Ordered {
+    UniqueFd socket, status;  // ours
+  };
+
+  ZygoteClient(std::string path, UniqueFd control, UniqueFd errors, pid_t pid)
+      : path_(std::move(path)),
+        control_(std::move(control)),
+        errors_(std::move(errors)),
+        pid_(pid) {}
+  Result<Ordered> Order(Kind kind);
+  static Result<ForkedWorker> Receive(Ordered ordered, const CancelToken& cancel);
+  Status ReadHello();
+
+  const std::string path_;
+  std::mutex
+      hello_mutex_;  // guards the hello, which is read while errors_ is open; held for no wait
+  MessageDecoder hello_{Side::kWorker};
+  std::mutex mutex_;  // guards the rest
+  UniqueFd control_, errors_;
+  pid_t pid_;                             // 0: not a child of ours
+  std::shared_ptr<ZygoteClient> parent_;  // of a zygote with contexts
+  std::uint64_t next_id_ = 0;
+  std::optional<Ordered> spare_;
+  int sessions_ = 0;
+};
+
+// The zygotes of a pool: one that is started on first need, again if it has died, and one for each
+// of the few sets of contexts whose text code has asked for.
+class ZygoteSource {
+ public:
+  ZygoteSource(std::string path, IsolationOptions options)
+      : path_(std::move(path)), options_(std::move(options)) {}
+
+  // Starts a zygote and a first process behind the caller's back; what fails shows in Fork.
+  void Prepare();
+  // Tries three times within a second (a fork may be refused for a moment). Errors: as
+  // ZygoteClient's.
+  Result<ForkedWorker> Fork(const SessionSpec& spec, const CancelToken& cancel = {});
+  // Remembers that code named `context`: the next Fork with these contexts makes their zygote.
+  void WantContextText(const SessionSpec& spec);
+
+ private:
+  struct WithContexts {
+    std::string key;
+    std::shared_ptr<ZygoteClient> client;
+  };
+
+  Result<std::shared_ptr<ZygoteClient>> Get(const SessionSpec& spec, const CancelToken& cancel);
+  Result<std::shared_ptr<ZygoteClient>> GetBase();
+  void Forget(const std::shared_ptr<ZygoteClient>& client);
+
+  std::mutex mutex_;
+  const std::string path_;
+  const IsolationOptions options_;
+  std::shared_ptr<ZygoteClient> base_;
+  std::set<std::string> wanted_;           // keys of contexts
+  std::list<WithContexts> with_contexts_;  // the last used first
+};
+
+}  // namespace dossier::sandbox
+
+#endif  // DOSSIER_SANDBOX_ZYGOTE_CLIENT_H_

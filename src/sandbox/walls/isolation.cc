@@ -1,0 +1,251 @@
+#include "sandbox/walls/isolation.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/files/file.h"
+#include "sandbox/walls/capabilities.h"
+#include "sandbox/walls/landlock.h"
+#include "sandbox/walls/namespaces.h"
+#include "sandbox/walls/process_layer.h"
+#include "sandbox/walls/rlimits.h"
+#include "sandbox/walls/self_check.h"
+#include "sandbox/walls/session_filters.h"
+
+namespace dossier::sandbox {
+namespace {
+
+constexpr int kBlocksPerSession = 64;  // RLIMIT_CPU bounds the session, the host each block
+constexpr int kOwnThreads = 2;         // main and bridge, besides those of the code
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kUnknownBase = 256ull << 20;  // assumed where /proc cannot be asked
+
+}  // namespace
+
+struct IsolationPlan::State {
+  IsolationOptions options;
+  std::string cgroup_reason = "not asked for";
+  Namespaces namespaces;
+  IsolationReport report;                               // what the zygote has found and done so far
+  int* tid_address = nullptr;                           // where glibc keeps the main thread's id
+  bool in_session = false;                              // EnterSession was called
+  SessionFilters filters = SessionFilters::Assemble();  // once: a session only fills them in
+
+  bool Disabled(std::string_view layer) const {
+    return std::find(options.disabled_layers.begin(), options.disabled_layers.end(), layer) !=
+           options.disabled_layers.end();
+  }
+
+  void Apply(std::string_view layer, const std::function<Result<std::string>()>& apply,
+             IsolationReport& into) const {
+    ApplyLayer(layer, options.disabled_layers, apply, into);
+  }
+};
+
+namespace {
+
+Result<std::string> ApplyProcess() {
+  if (clearenv() != 0 || setenv("PATH", "/usr/bin:/bin", 1) != 0 || setenv("TZ", "UTC", 1) != 0 ||
+      setenv("LANG", "C.UTF-8", 1) != 0) {
+    return MakeErrnoError(errno, "environment");
+  }
+  return LeaveRoot();
+}
+
+Result<std::string> ApplyFlags() {
+  DOSSIER_RETURN_IF_ERROR(SetFlags());
+  DOSSIER_RETURN_IF_ERROR(DropAllCapabilities());
+  return std::string();
+}
+
+}  // namespace
+
+IsolationPlan::IsolationPlan(IsolationOptions options) : state_(std::make_unique<State>()) {
+  state_->report.mode = options.mode;
+  state_->report.limits = options.limits;
+  state_->report.worker = options.worker;
+  state_->options = std::move(options);
+}
+IsolationPlan::~IsolationPlan() = default;
+IsolationPlan::IsolationPlan(IsolationPlan&&) noexcept = default;
+IsolationPlan& IsolationPlan::operator=(IsolationPlan&&) noexcept = default;
+
+const IsolationOptions& IsolationPlan::options() const { return state_->options; }
+const SessionFilters& IsolationPlan::filters() const { return state_->filters; }
+
+Status IsolationPlan::PrepareZygote() {
+  State& state = *state_;
+  // Without /proc there are no namespaces; Enter says so.
+  (void)state.namespaces.OpenProc();
+  state.Apply("process", ApplyProcess, state.report);
+  DOSSIER_RETURN_IF_ERROR(CheckRequired(state.report));
+  state.cgroup_reason = state.Disabled("cgroup") ? "switched off" : CgroupReason();
+  const auto enter = [&]() -> Result<std::string> {
+    DOSSIER_RETURN_IF_ERROR(
+        state.namespaces.Enter({state.options.read_folders, state.options.load_folders}));
+    return std::string();
+  };
+  state.Apply("namespaces", enter, state.report);
+  if (!state.namespaces.entered() && chdir("/") != 0) return MakeErrnoError(errno, "chdir /");
+  // Not in every kernel. Without it only raise() in the main thread of a session goes astray.
+  if (prctl(PR_GET_TID_ADDRESS, &state.tid_address) != 0) state.tid_address = nullptr;
+  return {};
+}
+
+Status IsolationPlan::FinishZygote() { return state_->namespaces.CloseLoadFolders(); }
+
+std::uint64_t IsolationPlan::DataMemory() const { return state_->namespaces.DataMemory(); }
+
+unsigned long IsolationPlan::CloneFlags() const {
+  return state_->namespaces.entered() ? kSessionFlags : 0;
+}
+
+Result<pid_t> IsolationPlan::Fork() const {
+  int* tid = state_->tid_address;
+  const unsigned long flags =
+      CloneFlags() | SIGCHLD | (tid != nullptr ? CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID : 0);
+  const long pid = syscall(__NR_clone, flags, nullptr, nullptr, tid, 0);
+  if (pid < 0) return MakeError(ErrorCode::kUnavailable, "clone: {}", std::strerror(errno));
+  return static_cast<pid_t>(pid);
+}
+
+namespace {
+
+// The steps of LockSession, in order. Each notes its layers in the report.
+class Locker {
+ public:
+  Locker(const SessionLock& lock, const Namespaces& namespaces, SessionFilters& filters,
+         IsolationReport& report)
+      : lock_(lock),
+        namespaces_(namespaces),
+        filters_(filters),
+        report_(report),
+        private_tmp_(report.Applied("namespaces")) {}
+
+  // `now`: bytes that /tmp holds.
+  Result<std::string> FitTmp(std::uint64_t now) const {
+    if (now != report_.limits.tmp) {
+      DOSSIER_RETURN_IF_ERROR(namespaces_.ResizeTmp(report_.limits.tmp));
+    }
+    return std::string();
+  }
+
+  Status CloseDescriptors() const {
+    std::vector<int> keep = lock_.private_fds;
+    keep.insert(keep.end(), lock_.keep_fds.begin(), lock_.keep_fds.end());
+    keep.push_back(lock_.bridge_fd);
+    return CloseOtherDescriptors(std::move(keep));
+  }
+
+  Result<std::string> ApplyResourceLimits(std::uint64_t measured) const {
+    const Limits& limits = report_.limits;
+    const Millis cpu =
+        lock_.session_cpu.count() > 0 ? lock_.session_cpu : limits.cpu * kBlocksPerSession;
+    ResourceLimits values;
+    values.data = (lock_.base_memory != 0 ? lock_.base_memory : measured) + lock_.context_memory +
+                  limits.memory;
+    values.cpu_seconds = static_cast<std::uint64_t>((cpu.count() + 999) / 1000);
+    // One page more than /tmp holds: a full /tmp is ENOSPC, not EFBIG.
+    values.file_size = private_tmp_ ? limits.tmp + kPage : 0;
+    values.files = static_cast<std::uint64_t>(limits.files);
+    if (private_tmp_) values.threads = static_cast<std::uint64_t>(limits.threads + kOwnThreads);
+    DOSSIER_RETURN_IF_ERROR(SetResourceLimits(values));
+    return fmt::format("{} MiB data", values.data >> 20);
+  }
+
+  Result<std::string> ApplyLandlock(const std::vector<std::string>& read_folders) const {
+    DOSSIER_ASSIGN_OR_RETURN(const int abi, LandlockAbi());
+    FileRules rules{.read = read_folders};
+    if (private_tmp_) rules.write.push_back("/tmp");
+    DOSSIER_RETURN_IF_ERROR(RestrictFiles(rules));
+    return fmt::format("ABI {}", abi);
+  }
+
+  Result<std::string> ApplySeccomp() const {
+    // Behind landlock or in a new root the files are walled off already.
+    const bool walled = report_.Applied("landlock") || report_.Applied("namespaces");
+    DOSSIER_RETURN_IF_ERROR(ProbeSeccomp());
+    DOSSIER_RETURN_IF_ERROR(FillFilters());
+    const FileAccess files = walled ? FileAccess::kReadWrite : FileAccess::kReadOnly;
+    DOSSIER_RETURN_IF_ERROR(LoadFilter(filters_.common(files), FilterScope::kAllThreads));
+    return std::string();
+  }
+
+  Result<std::string> ApplyThreadFilter() const {
+    DOSSIER_RETURN_IF_ERROR(FillFilters());
+    DOSSIER_RETURN_IF_ERROR(LoadFilter(filters_.threads(), FilterScope::kThisThread));
+    return std::string();
+  }
+
+ private:
+  // Both layers need it, and each can be switched off.
+  Status FillFilters() const {
+    std::vector<int> fds = lock_.private_fds;
+    fds.push_back(lock_.bridge_fd);
+    return filters_.Fill({.pid = getpid(), .private_fds = std::move(fds)});
+  }
+
+  const SessionLock& lock_;
+  const Namespaces& namespaces_;
+  SessionFilters& filters_;
+  IsolationReport& report_;
+  const bool private_tmp_;
+};
+
+}  // namespace
+
+void IsolationPlan::EnterSession() {
+  State& state = *state_;
+  state.in_session = true;
+  if (!state.namespaces.entered()) return;
+  const auto enter = [&]() -> Result<std::string> {
+    // Only a clone with CloneFlags makes the first process of a namespace.
+    if (getpid() != 1) return MakeError(ErrorCode::kFailed, "not cloned with the plan's flags");
+    DOSSIER_RETURN_IF_ERROR(state.namespaces.EnterSession(state.options.limits.tmp));
+    return std::string();
+  };
+  state.Apply("namespaces", enter, state.report);
+}
+
+Result<IsolationReport> IsolationPlan::LockSession(const SessionLock& lock) {
+  State& state = *state_;
+  std::uint64_t measured = lock.base_memory == 0 ? DataMemory() : 0;
+  if (measured == 0) measured = kUnknownBase;
+  if (!state.in_session) EnterSession();
+  IsolationReport report = state.report;
+  if (lock.limits != nullptr) report.limits = *lock.limits;
+  Locker locker(lock, state.namespaces, state.filters, report);
+  if (report.Applied("namespaces")) {
+    state.Apply("namespaces", [&] { return locker.FitTmp(state.options.limits.tmp); }, report);
+  }
+  state.namespaces.CloseProc();
+  if (report.Applied("process")) {
+    if (const Status closed = locker.CloseDescriptors(); !closed) {
+      report.Set("process", LayerState::kFailed, closed.error().message);
+    }
+  }
+  state.Apply("flags", ApplyFlags, report);
+  state.Apply("rlimits", [&] { return locker.ApplyResourceLimits(measured); }, report);
+  state.Apply("landlock", [&] { return locker.ApplyLandlock(state.options.read_folders); }, report);
+  DOSSIER_RETURN_IF_ERROR(CheckRequired(report));
+  if (lock.start_bridge) DOSSIER_RETURN_IF_ERROR(lock.start_bridge());
+  state.Apply("seccomp", [&] { return locker.ApplySeccomp(); }, report);
+  state.Apply("seccomp-threads", [&] { return locker.ApplyThreadFilter(); }, report);
+  report.Set("cgroup", LayerState::kUnavailable, state.cgroup_reason);
+  DOSSIER_RETURN_IF_ERROR(CheckRequired(report));
+  return report;
+}
+
+Status IsolationPlan::RunSelfTest() {
+  DOSSIER_ASSIGN_OR_RETURN(SelfTest test, SelfTest::Start(*this));
+  return test.Finish();
+}
+
+}  // namespace dossier::sandbox

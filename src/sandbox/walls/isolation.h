@@ -1,0 +1,190 @@
+// The walls around a process that runs a model's code: options made by the host, closed step by
+// step in the worker.
+//
+//   // host: the options travel to the worker binary as JSON
+//   std::string text = ToJson(options.ToJson());
+//   // worker binary, right after exec, before Python starts:
+//   IsolationPlan plan(*IsolationOptions::FromJson(*ParseJson(text)));
+//   DOSSIER_RETURN_IF_ERROR(plan.PrepareZygote());   // root dropped, namespaces, new root
+//   … start Python, import the modules …
+//   DOSSIER_RETURN_IF_ERROR(plan.FinishZygote());    // shared libraries vanish from the new root
+//   DOSSIER_RETURN_IF_ERROR(plan.RunSelfTest());     // SBX-12
+//   // one session:
+//   DOSSIER_ASSIGN_OR_RETURN(pid_t pid, plan.Fork());
+//   if (pid == 0) {                                   // on what becomes the interpreter's thread
+//     SessionLock lock{.bridge_fd = fd};
+//     lock.start_bridge = [&] { return bridge.Start(); };
+//     auto report = plan.LockSession(lock);           // an error: tell the host, then _exit
+//   }
+//
+// Thread-safety: none; each process of the chain uses its own copy on one thread.
+
+#ifndef DOSSIER_SANDBOX_ISOLATION_H_
+#define DOSSIER_SANDBOX_ISOLATION_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+
+namespace dossier::sandbox {
+
+class SessionFilters;
+
+enum class Mode { kStrict, kDegraded };
+enum class LayerState { kApplied, kUnavailable, kFailed };
+
+struct Layer {
+  std::string name;  // process, namespaces, flags, rlimits, landlock, seccomp, seccomp-threads, …
+  LayerState state = LayerState::kUnavailable;
+  std::string reason;  // or detail: "ABI 7"
+};
+
+struct Limits {
+  Millis silence{60'000};  // of a block without bridge activity (SBX-41)
+  // What counts as silence: all time, or only what a block does not work in.
+  enum class Counts { kWall, kIdle } counts = Counts::kWall;
+  Millis cpu{120'000};                // of a block, all threads
+  Millis grace{2'000};                // from the first interrupt to SIGKILL
+  std::uint64_t memory = 1ull << 30;  // bytes beyond base and context
+  std::uint64_t output = 10u << 20;   // bytes kept of one block
+  std::uint64_t tmp = 64u << 20;      // bytes of the private /tmp
+  int threads = 64, files = 64;
+
+  JsonObject ToJson() const;
+  // Errors: kInvalidArgument for a value that is missing, not a number or out of range.
+  static Result<Limits> FromJson(const Json& value);
+};
+
+struct IsolationReport {
+  Mode mode = Mode::kStrict;
+  std::vector<Layer> layers;
+  std::vector<std::string> gaps;  // "file names visible" (SBX-14)
+  Limits limits;
+  std::string worker;  // "python 3.11.2"
+
+  // dossier.sandbox/1
+  Json ToJson() const;
+  // Reads what ToJson wrote. Errors: kInvalidArgument.
+  static Result<IsolationReport> FromJson(const Json& value);
+
+  // nullptr if there is no such layer.
+  const Layer* Find(std::string_view name) const;
+  bool Applied(std::string_view name) const;
+  // Adds the layer, or replaces the one of that name: the host sets `watchdog` this way.
+  void Set(std::string_view name, LayerState state, std::string reason);
+};
+
+std::string_view LayerStateName(LayerState state);  // applied, unavailable, failed
+
+// Success if every layer that strict needs is applied, or the mode is degraded (SBX-10). A layer
+// that the report does not list is not judged, so that the worker can check before the host has
+// added `watchdog`. Errors: kUnavailable (exit 12) naming layer, reason and way out.
+Status CheckRequired(const IsolationReport& report);
+
+// Runs `apply`, which returns a detail for the report, unless `disabled` names the layer, and notes
+// in the report how it ended: kUnavailable as unavailable, other errors as failed.
+void ApplyLayer(std::string_view layer, const std::vector<std::string>& disabled,
+                const std::function<Result<std::string>()>& apply, IsolationReport& report);
+
+// The names of all layers in the order of the report, outermost first.
+std::vector<std::string_view> LayerNames();
+
+struct IsolationOptions {
+  Mode mode = Mode::kStrict;
+  Limits limits;
+  // Folders that code may read: the interpreter's standard library and --sandbox-read. Absolute.
+  std::vector<std::string> read_folders;
+  // Seen in the new root only until FinishZygote: where extension modules find shared libraries.
+  std::vector<std::string> load_folders = {"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu",
+                                           "/lib64"};
+  std::vector<std::string> disabled_layers;  // for tests: treated as unavailable ("switched off")
+  std::string worker;                        // for the report: "python 3.11.2"
+
+  Json ToJson() const;
+  static Result<IsolationOptions> FromJson(const Json& value);
+};
+
+// What a session's process knows about itself when it locks.
+struct SessionLock {
+  int bridge_fd = -1;
+  // More descriptors that only the bridge's thread may touch: its epoll or wake-up descriptors.
+  std::vector<int> private_fds;
+  // Descriptors that stay open for everybody besides 0, 1, 2 and the ones above: the memfds of the
+  // contexts. All others are closed.
+  std::vector<int> keep_fds;
+  // RLIMIT_DATA is base + context + limits.memory (SBX-45). base 0: measured now, which includes
+  // every context that is loaded already; `context_memory` is then what will still be loaded.
+  std::uint64_t base_memory = 0, context_memory = 0;  // bytes
+  // Of the whole session; 0: 64 blocks' worth of limits.cpu.
+  Millis session_cpu{0};
+  // Overrides those of the options, if set.
+  const Limits* limits = nullptr;
+  // Starts the bridge's thread. Called after all that a thread inherits (capabilities, landlock) is
+  // in place and before the filters, so that the thread has every wall but `seccomp-threads`.
+  // Empty: the thread runs already (then it lacks landlock) or there is none.
+  std::function<Status()> start_bridge;
+};
+
+class IsolationPlan {
+ public:
+  explicit IsolationPlan(IsolationOptions options);
+  ~IsolationPlan();
+  IsolationPlan(IsolationPlan&&) noexcept;
+  IsolationPlan& operator=(IsolationPlan&&) noexcept;
+
+  // Right after exec, single-threaded: fixed environment, root dropped for an unprivileged uid,
+  // user, mount, net, ipc and uts namespaces that all sessions share, a new root with nothing but
+  // the folders of the options, working folder "/". What is missing is noted for the report.
+  // Errors: kUnavailable if `process` fails and the mode is strict.
+  Status PrepareZygote();
+
+  // After the interpreter and its modules are loaded: takes the load_folders out of the new root.
+  Status FinishZygote();
+
+  // Bytes that count against RLIMIT_DATA now. Works without /proc in the new root. 0 if unknown.
+  std::uint64_t DataMemory() const;
+
+  // Flags for each session's clone(): CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS, or 0.
+  unsigned long CloneFlags() const;
+
+  // fork() with CloneFlags: 0 in the child, which is pid 1 of its own namespace. Keeps glibc's idea
+  // of the thread's id right, which a bare clone() does not. Runs no atfork handlers: an embedder
+  // of Python calls PyOS_BeforeFork and PyOS_AfterFork_* itself. Errors: kUnavailable.
+  Result<pid_t> Fork() const;
+
+  // In a forked process, perhaps long before it is known what for: makes what every session needs,
+  // that is its own namespaces with an empty /tmp, and the filter program. LockSession does it if
+  // nobody has.
+  void EnterSession();
+
+  // Closes every wall around the calling process, before any foreign code, on the interpreter's
+  // thread. There is no way back. Errors: kUnavailable if strict lacks a layer (the process must
+  // then end), or what start_bridge returned.
+  Result<IsolationReport> LockSession(const SessionLock& lock);
+
+  // In the zygote: forks and locks a child that tries to open a file, make a socket, exec, ptrace,
+  // fork and use the bridge (SBX-12; self_check.h does it in two steps). Errors: kUnavailable
+  // naming what succeeded in spite of an applied wall, or the layer that strict lacks.
+  Status RunSelfTest();
+
+  const IsolationOptions& options() const;
+  // Assembled with the plan, so before any session is forked (SBX-13).
+  const SessionFilters& filters() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dossier::sandbox
+
+#endif  // DOSSIER_SANDBOX_ISOLATION_H_

@@ -1,0 +1,111 @@
+// Namespaces and the new root: what the process can see at all.
+//
+//   Namespaces namespaces;
+//   RootSpec spec{.read = {"/usr/lib/python3.11"}, .load = {"/lib64"}};
+//   DOSSIER_RETURN_IF_ERROR(namespaces.Enter(spec));
+//   // in each session, cloned with kSessionFlags:
+//   DOSSIER_RETURN_IF_ERROR(namespaces.EnterSession(64 << 20));
+//
+// A net namespace costs milliseconds, so one set is made for all sessions; a session gets its own
+// user, pid and mount namespaces, in some hundred microseconds. Thread-safety: none.
+
+#ifndef DOSSIER_SANDBOX_NAMESPACES_H_
+#define DOSSIER_SANDBOX_NAMESPACES_H_
+
+#include <sched.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/files/file.h"
+#include "base/result.h"
+#include "sandbox/walls/overlay.h"
+
+namespace dossier::sandbox {
+
+// Own user namespace: RLIMIT_NPROC then counts this session only, and its capabilities reach
+// nothing.
+inline constexpr unsigned long kSessionFlags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
+
+inline constexpr uid_t kInnerId = 1000;  // what the code is called inside, user and group
+
+// Absent paths are skipped.
+struct RootSpec {
+  std::vector<std::string> read;     // folders or files that stay
+  std::vector<std::string> load;     // folders that go with CloseLoadFolders
+  std::vector<std::string> write;    // folders that stay and may be changed
+  std::vector<std::string> devices;  // device files: as they are
+  struct Mount {
+    std::string source, path;  // of the old root, of the new one
+    enum class Access : std::uint8_t { kRead, kWrite } access = Access::kRead;
+  };
+  std::vector<Mount> mounts;
+  std::vector<OverlayLayers> overlays;
+  std::vector<std::string> folders;  // made empty: places for mounts
+  struct Text {
+    std::string path, content;
+  };
+  std::vector<Text> files;  // made with this content
+  struct Link {
+    std::string path, target;
+  };
+  std::vector<Link> links;
+  enum class Network { kOwn, kShared } network = Network::kOwn;
+  uid_t inner_uid = kInnerId;  // what the process is called inside
+  gid_t inner_gid = kInnerId;
+};
+
+// Whether files of a mount may be executed.
+enum class Programs { kRefuse, kAllow };
+
+class Namespaces {
+ public:
+  // Keeps a way to /proc, which the new root lacks. Before anything else.
+  Status OpenProc();
+
+  // User, mount, net, ipc and uts namespaces, then a root with nothing but the folders of `spec`,
+  // read-only, and an empty /tmp. Errors: kUnavailable; the process then may be in some of the
+  // namespaces, but still has the root it had.
+  Status Enter(const RootSpec& spec);
+  Status CloseLoadFolders();
+
+  // In a process cloned with kSessionFlags: its ids, its own /tmp as working folder.
+  Status EnterSession(std::uint64_t tmp_bytes) const;
+
+  // In a process that is the first of a pid namespace: its /tmp, an empty /dev/shm where the root
+  // has that folder, and /proc, read-only, with nothing but its own processes. A kernel that hides
+  // parts of the outer /proc allows no new one; then there is none. Ends with CloseLoadFolders: the
+  // outer /proc must be in the new root until then (`load`).
+  Status EnterJail(std::uint64_t tmp_bytes);
+
+  // Later in the same process: another size of its /tmp.
+  Status ResizeTmp(std::uint64_t bytes) const;
+
+  // Bytes that count against RLIMIT_DATA in the calling process; 0 if unknown.
+  std::uint64_t DataMemory() const;
+
+  // A /proc that shows the caller's processes: that of EnterJail, else the one of OpenProc. -1 if
+  // there is none.
+  UniqueFd OpenProcesses() const;
+
+  bool entered() const { return entered_; }
+  void CloseProc() { proc_.Reset(); }
+
+ private:
+  Status MountTmp(std::uint64_t bytes, Programs programs) const;
+
+  UniqueFd proc_;
+  struct Place {
+    std::string path;
+    bool folder;
+  };
+  std::vector<std::string> load_;  // as they are called in the new root
+  std::vector<Place> below_tmp_;   // of what stays; a session's own /tmp would hide them
+  bool entered_ = false;
+};
+
+}  // namespace dossier::sandbox
+
+#endif  // DOSSIER_SANDBOX_NAMESPACES_H_

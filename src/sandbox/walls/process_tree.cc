@@ -1,0 +1,118 @@
+#include "sandbox/walls/process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <unordered_map>
+
+#include "base/files/file.h"
+
+namespace dossier::sandbox {
+namespace {
+
+std::string ReadSmall(int proc, const std::string& path) {
+  const UniqueFd fd(openat(proc, path.c_str(), O_RDONLY | O_CLOEXEC));
+  char buffer[1024];
+  const ssize_t got = fd.valid() ? read(fd.get(), buffer, sizeof(buffer)) : -1;
+  return std::string(buffer, got > 0 ? static_cast<std::size_t>(got) : 0);
+}
+
+std::vector<pid_t> AllProcesses(int proc) {
+  std::vector<pid_t> pids;
+  // A fresh description: the position of a shared one would be shared too.
+  const int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* folder = fd >= 0 ? fdopendir(fd) : nullptr;
+  if (folder == nullptr) {
+    if (fd >= 0) close(fd);
+    return pids;
+  }
+  while (const dirent* entry = readdir(folder)) {
+    const std::string_view name = entry->d_name;
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error == std::errc() && end == name.data() + name.size()) pids.push_back(pid);
+  }
+  closedir(folder);
+  return pids;
+}
+
+using Table = std::unordered_map<pid_t, TreeProcess>;
+
+// Whether the chain of parents reaches `root`. Chains are short; a cycle cannot be, but /proc is
+// read piece by piece, so the walk is bounded.
+bool Descends(const Table& table, pid_t pid, pid_t root) {
+  constexpr int kMaxDepth = 4096;
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    const auto found = table.find(pid);
+    if (found == table.end()) return false;
+    if (found->second.parent == root) return true;
+    pid = found->second.parent;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<TreeProcess> ParseProcessStat(std::string_view text) {
+  // The name stands in parentheses and may hold any byte, also parentheses.
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string_view::npos) return std::nullopt;
+  const std::string head(text.substr(0, text.find(' '))), tail(text.substr(name_end + 1));
+  TreeProcess process;
+  if (std::sscanf(head.c_str(), "%d", &process.pid) != 1) return std::nullopt;
+  // proc(5): state 3, ppid 4, utime 14, stime 15, cutime 16, cstime 17, num_threads 20.
+  unsigned long long user = 0, system = 0;
+  long long children_user = 0, children_system = 0;
+  if (std::sscanf(tail.c_str(),
+                  " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld %*d %*d %d",
+                  &process.state, &process.parent, &user, &system, &children_user, &children_system,
+                  &process.threads) != 7) {
+    return std::nullopt;
+  }
+  const auto ticks = static_cast<std::int64_t>(user + system) + children_user + children_system;
+  process.cpu = Millis(ticks * 1000 / sysconf(_SC_CLK_TCK));
+  return process;
+}
+
+std::vector<TreeProcess> Descendants(int proc, pid_t root) {
+  Table table;
+  for (const pid_t pid : AllProcesses(proc)) {
+    if (const auto process = ParseProcessStat(ReadSmall(proc, fmt::format("{}/stat", pid)))) {
+      table.emplace(pid, *process);
+    }
+  }
+  std::vector<TreeProcess> tree;
+  for (const auto& [pid, process] : table) {
+    if (pid != root && Descends(table, pid, root)) tree.push_back(process);
+  }
+  return tree;
+}
+
+std::uint64_t PrivateBytes(int proc, pid_t pid) {
+  unsigned long long resident = 0, shared = 0;  // pages
+  const std::string text = ReadSmall(proc, fmt::format("{}/statm", pid));
+  if (std::sscanf(text.c_str(), "%*u %llu %llu", &resident, &shared) != 2) return 0;
+  return (resident - std::min(resident, shared)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+int ThreadsOfUser(int proc, uid_t user) {
+  int threads = 0;
+  for (const pid_t pid : AllProcesses(proc)) {
+    const std::string name = std::to_string(pid);
+    struct stat info;
+    if (fstatat(proc, name.c_str(), &info, 0) != 0 || info.st_uid != user) continue;
+    if (const auto process = ParseProcessStat(ReadSmall(proc, name + "/stat"))) {
+      threads += process->threads;
+    }
+  }
+  return threads;
+}
+
+}  // namespace dossier::sandbox

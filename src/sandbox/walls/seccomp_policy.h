@@ -1,0 +1,62 @@
+// Which system calls a locked worker (SBX-20 to SBX-25) and a program in a jail (SBX-80) may make,
+// as rules for AssembleFilter.
+//
+//   FilterProgram common = AssembleFilter(CommonRules({.pid = getpid()}), FilterAction::Kill());
+//   FilterProgram threads = AssembleFilter(ThreadRules({bridge_fd}), FilterAction::Allow());
+//
+// Three groups: allowed (some by argument); refused with an errno, so that a library that merely
+// asks goes on and code gets a PermissionError; all else kills. Thread-safety: pure functions.
+
+#ifndef DOSSIER_SANDBOX_SECCOMP_POLICY_H_
+#define DOSSIER_SANDBOX_SECCOMP_POLICY_H_
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "base/instrumentation.h"
+#include "sandbox/walls/seccomp_program.h"
+
+namespace dossier::sandbox {
+
+// What openat may do. Landlock or the mount namespace decides where; with neither (degraded, by
+// name) the filter at least refuses every open that could change something.
+enum class FileAccess { kNone, kReadOnly, kReadWrite };
+
+// Python never needs executable memory after the lock (SBX-23); SpiderMonkey's JIT does.
+enum class ExecutableMemory { kRefuse, kAllow };
+
+struct PolicyOptions {
+  pid_t pid = 0;  // signals go only here
+  FileAccess files = FileAccess::kReadWrite;
+  ExecutableMemory executable = ExecutableMemory::kRefuse;
+  // A sanitizer's runtime asks for the processors at the start of every thread.
+  Instrumentation instrumentation = kThisBuild;
+};
+
+// For every thread of the worker. Fallback: Kill.
+std::vector<FilterRule> CommonRules(const PolicyOptions& options);
+
+// For the interpreter's threads on top: nothing may name one of `private_fds`, pass descriptors or
+// install filters (SBX-24). Fallback: Allow.
+std::vector<FilterRule> ThreadRules(const std::vector<int>& private_fds);
+
+// What a program in a jail may reach by system calls (SBX-80).
+struct ProgramPolicy {
+  enum class Network { kNone, kAny } network = Network::kNone;
+  // Without a mount namespace the sockets of the machine's services have names in reach.
+  enum class LocalSockets { kAny, kPairsOnly } local_sockets = LocalSockets::kAny;
+  // Without a pid namespace or landlock's scope, signals reach every process of the user.
+  enum class Signals { kAny, kNone } signals = Signals::kAny;
+  // Changes of owners and ids succeed and do nothing: package managers ask for ids that a user
+  // namespace of one id does not have.
+  enum class Ids { kReal, kPretended } ids = Ids::kReal;
+};
+
+// For programs: compilers, interpreters and their children work, what reaches into other processes,
+// the kernel or a terminal gets EPERM. Fallback: Allow.
+std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy);
+
+}  // namespace dossier::sandbox
+
+#endif  // DOSSIER_SANDBOX_SECCOMP_POLICY_H_

@@ -1,0 +1,159 @@
+// The system calls of programs in a jail: all but the following.
+
+#include <asm/unistd_64.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "sandbox/walls/seccomp_policy.h"
+
+// Newer than the system's headers; numbers are the same on every architecture.
+#ifndef __NR_process_mrelease
+#define __NR_process_mrelease 448
+#endif
+
+namespace dossier::sandbox {
+namespace {
+
+using Match = FilterClause::Match;
+
+constexpr int kRefused[] = {
+    // mounts and roots
+    __NR_mount,
+    __NR_umount2,
+    __NR_pivot_root,
+    __NR_chroot,
+    __NR_open_tree,
+    __NR_move_mount,
+    __NR_fsopen,
+    __NR_fsconfig,
+    __NR_fsmount,
+    __NR_fspick,
+    __NR_mount_setattr,
+    __NR_swapon,
+    __NR_swapoff,
+    __NR_quotactl,
+    __NR_quotactl_fd,
+    // namespaces
+    __NR_unshare,
+    __NR_setns,
+    // other processes
+    __NR_ptrace,
+    __NR_process_vm_readv,
+    __NR_process_vm_writev,
+    __NR_process_madvise,
+    __NR_process_mrelease,
+    __NR_pidfd_getfd,
+    __NR_kcmp,
+    __NR_migrate_pages,
+    __NR_move_pages,
+    // parts of the kernel with a history of holes
+    __NR_bpf,
+    __NR_perf_event_open,
+    __NR_userfaultfd,
+    __NR_io_uring_setup,
+    __NR_io_uring_enter,
+    __NR_io_uring_register,
+    __NR_keyctl,
+    __NR_add_key,
+    __NR_request_key,
+    __NR_fanotify_init,
+    __NR_vhangup,
+    __NR_lookup_dcookie,
+    __NR_modify_ldt,
+    // files by number instead of name
+    __NR_open_by_handle_at,
+    // the machine
+    __NR_kexec_load,
+    __NR_kexec_file_load,
+    __NR_init_module,
+    __NR_finit_module,
+    __NR_delete_module,
+    __NR_reboot,
+    __NR_syslog,
+    __NR_acct,
+    __NR_iopl,
+    __NR_ioperm,
+    __NR_settimeofday,
+    __NR_clock_settime,
+    __NR_clock_adjtime,
+    __NR_adjtimex,
+    __NR_sethostname,
+    __NR_setdomainname,
+};
+
+constexpr int kSignals[] = {__NR_kill,
+                            __NR_tkill,
+                            __NR_tgkill,
+                            __NR_rt_sigqueueinfo,
+                            __NR_rt_tgsigqueueinfo,
+                            __NR_pidfd_send_signal};
+
+constexpr int kIds[] = {__NR_chown,     __NR_fchown,    __NR_lchown,   __NR_fchownat,
+                        __NR_setuid,    __NR_setgid,    __NR_setreuid, __NR_setregid,
+                        __NR_setresuid, __NR_setresgid, __NR_setgroups};
+
+constexpr std::uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+                                         CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+constexpr std::uint32_t kTypeText = 0x5412;  // TIOCSTI: text into the terminal's input
+constexpr std::uint32_t kConsole = 0x541c;   // TIOCLINUX: the same by pasting
+constexpr std::uint32_t kQueryPersonality = 0xffffffff;
+constexpr std::uint32_t kSocketTypeMask = 0xf;
+
+FilterRule SocketRule(const ProgramPolicy& policy) {
+  const FilterAction allow = FilterAction::Allow(), refuse = FilterAction::Errno(EPERM);
+  if (policy.network == ProgramPolicy::Network::kAny) return {__NR_socket, allow};
+  FilterRule rule{__NR_socket, allow, {{.word = LowWord(0), .values = {AF_UNIX}}}, refuse};
+  // A datagram names its receiver without connect.
+  if (policy.local_sockets == ProgramPolicy::LocalSockets::kPairsOnly) {
+    rule.clauses.push_back(
+        {.word = LowWord(1), .mask = kSocketTypeMask, .values = {SOCK_STREAM, SOCK_SEQPACKET}});
+  }
+  return rule;
+}
+
+void AppendSocketRules(const ProgramPolicy& policy, std::vector<FilterRule>& rules) {
+  const FilterAction allow = FilterAction::Allow(), refuse = FilterAction::Errno(EPERM);
+  rules.push_back(SocketRule(policy));
+  if (policy.network == ProgramPolicy::Network::kAny) return;
+  FilterRule pair{__NR_socketpair, allow, {{.word = LowWord(0), .values = {AF_UNIX}}}, refuse};
+  if (policy.local_sockets == ProgramPolicy::LocalSockets::kPairsOnly) {
+    pair.clauses.push_back(
+        {.word = LowWord(1), .mask = kSocketTypeMask, .values = {SOCK_STREAM, SOCK_SEQPACKET}});
+    rules.push_back({__NR_connect, refuse});
+  }
+  rules.push_back(std::move(pair));
+}
+
+}  // namespace
+
+std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
+  const FilterAction allow = FilterAction::Allow(), refuse = FilterAction::Errno(EPERM);
+  std::vector<FilterRule> rules;
+  for (int number : kRefused) rules.push_back({number, refuse});
+  if (policy.signals == ProgramPolicy::Signals::kNone) {
+    for (int number : kSignals) rules.push_back({number, refuse});
+  }
+  if (policy.ids == ProgramPolicy::Ids::kPretended) {
+    for (int number : kIds) rules.push_back({number, FilterAction::Errno(0)});
+  }
+  AppendSocketRules(policy, rules);
+  rules.push_back({__NR_ioctl,
+                   allow,
+                   {{.word = LowWord(1), .values = {kTypeText, kConsole}, .match = Match::kNotIn}},
+                   refuse});
+  rules.push_back(
+      {__NR_clone, allow, {{.word = LowWord(0), .mask = kNewNamespaces, .values = {0}}}, refuse});
+  // Its flags lie behind a pointer; the C library then uses clone (SBX-22).
+  rules.push_back({__NR_clone3, FilterAction::Errno(ENOSYS)});
+  rules.push_back(
+      {__NR_personality, allow, {{.word = LowWord(0), .values = {0, kQueryPersonality}}}, refuse});
+  // Limits of other processes of the user.
+  rules.push_back({__NR_prlimit64, allow, {{.word = LowWord(0), .values = {0}}}, refuse});
+  return rules;
+}
+
+}  // namespace dossier::sandbox

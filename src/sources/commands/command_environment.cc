@@ -1,0 +1,66 @@
+#include "sources/commands/command_environment.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text/text.h"
+
+extern char** environ;
+
+namespace dossier::sources {
+namespace {
+
+constexpr std::string_view kSecretWords[] = {"key", "token", "secret", "password", "credential"};
+constexpr std::pair<std::string_view, std::string_view> kAlways[] = {
+    {"GIT_OPTIONAL_LOCKS", "0"}, {"NO_COLOR", "1"}, {"PAGER", "cat"}};
+
+bool SaysSecret(std::string_view name) {
+  const std::string lower = ToLowerAscii(name);
+  return std::any_of(std::begin(kSecretWords), std::end(kSecretWords),
+                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+bool HoldsKey(std::string_view value, std::span<const std::string> known_keys) {
+  return std::any_of(known_keys.begin(), known_keys.end(), [&](const std::string& key) {
+    return !key.empty() && value.find(key) != std::string_view::npos;
+  });
+}
+
+// Replaces an earlier one of that name.
+void Set(std::string_view name, std::string_view value, std::vector<std::string>* environment) {
+  const std::string start = std::string(name) + "=";
+  std::erase_if(*environment,
+                [&](const std::string& variable) { return variable.starts_with(start); });
+  environment->push_back(start + std::string(value));
+}
+
+}  // namespace
+
+std::vector<std::string> CurrentEnvironment() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; variable && *variable; ++variable) {
+    variables.emplace_back(*variable);
+  }
+  return variables;
+}
+
+std::vector<std::string> CommandEnvironment(std::span<const std::string> inherited,
+                                            const ContextCommand& command,
+                                            std::span<const std::string> known_keys) {
+  std::vector<std::string> environment;
+  const std::vector<std::string>& passed = command.pass_environment;
+  for (const std::string& variable : inherited) {
+    const std::size_t equals = std::min(variable.find('='), variable.size());
+    const std::string name = variable.substr(0, equals);
+    const std::string_view value = std::string_view(variable).substr(equals);
+    const bool pass = std::find(passed.begin(), passed.end(), name) != passed.end();
+    if (pass || !(SaysSecret(name) || HoldsKey(value, known_keys))) {
+      environment.push_back(variable);
+    }
+  }
+  for (const auto& [name, value] : kAlways) Set(name, value, &environment);
+  for (const auto& [name, value] : command.environment) Set(name, value, &environment);
+  return environment;
+}
+
+}  // namespace dossier::sources

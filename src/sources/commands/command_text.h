@@ -1,0 +1,95 @@
+// What a command printed, made fit for a prompt while it streams by: clean (CON-22) and capped
+// (CON-23), never held whole.
+//
+//   CommandText text({.cap = 65'536, .dialect = Dialect::kDossier});
+//   text.Add(block);  text.Add(next);
+//   CommandText::Kept kept = std::move(text).Finish("Git Status");
+//
+// Invalid UTF-8 and NUL become U+FFFD, terminal escapes go; blank lines in front and white space at
+// the end go, and in compat white space in front, too. Memory: about 1.5 times the cap.
+// Thread-safety: one owner.
+
+#ifndef DOSSIER_SOURCES_COMMAND_TEXT_H_
+#define DOSSIER_SOURCES_COMMAND_TEXT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sources/commands/variables.h"
+
+namespace dossier::sources {
+
+// The two ends of a text that is longer than `cap`, cut at line ends where there are any, joined by
+// the line "[... N bytes of M cut by LIMIT of NAME ...]". `whole` is M.
+struct CutPlace {
+  std::uint64_t whole = 0;
+  std::uint64_t cap = 0;
+  std::string_view limit, name;  // "max_output"
+};
+// `head` holds more than the first 3/4 of the cap, `tail` the last 1/4 or less.
+std::string JoinEnds(std::string_view head, std::string_view tail, const CutPlace& place,
+                     std::uint64_t* cut_bytes = nullptr);
+
+// The first and the last bytes of a stream that has no white space at its ends.
+class TextEnds {
+ public:
+  TextEnds(std::uint64_t cap, Dialect dialect) : cap_(cap), dialect_(dialect) {}
+
+  void Add(std::string_view text);
+
+  std::uint64_t seen() const { return seen_; }    // from the first byte that is kept
+  std::uint64_t solid() const { return solid_; }  // without the white space at the end
+  // The first min(cap + 4, solid) bytes, and the last cap / 4 up to `solid`.
+  std::string_view head() const;
+  std::string_view tail() const;
+
+ private:
+  void Skip(std::string_view* text);
+  void AddTail(std::string_view text);
+
+  std::uint64_t cap_;
+  Dialect dialect_;
+  std::uint64_t seen_ = 0, solid_ = 0;
+  std::string head_, tail_, spaces_;  // spaces_: white space that may be the end
+};
+
+class CommandText {
+ public:
+  struct Options {
+    std::uint64_t cap = 65'536;
+    Dialect dialect = Dialect::kDossier;
+  };
+  struct Kept {
+    std::string text;
+    std::uint64_t cut_bytes = 0, invalid = 0, escapes = 0;
+  };
+
+  explicit CommandText(const Options& options)
+      : cap_(options.cap), ends_(options.cap, options.dialect) {}
+
+  // `bytes` may begin and end inside a code point or an escape.
+  void Add(std::string_view bytes);
+  // Between two streams: what is incomplete stays so.
+  void EndStream();
+  Kept Finish(std::string_view name) &&;
+
+ private:
+  // ECMA-48: ESC, then one of these.
+  enum class State { kText, kEscape, kControl, kString, kStringEscape };
+
+  void Step(char32_t code_point, std::string_view bytes, bool valid);
+  void StepEscape(char32_t code_point, std::string_view bytes, bool valid);
+  void Begin(State state);
+
+  std::uint64_t cap_;
+  TextEnds ends_;
+  State state_ = State::kText;
+  std::uint64_t string_bytes_ = 0;  // of the control string so far
+  std::string carry_;               // an incomplete code point
+  std::uint64_t invalid_ = 0, escapes_ = 0;
+};
+
+}  // namespace dossier::sources
+
+#endif  // DOSSIER_SOURCES_COMMAND_TEXT_H_

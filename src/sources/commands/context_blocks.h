@@ -1,0 +1,45 @@
+// Blocks: the output of context commands between markers that no output can forge (K1 to K4).
+//
+//   RenderBlock("Git Status", result);   // --- Context: Git Status ---
+//                                        //  M src/file.py
+//                                        // --- End Context ---
+//   JoinBlocks(blocks);                  // one blank line between
+//   RestoreOutput(body);                 // the output as it was
+//   FindBlocks(system_message);          // in files that do not say where their blocks are
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_SOURCES_CONTEXT_BLOCKS_H_
+#define DOSSIER_SOURCES_CONTEXT_BLOCKS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/sources/fence.h"
+#include "sources/commands/context_command.h"
+
+namespace dossier::sources {
+
+// Without a trailing line end.
+std::string RenderBlock(std::string_view name, const CommandResult& result);
+std::string JoinBlocks(std::span<const std::string> blocks);
+
+// What a body was before its marker-like lines were escaped: the inverse of K3.
+inline std::string RestoreOutput(std::string_view body) { return assembly::UnescapeMarkers(body); }
+
+struct BlockSpan {
+  std::size_t offset = 0, length = 0;  // bytes, both marker lines included
+  std::string name;
+  bool error = false;
+};
+
+// Pairs of a start line and the next end line. A start without an end is no block, nor is an end
+// without a start; a start inside a block is text.
+std::vector<BlockSpan> FindBlocks(std::string_view text);
+
+}  // namespace dossier::sources
+
+#endif  // DOSSIER_SOURCES_CONTEXT_BLOCKS_H_

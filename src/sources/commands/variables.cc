@@ -1,0 +1,147 @@
+#include "sources/commands/variables.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "base/text/text.h"
+
+namespace dossier::sources {
+namespace {
+
+bool AllDigits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::string_view WithoutSign(std::string_view text) {
+  return text.starts_with('-') ? text.substr(1) : text;
+}
+
+bool IsName(std::string_view text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  return !text.empty() && kLetters.find(text[0]) != std::string_view::npos &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return kLetters.find(c) != std::string_view::npos || (c >= '0' && c <= '9');
+         });
+}
+
+// 64 bits; larger ones stay text.
+std::optional<Value> ReadInteger(std::string_view text) {
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return Value(number);
+}
+
+bool IsInteger(std::string_view text, Dialect dialect) {
+  if (dialect == Dialect::kCompat) return AllDigits(text);  // 007 is 7; -5 is none
+  const std::string_view digits = WithoutSign(text);
+  return AllDigits(digits) && (digits.size() == 1 || digits[0] != '0');
+}
+
+bool IsReal(std::string_view text, Dialect dialect) {
+  const std::string_view digits = WithoutSign(text);
+  const std::size_t point = digits.find('.');
+  if (point == std::string_view::npos) return dialect == Dialect::kCompat && AllDigits(digits);
+  return AllDigits(digits.substr(0, point)) && AllDigits(digits.substr(point + 1));
+}
+
+double ReadReal(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
+
+// Plain words of YAML that are numbers: 1e3, .5, 0x1F and the like are left to the core schema.
+std::optional<Value> ReadYamlNumber(const std::string& text) {
+  const char* end = text.data() + text.size();
+  std::int64_t integer = 0;
+  const std::size_t plus = text.starts_with('+') ? 1 : 0;
+  auto parsed = std::from_chars(text.data() + plus, end, integer);
+  if (parsed.ec == std::errc() && parsed.ptr == end) return Value(integer);
+  if (text.find_first_not_of("0123456789.-+eE") != std::string::npos) return std::nullopt;
+  double real = 0;
+  parsed = std::from_chars(text.data() + plus, end, real);
+  if (parsed.ec == std::errc() && parsed.ptr == end) return Value(real);
+  return std::nullopt;
+}
+
+Value ValueOfScalar(const assembly::YamlNode& node) {
+  if (node.style == assembly::YamlNode::Style::kPlain) {
+    for (const std::string_view word : {"true", "True", "TRUE"}) {
+      if (node.scalar == word) return Value(true);
+    }
+    for (const std::string_view word : {"false", "False", "FALSE"}) {
+      if (node.scalar == word) return Value(false);
+    }
+    if (node.scalar == "Null" || node.scalar == "NULL") return Value();
+    if (auto number = ReadYamlNumber(node.scalar)) return *number;
+  }
+  return Value(node.scalar);
+}
+
+Status AddGiven(const std::string& definition, Dialect dialect, Variables* variables) {
+  const std::size_t equals = definition.find('=');
+  if (equals == std::string::npos || !IsName(definition.substr(0, equals))) {
+    return MakeError(ErrorCode::kUsage,
+                     "-D {}: must be NAME=VALUE; a name has letters, digits and _, and begins with "
+                     "no digit",
+                     definition);
+  }
+  (*variables)[definition.substr(0, equals)] = {
+      CoerceText(std::string_view(definition).substr(equals + 1), dialect),
+      VariableOrigin::kCommandLine};
+  return {};
+}
+
+}  // namespace
+
+Value CoerceText(std::string_view text, Dialect dialect) {
+  const std::string lower = ToLowerAscii(text);
+  if (lower == "true" || lower == "false") return Value(lower == "true");
+  if (IsInteger(text, dialect)) {
+    if (auto number = ReadInteger(text)) return *number;
+  } else if (IsReal(text, dialect)) {
+    return Value(ReadReal(text));
+  }
+  return Value(text);
+}
+
+Result<Variables> ResolveVariables(const VariableInput& input) {
+  Variables variables;
+  for (const auto& [name, value] : input.declared) {
+    if (value) variables[name] = {*value, VariableOrigin::kConfig};
+    const auto text = input.environment ? input.environment(name) : std::nullopt;
+    if (text) variables[name] = {CoerceText(*text, input.dialect), VariableOrigin::kEnvironment};
+  }
+  for (const std::string& definition : input.given) {
+    DOSSIER_RETURN_IF_ERROR(AddGiven(definition, input.dialect, &variables));
+  }
+  for (const auto& [name, value] : input.declared) {
+    if (variables.contains(name)) continue;
+    return MakeError(ErrorCode::kConfig,
+                     "variable {0} is required (no default): give -D {0}=VALUE or set it in the "
+                     "environment",
+                     name);
+  }
+  return variables;
+}
+
+Value ValueOfYaml(const assembly::YamlNode& node) {
+  using Kind = assembly::YamlNode::Kind;
+  if (node.kind == Kind::kScalar) return ValueOfScalar(node);
+  if (node.kind == Kind::kList) {
+    Value::List list;
+    for (const assembly::YamlNode& item : node.items) list.push_back(ValueOfYaml(item));
+    return list;
+  }
+  if (node.kind == Kind::kNull) return Value();
+  Value::Map map;
+  for (const assembly::YamlEntry& entry : node.entries) {
+    map.push_back({entry.key, ValueOfYaml(entry.value)});
+  }
+  return map;
+}
+
+std::optional<std::string> LookUpEnvironment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+}  // namespace dossier::sources

@@ -1,0 +1,88 @@
+// The prompts of engineer and reviewer (REP-29): from layouts, or from a repository's own files.
+//
+//   AgentPromptInput input{.role = AgentRole::kEngineer, .header = &header, .tokens = tokens};
+//   DOSSIER_ASSIGN_OR_RETURN(input.custom, FindCustomPrompt(root, agents, input.role));
+//   DOSSIER_ASSIGN_OR_RETURN(const AgentPrompt prompt, AssembleAgentPrompt(input, setting));
+//   Start(engine, PromptText(prompt.assembled.messages));
+//
+// Prompts that differ in time and task share all bytes before the volatile zone.
+// Thread-safety: plain data, functions over files that are only read.
+
+#ifndef DOSSIER_SOURCES_AGENT_PROMPT_H_
+#define DOSSIER_SOURCES_AGENT_PROMPT_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assembly/assemble.h"
+#include "base/result.h"
+#include "sources/header/agent_header.h"
+#include "sources/header/agents_config.h"
+#include "sources/header/header_tokens.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::sources {
+
+enum class AgentRole : std::uint8_t { kEngineer, kReviewer };
+std::string_view RoleName(AgentRole role);  // "engineer", "reviewer"
+
+// A role prompt of the repository's own.
+struct CustomPrompt {
+  std::string file;  // relative to the root; for messages
+  std::string text;
+};
+
+// PROMPTS/engineer.md, reviewer.md or cto.md; nothing if it is not there.
+// Errors: kConfig if it cannot be read.
+Result<std::optional<CustomPrompt>> FindCustomPrompt(const std::string& root,
+                                                     const AgentsConfig& agents, AgentRole role);
+
+struct NamedText {
+  std::string name, text;
+};
+
+struct AgentPromptInput {
+  AgentRole role = AgentRole::kEngineer;
+  const Header* header = nullptr;
+  TokenMap tokens;                     // of PromptTokens
+  std::optional<CustomPrompt> custom;  // instead of the built-in layout
+  // How the engine works; decides which output rules are in the prompt.
+  enum class Engine : std::uint8_t { kWorktree, kPatchFile, kBuiltin } engine = Engine::kWorktree;
+  HeaderConfig::Placement placement = HeaderConfig::Placement::kVolatile;
+  std::string policy;                // the text of the policy file
+  std::vector<NamedText> documents;  // to read first
+  std::vector<assembly::ToolSpec> tools;
+  std::vector<assembly::Turn> turns;  // of the built-in loop, so far
+  std::string patch, checks, feedback;
+};
+
+// What an assembly needs beside its content; see assembly/assemble.h.
+struct AgentPromptSetting {
+  assembly::AssetFolders folders;
+  assembly::Budget budget;
+  assembly::Capability capability;
+  std::shared_ptr<const tokens::Counter> counter;
+  assembly::AssembleOptions options;  // boundary, model
+};
+
+struct AgentPrompt {
+  assembly::Assembled assembled;
+  std::vector<std::string> warnings;  // of templates and of the report
+};
+
+// Errors: as assembly::Assemble; kConfig for a template with declared placeholders that names an
+// unknown one; kTooLong if the patch of a reviewer does not fit (it is never cut).
+Result<AgentPrompt> AssembleAgentPrompt(const AgentPromptInput& input,
+                                        const AgentPromptSetting& setting);
+
+// All messages as one text, for programs that take a prompt: system text first, one blank line
+// between.
+std::string PromptText(const assembly::Messages& messages);
+
+}  // namespace dossier::sources
+
+#endif  // DOSSIER_SOURCES_AGENT_PROMPT_H_

@@ -1,0 +1,313 @@
+#include "sources/header/agents_config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text/text.h"
+#include "config/power.h"
+#include "sources/header/data_file.h"
+#include "sources/header/edn.h"
+#include "sources/header/json_fields.h"
+
+namespace dossier::sources {
+namespace {
+
+constexpr std::string_view kAgentNetFile = "agentnet.edn";
+
+template <std::string AgentEngine::* kField>
+Status ReadEngineText(const JsonPlace& at, AgentEngine* out) {
+  return ReadText(at, &(out->*kField));
+}
+
+template <std::vector<std::string> AgentEngine::* kField>
+Status ReadEngineTexts(const JsonPlace& at, AgentEngine* out) {
+  return ReadTexts(at, &(out->*kField));
+}
+
+// A program and its arguments.
+Status ReadArgv(const JsonPlace& at, std::vector<std::string>* out) {
+  constexpr std::string_view kWanted = "a list: the program and its arguments";
+  if (!at.value.is_array() || !ReadTexts(at, out) || out->empty() || out->front().empty()) {
+    return at.Fail(kWanted);
+  }
+  return {};
+}
+
+Status ReadEngineArgv(const JsonPlace& at, AgentEngine* out) { return ReadArgv(at, &out->argv); }
+
+Status ReadOutput(const JsonPlace& at, AgentEngine* out) {
+  constexpr std::string_view kNames[] = {"worktree", "patch-file"};
+  std::size_t choice = 0;
+  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kNames, &choice));
+  out->output = choice == 0 ? AgentEngine::Output::kWorktree : AgentEngine::Output::kPatchFile;
+  return {};
+}
+
+Status ReadStdin(const JsonPlace& at, AgentEngine* out) {
+  bool prompt = false;
+  DOSSIER_RETURN_IF_ERROR(ReadFlag(at, &prompt));
+  out->input = prompt ? AgentEngine::Input::kPrompt : AgentEngine::Input::kNone;
+  return {};
+}
+
+Status ReadBuiltin(const JsonPlace& at, AgentEngine* out) { return ReadFlag(at, &out->builtin); }
+
+Status ReadCommands(const JsonPlace& at, AgentEngine* out) {
+  const auto* list = at.value.if_array();
+  if (!list) return at.Fail("a list of argument lists, such as [[make, test]]");
+  for (const Json& item : *list) {
+    DOSSIER_RETURN_IF_ERROR(ReadArgv({at.where, at.key, item}, &out->commands.emplace_back()));
+  }
+  return {};
+}
+
+constexpr JsonField<AgentEngine> kEngineFields[] = {
+    {"argv", ReadEngineArgv},
+    {"output", ReadOutput},
+    {"stdin", ReadStdin},
+    {"env_allow", ReadEngineTexts<&AgentEngine::env_allow>},
+    {"writable", ReadEngineTexts<&AgentEngine::writable>},
+    {"builtin", ReadBuiltin},
+    {"model", ReadEngineText<&AgentEngine::model>},
+    {"commands", ReadCommands},
+};
+
+Status CheckEngine(std::string_view where, const AgentEngine& engine) {
+  if (engine.builtin && !engine.argv.empty()) {
+    return MakeError(ErrorCode::kConfig, "{}: give argv or builtin, not both", where);
+  }
+  if (!engine.builtin && engine.argv.empty()) {
+    return MakeError(ErrorCode::kConfig, "{}: needs argv, or builtin: true", where);
+  }
+  return {};
+}
+
+Status ReadEngines(const JsonPlace& at, AgentsConfig* out) {
+  const auto* map = at.value.if_object();
+  if (!map) return at.Fail("a map of names to engines");
+  for (const auto& [name, value] : *map) {
+    AgentEngine engine{.name = name};
+    const std::string where = fmt::format("{}: {}.{}", at.where, at.key, engine.name);
+    DOSSIER_RETURN_IF_ERROR(
+        ReadJsonFields<AgentEngine>(value, where, kEngineFields, UnknownKeys::kRefused, &engine));
+    DOSSIER_RETURN_IF_ERROR(CheckEngine(where, engine));
+    out->engines.push_back(std::move(engine));
+  }
+  return {};
+}
+
+Status ReadCheckName(const JsonPlace& at, AgentCheck* out) { return ReadText(at, &out->name); }
+Status ReadCheckArgv(const JsonPlace& at, AgentCheck* out) { return ReadArgv(at, &out->argv); }
+Status ReadCheckTimeout(const JsonPlace& at, AgentCheck* out) {
+  return ReadTime(at, Millis(1'000), &out->timeout);
+}
+
+constexpr JsonField<AgentCheck> kCheckFields[] = {
+    {"name", ReadCheckName}, {"argv", ReadCheckArgv}, {"timeout", ReadCheckTimeout}};
+
+Status ReadChecks(const JsonPlace& at, AgentsConfig* out) {
+  const auto* list = at.value.if_array();
+  if (!list) return at.Fail("a list of maps with name and argv");
+  for (const Json& item : *list) {
+    AgentCheck& check = out->checks.emplace_back();
+    const std::string where = fmt::format("{}: check {}", at.where, out->checks.size());
+    DOSSIER_RETURN_IF_ERROR(
+        ReadJsonFields<AgentCheck>(item, where, kCheckFields, UnknownKeys::kRefused, &check));
+    if (check.argv.empty()) return MakeError(ErrorCode::kConfig, "{}: needs argv", where);
+    if (check.name.empty()) check.name = check.argv.front();
+  }
+  return {};
+}
+
+template <std::string AgentsConfig::* kField>
+Status ReadAgentsText(const JsonPlace& at, AgentsConfig* out) {
+  return ReadText(at, &(out->*kField));
+}
+
+Status ReadTasks(const JsonPlace& at, AgentsConfig* out) { return ReadTexts(at, &out->tasks); }
+
+Status ReadReviewerPrompt(const JsonPlace& at, AgentsConfig* out) {
+  constexpr std::string_view kNames[] = {"reviewer", "cto"};
+  std::size_t choice = 0;
+  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kNames, &choice));
+  out->reviewer_prompt = kNames[choice];
+  return {};
+}
+
+Status ReadRecentSeconds(const JsonPlace& at, AgentsConfig* out) {
+  return ReadTime(at, Millis(0), &out->header.window);
+}
+
+constexpr JsonField<AgentsConfig> kAgentsFields[] = {
+    {"tasks", ReadTasks},
+    {"policy", ReadAgentsText<&AgentsConfig::policy>},
+    {"prompts", ReadAgentsText<&AgentsConfig::prompts>},
+    {"notes", ReadAgentsText<&AgentsConfig::notes>},
+    {"runs", ReadAgentsText<&AgentsConfig::runs>},
+    {"engineer", ReadAgentsText<&AgentsConfig::engineer>},
+    {"reviewer", ReadAgentsText<&AgentsConfig::reviewer>},
+    {"reviewer_prompt", ReadReviewerPrompt},
+    {"checks", ReadChecks},
+    {"engines", ReadEngines},
+    {"recent_sec", ReadRecentSeconds},
+};
+
+Status ReadWindow(const JsonPlace& at, HeaderConfig* out) {
+  return ReadTime(at, Millis(0), &out->window);
+}
+Status ReadAgeStep(const JsonPlace& at, HeaderConfig* out) {
+  return ReadTime(at, Millis(1'000), &out->age_step);
+}
+
+Status ReadPlacement(const JsonPlace& at, HeaderConfig* out) {
+  constexpr std::string_view kNames[] = {"volatile", "first"};
+  std::size_t choice = 0;
+  DOSSIER_RETURN_IF_ERROR(ReadChoice(at, kNames, &choice));
+  out->placement =
+      choice == 0 ? HeaderConfig::Placement::kVolatile : HeaderConfig::Placement::kFirst;
+  return {};
+}
+
+// A list of some of `names`.
+Status ReadSomeOf(const JsonPlace& at, std::span<const std::string_view> names,
+                  std::vector<std::string>* out) {
+  const std::string wanted =
+      "a list of some of " + Join(std::vector<std::string>(names.begin(), names.end()), ", ");
+  if (!ReadTexts(at, out)) return at.Fail(wanted);
+  for (const std::string& name : *out) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) return at.Fail(wanted);
+  }
+  return {};
+}
+
+Status ReadHotspots(const JsonPlace& at, HeaderConfig* out) {
+  constexpr std::string_view kNames[] = {"notes", "files"};
+  std::vector<std::string> given;
+  DOSSIER_RETURN_IF_ERROR(ReadSomeOf(at, kNames, &given));
+  const auto has = [&](std::string_view name) {
+    return std::find(given.begin(), given.end(), name) != given.end();
+  };
+  out->hotspot_notes = has("notes");
+  out->hotspot_files = has("files");
+  return {};
+}
+
+Status ReadWith(const JsonPlace& at, HeaderConfig* out) {
+  return ReadSomeOf(at, kHeaderExtras, &out->with);
+}
+
+constexpr JsonField<HeaderConfig> kHeaderFields[] = {
+    {"window", ReadWindow},     {"age_step", ReadAgeStep}, {"placement", ReadPlacement},
+    {"hotspots", ReadHotspots}, {"with", ReadWith},
+};
+
+// Unknown keys are told, and do not stop anybody.
+template <typename T>
+void WarnOfUnknown(const Json& value, std::string_view where, std::span<const JsonField<T>> fields,
+                   std::vector<std::string>* warnings) {
+  std::vector<std::string> known;
+  for (const JsonField<T>& field : fields) known.emplace_back(field.key);
+  for (const auto& [key, inner] : value.get_object()) {
+    if (std::find(known.begin(), known.end(), std::string_view(key)) != known.end()) continue;
+    warnings->push_back(UnknownKey(where, key, known).value().message + " is ignored");
+  }
+}
+
+template <typename T>
+Status ReadKnown(const Json& value, std::string_view where, std::span<const JsonField<T>> fields,
+                 T* out, std::vector<std::string>* warnings) {
+  DOSSIER_RETURN_IF_ERROR(ReadJsonFields<T>(value, where, fields, UnknownKeys::kIgnored, out));
+  WarnOfUnknown<T>(value, where, fields, warnings);
+  return {};
+}
+
+const config::Section* SectionOf(const config::Config& config, const char* name) {
+  const auto found = config.sections.find(name);
+  return found == config.sections.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+const AgentEngine* AgentsConfig::FindEngine(std::string_view name) const {
+  for (const AgentEngine& engine : engines) {
+    if (engine.name == name) return &engine;
+  }
+  // Keys of EDN files lose their dashes.
+  for (const AgentEngine& engine : engines) {
+    if (NormalKey(engine.name) == NormalKey(name)) return &engine;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> AgentsConfig::EngineNames() const {
+  std::vector<std::string> names;
+  for (const AgentEngine& engine : engines) names.push_back(engine.name);
+  return names;
+}
+
+namespace {
+
+Result<DataFile> ParseAgentNet(const config::ConfigFile& file) {
+  DOSSIER_ASSIGN_OR_RETURN(DataFile data, ParseData(file.bytes, kAgentNetFile));
+  if (data.value.is_null()) data.value = JsonObject();
+  if (data.value.is_object()) return data;
+  return MakeError(ErrorCode::kConfig, "{}: must be a map of keys", kAgentNetFile);
+}
+
+std::vector<std::string> PowersOf(const Json& agentnet) {
+  std::vector<std::string> powers;
+  for (const auto& [key, value] : agentnet.get_object()) {
+    if (!value.is_null() && config::IsAgentPower(key, value)) powers.emplace_back(key);
+  }
+  return powers;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> AgentNetPowers(const config::ConfigFile& file) {
+  DOSSIER_ASSIGN_OR_RETURN(const DataFile data, ParseAgentNet(file));
+  return PowersOf(data.value);
+}
+
+Result<std::optional<AgentNet>> ReadAgentNet(const std::string& root,
+                                             const config::FileReader& read,
+                                             const config::Decide& decide) {
+  const std::string path = (std::filesystem::path(root) / kAgentNetFile).string();
+  DOSSIER_ASSIGN_OR_RETURN(const std::optional<config::ConfigFile> file, read(path));
+  if (!file) return std::nullopt;
+  DOSSIER_ASSIGN_OR_RETURN(DataFile data, ParseAgentNet(*file));
+  std::vector<std::string> powers = PowersOf(data.value);
+  if (!powers.empty()) DOSSIER_RETURN_IF_ERROR(decide({*file, std::move(powers)}));
+  return AgentNet{std::move(data.value), std::move(data.warnings)};
+}
+
+Result<AgentsConfig> ReadAgentsConfig(const config::Config& config,
+                                      const std::optional<AgentNet>& agentnet) {
+  AgentsConfig out;
+  const config::Section* agents = SectionOf(config, "agents");
+  const Json own = agents ? assembly::ToJsonValue(agents->node) : Json(JsonObject());
+  if (agentnet) {
+    Json below = agentnet->value;
+    out.warnings = agentnet->warnings;
+    if (own.is_object()) {
+      for (const auto& [key, value] : own.get_object()) {
+        if (!value.is_null()) below.as_object().erase(key);
+      }
+    }
+    DOSSIER_RETURN_IF_ERROR(
+        ReadKnown<AgentsConfig>(below, kAgentNetFile, kAgentsFields, &out, &out.warnings));
+  }
+  if (agents) {
+    const std::string where = agents->file + ": agents";
+    DOSSIER_RETURN_IF_ERROR(
+        ReadKnown<AgentsConfig>(own, where, kAgentsFields, &out, &out.warnings));
+  }
+  if (const config::Section* header = SectionOf(config, "header")) {
+    DOSSIER_RETURN_IF_ERROR(ReadKnown<HeaderConfig>(assembly::ToJsonValue(header->node),
+                                                    header->file + ": header", kHeaderFields,
+                                                    &out.header, &out.warnings));
+  }
+  return out;
+}
+
+}  // namespace dossier::sources

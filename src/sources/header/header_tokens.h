@@ -1,0 +1,70 @@
+// The tokens of prompt templates (section 4.3), and templates that declare none.
+//
+//   const TokenMap tokens = PromptTokens(header, {.task = &task, .notes = notes, .now = now});
+//   tokens.at("queue_md");                               // "- `fact-001` • Build src/factorial.py"
+//   ReplaceTokens("{summary}: {\"a\":1}", tokens, "engineer.md").text;   // "Build …: {\"a\":1}"
+//
+// Thread-safety: plain data and pure functions.
+
+#ifndef DOSSIER_SOURCES_HEADER_TOKENS_H_
+#define DOSSIER_SOURCES_HEADER_TOKENS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sources/header/agent_header.h"
+#include "sources/header/note_scan.h"
+#include "sources/header/task.h"
+
+namespace dossier::sources {
+
+// By name, without braces.
+using TokenMap = std::map<std::string, std::string>;
+
+// One path of a patch.
+struct FileStat {
+  std::string path;
+  std::optional<std::uint64_t> added, deleted;  // lines; unset: binary
+};
+
+// What a prompt is about, beside the header. Pointers and views must outlive the call.
+struct TokenInput {
+  const Task* task = nullptr;
+  std::vector<FileStat> patch_stat;
+  std::span<const Note> notes;
+  Clock::Wall now{};                          // that of the header
+  std::optional<std::string> approval_token;  // of a review
+  std::string patch;                          // as text
+  std::string review;                         // the last feedback
+  std::string checks;                         // what the checks printed
+};
+
+// Every token of section 4.3; {approval_token} only if it is given.
+TokenMap PromptTokens(const Header& header, const TokenInput& input);
+
+// The notes of {files}: newest ten that are ready, ten green proposals by rank, five of feedback,
+// five of scratch from the last 120 s (REP-26).
+std::vector<const Note*> FilesOfInterest(std::span<const Note> notes, Clock::Wall now);
+
+struct Replaced {
+  std::string text;
+  std::vector<std::string> warnings;  // "FILE:LINE: {name} is no token …"
+  bool has_header = false;            // the template says where the header stands
+};
+
+// Replaces tokens in one pass; all else stays byte for byte (REP-27, REP-28).
+Replaced ReplaceTokens(std::string_view text, const TokenMap& tokens, std::string_view file);
+
+// `text` in a code span that it cannot leave: one line, control characters as \xHH.
+std::string CodeSpan(std::string_view text);
+// `text` on one line: line breaks are spaces, control characters \xHH.
+std::string SingleLine(std::string_view text);
+
+}  // namespace dossier::sources
+
+#endif  // DOSSIER_SOURCES_HEADER_TOKENS_H_

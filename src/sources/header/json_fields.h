@@ -1,0 +1,83 @@
+// Typed reading of maps of JSON values by a table of keys, as assembly/yaml_fields.h does for YAML
+// with places.
+//
+//   constexpr JsonField<Policy> kFields[] = {{"max_files", [](const JsonPlace& at, Policy* out) {
+//     return ReadWhole(at, 0, &out->max_files); }}};
+//   DOSSIER_RETURN_IF_ERROR(ReadJsonFields<Policy>(value, "policy.edn", kFields,
+//                                                  UnknownKeys::kRefused, &policy));
+//
+// Null is "not given". Thread-safety: pure functions.
+
+#ifndef DOSSIER_SOURCES_JSON_FIELDS_H_
+#define DOSSIER_SOURCES_JSON_FIELDS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json/json.h"
+#include "base/result.h"
+
+namespace dossier::sources {
+
+// A value and where it stands: "config/policy.edn", "max_files".
+struct JsonPlace {
+  std::string_view where;
+  std::string_view key;
+  const Json& value;
+
+  // kConfig, "WHERE: KEY is VALUE; it must be WANTED".
+  tl::unexpected<Error> Fail(std::string_view wanted) const;
+};
+
+Status ReadText(const JsonPlace& at, std::string* out);
+// A list of texts; one text counts as a list of itself.
+Status ReadTexts(const JsonPlace& at, std::vector<std::string>* out);
+// As ReadTexts; whole numbers are texts too, as ids may be.
+Status ReadNames(const JsonPlace& at, std::vector<std::string>* out);
+Status ReadFlag(const JsonPlace& at, bool* out);
+Status ReadWhole(const JsonPlace& at, std::uint64_t least, std::uint64_t* out);
+// A number of seconds, or "90s", "3m", "2h", "1d"; `least` to 365 days.
+Status ReadTime(const JsonPlace& at, Millis least, Millis* out);
+// The index among `names`.
+Status ReadChoice(const JsonPlace& at, std::span<const std::string_view> names, std::size_t* out);
+
+enum class UnknownKeys : std::uint8_t { kRefused, kIgnored };
+
+template <typename T>
+struct JsonField {
+  std::string_view key;
+  Status (*read)(const JsonPlace& at, T* out);
+};
+
+// kConfig, "WHERE: unknown key KEY (nearest?)".
+tl::unexpected<Error> UnknownKey(std::string_view where, std::string_view key,
+                                 std::span<const std::string> known);
+
+template <typename T>
+Status ReadJsonFields(const Json& value, std::string_view where,
+                      std::span<const JsonField<T>> fields, UnknownKeys unknown, T* out) {
+  if (!value.is_object()) return MakeError(ErrorCode::kConfig, "{}: must be a map of keys", where);
+  for (const auto& [key, inner] : value.get_object()) {
+    const JsonField<T>* found = nullptr;
+    for (const JsonField<T>& field : fields) {
+      if (field.key == std::string_view(key)) found = &field;
+    }
+    if (found) {
+      if (!inner.is_null()) DOSSIER_RETURN_IF_ERROR(found->read({where, key, inner}, out));
+    } else if (unknown == UnknownKeys::kRefused) {
+      std::vector<std::string> known;
+      for (const JsonField<T>& field : fields) known.emplace_back(field.key);
+      return UnknownKey(where, key, known);
+    }
+  }
+  return {};
+}
+
+}  // namespace dossier::sources
+
+#endif  // DOSSIER_SOURCES_JSON_FIELDS_H_

@@ -1,0 +1,69 @@
+// The tasks of a repository, as people keep them in files (REP-30, section 5).
+//
+//   DOSSIER_ASSIGN_OR_RETURN(TaskList list, LoadTasks(root, {}));
+//   std::stable_sort(list.tasks.begin(), list.tasks.end(), StartsBefore);
+//   list.tasks.front().id;       // "fact-001"
+//
+// Thread-safety: plain data and functions over files that are only read.
+
+#ifndef DOSSIER_SOURCES_TASK_H_
+#define DOSSIER_SOURCES_TASK_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/result.h"
+
+namespace dossier::sources {
+
+inline constexpr std::int64_t kDefaultPriority = 1000;  // REP-4
+
+// One unit of work. Texts are as they stand in the file.
+struct Task {
+  std::string id, summary;  // may be empty in a list; `agents run` needs both
+  std::string description;
+  std::vector<std::string> acceptance;
+  std::vector<std::string> files;         // paths to read first
+  std::vector<std::string> targets;       // paths it may touch; empty: all that the policy allows
+  std::vector<std::string> dependencies;  // ids
+  std::int64_t priority = kDefaultPriority;  // the smallest starts first
+  std::string cwd = ".";
+  // The file it was read from, relative to the root; of a folder queue the one-task file.
+  std::string file;
+
+  bool operator==(const Task&) const = default;
+};
+
+struct TaskList {
+  std::vector<Task> tasks;             // in the order of the sources
+  std::vector<std::string> completed;  // ids in the `complete` folder of a folder queue
+  std::vector<std::string> warnings;
+};
+
+// Reads `sources`, each relative to `root`: a file of tasks (its ending says which), the folder of
+// a folder queue (`tasks`: its `pending` is read), or `notes:proposed_tasks` (the green proposals
+// under `notes`). No sources: the one of config/tasks.edn, .yaml, .yml and .json that is there, and
+// `tasks`. A folder that is missing is an empty queue.
+// Errors: kConfig, naming file and place or task: a missing or broken file, a key of another type,
+// an id twice, two default files.
+Result<TaskList> LoadTasks(const std::string& root, const std::vector<std::string>& sources,
+                           const std::string& notes = "agent_notes");
+
+// REP-5, for a stable sort: by priority, then by id as bytes.
+bool StartsBefore(const Task& a, const Task& b);
+
+// A priority as written (REP-4): 3, "P2", " p2 ", "7". kDefaultPriority and a sentence in `problem`
+// for what cannot be read.
+std::int64_t ReadPriority(const Json& value, std::string* problem);
+
+// An id as part of a file or ref name (section 5): characters outside A-Za-z0-9._- become `-`; if
+// any did, if it is over 64 bytes, or if a file or ref must not be called so, `-` and 8 hex digits
+// of its SHA-256 follow.
+std::string FileNameOfId(std::string_view id);
+
+}  // namespace dossier::sources
+
+#endif  // DOSSIER_SOURCES_TASK_H_

@@ -1,0 +1,280 @@
+#include "sources/header/task.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/files/file.h"
+#include "sources/header/note.h"
+#include "sources/header/task_order.h"
+#include "testing/result_matchers.h"
+
+namespace dossier::sources {
+namespace {
+
+using ::dossier::testing::FailsWith;
+using ::dossier::testing::Succeeds;
+using ::testing::ElementsAre;
+
+class TaskFilesTest : public ::testing::Test {
+ protected:
+  void Write(const std::string& file, std::string_view text) {
+    const std::filesystem::path path = std::filesystem::path(root()) / file;
+    ASSERT_TRUE(MakeFolders(path.parent_path().string()));
+    ASSERT_TRUE(WriteFileAtomic(path.string(), text));
+  }
+  std::string root() const { return folder_.path(); }
+  Result<TaskList> Load(const std::vector<std::string>& sources = {}) {
+    return LoadTasks(root(), sources);
+  }
+
+ private:
+  TempFolder folder_ = *TempFolder::Make("tasks");
+};
+
+std::vector<std::string> Ids(const std::vector<Task>& tasks) {
+  std::vector<std::string> ids;
+  for (const Task& task : tasks) ids.push_back(task.id);
+  return ids;
+}
+
+TEST_F(TaskFilesTest, TheExampleOfTheSpecIsRead) {  // REP-30
+  Write("config/tasks.edn", R"([{:id "fact-001" :summary "Build src/factorial.py" :priority 1
+  :targets ["src/factorial.py" "tests/test_factorial.py"] :dependencies []}])");
+  const auto list = Load();
+  ASSERT_THAT(list, Succeeds());
+  ASSERT_EQ(list->tasks.size(), 1u);
+  EXPECT_EQ(list->tasks[0], (Task{.id = "fact-001",
+                                  .summary = "Build src/factorial.py",
+                                  .targets = {"src/factorial.py", "tests/test_factorial.py"},
+                                  .priority = 1,
+                                  .file = "config/tasks.edn"}));
+  EXPECT_TRUE(list->warnings.empty());
+}
+
+TEST_F(TaskFilesTest, YamlAndJsonGiveTheSameTasks) {  // A12
+  const std::string edn = R"([{:id 2 :summary "s" :target-files "src" :depends-on [1 "b"]
+      :acceptance ["x"] :files ["f"] :priority "P3" :cwd "sub" :other {:a 1}}])";
+  const std::string yaml =
+      "- {id: 2, summary: s, target_files: src, depends_on: [1, b], acceptance: [x], files: [f],\n"
+      "   priority: P3, cwd: sub, other: {a: 1}}\n";
+  const std::string json =
+      R"([{"id":2,"summary":"s","target_files":"src","depends_on":[1,"b"],"acceptance":["x"],
+           "files":["f"],"priority":"P3","cwd":"sub","other":{"a":1}}])";
+  std::vector<Task> tasks;
+  for (const auto& [name, text] : {std::pair{"a.edn", edn}, {"a.yaml", yaml}, {"a.json", json}}) {
+    Write(name, text);
+    const auto list = Load({name});
+    ASSERT_THAT(list, Succeeds()) << name;
+    ASSERT_EQ(list->tasks.size(), 1u);
+    tasks.push_back(list->tasks[0]);
+    tasks.back().file.clear();
+  }
+  EXPECT_EQ(tasks[0], (Task{.id = "2",
+                            .summary = "s",
+                            .acceptance = {"x"},
+                            .files = {"f"},
+                            .targets = {"src"},
+                            .dependencies = {"1", "b"},
+                            .priority = 3,
+                            .cwd = "sub"}));
+  EXPECT_EQ(tasks[0], tasks[1]);
+  EXPECT_EQ(tasks[0], tasks[2]);
+}
+
+TEST(PriorityTest, IsReadAsPeopleWriteIt) {  // REP-4, A1
+  struct Case {
+    Json value;
+    std::int64_t priority;
+    std::string_view problem;
+  };
+  const Case kCases[] = {
+      {nullptr, 1000, ""},
+      {3, 3, ""},
+      {-3, -3, ""},
+      {"P1", 1, ""},
+      {" p2 ", 2, ""},
+      {"7", 7, ""},
+      {"high", 1000, "\"high\" is no number"},
+      {"", 1000, "is no number"},
+      {"P", 1000, "is no number"},
+      {"99999999999999999999", 1000, "is no number"},
+      {JsonArray{1}, 1000, "[1] is no number"},
+      {2.5, 2, "priority 2.5 counts as 2"},
+  };
+  for (const Case& c : kCases) {
+    std::string problem;
+    EXPECT_EQ(ReadPriority(c.value, &problem), c.priority) << ToJson(c.value);
+    EXPECT_NE(problem.find(c.problem), std::string::npos) << problem;
+    EXPECT_EQ(problem.empty(), c.problem.empty()) << problem;
+  }
+}
+
+TEST_F(TaskFilesTest, TasksStandByPriorityThenIdThenPlace) {  // REP-5, A1
+  Write("config/tasks.edn",
+        R"([{:id :a :priority 5} {:id 2} {:id "10"} {:id "z" :priority "P1"} {:summary "one"}
+            {:id "b" :priority "low"} {:summary "two"}])");
+  auto list = Load();
+  ASSERT_THAT(list, Succeeds());
+  std::stable_sort(list->tasks.begin(), list->tasks.end(), StartsBefore);
+  EXPECT_THAT(Ids(list->tasks), ElementsAre("z", "a", "", "", "10", "2", "b"));
+  EXPECT_EQ(list->tasks[2].summary, "one");
+  EXPECT_THAT(list->warnings, ElementsAre("config/tasks.edn: task 6 (b): priority \"low\" is no "
+                                          "number: it counts as 1000"));
+}
+
+TEST_F(TaskFilesTest, WrongTypesAreNamedWithTheTask) {
+  struct Case {
+    std::string_view text, message;
+  };
+  constexpr Case kCases[] = {
+      {"{:id 1}", "a.edn: must be a list of tasks"},
+      {"[1]", "a.edn: task 1: must be a map of keys"},
+      {"[{:id \"x\" :targets 5}]", "a.edn: task 1 (x): targets is 5; it must be a list of texts"},
+      {"[{:id [1]}]", "a.edn: task 1: id is a list; it must be text or a whole number"},
+      {"[{:id 1.5}]", "id is 1.5; it must be text or a whole number"},
+      {"[{:id \"x\" :summary 7}]", "summary is 7; it must be a text"},
+      {"[{:id \"x\"} {:id :x}]", "task x stands twice: in a.edn and in a.edn"},
+      {"[{:id", "a.edn:1:2: { is never closed"},
+  };
+  for (const Case& c : kCases) {
+    Write("a.edn", c.text);
+    EXPECT_THAT(Load({"a.edn"}), FailsWith(ErrorCode::kConfig, std::string(c.message))) << c.text;
+  }
+}
+
+TEST_F(TaskFilesTest, TwoDefaultListsAreRefusedByName) {  // REP-30
+  Write("config/tasks.edn", "[]");
+  Write("config/tasks.json", "[]");
+  EXPECT_THAT(Load(), FailsWith(ErrorCode::kConfig,
+                                "config/tasks.edn and config/tasks.json are both there"));
+}
+
+TEST_F(TaskFilesTest, AFolderQueueHoldsOneTaskAFile) {  // REP-31, A28
+  Write("tasks/pending/b.edn", R"({:summary "B"})");
+  Write("tasks/pending/a.json", R"({"id":"own","summary":"A"})");
+  Write("tasks/pending/c.yaml", "summary: C\n");
+  Write("tasks/pending/.hidden.edn", "[");
+  Write("tasks/pending/readme.txt", "text");
+  Write("tasks/current/d.edn", R"({:summary "D"})");
+  Write("tasks/complete/e.edn", R"({:summary "E"})");
+  Write("tasks/complete/f.json", R"({"id":"six"})");
+  Write("tasks/complete/g.json", "broken");
+  const auto list = Load();
+  ASSERT_THAT(list, Succeeds());
+  EXPECT_THAT(Ids(list->tasks), ElementsAre("own", "b", "c"));
+  EXPECT_EQ(list->tasks[1].file, "tasks/pending/b.edn");
+  EXPECT_THAT(list->completed, ElementsAre("e", "six", "g"));
+}
+
+TEST_F(TaskFilesTest, AMissingQueueIsEmptyAndAMissingListIsNot) {
+  EXPECT_TRUE(Load()->tasks.empty());
+  EXPECT_TRUE(Load({"work"})->tasks.empty());
+  EXPECT_THAT(Load({"work.edn"}), FailsWith(ErrorCode::kConfig, "work.edn: there is no such"));
+  EXPECT_THAT(Load({"notes:scratch"}), FailsWith(ErrorCode::kConfig, "notes:proposed_tasks"));
+}
+
+TEST_F(TaskFilesTest, AnIdInTwoSourcesIsRefused) {  // REP-30
+  Write("config/tasks.edn", R"([{:id "x"}])");
+  Write("tasks/pending/x.edn", "{}");
+  EXPECT_THAT(Load(), FailsWith(ErrorCode::kConfig, "in config/tasks.edn and in tasks/pending/x"));
+}
+
+TEST_F(TaskFilesTest, GreenProposalsAreTasks) {  // REP-30
+  Write("agent_notes/proposed_tasks/2026-01-01__p-1__x.md",
+        "---\nrank: 4\ntargets: [src, docs]\n---\n\n# Do it\n\nSoon.\n");
+  Write("agent_notes/proposed_tasks/2026-01-01__p-2__x.md", "---\nstatus: red\n---\n# No\n");
+  Write("agent_notes/proposed_tasks/2026-01-01__p-3__x.md", "---\nstatus: amber\n---\n# No\n");
+  Write("agent_notes/scratch/2026-01-01__p-4__x.md", "# No\n");
+  const auto list = Load({"notes:proposed_tasks"});
+  ASSERT_THAT(list, Succeeds());
+  ASSERT_EQ(list->tasks.size(), 1u);
+  EXPECT_EQ(list->tasks[0], (Task{.id = "p-1",
+                                  .summary = "Do it",
+                                  .description = "# Do it\n\nSoon.",
+                                  .targets = {"src", "docs"},
+                                  .priority = 4,
+                                  .file = "agent_notes/proposed_tasks/2026-01-01__p-1__x.md"}));
+}
+
+TEST_F(TaskFilesTest, ALongProposalIsReadAsFarAsANoteIs) {  // REP-22, REP-30
+  Write("agent_notes/proposed_tasks/2026-01-01__p-1__x.md",
+        "# Do it\n" + std::string(2 * kMaxNoteBytes, 'x'));
+  const auto list = Load({"notes:proposed_tasks"});
+  ASSERT_THAT(list, Succeeds());
+  ASSERT_EQ(list->tasks.size(), 1u);
+  EXPECT_EQ(list->tasks[0].summary, "Do it");
+  EXPECT_EQ(list->tasks[0].description.size(), kMaxNoteBytes);
+}
+
+TEST_F(TaskFilesTest, WhatIsNoFileIsNotWaitedFor) {  // section 6
+  ASSERT_TRUE(MakeFolders(root() + "/config"));
+  ASSERT_EQ(mkfifo((root() + "/config/tasks.edn").c_str(), 0600), 0);
+  EXPECT_THAT(Load(), FailsWith(ErrorCode::kConfig, "config/tasks.edn: is no regular file"));
+}
+
+TEST(FileNameOfIdTest, KeepsPlainIdsAndMarksChangedOnes) {  // section 5
+  EXPECT_EQ(FileNameOfId("fact-001"), "fact-001");
+  EXPECT_EQ(FileNameOfId(std::string(64, 'a')), std::string(64, 'a'));
+  EXPECT_EQ(FileNameOfId("a/b"), "a-b-c14cddc0");
+  EXPECT_NE(FileNameOfId("a/b"), FileNameOfId("a:b"));
+  EXPECT_EQ(FileNameOfId(std::string(65, 'a')).size(), 64u + 9u);
+  for (const std::string id :
+       {"", ".", "..", "a..b", ".git", "-x", "x.lock", "x.", "\xff", "ä/ö"}) {
+    const std::string name = FileNameOfId(id);
+    EXPECT_NE(name, id);
+    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "0123456789._-"),
+              std::string::npos)
+        << name;
+    EXPECT_FALSE(name.starts_with('.') || name.starts_with('-') || name.ends_with(".lock")) << name;
+    EXPECT_EQ(name.find(".."), std::string::npos) << name;
+  }
+}
+
+Task Depending(std::string id, std::vector<std::string> on, std::int64_t priority = 1000) {
+  return {.id = std::move(id),
+          .summary = "s",
+          .dependencies = std::move(on),
+          .priority = priority,
+          .file = "t.edn"};
+}
+
+std::vector<std::string> Order(const std::vector<Task>& tasks) {
+  std::vector<std::string> ids;
+  for (const std::size_t index : StartOrder(tasks)) ids.push_back(tasks[index].id);
+  return ids;
+}
+
+TEST(TaskOrderTest, ATaskStartsAfterItsDependencies) {  // REP-32, A28
+  const std::vector<Task> tasks = {Depending("a", {"c"}, 1), Depending("b", {}, 5),
+                                   Depending("c", {}, 9), Depending("d", {"a", "b"}, 0),
+                                   Depending("e", {"old"}, 3)};
+  EXPECT_THAT(CheckDependencies(tasks, {"old"}), Succeeds());
+  EXPECT_THAT(Order(tasks), ElementsAre("e", "b", "c", "a", "d"));
+}
+
+TEST(TaskOrderTest, CyclesAndUnknownIdsAreShown) {  // REP-32, A28
+  EXPECT_THAT(
+      CheckDependencies(
+          std::vector{Depending("a", {"b"}), Depending("b", {"c"}), Depending("c", {"b"})}, {}),
+      FailsWith(ErrorCode::kConfig, "wait for each other: b -> c -> b"));
+  EXPECT_THAT(CheckDependencies(std::vector{Depending("a", {"a"})}, {}),
+              FailsWith(ErrorCode::kConfig, "a -> a"));
+  EXPECT_THAT(
+      CheckDependencies(std::vector{Depending("fact-001", {}), Depending("b", {"fact-01"})}, {}),
+      FailsWith(ErrorCode::kConfig, "task b depends on fact-01, which is no task (fact-001?)"));
+}
+
+TEST(TaskOrderTest, ARunNeedsIdAndSummary) {  // section 6
+  EXPECT_THAT(CheckTasks(std::vector{Depending("a", {})}), Succeeds());
+  EXPECT_THAT(CheckTasks(std::vector{Task{.id = "a", .file = "t.edn"}}),
+              FailsWith(ErrorCode::kConfig, "t.edn: task a has no summary"));
+  EXPECT_THAT(CheckTasks(std::vector{Task{.summary = "s", .file = "t.edn"}}),
+              FailsWith(ErrorCode::kConfig, "t.edn: task 1 of the queue has no id"));
+}
+
+}  // namespace
+}  // namespace dossier::sources

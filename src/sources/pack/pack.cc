@@ -1,0 +1,343 @@
+#include "sources/pack/pack.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "assembly/assemble.h"
+#include "assembly/sources/fence.h"
+#include "base/hash.h"
+#include "base/task_group.h"
+#include "base/text/text.h"
+#include "sources/pack/pack_file.h"
+#include "sources/pack/pack_fit.h"
+#include "sources/pack/pack_order.h"
+#include "sources/pack/pack_rank.h"
+#include "sources/repository/path_globs.h"
+#include "tokens/files/count_cache.h"
+
+namespace dossier::sources {
+namespace {
+
+constexpr std::string_view kTitle = "Files";
+
+// Pieces add up exactly in the public encodings (pack_render.h); of other counters, estimates by
+// one of them included, the whole is counted again, as a sum is no count (ASM-59).
+bool AddsUp(const tokens::Counter& counter) {
+  constexpr std::string_view kNames[] = {"o200k_base", "cl100k_base", "chars", "bytes"};
+  return counter.exact() &&
+         std::find(std::begin(kNames), std::end(kNames), counter.name()) != std::end(kNames);
+}
+
+std::string Note(const PackedFile& file, Form form) {
+  switch (file.why) {
+    case LeftOut::kBinary:
+      return fmt::format("{}, {}", file.detail.empty() ? "binary" : file.detail,
+                         FormatSize(file.bytes));
+    case LeftOut::kLarge:
+      return fmt::format("{}, {}", form == Form::kNames ? "name only" : "description",
+                         FormatSize(file.bytes));
+    case LeftOut::kSecretName:
+    case LeftOut::kSecretFound:
+      return "left out: secrets";
+    case LeftOut::kUnreadable:
+      return "unreadable";
+    case LeftOut::kNothing:
+    case LeftOut::kBudget:
+    case LeftOut::kTop:
+      break;
+  }
+  if (form == Form::kOutline) return "outline";
+  return form == Form::kNames ? "name only" : "";
+}
+
+// The form that is shown where `most` is asked for.
+Form FormWithin(const PackedFile& file, Form most) {
+  Form form = std::max(file.form, most);
+  if (form == Form::kOutline && file.outline.empty()) {
+    // Nothing shorter is known of a small file or a description.
+    form = most == Form::kOutline && file.form == Form::kFull ? Form::kFull : Form::kNames;
+  }
+  return form;
+}
+
+const std::string& PieceOf(const PackedFile& file, Form form) {
+  static const std::string kNone;
+  if (form == Form::kNames) return kNone;
+  return form == Form::kOutline ? file.outline : file.full;
+}
+
+std::string Joined(const std::vector<std::string_view>& parts) {
+  std::size_t size = 0;
+  for (const std::string_view part : parts) size += part.size();
+  std::string text;
+  text.reserve(size);
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
+class Packer {
+ public:
+  Packer(const PackOptions& options, const CancelToken& cancel)
+      : options_(options), cancel_(cancel), ranking_(options.task) {}
+
+  Result<PackedFiles> Run() {
+    DOSSIER_ASSIGN_OR_RETURN(selection_, SelectFiles(options_, cancel_));
+    packed_.root = selection_.root;
+    packed_.format = options_.format;
+    packed_.warnings = selection_.warnings;
+    ReadAll();
+    if (cancel_.cancelled()) return MakeError(ErrorCode::kCancelled, "interrupted");
+    Judge();
+    Order();
+    DOSSIER_RETURN_IF_ERROR(Fit());
+    CountAll();
+    return std::move(packed_);
+  }
+
+ private:
+  const GitFacts* git() const { return selection_.git ? &*selection_.git : nullptr; }
+  const Ranking* ranking() const { return ranking_.empty() ? nullptr : &ranking_; }
+
+  void ReadAll() {
+    const std::size_t count = selection_.files.size();
+    packed_.files.resize(count);
+    facts_.resize(count);
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      auto counts = tokens::CountCache::Open(options_.counts_folder, options_.counts_name);
+      for (std::size_t i = next++; i < count && !cancel_.cancelled(); i = next++) {
+        packed_.files[i] =
+            PackOneFile(selection_.files[i], options_, git(), ranking(), &counts, &facts_[i]);
+      }
+      counts.Save();
+    };
+    TaskGroup tasks;
+    for (int i = 1; i < options_.threads; ++i) tasks.Run(work);
+    work();
+  }
+
+  // Priorities, scores, warnings: by path, before anything is ordered.
+  void Judge() {
+    std::vector<std::pair<PathGlobs, double>> priorities;
+    for (const auto& [glob, value] : options_.priority) {
+      priorities.emplace_back(PathGlobs({glob}), value);
+    }
+    for (std::size_t i = 0; i < packed_.files.size(); ++i) {
+      PackedFile& file = packed_.files[i];
+      for (const auto& [glob, value] : priorities) {
+        if (glob.Matches(file.path)) file.priority = value;
+      }
+      if (facts_[i].sanitized) {
+        packed_.warnings.push_back(
+            fmt::format("{}: bytes that are no text are shown as U+FFFD", PathForText(file.path)));
+      }
+      if (file.why == LeftOut::kBinary && !file.detail.empty()) {
+        packed_.warnings.push_back(fmt::format("{}: only listed, it is {}; as UTF-8 it is shown",
+                                               PathForText(file.path), file.detail));
+      }
+      if (file.why == LeftOut::kUnreadable) {
+        packed_.warnings.push_back(
+            fmt::format("{}: left out ({})", PathForText(file.path), file.detail));
+      }
+    }
+    if (ranking()) Score();
+  }
+
+  void Score() {
+    std::vector<std::string> paths;
+    std::vector<RankedText> texts;
+    for (std::size_t i = 0; i < packed_.files.size(); ++i) {
+      paths.push_back(packed_.files[i].path);
+      texts.push_back(std::move(facts_[i].ranked));
+    }
+    std::vector<Rank> ranks = ranking_.Score(paths, texts, git());
+    double best = 0;
+    for (const Rank& rank : ranks) best = std::max(best, rank.score);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      PackedFile& file = packed_.files[i];
+      file.score = ranks[i].score;
+      file.reasons = std::move(ranks[i].reasons);
+      // Among files of one given priority the score decides.
+      if (best > 0) file.priority += 0.001 * file.score / best;
+    }
+    if (options_.top) KeepTop(*options_.top);
+  }
+
+  void KeepTop(std::size_t top) {
+    std::vector<std::size_t> order(packed_.files.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return packed_.files[a].score > packed_.files[b].score;
+    });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      PackedFile& file = packed_.files[order[i]];
+      if (file.form == Form::kNames || (i < top && file.score > 0)) continue;
+      if (selection_.files[order[i]].named) continue;
+      file.form = Form::kNames;
+      file.why = LeftOut::kTop;
+    }
+  }
+
+  void Order() {
+    PackOrder order = options_.order;
+    if (order == PackOrder::kDefault) order = PackOrder::kChanged;
+    if (order == PackOrder::kChanged && !git()) order = PackOrder::kPath;
+    packed_.order = order == PackOrder::kChanged ? "changed"
+                    : order == PackOrder::kPath  ? "path"
+                                                 : "sticky";
+    std::vector<OrderKey> keys;
+    for (std::size_t i = 0; i < packed_.files.size(); ++i) {
+      keys.push_back({packed_.files[i].path, facts_[i].unchanged});
+    }
+    std::vector<PackedFile> ordered;
+    ordered.reserve(keys.size());
+    for (const std::size_t i : OrderFiles(order, keys, git(), options_.manifest)) {
+      ordered.push_back(std::move(packed_.files[i]));
+    }
+    packed_.files = std::move(ordered);
+  }
+
+  std::int64_t ListTokens() const { return options_.counter->CountText(packed_.List()).upper(); }
+
+  Status Fit() {
+    if (!options_.budget) return {};
+    const std::int64_t names =
+        options_.counter->CountText(packed_.List(Form::kNames)).upper() + options_.reserve;
+    if (names > *options_.budget) {
+      return MakeError(
+          ErrorCode::kTooLong,
+          "the names of {} files alone need {} tokens, the budget is {}: raise it, or "
+          "name fewer files with --include or --exclude",
+          GroupDigits(packed_.files.size()), GroupDigits(static_cast<std::uint64_t>(names)),
+          GroupDigits(static_cast<std::uint64_t>(std::max<std::int64_t>(*options_.budget, 0))));
+    }
+    // A line of the list is longest for a file that is only named.
+    FitFiles(*options_.budget - names, &packed_.files);
+    return {};
+  }
+
+  void CountAll() {
+    packed_.exact = options_.counter->exact();
+    packed_.margin = options_.counter->margin();
+    if (!AddsUp(*options_.counter)) {
+      packed_.tokens = options_.counter->CountText(packed_.Text()).tokens;
+      return;
+    }
+    packed_.tokens = ListTokens();
+    for (const PackedFile& file : packed_.files) packed_.tokens += TokensOf(file, file.form);
+  }
+
+  const PackOptions& options_;
+  const CancelToken cancel_;
+  const Ranking ranking_;
+  Selection selection_;
+  std::vector<ReadFileFacts> facts_;
+  PackedFiles packed_;
+};
+
+std::string NextBoundary(const std::string& first, int draw, std::optional<std::uint64_t> seed) {
+  return seed ? assembly::MakeBoundary(*seed, draw)
+              : Sha256Hex(fmt::format("{}#{}", first, draw)).substr(0, first.size());
+}
+
+}  // namespace
+
+std::string_view LeftOutName(LeftOut why) {
+  switch (why) {
+    case LeftOut::kNothing:
+      return "";
+    case LeftOut::kBinary:
+      return "binary";
+    case LeftOut::kLarge:
+      return "large";
+    case LeftOut::kSecretName:
+      return "secret-name";
+    case LeftOut::kSecretFound:
+      return "secret-found";
+    case LeftOut::kUnreadable:
+      return "unreadable";
+    case LeftOut::kBudget:
+      return "budget";
+    case LeftOut::kTop:
+      return "top";
+  }
+  return "";
+}
+
+std::string PackedFiles::List(Form most) const {
+  std::vector<const PackedFile*> by_path;
+  for (const PackedFile& file : files) by_path.push_back(&file);
+  std::sort(by_path.begin(), by_path.end(),
+            [](const PackedFile* a, const PackedFile* b) { return a->path < b->path; });
+  std::string out = format == PackFormat::kXml        ? "<list>\n"
+                    : format == PackFormat::kMarkdown ? "## List of files\n\n"
+                                                      : "==> list of files <==\n";
+  for (const PackedFile* file : by_path) {
+    const std::string note = Note(*file, FormWithin(*file, most));
+    if (format == PackFormat::kMarkdown) out += "- ";
+    out += PathForText(file->path);
+    if (!note.empty()) out.append(" (").append(note).append(")");
+    out += '\n';
+  }
+  if (format == PackFormat::kXml) out += "</list>\n";
+  return out;
+}
+
+std::string PackedFiles::Text(Form most) const {
+  const std::string list = List(most);
+  std::vector<std::string_view> parts;
+  for (const PackedFile& file : files) parts.emplace_back(PieceOf(file, FormWithin(file, most)));
+  parts.emplace_back(list);
+  return Joined(parts);
+}
+
+std::vector<std::string_view> FencedText::Parts() const {
+  std::vector<std::string_view> parts = {opening};
+  for (const PackedFile& file : packed->files) {
+    parts.emplace_back(PieceOf(file, FormWithin(file, Form::kFull)));
+  }
+  parts.insert(parts.end(), {list, closing});
+  return parts;
+}
+
+std::string FencedText::Text() const { return Joined(Parts()); }
+
+Result<PackedFiles> Pack(const PackOptions& options, const CancelToken& cancel) {
+  if (options.budget && *options.budget < 1) {
+    return MakeError(ErrorCode::kUsage, "--budget {}: must be above 0", *options.budget);
+  }
+  for (const auto& [glob, value] : options.priority) {
+    if (!(value >= 0 && value <= 1)) {
+      return MakeError(ErrorCode::kUsage, "--priority {}={}: must be 0 to 1", glob, value);
+    }
+  }
+  return Packer(options, cancel).Run();
+}
+
+FencedText FencedPack(const tokens::Counter& counter, std::string boundary,
+                      std::optional<std::uint64_t> seed, PackedFiles* packed) {
+  FencedText text{.list = packed->List(), .packed = packed};
+  if (packed->format == PackFormat::kMarkdown) return text;
+  const std::string first = boundary;
+  const std::vector<std::string_view> parts = text.Parts();
+  // Each part ends in a line end, which no boundary has inside.
+  const auto is_in = [&](std::string_view part) { return part.find(boundary) != part.npos; };
+  for (int draw = 1; std::any_of(parts.begin(), parts.end(), is_in); ++draw) {
+    boundary = NextBoundary(first, draw, seed);
+  }
+  text.opening = fmt::format("{}:\n<<<DATA {}\n", kTitle, boundary);
+  text.closing = fmt::format("DATA {}>>>\n", boundary);
+  packed->tokens = AddsUp(counter) ? packed->tokens + counter.CountText(text.opening).tokens +
+                                         counter.CountText(text.closing).tokens
+                                   : counter.CountText(text.Text()).tokens;
+  return text;
+}
+
+std::int64_t FenceTokens(const tokens::Counter& counter, PackFormat format) {
+  if (format == PackFormat::kMarkdown) return 0;
+  // 32 hex digits are at most as many tokens.
+  return counter.CountText(fmt::format("{}:\n<<<DATA \nDATA >>>\n", kTitle)).upper() + 2 * 34;
+}
+
+}  // namespace dossier::sources

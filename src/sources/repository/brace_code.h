@@ -1,0 +1,23 @@
+// Declarations of languages that put bodies into braces: C, C++, JavaScript, TypeScript, Go, Rust,
+// Java. Internal to code_facts.
+//
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_SOURCES_BRACE_CODE_H_
+#define DOSSIER_SOURCES_BRACE_CODE_H_
+
+#include <string>
+#include <string_view>
+
+#include "sources/repository/code_facts.h"
+
+namespace dossier::sources {
+
+void ReadBraceCode(Language language, std::string_view text, CodeFacts* facts);
+
+// White space runs as one space, cut at a code point to at most 160 bytes.
+std::string OneLine(std::string_view text);
+
+}  // namespace dossier::sources
+
+#endif  // DOSSIER_SOURCES_BRACE_CODE_H_

@@ -1,0 +1,139 @@
+#include "sources/repository/git_facts.h"
+
+#include <iterator>
+#include <utility>
+
+#include "base/process/git_call.h"
+#include "base/process/process.h"
+#include "base/task_group.h"
+#include "base/text/text.h"
+
+namespace dossier::sources {
+namespace {
+
+constexpr std::size_t kMaxOutput = 256 << 20;  // bytes of one answer of git's
+constexpr std::string_view kCommits = "-1000";
+constexpr std::string_view kCommitMark = "\x01\x02";  // no path of a sane repository starts so
+constexpr const char* kSettings = "^core\\.(excludesfile|ignorecase)$";
+constexpr Millis kTimeout(10'000);
+
+Result<ProcessResult> Git(const GitFolders& folders, std::vector<std::string> arguments,
+                          const CancelToken& cancel) {
+  arguments.insert(arguments.begin(), "--literal-pathspecs");
+  return CallGit({.folder = folders.root,
+                  .work_tree = folders.root,  // before core.worktree of the repository
+                  .arguments = std::move(arguments),
+                  .max_output = kMaxOutput,
+                  .timeout = kTimeout},
+                 cancel);
+}
+
+template <typename Use>
+void ForEachAtNul(std::string_view text, Use use) {
+  for (std::size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
+    use(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+}
+
+// "MODE NAME STAGE\tPATH" of `ls-files -s`.
+void ReadIndex(std::string_view out, GitFacts* facts) {
+  ForEachAtNul(out, [&](std::string_view entry) {
+    const std::size_t tab = entry.find('\t');
+    if (tab == std::string_view::npos || !entry.starts_with("100")) return;  // a link, a submodule
+    const std::size_t name = entry.find(' ') + 1;
+    const std::size_t end = entry.find(' ', name);
+    if (name == 0 || end == std::string_view::npos || end > tab) return;
+    if (end - name == 64) facts->hash = GitHash::kSha256;
+    facts->index.emplace(entry.substr(tab + 1), entry.substr(name, end - name));
+  });
+}
+
+void ReadLog(std::string_view out, GitFacts* facts) {
+  ForEachAtNul(out, [&](std::string_view entry) {
+    if (entry == kCommitMark) {
+      facts->commits.emplace_back();
+      return;
+    }
+    if (facts->commits.empty()) return;
+    if (entry.starts_with('\n')) entry.remove_prefix(1);  // git's own, behind the mark
+    if (entry.empty()) return;
+    facts->last_commit.emplace(entry, static_cast<std::uint32_t>(facts->commits.size() - 1));
+    facts->commits.back().emplace_back(entry);
+  });
+}
+
+// "NAME\nVALUE" of each setting, or "NAME" alone, the last one counts. Git reads the values itself,
+// but only where there are any: mostly one process less.
+void ReadSettings(const GitFolders& folders, std::string_view out, const CancelToken& cancel,
+                  GitFacts* facts) {
+  const auto value = [&](const char* type, const char* name) -> std::optional<std::string> {
+    bool there = false;
+    ForEachAtNul(out, [&](std::string_view entry) {
+      there = there || entry.substr(0, entry.find('\n')) == name;
+    });
+    if (!there) return std::nullopt;
+    const auto asked = Git(folders, {"config", "--null", type, "--get", name}, cancel);
+    if (!asked || asked->exit_code != 0) return std::nullopt;
+    return asked->out.substr(0, asked->out.find('\0'));
+  };
+  facts->global_ignore_file = value("--type=path", "core.excludesfile");
+  if (value("--type=bool", "core.ignorecase") == "true") facts->letters = LetterCase::kIgnored;
+}
+
+// Git's first line of complaint, or why it could not be started.
+std::string Complaint(const Result<ProcessResult>& done) {
+  if (!done) return done.error().message;
+  if (done->timed_out) return "it did not end in time";
+  const std::string_view line = TrimSpace(Split(done->err, '\n').front());
+  return line.empty() ? fmt::format("exit {}", done->exit_code) : std::string(line);
+}
+
+}  // namespace
+
+GitFacts ReadGitFacts(const GitFolders& folders, const CancelToken& cancel) {
+  GitFacts facts;
+  if (!FindProgram("git")) {
+    facts.problem = "git is not installed: files are ordered by path";
+    return facts;
+  }
+  Result<ProcessResult> log, index, staged, settings;
+  {
+    TaskGroup tasks;
+    tasks.Run([&] {
+      log = Git(folders,
+                {"log", std::string(kCommits), "-z", "--name-only", "--no-renames", "--no-ext-diff",
+                 "--no-textconv", "--no-relative", "--no-show-signature",
+                 fmt::format("--format=tformat:{}", kCommitMark), "HEAD", "--"},
+                cancel);
+    });
+    index = Git(folders, {"ls-files", "-s", "-z"}, cancel);
+    staged = Git(folders,
+                 {"diff-index", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+                  "--no-textconv", "--no-relative", "HEAD", "--"},
+                 cancel);
+    settings = Git(folders, {"config", "--null", "--get-regexp", kSettings}, cancel);
+  }
+  if (!index || index->exit_code != 0) {
+    facts.problem =
+        fmt::format("git could not be asked ({}): files are ordered by path", Complaint(index));
+    return facts;
+  }
+  ReadIndex(index->out, &facts);
+  if (log && log->exit_code == 0) ReadLog(log->out, &facts);
+  if (staged && staged->exit_code == 0) {
+    ForEachAtNul(staged->out, [&](std::string_view path) { facts.staged.emplace(path); });
+  } else {  // there is no commit yet
+    for (const auto& [path, name] : facts.index) facts.staged.insert(path);
+  }
+  if (settings && settings->exit_code == 0) ReadSettings(folders, settings->out, cancel, &facts);
+  return facts;
+}
+
+bool IsUnchanged(const GitFacts& facts, const std::string& path, std::string_view content) {
+  const auto entry = facts.index.find(path);
+  return entry != facts.index.end() && !facts.staged.contains(path) &&
+         entry->second == GitBlobName(content, facts.hash);
+}
+
+}  // namespace dossier::sources

@@ -1,0 +1,116 @@
+// Running for encodings that work piece by piece: what is appended changes the pieces at the end
+// only, so those before the last lasting border are counted once. Internal to `tokens`.
+//
+//   PieceRunning running({.count_tail = [&](std::string_view tail, Place place) { … },
+//                         .meet = [&](std::string_view window, Place place, std::size_t joint,
+//                                     std::span<const Cut> first) { … }});
+//
+// An append costs what it and the open end are long; a run of letters or of white space that does
+// not end is all open. Thread-safety: one owner; what the function refers to outlives it.
+
+#ifndef DOSSIER_TOKENS_PIECE_RUNNING_H_
+#define DOSSIER_TOKENS_PIECE_RUNNING_H_
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tokens/counter/counter.h"
+
+namespace dossier::tokens {
+
+// Where a part of a text starts: with the text, or at a lasting border behind its start.
+enum class Place : std::uint8_t { kStart, kBorder };
+
+// The count of an end of a text.
+struct Tail {
+  std::int64_t tokens = 0;
+  Cut lasting;  // up to the last border that nothing appended can move; of 0 bytes: there is none
+};
+
+// Where a text that was measured alone and the same text behind another have a border in common.
+struct Meeting {
+  std::int64_t before = 0;  // tokens before it, of what both texts are together
+  Cut border;               // of the measured text
+};
+
+// How an encoding works; all texts are valid UTF-8.
+struct PieceFunctions {
+  std::function<Tail(std::string_view tail, Place place)> count_tail;
+  // `window` is the end of a text and, from `joint` on, the start of a measured one, whose borders
+  // `first` are. Unset: they have none in common that lasts.
+  std::function<std::optional<Meeting>(std::string_view window, Place place, std::size_t joint,
+                                       std::span<const Cut> first)>
+      meet;
+};
+
+std::size_t TotalBytes(std::span<const std::string_view> texts);
+
+// Makes a Measured of the borders of a text, border by border.
+class MeasuredBorders {
+ public:
+  explicit MeasuredBorders(std::size_t bytes) : bytes_(bytes) {}
+
+  void Add(const Cut& border) {
+    if (border.bytes <= kFirstBytes && out_.first.size() < kMostFirst) out_.first.push_back(border);
+    if (border.bytes + kLastBytes >= bytes_) last_.push_back(border);
+  }
+  // `tokens`: of all of the text. `is_lasting` says it of a place.
+  Measured Finish(std::int64_t tokens, const std::function<bool(std::size_t)>& is_lasting) &&;
+
+ private:
+  // Bytes at the start whose borders are kept, and bytes at the end where one that lasts is looked
+  // for. Splitting looks less far over anything but one endless word.
+  static constexpr std::size_t kFirstBytes = 512, kLastBytes = 4096;
+  static constexpr std::size_t kMostFirst = 16;  // borders
+
+  const std::size_t bytes_;
+  Measured out_;
+  std::vector<Cut> last_;
+};
+
+// Finds the Meeting, border by border of the window.
+class MeetingFinder {
+ public:
+  MeetingFinder(std::size_t joint, std::span<const Cut> first) : joint_(joint), first_(first) {}
+
+  // True: the border `at` of the window is one of the measured text too.
+  bool Matches(std::size_t at);
+  // False: all borders of the measured text that are known are passed.
+  bool going() const { return !first_.empty(); }
+  Meeting At(std::int64_t before) const { return {before, first_.front()}; }
+
+ private:
+  const std::size_t joint_;
+  std::span<const Cut> first_;  // those not passed yet
+};
+
+class PieceRunning final : public Running {
+ public:
+  explicit PieceRunning(PieceFunctions pieces) : pieces_(std::move(pieces)) {}
+
+  void Append(std::string_view text) override;
+  void AppendMeasured(std::string_view text, const Measured& measured) override;
+  Count Total() const override;
+  Mark Here() const override;
+  void Rollback(const Mark& mark) override;
+
+ private:
+  // Counts what is behind `settled_` and moves it forward.
+  void Settle();
+  Tail CountOpen(std::string_view tail) const { return pieces_.count_tail(tail, place()); }
+  Place place() const { return settled_ == 0 ? Place::kStart : Place::kBorder; }
+
+  const PieceFunctions pieces_;
+  std::string text_;              // cleaned
+  std::string open_;              // bytes of a code point that is not complete
+  std::size_t settled_ = 0;       // the last border of pieces that nothing appended can move
+  std::int64_t tokens_ = 0;       // before it
+  std::int64_t open_tokens_ = 0;  // behind it
+};
+
+}  // namespace dossier::tokens
+
+#endif  // DOSSIER_TOKENS_PIECE_RUNNING_H_

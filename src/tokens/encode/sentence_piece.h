@@ -1,0 +1,110 @@
+// SentencePiece's byte-pair encoding as llama.cpp runs it on models whose tokenizer is "llama".
+//
+//   DOSSIER_ASSIGN_OR_RETURN(SentencePieces pieces, SentencePieces::Make(tokens));
+//   pieces.Encode("which file?", SentencePieces::Begin::kMarked, &ids);
+//
+// Spaces are written U+2581, often with one more in front of a text. Starting from code points, the
+// two neighbours that join into the token of the highest score are merged, the leftmost of equals,
+// until none join. A code point that is no token is sent as its bytes, the tokens <0x00> to <0xFF>.
+// All tokens take part, control tokens too: llama.cpp asks only whether a text is a token's.
+//
+// Two code points that stand side by side in no token are never merged across. Such places, the
+// starts of words in most vocabularies, cut a text into pieces that are encoded one by one. A piece
+// of n code points costs O(n log n).
+//
+// Thread-safety: immutable.
+
+#ifndef DOSSIER_TOKENS_SENTENCE_PIECE_H_
+#define DOSSIER_TOKENS_SENTENCE_PIECE_H_
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/result.h"
+#include "base/text/utf8.h"
+#include "tokens/counter/counter.h"
+
+namespace dossier::tokens {
+
+class SentencePieces {
+ public:
+  static constexpr char32_t kMark = 0x2581;  // what stands for a space
+  static constexpr std::string_view kMarkText = "\u2581";
+
+  struct Token {
+    std::string_view text;  // copied
+    float score = 0;
+  };
+  // Whether a mark is put in front of a text.
+  enum class Begin : std::uint8_t { kMarked, kAsItIs };
+
+  SentencePieces(SentencePieces&&) = default;
+  SentencePieces& operator=(SentencePieces&&) = default;
+
+  // Tokens by number. Errors: kDamaged: too many, one too long, a score that is no number;
+  // kUnavailable: a byte without a token.
+  static Result<SentencePieces> Make(const std::vector<Token>& tokens);
+
+  // Appends the tokens of `text`, valid UTF-8.
+  void Encode(std::string_view text, Begin begin, std::vector<TokenId>* out) const;
+
+  // Appends the tokens of one piece, spaces marked.
+  void EncodePiece(std::string_view piece, std::vector<TokenId>* out) const;
+
+  // Calls `use(end, piece)` for the pieces of `text` in order: where each ends in `text`, and its
+  // text with spaces marked. The first ends at 0 if it is only the mark that is put in front.
+  template <typename Use>
+  void ForEachPiece(std::string_view text, Begin begin, Use&& use) const;
+
+ private:
+  struct Known {
+    TokenId id;
+    float score;
+  };
+
+  SentencePieces() = default;
+  Status Add(TokenId id, std::string_view text, float score);
+  Status FindByteTokens();
+  bool MayJoin(char32_t left, char32_t right) const {
+    return neighbours_.count(std::uint64_t{left} << 32 | right) != 0;
+  }
+  const Known* Find(std::string_view text) const {
+    const auto found = text.size() > longest_ ? tokens_.end() : tokens_.find(text);
+    return found == tokens_.end() ? nullptr : &found->second;
+  }
+
+  std::vector<char> texts_;  // of tokens_; a vector, because moving it leaves its bytes in place
+  std::unordered_map<std::string_view, Known> tokens_;
+  std::unordered_set<std::uint64_t> neighbours_;  // pairs of code points side by side in tokens
+  std::array<TokenId, 256> byte_tokens_ = {};
+  std::size_t longest_ = 0;  // bytes of a token
+};
+
+template <typename Use>
+void SentencePieces::ForEachPiece(std::string_view text, Begin begin, Use&& use) const {
+  if (text.empty()) return;
+  std::string piece;
+  char32_t last = kMark;
+  if (begin == Begin::kMarked) piece = kMarkText;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t start = at;
+    char32_t c = utf8::Next(text, &at);
+    if (c == ' ') c = kMark;
+    if (!piece.empty() && !MayJoin(last, c)) {
+      use(start, std::string_view(piece));
+      piece.clear();
+    }
+    piece += c == kMark ? kMarkText : text.substr(start, at - start);
+    last = c;
+  }
+  use(text.size(), std::string_view(piece));
+}
+
+}  // namespace dossier::tokens
+
+#endif  // DOSSIER_TOKENS_SENTENCE_PIECE_H_

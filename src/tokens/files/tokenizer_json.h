@@ -1,0 +1,54 @@
+// Vocabularies of tokenizer.json files, the form of Hugging Face's tokenizers.
+//
+//   DOSSIER_ASSIGN_OR_RETURN(JsonVocabulary vocabulary, ParseTokenizerJson(bytes));
+//
+// Read are byte-level BPE (GPT-2, Llama 3, Qwen2 …) with the file's normaliser and split pattern,
+// and SentencePiece BPE with byte fall-back (Llama 2, Mistral …). Anything that would change how a
+// text is counted and is not known is refused by name, never passed over.
+//
+// Files come from strangers: depth, sizes and every number are checked. Thread-safety: pure
+// function.
+
+#ifndef DOSSIER_TOKENS_TOKENIZER_JSON_H_
+#define DOSSIER_TOKENS_TOKENIZER_JSON_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tokens/counter/added_tokens.h"
+#include "tokens/encode/bpe_text.h"
+#include "tokens/encode/vocabulary_builder.h"
+#include "tokens/split/pattern.h"
+
+namespace dossier::tokens {
+
+// One step of a normaliser.
+struct NormalStep {
+  enum class Kind : std::uint8_t { kNfc, kNfkc, kNfd, kNfkd, kReplace, kPrepend, kStartWith };
+  Kind kind;
+  // Of kReplace. kPrepend puts `to` before a text that is not empty, kStartWith where it is not
+  // there already.
+  std::string from, to;
+};
+// `text` is valid UTF-8. Errors: none; what cannot be normalised (memory) stays as it is.
+std::string Normalize(const std::vector<NormalStep>& steps, std::string_view text);
+
+struct JsonVocabulary {
+  VocabularySource source;
+  std::vector<AddedTokens::Token> added;   // not special: they stand for their text
+  std::shared_ptr<const Pattern> pattern;  // if source.rule is kPattern
+  std::vector<NormalStep> steps;
+  std::optional<ByteIds> byte_ids;  // of the byte fall-back
+};
+
+// Errors: kDamaged (not such a file, with what is wrong); kUnavailable (a kind that is not counted
+// here, by name).
+Result<JsonVocabulary> ParseTokenizerJson(std::string_view bytes);
+
+}  // namespace dossier::tokens
+
+#endif  // DOSSIER_TOKENS_TOKENIZER_JSON_H_

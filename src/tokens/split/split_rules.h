@@ -1,0 +1,216 @@
+// The splitting rules as types, so that the loops over pieces are compiled for each.
+//
+//   VisitRule(rule, [&](auto piece_end) {
+//     for (std::size_t at = 0; at < text.size();) at = piece_end(text, at);
+//   });
+//
+// Internal to `tokens`; NextPiece (tokens/splitter.h) is the plain form. Valid UTF-8 only.
+// Thread-safety: pure functions.
+
+#ifndef DOSSIER_TOKENS_SPLIT_RULES_H_
+#define DOSSIER_TOKENS_SPLIT_RULES_H_
+
+#include <string_view>
+
+#include "tokens/split/splitter.h"
+#include "tokens/split/unicode_class.h"
+
+namespace dossier::tokens::internal {
+
+// Bit sets of classes.
+using ClassSet = std::uint32_t;
+constexpr ClassSet Only(CharClass c) { return 1u << static_cast<unsigned>(c); }
+constexpr bool In(CharClass c, ClassSet set) { return (set >> static_cast<unsigned>(c) & 1) != 0; }
+
+inline constexpr ClassSet kLetters =
+    Only(CharClass::kUpper) | Only(CharClass::kLower) | Only(CharClass::kLetter);
+inline constexpr ClassSet kBoth = Only(CharClass::kLetter) | Only(CharClass::kMark);
+inline constexpr ClassSet kUppers =
+    Only(CharClass::kUpper) | kBoth;  // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
+inline constexpr ClassSet kLowers = Only(CharClass::kLower) | kBoth;  // [\p{Ll}\p{Lm}\p{Lo}\p{M}]
+inline constexpr ClassSet kMarksOfText =
+    Only(CharClass::kOther) | Only(CharClass::kMark);  // [^\s\p{L}\p{N}]
+inline constexpr ClassSet kSpaces = Only(CharClass::kSpace);
+inline constexpr ClassSet kNumbers = Only(CharClass::kNumber);
+
+constexpr bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
+
+// The end of the run of code points of `set` that starts at `at`.
+template <ClassSet set>
+std::size_t RunEnd(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    const ClassifiedChar c = ClassifyAt(text.data() + at);
+    if (!In(c.cls, set)) break;
+    at += c.bytes;
+  }
+  return at;
+}
+
+enum class Contractions : std::uint8_t { kAnyCase, kLowerCase };
+
+// The bytes of 's 't 're 've 'm 'll 'd at `at`, 0 if there is none. Any case includes U+017F, which
+// folds to s.
+template <Contractions kind>
+std::size_t ContractionBytes(std::string_view text, std::size_t at) {
+  if (at + 1 >= text.size() || text[at] != '\'') return 0;
+  const auto lower = [](char c) {
+    return kind == Contractions::kAnyCase && c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  };
+  const char first = lower(text[at + 1]);
+  if (first == 's' || first == 't' || first == 'm' || first == 'd') return 2;
+  if (at + 2 >= text.size()) return 0;
+  const char second = lower(text[at + 2]);
+  if (first == 'l' && second == 'l') return 3;
+  if ((first == 'r' || first == 'v') && second == 'e') return 3;
+  const bool long_s = kind == Contractions::kAnyCase && first == '\xC5' && second == '\xBF';
+  return long_s ? 3 : 0;
+}
+
+// \p{N}{1,most} at `at`, where a number is; most 0: no limit.
+template <int most>
+std::size_t NumberEnd(std::string_view text, std::size_t at) {
+  for (int count = 0; at < text.size() && (most == 0 || count < most); ++count) {
+    const ClassifiedChar c = ClassifyAt(text.data() + at);
+    if (c.cls != CharClass::kNumber) break;
+    at += c.bytes;
+  }
+  return at;
+}
+
+enum class SpaceAtEnd : std::uint8_t { kCutAtLineEnd, kWhole };
+enum class LineEnds : std::uint8_t { kCut, kPlain };
+
+// White space that nothing else took: up to the last line end of the run, else all but the last
+// code point, which belongs to what follows: \s*[\r\n]+|\s+(?!\S)|\s+
+template <SpaceAtEnd end_rule, LineEnds line_rule>
+std::size_t SpaceEnd(std::string_view text, std::size_t at) {
+  std::size_t end = at, last = at, after_line = 0;
+  while (end < text.size()) {
+    const ClassifiedChar c = ClassifyAt(text.data() + end);
+    if (c.cls != CharClass::kSpace) break;
+    last = end;
+    end += c.bytes;
+    if (IsLineEnd(text[last])) after_line = end;
+  }
+  if (end_rule == SpaceAtEnd::kWhole && end == text.size()) return end;
+  if (line_rule == LineEnds::kCut && after_line != 0) return after_line;
+  return end == text.size() || last == at ? end : last;
+}
+
+// ` ?[^\s\p{L}\p{N}]+` and then bytes of `tail`; `at` itself if there is none.
+template <char... tail>
+std::size_t SignsEnd(std::string_view text, std::size_t at) {
+  const std::size_t start = text[at] == ' ' ? at + 1 : at;
+  std::size_t end = RunEnd<kMarksOfText>(text, start);
+  if (end == start) return at;
+  while (end < text.size() && (false || ... || (text[end] == tail))) ++end;
+  return end;
+}
+
+// cl100k and what was made from it.
+template <int digits, SpaceAtEnd end_rule>
+struct Cl100kLike {
+  std::size_t operator()(std::string_view text, std::size_t at) const {
+    const ClassifiedChar first = ClassifyAt(text.data() + at);
+    if (text[at] == '\'') {
+      if (const auto bytes = ContractionBytes<Contractions::kAnyCase>(text, at)) return at + bytes;
+    }
+    if (IsLetter(first.cls)) return RunEnd<kLetters>(text, at + first.bytes);
+    if (first.cls == CharClass::kNumber) return NumberEnd<digits>(text, at);
+    if (!IsLineEnd(text[at])) {
+      const std::size_t word = at + first.bytes;
+      const std::size_t end = RunEnd<kLetters>(text, word);
+      if (end > word) return end;
+    }
+    const std::size_t signs = SignsEnd<'\r', '\n'>(text, at);
+    return signs > at ? signs : SpaceEnd<end_rule, LineEnds::kCut>(text, at);
+  }
+};
+
+struct O200k {
+  // U*L+ or U+L* from `at`; `at` itself if neither is there.
+  static std::size_t WordEnd(std::string_view text, std::size_t at) {
+    std::size_t end = at, after_both = 0;
+    bool last_is_both = false;
+    while (end < text.size()) {
+      const ClassifiedChar c = ClassifyAt(text.data() + end);
+      if (!In(c.cls, kUppers)) {
+        if (c.cls == CharClass::kLower) return RunEnd<kLowers>(text, end + c.bytes);
+        break;
+      }
+      end += c.bytes;
+      last_is_both = c.cls != CharClass::kUpper;
+      if (last_is_both) after_both = end;
+    }
+    // L+ takes what is upper and lower at once back from U*; capitals behind it stay out.
+    return after_both != 0 && !last_is_both ? after_both : end;
+  }
+
+  std::size_t operator()(std::string_view text, std::size_t at) const {
+    const ClassifiedChar first = ClassifyAt(text.data() + at);
+    if (first.cls == CharClass::kNumber) return NumberEnd<3>(text, at);
+    if (!IsLineEnd(text[at])) {
+      const std::size_t start = IsLetter(first.cls) ? at : at + first.bytes;
+      std::size_t end = WordEnd(text, start);
+      // A mark may be the sign before a word, a capital after it excluded: then it is a word
+      // itself.
+      if (first.cls == CharClass::kMark && !HasLower(text, start, end)) end = WordEnd(text, at);
+      const bool word = end > start || first.cls == CharClass::kMark;
+      if (word) return end + ContractionBytes<Contractions::kAnyCase>(text, end);
+    }
+    const std::size_t signs = SignsEnd<'\r', '\n', '/'>(text, at);
+    return signs > at ? signs : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEnds::kCut>(text, at);
+  }
+
+ private:
+  // Whether the word [start, end) matched by U*L+, not only by U+L*.
+  static bool HasLower(std::string_view text, std::size_t start, std::size_t end) {
+    for (std::size_t at = start; at < end;) {
+      const ClassifiedChar c = ClassifyAt(text.data() + at);
+      if (In(c.cls, kLowers)) return true;
+      at += c.bytes;
+    }
+    return false;
+  }
+};
+
+struct Gpt2 {
+  std::size_t operator()(std::string_view text, std::size_t at) const {
+    if (const auto bytes = ContractionBytes<Contractions::kLowerCase>(text, at)) return at + bytes;
+    const std::size_t start = text[at] == ' ' && at + 1 < text.size() ? at + 1 : at;
+    const ClassifiedChar first = ClassifyAt(text.data() + start);
+    if (IsLetter(first.cls)) return RunEnd<kLetters>(text, start + first.bytes);
+    if (first.cls == CharClass::kNumber) return RunEnd<kNumbers>(text, start + first.bytes);
+    const std::size_t signs = SignsEnd<>(text, at);
+    return signs > at ? signs : SpaceEnd<SpaceAtEnd::kCutAtLineEnd, LineEnds::kPlain>(text, at);
+  }
+};
+
+struct WholeText {
+  std::size_t operator()(std::string_view text, std::size_t) const { return text.size(); }
+};
+
+// Calls `visitor` with the function object of `rule`.
+template <typename Visitor>
+decltype(auto) VisitRule(SplitRule rule, Visitor&& visitor) {
+  switch (rule) {
+    case SplitRule::kCl100k:
+      return visitor(Cl100kLike<3, SpaceAtEnd::kWhole>{});
+    case SplitRule::kO200k:
+      return visitor(O200k{});
+    case SplitRule::kLlama3:
+      return visitor(Cl100kLike<3, SpaceAtEnd::kCutAtLineEnd>{});
+    case SplitRule::kQwen2:
+      return visitor(Cl100kLike<1, SpaceAtEnd::kCutAtLineEnd>{});
+    case SplitRule::kGpt2:
+      return visitor(Gpt2{});
+    case SplitRule::kNone:
+    case SplitRule::kPattern:
+      break;
+  }
+  return visitor(WholeText{});
+}
+
+}  // namespace dossier::tokens::internal
+
+#endif  // DOSSIER_TOKENS_SPLIT_RULES_H_
