@@ -44,7 +44,7 @@ if(DOSSIER_SANITIZE)
   string(REPLACE "fuzzer-no-link," "" _link "${DOSSIER_SANITIZE}")
   add_link_options(-fsanitize=${_link})
 endif()
-# base/build_id.h reads it; not every compiler asks for it by itself.
+# base/process/build_id.h reads it; not every compiler asks for it by itself.
 add_link_options(LINKER:--build-id)
 if(DOSSIER_TIDY)
   set(CMAKE_CXX_CLANG_TIDY clang-tidy-19;--quiet)

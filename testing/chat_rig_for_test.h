@@ -5,8 +5,8 @@
 //   const TurnOutcome outcome = rig.Send("hi");
 //   rig.trace;      // {"commands", "request", "saved"}
 
-#ifndef DOSSIER_CONVERSATION_CHAT_RIG_FOR_TEST_H_
-#define DOSSIER_CONVERSATION_CHAT_RIG_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_CHAT_RIG_FOR_TEST_H_
+#define DOSSIER_TESTING_CHAT_RIG_FOR_TEST_H_
 
 #include <filesystem>
 #include <fstream>
@@ -175,4 +175,4 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_CHAT_RIG_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_CHAT_RIG_FOR_TEST_H_

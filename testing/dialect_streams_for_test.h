@@ -2,8 +2,8 @@
 //
 //   Streamed streamed = ReadStream("anthropic", kAnthropicEvents, /*split=*/17);
 
-#ifndef DOSSIER_MODEL_DIALECT_STREAMS_FOR_TEST_H_
-#define DOSSIER_MODEL_DIALECT_STREAMS_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_DIALECT_STREAMS_FOR_TEST_H_
+#define DOSSIER_TESTING_DIALECT_STREAMS_FOR_TEST_H_
 
 #include <gtest/gtest.h>
 
@@ -152,4 +152,4 @@ inline void MutateStream(std::string_view dialect, std::string_view events,
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_DIALECT_STREAMS_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_DIALECT_STREAMS_FOR_TEST_H_

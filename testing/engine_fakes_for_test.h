@@ -8,8 +8,8 @@
 //
 // Ownership: PATH is what it was again at the end. Thread-safety: none; one test at a time.
 
-#ifndef DOSSIER_RESEARCH_ENGINE_FAKES_FOR_TEST_H_
-#define DOSSIER_RESEARCH_ENGINE_FAKES_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_ENGINE_FAKES_FOR_TEST_H_
+#define DOSSIER_TESTING_ENGINE_FAKES_FOR_TEST_H_
 
 #include <fmt/format.h>
 
@@ -60,4 +60,4 @@ class EngineFakes {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_ENGINE_FAKES_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_ENGINE_FAKES_FOR_TEST_H_

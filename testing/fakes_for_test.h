@@ -5,8 +5,8 @@
 //
 // Thread-safety: FakeClient and ManualTimer may be used from many threads.
 
-#ifndef DOSSIER_MODEL_FAKES_FOR_TEST_H_
-#define DOSSIER_MODEL_FAKES_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_FAKES_FOR_TEST_H_
+#define DOSSIER_TESTING_FAKES_FOR_TEST_H_
 
 #include <condition_variable>
 #include <map>
@@ -157,4 +157,4 @@ inline Request UserRequest(std::string text) {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_FAKES_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_FAKES_FOR_TEST_H_

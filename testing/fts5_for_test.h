@@ -6,8 +6,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_MEMORY_FTS5_FOR_TEST_H_
-#define DOSSIER_MEMORY_FTS5_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_FTS5_FOR_TEST_H_
+#define DOSSIER_TESTING_FTS5_FOR_TEST_H_
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -80,4 +80,4 @@ class Fts5ForTest {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_FTS5_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_FTS5_FOR_TEST_H_

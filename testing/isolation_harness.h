@@ -7,8 +7,8 @@
 //
 // A child plays the zygote, its child the session. Thread-safety: none.
 
-#ifndef DOSSIER_SANDBOX_ISOLATION_HARNESS_H_
-#define DOSSIER_SANDBOX_ISOLATION_HARNESS_H_
+#ifndef DOSSIER_TESTING_ISOLATION_HARNESS_H_
+#define DOSSIER_TESTING_ISOLATION_HARNESS_H_
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -123,4 +123,4 @@ inline Locked RunLocked(IsolationOptions options, Identity identity, const Locke
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_ISOLATION_HARNESS_H_
+#endif  // DOSSIER_TESTING_ISOLATION_HARNESS_H_

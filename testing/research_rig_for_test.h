@@ -9,8 +9,8 @@
 //
 // Thread-safety: none.
 
-#ifndef DOSSIER_RESEARCH_RESEARCH_RIG_FOR_TEST_H_
-#define DOSSIER_RESEARCH_RESEARCH_RIG_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_RESEARCH_RIG_FOR_TEST_H_
+#define DOSSIER_TESTING_RESEARCH_RIG_FOR_TEST_H_
 
 #include <gtest/gtest.h>
 
@@ -172,4 +172,4 @@ inline StageResults TwoNodes(int stage = 1) {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RESEARCH_RIG_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_RESEARCH_RIG_FOR_TEST_H_

@@ -10,8 +10,8 @@
 // kind does better, so that every stage has something to do. Nothing depends on what this process
 // did before, so a resumed run is answered as the first one was.
 
-#ifndef DOSSIER_RESEARCH_RUN_RIG_FOR_TEST_H_
-#define DOSSIER_RESEARCH_RUN_RIG_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_RUN_RIG_FOR_TEST_H_
+#define DOSSIER_TESTING_RUN_RIG_FOR_TEST_H_
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -229,4 +229,4 @@ class RunRig {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RUN_RIG_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_RUN_RIG_FOR_TEST_H_

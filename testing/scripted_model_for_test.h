@@ -13,8 +13,8 @@
 // "LABEL/memory"), so that a script need not speak of memory. A call that nothing answers fails
 // with kFailed, naming the label. Thread-safety: all methods from any thread.
 
-#ifndef DOSSIER_RESEARCH_SCRIPTED_MODEL_FOR_TEST_H_
-#define DOSSIER_RESEARCH_SCRIPTED_MODEL_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_SCRIPTED_MODEL_FOR_TEST_H_
+#define DOSSIER_TESTING_SCRIPTED_MODEL_FOR_TEST_H_
 
 #include <atomic>
 #include <deque>
@@ -228,4 +228,4 @@ class ScriptedModel {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_SCRIPTED_MODEL_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_SCRIPTED_MODEL_FOR_TEST_H_

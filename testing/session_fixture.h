@@ -1,7 +1,7 @@
 // For tests that run real sessions: one pool for the whole program, short ways to run blocks.
 
-#ifndef DOSSIER_SANDBOX_SESSION_FIXTURE_H_
-#define DOSSIER_SANDBOX_SESSION_FIXTURE_H_
+#ifndef DOSSIER_TESTING_SESSION_FIXTURE_H_
+#define DOSSIER_TESTING_SESSION_FIXTURE_H_
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -90,4 +90,4 @@ class SandboxTest : public ::testing::Test {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_SESSION_FIXTURE_H_
+#endif  // DOSSIER_TESTING_SESSION_FIXTURE_H_

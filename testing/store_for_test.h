@@ -6,8 +6,8 @@
 //
 // Thread-safety: as Store.
 
-#ifndef DOSSIER_MEMORY_STORE_FOR_TEST_H_
-#define DOSSIER_MEMORY_STORE_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_STORE_FOR_TEST_H_
+#define DOSSIER_TESTING_STORE_FOR_TEST_H_
 
 #include <gtest/gtest.h>
 
@@ -100,4 +100,4 @@ class TestStore {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_STORE_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_STORE_FOR_TEST_H_

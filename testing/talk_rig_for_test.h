@@ -6,8 +6,8 @@
 //   rig.runs["status"];             // 1
 //   rig.requests.back().SystemText();
 
-#ifndef DOSSIER_CONVERSATION_TALK_RIG_FOR_TEST_H_
-#define DOSSIER_CONVERSATION_TALK_RIG_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_TALK_RIG_FOR_TEST_H_
+#define DOSSIER_TESTING_TALK_RIG_FOR_TEST_H_
 
 #include <gtest/gtest.h>
 
@@ -137,4 +137,4 @@ struct TalkRig {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_TALK_RIG_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_TALK_RIG_FOR_TEST_H_

@@ -1,7 +1,7 @@
 // Small helpers that the tests of this module share.
 
-#ifndef DOSSIER_ASSEMBLY_TEST_PROMPTS_H_
-#define DOSSIER_ASSEMBLY_TEST_PROMPTS_H_
+#ifndef DOSSIER_TESTING_TEST_PROMPTS_H_
+#define DOSSIER_TESTING_TEST_PROMPTS_H_
 
 #include <gtest/gtest.h>
 
@@ -53,4 +53,4 @@ inline std::string Transcript(const Messages& messages) {
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_TEST_PROMPTS_H_
+#endif  // DOSSIER_TESTING_TEST_PROMPTS_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_HARNESS_TEST_REPOSITORY_H_
-#define DOSSIER_HARNESS_TEST_REPOSITORY_H_
+#ifndef DOSSIER_TESTING_TEST_REPOSITORY_H_
+#define DOSSIER_TESTING_TEST_REPOSITORY_H_
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -132,4 +132,4 @@ class TestRepository {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TEST_REPOSITORY_H_
+#endif  // DOSSIER_TESTING_TEST_REPOSITORY_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_MODEL_TEST_SERVER_FOR_TEST_H_
-#define DOSSIER_MODEL_TEST_SERVER_FOR_TEST_H_
+#ifndef DOSSIER_TESTING_TEST_SERVER_FOR_TEST_H_
+#define DOSSIER_TESTING_TEST_SERVER_FOR_TEST_H_
 
 #include <fcntl.h>
 #include <signal.h>
@@ -86,4 +86,4 @@ class TestServer {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_TEST_SERVER_FOR_TEST_H_
+#endif  // DOSSIER_TESTING_TEST_SERVER_FOR_TEST_H_

@@ -226,10 +226,10 @@ class Mover:
              '            path = self.root / name\n        if not path.is_file():\n'),
         ])
         self.edit('cmake/YamlTable.cmake', [
-            ('src/assembly/yaml_table.h', 'src/assembly/layout/yaml_table.h'),
+            ('src/assembly/layout/yaml_table.h', 'src/assembly/layout/yaml_table.h'),
             ('  # A copy of the parser: dossier_assembly itself needs the output.\n'
-             '  add_executable(dossier-yaml-table src/assembly/table/main.cc src/assembly/front_matter.cc\n'
-             '    src/assembly/yaml_reader.cc src/assembly/yaml_tree.cc)\n'
+             '  add_executable(dossier-yaml-table src/assembly/table/main.cc src/assembly/layout/front_matter.cc\n'
+             '    src/base/yaml/yaml_reader.cc src/base/yaml/yaml_tree.cc)\n'
              '  target_link_libraries(dossier-yaml-table PRIVATE dossier_base dep_yaml)\n',
              '  # Without dossier_assembly, which itself needs the output.\n'
              '  add_executable(dossier-yaml-table src/assembly/table/main.cc src/assembly/layout/front_matter.cc)\n'
@@ -258,10 +258,10 @@ class Mover:
             for old, new in MODULES.items():
                 text = text.replace(f'dossier_{old} ', f'dossier_{new} ').replace(f'dossier_{old})', f'dossier_{new})')
             self.write(f, text)
-        new = paths['tokens/unicode_tables.inc']
+        new = paths['tokens/split/unicode_tables.inc']
         self.write('scripts/generate-unicode-tables',
-                   self.read('scripts/generate-unicode-tables').replace('src/tokens/unicode_tables.inc', 'src/' + new))
-        walker = 'src/' + paths['research/call_sites_test.cc']
+                   self.read('scripts/generate-unicode-tables').replace('src/tokens/split/unicode_tables.inc', 'src/' + new))
+        walker = 'src/' + paths['research/call/call_sites_test.cc']
         self.edit(walker, [('std::filesystem::directory_iterator(DOSSIER_SOURCE_DIR "/src/research")',
                             'std::filesystem::recursive_directory_iterator(DOSSIER_SOURCE_DIR "/src/research")')])
         self.format([walker])

@@ -5,8 +5,8 @@
 //
 // Thread-safety: plain data; a pure function.
 
-#ifndef DOSSIER_CLI_MEMORY_CONFIG_H_
-#define DOSSIER_CLI_MEMORY_CONFIG_H_
+#ifndef DOSSIER_APP_MEMORY_CONFIG_H_
+#define DOSSIER_APP_MEMORY_CONFIG_H_
 
 #include <cstdint>
 #include <optional>
@@ -34,7 +34,7 @@ struct MemoryConfig {
   memory::PressureLevel consolidation_trigger = memory::PressureLevel::kHigh;
   bool log_enabled = true;            // memory_log_enabled
   std::int64_t log_max_chars = 1000;  // memory_log_max_chars; code points of one text
-  std::string embed_model = std::string(kNoEmbedModel);  // of model/embedding_files.h
+  std::string embed_model = std::string(kNoEmbedModel);  // of model/local/embedding_files.h
 };
 
 // Errors: kConfig with FILE:LINE:COL and the key, for unknown keys too, with the nearest.
@@ -42,4 +42,4 @@ Result<MemoryConfig> ReadMemoryConfig(const config::Config& config);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MEMORY_CONFIG_H_
+#endif  // DOSSIER_APP_MEMORY_CONFIG_H_

@@ -6,8 +6,8 @@
 // All sections of one prompt see one state of the files: a path is read once (ASM-9).
 // Thread-safety: none needed; one owner.
 
-#ifndef DOSSIER_CLI_SECTION_SOURCES_H_
-#define DOSSIER_CLI_SECTION_SOURCES_H_
+#ifndef DOSSIER_APP_SECTION_SOURCES_H_
+#define DOSSIER_APP_SECTION_SOURCES_H_
 
 #include <functional>
 #include <istream>
@@ -70,4 +70,4 @@ class SectionReader {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_SECTION_SOURCES_H_
+#endif  // DOSSIER_APP_SECTION_SOURCES_H_

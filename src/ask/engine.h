@@ -15,8 +15,8 @@
 // Thread-safety: an Engine may run many requests at once; each run is sequential code on its
 // caller's thread.
 
-#ifndef DOSSIER_RECURSION_ENGINE_H_
-#define DOSSIER_RECURSION_ENGINE_H_
+#ifndef DOSSIER_ASK_ENGINE_H_
+#define DOSSIER_ASK_ENGINE_H_
 
 #include <chrono>
 #include <memory>
@@ -225,4 +225,4 @@ class Engine {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_ENGINE_H_
+#endif  // DOSSIER_ASK_ENGINE_H_

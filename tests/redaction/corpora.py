@@ -35,7 +35,7 @@ KEYS_OF_TESTS = {
            "crypto/tls/handshake_test.go", "crypto/tls/example_test.go", "crypto/tls/testdata/",
            "crypto/tls/key_schedule_test.go"),
     # Scenarios that need a secret whole.
-    "repository": ("src/base/redact_test.cc", "src/memory/redaction_test.cc", "tests/acceptance/assembly/",
+    "repository": ("src/base/text/redact_test.cc", "src/memory/records/redaction_test.cc", "tests/acceptance/assembly/",
                    "tests/acceptance/inspect/secret_in_sample.yaml", "tests/acceptance/memory/"),
 }
 

@@ -9,8 +9,8 @@
 // A call that cannot be done gives a sentence, never a failure: the model reads it and goes on.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_HARNESS_AGENT_TOOLS_H_
-#define DOSSIER_HARNESS_AGENT_TOOLS_H_
+#ifndef DOSSIER_AGENTS_ENGINE_AGENT_TOOLS_H_
+#define DOSSIER_AGENTS_ENGINE_AGENT_TOOLS_H_
 
 #include <functional>
 #include <optional>
@@ -77,4 +77,4 @@ class AgentTools {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_AGENT_TOOLS_H_
+#endif  // DOSSIER_AGENTS_ENGINE_AGENT_TOOLS_H_

@@ -8,8 +8,8 @@
 // budget is up, or at the second turn without a call. A verdict is written to the output as a
 // program would say it, so that one reader judges both (approval.h).
 
-#ifndef DOSSIER_HARNESS_BUILTIN_ENGINE_H_
-#define DOSSIER_HARNESS_BUILTIN_ENGINE_H_
+#ifndef DOSSIER_AGENTS_ENGINE_BUILTIN_ENGINE_H_
+#define DOSSIER_AGENTS_ENGINE_BUILTIN_ENGINE_H_
 
 #include <cstdint>
 #include <functional>
@@ -60,4 +60,4 @@ class BuiltinEngine final : public Engine {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_BUILTIN_ENGINE_H_
+#endif  // DOSSIER_AGENTS_ENGINE_BUILTIN_ENGINE_H_

@@ -6,8 +6,8 @@
 //
 // Memory: at most 64 KiB and the longest secret, however much comes. Thread-safety: one owner.
 
-#ifndef DOSSIER_HARNESS_CAPPED_FILE_H_
-#define DOSSIER_HARNESS_CAPPED_FILE_H_
+#ifndef DOSSIER_AGENTS_ENGINE_CAPPED_FILE_H_
+#define DOSSIER_AGENTS_ENGINE_CAPPED_FILE_H_
 
 #include <cstdint>
 #include <string>
@@ -54,4 +54,4 @@ class CappedFile {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_CAPPED_FILE_H_
+#endif  // DOSSIER_AGENTS_ENGINE_CAPPED_FILE_H_

@@ -12,8 +12,8 @@
 //
 // Thread-safety: RunConfined may be called from many threads; it blocks its caller.
 
-#ifndef DOSSIER_HARNESS_CONFINED_PROCESS_H_
-#define DOSSIER_HARNESS_CONFINED_PROCESS_H_
+#ifndef DOSSIER_AGENTS_ENGINE_CONFINED_PROCESS_H_
+#define DOSSIER_AGENTS_ENGINE_CONFINED_PROCESS_H_
 
 #include <cstdint>
 #include <optional>
@@ -73,4 +73,4 @@ SecretValues SecretsOf(const std::vector<std::string>& own, const std::vector<st
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_CONFINED_PROCESS_H_
+#endif  // DOSSIER_AGENTS_ENGINE_CONFINED_PROCESS_H_

@@ -7,8 +7,8 @@
 // Ownership: one thread for as long as the object lives. Thread-safety: all methods from any
 // thread.
 
-#ifndef DOSSIER_HARNESS_DEADLINE_H_
-#define DOSSIER_HARNESS_DEADLINE_H_
+#ifndef DOSSIER_AGENTS_ENGINE_DEADLINE_H_
+#define DOSSIER_AGENTS_ENGINE_DEADLINE_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -64,4 +64,4 @@ class Deadline {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_DEADLINE_H_
+#endif  // DOSSIER_AGENTS_ENGINE_DEADLINE_H_

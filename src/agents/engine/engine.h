@@ -8,8 +8,8 @@
 //
 // Thread-safety: engines are immutable; Run may be called from many threads and blocks its caller.
 
-#ifndef DOSSIER_HARNESS_ENGINE_H_
-#define DOSSIER_HARNESS_ENGINE_H_
+#ifndef DOSSIER_AGENTS_ENGINE_ENGINE_H_
+#define DOSSIER_AGENTS_ENGINE_ENGINE_H_
 
 #include <cstdint>
 #include <functional>
@@ -92,4 +92,4 @@ class Engine {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_ENGINE_H_
+#endif  // DOSSIER_AGENTS_ENGINE_ENGINE_H_

@@ -6,8 +6,8 @@
 // In argv `{prompt} {prompt_file} {worktree} {task_id} {role}` are replaced, once, by values that
 // are never looked at again; everything else stays.
 
-#ifndef DOSSIER_HARNESS_PROCESS_ENGINE_H_
-#define DOSSIER_HARNESS_PROCESS_ENGINE_H_
+#ifndef DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_
+#define DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_
 
 #include <map>
 #include <memory>
@@ -60,4 +60,4 @@ std::string FillArgument(std::string_view argument,
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_PROCESS_ENGINE_H_
+#endif  // DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_

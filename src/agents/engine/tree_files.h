@@ -7,8 +7,8 @@
 //
 // Thread-safety: methods may be called from many threads.
 
-#ifndef DOSSIER_HARNESS_TREE_FILES_H_
-#define DOSSIER_HARNESS_TREE_FILES_H_
+#ifndef DOSSIER_AGENTS_ENGINE_TREE_FILES_H_
+#define DOSSIER_AGENTS_ENGINE_TREE_FILES_H_
 
 #include <cstdint>
 #include <string>
@@ -49,4 +49,4 @@ class TreeFiles {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TREE_FILES_H_
+#endif  // DOSSIER_AGENTS_ENGINE_TREE_FILES_H_

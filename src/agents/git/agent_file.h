@@ -4,8 +4,8 @@
 //
 // Thread-safety: functions over files.
 
-#ifndef DOSSIER_HARNESS_AGENT_FILE_H_
-#define DOSSIER_HARNESS_AGENT_FILE_H_
+#ifndef DOSSIER_AGENTS_GIT_AGENT_FILE_H_
+#define DOSSIER_AGENTS_GIT_AGENT_FILE_H_
 
 #include <cstdint>
 #include <optional>
@@ -22,4 +22,4 @@ Result<std::optional<std::string>> ReadAgentFile(const std::string& worktree,
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_AGENT_FILE_H_
+#endif  // DOSSIER_AGENTS_GIT_AGENT_FILE_H_

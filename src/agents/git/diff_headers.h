@@ -7,8 +7,8 @@
 //
 // Thread-safety: a pure function.
 
-#ifndef DOSSIER_HARNESS_DIFF_HEADERS_H_
-#define DOSSIER_HARNESS_DIFF_HEADERS_H_
+#ifndef DOSSIER_AGENTS_GIT_DIFF_HEADERS_H_
+#define DOSSIER_AGENTS_GIT_DIFF_HEADERS_H_
 
 #include <string_view>
 #include <vector>
@@ -20,4 +20,4 @@ std::vector<std::string_view> DiffHeaderPaths(std::string_view text);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_DIFF_HEADERS_H_
+#endif  // DOSSIER_AGENTS_GIT_DIFF_HEADERS_H_

@@ -5,8 +5,8 @@
 //
 // Private to this module. Thread-safety: a pure function.
 
-#ifndef DOSSIER_HARNESS_DIFF_OUTPUT_H_
-#define DOSSIER_HARNESS_DIFF_OUTPUT_H_
+#ifndef DOSSIER_AGENTS_GIT_DIFF_OUTPUT_H_
+#define DOSSIER_AGENTS_GIT_DIFF_OUTPUT_H_
 
 #include <string_view>
 #include <vector>
@@ -26,4 +26,4 @@ Result<DiffOutput> ParseDiffOutput(std::string_view out);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_DIFF_OUTPUT_H_
+#endif  // DOSSIER_AGENTS_GIT_DIFF_OUTPUT_H_

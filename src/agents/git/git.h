@@ -1,4 +1,5 @@
-// Runs git for the harness, by base/git_call.h: nothing but git runs, whatever the repository says.
+// Runs git for the harness, by base/process/git_call.h: nothing but git runs, whatever the
+// repository says.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Git git, Git::Open(*FindGitFolders(".")));
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string commit,
@@ -9,8 +10,8 @@
 //
 // Thread-safety: immutable after construction; calls may run in many threads.
 
-#ifndef DOSSIER_HARNESS_GIT_H_
-#define DOSSIER_HARNESS_GIT_H_
+#ifndef DOSSIER_AGENTS_GIT_GIT_H_
+#define DOSSIER_AGENTS_GIT_GIT_H_
 
 #include <string>
 #include <string_view>
@@ -100,4 +101,4 @@ void ForEachAtNul(std::string_view text, Use use) {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_GIT_H_
+#endif  // DOSSIER_AGENTS_GIT_GIT_H_

@@ -13,8 +13,8 @@
 //
 // Thread-safety: all methods may be called from many threads.
 
-#ifndef DOSSIER_HARNESS_GIT_DIR_GUARD_H_
-#define DOSSIER_HARNESS_GIT_DIR_GUARD_H_
+#ifndef DOSSIER_AGENTS_GIT_GIT_DIR_GUARD_H_
+#define DOSSIER_AGENTS_GIT_GIT_DIR_GUARD_H_
 
 #include <map>
 #include <memory>
@@ -76,4 +76,4 @@ class GitDirGuard {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_GIT_DIR_GUARD_H_
+#endif  // DOSSIER_AGENTS_GIT_GIT_DIR_GUARD_H_

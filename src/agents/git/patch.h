@@ -15,8 +15,8 @@
 //
 // Thread-safety: functions; many patches may be taken at the same time.
 
-#ifndef DOSSIER_HARNESS_PATCH_H_
-#define DOSSIER_HARNESS_PATCH_H_
+#ifndef DOSSIER_AGENTS_GIT_PATCH_H_
+#define DOSSIER_AGENTS_GIT_PATCH_H_
 
 #include <cstdint>
 #include <string>
@@ -111,4 +111,4 @@ std::string CandidateRef(std::string_view run, std::string_view task, int attemp
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_PATCH_H_
+#endif  // DOSSIER_AGENTS_GIT_PATCH_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_HARNESS_PATH_RULES_H_
-#define DOSSIER_HARNESS_PATH_RULES_H_
+#ifndef DOSSIER_AGENTS_GIT_PATH_RULES_H_
+#define DOSSIER_AGENTS_GIT_PATH_RULES_H_
 
 #include <string_view>
 
@@ -24,4 +24,4 @@ bool LinkStaysInside(std::string_view path, std::string_view target);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_PATH_RULES_H_
+#endif  // DOSSIER_AGENTS_GIT_PATH_RULES_H_

@@ -8,8 +8,8 @@
 // of its input and gives the locks back. Ownership: destroyed without Commit, it aborts.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_HARNESS_REF_TRANSACTION_H_
-#define DOSSIER_HARNESS_REF_TRANSACTION_H_
+#ifndef DOSSIER_AGENTS_GIT_REF_TRANSACTION_H_
+#define DOSSIER_AGENTS_GIT_REF_TRANSACTION_H_
 
 #include <sys/types.h>
 
@@ -53,4 +53,4 @@ class RefTransaction {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_REF_TRANSACTION_H_
+#endif  // DOSSIER_AGENTS_GIT_REF_TRANSACTION_H_

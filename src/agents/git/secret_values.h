@@ -9,8 +9,8 @@
 // Thread-safety: SecretValues is immutable; a filter has one owner, and must not outlive its
 // values.
 
-#ifndef DOSSIER_HARNESS_SECRET_VALUES_H_
-#define DOSSIER_HARNESS_SECRET_VALUES_H_
+#ifndef DOSSIER_AGENTS_GIT_SECRET_VALUES_H_
+#define DOSSIER_AGENTS_GIT_SECRET_VALUES_H_
 
 #include <bitset>
 #include <optional>
@@ -68,4 +68,4 @@ class SecretFilter {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_SECRET_VALUES_H_
+#endif  // DOSSIER_AGENTS_GIT_SECRET_VALUES_H_

@@ -6,8 +6,8 @@
 // Folders have mode 0700, files 0600: prompts and patches are nobody else's. Thread-safety:
 // immutable; folders may be made from many threads and processes.
 
-#ifndef DOSSIER_HARNESS_STATE_FOLDER_H_
-#define DOSSIER_HARNESS_STATE_FOLDER_H_
+#ifndef DOSSIER_AGENTS_GIT_STATE_FOLDER_H_
+#define DOSSIER_AGENTS_GIT_STATE_FOLDER_H_
 
 #include <string>
 #include <string_view>
@@ -49,4 +49,4 @@ Status WriteStateFile(const std::string& path, std::string_view content, Durabil
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_STATE_FOLDER_H_
+#endif  // DOSSIER_AGENTS_GIT_STATE_FOLDER_H_

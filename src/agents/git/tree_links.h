@@ -10,8 +10,8 @@
 //
 // Thread-safety: const methods may be called from many threads.
 
-#ifndef DOSSIER_HARNESS_TREE_LINKS_H_
-#define DOSSIER_HARNESS_TREE_LINKS_H_
+#ifndef DOSSIER_AGENTS_GIT_TREE_LINKS_H_
+#define DOSSIER_AGENTS_GIT_TREE_LINKS_H_
 
 #include <map>
 #include <string>
@@ -37,4 +37,4 @@ class TreeLinks {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TREE_LINKS_H_
+#endif  // DOSSIER_AGENTS_GIT_TREE_LINKS_H_

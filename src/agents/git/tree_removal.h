@@ -5,8 +5,8 @@
 //
 // Thread-safety: a function over files.
 
-#ifndef DOSSIER_HARNESS_TREE_REMOVAL_H_
-#define DOSSIER_HARNESS_TREE_REMOVAL_H_
+#ifndef DOSSIER_AGENTS_GIT_TREE_REMOVAL_H_
+#define DOSSIER_AGENTS_GIT_TREE_REMOVAL_H_
 
 #include <string>
 
@@ -19,4 +19,4 @@ Status RemoveTree(const std::string& path);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TREE_REMOVAL_H_
+#endif  // DOSSIER_AGENTS_GIT_TREE_REMOVAL_H_

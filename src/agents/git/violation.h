@@ -4,8 +4,8 @@
 //
 // Thread-safety: plain data.
 
-#ifndef DOSSIER_HARNESS_VIOLATION_H_
-#define DOSSIER_HARNESS_VIOLATION_H_
+#ifndef DOSSIER_AGENTS_GIT_VIOLATION_H_
+#define DOSSIER_AGENTS_GIT_VIOLATION_H_
 
 #include <string>
 
@@ -22,4 +22,4 @@ struct Violation {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_VIOLATION_H_
+#endif  // DOSSIER_AGENTS_GIT_VIOLATION_H_

@@ -15,8 +15,8 @@
 // Ownership: the object owns the folder and its admin folder, and removes both, unless Keep was
 // called. Thread-safety: one owner; many worktrees may be made at the same time.
 
-#ifndef DOSSIER_HARNESS_WORKTREE_H_
-#define DOSSIER_HARNESS_WORKTREE_H_
+#ifndef DOSSIER_AGENTS_GIT_WORKTREE_H_
+#define DOSSIER_AGENTS_GIT_WORKTREE_H_
 
 #include <cstdint>
 #include <string>
@@ -80,4 +80,4 @@ Status CopyIndex(const std::string& from, const std::string& to);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_WORKTREE_H_
+#endif  // DOSSIER_AGENTS_GIT_WORKTREE_H_

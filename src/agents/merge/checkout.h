@@ -7,8 +7,8 @@
 //
 // Thread-safety: functions, for the holder of the merge lock.
 
-#ifndef DOSSIER_HARNESS_CHECKOUT_H_
-#define DOSSIER_HARNESS_CHECKOUT_H_
+#ifndef DOSSIER_AGENTS_MERGE_CHECKOUT_H_
+#define DOSSIER_AGENTS_MERGE_CHECKOUT_H_
 
 #include <string>
 #include <string_view>
@@ -64,4 +64,4 @@ Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& mov
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_CHECKOUT_H_
+#endif  // DOSSIER_AGENTS_MERGE_CHECKOUT_H_

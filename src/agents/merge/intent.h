@@ -9,8 +9,8 @@
 // There is one at most, STATE/merge-intent.json, because merges are serial. Thread-safety: for the
 // holder of the merge lock.
 
-#ifndef DOSSIER_HARNESS_INTENT_H_
-#define DOSSIER_HARNESS_INTENT_H_
+#ifndef DOSSIER_AGENTS_MERGE_INTENT_H_
+#define DOSSIER_AGENTS_MERGE_INTENT_H_
 
 #include <cstdint>
 #include <optional>
@@ -62,4 +62,4 @@ void SignIntent(Intent* intent);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_INTENT_H_
+#endif  // DOSSIER_AGENTS_MERGE_INTENT_H_

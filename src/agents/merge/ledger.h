@@ -5,8 +5,8 @@
 //
 // Thread-safety: functions over files; appends of several processes do not mix.
 
-#ifndef DOSSIER_HARNESS_LEDGER_H_
-#define DOSSIER_HARNESS_LEDGER_H_
+#ifndef DOSSIER_AGENTS_MERGE_LEDGER_H_
+#define DOSSIER_AGENTS_MERGE_LEDGER_H_
 
 #include <optional>
 #include <string>
@@ -43,4 +43,4 @@ Status AppendLedger(const std::string& file, const std::string& line);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_LEDGER_H_
+#endif  // DOSSIER_AGENTS_MERGE_LEDGER_H_

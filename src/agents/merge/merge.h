@@ -11,8 +11,8 @@
 //
 // Thread-safety: a function; merges wait for each other, in all processes.
 
-#ifndef DOSSIER_HARNESS_MERGE_H_
-#define DOSSIER_HARNESS_MERGE_H_
+#ifndef DOSSIER_AGENTS_MERGE_MERGE_H_
+#define DOSSIER_AGENTS_MERGE_MERGE_H_
 
 #include <cstdint>
 #include <functional>
@@ -90,4 +90,4 @@ Result<MergeOutcome> Merge(const MergeRequest& request, const Git& git, const St
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_MERGE_H_
+#endif  // DOSSIER_AGENTS_MERGE_MERGE_H_

@@ -3,8 +3,8 @@
 //
 // Private to this module. Thread-safety: for the holder of the merge lock.
 
-#ifndef DOSSIER_HARNESS_PUBLISH_H_
-#define DOSSIER_HARNESS_PUBLISH_H_
+#ifndef DOSSIER_AGENTS_MERGE_PUBLISH_H_
+#define DOSSIER_AGENTS_MERGE_PUBLISH_H_
 
 #include <functional>
 
@@ -43,4 +43,4 @@ Status Finish(const Intent& intent, IntentLog& intents, const MergeHooks& hooks)
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_PUBLISH_H_
+#endif  // DOSSIER_AGENTS_MERGE_PUBLISH_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: a function; recoveries and merges wait for each other, in all processes.
 
-#ifndef DOSSIER_HARNESS_RECOVER_H_
-#define DOSSIER_HARNESS_RECOVER_H_
+#ifndef DOSSIER_AGENTS_MERGE_RECOVER_H_
+#define DOSSIER_AGENTS_MERGE_RECOVER_H_
 
 #include <cstdint>
 #include <string>
@@ -45,4 +45,4 @@ Result<bool> IsMerged(const Git& git, const std::string& ref, const std::string&
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_RECOVER_H_
+#endif  // DOSSIER_AGENTS_MERGE_RECOVER_H_

@@ -5,8 +5,8 @@
 // Only builds without NDEBUG look at the variable; in others this is nothing. Thread-safety: a
 // function over the environment, which nobody changes while threads run.
 
-#ifndef DOSSIER_HARNESS_TEST_FAULT_H_
-#define DOSSIER_HARNESS_TEST_FAULT_H_
+#ifndef DOSSIER_AGENTS_MERGE_TEST_FAULT_H_
+#define DOSSIER_AGENTS_MERGE_TEST_FAULT_H_
 
 #ifndef NDEBUG
 #include <signal.h>
@@ -26,4 +26,4 @@ inline void TestFault([[maybe_unused]] std::string_view point) {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TEST_FAULT_H_
+#endif  // DOSSIER_AGENTS_MERGE_TEST_FAULT_H_

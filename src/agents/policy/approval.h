@@ -13,8 +13,8 @@
 //
 // Thread-safety: immutable values, pure functions.
 
-#ifndef DOSSIER_HARNESS_APPROVAL_H_
-#define DOSSIER_HARNESS_APPROVAL_H_
+#ifndef DOSSIER_AGENTS_POLICY_APPROVAL_H_
+#define DOSSIER_AGENTS_POLICY_APPROVAL_H_
 
 #include <cstdint>
 #include <optional>
@@ -85,4 +85,4 @@ std::string_view VerdictName(Verdict::Kind kind);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_APPROVAL_H_
+#endif  // DOSSIER_AGENTS_POLICY_APPROVAL_H_

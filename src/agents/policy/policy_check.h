@@ -8,8 +8,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_HARNESS_POLICY_CHECK_H_
-#define DOSSIER_HARNESS_POLICY_CHECK_H_
+#ifndef DOSSIER_AGENTS_POLICY_POLICY_CHECK_H_
+#define DOSSIER_AGENTS_POLICY_POLICY_CHECK_H_
 
 #include <string>
 #include <vector>
@@ -45,4 +45,4 @@ PolicyReport CheckPolicy(const sources::ChangePolicy& policy,
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_POLICY_CHECK_H_
+#endif  // DOSSIER_AGENTS_POLICY_POLICY_CHECK_H_

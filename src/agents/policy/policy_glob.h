@@ -7,13 +7,14 @@
 // all below x, `{a,b}` either; `\` escapes; all else is itself. Where case is ignored, pattern and
 // path are compared case-folded and in NFC. Bytes that are no UTF-8 match themselves alone.
 //
-// Other than base/glob.h, which does what git does: there a `?` is a byte, and `[:alpha:]` a class.
+// Other than base/files/glob.h, which does what git does: there a `?` is a byte, and `[:alpha:]` a
+// class.
 //
 // All ways to match go forward together (Thompson's construction): the time is at most that of
 // pattern times path. Thread-safety: immutable after construction.
 
-#ifndef DOSSIER_HARNESS_POLICY_GLOB_H_
-#define DOSSIER_HARNESS_POLICY_GLOB_H_
+#ifndef DOSSIER_AGENTS_POLICY_POLICY_GLOB_H_
+#define DOSSIER_AGENTS_POLICY_POLICY_GLOB_H_
 
 #include <cstdint>
 #include <string>
@@ -61,4 +62,4 @@ std::string FoldPath(std::string_view path);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_POLICY_GLOB_H_
+#endif  // DOSSIER_AGENTS_POLICY_POLICY_GLOB_H_

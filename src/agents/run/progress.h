@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure but for bodies that are read from the journal's store.
 
-#ifndef DOSSIER_HARNESS_PROGRESS_H_
-#define DOSSIER_HARNESS_PROGRESS_H_
+#ifndef DOSSIER_AGENTS_RUN_PROGRESS_H_
+#define DOSSIER_AGENTS_RUN_PROGRESS_H_
 
 #include <cstdint>
 #include <map>
@@ -55,4 +55,4 @@ Result<RunProgress> ReadProgress(const std::vector<store::Event>& events, store:
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_PROGRESS_H_
+#endif  // DOSSIER_AGENTS_RUN_PROGRESS_H_

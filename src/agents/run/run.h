@@ -9,8 +9,8 @@
 //
 // Thread-safety: functions that block their caller; several processes may run at the same time.
 
-#ifndef DOSSIER_HARNESS_RUN_H_
-#define DOSSIER_HARNESS_RUN_H_
+#ifndef DOSSIER_AGENTS_RUN_RUN_H_
+#define DOSSIER_AGENTS_RUN_RUN_H_
 
 #include <functional>
 #include <memory>
@@ -90,4 +90,4 @@ Result<std::string> RunLogFolder(const RunPorts& ports);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_RUN_H_
+#endif  // DOSSIER_AGENTS_RUN_RUN_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: made by one thread, constant afterwards.
 
-#ifndef DOSSIER_HARNESS_RUN_SETUP_H_
-#define DOSSIER_HARNESS_RUN_SETUP_H_
+#ifndef DOSSIER_AGENTS_RUN_RUN_SETUP_H_
+#define DOSSIER_AGENTS_RUN_RUN_SETUP_H_
 
 #include <memory>
 #include <optional>
@@ -100,4 +100,4 @@ Result<std::string> TargetRef(const Git& git, const std::string& target);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_RUN_SETUP_H_
+#endif  // DOSSIER_AGENTS_RUN_RUN_SETUP_H_

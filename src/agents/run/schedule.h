@@ -11,8 +11,8 @@
 // A task starts when all its dependencies are merged. One that ends otherwise blocks all that hang
 // on it. Thread-safety: one owner; workers share one under a lock.
 
-#ifndef DOSSIER_HARNESS_SCHEDULE_H_
-#define DOSSIER_HARNESS_SCHEDULE_H_
+#ifndef DOSSIER_AGENTS_RUN_SCHEDULE_H_
+#define DOSSIER_AGENTS_RUN_SCHEDULE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -74,4 +74,4 @@ class Schedule {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_SCHEDULE_H_
+#endif  // DOSSIER_AGENTS_RUN_SCHEDULE_H_

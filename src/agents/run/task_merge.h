@@ -5,8 +5,8 @@
 //
 // Thread-safety: functions; merges of a process and of all processes happen one after the other.
 
-#ifndef DOSSIER_HARNESS_TASK_MERGE_H_
-#define DOSSIER_HARNESS_TASK_MERGE_H_
+#ifndef DOSSIER_AGENTS_RUN_TASK_MERGE_H_
+#define DOSSIER_AGENTS_RUN_TASK_MERGE_H_
 
 #include <string>
 
@@ -32,4 +32,4 @@ Status RecoverFirst(const RunGround& ground, const RunPorts& ports);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TASK_MERGE_H_
+#endif  // DOSSIER_AGENTS_RUN_TASK_MERGE_H_

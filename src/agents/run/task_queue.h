@@ -5,8 +5,8 @@
 // Only files that lie in a folder `pending`, `current` or `complete` are moved; a list of tasks
 // stays. Thread-safety: functions over files.
 
-#ifndef DOSSIER_HARNESS_TASK_QUEUE_H_
-#define DOSSIER_HARNESS_TASK_QUEUE_H_
+#ifndef DOSSIER_AGENTS_RUN_TASK_QUEUE_H_
+#define DOSSIER_AGENTS_RUN_TASK_QUEUE_H_
 
 #include <optional>
 #include <string>
@@ -27,4 +27,4 @@ Status MoveTask(const std::string& root, std::string_view file, Queue queue);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TASK_QUEUE_H_
+#endif  // DOSSIER_AGENTS_RUN_TASK_QUEUE_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: one owner, which it blocks.
 
-#ifndef DOSSIER_HARNESS_TASK_WORK_H_
-#define DOSSIER_HARNESS_TASK_WORK_H_
+#ifndef DOSSIER_AGENTS_RUN_TASK_WORK_H_
+#define DOSSIER_AGENTS_RUN_TASK_WORK_H_
 
 #include <optional>
 #include <string>
@@ -63,4 +63,4 @@ class TaskWork {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TASK_WORK_H_
+#endif  // DOSSIER_AGENTS_RUN_TASK_WORK_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: functions; WorkAll blocks its caller.
 
-#ifndef DOSSIER_HARNESS_WHOLE_RUN_H_
-#define DOSSIER_HARNESS_WHOLE_RUN_H_
+#ifndef DOSSIER_AGENTS_RUN_WHOLE_RUN_H_
+#define DOSSIER_AGENTS_RUN_WHOLE_RUN_H_
 
 #include <memory>
 #include <string>
@@ -39,4 +39,4 @@ void HideMemory();
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_WHOLE_RUN_H_
+#endif  // DOSSIER_AGENTS_RUN_WHOLE_RUN_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: Run once, from one thread.
 
-#ifndef DOSSIER_HARNESS_WORKERS_H_
-#define DOSSIER_HARNESS_WORKERS_H_
+#ifndef DOSSIER_AGENTS_RUN_WORKERS_H_
+#define DOSSIER_AGENTS_RUN_WORKERS_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -51,4 +51,4 @@ class Workers {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_WORKERS_H_
+#endif  // DOSSIER_AGENTS_RUN_WORKERS_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: one owner, which it blocks.
 
-#ifndef DOSSIER_HARNESS_ATTEMPT_H_
-#define DOSSIER_HARNESS_ATTEMPT_H_
+#ifndef DOSSIER_AGENTS_TASK_ATTEMPT_H_
+#define DOSSIER_AGENTS_TASK_ATTEMPT_H_
 
 #include <optional>
 #include <string>
@@ -78,4 +78,4 @@ std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, c
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_ATTEMPT_H_
+#endif  // DOSSIER_AGENTS_TASK_ATTEMPT_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: a function; it blocks its caller.
 
-#ifndef DOSSIER_HARNESS_CHECKS_H_
-#define DOSSIER_HARNESS_CHECKS_H_
+#ifndef DOSSIER_AGENTS_TASK_CHECKS_H_
+#define DOSSIER_AGENTS_TASK_CHECKS_H_
 
 #include <string>
 
@@ -36,4 +36,4 @@ Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelT
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_CHECKS_H_
+#endif  // DOSSIER_AGENTS_TASK_CHECKS_H_

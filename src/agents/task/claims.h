@@ -7,8 +7,8 @@
 // A claim is a lock on a file: the kernel lets go of it however the process ends. Thread-safety:
 // all methods from any thread and process.
 
-#ifndef DOSSIER_HARNESS_CLAIMS_H_
-#define DOSSIER_HARNESS_CLAIMS_H_
+#ifndef DOSSIER_AGENTS_TASK_CLAIMS_H_
+#define DOSSIER_AGENTS_TASK_CLAIMS_H_
 
 #include <optional>
 #include <string>
@@ -47,4 +47,4 @@ class Claims {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_CLAIMS_H_
+#endif  // DOSSIER_AGENTS_TASK_CLAIMS_H_

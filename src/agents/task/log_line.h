@@ -6,8 +6,8 @@
 // The same event gives the same bytes, so a log can be written again from the journal.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_HARNESS_LOG_LINE_H_
-#define DOSSIER_HARNESS_LOG_LINE_H_
+#ifndef DOSSIER_AGENTS_TASK_LOG_LINE_H_
+#define DOSSIER_AGENTS_TASK_LOG_LINE_H_
 
 #include <optional>
 #include <string>
@@ -32,4 +32,4 @@ std::optional<ParsedLine> ParseLogLine(std::string_view line);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_LOG_LINE_H_
+#endif  // DOSSIER_AGENTS_TASK_LOG_LINE_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: functions over files.
 
-#ifndef DOSSIER_HARNESS_REFUSAL_NOTE_H_
-#define DOSSIER_HARNESS_REFUSAL_NOTE_H_
+#ifndef DOSSIER_AGENTS_TASK_REFUSAL_NOTE_H_
+#define DOSSIER_AGENTS_TASK_REFUSAL_NOTE_H_
 
 #include <string>
 #include <string_view>
@@ -37,4 +37,4 @@ std::string ReadyNote(const std::string& root, const std::string& folder, std::s
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_REFUSAL_NOTE_H_
+#endif  // DOSSIER_AGENTS_TASK_REFUSAL_NOTE_H_

@@ -6,8 +6,8 @@
 // What the reviewer changes is thrown away with its worktree. Thread-safety: a function; it blocks
 // its caller.
 
-#ifndef DOSSIER_HARNESS_REVIEW_H_
-#define DOSSIER_HARNESS_REVIEW_H_
+#ifndef DOSSIER_AGENTS_TASK_REVIEW_H_
+#define DOSSIER_AGENTS_TASK_REVIEW_H_
 
 #include <string>
 
@@ -50,4 +50,4 @@ std::string MetaJson(const Work& work, const sources::Task& task, std::int64_t a
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_REVIEW_H_
+#endif  // DOSSIER_AGENTS_TASK_REVIEW_H_

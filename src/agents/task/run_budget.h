@@ -6,8 +6,8 @@
 //
 // Thread-safety: all methods from any thread.
 
-#ifndef DOSSIER_HARNESS_RUN_BUDGET_H_
-#define DOSSIER_HARNESS_RUN_BUDGET_H_
+#ifndef DOSSIER_AGENTS_TASK_RUN_BUDGET_H_
+#define DOSSIER_AGENTS_TASK_RUN_BUDGET_H_
 
 #include <memory>
 #include <optional>
@@ -42,4 +42,4 @@ class RunBudget {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_RUN_BUDGET_H_
+#endif  // DOSSIER_AGENTS_TASK_RUN_BUDGET_H_

@@ -12,8 +12,8 @@
 // Thread-safety: all methods from any thread; events have one order. A run has one RunLog at a
 // time.
 
-#ifndef DOSSIER_HARNESS_RUN_LOG_H_
-#define DOSSIER_HARNESS_RUN_LOG_H_
+#ifndef DOSSIER_AGENTS_TASK_RUN_LOG_H_
+#define DOSSIER_AGENTS_TASK_RUN_LOG_H_
 
 #include <functional>
 #include <memory>
@@ -83,4 +83,4 @@ Result<bool> RepairLog(store::Journal& journal, std::string_view run, const std:
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_RUN_LOG_H_
+#endif  // DOSSIER_AGENTS_TASK_RUN_LOG_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: plain data and pure functions.
 
-#ifndef DOSSIER_HARNESS_RUN_OPTIONS_H_
-#define DOSSIER_HARNESS_RUN_OPTIONS_H_
+#ifndef DOSSIER_AGENTS_TASK_RUN_OPTIONS_H_
+#define DOSSIER_AGENTS_TASK_RUN_OPTIONS_H_
 
 #include <cstdint>
 #include <optional>
@@ -46,4 +46,4 @@ RunOptions OptionsFromJson(const Json& json);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_RUN_OPTIONS_H_
+#endif  // DOSSIER_AGENTS_TASK_RUN_OPTIONS_H_

@@ -8,8 +8,8 @@
 //
 // Thread-safety: ReadRunLog is a function over files; RunRecords has one owner.
 
-#ifndef DOSSIER_HARNESS_RUN_RECORDS_H_
-#define DOSSIER_HARNESS_RUN_RECORDS_H_
+#ifndef DOSSIER_AGENTS_TASK_RUN_RECORDS_H_
+#define DOSSIER_AGENTS_TASK_RUN_RECORDS_H_
 
 #include <cstdint>
 #include <map>
@@ -81,4 +81,4 @@ class RunRecords {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_RUN_RECORDS_H_
+#endif  // DOSSIER_AGENTS_TASK_RUN_RECORDS_H_

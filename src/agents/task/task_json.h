@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_HARNESS_TASK_JSON_H_
-#define DOSSIER_HARNESS_TASK_JSON_H_
+#ifndef DOSSIER_AGENTS_TASK_TASK_JSON_H_
+#define DOSSIER_AGENTS_TASK_TASK_JSON_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ std::string TaskDigest(const sources::Task& task);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TASK_JSON_H_
+#endif  // DOSSIER_AGENTS_TASK_TASK_JSON_H_

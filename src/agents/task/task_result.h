@@ -4,8 +4,8 @@
 //
 // Thread-safety: plain data.
 
-#ifndef DOSSIER_HARNESS_TASK_RESULT_H_
-#define DOSSIER_HARNESS_TASK_RESULT_H_
+#ifndef DOSSIER_AGENTS_TASK_TASK_RESULT_H_
+#define DOSSIER_AGENTS_TASK_TASK_RESULT_H_
 
 #include <cstdint>
 #include <optional>
@@ -52,4 +52,4 @@ Json UsageToJson(const std::optional<model::Usage>& usage);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TASK_RESULT_H_
+#endif  // DOSSIER_AGENTS_TASK_TASK_RESULT_H_

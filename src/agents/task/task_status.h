@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_HARNESS_TASK_STATUS_H_
-#define DOSSIER_HARNESS_TASK_STATUS_H_
+#ifndef DOSSIER_AGENTS_TASK_TASK_STATUS_H_
+#define DOSSIER_AGENTS_TASK_TASK_STATUS_H_
 
 #include <array>
 #include <cstdint>
@@ -42,4 +42,4 @@ int ExitCodeOf(std::span<const TaskStatus> statuses);
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_TASK_STATUS_H_
+#endif  // DOSSIER_AGENTS_TASK_TASK_STATUS_H_

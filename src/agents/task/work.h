@@ -3,8 +3,8 @@
 // Made once by run.cc, before any worker starts, and constant from then on but for what is
 // thread-safe by itself. Everything it points to outlives the workers.
 
-#ifndef DOSSIER_HARNESS_WORK_H_
-#define DOSSIER_HARNESS_WORK_H_
+#ifndef DOSSIER_AGENTS_TASK_WORK_H_
+#define DOSSIER_AGENTS_TASK_WORK_H_
 
 #include <atomic>
 #include <memory>
@@ -99,4 +99,4 @@ struct Work {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_WORK_H_
+#endif  // DOSSIER_AGENTS_TASK_WORK_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: methods may be called from many threads. Ownership: setting and task outlive it.
 
-#ifndef DOSSIER_HARNESS_WORK_PROMPT_H_
-#define DOSSIER_HARNESS_WORK_PROMPT_H_
+#ifndef DOSSIER_AGENTS_TASK_WORK_PROMPT_H_
+#define DOSSIER_AGENTS_TASK_WORK_PROMPT_H_
 
 #include <memory>
 #include <optional>
@@ -65,4 +65,4 @@ class WorkPrompt final : public EnginePrompt {
 
 }  // namespace dossier::harness
 
-#endif  // DOSSIER_HARNESS_WORK_PROMPT_H_
+#endif  // DOSSIER_AGENTS_TASK_WORK_PROMPT_H_

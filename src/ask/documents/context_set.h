@@ -8,8 +8,8 @@
 // that the first request leaves as soon as the file has been read once. The user's file is never
 // mapped: it may shrink. Thread-safety: all const methods from any thread.
 
-#ifndef DOSSIER_RECURSION_CONTEXT_SET_H_
-#define DOSSIER_RECURSION_CONTEXT_SET_H_
+#ifndef DOSSIER_ASK_DOCUMENTS_CONTEXT_SET_H_
+#define DOSSIER_ASK_DOCUMENTS_CONTEXT_SET_H_
 
 #include <future>
 #include <memory>
@@ -89,4 +89,4 @@ Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextS
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_CONTEXT_SET_H_
+#endif  // DOSSIER_ASK_DOCUMENTS_CONTEXT_SET_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: immutable; looks into the object it was given.
 
-#ifndef DOSSIER_RECURSION_DOCUMENT_ARGUMENTS_H_
-#define DOSSIER_RECURSION_DOCUMENT_ARGUMENTS_H_
+#ifndef DOSSIER_ASK_DOCUMENTS_DOCUMENT_ARGUMENTS_H_
+#define DOSSIER_ASK_DOCUMENTS_DOCUMENT_ARGUMENTS_H_
 
 #include <cstdint>
 #include <limits>
@@ -54,4 +54,4 @@ class Arguments {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_DOCUMENT_ARGUMENTS_H_
+#endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_ARGUMENTS_H_

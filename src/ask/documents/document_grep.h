@@ -5,8 +5,8 @@
 // Matches never span lines; ^ and $ mean a line's ends, CRLF or a lone CR included. Of the empty
 // matches of a line the first one counts. Thread-safety: pure function.
 
-#ifndef DOSSIER_RECURSION_DOCUMENT_GREP_H_
-#define DOSSIER_RECURSION_DOCUMENT_GREP_H_
+#ifndef DOSSIER_ASK_DOCUMENTS_DOCUMENT_GREP_H_
+#define DOSSIER_ASK_DOCUMENTS_DOCUMENT_GREP_H_
 
 #include <cstdint>
 #include <string_view>
@@ -43,4 +43,4 @@ Result<GrepResult> Grep(std::string_view text, std::string_view pattern, const G
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_DOCUMENT_GREP_H_
+#endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_GREP_H_

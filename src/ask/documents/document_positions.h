@@ -9,8 +9,8 @@
 // character is a code point of valid UTF-8.
 // Ownership: `text` must outlive the index. Thread-safety: immutable after construction.
 
-#ifndef DOSSIER_RECURSION_DOCUMENT_POSITIONS_H_
-#define DOSSIER_RECURSION_DOCUMENT_POSITIONS_H_
+#ifndef DOSSIER_ASK_DOCUMENTS_DOCUMENT_POSITIONS_H_
+#define DOSSIER_ASK_DOCUMENTS_DOCUMENT_POSITIONS_H_
 
 #include <cstdint>
 #include <string_view>
@@ -56,4 +56,4 @@ class CharacterIndex {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_DOCUMENT_POSITIONS_H_
+#endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_POSITIONS_H_

@@ -8,8 +8,8 @@
 // plural s; each CJK character is a word.
 // Memory does not depend on the size of the texts. Thread-safety: pure functions.
 
-#ifndef DOSSIER_RECURSION_DOCUMENT_SEARCH_H_
-#define DOSSIER_RECURSION_DOCUMENT_SEARCH_H_
+#ifndef DOSSIER_ASK_DOCUMENTS_DOCUMENT_SEARCH_H_
+#define DOSSIER_ASK_DOCUMENTS_DOCUMENT_SEARCH_H_
 
 #include <cstdint>
 #include <span>
@@ -61,4 +61,4 @@ std::vector<Passage> FindPassages(std::span<const TextDocument> documents,
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_DOCUMENT_SEARCH_H_
+#endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_SEARCH_H_

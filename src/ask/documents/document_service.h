@@ -39,8 +39,8 @@
 // Thread-safety: Handle from many threads; indexes are built when first needed, one at a time a
 // document.
 
-#ifndef DOSSIER_RECURSION_DOCUMENT_SERVICE_H_
-#define DOSSIER_RECURSION_DOCUMENT_SERVICE_H_
+#ifndef DOSSIER_ASK_DOCUMENTS_DOCUMENT_SERVICE_H_
+#define DOSSIER_ASK_DOCUMENTS_DOCUMENT_SERVICE_H_
 
 #include <memory>
 #include <string>
@@ -86,4 +86,4 @@ class DocumentService {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_DOCUMENT_SERVICE_H_
+#endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_SERVICE_H_

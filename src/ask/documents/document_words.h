@@ -6,8 +6,8 @@
 // Case is folded for Latin, Greek and Cyrillic letters; a plural s is dropped; each CJK character
 // is a word of its own. Thread-safety: one owner.
 
-#ifndef DOSSIER_RECURSION_DOCUMENT_WORDS_H_
-#define DOSSIER_RECURSION_DOCUMENT_WORDS_H_
+#ifndef DOSSIER_ASK_DOCUMENTS_DOCUMENT_WORDS_H_
+#define DOSSIER_ASK_DOCUMENTS_DOCUMENT_WORDS_H_
 
 #include <cstdint>
 #include <string_view>
@@ -36,4 +36,4 @@ std::uint64_t WordHash(std::string_view word);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_DOCUMENT_WORDS_H_
+#endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_WORDS_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: all methods from any thread; an index is built once, others who need it wait.
 
-#ifndef DOSSIER_RECURSION_SERVED_DOCUMENT_H_
-#define DOSSIER_RECURSION_SERVED_DOCUMENT_H_
+#ifndef DOSSIER_ASK_DOCUMENTS_SERVED_DOCUMENT_H_
+#define DOSSIER_ASK_DOCUMENTS_SERVED_DOCUMENT_H_
 
 #include <mutex>
 #include <optional>
@@ -65,4 +65,4 @@ class ServedDocument {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_SERVED_DOCUMENT_H_
+#endif  // DOSSIER_ASK_DOCUMENTS_SERVED_DOCUMENT_H_

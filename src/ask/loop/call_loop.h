@@ -6,8 +6,8 @@
 //
 // Sequential code on the caller's thread. Thread-safety: one owner.
 
-#ifndef DOSSIER_RECURSION_CALL_LOOP_H_
-#define DOSSIER_RECURSION_CALL_LOOP_H_
+#ifndef DOSSIER_ASK_LOOP_CALL_LOOP_H_
+#define DOSSIER_ASK_LOOP_CALL_LOOP_H_
 
 #include <functional>
 #include <map>
@@ -183,4 +183,4 @@ class CallLoop {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_CALL_LOOP_H_
+#endif  // DOSSIER_ASK_LOOP_CALL_LOOP_H_

@@ -1,7 +1,7 @@
 // One plain call over a context that fits (REC-2), and the search that stands beside a hint.
 
-#ifndef DOSSIER_RECURSION_DIRECT_H_
-#define DOSSIER_RECURSION_DIRECT_H_
+#ifndef DOSSIER_ASK_LOOP_DIRECT_H_
+#define DOSSIER_ASK_LOOP_DIRECT_H_
 
 #include <string>
 
@@ -25,4 +25,4 @@ ShownPassages FindPassagesFor(const RunState& run);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_DIRECT_H_
+#endif  // DOSSIER_ASK_LOOP_DIRECT_H_

@@ -4,8 +4,8 @@
 //
 // Everything that comes from code, files or models stands inside a data fence. Thread-safety: pure.
 
-#ifndef DOSSIER_RECURSION_FEEDBACK_H_
-#define DOSSIER_RECURSION_FEEDBACK_H_
+#ifndef DOSSIER_ASK_LOOP_FEEDBACK_H_
+#define DOSSIER_ASK_LOOP_FEEDBACK_H_
 
 #include <map>
 #include <string>
@@ -52,4 +52,4 @@ std::string RenderError(const sandbox::BlockError& error);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_FEEDBACK_H_
+#endif  // DOSSIER_ASK_LOOP_FEEDBACK_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure.
 
-#ifndef DOSSIER_RECURSION_METADATA_H_
-#define DOSSIER_RECURSION_METADATA_H_
+#ifndef DOSSIER_ASK_LOOP_METADATA_H_
+#define DOSSIER_ASK_LOOP_METADATA_H_
 
 #include "ask/loop/call_loop.h"
 #include "ask/run/run_state.h"
@@ -14,4 +14,4 @@ Metadata MakeMetadata(const RunState& run);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_METADATA_H_
+#endif  // DOSSIER_ASK_LOOP_METADATA_H_

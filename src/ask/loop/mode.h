@@ -1,7 +1,7 @@
 // Direct or recursive (REC-1 to 3).
 
-#ifndef DOSSIER_RECURSION_MODE_H_
-#define DOSSIER_RECURSION_MODE_H_
+#ifndef DOSSIER_ASK_LOOP_MODE_H_
+#define DOSSIER_ASK_LOOP_MODE_H_
 
 #include <string>
 
@@ -21,4 +21,4 @@ Result<ModeDecision> DecideMode(RunState& run);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_MODE_H_
+#endif  // DOSSIER_ASK_LOOP_MODE_H_

@@ -11,8 +11,8 @@
 // Every step is in the journal (`compaction.done`), and a history that is cut all the same is
 // warned of. Thread-safety: one owner.
 
-#ifndef DOSSIER_RECURSION_PROMPT_ROOM_H_
-#define DOSSIER_RECURSION_PROMPT_ROOM_H_
+#ifndef DOSSIER_ASK_LOOP_PROMPT_ROOM_H_
+#define DOSSIER_ASK_LOOP_PROMPT_ROOM_H_
 
 #include <map>
 #include <optional>
@@ -64,4 +64,4 @@ class PromptRoom {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_PROMPT_ROOM_H_
+#endif  // DOSSIER_ASK_LOOP_PROMPT_ROOM_H_

@@ -8,8 +8,8 @@
 // (docs/small-models.md). An answer that needs more than one passage, as a count does, stands in
 // none, so nothing is found. Waits for the model. Thread-safety: one owner.
 
-#ifndef DOSSIER_RECURSION_READING_H_
-#define DOSSIER_RECURSION_READING_H_
+#ifndef DOSSIER_ASK_LOOP_READING_H_
+#define DOSSIER_ASK_LOOP_READING_H_
 
 #include <map>
 #include <optional>
@@ -76,4 +76,4 @@ std::optional<Reading> Clearest(const std::vector<Reading>& readings, std::strin
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_READING_H_
+#endif  // DOSSIER_ASK_LOOP_READING_H_

@@ -5,8 +5,8 @@
 //
 // Waits for the reply. Thread-safety: one request at a time for each run.
 
-#ifndef DOSSIER_RECURSION_ROOT_REQUEST_H_
-#define DOSSIER_RECURSION_ROOT_REQUEST_H_
+#ifndef DOSSIER_ASK_LOOP_ROOT_REQUEST_H_
+#define DOSSIER_ASK_LOOP_ROOT_REQUEST_H_
 
 #include "ask/reply/extraction.h"
 #include "ask/run/run_state.h"
@@ -44,4 +44,4 @@ ReplyFinish FinishOf(const model::Reply& reply);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_ROOT_REQUEST_H_
+#endif  // DOSSIER_ASK_LOOP_ROOT_REQUEST_H_

@@ -8,8 +8,8 @@
 // models agree on a name that they invented. Without agreement the first one stands whose answer
 // nothing speaks against, else the first. Thread-safety: one owner.
 
-#ifndef DOSSIER_RECURSION_BALLOT_H_
-#define DOSSIER_RECURSION_BALLOT_H_
+#ifndef DOSSIER_ASK_POLICY_BALLOT_H_
+#define DOSSIER_ASK_POLICY_BALLOT_H_
 
 #include <optional>
 #include <string>
@@ -58,4 +58,4 @@ class Ballot {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_BALLOT_H_
+#endif  // DOSSIER_ASK_POLICY_BALLOT_H_

@@ -13,8 +13,8 @@
 // Thread-safety: all methods from any thread. AddText only keeps the text: the index is built and
 // searched by Read, or when many texts wait.
 
-#ifndef DOSSIER_RECURSION_COVERAGE_H_
-#define DOSSIER_RECURSION_COVERAGE_H_
+#ifndef DOSSIER_ASK_POLICY_COVERAGE_H_
+#define DOSSIER_ASK_POLICY_COVERAGE_H_
 
 #include <cstdint>
 #include <map>
@@ -82,4 +82,4 @@ class Coverage {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_COVERAGE_H_
+#endif  // DOSSIER_ASK_POLICY_COVERAGE_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: one owner. The two views given must outlive the object.
 
-#ifndef DOSSIER_RECURSION_EVIDENCE_H_
-#define DOSSIER_RECURSION_EVIDENCE_H_
+#ifndef DOSSIER_ASK_POLICY_EVIDENCE_H_
+#define DOSSIER_ASK_POLICY_EVIDENCE_H_
 
 #include <optional>
 #include <set>
@@ -76,4 +76,4 @@ class Evidence {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_EVIDENCE_H_
+#endif  // DOSSIER_ASK_POLICY_EVIDENCE_H_

@@ -8,8 +8,8 @@
 // A check refuses once, `unexplored` twice, `reading` and `labels` never; an answer that comes back
 // unchanged in kind is let through, and its doubt flags it. Thread-safety: none; one owner.
 
-#ifndef DOSSIER_RECURSION_GATES_H_
-#define DOSSIER_RECURSION_GATES_H_
+#ifndef DOSSIER_ASK_POLICY_GATES_H_
+#define DOSSIER_ASK_POLICY_GATES_H_
 
 #include <map>
 #include <optional>
@@ -91,4 +91,4 @@ class Gates {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_GATES_H_
+#endif  // DOSSIER_ASK_POLICY_GATES_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions. Linear in the length of what was printed.
 
-#ifndef DOSSIER_RECURSION_GROUNDING_H_
-#define DOSSIER_RECURSION_GROUNDING_H_
+#ifndef DOSSIER_ASK_POLICY_GROUNDING_H_
+#define DOSSIER_ASK_POLICY_GROUNDING_H_
 
 #include <optional>
 #include <span>
@@ -70,4 +70,4 @@ std::optional<std::string> PrintedAnswer(std::string_view output, AnswerKind wan
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_GROUNDING_H_
+#endif  // DOSSIER_ASK_POLICY_GROUNDING_H_

@@ -9,8 +9,8 @@
 // Words weigh by how few passages of the context hold them, so none has to be known beforehand, in
 // no language. Thread-safety: pure functions.
 
-#ifndef DOSSIER_RECURSION_NEAR_QUESTION_H_
-#define DOSSIER_RECURSION_NEAR_QUESTION_H_
+#ifndef DOSSIER_ASK_POLICY_NEAR_QUESTION_H_
+#define DOSSIER_ASK_POLICY_NEAR_QUESTION_H_
 
 #include <cstdint>
 #include <span>
@@ -56,4 +56,4 @@ bool StandsNear(std::string_view answer, std::string_view question,
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_NEAR_QUESTION_H_
+#endif  // DOSSIER_ASK_POLICY_NEAR_QUESTION_H_

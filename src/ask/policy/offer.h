@@ -1,7 +1,7 @@
 // An answer that was handed in and is not accepted yet.
 
-#ifndef DOSSIER_RECURSION_OFFER_H_
-#define DOSSIER_RECURSION_OFFER_H_
+#ifndef DOSSIER_ASK_POLICY_OFFER_H_
+#define DOSSIER_ASK_POLICY_OFFER_H_
 
 #include <optional>
 #include <string>
@@ -20,4 +20,4 @@ struct Offer {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_OFFER_H_
+#endif  // DOSSIER_ASK_POLICY_OFFER_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: a pure function.
 
-#ifndef DOSSIER_RECURSION_REPEATED_QUESTION_H_
-#define DOSSIER_RECURSION_REPEATED_QUESTION_H_
+#ifndef DOSSIER_ASK_POLICY_REPEATED_QUESTION_H_
+#define DOSSIER_ASK_POLICY_REPEATED_QUESTION_H_
 
 #include <string_view>
 
@@ -18,4 +18,4 @@ bool RepeatsQuestion(std::string_view prompt, std::string_view question);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_REPEATED_QUESTION_H_
+#endif  // DOSSIER_ASK_POLICY_REPEATED_QUESTION_H_

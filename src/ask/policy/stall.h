@@ -7,8 +7,8 @@
 //
 // Thread-safety: none; one owner.
 
-#ifndef DOSSIER_RECURSION_STALL_H_
-#define DOSSIER_RECURSION_STALL_H_
+#ifndef DOSSIER_ASK_POLICY_STALL_H_
+#define DOSSIER_ASK_POLICY_STALL_H_
 
 #include <cstdint>
 #include <deque>
@@ -51,4 +51,4 @@ class FailedBlocks {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_STALL_H_
+#endif  // DOSSIER_ASK_POLICY_STALL_H_

@@ -7,8 +7,8 @@
 // printed and the question does not already hold. The words around them do not count.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RECURSION_VOTES_H_
-#define DOSSIER_RECURSION_VOTES_H_
+#ifndef DOSSIER_ASK_POLICY_VOTES_H_
+#define DOSSIER_ASK_POLICY_VOTES_H_
 
 #include <set>
 #include <string>
@@ -29,4 +29,4 @@ bool Agree(const Vote& a, const Vote& b);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_VOTES_H_
+#endif  // DOSSIER_ASK_POLICY_VOTES_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions. Linear in the length of the text.
 
-#ifndef DOSSIER_RECURSION_BARE_ANSWER_H_
-#define DOSSIER_RECURSION_BARE_ANSWER_H_
+#ifndef DOSSIER_ASK_REPLY_BARE_ANSWER_H_
+#define DOSSIER_ASK_REPLY_BARE_ANSWER_H_
 
 #include <functional>
 #include <span>
@@ -51,4 +51,4 @@ NameMeaning ResolveName(std::string_view name,
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_BARE_ANSWER_H_
+#endif  // DOSSIER_ASK_REPLY_BARE_ANSWER_H_

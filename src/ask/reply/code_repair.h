@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions. Linear in the length of the code.
 
-#ifndef DOSSIER_RECURSION_CODE_REPAIR_H_
-#define DOSSIER_RECURSION_CODE_REPAIR_H_
+#ifndef DOSSIER_ASK_REPLY_CODE_REPAIR_H_
+#define DOSSIER_ASK_REPLY_CODE_REPAIR_H_
 
 #include <optional>
 #include <string>
@@ -31,4 +31,4 @@ bool StartsStatement(std::string_view line);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_CODE_REPAIR_H_
+#endif  // DOSSIER_ASK_REPLY_CODE_REPAIR_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RECURSION_CODE_WRAPPERS_H_
-#define DOSSIER_RECURSION_CODE_WRAPPERS_H_
+#ifndef DOSSIER_ASK_REPLY_CODE_WRAPPERS_H_
+#define DOSSIER_ASK_REPLY_CODE_WRAPPERS_H_
 
 #include <optional>
 #include <string>
@@ -40,4 +40,4 @@ std::optional<std::string> CodeOfToolCall(std::string_view json, ToolCallShape s
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_CODE_WRAPPERS_H_
+#endif  // DOSSIER_ASK_REPLY_CODE_WRAPPERS_H_

@@ -8,8 +8,8 @@
 // Thread-safety: pure functions, if `compiles` is. Linear in the length of the reply but for the
 // calls of `compiles`, at most kMaxCompiles.
 
-#ifndef DOSSIER_RECURSION_EXTRACTION_H_
-#define DOSSIER_RECURSION_EXTRACTION_H_
+#ifndef DOSSIER_ASK_REPLY_EXTRACTION_H_
+#define DOSSIER_ASK_REPLY_EXTRACTION_H_
 
 #include <functional>
 #include <string>
@@ -61,4 +61,4 @@ std::string CodeKey(std::string_view code);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_EXTRACTION_H_
+#endif  // DOSSIER_ASK_REPLY_EXTRACTION_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions, if the options' functions are.
 
-#ifndef DOSSIER_RECURSION_FENCES_H_
-#define DOSSIER_RECURSION_FENCES_H_
+#ifndef DOSSIER_ASK_REPLY_FENCES_H_
+#define DOSSIER_ASK_REPLY_FENCES_H_
 
 #include <functional>
 #include <optional>
@@ -55,4 +55,4 @@ FenceScan ScanFences(std::string_view text, const FenceOptions& options);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_FENCES_H_
+#endif  // DOSSIER_ASK_REPLY_FENCES_H_

@@ -6,8 +6,8 @@
 // An entry never changes and never goes away, so that a pointer in an old message stays true.
 // Thread-safety: all methods from any thread.
 
-#ifndef DOSSIER_RECURSION_MOVED_TURNS_H_
-#define DOSSIER_RECURSION_MOVED_TURNS_H_
+#ifndef DOSSIER_ASK_REPLY_MOVED_TURNS_H_
+#define DOSSIER_ASK_REPLY_MOVED_TURNS_H_
 
 #include <cstddef>
 #include <mutex>
@@ -42,4 +42,4 @@ class MovedTurns {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_MOVED_TURNS_H_
+#endif  // DOSSIER_ASK_REPLY_MOVED_TURNS_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions. Linear in the length of the reply.
 
-#ifndef DOSSIER_RECURSION_REPLY_TEXT_H_
-#define DOSSIER_RECURSION_REPLY_TEXT_H_
+#ifndef DOSSIER_ASK_REPLY_REPLY_TEXT_H_
+#define DOSSIER_ASK_REPLY_REPLY_TEXT_H_
 
 #include <string>
 #include <string_view>
@@ -41,4 +41,4 @@ std::string WithoutFenceLines(std::string_view reply);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_REPLY_TEXT_H_
+#endif  // DOSSIER_ASK_REPLY_REPLY_TEXT_H_

@@ -12,8 +12,8 @@
 // reply stays in the view: a summary that stood right behind the question would join its message.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_RECURSION_TRANSCRIPT_H_
-#define DOSSIER_RECURSION_TRANSCRIPT_H_
+#ifndef DOSSIER_ASK_REPLY_TRANSCRIPT_H_
+#define DOSSIER_ASK_REPLY_TRANSCRIPT_H_
 
 #include <cstdint>
 #include <map>
@@ -84,4 +84,4 @@ class Transcript {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_TRANSCRIPT_H_
+#endif  // DOSSIER_ASK_REPLY_TRANSCRIPT_H_

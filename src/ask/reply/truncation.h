@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RECURSION_TRUNCATION_H_
-#define DOSSIER_RECURSION_TRUNCATION_H_
+#ifndef DOSSIER_ASK_REPLY_TRUNCATION_H_
+#define DOSSIER_ASK_REPLY_TRUNCATION_H_
 
 #include <cstdint>
 #include <span>
@@ -65,4 +65,4 @@ std::string TruncateError(std::string_view error);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_TRUNCATION_H_
+#endif  // DOSSIER_ASK_REPLY_TRUNCATION_H_

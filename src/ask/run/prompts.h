@@ -5,8 +5,8 @@
 //
 // Thread-safety: immutable after loading.
 
-#ifndef DOSSIER_RECURSION_PROMPTS_H_
-#define DOSSIER_RECURSION_PROMPTS_H_
+#ifndef DOSSIER_ASK_RUN_PROMPTS_H_
+#define DOSSIER_ASK_RUN_PROMPTS_H_
 
 #include <map>
 #include <string>
@@ -51,4 +51,4 @@ class PromptBook {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_PROMPTS_H_
+#endif  // DOSSIER_ASK_RUN_PROMPTS_H_

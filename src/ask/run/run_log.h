@@ -8,8 +8,8 @@
 // events still reach the sink (spec section 6, "journal disk full"). Thread-safety: all methods
 // from any thread; events keep one order.
 
-#ifndef DOSSIER_RECURSION_RUN_LOG_H_
-#define DOSSIER_RECURSION_RUN_LOG_H_
+#ifndef DOSSIER_ASK_RUN_RUN_LOG_H_
+#define DOSSIER_ASK_RUN_RUN_LOG_H_
 
 #include <map>
 #include <memory>
@@ -62,4 +62,4 @@ class RunLog {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_RUN_LOG_H_
+#endif  // DOSSIER_ASK_RUN_RUN_LOG_H_

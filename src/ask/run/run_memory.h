@@ -16,8 +16,8 @@
 //
 // Thread-safety: all methods from many threads.
 
-#ifndef DOSSIER_RECURSION_RUN_MEMORY_H_
-#define DOSSIER_RECURSION_RUN_MEMORY_H_
+#ifndef DOSSIER_ASK_RUN_RUN_MEMORY_H_
+#define DOSSIER_ASK_RUN_RUN_MEMORY_H_
 
 #include <cstdint>
 #include <string>
@@ -77,4 +77,4 @@ class RunMemory {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_RUN_MEMORY_H_
+#endif  // DOSSIER_ASK_RUN_RUN_MEMORY_H_

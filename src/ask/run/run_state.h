@@ -3,8 +3,8 @@
 // Ownership: the engine owns it for the length of the run; everything else holds references.
 // Thread-safety: the members are immutable or safe by themselves.
 
-#ifndef DOSSIER_RECURSION_RUN_STATE_H_
-#define DOSSIER_RECURSION_RUN_STATE_H_
+#ifndef DOSSIER_ASK_RUN_RUN_STATE_H_
+#define DOSSIER_ASK_RUN_RUN_STATE_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -72,4 +72,4 @@ struct RunState {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_RUN_STATE_H_
+#endif  // DOSSIER_ASK_RUN_RUN_STATE_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: OnCall on the session's thread; replies come from any.
 
-#ifndef DOSSIER_RECURSION_BRIDGE_H_
-#define DOSSIER_RECURSION_BRIDGE_H_
+#ifndef DOSSIER_ASK_SUBCALLS_BRIDGE_H_
+#define DOSSIER_ASK_SUBCALLS_BRIDGE_H_
 
 #include <functional>
 #include <memory>
@@ -54,4 +54,4 @@ class Bridge final : public sandbox::BridgeHandler {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_BRIDGE_H_
+#endif  // DOSSIER_ASK_SUBCALLS_BRIDGE_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: Start from one thread at a time.
 
-#ifndef DOSSIER_RECURSION_MAP_CALL_H_
-#define DOSSIER_RECURSION_MAP_CALL_H_
+#ifndef DOSSIER_ASK_SUBCALLS_MAP_CALL_H_
+#define DOSSIER_ASK_SUBCALLS_MAP_CALL_H_
 
 #include <functional>
 #include <memory>
@@ -104,4 +104,4 @@ class MapCall {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_MAP_CALL_H_
+#endif  // DOSSIER_ASK_SUBCALLS_MAP_CALL_H_

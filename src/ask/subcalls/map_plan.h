@@ -8,8 +8,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RECURSION_MAP_PLAN_H_
-#define DOSSIER_RECURSION_MAP_PLAN_H_
+#ifndef DOSSIER_ASK_SUBCALLS_MAP_PLAN_H_
+#define DOSSIER_ASK_SUBCALLS_MAP_PLAN_H_
 
 #include <cstdint>
 #include <optional>
@@ -93,4 +93,4 @@ std::optional<TextGroups> SplitTexts(std::span<const double> choice, std::span<c
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_MAP_PLAN_H_
+#endif  // DOSSIER_ASK_SUBCALLS_MAP_PLAN_H_

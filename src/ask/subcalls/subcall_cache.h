@@ -9,8 +9,8 @@
 // with a seed. The run's boundary is left out of the key, as it differs from run to run while what
 // is asked does not. Thread-safety: all methods from any thread.
 
-#ifndef DOSSIER_RECURSION_SUBCALL_CACHE_H_
-#define DOSSIER_RECURSION_SUBCALL_CACHE_H_
+#ifndef DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_
+#define DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_
 
 #include <memory>
 #include <optional>
@@ -48,4 +48,4 @@ class SubcallCache {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_SUBCALL_CACHE_H_
+#endif  // DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_

@@ -7,8 +7,8 @@
 // Requests complete through the bridge without a thread each. Thread-safety: Query and Batch from
 // one thread at a time; replies come on the network thread.
 
-#ifndef DOSSIER_RECURSION_SUBCALLS_H_
-#define DOSSIER_RECURSION_SUBCALLS_H_
+#ifndef DOSSIER_ASK_SUBCALLS_SUBCALLS_H_
+#define DOSSIER_ASK_SUBCALLS_SUBCALLS_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -139,4 +139,4 @@ SubcallFailure FailureOf(const Error& error);
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_SUBCALLS_H_
+#endif  // DOSSIER_ASK_SUBCALLS_SUBCALLS_H_

@@ -3,8 +3,8 @@
 // Built when the first block has to run, so that the first request to the model waits neither for
 // the sandbox nor for the copy of a large context. Thread-safety: one owner.
 
-#ifndef DOSSIER_RECURSION_WORKBENCH_H_
-#define DOSSIER_RECURSION_WORKBENCH_H_
+#ifndef DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
+#define DOSSIER_ASK_SUBCALLS_WORKBENCH_H_
 
 #include <functional>
 #include <memory>
@@ -51,4 +51,4 @@ class Workbench {
 
 }  // namespace dossier::recursion
 
-#endif  // DOSSIER_RECURSION_WORKBENCH_H_
+#endif  // DOSSIER_ASK_SUBCALLS_WORKBENCH_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_ASSEMBLY_ARRANGE_H_
-#define DOSSIER_ASSEMBLY_ARRANGE_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_ARRANGE_H_
+#define DOSSIER_ASSEMBLY_FIT_ARRANGE_H_
 
 #include <span>
 #include <string>
@@ -25,4 +25,4 @@ Arranged Arrange(std::span<const Part> parts, const Capability& capability, std:
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_ARRANGE_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_ARRANGE_H_

@@ -6,8 +6,8 @@
 // fields are written by the model client that knows them (ASM-77).
 // Thread-safety: pure function over its arguments.
 
-#ifndef DOSSIER_ASSEMBLY_CACHE_PLAN_H_
-#define DOSSIER_ASSEMBLY_CACHE_PLAN_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_CACHE_PLAN_H_
+#define DOSSIER_ASSEMBLY_FIT_CACHE_PLAN_H_
 
 #include <cstdint>
 #include <span>
@@ -41,4 +41,4 @@ std::string_view CacheModeName(CacheRules::Mode mode);  // "explicit"
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_CACHE_PLAN_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_CACHE_PLAN_H_

@@ -13,8 +13,8 @@
 // beside the history: without them the view is the history again, byte for byte. Thread-safety:
 // pure functions over plain data.
 
-#ifndef DOSSIER_ASSEMBLY_COMPACTION_H_
-#define DOSSIER_ASSEMBLY_COMPACTION_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_COMPACTION_H_
+#define DOSSIER_ASSEMBLY_FIT_COMPACTION_H_
 
 #include <cstdint>
 #include <functional>
@@ -106,4 +106,4 @@ Result<Compaction> CompactionFromJson(const Json& json);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_COMPACTION_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_COMPACTION_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_COMPARE_H_
-#define DOSSIER_ASSEMBLY_COMPARE_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_COMPARE_H_
+#define DOSSIER_ASSEMBLY_FIT_COMPARE_H_
 
 #include <cstdint>
 #include <string>
@@ -35,4 +35,4 @@ std::string PrefixMarks(std::string_view bytes, std::string* sha256);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_COMPARE_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_COMPARE_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_FIT_H_
-#define DOSSIER_ASSEMBLY_FIT_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_FIT_H_
+#define DOSSIER_ASSEMBLY_FIT_FIT_H_
 
 #include <cstdint>
 #include <optional>
@@ -43,4 +43,4 @@ std::string Marker(const LeftOut& left_out, std::string_view name);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_FIT_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_FIT_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_FIT_HISTORY_H_
-#define DOSSIER_ASSEMBLY_FIT_HISTORY_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_FIT_HISTORY_H_
+#define DOSSIER_ASSEMBLY_FIT_FIT_HISTORY_H_
 
 #include "assembly/fit/fit.h"
 #include "assembly/fit/tally.h"
@@ -21,4 +21,4 @@ std::int64_t CountTurns(const std::vector<Turn>& turns, const FitContext& contex
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_FIT_HISTORY_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_FIT_HISTORY_H_

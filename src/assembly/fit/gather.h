@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_GATHER_H_
-#define DOSSIER_ASSEMBLY_GATHER_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_GATHER_H_
+#define DOSSIER_ASSEMBLY_FIT_GATHER_H_
 
 #include <span>
 #include <vector>
@@ -23,4 +23,4 @@ Result<Gathered> Gather(const Layout& layout, std::span<const Section> sections,
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_GATHER_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_GATHER_H_

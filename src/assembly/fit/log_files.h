@@ -5,8 +5,8 @@
 //
 // Thread-safety: functions over files; several processes may use one folder.
 
-#ifndef DOSSIER_ASSEMBLY_LOG_FILES_H_
-#define DOSSIER_ASSEMBLY_LOG_FILES_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_LOG_FILES_H_
+#define DOSSIER_ASSEMBLY_FIT_LOG_FILES_H_
 
 #include <string>
 #include <string_view>
@@ -32,4 +32,4 @@ Status PointAlias(const std::string& folder, const std::string& alias, const std
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_LOG_FILES_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_LOG_FILES_H_

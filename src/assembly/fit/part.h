@@ -2,8 +2,8 @@
 //
 // Thread-safety: plain data.
 
-#ifndef DOSSIER_ASSEMBLY_PART_H_
-#define DOSSIER_ASSEMBLY_PART_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_PART_H_
+#define DOSSIER_ASSEMBLY_FIT_PART_H_
 
 #include <cstdint>
 #include <memory>
@@ -84,4 +84,4 @@ struct Repair {
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_PART_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_PART_H_

@@ -9,8 +9,8 @@
 // whatever was killed when. Secrets are redacted in both. Thread-safety: one owner; several
 // processes may write into one folder.
 
-#ifndef DOSSIER_ASSEMBLY_PROMPT_LOG_H_
-#define DOSSIER_ASSEMBLY_PROMPT_LOG_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_PROMPT_LOG_H_
+#define DOSSIER_ASSEMBLY_FIT_PROMPT_LOG_H_
 
 #include <string>
 #include <string_view>
@@ -48,4 +48,4 @@ class PromptLog {
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_PROMPT_LOG_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_PROMPT_LOG_H_

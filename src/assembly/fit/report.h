@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_REPORT_H_
-#define DOSSIER_ASSEMBLY_REPORT_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_REPORT_H_
+#define DOSSIER_ASSEMBLY_FIT_REPORT_H_
 
 #include <string>
 #include <vector>
@@ -40,4 +40,4 @@ Json MakeReport(const ReportInput& input, std::vector<Part>* parts);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_REPORT_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_REPORT_H_

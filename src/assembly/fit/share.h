@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_SHARE_H_
-#define DOSSIER_ASSEMBLY_SHARE_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_SHARE_H_
+#define DOSSIER_ASSEMBLY_FIT_SHARE_H_
 
 #include <cstdint>
 #include <span>
@@ -39,4 +39,4 @@ std::vector<std::size_t> CascadeOrder(std::span<const Demand> demands);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_SHARE_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_SHARE_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_TALLY_H_
-#define DOSSIER_ASSEMBLY_TALLY_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_TALLY_H_
+#define DOSSIER_ASSEMBLY_FIT_TALLY_H_
 
 #include <cstdint>
 #include <span>
@@ -33,4 +33,4 @@ std::int64_t CountTools(const std::vector<ToolSpec>& tools, const tokens::Counte
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_TALLY_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_TALLY_H_

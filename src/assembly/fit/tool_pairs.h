@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_ASSEMBLY_TOOL_PAIRS_H_
-#define DOSSIER_ASSEMBLY_TOOL_PAIRS_H_
+#ifndef DOSSIER_ASSEMBLY_FIT_TOOL_PAIRS_H_
+#define DOSSIER_ASSEMBLY_FIT_TOOL_PAIRS_H_
 
 #include <string_view>
 #include <vector>
@@ -23,4 +23,4 @@ std::vector<Turn> PairTools(const std::vector<Turn>& turns, std::string_view sec
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_TOOL_PAIRS_H_
+#endif  // DOSSIER_ASSEMBLY_FIT_TOOL_PAIRS_H_

@@ -6,8 +6,8 @@
 // The defaults are the strict form that every model takes: user first, roles in turn, no caching.
 // Thread-safety: plain data.
 
-#ifndef DOSSIER_ASSEMBLY_CAPABILITY_H_
-#define DOSSIER_ASSEMBLY_CAPABILITY_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_CAPABILITY_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_CAPABILITY_H_
 
 #include <cstdint>
 #include <optional>
@@ -55,4 +55,4 @@ struct Capability {
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_CAPABILITY_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_CAPABILITY_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: reads files only.
 
-#ifndef DOSSIER_ASSEMBLY_CHECK_H_
-#define DOSSIER_ASSEMBLY_CHECK_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_CHECK_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_CHECK_H_
 
 #include <string>
 #include <vector>
@@ -26,4 +26,4 @@ std::vector<std::string> CacheWarnings(const Layout& layout);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_CHECK_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_CHECK_H_

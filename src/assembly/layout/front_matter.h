@@ -5,8 +5,8 @@
 //
 // Thread-safety: a pure function.
 
-#ifndef DOSSIER_ASSEMBLY_FRONT_MATTER_H_
-#define DOSSIER_ASSEMBLY_FRONT_MATTER_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_FRONT_MATTER_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_FRONT_MATTER_H_
 
 #include <string_view>
 
@@ -24,4 +24,4 @@ Result<FrontMatter> SplitFrontMatter(std::string_view text, std::string_view fil
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_FRONT_MATTER_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_FRONT_MATTER_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: plain data and pure functions; FindLayout reads files.
 
-#ifndef DOSSIER_ASSEMBLY_LAYOUT_H_
-#define DOSSIER_ASSEMBLY_LAYOUT_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_LAYOUT_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_LAYOUT_H_
 
 #include <map>
 #include <optional>
@@ -126,4 +126,4 @@ Result<Template> FindTemplate(std::string_view name, const AssetFolders& folders
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_LAYOUT_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_LAYOUT_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: plain data and pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_LAYOUT_READER_H_
-#define DOSSIER_ASSEMBLY_LAYOUT_READER_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_LAYOUT_READER_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_LAYOUT_READER_H_
 
 #include <set>
 #include <string>
@@ -47,4 +47,4 @@ Result<LayoutFile> MergeLayouts(LayoutFile base, LayoutFile over);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_LAYOUT_READER_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_LAYOUT_READER_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions over files that are only read.
 
-#ifndef DOSSIER_ASSEMBLY_LOOKUP_H_
-#define DOSSIER_ASSEMBLY_LOOKUP_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_LOOKUP_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_LOOKUP_H_
 
 #include <cstdint>
 #include <optional>
@@ -48,4 +48,4 @@ Status LoadTemplates(const AssetFolders& folders, Layout* layout);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_LOOKUP_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_LOOKUP_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: plain data.
 
-#ifndef DOSSIER_ASSEMBLY_MESSAGES_H_
-#define DOSSIER_ASSEMBLY_MESSAGES_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_MESSAGES_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_MESSAGES_H_
 
 #include <optional>
 #include <string>
@@ -69,4 +69,4 @@ Json ToCanonicalJson(const Messages& messages);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_MESSAGES_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_MESSAGES_H_

@@ -1,7 +1,7 @@
 // One section of a layout file, read from its node.
 
-#ifndef DOSSIER_ASSEMBLY_SECTION_FIELDS_H_
-#define DOSSIER_ASSEMBLY_SECTION_FIELDS_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_SECTION_FIELDS_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_SECTION_FIELDS_H_
 
 #include <string>
 #include <string_view>
@@ -20,4 +20,4 @@ bool IsUntrustedSource(std::string_view source);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_SECTION_FIELDS_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_SECTION_FIELDS_H_

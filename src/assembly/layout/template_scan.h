@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_TEMPLATE_SCAN_H_
-#define DOSSIER_ASSEMBLY_TEMPLATE_SCAN_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_TEMPLATE_SCAN_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_TEMPLATE_SCAN_H_
 
 #include <functional>
 #include <span>
@@ -44,4 +44,4 @@ std::string Guess(std::string_view what, std::string_view name, std::span<const 
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_TEMPLATE_SCAN_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_TEMPLATE_SCAN_H_

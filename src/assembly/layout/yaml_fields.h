@@ -7,8 +7,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_YAML_FIELDS_H_
-#define DOSSIER_ASSEMBLY_YAML_FIELDS_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_YAML_FIELDS_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_YAML_FIELDS_H_
 
 #include <cstdint>
 #include <span>
@@ -72,4 +72,4 @@ Status ReadFields(const YamlNode& node, std::string_view file, std::span<const F
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_YAML_FIELDS_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_YAML_FIELDS_H_

@@ -8,8 +8,8 @@
 // It is looked up by the text itself, so a copy in a folder of the user is found, too, and a
 // changed one never is. Thread-safety: read-only data.
 
-#ifndef DOSSIER_ASSEMBLY_YAML_TABLE_H_
-#define DOSSIER_ASSEMBLY_YAML_TABLE_H_
+#ifndef DOSSIER_ASSEMBLY_LAYOUT_YAML_TABLE_H_
+#define DOSSIER_ASSEMBLY_LAYOUT_YAML_TABLE_H_
 
 #include <optional>
 #include <string_view>
@@ -21,4 +21,4 @@ std::optional<std::string_view> FindBuiltInYaml(std::string_view text);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_YAML_TABLE_H_
+#endif  // DOSSIER_ASSEMBLY_LAYOUT_YAML_TABLE_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_ASSEMBLY_DATA_MARKDOWN_H_
-#define DOSSIER_ASSEMBLY_DATA_MARKDOWN_H_
+#ifndef DOSSIER_ASSEMBLY_SOURCES_DATA_MARKDOWN_H_
+#define DOSSIER_ASSEMBLY_SOURCES_DATA_MARKDOWN_H_
 
 #include <string>
 #include <vector>
@@ -19,4 +19,4 @@ std::string RenderData(const Json& data, std::vector<std::string>* left_out);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_DATA_MARKDOWN_H_
+#endif  // DOSSIER_ASSEMBLY_SOURCES_DATA_MARKDOWN_H_

@@ -5,8 +5,8 @@
 // Block style, keys in their order, nothing left out. Every reader of YAML 1.1 or 1.2 gets the same
 // data back: what could be read as another type is quoted. Thread-safety: pure function.
 
-#ifndef DOSSIER_ASSEMBLY_DATA_YAML_H_
-#define DOSSIER_ASSEMBLY_DATA_YAML_H_
+#ifndef DOSSIER_ASSEMBLY_SOURCES_DATA_YAML_H_
+#define DOSSIER_ASSEMBLY_SOURCES_DATA_YAML_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ std::string RenderYaml(const Json& data);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_DATA_YAML_H_
+#endif  // DOSSIER_ASSEMBLY_SOURCES_DATA_YAML_H_

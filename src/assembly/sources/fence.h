@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_ASSEMBLY_FENCE_H_
-#define DOSSIER_ASSEMBLY_FENCE_H_
+#ifndef DOSSIER_ASSEMBLY_SOURCES_FENCE_H_
+#define DOSSIER_ASSEMBLY_SOURCES_FENCE_H_
 
 #include <cstdint>
 #include <optional>
@@ -50,4 +50,4 @@ std::string FreeBoundary(std::string_view text, std::string_view boundary,
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_FENCE_H_
+#endif  // DOSSIER_ASSEMBLY_SOURCES_FENCE_H_

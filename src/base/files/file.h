@@ -6,8 +6,8 @@
 // Errors carry the path. Ownership: UniqueFd, MappedFile and TempFolder are move-only owners.
 // Thread-safety: functions may be called from many threads; objects have one owner.
 
-#ifndef DOSSIER_BASE_FILE_H_
-#define DOSSIER_BASE_FILE_H_
+#ifndef DOSSIER_BASE_FILES_FILE_H_
+#define DOSSIER_BASE_FILES_FILE_H_
 
 #include <cstdint>
 #include <string>
@@ -91,4 +91,4 @@ Result<std::string> ExecutableFolder();
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_FILE_H_
+#endif  // DOSSIER_BASE_FILES_FILE_H_

@@ -4,8 +4,8 @@
 //
 // Ownership: held until the object is destroyed. Thread-safety: two threads exclude each other too.
 
-#ifndef DOSSIER_BASE_FILE_LOCK_H_
-#define DOSSIER_BASE_FILE_LOCK_H_
+#ifndef DOSSIER_BASE_FILES_FILE_LOCK_H_
+#define DOSSIER_BASE_FILES_FILE_LOCK_H_
 
 #include <string>
 
@@ -28,4 +28,4 @@ class FileLock {
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_FILE_LOCK_H_
+#endif  // DOSSIER_BASE_FILES_FILE_LOCK_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_BASE_FILE_TIME_H_
-#define DOSSIER_BASE_FILE_TIME_H_
+#ifndef DOSSIER_BASE_FILES_FILE_TIME_H_
+#define DOSSIER_BASE_FILES_FILE_TIME_H_
 
 #include <cstdint>
 #include <ctime>
@@ -18,4 +18,4 @@ std::int64_t NanosSinceEpoch(const timespec& time);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_FILE_TIME_H_
+#endif  // DOSSIER_BASE_FILES_FILE_TIME_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: functions over files that are only read.
 
-#ifndef DOSSIER_BASE_GIT_FOLDERS_H_
-#define DOSSIER_BASE_GIT_FOLDERS_H_
+#ifndef DOSSIER_BASE_FILES_GIT_FOLDERS_H_
+#define DOSSIER_BASE_FILES_GIT_FOLDERS_H_
 
 #include <optional>
 #include <string>
@@ -31,4 +31,4 @@ bool IsWorkTree(const std::string& folder);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_GIT_FOLDERS_H_
+#endif  // DOSSIER_BASE_FILES_GIT_FOLDERS_H_

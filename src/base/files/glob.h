@@ -1,7 +1,8 @@
 // Globs over paths, with the meaning that git gives them in ignore files.
 //
 //   const Glob glob("src/**/[a-f]*.cc");
-//   glob.Matches("src/base/file.cc");      // true; `**` between slashes also stands for no folder
+//   glob.Matches("src/base/files/file.cc");      // true; `**` between slashes also stands for no
+//   folder
 //
 // `*`, `?` and `[…]` stay inside a name; `**` that fills a name crosses slashes; `\x` is x itself;
 // classes have ranges, `!` or `^` in front, and `[:alpha:]` and its kin (ASCII). A pattern that is
@@ -11,8 +12,8 @@
 //
 // Thread-safety: immutable after construction.
 
-#ifndef DOSSIER_BASE_GLOB_H_
-#define DOSSIER_BASE_GLOB_H_
+#ifndef DOSSIER_BASE_FILES_GLOB_H_
+#define DOSSIER_BASE_FILES_GLOB_H_
 
 #include <bitset>
 #include <cstdint>
@@ -68,4 +69,4 @@ std::vector<std::string> ExpandBraces(std::string_view pattern);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_GLOB_H_
+#endif  // DOSSIER_BASE_FILES_GLOB_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: immutable after construction.
 
-#ifndef DOSSIER_BASE_IGNORE_FILE_H_
-#define DOSSIER_BASE_IGNORE_FILE_H_
+#ifndef DOSSIER_BASE_FILES_IGNORE_FILE_H_
+#define DOSSIER_BASE_FILES_IGNORE_FILE_H_
 
 #include <cstdint>
 #include <optional>
@@ -46,4 +46,4 @@ class IgnoreFile {
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_IGNORE_FILE_H_
+#endif  // DOSSIER_BASE_FILES_IGNORE_FILE_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: functions.
 
-#ifndef DOSSIER_BASE_REGULAR_FILE_H_
-#define DOSSIER_BASE_REGULAR_FILE_H_
+#ifndef DOSSIER_BASE_FILES_REGULAR_FILE_H_
+#define DOSSIER_BASE_FILES_REGULAR_FILE_H_
 
 #include <sys/stat.h>
 
@@ -41,4 +41,4 @@ Result<std::string> ReadOwnedFile(const std::string& path, std::uint64_t max_byt
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_REGULAR_FILE_H_
+#endif  // DOSSIER_BASE_FILES_REGULAR_FILE_H_

@@ -4,11 +4,11 @@
 //   DOSSIER_RETURN_IF_ERROR(ReplaceFile(path, {head, body}, {.durability =
 //   Durability::kOfThisSystem}));
 //
-// Readers see the old or the new content, never a mix, as with WriteFileAtomic (base/file.h), which
-// is this with one part. Thread-safety: a function over files.
+// Readers see the old or the new content, never a mix, as with WriteFileAtomic (base/files/file.h),
+// which is this with one part. Thread-safety: a function over files.
 
-#ifndef DOSSIER_BASE_REPLACE_FILE_H_
-#define DOSSIER_BASE_REPLACE_FILE_H_
+#ifndef DOSSIER_BASE_FILES_REPLACE_FILE_H_
+#define DOSSIER_BASE_FILES_REPLACE_FILE_H_
 
 #include <cstdint>
 #include <string>
@@ -39,4 +39,4 @@ Status ReplaceFile(const std::string& path, const std::vector<std::string_view>&
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_REPLACE_FILE_H_
+#endif  // DOSSIER_BASE_FILES_REPLACE_FILE_H_

@@ -9,8 +9,8 @@
 // Thread-safety: plain data and functions over `lookup`; those without one read `environ` and must
 // not run beside setenv.
 
-#ifndef DOSSIER_BASE_USER_FOLDERS_H_
-#define DOSSIER_BASE_USER_FOLDERS_H_
+#ifndef DOSSIER_BASE_FILES_USER_FOLDERS_H_
+#define DOSSIER_BASE_FILES_USER_FOLDERS_H_
 
 #include <functional>
 #include <optional>
@@ -45,4 +45,4 @@ Result<std::string> CacheFolder();
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_USER_FOLDERS_H_
+#endif  // DOSSIER_BASE_FILES_USER_FOLDERS_H_

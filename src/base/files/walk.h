@@ -8,8 +8,8 @@
 // repository's root, and of the folders below; `.git/info/exclude`; the user's global file.
 // Thread-safety: functions over their arguments only.
 
-#ifndef DOSSIER_BASE_WALK_H_
-#define DOSSIER_BASE_WALK_H_
+#ifndef DOSSIER_BASE_FILES_WALK_H_
+#define DOSSIER_BASE_FILES_WALK_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -62,4 +62,4 @@ Result<WalkResult> WalkFolder(const std::string& folder, const WalkOptions& opti
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_WALK_H_
+#endif  // DOSSIER_BASE_FILES_WALK_H_

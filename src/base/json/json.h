@@ -7,8 +7,8 @@
 //
 // Thread-safety: values are plain data; functions are pure.
 
-#ifndef DOSSIER_BASE_JSON_H_
-#define DOSSIER_BASE_JSON_H_
+#ifndef DOSSIER_BASE_JSON_JSON_H_
+#define DOSSIER_BASE_JSON_JSON_H_
 
 #include <boost/json.hpp>
 #include <optional>
@@ -42,4 +42,4 @@ std::optional<bool> FindBool(const Json& value, std::string_view key);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_JSON_H_
+#endif  // DOSSIER_BASE_JSON_JSON_H_

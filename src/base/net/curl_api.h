@@ -6,8 +6,8 @@
 // Only for .cc files of this module. Thread-safety: LoadCurl from any thread; libcurl's own rules
 // for the rest. The library is never unloaded.
 
-#ifndef DOSSIER_MODEL_CURL_API_H_
-#define DOSSIER_MODEL_CURL_API_H_
+#ifndef DOSSIER_BASE_NET_CURL_API_H_
+#define DOSSIER_BASE_NET_CURL_API_H_
 
 #include <curl/curl.h>
 
@@ -44,4 +44,4 @@ Result<const CurlApi*> LoadCurl();
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_CURL_API_H_
+#endif  // DOSSIER_BASE_NET_CURL_API_H_

@@ -10,8 +10,8 @@
 //
 // Ends the transfer when it is destroyed. Thread-safety: one reader.
 
-#ifndef DOSSIER_MODEL_HTTP_DOWNLOAD_H_
-#define DOSSIER_MODEL_HTTP_DOWNLOAD_H_
+#ifndef DOSSIER_BASE_NET_HTTP_DOWNLOAD_H_
+#define DOSSIER_BASE_NET_HTTP_DOWNLOAD_H_
 
 #include <memory>
 #include <string>
@@ -55,4 +55,4 @@ class HttpDownload {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_HTTP_DOWNLOAD_H_
+#endif  // DOSSIER_BASE_NET_HTTP_DOWNLOAD_H_

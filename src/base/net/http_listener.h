@@ -9,8 +9,8 @@
 // SendChunk, Finish), answer late from another thread (keep the exchange), stay silent, or cut the
 // connection (Abort). Thread-safety: an HttpExchange has one user at a time.
 
-#ifndef DOSSIER_BASE_HTTP_LISTENER_H_
-#define DOSSIER_BASE_HTTP_LISTENER_H_
+#ifndef DOSSIER_BASE_NET_HTTP_LISTENER_H_
+#define DOSSIER_BASE_NET_HTTP_LISTENER_H_
 
 #include <functional>
 #include <memory>
@@ -67,4 +67,4 @@ class HttpListener {
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_HTTP_LISTENER_H_
+#endif  // DOSSIER_BASE_NET_HTTP_LISTENER_H_

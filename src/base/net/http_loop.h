@@ -13,8 +13,8 @@
 // Destroying the loop ends what is open with kCancelled and waits for the thread: no receiver owns
 // the loop.
 
-#ifndef DOSSIER_MODEL_HTTP_LOOP_H_
-#define DOSSIER_MODEL_HTTP_LOOP_H_
+#ifndef DOSSIER_BASE_NET_HTTP_LOOP_H_
+#define DOSSIER_BASE_NET_HTTP_LOOP_H_
 
 #include <cstdint>
 #include <memory>
@@ -76,4 +76,4 @@ class HttpLoop {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_HTTP_LOOP_H_
+#endif  // DOSSIER_BASE_NET_HTTP_LOOP_H_

@@ -8,8 +8,8 @@
 // are left out; a byte order mark at the start is skipped.
 // Thread-safety: none; one owner.
 
-#ifndef DOSSIER_MODEL_SSE_H_
-#define DOSSIER_MODEL_SSE_H_
+#ifndef DOSSIER_BASE_NET_SSE_H_
+#define DOSSIER_BASE_NET_SSE_H_
 
 #include <cstddef>
 #include <functional>
@@ -51,4 +51,4 @@ class SseParser {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_SSE_H_
+#endif  // DOSSIER_BASE_NET_SSE_H_

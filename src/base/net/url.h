@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_MODEL_URL_H_
-#define DOSSIER_MODEL_URL_H_
+#ifndef DOSSIER_BASE_NET_URL_H_
+#define DOSSIER_BASE_NET_URL_H_
 
 #include <string>
 #include <string_view>
@@ -28,4 +28,4 @@ Result<Url> ParseUrl(std::string_view text);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_URL_H_
+#endif  // DOSSIER_BASE_NET_URL_H_

@@ -8,8 +8,8 @@
 // or replaced it since the start, changes nothing. Thread-safety: reads the loaded program or a
 // file only.
 
-#ifndef DOSSIER_BASE_BUILD_ID_H_
-#define DOSSIER_BASE_BUILD_ID_H_
+#ifndef DOSSIER_BASE_PROCESS_BUILD_ID_H_
+#define DOSSIER_BASE_PROCESS_BUILD_ID_H_
 
 #include <string>
 
@@ -26,4 +26,4 @@ Result<std::string> BuildIdOf(const std::string& path);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_BUILD_ID_H_
+#endif  // DOSSIER_BASE_PROCESS_BUILD_ID_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: one owner; the token may be cancelled from any thread.
 
-#ifndef DOSSIER_BASE_CANCEL_FD_H_
-#define DOSSIER_BASE_CANCEL_FD_H_
+#ifndef DOSSIER_BASE_PROCESS_CANCEL_FD_H_
+#define DOSSIER_BASE_PROCESS_CANCEL_FD_H_
 
 #include <cstdint>
 
@@ -36,4 +36,4 @@ class CancelFd {
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_CANCEL_FD_H_
+#endif  // DOSSIER_BASE_PROCESS_CANCEL_FD_H_

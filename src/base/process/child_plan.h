@@ -8,8 +8,8 @@
 // Private to this module. Ownership: a plan points into the spec it was made of and owns no
 // descriptor. Thread-safety: one owner.
 
-#ifndef DOSSIER_BASE_CHILD_PLAN_H_
-#define DOSSIER_BASE_CHILD_PLAN_H_
+#ifndef DOSSIER_BASE_PROCESS_CHILD_PLAN_H_
+#define DOSSIER_BASE_PROCESS_CHILD_PLAN_H_
 
 #include <sys/stat.h>
 
@@ -56,4 +56,4 @@ void StartProgram(const ChildPlan& plan);
 
 }  // namespace dossier::internal
 
-#endif  // DOSSIER_BASE_CHILD_PLAN_H_
+#endif  // DOSSIER_BASE_PROCESS_CHILD_PLAN_H_

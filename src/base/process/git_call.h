@@ -15,8 +15,8 @@
 //
 // Thread-safety: reads the environment; must not run beside setenv.
 
-#ifndef DOSSIER_BASE_GIT_CALL_H_
-#define DOSSIER_BASE_GIT_CALL_H_
+#ifndef DOSSIER_BASE_PROCESS_GIT_CALL_H_
+#define DOSSIER_BASE_PROCESS_GIT_CALL_H_
 
 #include <cstdint>
 #include <string>
@@ -81,4 +81,4 @@ std::vector<std::string> GitSettingVariables(const std::vector<GitSetting>& sett
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_GIT_CALL_H_
+#endif  // DOSSIER_BASE_PROCESS_GIT_CALL_H_

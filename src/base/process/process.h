@@ -6,8 +6,8 @@
 //
 // Thread-safety: functions may be called from many threads.
 
-#ifndef DOSSIER_BASE_PROCESS_H_
-#define DOSSIER_BASE_PROCESS_H_
+#ifndef DOSSIER_BASE_PROCESS_PROCESS_H_
+#define DOSSIER_BASE_PROCESS_PROCESS_H_
 
 #include <sys/types.h>
 
@@ -50,4 +50,4 @@ std::optional<std::string> FindProgram(std::string_view program);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_PROCESS_H_
+#endif  // DOSSIER_BASE_PROCESS_PROCESS_H_

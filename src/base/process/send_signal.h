@@ -6,8 +6,8 @@
 // was never set, or was read from a damaged file, would end all there is. Thread-safety: a
 // function.
 
-#ifndef DOSSIER_BASE_SEND_SIGNAL_H_
-#define DOSSIER_BASE_SEND_SIGNAL_H_
+#ifndef DOSSIER_BASE_PROCESS_SEND_SIGNAL_H_
+#define DOSSIER_BASE_PROCESS_SEND_SIGNAL_H_
 
 #include <signal.h>
 #include <sys/types.h>
@@ -32,4 +32,4 @@ inline int SendGroupSignal(pid_t leader, int number) {
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_SEND_SIGNAL_H_
+#endif  // DOSSIER_BASE_PROCESS_SEND_SIGNAL_H_

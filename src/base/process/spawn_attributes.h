@@ -7,8 +7,8 @@
 // This program blocks the signals it waits for and ignores SIGPIPE; a child would keep both.
 // Ownership: the object owns the attributes. Thread-safety: immutable after construction.
 
-#ifndef DOSSIER_BASE_SPAWN_ATTRIBUTES_H_
-#define DOSSIER_BASE_SPAWN_ATTRIBUTES_H_
+#ifndef DOSSIER_BASE_PROCESS_SPAWN_ATTRIBUTES_H_
+#define DOSSIER_BASE_PROCESS_SPAWN_ATTRIBUTES_H_
 
 #include <spawn.h>
 
@@ -33,4 +33,4 @@ class SpawnAttributes {
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_SPAWN_ATTRIBUTES_H_
+#endif  // DOSSIER_BASE_PROCESS_SPAWN_ATTRIBUTES_H_

@@ -15,8 +15,8 @@
 //
 // Ownership: the destructor stops what still runs, and waits for it. Thread-safety: one owner.
 
-#ifndef DOSSIER_BASE_SUPERVISED_PROCESS_H_
-#define DOSSIER_BASE_SUPERVISED_PROCESS_H_
+#ifndef DOSSIER_BASE_PROCESS_SUPERVISED_PROCESS_H_
+#define DOSSIER_BASE_PROCESS_SUPERVISED_PROCESS_H_
 
 #include <sys/types.h>
 
@@ -88,4 +88,4 @@ class SupervisedProcess {
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_SUPERVISED_PROCESS_H_
+#endif  // DOSSIER_BASE_PROCESS_SUPERVISED_PROCESS_H_

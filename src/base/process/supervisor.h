@@ -3,8 +3,8 @@
 // It runs in a fork of a process with threads, so it makes async-signal-safe calls only: no memory
 // from the heap, no stdio.
 
-#ifndef DOSSIER_BASE_SUPERVISOR_H_
-#define DOSSIER_BASE_SUPERVISOR_H_
+#ifndef DOSSIER_BASE_PROCESS_SUPERVISOR_H_
+#define DOSSIER_BASE_PROCESS_SUPERVISOR_H_
 
 #include "base/process/child_plan.h"
 #include "base/process/supervised_process.h"
@@ -26,4 +26,4 @@ struct SupervisorReport {
 
 }  // namespace dossier::internal
 
-#endif  // DOSSIER_BASE_SUPERVISOR_H_
+#endif  // DOSSIER_BASE_PROCESS_SUPERVISOR_H_

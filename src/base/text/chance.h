@@ -7,8 +7,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_BASE_CHANCE_H_
-#define DOSSIER_BASE_CHANCE_H_
+#ifndef DOSSIER_BASE_TEXT_CHANCE_H_
+#define DOSSIER_BASE_TEXT_CHANCE_H_
 
 #include <cstdint>
 #include <string_view>
@@ -40,4 +40,4 @@ bool IsPlaceholder(std::string_view value);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_CHANCE_H_
+#endif  // DOSSIER_BASE_TEXT_CHANCE_H_

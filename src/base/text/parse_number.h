@@ -4,8 +4,8 @@
 //
 // Errors: kUsage with the text. Thread-safety: pure functions.
 
-#ifndef DOSSIER_BASE_PARSE_NUMBER_H_
-#define DOSSIER_BASE_PARSE_NUMBER_H_
+#ifndef DOSSIER_BASE_TEXT_PARSE_NUMBER_H_
+#define DOSSIER_BASE_TEXT_PARSE_NUMBER_H_
 
 #include <cstdint>
 #include <string_view>
@@ -25,4 +25,4 @@ Result<std::uint64_t> ParseNatural(std::string_view text);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_PARSE_NUMBER_H_
+#endif  // DOSSIER_BASE_TEXT_PARSE_NUMBER_H_

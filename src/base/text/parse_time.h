@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_BASE_PARSE_TIME_H_
-#define DOSSIER_BASE_PARSE_TIME_H_
+#ifndef DOSSIER_BASE_TEXT_PARSE_TIME_H_
+#define DOSSIER_BASE_TEXT_PARSE_TIME_H_
 
 #include <string_view>
 
@@ -20,4 +20,4 @@ Result<Clock::Wall> ParseTime(std::string_view text);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_PARSE_TIME_H_
+#endif  // DOSSIER_BASE_TEXT_PARSE_TIME_H_

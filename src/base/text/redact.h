@@ -9,8 +9,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_BASE_REDACT_H_
-#define DOSSIER_BASE_REDACT_H_
+#ifndef DOSSIER_BASE_TEXT_REDACT_H_
+#define DOSSIER_BASE_TEXT_REDACT_H_
 
 #include <cstddef>
 #include <functional>
@@ -46,4 +46,4 @@ std::vector<std::size_t> LinesOf(std::string_view text, std::span<const Secret> 
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_REDACT_H_
+#endif  // DOSSIER_BASE_TEXT_REDACT_H_

@@ -6,8 +6,8 @@
 // What comes out in all is Redact of what went in. Up to 128 KiB are held back. Thread-safety: one
 // owner.
 
-#ifndef DOSSIER_BASE_REDACT_STREAM_H_
-#define DOSSIER_BASE_REDACT_STREAM_H_
+#ifndef DOSSIER_BASE_TEXT_REDACT_STREAM_H_
+#define DOSSIER_BASE_TEXT_REDACT_STREAM_H_
 
 #include <cstddef>
 #include <string>
@@ -32,4 +32,4 @@ class RedactStream {
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_REDACT_STREAM_H_
+#endif  // DOSSIER_BASE_TEXT_REDACT_STREAM_H_

@@ -1,11 +1,11 @@
 // Where secrets may begin: a loop for AVX2 that passes over the rest of a text, 32 bytes at a time.
 // What it marks is looked at again, so that it may mark too much but nothing too little; texts are
-// searched with the same result without it. Internal to base/redact.h and its tests.
+// searched with the same result without it. Internal to base/text/redact.h and its tests.
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_BASE_SECRET_PLACES_H_
-#define DOSSIER_BASE_SECRET_PLACES_H_
+#ifndef DOSSIER_BASE_TEXT_SECRET_PLACES_H_
+#define DOSSIER_BASE_TEXT_SECRET_PLACES_H_
 
 #include <array>
 #include <cstddef>
@@ -46,4 +46,4 @@ std::vector<Secret> FindSecretsBy(std::string_view text, Loop loop);
 
 }  // namespace dossier::secrets
 
-#endif  // DOSSIER_BASE_SECRET_PLACES_H_
+#endif  // DOSSIER_BASE_TEXT_SECRET_PLACES_H_

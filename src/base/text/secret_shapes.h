@@ -1,11 +1,11 @@
 // Secrets that are known by their own looks, whatever stands around them: keys that begin as their
 // provider's do, JSON web tokens, private keys, passwords in URLs, values of Authorization headers.
-// Internal to base/redact.h.
+// Internal to base/text/redact.h.
 //
 // Thread-safety: pure functions and constants.
 
-#ifndef DOSSIER_BASE_SECRET_SHAPES_H_
-#define DOSSIER_BASE_SECRET_SHAPES_H_
+#ifndef DOSSIER_BASE_TEXT_SECRET_SHAPES_H_
+#define DOSSIER_BASE_TEXT_SECRET_SHAPES_H_
 
 #include <cstddef>
 #include <string>
@@ -37,4 +37,4 @@ bool IsMadePassword(std::string_view value);
 
 }  // namespace dossier::secrets
 
-#endif  // DOSSIER_BASE_SECRET_SHAPES_H_
+#endif  // DOSSIER_BASE_TEXT_SECRET_SHAPES_H_

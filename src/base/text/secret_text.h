@@ -1,9 +1,9 @@
-// Classes of bytes that secrets are made of. Internal to base/redact.h.
+// Classes of bytes that secrets are made of. Internal to base/text/redact.h.
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_BASE_SECRET_TEXT_H_
-#define DOSSIER_BASE_SECRET_TEXT_H_
+#ifndef DOSSIER_BASE_TEXT_SECRET_TEXT_H_
+#define DOSSIER_BASE_TEXT_SECRET_TEXT_H_
 
 #include <cstddef>
 #include <string_view>
@@ -55,4 +55,4 @@ constexpr bool StartsWithNoCase(std::string_view text, std::size_t at, std::stri
 
 }  // namespace dossier::secrets
 
-#endif  // DOSSIER_BASE_SECRET_TEXT_H_
+#endif  // DOSSIER_BASE_TEXT_SECRET_TEXT_H_

@@ -1,11 +1,11 @@
 // Secrets that are told by their value: one that looks drawn at random, behind a name that says
 // what it is, or alone between quotes. Names only lower the evidence that a value needs: no name
-// makes a word, an expression or a type a secret. Internal to base/redact.h.
+// makes a word, an expression or a type a secret. Internal to base/text/redact.h.
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_BASE_SECRET_VALUES_H_
-#define DOSSIER_BASE_SECRET_VALUES_H_
+#ifndef DOSSIER_BASE_TEXT_SECRET_VALUES_H_
+#define DOSSIER_BASE_TEXT_SECRET_VALUES_H_
 
 #include <cstddef>
 #include <string_view>
@@ -67,4 +67,4 @@ class LoneValues {
 
 }  // namespace dossier::secrets
 
-#endif  // DOSSIER_BASE_SECRET_VALUES_H_
+#endif  // DOSSIER_BASE_TEXT_SECRET_VALUES_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_BASE_TEXT_H_
-#define DOSSIER_BASE_TEXT_H_
+#ifndef DOSSIER_BASE_TEXT_TEXT_H_
+#define DOSSIER_BASE_TEXT_TEXT_H_
 
 #include <chrono>
 #include <cstdint>
@@ -42,4 +42,4 @@ std::string FormatSize(std::uint64_t bytes);
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_TEXT_H_
+#endif  // DOSSIER_BASE_TEXT_TEXT_H_

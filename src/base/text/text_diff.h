@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_BASE_TEXT_DIFF_H_
-#define DOSSIER_BASE_TEXT_DIFF_H_
+#ifndef DOSSIER_BASE_TEXT_TEXT_DIFF_H_
+#define DOSSIER_BASE_TEXT_TEXT_DIFF_H_
 
 #include <string>
 #include <string_view>
@@ -19,4 +19,4 @@ std::string UnifiedDiff(std::string_view before_name, std::string_view before,
 
 }  // namespace dossier
 
-#endif  // DOSSIER_BASE_TEXT_DIFF_H_
+#endif  // DOSSIER_BASE_TEXT_TEXT_DIFF_H_

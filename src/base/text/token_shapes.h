@@ -1,7 +1,7 @@
-// How the keys of providers begin, and what follows. Internal to base/redact.h.
+// How the keys of providers begin, and what follows. Internal to base/text/redact.h.
 
-#ifndef DOSSIER_BASE_TOKEN_SHAPES_H_
-#define DOSSIER_BASE_TOKEN_SHAPES_H_
+#ifndef DOSSIER_BASE_TEXT_TOKEN_SHAPES_H_
+#define DOSSIER_BASE_TEXT_TOKEN_SHAPES_H_
 
 #include <cstddef>
 #include <string_view>
@@ -129,4 +129,4 @@ inline constexpr TokenShape kTokenShapes[] = {
 
 }  // namespace dossier::secrets
 
-#endif  // DOSSIER_BASE_TOKEN_SHAPES_H_
+#endif  // DOSSIER_BASE_TEXT_TOKEN_SHAPES_H_

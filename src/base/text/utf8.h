@@ -7,8 +7,8 @@
 // Code points are Unicode scalar values; invalid bytes count as U+FFFD, one for each maximal
 // invalid part (the WHATWG rule). Thread-safety: pure functions.
 
-#ifndef DOSSIER_BASE_UTF8_H_
-#define DOSSIER_BASE_UTF8_H_
+#ifndef DOSSIER_BASE_TEXT_UTF8_H_
+#define DOSSIER_BASE_TEXT_UTF8_H_
 
 #include <cstdint>
 #include <string>
@@ -46,4 +46,4 @@ std::string CleanForTerminal(std::string_view text);
 
 }  // namespace dossier::utf8
 
-#endif  // DOSSIER_BASE_UTF8_H_
+#endif  // DOSSIER_BASE_TEXT_UTF8_H_

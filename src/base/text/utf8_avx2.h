@@ -9,8 +9,8 @@
 //
 // Thread-safety: pure functions. Only where HasAvx2().
 
-#ifndef DOSSIER_BASE_UTF8_AVX2_H_
-#define DOSSIER_BASE_UTF8_AVX2_H_
+#ifndef DOSSIER_BASE_TEXT_UTF8_AVX2_H_
+#define DOSSIER_BASE_TEXT_UTF8_AVX2_H_
 
 #include <immintrin.h>
 
@@ -141,4 +141,4 @@ DOSSIER_AVX2 inline std::uint64_t SumBytes(__m256i counters) {
 
 }  // namespace dossier::utf8::internal
 
-#endif  // DOSSIER_BASE_UTF8_AVX2_H_
+#endif  // DOSSIER_BASE_TEXT_UTF8_AVX2_H_

@@ -1,10 +1,10 @@
-// The counting loops behind base/utf8.h: one for any CPU, one for AVX2, equal in every result.
+// The counting loops behind base/text/utf8.h: one for any CPU, one for AVX2, equal in every result.
 // Internal to `base` and its tests; call utf8::Count instead.
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_BASE_UTF8_KERNELS_H_
-#define DOSSIER_BASE_UTF8_KERNELS_H_
+#ifndef DOSSIER_BASE_TEXT_UTF8_KERNELS_H_
+#define DOSSIER_BASE_TEXT_UTF8_KERNELS_H_
 
 #include <cstddef>
 #include <string_view>
@@ -31,4 +31,4 @@ Census CountAvx2(std::string_view text);
 
 }  // namespace dossier::utf8::internal
 
-#endif  // DOSSIER_BASE_UTF8_KERNELS_H_
+#endif  // DOSSIER_BASE_TEXT_UTF8_KERNELS_H_

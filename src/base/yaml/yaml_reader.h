@@ -7,8 +7,8 @@
 // "billion laughs" file ends at 10,000 nodes), every node knows its line and column, no exceptions.
 // Thread-safety: plain data and a pure function.
 
-#ifndef DOSSIER_ASSEMBLY_YAML_READER_H_
-#define DOSSIER_ASSEMBLY_YAML_READER_H_
+#ifndef DOSSIER_BASE_YAML_YAML_READER_H_
+#define DOSSIER_BASE_YAML_YAML_READER_H_
 
 #include <string>
 #include <string_view>
@@ -48,7 +48,7 @@ struct YamlOptions {
 };
 
 // Reads one document; an empty one is a null node. A text that is part of the program was parsed
-// when the program was built (assembly/yaml_table.h), and costs a hundredth.
+// when the program was built (assembly/layout/yaml_table.h), and costs a hundredth.
 // Errors: kConfig, "FILE:LINE:COL: reason".
 Result<YamlNode> ReadYaml(std::string_view text, std::string_view file,
                           const YamlOptions& options = {});
@@ -65,4 +65,4 @@ Error PlaceError(std::string_view file, int line, int column, std::string_view m
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_YAML_READER_H_
+#endif  // DOSSIER_BASE_YAML_YAML_READER_H_

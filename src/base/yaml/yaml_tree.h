@@ -10,8 +10,8 @@
 // digits first, the high bit says that more follow; texts are a size and bytes. Thread-safety: pure
 // functions.
 
-#ifndef DOSSIER_ASSEMBLY_YAML_TREE_H_
-#define DOSSIER_ASSEMBLY_YAML_TREE_H_
+#ifndef DOSSIER_BASE_YAML_YAML_TREE_H_
+#define DOSSIER_BASE_YAML_YAML_TREE_H_
 
 #include <cstddef>
 #include <string>
@@ -34,4 +34,4 @@ YamlNode TreeOf(std::string_view bytes, int first_line);
 
 }  // namespace dossier::assembly
 
-#endif  // DOSSIER_ASSEMBLY_YAML_TREE_H_
+#endif  // DOSSIER_BASE_YAML_YAML_TREE_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: plain data; the store's own.
 
-#ifndef DOSSIER_CONVERSATION_CHAT_MEMORY_H_
-#define DOSSIER_CONVERSATION_CHAT_MEMORY_H_
+#ifndef DOSSIER_CHAT_CONTEXT_CHAT_MEMORY_H_
+#define DOSSIER_CHAT_CONTEXT_CHAT_MEMORY_H_
 
 #include <memory>
 #include <optional>
@@ -41,4 +41,4 @@ struct MemoryTexts {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_CHAT_MEMORY_H_
+#endif  // DOSSIER_CHAT_CONTEXT_CHAT_MEMORY_H_

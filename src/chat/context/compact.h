@@ -11,8 +11,8 @@
 //
 // Tokens and prices as in the formula of CON-43. Thread-safety: pure functions over plain data.
 
-#ifndef DOSSIER_CONVERSATION_COMPACT_H_
-#define DOSSIER_CONVERSATION_COMPACT_H_
+#ifndef DOSSIER_CHAT_CONTEXT_COMPACT_H_
+#define DOSSIER_CHAT_CONTEXT_COMPACT_H_
 
 #include <cstdint>
 #include <optional>
@@ -113,4 +113,4 @@ std::size_t LastCompactionEntries(const Stored& stored);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_COMPACT_H_
+#endif  // DOSSIER_CHAT_CONTEXT_COMPACT_H_

@@ -4,8 +4,8 @@
 // blocks that a turn of ours saved in front of the user's text; nothing that a user typed (K5).
 // Thread-safety: pure functions over plain data.
 
-#ifndef DOSSIER_CONVERSATION_COMPACT_VIEW_H_
-#define DOSSIER_CONVERSATION_COMPACT_VIEW_H_
+#ifndef DOSSIER_CHAT_CONTEXT_COMPACT_VIEW_H_
+#define DOSSIER_CHAT_CONTEXT_COMPACT_VIEW_H_
 
 #include <span>
 #include <string>
@@ -37,4 +37,4 @@ std::size_t IndexOf(const assembly::HistoryTurn& turn);  // of its message
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_COMPACT_VIEW_H_
+#endif  // DOSSIER_CHAT_CONTEXT_COMPACT_VIEW_H_

@@ -6,8 +6,8 @@
 // Together with PlanTurn (plan.h) it alone decides what runs, is sent and is saved (CON-10).
 // Thread-safety: pure functions over plain data.
 
-#ifndef DOSSIER_CONVERSATION_CONTEXT_NEED_H_
-#define DOSSIER_CONVERSATION_CONTEXT_NEED_H_
+#ifndef DOSSIER_CHAT_CONTEXT_CONTEXT_NEED_H_
+#define DOSSIER_CHAT_CONTEXT_CONTEXT_NEED_H_
 
 #include <optional>
 #include <span>
@@ -78,4 +78,4 @@ inline constexpr std::string_view kRefreshHint = "refresh";
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_CONTEXT_NEED_H_
+#endif  // DOSSIER_CHAT_CONTEXT_CONTEXT_NEED_H_

@@ -8,8 +8,8 @@
 //
 // Thread-safety: pure functions over plain data.
 
-#ifndef DOSSIER_CONVERSATION_FROZEN_H_
-#define DOSSIER_CONVERSATION_FROZEN_H_
+#ifndef DOSSIER_CHAT_CONTEXT_FROZEN_H_
+#define DOSSIER_CHAT_CONTEXT_FROZEN_H_
 
 #include <span>
 #include <string>
@@ -73,4 +73,4 @@ Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> command
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_FROZEN_H_
+#endif  // DOSSIER_CHAT_CONTEXT_FROZEN_H_

@@ -10,8 +10,8 @@
 // without running anything again (M4).
 // Thread-safety: may be called from many threads.
 
-#ifndef DOSSIER_CONVERSATION_GATHER_H_
-#define DOSSIER_CONVERSATION_GATHER_H_
+#ifndef DOSSIER_CHAT_CONTEXT_GATHER_H_
+#define DOSSIER_CHAT_CONTEXT_GATHER_H_
 
 #include <cstdint>
 #include <functional>
@@ -82,4 +82,4 @@ class CommandContext final : public ContextSource {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_GATHER_H_
+#endif  // DOSSIER_CHAT_CONTEXT_GATHER_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: pure functions over plain data.
 
-#ifndef DOSSIER_CONVERSATION_PLAN_H_
-#define DOSSIER_CONVERSATION_PLAN_H_
+#ifndef DOSSIER_CHAT_CONTEXT_PLAN_H_
+#define DOSSIER_CHAT_CONTEXT_PLAN_H_
 
 #include <cstdint>
 #include <optional>
@@ -99,4 +99,4 @@ std::string TitleOf(std::string_view prompt);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_PLAN_H_
+#endif  // DOSSIER_CHAT_CONTEXT_PLAN_H_

@@ -8,8 +8,8 @@
 //
 // Thread-safety: a function over files.
 
-#ifndef DOSSIER_CONVERSATION_REPLACED_CONTEXT_H_
-#define DOSSIER_CONVERSATION_REPLACED_CONTEXT_H_
+#ifndef DOSSIER_CHAT_CONTEXT_REPLACED_CONTEXT_H_
+#define DOSSIER_CHAT_CONTEXT_REPLACED_CONTEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -39,4 +39,4 @@ Result<std::string> ReadReplacedContext(const std::string& content_folder,
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_REPLACED_CONTEXT_H_
+#endif  // DOSSIER_CHAT_CONTEXT_REPLACED_CONTEXT_H_

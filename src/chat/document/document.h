@@ -12,8 +12,8 @@
 // what they are long; every other change reads the whole text again.
 // Thread-safety: none; one owner.
 
-#ifndef DOSSIER_CONVERSATION_DOCUMENT_H_
-#define DOSSIER_CONVERSATION_DOCUMENT_H_
+#ifndef DOSSIER_CHAT_DOCUMENT_DOCUMENT_H_
+#define DOSSIER_CHAT_DOCUMENT_DOCUMENT_H_
 
 #include <memory>
 #include <string>
@@ -109,4 +109,4 @@ class Document {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_DOCUMENT_H_
+#endif  // DOSSIER_CHAT_DOCUMENT_DOCUMENT_H_

@@ -8,8 +8,8 @@
 // they end with their process, and two threads exclude each other, too (CON-28 to 30).
 // Thread-safety: functions from any thread; a FileLock has one owner.
 
-#ifndef DOSSIER_CONVERSATION_FOLDER_H_
-#define DOSSIER_CONVERSATION_FOLDER_H_
+#ifndef DOSSIER_CHAT_DOCUMENT_FOLDER_H_
+#define DOSSIER_CHAT_DOCUMENT_FOLDER_H_
 
 #include <cstdint>
 #include <optional>
@@ -73,4 +73,4 @@ Result<std::vector<FileEntry>> ListFolder(const std::string& folder);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_FOLDER_H_
+#endif  // DOSSIER_CHAT_DOCUMENT_FOLDER_H_

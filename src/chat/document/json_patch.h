@@ -8,8 +8,8 @@
 //
 // Thread-safety: none; one owner.
 
-#ifndef DOSSIER_CONVERSATION_JSON_PATCH_H_
-#define DOSSIER_CONVERSATION_JSON_PATCH_H_
+#ifndef DOSSIER_CHAT_DOCUMENT_JSON_PATCH_H_
+#define DOSSIER_CHAT_DOCUMENT_JSON_PATCH_H_
 
 #include <initializer_list>
 #include <optional>
@@ -77,4 +77,4 @@ class JsonPatch {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_JSON_PATCH_H_
+#endif  // DOSSIER_CHAT_DOCUMENT_JSON_PATCH_H_

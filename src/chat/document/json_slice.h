@@ -8,8 +8,8 @@
 // are not read, so they keep their text; a string is decoded only when asked for.
 // Thread-safety: pure functions over plain data.
 
-#ifndef DOSSIER_CONVERSATION_JSON_SLICE_H_
-#define DOSSIER_CONVERSATION_JSON_SLICE_H_
+#ifndef DOSSIER_CHAT_DOCUMENT_JSON_SLICE_H_
+#define DOSSIER_CHAT_DOCUMENT_JSON_SLICE_H_
 
 #include <string>
 #include <string_view>
@@ -51,4 +51,4 @@ Result<Json> ReadValue(std::string_view raw);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_JSON_SLICE_H_
+#endif  // DOSSIER_CHAT_DOCUMENT_JSON_SLICE_H_

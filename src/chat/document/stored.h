@@ -5,8 +5,8 @@
 //
 // Thread-safety: plain data and pure functions.
 
-#ifndef DOSSIER_CONVERSATION_STORED_H_
-#define DOSSIER_CONVERSATION_STORED_H_
+#ifndef DOSSIER_CHAT_DOCUMENT_STORED_H_
+#define DOSSIER_CHAT_DOCUMENT_STORED_H_
 
 #include <cstdint>
 #include <optional>
@@ -125,4 +125,4 @@ bool HasContextBlocks(std::string_view text);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_STORED_H_
+#endif  // DOSSIER_CHAT_DOCUMENT_STORED_H_

@@ -7,8 +7,8 @@
 // beside it; results in messages of role tool.
 // Thread-safety: pure functions over plain data.
 
-#ifndef DOSSIER_CONVERSATION_WIRE_H_
-#define DOSSIER_CONVERSATION_WIRE_H_
+#ifndef DOSSIER_CHAT_DOCUMENT_WIRE_H_
+#define DOSSIER_CHAT_DOCUMENT_WIRE_H_
 
 #include <span>
 #include <string>
@@ -30,4 +30,4 @@ JsonObject ToMessage(const assembly::Turn& turn);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_WIRE_H_
+#endif  // DOSSIER_CHAT_DOCUMENT_WIRE_H_

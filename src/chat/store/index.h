@@ -9,8 +9,8 @@
 // that changed are read. If the cache cannot be written, the index lives in memory.
 // Thread-safety: none; one owner. Several processes may use one index.
 
-#ifndef DOSSIER_CONVERSATION_INDEX_H_
-#define DOSSIER_CONVERSATION_INDEX_H_
+#ifndef DOSSIER_CHAT_STORE_INDEX_H_
+#define DOSSIER_CHAT_STORE_INDEX_H_
 
 #include <cstdint>
 #include <span>
@@ -77,4 +77,4 @@ class Index {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_INDEX_H_
+#endif  // DOSSIER_CHAT_STORE_INDEX_H_

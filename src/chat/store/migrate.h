@@ -7,8 +7,8 @@
 // Pure over the document; the caller makes the backup. Migrating again changes nothing.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_CONVERSATION_MIGRATE_H_
-#define DOSSIER_CONVERSATION_MIGRATE_H_
+#ifndef DOSSIER_CHAT_STORE_MIGRATE_H_
+#define DOSSIER_CHAT_STORE_MIGRATE_H_
 
 #include <string>
 #include <string_view>
@@ -34,4 +34,4 @@ Result<Migration> Migrate(const MigrateOptions& options, std::string_view now,
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_MIGRATE_H_
+#endif  // DOSSIER_CHAT_STORE_MIGRATE_H_

@@ -5,8 +5,8 @@
 //
 // Pure over the document; nothing is written (store.h does). Thread-safety: one owner.
 
-#ifndef DOSSIER_CONVERSATION_SAVE_H_
-#define DOSSIER_CONVERSATION_SAVE_H_
+#ifndef DOSSIER_CHAT_STORE_SAVE_H_
+#define DOSSIER_CHAT_STORE_SAVE_H_
 
 #include <cstdint>
 #include <functional>
@@ -56,4 +56,4 @@ Status UndoCompaction(Document* document);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_SAVE_H_
+#endif  // DOSSIER_CHAT_STORE_SAVE_H_

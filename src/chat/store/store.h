@@ -13,8 +13,8 @@
 // kept. Between turns no lock is held. Ids are checked in every call (CON-28).
 // Thread-safety: all methods from any thread.
 
-#ifndef DOSSIER_CONVERSATION_STORE_H_
-#define DOSSIER_CONVERSATION_STORE_H_
+#ifndef DOSSIER_CHAT_STORE_STORE_H_
+#define DOSSIER_CHAT_STORE_STORE_H_
 
 #include <functional>
 #include <memory>
@@ -121,4 +121,4 @@ std::int64_t TurnCount(const Stored& stored);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_STORE_H_
+#endif  // DOSSIER_CHAT_STORE_STORE_H_

@@ -14,8 +14,8 @@
 // A turn always ends in an outcome. Text that arrived is in it, whatever failed behind it.
 // Thread-safety: one turn at a time for each Chat.
 
-#ifndef DOSSIER_CONVERSATION_CHAT_H_
-#define DOSSIER_CONVERSATION_CHAT_H_
+#ifndef DOSSIER_CHAT_TURN_CHAT_H_
+#define DOSSIER_CHAT_TURN_CHAT_H_
 
 #include <functional>
 #include <memory>
@@ -147,4 +147,4 @@ class Chat {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_CHAT_H_
+#endif  // DOSSIER_CHAT_TURN_CHAT_H_

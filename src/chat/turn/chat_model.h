@@ -6,8 +6,8 @@
 //
 // Thread-safety: Call blocks its caller; events come from the network thread.
 
-#ifndef DOSSIER_CONVERSATION_CHAT_MODEL_H_
-#define DOSSIER_CONVERSATION_CHAT_MODEL_H_
+#ifndef DOSSIER_CHAT_TURN_CHAT_MODEL_H_
+#define DOSSIER_CHAT_TURN_CHAT_MODEL_H_
 
 #include <functional>
 #include <memory>
@@ -61,4 +61,4 @@ void AddUsage(const model::Usage& more, model::Usage* sum);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_CHAT_MODEL_H_
+#endif  // DOSSIER_CHAT_TURN_CHAT_MODEL_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: immutable; Run blocks its caller.
 
-#ifndef DOSSIER_CONVERSATION_COMMAND_TOOL_H_
-#define DOSSIER_CONVERSATION_COMMAND_TOOL_H_
+#ifndef DOSSIER_CHAT_TURN_COMMAND_TOOL_H_
+#define DOSSIER_CHAT_TURN_COMMAND_TOOL_H_
 
 #include <cstdint>
 #include <string>
@@ -84,4 +84,4 @@ class CommandTool final : public Tool {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_COMMAND_TOOL_H_
+#endif  // DOSSIER_CHAT_TURN_COMMAND_TOOL_H_

@@ -8,8 +8,8 @@
 // save meanwhile stay as they are.
 // Thread-safety: as Store.
 
-#ifndef DOSSIER_CONVERSATION_COMPACT_NOW_H_
-#define DOSSIER_CONVERSATION_COMPACT_NOW_H_
+#ifndef DOSSIER_CHAT_TURN_COMPACT_NOW_H_
+#define DOSSIER_CHAT_TURN_COMPACT_NOW_H_
 
 #include <functional>
 #include <optional>
@@ -45,4 +45,4 @@ Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_COMPACT_NOW_H_
+#endif  // DOSSIER_CHAT_TURN_COMPACT_NOW_H_

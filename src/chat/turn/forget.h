@@ -7,8 +7,8 @@
 //
 // The files go last: what fails before can be tried again. Thread-safety: as Store.
 
-#ifndef DOSSIER_CONVERSATION_FORGET_H_
-#define DOSSIER_CONVERSATION_FORGET_H_
+#ifndef DOSSIER_CHAT_TURN_FORGET_H_
+#define DOSSIER_CHAT_TURN_FORGET_H_
 
 #include <span>
 #include <string>
@@ -31,4 +31,4 @@ Status ForgetTraces(const ForgetParts& parts, std::span<const std::string> ids);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_FORGET_H_
+#endif  // DOSSIER_CHAT_TURN_FORGET_H_

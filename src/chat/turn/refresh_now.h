@@ -9,8 +9,8 @@
 //
 // Thread-safety: as Store.
 
-#ifndef DOSSIER_CONVERSATION_REFRESH_NOW_H_
-#define DOSSIER_CONVERSATION_REFRESH_NOW_H_
+#ifndef DOSSIER_CHAT_TURN_REFRESH_NOW_H_
+#define DOSSIER_CHAT_TURN_REFRESH_NOW_H_
 
 #include <span>
 #include <string>
@@ -47,4 +47,4 @@ struct RefreshParts {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_REFRESH_NOW_H_
+#endif  // DOSSIER_CHAT_TURN_REFRESH_NOW_H_

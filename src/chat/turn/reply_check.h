@@ -7,8 +7,8 @@
 // One code fence around the whole reply goes, with a warning; nothing else is corrected.
 // Thread-safety: pure functions; RepairText reads a template.
 
-#ifndef DOSSIER_CONVERSATION_REPLY_CHECK_H_
-#define DOSSIER_CONVERSATION_REPLY_CHECK_H_
+#ifndef DOSSIER_CHAT_TURN_REPLY_CHECK_H_
+#define DOSSIER_CHAT_TURN_REPLY_CHECK_H_
 
 #include <optional>
 #include <string>
@@ -36,4 +36,4 @@ Result<std::string> RepairText(const std::vector<std::string>& violations,
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_REPLY_CHECK_H_
+#endif  // DOSSIER_CHAT_TURN_REPLY_CHECK_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: functions over what they are given.
 
-#ifndef DOSSIER_CONVERSATION_RESUME_H_
-#define DOSSIER_CONVERSATION_RESUME_H_
+#ifndef DOSSIER_CHAT_TURN_RESUME_H_
+#define DOSSIER_CHAT_TURN_RESUME_H_
 
 #include <optional>
 #include <string>
@@ -51,4 +51,4 @@ Result<std::vector<std::string>> RunsOf(store::Journal& journal, const Conversat
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_RESUME_H_
+#endif  // DOSSIER_CHAT_TURN_RESUME_H_

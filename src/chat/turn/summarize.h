@@ -6,8 +6,8 @@
 //
 // Thread-safety: blocks its caller; shares nothing.
 
-#ifndef DOSSIER_CONVERSATION_SUMMARIZE_H_
-#define DOSSIER_CONVERSATION_SUMMARIZE_H_
+#ifndef DOSSIER_CHAT_TURN_SUMMARIZE_H_
+#define DOSSIER_CHAT_TURN_SUMMARIZE_H_
 
 #include <string>
 
@@ -29,4 +29,4 @@ Result<Summary> Summarize(const CompactionPlan& plan, const ChatModel& writer,
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_SUMMARIZE_H_
+#endif  // DOSSIER_CHAT_TURN_SUMMARIZE_H_

@@ -8,8 +8,8 @@
 // ones, too, as a provider takes no history with a call that has none.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_CONVERSATION_TOOL_CALLS_H_
-#define DOSSIER_CONVERSATION_TOOL_CALLS_H_
+#ifndef DOSSIER_CHAT_TURN_TOOL_CALLS_H_
+#define DOSSIER_CHAT_TURN_TOOL_CALLS_H_
 
 #include <cstdint>
 #include <functional>
@@ -70,4 +70,4 @@ class ToolCalls {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_TOOL_CALLS_H_
+#endif  // DOSSIER_CHAT_TURN_TOOL_CALLS_H_

@@ -3,8 +3,8 @@
 // Steps return a Status; the first that fails ends the turn, and Run turns it into an outcome.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_CONVERSATION_TURN_DRIVER_H_
-#define DOSSIER_CONVERSATION_TURN_DRIVER_H_
+#ifndef DOSSIER_CHAT_TURN_TURN_DRIVER_H_
+#define DOSSIER_CHAT_TURN_TURN_DRIVER_H_
 
 #include <optional>
 #include <string>
@@ -111,4 +111,4 @@ class TurnDriver {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_TURN_DRIVER_H_
+#endif  // DOSSIER_CHAT_TURN_TURN_DRIVER_H_

@@ -13,8 +13,8 @@
 // A journal that cannot be written never ends a turn: `failure` says so. A null journal keeps
 // nothing. Thread-safety: one owner.
 
-#ifndef DOSSIER_CONVERSATION_TURN_LOG_H_
-#define DOSSIER_CONVERSATION_TURN_LOG_H_
+#ifndef DOSSIER_CHAT_TURN_TURN_LOG_H_
+#define DOSSIER_CHAT_TURN_TURN_LOG_H_
 
 #include <memory>
 #include <optional>
@@ -57,4 +57,4 @@ class TurnLog {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_TURN_LOG_H_
+#endif  // DOSSIER_CHAT_TURN_TURN_LOG_H_

@@ -13,8 +13,8 @@
 // names another conversation, this one is a fork of it: it gets a fork of the branch as of `seq`.
 // Private to this module. Thread-safety: one owner.
 
-#ifndef DOSSIER_CONVERSATION_TURN_MEMORY_H_
-#define DOSSIER_CONVERSATION_TURN_MEMORY_H_
+#ifndef DOSSIER_CHAT_TURN_TURN_MEMORY_H_
+#define DOSSIER_CHAT_TURN_TURN_MEMORY_H_
 
 #include <cstdint>
 #include <optional>
@@ -93,4 +93,4 @@ class TurnMemory {
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_TURN_MEMORY_H_
+#endif  // DOSSIER_CHAT_TURN_TURN_MEMORY_H_

@@ -7,8 +7,8 @@
 // copy of the context in each message of the user, all of them sent again every turn.
 // Thread-safety: pure.
 
-#ifndef DOSSIER_CONVERSATION_USAGE_H_
-#define DOSSIER_CONVERSATION_USAGE_H_
+#ifndef DOSSIER_CHAT_TURN_USAGE_H_
+#define DOSSIER_CHAT_TURN_USAGE_H_
 
 #include <cstdint>
 #include <string>
@@ -43,4 +43,4 @@ std::string UsageLine(const model::Usage& usage, const ContextSaving& saving);
 
 }  // namespace dossier::conversation
 
-#endif  // DOSSIER_CONVERSATION_USAGE_H_
+#endif  // DOSSIER_CHAT_TURN_USAGE_H_

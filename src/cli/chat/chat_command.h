@@ -5,8 +5,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_CHAT_COMMAND_H_
-#define DOSSIER_CLI_CHAT_COMMAND_H_
+#ifndef DOSSIER_CLI_CHAT_CHAT_COMMAND_H_
+#define DOSSIER_CLI_CHAT_CHAT_COMMAND_H_
 
 #include <ostream>
 
@@ -22,4 +22,4 @@ int RunChat(const ChatArguments& arguments, const GlobalFlags& global, Interrupt
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CHAT_COMMAND_H_
+#endif  // DOSSIER_CLI_CHAT_CHAT_COMMAND_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: one call at a time; `cancel` may be cancelled from any thread.
 
-#ifndef DOSSIER_CLI_CHAT_DRIVER_H_
-#define DOSSIER_CLI_CHAT_DRIVER_H_
+#ifndef DOSSIER_CLI_CHAT_CHAT_DRIVER_H_
+#define DOSSIER_CLI_CHAT_CHAT_DRIVER_H_
 
 #include <optional>
 #include <string>
@@ -66,4 +66,4 @@ class ChatDriver {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CHAT_DRIVER_H_
+#endif  // DOSSIER_CLI_CHAT_CHAT_DRIVER_H_

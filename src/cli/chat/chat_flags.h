@@ -6,8 +6,8 @@
 //
 // Thread-safety: plain data.
 
-#ifndef DOSSIER_CLI_CHAT_FLAGS_H_
-#define DOSSIER_CLI_CHAT_FLAGS_H_
+#ifndef DOSSIER_CLI_CHAT_CHAT_FLAGS_H_
+#define DOSSIER_CLI_CHAT_CHAT_FLAGS_H_
 
 #include <CLI/App.hpp>
 #include <cstdint>
@@ -64,4 +64,4 @@ Status CheckChatFlags(const ChatArguments& arguments);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CHAT_FLAGS_H_
+#endif  // DOSSIER_CLI_CHAT_CHAT_FLAGS_H_

@@ -8,8 +8,8 @@
 // more is printed anywhere; a stateless request is cancelled then, a conversation goes on (CON-5).
 // Thread-safety: as ChatEvents; one turn.
 
-#ifndef DOSSIER_CLI_CHAT_OUTPUT_H_
-#define DOSSIER_CLI_CHAT_OUTPUT_H_
+#ifndef DOSSIER_CLI_CHAT_CHAT_OUTPUT_H_
+#define DOSSIER_CLI_CHAT_CHAT_OUTPUT_H_
 
 #include <memory>
 #include <ostream>
@@ -96,4 +96,4 @@ int PrintFailure(const Error& error, ChatOutput::Form form,
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CHAT_OUTPUT_H_
+#endif  // DOSSIER_CLI_CHAT_CHAT_OUTPUT_H_

@@ -9,8 +9,8 @@
 // session, as SIGTERM does. Replies go to `out`, all else to `err` (CON-1). Ownership: everything
 // outlives the session. Thread-safety: one thread; a driver may call its sink from others.
 
-#ifndef DOSSIER_CLI_CHAT_SESSION_H_
-#define DOSSIER_CLI_CHAT_SESSION_H_
+#ifndef DOSSIER_CLI_CHAT_CHAT_SESSION_H_
+#define DOSSIER_CLI_CHAT_CHAT_SESSION_H_
 
 #include <functional>
 #include <ostream>
@@ -79,4 +79,4 @@ class ChatSession {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CHAT_SESSION_H_
+#endif  // DOSSIER_CLI_CHAT_CHAT_SESSION_H_

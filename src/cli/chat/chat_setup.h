@@ -6,8 +6,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_CLI_CHAT_SETUP_H_
-#define DOSSIER_CLI_CHAT_SETUP_H_
+#ifndef DOSSIER_CLI_CHAT_CHAT_SETUP_H_
+#define DOSSIER_CLI_CHAT_CHAT_SETUP_H_
 
 #include <functional>
 #include <map>
@@ -115,4 +115,4 @@ class ChatSetup {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CHAT_SETUP_H_
+#endif  // DOSSIER_CLI_CHAT_CHAT_SETUP_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: one caller at a time.
 
-#ifndef DOSSIER_CLI_CONFIRM_COMMAND_H_
-#define DOSSIER_CLI_CONFIRM_COMMAND_H_
+#ifndef DOSSIER_CLI_CHAT_CONFIRM_COMMAND_H_
+#define DOSSIER_CLI_CHAT_CONFIRM_COMMAND_H_
 
 #include <functional>
 #include <string>
@@ -32,4 +32,4 @@ std::string OnOneLine(std::string_view text, std::size_t most);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONFIRM_COMMAND_H_
+#endif  // DOSSIER_CLI_CHAT_CONFIRM_COMMAND_H_

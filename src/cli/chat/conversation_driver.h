@@ -7,8 +7,8 @@
 // turns nothing is held: another process may take a turn of the same conversation.
 // Ownership: the setup is the caller's. Thread-safety: as ChatDriver.
 
-#ifndef DOSSIER_CLI_CONVERSATION_DRIVER_H_
-#define DOSSIER_CLI_CONVERSATION_DRIVER_H_
+#ifndef DOSSIER_CLI_CHAT_CONVERSATION_DRIVER_H_
+#define DOSSIER_CLI_CHAT_CONVERSATION_DRIVER_H_
 
 #include <memory>
 #include <optional>
@@ -68,4 +68,4 @@ class ConversationDriver final : public ChatDriver {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONVERSATION_DRIVER_H_
+#endif  // DOSSIER_CLI_CHAT_CONVERSATION_DRIVER_H_

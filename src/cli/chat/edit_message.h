@@ -5,8 +5,8 @@
 // The file is private (0600, in a folder of 0700) and removed at the end. Thread-safety: one at a
 // time; the editor has the terminal.
 
-#ifndef DOSSIER_CLI_EDIT_MESSAGE_H_
-#define DOSSIER_CLI_EDIT_MESSAGE_H_
+#ifndef DOSSIER_CLI_CHAT_EDIT_MESSAGE_H_
+#define DOSSIER_CLI_CHAT_EDIT_MESSAGE_H_
 
 #include <string>
 #include <string_view>
@@ -21,4 +21,4 @@ Result<std::string> EditMessage(std::string_view text);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_EDIT_MESSAGE_H_
+#endif  // DOSSIER_CLI_CHAT_EDIT_MESSAGE_H_

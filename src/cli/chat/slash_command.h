@@ -8,8 +8,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_CLI_SLASH_COMMAND_H_
-#define DOSSIER_CLI_SLASH_COMMAND_H_
+#ifndef DOSSIER_CLI_CHAT_SLASH_COMMAND_H_
+#define DOSSIER_CLI_CHAT_SLASH_COMMAND_H_
 
 #include <cstdint>
 #include <string>
@@ -60,4 +60,4 @@ std::vector<std::string> CompleteSlash(std::string_view typed);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_SLASH_COMMAND_H_
+#endif  // DOSSIER_CLI_CHAT_SLASH_COMMAND_H_

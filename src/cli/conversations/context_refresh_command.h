@@ -5,8 +5,8 @@
 // file records as a command is never run: data must not run code.
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_CONTEXT_REFRESH_COMMAND_H_
-#define DOSSIER_CLI_CONTEXT_REFRESH_COMMAND_H_
+#ifndef DOSSIER_CLI_CONVERSATIONS_CONTEXT_REFRESH_COMMAND_H_
+#define DOSSIER_CLI_CONVERSATIONS_CONTEXT_REFRESH_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <iosfwd>
@@ -35,4 +35,4 @@ void AddContextRefresh(CLI::App& context, ContextRefreshArguments* arguments);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONTEXT_REFRESH_COMMAND_H_
+#endif  // DOSSIER_CLI_CONVERSATIONS_CONTEXT_REFRESH_COMMAND_H_

@@ -3,8 +3,8 @@
 //
 // Blocks go to stdout, warnings to stderr. Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_CONTEXT_RUN_COMMAND_H_
-#define DOSSIER_CLI_CONTEXT_RUN_COMMAND_H_
+#ifndef DOSSIER_CLI_CONVERSATIONS_CONTEXT_RUN_COMMAND_H_
+#define DOSSIER_CLI_CONVERSATIONS_CONTEXT_RUN_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <iosfwd>
@@ -36,4 +36,4 @@ void AddContextRun(CLI::App& context, ContextRunArguments* arguments);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONTEXT_RUN_COMMAND_H_
+#endif  // DOSSIER_CLI_CONVERSATIONS_CONTEXT_RUN_COMMAND_H_

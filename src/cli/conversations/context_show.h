@@ -2,8 +2,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_CONTEXT_SHOW_H_
-#define DOSSIER_CLI_CONTEXT_SHOW_H_
+#ifndef DOSSIER_CLI_CONVERSATIONS_CONTEXT_SHOW_H_
+#define DOSSIER_CLI_CONVERSATIONS_CONTEXT_SHOW_H_
 
 #include <ostream>
 
@@ -19,4 +19,4 @@ Status ShowContext(const ContextArguments& arguments, const config::Config& conf
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONTEXT_SHOW_H_
+#endif  // DOSSIER_CLI_CONVERSATIONS_CONTEXT_SHOW_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_CLI_CONTEXT_TABLE_H_
-#define DOSSIER_CLI_CONTEXT_TABLE_H_
+#ifndef DOSSIER_CLI_CONVERSATIONS_CONTEXT_TABLE_H_
+#define DOSSIER_CLI_CONVERSATIONS_CONTEXT_TABLE_H_
 
 #include <span>
 #include <string>
@@ -29,4 +29,4 @@ Json ContextSections(const Json& report);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONTEXT_TABLE_H_
+#endif  // DOSSIER_CLI_CONVERSATIONS_CONTEXT_TABLE_H_

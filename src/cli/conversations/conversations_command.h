@@ -1,8 +1,8 @@
 // `dossier conversations` and `dossier context show|migrate`: what was said before, and its
 // context. Both look where `chat` does (CON-16), so they read its configuration.
 
-#ifndef DOSSIER_CLI_CONVERSATIONS_COMMAND_H_
-#define DOSSIER_CLI_CONVERSATIONS_COMMAND_H_
+#ifndef DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_COMMAND_H_
+#define DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <cstdint>
@@ -55,4 +55,4 @@ int RunContextCommand(const ContextArguments& arguments, const GlobalFlags& glob
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONVERSATIONS_COMMAND_H_
+#endif  // DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_COMMAND_H_

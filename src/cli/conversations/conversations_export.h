@@ -6,8 +6,8 @@
 //
 // Thread-safety: none needed.
 
-#ifndef DOSSIER_CLI_CONVERSATIONS_EXPORT_H_
-#define DOSSIER_CLI_CONVERSATIONS_EXPORT_H_
+#ifndef DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_EXPORT_H_
+#define DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_EXPORT_H_
 
 #include <string>
 #include <string_view>
@@ -47,4 +47,4 @@ class Exporter {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONVERSATIONS_EXPORT_H_
+#endif  // DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_EXPORT_H_

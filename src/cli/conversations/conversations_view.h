@@ -1,7 +1,7 @@
 // How conversations are printed.
 
-#ifndef DOSSIER_CLI_CONVERSATIONS_VIEW_H_
-#define DOSSIER_CLI_CONVERSATIONS_VIEW_H_
+#ifndef DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_VIEW_H_
+#define DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_VIEW_H_
 
 #include <cstdint>
 #include <optional>
@@ -45,4 +45,4 @@ std::string ToMarkdown(const conversation::Stored& stored,
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONVERSATIONS_VIEW_H_
+#endif  // DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_VIEW_H_

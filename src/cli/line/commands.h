@@ -7,8 +7,8 @@
 //
 // Thread-safety: none needed; one tree a process.
 
-#ifndef DOSSIER_CLI_COMMANDS_H_
-#define DOSSIER_CLI_COMMANDS_H_
+#ifndef DOSSIER_CLI_LINE_COMMANDS_H_
+#define DOSSIER_CLI_LINE_COMMANDS_H_
 
 #include <CLI/App.hpp>
 #include <span>
@@ -73,4 +73,4 @@ void BuildTree(CLI::App& app, std::span<const std::string> words, Arguments* arg
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_COMMANDS_H_
+#endif  // DOSSIER_CLI_LINE_COMMANDS_H_

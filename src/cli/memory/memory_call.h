@@ -10,8 +10,8 @@
 //
 // Thread-safety: one owner; the streams are the caller's.
 
-#ifndef DOSSIER_CLI_MEMORY_CALL_H_
-#define DOSSIER_CLI_MEMORY_CALL_H_
+#ifndef DOSSIER_CLI_MEMORY_MEMORY_CALL_H_
+#define DOSSIER_CLI_MEMORY_MEMORY_CALL_H_
 
 #include <functional>
 #include <memory>
@@ -116,4 +116,4 @@ std::span<const MemoryCommand> MemoryPromptCommands();
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MEMORY_CALL_H_
+#endif  // DOSSIER_CLI_MEMORY_MEMORY_CALL_H_

@@ -4,8 +4,8 @@
 // memory_prompt_commands, memory_branch_commands and memory_transfer_commands.
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_MEMORY_COMMAND_H_
-#define DOSSIER_CLI_MEMORY_COMMAND_H_
+#ifndef DOSSIER_CLI_MEMORY_MEMORY_COMMAND_H_
+#define DOSSIER_CLI_MEMORY_MEMORY_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <cstdint>
@@ -65,4 +65,4 @@ int RunMemory(const MemoryArguments& arguments, const GlobalFlags& global,
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MEMORY_COMMAND_H_
+#endif  // DOSSIER_CLI_MEMORY_MEMORY_COMMAND_H_

@@ -6,8 +6,8 @@
 // Lines are one line each, whatever a text holds, and safe for a terminal. Thread-safety: pure but
 // for the stream.
 
-#ifndef DOSSIER_CLI_MEMORY_VIEW_H_
-#define DOSSIER_CLI_MEMORY_VIEW_H_
+#ifndef DOSSIER_CLI_MEMORY_MEMORY_VIEW_H_
+#define DOSSIER_CLI_MEMORY_MEMORY_VIEW_H_
 
 #include <ostream>
 #include <span>
@@ -44,4 +44,4 @@ JsonArray TextsJson(std::span<const std::string> texts);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MEMORY_VIEW_H_
+#endif  // DOSSIER_CLI_MEMORY_MEMORY_VIEW_H_

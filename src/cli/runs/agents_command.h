@@ -3,8 +3,8 @@
 // Results go to stdout, progress and the summary to stderr. Thread-safety: none needed; one call a
 // process.
 
-#ifndef DOSSIER_CLI_AGENTS_COMMAND_H_
-#define DOSSIER_CLI_AGENTS_COMMAND_H_
+#ifndef DOSSIER_CLI_RUNS_AGENTS_COMMAND_H_
+#define DOSSIER_CLI_RUNS_AGENTS_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <istream>
@@ -50,4 +50,4 @@ int RunAgents(const AgentsArguments& arguments, const GlobalFlags& flags, const 
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_AGENTS_COMMAND_H_
+#endif  // DOSSIER_CLI_RUNS_AGENTS_COMMAND_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_AGENTS_RUN_H_
-#define DOSSIER_CLI_AGENTS_RUN_H_
+#ifndef DOSSIER_CLI_RUNS_AGENTS_RUN_H_
+#define DOSSIER_CLI_RUNS_AGENTS_RUN_H_
 
 #include <istream>
 #include <ostream>
@@ -32,4 +32,4 @@ Result<int> RunAgentsWork(const AgentsArguments& arguments, const GlobalFlags& f
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_AGENTS_RUN_H_
+#endif  // DOSSIER_CLI_RUNS_AGENTS_RUN_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_AGENTS_STATUS_H_
-#define DOSSIER_CLI_AGENTS_STATUS_H_
+#ifndef DOSSIER_CLI_RUNS_AGENTS_STATUS_H_
+#define DOSSIER_CLI_RUNS_AGENTS_STATUS_H_
 
 #include <ostream>
 
@@ -24,4 +24,4 @@ Result<int> ShowAgentContext(const AgentsArguments& arguments, const GlobalFlags
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_AGENTS_STATUS_H_
+#endif  // DOSSIER_CLI_RUNS_AGENTS_STATUS_H_

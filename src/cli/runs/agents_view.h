@@ -8,8 +8,8 @@
 //
 // Thread-safety: OnEvent from any thread.
 
-#ifndef DOSSIER_CLI_AGENTS_VIEW_H_
-#define DOSSIER_CLI_AGENTS_VIEW_H_
+#ifndef DOSSIER_CLI_RUNS_AGENTS_VIEW_H_
+#define DOSSIER_CLI_RUNS_AGENTS_VIEW_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -76,4 +76,4 @@ std::string ResultLine(std::string_view task, std::string_view status);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_AGENTS_VIEW_H_
+#endif  // DOSSIER_CLI_RUNS_AGENTS_VIEW_H_

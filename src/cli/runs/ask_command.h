@@ -1,7 +1,7 @@
 // `dossier ask`: one question over files of any size.
 
-#ifndef DOSSIER_CLI_ASK_COMMAND_H_
-#define DOSSIER_CLI_ASK_COMMAND_H_
+#ifndef DOSSIER_CLI_RUNS_ASK_COMMAND_H_
+#define DOSSIER_CLI_RUNS_ASK_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <ostream>
@@ -58,4 +58,4 @@ int RunAsk(const AskArguments& arguments, const GlobalFlags& flags, const Cancel
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_ASK_COMMAND_H_
+#endif  // DOSSIER_CLI_RUNS_ASK_COMMAND_H_

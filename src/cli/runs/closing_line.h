@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_CLI_CLOSING_LINE_H_
-#define DOSSIER_CLI_CLOSING_LINE_H_
+#ifndef DOSSIER_CLI_RUNS_CLOSING_LINE_H_
+#define DOSSIER_CLI_RUNS_CLOSING_LINE_H_
 
 #include <cstdint>
 #include <optional>
@@ -32,4 +32,4 @@ std::string FitClosingLine(std::string_view line, int columns);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CLOSING_LINE_H_
+#endif  // DOSSIER_CLI_RUNS_CLOSING_LINE_H_

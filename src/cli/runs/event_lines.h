@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure.
 
-#ifndef DOSSIER_CLI_EVENT_LINES_H_
-#define DOSSIER_CLI_EVENT_LINES_H_
+#ifndef DOSSIER_CLI_RUNS_EVENT_LINES_H_
+#define DOSSIER_CLI_RUNS_EVENT_LINES_H_
 
 #include <string>
 
@@ -22,4 +22,4 @@ std::string PassageLine(const Json& data);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_EVENT_LINES_H_
+#endif  // DOSSIER_CLI_RUNS_EVENT_LINES_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: OnEvent and OnDelta from any thread.
 
-#ifndef DOSSIER_CLI_PROGRESS_VIEW_H_
-#define DOSSIER_CLI_PROGRESS_VIEW_H_
+#ifndef DOSSIER_CLI_RUNS_PROGRESS_VIEW_H_
+#define DOSSIER_CLI_RUNS_PROGRESS_VIEW_H_
 
 #include <memory>
 #include <ostream>
@@ -28,4 +28,4 @@ std::unique_ptr<recursion::EventSink> MakeProgressView(ProgressStyle style,
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_PROGRESS_VIEW_H_
+#endif  // DOSSIER_CLI_RUNS_PROGRESS_VIEW_H_

@@ -3,8 +3,8 @@
 //
 // Results go to stdout, progress to stderr. Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_RESEARCH_COMMAND_H_
-#define DOSSIER_CLI_RESEARCH_COMMAND_H_
+#ifndef DOSSIER_CLI_RUNS_RESEARCH_COMMAND_H_
+#define DOSSIER_CLI_RUNS_RESEARCH_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <optional>
@@ -51,4 +51,4 @@ int RunResearch(const ResearchArguments& arguments, const GlobalFlags& flags,
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_RESEARCH_COMMAND_H_
+#endif  // DOSSIER_CLI_RUNS_RESEARCH_COMMAND_H_

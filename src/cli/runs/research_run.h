@@ -2,8 +2,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_RESEARCH_RUN_H_
-#define DOSSIER_CLI_RESEARCH_RUN_H_
+#ifndef DOSSIER_CLI_RUNS_RESEARCH_RUN_H_
+#define DOSSIER_CLI_RUNS_RESEARCH_RUN_H_
 
 #include "base/result.h"
 #include "cli/runs/research_setup.h"
@@ -16,4 +16,4 @@ Result<int> ResumeResearch(const ResearchCall& call);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_RESEARCH_RUN_H_
+#endif  // DOSSIER_CLI_RUNS_RESEARCH_RUN_H_

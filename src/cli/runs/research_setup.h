@@ -5,8 +5,8 @@
 //
 // Thread-safety: none needed, but for RoleOpener's function, which may be called from any thread.
 
-#ifndef DOSSIER_CLI_RESEARCH_SETUP_H_
-#define DOSSIER_CLI_RESEARCH_SETUP_H_
+#ifndef DOSSIER_CLI_RUNS_RESEARCH_SETUP_H_
+#define DOSSIER_CLI_RUNS_RESEARCH_SETUP_H_
 
 #include <ostream>
 #include <string>
@@ -50,4 +50,4 @@ Result<research::ResourceFile> ReadResources(const std::string& path, const std:
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_RESEARCH_SETUP_H_
+#endif  // DOSSIER_CLI_RUNS_RESEARCH_SETUP_H_

@@ -3,8 +3,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_RESEARCH_VIEW_H_
-#define DOSSIER_CLI_RESEARCH_VIEW_H_
+#ifndef DOSSIER_CLI_RUNS_RESEARCH_VIEW_H_
+#define DOSSIER_CLI_RUNS_RESEARCH_VIEW_H_
 
 #include "base/result.h"
 #include "cli/runs/research_setup.h"
@@ -20,4 +20,4 @@ Result<int> ShowResearchPrompts(const ResearchCall& call);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_RESEARCH_VIEW_H_
+#endif  // DOSSIER_CLI_RUNS_RESEARCH_VIEW_H_

@@ -1,7 +1,7 @@
 // `dossier runs`: what was asked before, step by step.
 
-#ifndef DOSSIER_CLI_RUNS_COMMAND_H_
-#define DOSSIER_CLI_RUNS_COMMAND_H_
+#ifndef DOSSIER_CLI_RUNS_RUNS_COMMAND_H_
+#define DOSSIER_CLI_RUNS_RUNS_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <optional>
@@ -30,4 +30,4 @@ int RunRuns(const RunsArguments& arguments, const GlobalFlags& flags, std::ostre
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_RUNS_COMMAND_H_
+#endif  // DOSSIER_CLI_RUNS_RUNS_COMMAND_H_

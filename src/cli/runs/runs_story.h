@@ -7,8 +7,8 @@
 //
 // Everything from the journal is cleaned for a terminal. Thread-safety: none; one owner.
 
-#ifndef DOSSIER_CLI_RUNS_STORY_H_
-#define DOSSIER_CLI_RUNS_STORY_H_
+#ifndef DOSSIER_CLI_RUNS_RUNS_STORY_H_
+#define DOSSIER_CLI_RUNS_RUNS_STORY_H_
 
 #include <cstdint>
 #include <map>
@@ -59,4 +59,4 @@ class RunStory {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_RUNS_STORY_H_
+#endif  // DOSSIER_CLI_RUNS_RUNS_STORY_H_

@@ -6,8 +6,8 @@
 //
 // None of them loads a library or opens a connection. Thread-safety: one call a process.
 
-#ifndef DOSSIER_CLI_ABOUT_COMMAND_H_
-#define DOSSIER_CLI_ABOUT_COMMAND_H_
+#ifndef DOSSIER_CLI_SYSTEM_ABOUT_COMMAND_H_
+#define DOSSIER_CLI_SYSTEM_ABOUT_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <ostream>
@@ -41,4 +41,4 @@ int RunComplete(const CLI::App& app, const AboutArguments& arguments, const Glob
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_ABOUT_COMMAND_H_
+#endif  // DOSSIER_CLI_SYSTEM_ABOUT_COMMAND_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_CONFIG_COMMAND_H_
-#define DOSSIER_CLI_CONFIG_COMMAND_H_
+#ifndef DOSSIER_CLI_SYSTEM_CONFIG_COMMAND_H_
+#define DOSSIER_CLI_SYSTEM_CONFIG_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <ostream>
@@ -42,4 +42,4 @@ int RunPaths(const PathsArguments& arguments, const GlobalFlags& flags, std::ost
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONFIG_COMMAND_H_
+#endif  // DOSSIER_CLI_SYSTEM_CONFIG_COMMAND_H_

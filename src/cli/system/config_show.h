@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure but for the streams.
 
-#ifndef DOSSIER_CLI_CONFIG_SHOW_H_
-#define DOSSIER_CLI_CONFIG_SHOW_H_
+#ifndef DOSSIER_CLI_SYSTEM_CONFIG_SHOW_H_
+#define DOSSIER_CLI_SYSTEM_CONFIG_SHOW_H_
 
 #include <ostream>
 
@@ -24,4 +24,4 @@ Status CheckKey(const std::string& key);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONFIG_SHOW_H_
+#endif  // DOSSIER_CLI_SYSTEM_CONFIG_SHOW_H_

@@ -1,7 +1,7 @@
 // What `dossier doctor` says about models: keys by name, local servers, the embedded model.
 
-#ifndef DOSSIER_CLI_DOCTOR_CHECKS_H_
-#define DOSSIER_CLI_DOCTOR_CHECKS_H_
+#ifndef DOSSIER_CLI_SYSTEM_DOCTOR_CHECKS_H_
+#define DOSSIER_CLI_SYSTEM_DOCTOR_CHECKS_H_
 
 #include <vector>
 
@@ -14,4 +14,4 @@ std::vector<DoctorCheck> ModelChecks();
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_DOCTOR_CHECKS_H_
+#endif  // DOSSIER_CLI_SYSTEM_DOCTOR_CHECKS_H_

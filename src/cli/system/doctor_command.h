@@ -5,8 +5,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_DOCTOR_COMMAND_H_
-#define DOSSIER_CLI_DOCTOR_COMMAND_H_
+#ifndef DOSSIER_CLI_SYSTEM_DOCTOR_COMMAND_H_
+#define DOSSIER_CLI_SYSTEM_DOCTOR_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <iosfwd>
@@ -40,4 +40,4 @@ void AddDoctorCommand(CLI::App& command, DoctorArguments* arguments);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_DOCTOR_COMMAND_H_
+#endif  // DOSSIER_CLI_SYSTEM_DOCTOR_COMMAND_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: one call a process.
 
-#ifndef DOSSIER_CLI_JAIL_COMMAND_H_
-#define DOSSIER_CLI_JAIL_COMMAND_H_
+#ifndef DOSSIER_CLI_SYSTEM_JAIL_COMMAND_H_
+#define DOSSIER_CLI_SYSTEM_JAIL_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <iosfwd>
@@ -48,4 +48,4 @@ void AddSandboxPolicyCommand(CLI::App& sandbox, SandboxPolicyArguments* argument
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_JAIL_COMMAND_H_
+#endif  // DOSSIER_CLI_SYSTEM_JAIL_COMMAND_H_

@@ -4,8 +4,8 @@
 //   AddModelsCommand(command, &arguments);
 //   int exit_code = RunModels(arguments, interrupt.token(), std::cout, std::cerr);
 
-#ifndef DOSSIER_CLI_MODELS_COMMAND_H_
-#define DOSSIER_CLI_MODELS_COMMAND_H_
+#ifndef DOSSIER_CLI_SYSTEM_MODELS_COMMAND_H_
+#define DOSSIER_CLI_SYSTEM_MODELS_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <optional>
@@ -38,4 +38,4 @@ int RunModels(const ModelsArguments& arguments, const CancelToken& cancel, std::
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MODELS_COMMAND_H_
+#endif  // DOSSIER_CLI_SYSTEM_MODELS_COMMAND_H_

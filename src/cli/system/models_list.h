@@ -1,7 +1,7 @@
 // The parts of `dossier models` that only read data: list, show, prices.
 
-#ifndef DOSSIER_CLI_MODELS_LIST_H_
-#define DOSSIER_CLI_MODELS_LIST_H_
+#ifndef DOSSIER_CLI_SYSTEM_MODELS_LIST_H_
+#define DOSSIER_CLI_SYSTEM_MODELS_LIST_H_
 
 #include <ostream>
 
@@ -17,4 +17,4 @@ Status ShowPrices(const ModelsArguments& arguments, std::ostream& out);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MODELS_LIST_H_
+#endif  // DOSSIER_CLI_SYSTEM_MODELS_LIST_H_

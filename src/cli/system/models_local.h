@@ -1,8 +1,8 @@
 // The parts of `dossier models` that touch the local model: pull, start, stop, status; and
 // serve-script.
 
-#ifndef DOSSIER_CLI_MODELS_LOCAL_H_
-#define DOSSIER_CLI_MODELS_LOCAL_H_
+#ifndef DOSSIER_CLI_SYSTEM_MODELS_LOCAL_H_
+#define DOSSIER_CLI_SYSTEM_MODELS_LOCAL_H_
 
 #include <ostream>
 
@@ -25,4 +25,4 @@ Status ServeScriptFile(const ModelsArguments& arguments, const CancelToken& canc
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MODELS_LOCAL_H_
+#endif  // DOSSIER_CLI_SYSTEM_MODELS_LOCAL_H_

@@ -1,7 +1,7 @@
 // `dossier models test`: one short real request, and one for JSON where the model offers a schema.
 
-#ifndef DOSSIER_CLI_MODELS_TRY_H_
-#define DOSSIER_CLI_MODELS_TRY_H_
+#ifndef DOSSIER_CLI_SYSTEM_MODELS_TRY_H_
+#define DOSSIER_CLI_SYSTEM_MODELS_TRY_H_
 
 #include <ostream>
 
@@ -16,4 +16,4 @@ Status TryModel(const ModelsArguments& arguments, const CancelToken& cancel, std
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MODELS_TRY_H_
+#endif  // DOSSIER_CLI_SYSTEM_MODELS_TRY_H_

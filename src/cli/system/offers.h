@@ -6,8 +6,8 @@
 // not trusted does not count. What can't be read offers nothing: completion is no place for
 // messages. Thread-safety: reads files and the environment.
 
-#ifndef DOSSIER_CLI_OFFERS_H_
-#define DOSSIER_CLI_OFFERS_H_
+#ifndef DOSSIER_CLI_SYSTEM_OFFERS_H_
+#define DOSSIER_CLI_SYSTEM_OFFERS_H_
 
 #include <CLI/App.hpp>
 #include <string_view>
@@ -22,4 +22,4 @@ std::vector<Completion> Offer(const CLI::App& app, std::string_view kind, const 
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_OFFERS_H_
+#endif  // DOSSIER_CLI_SYSTEM_OFFERS_H_

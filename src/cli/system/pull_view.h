@@ -6,8 +6,8 @@
 //
 // Thread-safety: one caller at a time.
 
-#ifndef DOSSIER_CLI_PULL_VIEW_H_
-#define DOSSIER_CLI_PULL_VIEW_H_
+#ifndef DOSSIER_CLI_SYSTEM_PULL_VIEW_H_
+#define DOSSIER_CLI_SYSTEM_PULL_VIEW_H_
 
 #include <chrono>
 #include <optional>
@@ -38,4 +38,4 @@ class PullView {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_PULL_VIEW_H_
+#endif  // DOSSIER_CLI_SYSTEM_PULL_VIEW_H_

@@ -6,8 +6,8 @@
 //
 // One field a flag; values that a person typed stay text here. Thread-safety: one call a process.
 
-#ifndef DOSSIER_CLI_SANDBOX_COMMAND_H_
-#define DOSSIER_CLI_SANDBOX_COMMAND_H_
+#ifndef DOSSIER_CLI_SYSTEM_SANDBOX_COMMAND_H_
+#define DOSSIER_CLI_SYSTEM_SANDBOX_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <iosfwd>
@@ -60,4 +60,4 @@ int RunSandbox(const CLI::App& app, SandboxArguments arguments, const CancelToke
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_SANDBOX_COMMAND_H_
+#endif  // DOSSIER_CLI_SYSTEM_SANDBOX_COMMAND_H_

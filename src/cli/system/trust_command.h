@@ -5,8 +5,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_TRUST_COMMAND_H_
-#define DOSSIER_CLI_TRUST_COMMAND_H_
+#ifndef DOSSIER_CLI_SYSTEM_TRUST_COMMAND_H_
+#define DOSSIER_CLI_SYSTEM_TRUST_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <ostream>
@@ -32,4 +32,4 @@ int RunTrust(const TrustArguments& arguments, const GlobalFlags& flags, std::ost
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TRUST_COMMAND_H_
+#endif  // DOSSIER_CLI_SYSTEM_TRUST_COMMAND_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_CLI_COUNTED_H_
-#define DOSSIER_CLI_COUNTED_H_
+#ifndef DOSSIER_CLI_TERMINAL_COUNTED_H_
+#define DOSSIER_CLI_TERMINAL_COUNTED_H_
 
 #include <fmt/format.h>
 
@@ -23,4 +23,4 @@ inline std::string Counted(std::uint64_t number, std::string_view noun) {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_COUNTED_H_
+#endif  // DOSSIER_CLI_TERMINAL_COUNTED_H_

@@ -7,8 +7,8 @@
 // differ on emoji joined by U+200D, which count here as their first one. Thread-safety: pure
 // functions.
 
-#ifndef DOSSIER_CLI_DISPLAY_WIDTH_H_
-#define DOSSIER_CLI_DISPLAY_WIDTH_H_
+#ifndef DOSSIER_CLI_TERMINAL_DISPLAY_WIDTH_H_
+#define DOSSIER_CLI_TERMINAL_DISPLAY_WIDTH_H_
 
 #include <string_view>
 
@@ -26,4 +26,4 @@ std::string_view DisplayPrefix(std::string_view text, int columns);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_DISPLAY_WIDTH_H_
+#endif  // DOSSIER_CLI_TERMINAL_DISPLAY_WIDTH_H_

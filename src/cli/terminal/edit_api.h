@@ -2,8 +2,8 @@
 //
 // Thread-safety: loaded once; libedit itself is used by one thread.
 
-#ifndef DOSSIER_CLI_EDIT_API_H_
-#define DOSSIER_CLI_EDIT_API_H_
+#ifndef DOSSIER_CLI_TERMINAL_EDIT_API_H_
+#define DOSSIER_CLI_TERMINAL_EDIT_API_H_
 
 #include <histedit.h>
 
@@ -34,4 +34,4 @@ Result<const EditApi*> LoadEdit();
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_EDIT_API_H_
+#endif  // DOSSIER_CLI_TERMINAL_EDIT_API_H_

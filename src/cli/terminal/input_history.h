@@ -8,8 +8,8 @@
 // sessions may add at a time. What cannot be read or written is no error: a history is a
 // convenience. Thread-safety: one owner.
 
-#ifndef DOSSIER_CLI_INPUT_HISTORY_H_
-#define DOSSIER_CLI_INPUT_HISTORY_H_
+#ifndef DOSSIER_CLI_TERMINAL_INPUT_HISTORY_H_
+#define DOSSIER_CLI_TERMINAL_INPUT_HISTORY_H_
 
 #include <string>
 #include <string_view>
@@ -37,4 +37,4 @@ class InputHistory {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_INPUT_HISTORY_H_
+#endif  // DOSSIER_CLI_TERMINAL_INPUT_HISTORY_H_

@@ -10,8 +10,8 @@
 // closed), with 129, unless it was ignored when the program started (nohup). SIGPIPE is ignored: a
 // closed stdout shows as a failed write. Ownership: one object a process, in main.
 
-#ifndef DOSSIER_CLI_INTERRUPT_H_
-#define DOSSIER_CLI_INTERRUPT_H_
+#ifndef DOSSIER_CLI_TERMINAL_INTERRUPT_H_
+#define DOSSIER_CLI_TERMINAL_INTERRUPT_H_
 
 #include <atomic>
 #include <functional>
@@ -48,4 +48,4 @@ class Interrupt {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_INTERRUPT_H_
+#endif  // DOSSIER_CLI_TERMINAL_INTERRUPT_H_

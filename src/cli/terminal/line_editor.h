@@ -11,8 +11,8 @@
 // Ownership: reads descriptor 0, writes stdout; one at a time in a process. Thread-safety: one
 // thread.
 
-#ifndef DOSSIER_CLI_LINE_EDITOR_H_
-#define DOSSIER_CLI_LINE_EDITOR_H_
+#ifndef DOSSIER_CLI_TERMINAL_LINE_EDITOR_H_
+#define DOSSIER_CLI_TERMINAL_LINE_EDITOR_H_
 
 #include <functional>
 #include <memory>
@@ -43,4 +43,4 @@ class LineEditor : public LineReader {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_LINE_EDITOR_H_
+#endif  // DOSSIER_CLI_TERMINAL_LINE_EDITOR_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: one reader, one thread.
 
-#ifndef DOSSIER_CLI_LINE_READER_H_
-#define DOSSIER_CLI_LINE_READER_H_
+#ifndef DOSSIER_CLI_TERMINAL_LINE_READER_H_
+#define DOSSIER_CLI_TERMINAL_LINE_READER_H_
 
 #include <cstddef>
 #include <string>
@@ -73,4 +73,4 @@ Result<Line> ReadMessage(LineReader& reader, const LinePrompt& prompt, MessageEn
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_LINE_READER_H_
+#endif  // DOSSIER_CLI_TERMINAL_LINE_READER_H_

@@ -7,8 +7,8 @@
 // columns that none would be readable, each row becomes a list of "HEADER: value" lines.
 // Thread-safety: pure.
 
-#ifndef DOSSIER_CLI_MARKDOWN_TABLE_H_
-#define DOSSIER_CLI_MARKDOWN_TABLE_H_
+#ifndef DOSSIER_CLI_TERMINAL_MARKDOWN_TABLE_H_
+#define DOSSIER_CLI_TERMINAL_MARKDOWN_TABLE_H_
 
 #include <string>
 #include <string_view>
@@ -38,4 +38,4 @@ std::vector<std::string> DrawTable(const std::vector<std::string>& lines,
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MARKDOWN_TABLE_H_
+#endif  // DOSSIER_CLI_TERMINAL_MARKDOWN_TABLE_H_

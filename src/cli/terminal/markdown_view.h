@@ -13,8 +13,8 @@
 // markdown_line.h decides blocks, markdown_inline.h (md4c) what stands in them. Memory: one held
 // piece, or one table. Thread-safety: one caller at a time.
 
-#ifndef DOSSIER_CLI_MARKDOWN_VIEW_H_
-#define DOSSIER_CLI_MARKDOWN_VIEW_H_
+#ifndef DOSSIER_CLI_TERMINAL_MARKDOWN_VIEW_H_
+#define DOSSIER_CLI_TERMINAL_MARKDOWN_VIEW_H_
 
 #include <cstdint>
 #include <optional>
@@ -100,4 +100,4 @@ class MarkdownView final : public ReplyView {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MARKDOWN_VIEW_H_
+#endif  // DOSSIER_CLI_TERMINAL_MARKDOWN_VIEW_H_

@@ -10,8 +10,8 @@
 // Ownership: the stream stays the caller's and outlives the view. Thread-safety: one caller at a
 // time.
 
-#ifndef DOSSIER_CLI_REPLY_VIEW_H_
-#define DOSSIER_CLI_REPLY_VIEW_H_
+#ifndef DOSSIER_CLI_TERMINAL_REPLY_VIEW_H_
+#define DOSSIER_CLI_TERMINAL_REPLY_VIEW_H_
 
 #include <cstdint>
 #include <memory>
@@ -55,4 +55,4 @@ class CodePointJoiner {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_REPLY_VIEW_H_
+#endif  // DOSSIER_CLI_TERMINAL_REPLY_VIEW_H_

@@ -8,8 +8,8 @@
 //
 // Ownership: the descriptor stays the caller's. Thread-safety: one writer.
 
-#ifndef DOSSIER_CLI_STANDARD_STREAMS_H_
-#define DOSSIER_CLI_STANDARD_STREAMS_H_
+#ifndef DOSSIER_CLI_TERMINAL_STANDARD_STREAMS_H_
+#define DOSSIER_CLI_TERMINAL_STANDARD_STREAMS_H_
 
 #include <ostream>
 #include <streambuf>
@@ -76,4 +76,4 @@ class LogBuffer final : public std::streambuf {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_STANDARD_STREAMS_H_
+#endif  // DOSSIER_CLI_TERMINAL_STANDARD_STREAMS_H_

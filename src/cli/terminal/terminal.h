@@ -5,8 +5,8 @@
 //
 // Thread-safety: plain data; printing is the caller's business.
 
-#ifndef DOSSIER_CLI_TERMINAL_H_
-#define DOSSIER_CLI_TERMINAL_H_
+#ifndef DOSSIER_CLI_TERMINAL_TERMINAL_H_
+#define DOSSIER_CLI_TERMINAL_TERMINAL_H_
 
 #include <ostream>
 #include <string>
@@ -46,4 +46,4 @@ void PrintWarning(std::ostream& err, std::string_view message);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TERMINAL_H_
+#endif  // DOSSIER_CLI_TERMINAL_TERMINAL_H_

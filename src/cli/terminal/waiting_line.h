@@ -8,8 +8,8 @@
 // Draws on a thread of its own; on what is no terminal it does nothing. Thread-safety: Start and
 // Stop from any thread; after Stop has returned nothing more is drawn.
 
-#ifndef DOSSIER_CLI_WAITING_LINE_H_
-#define DOSSIER_CLI_WAITING_LINE_H_
+#ifndef DOSSIER_CLI_TERMINAL_WAITING_LINE_H_
+#define DOSSIER_CLI_TERMINAL_WAITING_LINE_H_
 
 #include <condition_variable>
 #include <mutex>
@@ -49,4 +49,4 @@ class WaitingLine {
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_WAITING_LINE_H_
+#endif  // DOSSIER_CLI_TERMINAL_WAITING_LINE_H_

@@ -3,8 +3,8 @@
 //   AssembleArguments arguments{.layout = "worked", .sources = {"notes=@notes.txt"}};
 //   int exit_code = RunAssemble(arguments, flags, cancel, std::cin, std::cout, std::cerr);
 
-#ifndef DOSSIER_CLI_ASSEMBLE_COMMAND_H_
-#define DOSSIER_CLI_ASSEMBLE_COMMAND_H_
+#ifndef DOSSIER_CLI_TEXTS_ASSEMBLE_COMMAND_H_
+#define DOSSIER_CLI_TEXTS_ASSEMBLE_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <cstdint>
@@ -41,4 +41,4 @@ int RunAssemble(const AssembleArguments& arguments, const GlobalFlags& flags,
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_ASSEMBLE_COMMAND_H_
+#endif  // DOSSIER_CLI_TEXTS_ASSEMBLE_COMMAND_H_

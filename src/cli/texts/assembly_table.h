@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_CLI_ASSEMBLY_TABLE_H_
-#define DOSSIER_CLI_ASSEMBLY_TABLE_H_
+#ifndef DOSSIER_CLI_TEXTS_ASSEMBLY_TABLE_H_
+#define DOSSIER_CLI_TEXTS_ASSEMBLY_TABLE_H_
 
 #include <string>
 
@@ -19,4 +19,4 @@ std::string ReportTable(const Json& report);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_ASSEMBLY_TABLE_H_
+#endif  // DOSSIER_CLI_TEXTS_ASSEMBLY_TABLE_H_

@@ -2,8 +2,8 @@
 //
 // The header goes to stdout, warnings to stderr. Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_HEADER_COMMAND_H_
-#define DOSSIER_CLI_HEADER_COMMAND_H_
+#ifndef DOSSIER_CLI_TEXTS_HEADER_COMMAND_H_
+#define DOSSIER_CLI_TEXTS_HEADER_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <ostream>
@@ -31,4 +31,4 @@ int RunHeader(const HeaderArguments& arguments, const GlobalFlags& flags, const 
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_HEADER_COMMAND_H_
+#endif  // DOSSIER_CLI_TEXTS_HEADER_COMMAND_H_

@@ -6,8 +6,8 @@
 // One field a flag; values that a person typed stay text here, so that every message about them is
 // made in one place. Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_INSPECT_COMMAND_H_
-#define DOSSIER_CLI_INSPECT_COMMAND_H_
+#ifndef DOSSIER_CLI_TEXTS_INSPECT_COMMAND_H_
+#define DOSSIER_CLI_TEXTS_INSPECT_COMMAND_H_
 
 #include <cstdint>
 #include <iosfwd>
@@ -49,4 +49,4 @@ int RunInspect(const InspectArguments& arguments, std::ostream& out, std::ostrea
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_INSPECT_COMMAND_H_
+#endif  // DOSSIER_CLI_TEXTS_INSPECT_COMMAND_H_

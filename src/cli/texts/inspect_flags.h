@@ -1,7 +1,7 @@
 // The flags of `dossier inspect`.
 
-#ifndef DOSSIER_CLI_INSPECT_FLAGS_H_
-#define DOSSIER_CLI_INSPECT_FLAGS_H_
+#ifndef DOSSIER_CLI_TEXTS_INSPECT_FLAGS_H_
+#define DOSSIER_CLI_TEXTS_INSPECT_FLAGS_H_
 
 #include <CLI/App.hpp>
 
@@ -13,4 +13,4 @@ void AddInspectCommand(CLI::App& command, InspectArguments* arguments);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_INSPECT_FLAGS_H_
+#endif  // DOSSIER_CLI_TEXTS_INSPECT_FLAGS_H_

@@ -3,8 +3,8 @@
 // The pack goes to stdout (or --out), the table to stderr. Thread-safety: none needed; one call a
 // process.
 
-#ifndef DOSSIER_CLI_PACK_COMMAND_H_
-#define DOSSIER_CLI_PACK_COMMAND_H_
+#ifndef DOSSIER_CLI_TEXTS_PACK_COMMAND_H_
+#define DOSSIER_CLI_TEXTS_PACK_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <cstdint>
@@ -36,4 +36,4 @@ void AddPackCommand(CLI::App& command, PackArguments* arguments);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_PACK_COMMAND_H_
+#endif  // DOSSIER_CLI_TEXTS_PACK_COMMAND_H_

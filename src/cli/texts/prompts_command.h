@@ -3,8 +3,8 @@
 //   PromptsArguments arguments{.action = "check"};
 //   int exit_code = RunPrompts(arguments, std::cout, std::cerr);
 
-#ifndef DOSSIER_CLI_PROMPTS_COMMAND_H_
-#define DOSSIER_CLI_PROMPTS_COMMAND_H_
+#ifndef DOSSIER_CLI_TEXTS_PROMPTS_COMMAND_H_
+#define DOSSIER_CLI_TEXTS_PROMPTS_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <ostream>
@@ -26,4 +26,4 @@ int RunPrompts(const PromptsArguments& arguments, std::ostream& out, std::ostrea
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_PROMPTS_COMMAND_H_
+#endif  // DOSSIER_CLI_TEXTS_PROMPTS_COMMAND_H_

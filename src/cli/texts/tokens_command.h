@@ -6,8 +6,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_TOKENS_COMMAND_H_
-#define DOSSIER_CLI_TOKENS_COMMAND_H_
+#ifndef DOSSIER_CLI_TEXTS_TOKENS_COMMAND_H_
+#define DOSSIER_CLI_TEXTS_TOKENS_COMMAND_H_
 
 #include <CLI/App.hpp>
 #include <cstdint>
@@ -40,4 +40,4 @@ int RunTokens(const TokensArguments& arguments, std::ostream& out, std::ostream&
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_TOKENS_COMMAND_H_
+#endif  // DOSSIER_CLI_TEXTS_TOKENS_COMMAND_H_

@@ -9,8 +9,8 @@
 //
 // Thread-safety: none needed; one tree a process.
 
-#ifndef DOSSIER_CLI_COMMAND_TREE_H_
-#define DOSSIER_CLI_COMMAND_TREE_H_
+#ifndef DOSSIER_CLI_TREE_COMMAND_TREE_H_
+#define DOSSIER_CLI_TREE_COMMAND_TREE_H_
 
 #include <CLI/App.hpp>
 #include <string>
@@ -53,4 +53,4 @@ std::string UsageMessage(const CLI::App& root, const CLI::ParseError& error);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_COMMAND_TREE_H_
+#endif  // DOSSIER_CLI_TREE_COMMAND_TREE_H_

@@ -5,8 +5,8 @@
 // Everything comes from the tree; `offers` knows names that change: models, conversations.
 // Thread-safety: pure but for `offers`.
 
-#ifndef DOSSIER_CLI_COMPLETE_H_
-#define DOSSIER_CLI_COMPLETE_H_
+#ifndef DOSSIER_CLI_TREE_COMPLETE_H_
+#define DOSSIER_CLI_TREE_COMPLETE_H_
 
 #include <CLI/App.hpp>
 #include <functional>
@@ -35,4 +35,4 @@ Completions Complete(const CLI::App& root, std::vector<std::string> words, const
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_COMPLETE_H_
+#endif  // DOSSIER_CLI_TREE_COMPLETE_H_

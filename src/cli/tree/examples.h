@@ -4,8 +4,8 @@
 //
 // Thread-safety: constant data.
 
-#ifndef DOSSIER_CLI_EXAMPLES_H_
-#define DOSSIER_CLI_EXAMPLES_H_
+#ifndef DOSSIER_CLI_TREE_EXAMPLES_H_
+#define DOSSIER_CLI_TREE_EXAMPLES_H_
 
 #include <string_view>
 
@@ -17,4 +17,4 @@ std::string_view ExamplesOf(std::string_view command);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_EXAMPLES_H_
+#endif  // DOSSIER_CLI_TREE_EXAMPLES_H_

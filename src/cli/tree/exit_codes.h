@@ -3,8 +3,8 @@
 //
 // Thread-safety: constant data.
 
-#ifndef DOSSIER_CLI_EXIT_CODES_H_
-#define DOSSIER_CLI_EXIT_CODES_H_
+#ifndef DOSSIER_CLI_TREE_EXIT_CODES_H_
+#define DOSSIER_CLI_TREE_EXIT_CODES_H_
 
 #include <span>
 #include <string_view>
@@ -48,4 +48,4 @@ constexpr int CompatExitCode(int code) { return code >= 3 && code <= 16 ? 1 : co
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_EXIT_CODES_H_
+#endif  // DOSSIER_CLI_TREE_EXIT_CODES_H_

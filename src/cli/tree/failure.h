@@ -7,8 +7,8 @@
 // For a command that has not printed its object yet; docs/formats/json.md describes this one.
 // Thread-safety: none needed; the streams are the caller's.
 
-#ifndef DOSSIER_CLI_FAILURE_H_
-#define DOSSIER_CLI_FAILURE_H_
+#ifndef DOSSIER_CLI_TREE_FAILURE_H_
+#define DOSSIER_CLI_TREE_FAILURE_H_
 
 #include <ostream>
 
@@ -26,4 +26,4 @@ int Fail(const Error& error, FailureForm form, std::ostream& out, std::ostream& 
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_FAILURE_H_
+#endif  // DOSSIER_CLI_TREE_FAILURE_H_

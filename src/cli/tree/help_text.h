@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_CLI_HELP_TEXT_H_
-#define DOSSIER_CLI_HELP_TEXT_H_
+#ifndef DOSSIER_CLI_TREE_HELP_TEXT_H_
+#define DOSSIER_CLI_TREE_HELP_TEXT_H_
 
 #include <CLI/App.hpp>
 #include <optional>
@@ -37,4 +37,4 @@ std::optional<std::string> TopicText(std::string_view name);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_HELP_TEXT_H_
+#endif  // DOSSIER_CLI_TREE_HELP_TEXT_H_

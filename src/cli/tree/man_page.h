@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_CLI_MAN_PAGE_H_
-#define DOSSIER_CLI_MAN_PAGE_H_
+#ifndef DOSSIER_CLI_TREE_MAN_PAGE_H_
+#define DOSSIER_CLI_TREE_MAN_PAGE_H_
 
 #include <CLI/App.hpp>
 #include <string>
@@ -21,4 +21,4 @@ std::string RoffText(std::string_view text);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MAN_PAGE_H_
+#endif  // DOSSIER_CLI_TREE_MAN_PAGE_H_

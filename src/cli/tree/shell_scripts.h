@@ -4,8 +4,8 @@
 //
 // Thread-safety: constant data.
 
-#ifndef DOSSIER_CLI_SHELL_SCRIPTS_H_
-#define DOSSIER_CLI_SHELL_SCRIPTS_H_
+#ifndef DOSSIER_CLI_TREE_SHELL_SCRIPTS_H_
+#define DOSSIER_CLI_TREE_SHELL_SCRIPTS_H_
 
 #include <optional>
 #include <string_view>
@@ -17,4 +17,4 @@ std::optional<std::string_view> CompletionScript(std::string_view shell);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_SHELL_SCRIPTS_H_
+#endif  // DOSSIER_CLI_TREE_SHELL_SCRIPTS_H_

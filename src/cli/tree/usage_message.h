@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure.
 
-#ifndef DOSSIER_CLI_USAGE_MESSAGE_H_
-#define DOSSIER_CLI_USAGE_MESSAGE_H_
+#ifndef DOSSIER_CLI_TREE_USAGE_MESSAGE_H_
+#define DOSSIER_CLI_TREE_USAGE_MESSAGE_H_
 
 #include <string>
 #include <string_view>
@@ -17,4 +17,4 @@ std::string UsageMessage(std::string_view parser_message);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_USAGE_MESSAGE_H_
+#endif  // DOSSIER_CLI_TREE_USAGE_MESSAGE_H_

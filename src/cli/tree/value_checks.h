@@ -7,8 +7,8 @@
 // FOLDER, DIR, WORD) are left alone.
 // Thread-safety: none; before the parse.
 
-#ifndef DOSSIER_CLI_VALUE_CHECKS_H_
-#define DOSSIER_CLI_VALUE_CHECKS_H_
+#ifndef DOSSIER_CLI_TREE_VALUE_CHECKS_H_
+#define DOSSIER_CLI_TREE_VALUE_CHECKS_H_
 
 #include <CLI/App.hpp>
 
@@ -19,4 +19,4 @@ void AddValueChecks(CLI::App& app);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_VALUE_CHECKS_H_
+#endif  // DOSSIER_CLI_TREE_VALUE_CHECKS_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: none needed; one call a process.
 
-#ifndef DOSSIER_CLI_AGENTS_SETUP_H_
-#define DOSSIER_CLI_AGENTS_SETUP_H_
+#ifndef DOSSIER_CLI_WIRING_AGENTS_SETUP_H_
+#define DOSSIER_CLI_WIRING_AGENTS_SETUP_H_
 
 #include <ostream>
 
@@ -24,4 +24,4 @@ Result<sources::AgentsConfig> LoadAgents(const GlobalFlags& flags, const config:
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_AGENTS_SETUP_H_
+#endif  // DOSSIER_CLI_WIRING_AGENTS_SETUP_H_

@@ -8,8 +8,8 @@
 // .dossier of the current folder, the user's configuration folder; then what is built in. Each
 // holds layouts/ and prompts/. Thread-safety: reads the environment and the file system.
 
-#ifndef DOSSIER_CLI_ASSET_FOLDERS_H_
-#define DOSSIER_CLI_ASSET_FOLDERS_H_
+#ifndef DOSSIER_CLI_WIRING_ASSET_FOLDERS_H_
+#define DOSSIER_CLI_WIRING_ASSET_FOLDERS_H_
 
 #include <ostream>
 #include <string>
@@ -35,4 +35,4 @@ Result<std::string> NamedAssetFolder(std::string_view flag, const std::string& n
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_ASSET_FOLDERS_H_
+#endif  // DOSSIER_CLI_WIRING_ASSET_FOLDERS_H_

@@ -5,8 +5,8 @@
 //
 // Errors: kUsage, each naming the flag and its values. Thread-safety: none needed.
 
-#ifndef DOSSIER_CLI_CONTENT_FLAGS_H_
-#define DOSSIER_CLI_CONTENT_FLAGS_H_
+#ifndef DOSSIER_CLI_WIRING_CONTENT_FLAGS_H_
+#define DOSSIER_CLI_WIRING_CONTENT_FLAGS_H_
 
 #include <CLI/App.hpp>
 #include <string>
@@ -31,4 +31,4 @@ Status ApplyContentFlags(const ContentFlags& flags, inspect::Options* options);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONTENT_FLAGS_H_
+#endif  // DOSSIER_CLI_WIRING_CONTENT_FLAGS_H_

@@ -4,8 +4,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(PreparedContext context, PrepareContext(flags, config));
 //   conversation::CommandContext source(context.setup);
 
-#ifndef DOSSIER_CLI_CONTEXT_SETUP_H_
-#define DOSSIER_CLI_CONTEXT_SETUP_H_
+#ifndef DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_
+#define DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_
 
 #include <CLI/App.hpp>
 #include <cstdint>
@@ -37,4 +37,4 @@ Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_CONTEXT_SETUP_H_
+#endif  // DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_

@@ -3,11 +3,11 @@
 //   DOSSIER_ASSIGN_OR_RETURN(tokens::Opened opened, OpenCounter({.encoding = "cl100k_base"}));
 //   DOSSIER_ASSIGN_OR_RETURN(const model::Choice choice, ChooseWithoutKey("gpt-5-mini"));
 //
-// A model's counter is opened as model/connect.h opens it for the engine: by the model's entry, as
-// the user's config extends it. No key is needed. Thread-safety: functions over files.
+// A model's counter is opened as model/providers/connect.h opens it for the engine: by the model's
+// entry, as the user's config extends it. No key is needed. Thread-safety: functions over files.
 
-#ifndef DOSSIER_CLI_COUNTER_CHOICE_H_
-#define DOSSIER_CLI_COUNTER_CHOICE_H_
+#ifndef DOSSIER_CLI_WIRING_COUNTER_CHOICE_H_
+#define DOSSIER_CLI_WIRING_COUNTER_CHOICE_H_
 
 #include <string>
 
@@ -24,8 +24,8 @@ struct CounterChoice {
 // the nearest; the config), as tokens::Open for files.
 Result<tokens::Opened> OpenCounter(const CounterChoice& choice);
 
-// The folder of counts that are kept by content (tokens/count_cache.h); empty for counts that are
-// not exact, which cost nothing.
+// The folder of counts that are kept by content (tokens/files/count_cache.h); empty for counts that
+// are not exact, which cost nothing.
 std::string CountsFolder(const tokens::Opened& opened);
 
 // The model `name`, or the one that the config or a key says if it is empty. Errors: as
@@ -34,4 +34,4 @@ Result<model::Choice> ChooseWithoutKey(const std::string& name);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_COUNTER_CHOICE_H_
+#endif  // DOSSIER_CLI_WIRING_COUNTER_CHOICE_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: plain data.
 
-#ifndef DOSSIER_CLI_GLOBAL_FLAGS_H_
-#define DOSSIER_CLI_GLOBAL_FLAGS_H_
+#ifndef DOSSIER_CLI_WIRING_GLOBAL_FLAGS_H_
+#define DOSSIER_CLI_WIRING_GLOBAL_FLAGS_H_
 
 #include <CLI/App.hpp>
 #include <optional>
@@ -70,4 +70,4 @@ Result<bool> Confirm(const GlobalFlags& flags, std::string_view question, std::s
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_GLOBAL_FLAGS_H_
+#endif  // DOSSIER_CLI_WIRING_GLOBAL_FLAGS_H_

@@ -6,8 +6,8 @@
 // service) is in no environment, and is not asked for.
 // Thread-safety: reads the environment and files.
 
-#ifndef DOSSIER_CLI_KNOWN_KEYS_H_
-#define DOSSIER_CLI_KNOWN_KEYS_H_
+#ifndef DOSSIER_CLI_WIRING_KNOWN_KEYS_H_
+#define DOSSIER_CLI_WIRING_KNOWN_KEYS_H_
 
 #include <string>
 #include <vector>
@@ -22,4 +22,4 @@ Result<std::vector<std::string>> KnownKeys(const config::Config& config);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_KNOWN_KEYS_H_
+#endif  // DOSSIER_CLI_WIRING_KNOWN_KEYS_H_

@@ -4,8 +4,8 @@
 //
 // Plain data; a function.
 
-#ifndef DOSSIER_CLI_LIMIT_FLAGS_H_
-#define DOSSIER_CLI_LIMIT_FLAGS_H_
+#ifndef DOSSIER_CLI_WIRING_LIMIT_FLAGS_H_
+#define DOSSIER_CLI_WIRING_LIMIT_FLAGS_H_
 
 #include <CLI/App.hpp>
 #include <cstdint>
@@ -25,4 +25,4 @@ void AddLimitFlags(CLI::App& command, LimitFlags* limits);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_LIMIT_FLAGS_H_
+#endif  // DOSSIER_CLI_WIRING_LIMIT_FLAGS_H_

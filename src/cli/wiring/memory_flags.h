@@ -7,8 +7,8 @@
 //
 // Thread-safety: plain data; OpenPromptMemory reads files and the environment.
 
-#ifndef DOSSIER_CLI_MEMORY_FLAGS_H_
-#define DOSSIER_CLI_MEMORY_FLAGS_H_
+#ifndef DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
+#define DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_
 
 #include <CLI/App.hpp>
 #include <memory>
@@ -55,4 +55,4 @@ Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Co
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MEMORY_FLAGS_H_
+#endif  // DOSSIER_CLI_WIRING_MEMORY_FLAGS_H_

@@ -6,8 +6,8 @@
 //
 // Layouts memory.consolidate, memory.compress, memory.rate. Thread-safety: as conversation::Call.
 
-#ifndef DOSSIER_CLI_MEMORY_MODEL_H_
-#define DOSSIER_CLI_MEMORY_MODEL_H_
+#ifndef DOSSIER_CLI_WIRING_MEMORY_MODEL_H_
+#define DOSSIER_CLI_WIRING_MEMORY_MODEL_H_
 
 #include <functional>
 #include <string_view>
@@ -32,4 +32,4 @@ Result<std::vector<int>> ReadRatings(std::string_view reply, std::size_t count);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MEMORY_MODEL_H_
+#endif  // DOSSIER_CLI_WIRING_MEMORY_MODEL_H_

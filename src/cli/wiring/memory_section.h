@@ -9,8 +9,8 @@
 // short).
 // Thread-safety: a function over files and the environment.
 
-#ifndef DOSSIER_CLI_MEMORY_SECTION_H_
-#define DOSSIER_CLI_MEMORY_SECTION_H_
+#ifndef DOSSIER_CLI_WIRING_MEMORY_SECTION_H_
+#define DOSSIER_CLI_WIRING_MEMORY_SECTION_H_
 
 #include <map>
 #include <optional>
@@ -30,4 +30,4 @@ Result<std::optional<std::string>> MemorySection(
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MEMORY_SECTION_H_
+#endif  // DOSSIER_CLI_WIRING_MEMORY_SECTION_H_

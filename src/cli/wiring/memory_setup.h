@@ -7,8 +7,8 @@
 // The same for `memory` and for those that read it into prompts. Thread-safety: functions over
 // files and the environment.
 
-#ifndef DOSSIER_CLI_MEMORY_SETUP_H_
-#define DOSSIER_CLI_MEMORY_SETUP_H_
+#ifndef DOSSIER_CLI_WIRING_MEMORY_SETUP_H_
+#define DOSSIER_CLI_WIRING_MEMORY_SETUP_H_
 
 #include <memory>
 #include <string>
@@ -46,4 +46,4 @@ Result<memory::Micros> ReadMoment(std::string_view flag, const std::string& text
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MEMORY_SETUP_H_
+#endif  // DOSSIER_CLI_WIRING_MEMORY_SETUP_H_

@@ -3,8 +3,8 @@
 //   ModelFlags flags;  AddModelFlags(*command, &flags);
 //   DOSSIER_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(flags, say, cancel));
 
-#ifndef DOSSIER_CLI_MODEL_FLAGS_H_
-#define DOSSIER_CLI_MODEL_FLAGS_H_
+#ifndef DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
+#define DOSSIER_CLI_WIRING_MODEL_FLAGS_H_
 
 #include <CLI/App.hpp>
 #include <functional>
@@ -86,4 +86,4 @@ model::ConnectOptions ConnectOptionsFor(const ModelData& data, const model::Choi
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_MODEL_FLAGS_H_
+#endif  // DOSSIER_CLI_WIRING_MODEL_FLAGS_H_

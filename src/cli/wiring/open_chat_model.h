@@ -6,8 +6,8 @@
 //
 // Thread-safety: as OpenModel.
 
-#ifndef DOSSIER_CLI_OPEN_CHAT_MODEL_H_
-#define DOSSIER_CLI_OPEN_CHAT_MODEL_H_
+#ifndef DOSSIER_CLI_WIRING_OPEN_CHAT_MODEL_H_
+#define DOSSIER_CLI_WIRING_OPEN_CHAT_MODEL_H_
 
 #include <functional>
 #include <string_view>
@@ -29,4 +29,4 @@ conversation::CompactionLimits LimitsOf(const config::Compaction& config);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_OPEN_CHAT_MODEL_H_
+#endif  // DOSSIER_CLI_WIRING_OPEN_CHAT_MODEL_H_

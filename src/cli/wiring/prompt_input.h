@@ -8,8 +8,8 @@
 //
 // Thread-safety: one reader of stdin a process.
 
-#ifndef DOSSIER_CLI_PROMPT_INPUT_H_
-#define DOSSIER_CLI_PROMPT_INPUT_H_
+#ifndef DOSSIER_CLI_WIRING_PROMPT_INPUT_H_
+#define DOSSIER_CLI_WIRING_PROMPT_INPUT_H_
 
 #include <functional>
 #include <optional>
@@ -72,4 +72,4 @@ Status CheckUtf8(std::string_view text, std::string_view what);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_PROMPT_INPUT_H_
+#endif  // DOSSIER_CLI_WIRING_PROMPT_INPUT_H_

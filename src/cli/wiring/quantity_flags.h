@@ -5,8 +5,8 @@
 //
 // Errors: kUsage with flag and text. Thread-safety: pure functions.
 
-#ifndef DOSSIER_CLI_QUANTITY_FLAGS_H_
-#define DOSSIER_CLI_QUANTITY_FLAGS_H_
+#ifndef DOSSIER_CLI_WIRING_QUANTITY_FLAGS_H_
+#define DOSSIER_CLI_WIRING_QUANTITY_FLAGS_H_
 
 #include <string>
 #include <string_view>
@@ -26,4 +26,4 @@ Result<std::uint64_t> ReadSizeFlag(std::string_view flag, const std::string& tex
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_QUANTITY_FLAGS_H_
+#endif  // DOSSIER_CLI_WIRING_QUANTITY_FLAGS_H_

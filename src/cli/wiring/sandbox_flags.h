@@ -1,7 +1,7 @@
 // The flags of all commands that run code (spec sandbox, section 3).
 
-#ifndef DOSSIER_CLI_SANDBOX_FLAGS_H_
-#define DOSSIER_CLI_SANDBOX_FLAGS_H_
+#ifndef DOSSIER_CLI_WIRING_SANDBOX_FLAGS_H_
+#define DOSSIER_CLI_WIRING_SANDBOX_FLAGS_H_
 
 #include <CLI/App.hpp>
 #include <string>
@@ -31,4 +31,4 @@ Result<SandboxChoice> ParseSandboxFlags(const SandboxFlags& flags);
 
 }  // namespace dossier::cli
 
-#endif  // DOSSIER_CLI_SANDBOX_FLAGS_H_
+#endif  // DOSSIER_CLI_WIRING_SANDBOX_FLAGS_H_

@@ -6,8 +6,8 @@
 // Errors: kCancelled. A read error in the middle is kept in the result with what was counted.
 // Thread-safety: pure over its arguments; starts and joins its own threads.
 
-#ifndef DOSSIER_INSPECT_CENSUS_H_
-#define DOSSIER_INSPECT_CENSUS_H_
+#ifndef DOSSIER_INSPECT_DESCRIBE_CENSUS_H_
+#define DOSSIER_INSPECT_DESCRIBE_CENSUS_H_
 
 #include <cstdint>
 #include <optional>
@@ -47,4 +47,4 @@ Result<TextCensus> TakeCensus(const ByteSource& source, const CensusOptions& opt
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_CENSUS_H_
+#endif  // DOSSIER_INSPECT_DESCRIBE_CENSUS_H_

@@ -7,8 +7,8 @@
 // Streams: at most a few blocks are in memory, whatever the size of the source or of one line.
 // Thread-safety: may be called from many threads; the result depends on bytes and name only.
 
-#ifndef DOSSIER_INSPECT_DESCRIBE_H_
-#define DOSSIER_INSPECT_DESCRIBE_H_
+#ifndef DOSSIER_INSPECT_DESCRIBE_DESCRIBE_H_
+#define DOSSIER_INSPECT_DESCRIBE_DESCRIBE_H_
 
 #include <string_view>
 
@@ -32,4 +32,4 @@ Description DescribeText(std::string_view utf8, std::string_view name, const Opt
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_DESCRIBE_H_
+#endif  // DOSSIER_INSPECT_DESCRIBE_DESCRIBE_H_

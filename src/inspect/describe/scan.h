@@ -8,8 +8,8 @@
 // `scan->out` and says so. Errors: kCancelled, and kIo, which ends the scan with bounds.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_INSPECT_SCAN_H_
-#define DOSSIER_INSPECT_SCAN_H_
+#ifndef DOSSIER_INSPECT_DESCRIBE_SCAN_H_
+#define DOSSIER_INSPECT_DESCRIBE_SCAN_H_
 
 #include <functional>
 #include <map>
@@ -96,4 +96,4 @@ Result<bool> DescribeLog(Scan* scan);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_SCAN_H_
+#endif  // DOSSIER_INSPECT_DESCRIBE_SCAN_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_CLEAN_H_
-#define DOSSIER_INSPECT_CLEAN_H_
+#ifndef DOSSIER_INSPECT_DESCRIPTION_CLEAN_H_
+#define DOSSIER_INSPECT_DESCRIPTION_CLEAN_H_
 
 #include <cstdint>
 #include <string>
@@ -39,4 +39,4 @@ std::string ShowFieldName(std::string_view utf8);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_CLEAN_H_
+#endif  // DOSSIER_INSPECT_DESCRIPTION_CLEAN_H_

@@ -6,8 +6,8 @@
 // Counts, fields and samples refer to the decoded text; byte offsets in notes to the stored bytes.
 // Thread-safety: values.
 
-#ifndef DOSSIER_INSPECT_DESCRIPTION_H_
-#define DOSSIER_INSPECT_DESCRIPTION_H_
+#ifndef DOSSIER_INSPECT_DESCRIPTION_DESCRIPTION_H_
+#define DOSSIER_INSPECT_DESCRIPTION_DESCRIPTION_H_
 
 #include <cstdint>
 #include <initializer_list>
@@ -235,4 +235,4 @@ bool HaveSameFields(const Description& one, const Description& other);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_DESCRIPTION_H_
+#endif  // DOSSIER_INSPECT_DESCRIPTION_DESCRIPTION_H_

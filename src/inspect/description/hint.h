@@ -8,8 +8,8 @@
 // A hint holds text from the file: whoever puts it into a prompt fences it (INS-109).
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_HINT_H_
-#define DOSSIER_INSPECT_HINT_H_
+#ifndef DOSSIER_INSPECT_DESCRIPTION_HINT_H_
+#define DOSSIER_INSPECT_DESCRIPTION_HINT_H_
 
 #include <span>
 #include <string>
@@ -52,4 +52,4 @@ Json ToJson(const Description& description);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_HINT_H_
+#endif  // DOSSIER_INSPECT_DESCRIPTION_HINT_H_

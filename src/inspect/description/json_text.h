@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_JSON_TEXT_H_
-#define DOSSIER_INSPECT_JSON_TEXT_H_
+#ifndef DOSSIER_INSPECT_DESCRIPTION_JSON_TEXT_H_
+#define DOSSIER_INSPECT_DESCRIPTION_JSON_TEXT_H_
 
 #include <string>
 #include <string_view>
@@ -26,4 +26,4 @@ std::string QuoteJson(std::string_view text);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_JSON_TEXT_H_
+#endif  // DOSSIER_INSPECT_DESCRIPTION_JSON_TEXT_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_LABELS_H_
-#define DOSSIER_INSPECT_LABELS_H_
+#ifndef DOSSIER_INSPECT_DESCRIPTION_LABELS_H_
+#define DOSSIER_INSPECT_DESCRIPTION_LABELS_H_
 
 #include <string>
 
@@ -27,4 +27,4 @@ std::string FieldLine(const Field& field);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_LABELS_H_
+#endif  // DOSSIER_INSPECT_DESCRIPTION_LABELS_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_NAMES_H_
-#define DOSSIER_INSPECT_NAMES_H_
+#ifndef DOSSIER_INSPECT_DESCRIPTION_NAMES_H_
+#define DOSSIER_INSPECT_DESCRIPTION_NAMES_H_
 
 #include <optional>
 #include <string>
@@ -33,4 +33,4 @@ std::string LanguageOfShebang(std::string_view first_line);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_NAMES_H_
+#endif  // DOSSIER_INSPECT_DESCRIPTION_NAMES_H_

@@ -1,7 +1,7 @@
 // What a caller of Describe may choose. The defaults are those of `dossier inspect`.
 
-#ifndef DOSSIER_INSPECT_OPTIONS_H_
-#define DOSSIER_INSPECT_OPTIONS_H_
+#ifndef DOSSIER_INSPECT_DESCRIPTION_OPTIONS_H_
+#define DOSSIER_INSPECT_DESCRIPTION_OPTIONS_H_
 
 #include <cstdint>
 #include <optional>
@@ -34,4 +34,4 @@ struct Options {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_OPTIONS_H_
+#endif  // DOSSIER_INSPECT_DESCRIPTION_OPTIONS_H_

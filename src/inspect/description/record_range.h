@@ -1,7 +1,7 @@
 // A half-open range of bytes of a text: begin inclusive, end exclusive.
 
-#ifndef DOSSIER_INSPECT_RECORD_RANGE_H_
-#define DOSSIER_INSPECT_RECORD_RANGE_H_
+#ifndef DOSSIER_INSPECT_DESCRIPTION_RECORD_RANGE_H_
+#define DOSSIER_INSPECT_DESCRIPTION_RECORD_RANGE_H_
 
 #include <cstdint>
 #include <string_view>
@@ -23,4 +23,4 @@ inline std::string_view Slice(std::string_view text, ByteRange range) {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_RANGE_H_
+#endif  // DOSSIER_INSPECT_DESCRIPTION_RECORD_RANGE_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_VALUE_TYPE_H_
-#define DOSSIER_INSPECT_VALUE_TYPE_H_
+#ifndef DOSSIER_INSPECT_DESCRIPTION_VALUE_TYPE_H_
+#define DOSSIER_INSPECT_DESCRIPTION_VALUE_TYPE_H_
 
 #include <optional>
 #include <string_view>
@@ -39,4 +39,4 @@ std::optional<double> NumberOfText(std::string_view cell);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_VALUE_TYPE_H_
+#endif  // DOSSIER_INSPECT_DESCRIPTION_VALUE_TYPE_H_

@@ -2,8 +2,8 @@
 //
 // Internal to csv_scanner.cc and its test. Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_CSV_KERNELS_H_
-#define DOSSIER_INSPECT_CSV_KERNELS_H_
+#ifndef DOSSIER_INSPECT_FORMATS_CSV_KERNELS_H_
+#define DOSSIER_INSPECT_FORMATS_CSV_KERNELS_H_
 
 #include <cstdint>
 
@@ -20,4 +20,4 @@ CsvMasks FindCsvAvx2(const char* data64, char delimiter);
 
 }  // namespace dossier::inspect::internal
 
-#endif  // DOSSIER_INSPECT_CSV_KERNELS_H_
+#endif  // DOSSIER_INSPECT_FORMATS_CSV_KERNELS_H_

@@ -6,8 +6,8 @@
 //
 // The state survives any split of the input. Thread-safety: one owner; ParseCsv is pure.
 
-#ifndef DOSSIER_INSPECT_CSV_SCANNER_H_
-#define DOSSIER_INSPECT_CSV_SCANNER_H_
+#ifndef DOSSIER_INSPECT_FORMATS_CSV_SCANNER_H_
+#define DOSSIER_INSPECT_FORMATS_CSV_SCANNER_H_
 
 #include <cstdint>
 #include <limits>
@@ -118,4 +118,4 @@ std::vector<CsvRow> ParseCsv(std::string_view head, char delimiter, std::size_t 
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_CSV_SCANNER_H_
+#endif  // DOSSIER_INSPECT_FORMATS_CSV_SCANNER_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_CSV_SHAPE_H_
-#define DOSSIER_INSPECT_CSV_SHAPE_H_
+#ifndef DOSSIER_INSPECT_FORMATS_CSV_SHAPE_H_
+#define DOSSIER_INSPECT_FORMATS_CSV_SHAPE_H_
 
 #include <cstddef>
 #include <optional>
@@ -45,4 +45,4 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& hints);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_CSV_SHAPE_H_
+#endif  // DOSSIER_INSPECT_FORMATS_CSV_SHAPE_H_

@@ -10,8 +10,8 @@
 // A stanza is a record; `#` lines are comments; a continuation line starts with a space or a tab
 // and belongs to the field above it. Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_DEB822_H_
-#define DOSSIER_INSPECT_DEB822_H_
+#ifndef DOSSIER_INSPECT_FORMATS_DEB822_H_
+#define DOSSIER_INSPECT_FORMATS_DEB822_H_
 
 #include <cstdint>
 #include <string>
@@ -39,4 +39,4 @@ std::vector<std::pair<std::string, std::string>> ParseStanza(std::string_view st
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_DEB822_H_
+#endif  // DOSSIER_INSPECT_FORMATS_DEB822_H_

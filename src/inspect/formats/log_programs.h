@@ -3,8 +3,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_LOG_PROGRAMS_H_
-#define DOSSIER_INSPECT_LOG_PROGRAMS_H_
+#ifndef DOSSIER_INSPECT_FORMATS_LOG_PROGRAMS_H_
+#define DOSSIER_INSPECT_FORMATS_LOG_PROGRAMS_H_
 
 #include <string_view>
 
@@ -20,4 +20,4 @@ bool ParseTimedLine(std::string_view line, LogFields* fields);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_LOG_PROGRAMS_H_
+#endif  // DOSSIER_INSPECT_FORMATS_LOG_PROGRAMS_H_

@@ -8,8 +8,8 @@
 // the line does not have (`-` for a size, no pid) is left out.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_LOG_SHAPE_H_
-#define DOSSIER_INSPECT_LOG_SHAPE_H_
+#ifndef DOSSIER_INSPECT_FORMATS_LOG_SHAPE_H_
+#define DOSSIER_INSPECT_FORMATS_LOG_SHAPE_H_
 
 #include <cstdint>
 #include <optional>
@@ -62,4 +62,4 @@ LogFields ParseLogRecord(LogShape shape, std::string_view record);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_LOG_SHAPE_H_
+#endif  // DOSSIER_INSPECT_FORMATS_LOG_SHAPE_H_

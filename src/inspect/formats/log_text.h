@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_LOG_TEXT_H_
-#define DOSSIER_INSPECT_LOG_TEXT_H_
+#ifndef DOSSIER_INSPECT_FORMATS_LOG_TEXT_H_
+#define DOSSIER_INSPECT_FORMATS_LOG_TEXT_H_
 
 #include <algorithm>
 #include <string_view>
@@ -51,4 +51,4 @@ inline bool IsUpper(std::string_view word) {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_LOG_TEXT_H_
+#endif  // DOSSIER_INSPECT_FORMATS_LOG_TEXT_H_

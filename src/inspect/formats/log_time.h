@@ -4,8 +4,8 @@
 //
 // Only the form is looked at, not whether the day exists. Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_LOG_TIME_H_
-#define DOSSIER_INSPECT_LOG_TIME_H_
+#ifndef DOSSIER_INSPECT_FORMATS_LOG_TIME_H_
+#define DOSSIER_INSPECT_FORMATS_LOG_TIME_H_
 
 #include <cstddef>
 #include <string_view>
@@ -28,4 +28,4 @@ std::size_t IsoTimeLength(std::string_view text);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_LOG_TIME_H_
+#endif  // DOSSIER_INSPECT_FORMATS_LOG_TIME_H_

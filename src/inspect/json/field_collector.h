@@ -9,8 +9,8 @@
 // `value`. What a record had counts only once it has ended as a valid one. Thread-safety: one
 // owner.
 
-#ifndef DOSSIER_INSPECT_FIELD_COLLECTOR_H_
-#define DOSSIER_INSPECT_FIELD_COLLECTOR_H_
+#ifndef DOSSIER_INSPECT_JSON_FIELD_COLLECTOR_H_
+#define DOSSIER_INSPECT_JSON_FIELD_COLLECTOR_H_
 
 #include <cstdint>
 #include <map>
@@ -121,4 +121,4 @@ std::string MainTextField(const std::vector<Field>& fields);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_FIELD_COLLECTOR_H_
+#endif  // DOSSIER_INSPECT_JSON_FIELD_COLLECTOR_H_

@@ -7,8 +7,8 @@
 // object in it. Of several none is chosen: only a reader of the question can. Thread-safety: one
 // owner.
 
-#ifndef DOSSIER_INSPECT_JSON_LISTS_H_
-#define DOSSIER_INSPECT_JSON_LISTS_H_
+#ifndef DOSSIER_INSPECT_JSON_JSON_LISTS_H_
+#define DOSSIER_INSPECT_JSON_JSON_LISTS_H_
 
 #include <array>
 #include <cstdint>
@@ -48,4 +48,4 @@ class JsonLists {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_JSON_LISTS_H_
+#endif  // DOSSIER_INSPECT_JSON_JSON_LISTS_H_

@@ -8,8 +8,8 @@
 // The state survives any split of the input. Nesting goes to 1,024 levels, a bit each.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_INSPECT_JSON_MACHINE_H_
-#define DOSSIER_INSPECT_JSON_MACHINE_H_
+#ifndef DOSSIER_INSPECT_JSON_JSON_MACHINE_H_
+#define DOSSIER_INSPECT_JSON_JSON_MACHINE_H_
 
 #include <array>
 #include <cstdint>
@@ -188,4 +188,4 @@ class JsonMachine {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_JSON_MACHINE_H_
+#endif  // DOSSIER_INSPECT_JSON_JSON_MACHINE_H_

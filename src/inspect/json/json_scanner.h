@@ -8,8 +8,8 @@
 // Takes also values that follow each other (INS-34) and RS-separated ones (INS-33).
 // The state survives any split of the input. Thread-safety: one owner.
 
-#ifndef DOSSIER_INSPECT_JSON_SCANNER_H_
-#define DOSSIER_INSPECT_JSON_SCANNER_H_
+#ifndef DOSSIER_INSPECT_JSON_JSON_SCANNER_H_
+#define DOSSIER_INSPECT_JSON_JSON_SCANNER_H_
 
 #include <cstdint>
 #include <optional>
@@ -90,4 +90,4 @@ class JsonScanner : private JsonEvents {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_JSON_SCANNER_H_
+#endif  // DOSSIER_INSPECT_JSON_JSON_SCANNER_H_

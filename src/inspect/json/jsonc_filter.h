@@ -6,8 +6,8 @@
 //
 // The state survives any split of the input. Thread-safety: one owner.
 
-#ifndef DOSSIER_INSPECT_JSONC_FILTER_H_
-#define DOSSIER_INSPECT_JSONC_FILTER_H_
+#ifndef DOSSIER_INSPECT_JSON_JSONC_FILTER_H_
+#define DOSSIER_INSPECT_JSON_JSONC_FILTER_H_
 
 #include <string>
 #include <string_view>
@@ -42,4 +42,4 @@ class JsoncFilter {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_JSONC_FILTER_H_
+#endif  // DOSSIER_INSPECT_JSON_JSONC_FILTER_H_

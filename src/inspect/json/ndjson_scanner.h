@@ -7,8 +7,8 @@
 //
 // The state survives any split of the input. Thread-safety: one owner.
 
-#ifndef DOSSIER_INSPECT_NDJSON_SCANNER_H_
-#define DOSSIER_INSPECT_NDJSON_SCANNER_H_
+#ifndef DOSSIER_INSPECT_JSON_NDJSON_SCANNER_H_
+#define DOSSIER_INSPECT_JSON_NDJSON_SCANNER_H_
 
 #include <cstdint>
 #include <string_view>
@@ -93,4 +93,4 @@ class NdjsonScanner {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_NDJSON_SCANNER_H_
+#endif  // DOSSIER_INSPECT_JSON_NDJSON_SCANNER_H_

@@ -7,8 +7,8 @@
 // Implemented in deb822.cc and log_shape.cc. Thread-safety: pure functions; a counter has one
 // owner.
 
-#ifndef DOSSIER_INSPECT_TEXT_RECORDS_H_
-#define DOSSIER_INSPECT_TEXT_RECORDS_H_
+#ifndef DOSSIER_INSPECT_JSON_TEXT_RECORDS_H_
+#define DOSSIER_INSPECT_JSON_TEXT_RECORDS_H_
 
 #include <cstdint>
 #include <memory>
@@ -56,4 +56,4 @@ std::vector<TextRecord> ParseLogHead(std::string_view head, std::string_view sha
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_TEXT_RECORDS_H_
+#endif  // DOSSIER_INSPECT_JSON_TEXT_RECORDS_H_

@@ -15,8 +15,8 @@
 // record begins where the last record of the part in front ends. So the result never depends on a
 // guess.
 
-#ifndef DOSSIER_INSPECT_PARTED_PASS_H_
-#define DOSSIER_INSPECT_PARTED_PASS_H_
+#ifndef DOSSIER_INSPECT_RECORDS_PARTED_PASS_H_
+#define DOSSIER_INSPECT_RECORDS_PARTED_PASS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -200,4 +200,4 @@ class PartedPass final : public RecordPass {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_PARTED_PASS_H_
+#endif  // DOSSIER_INSPECT_RECORDS_PARTED_PASS_H_

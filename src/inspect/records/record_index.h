@@ -10,8 +10,8 @@
 // Ownership: the index looks into `text`, which must outlive it.
 // Thread-safety: const methods may be called from many threads.
 
-#ifndef DOSSIER_INSPECT_RECORD_INDEX_H_
-#define DOSSIER_INSPECT_RECORD_INDEX_H_
+#ifndef DOSSIER_INSPECT_RECORDS_RECORD_INDEX_H_
+#define DOSSIER_INSPECT_RECORDS_RECORD_INDEX_H_
 
 #include <cstdint>
 #include <memory>
@@ -69,4 +69,4 @@ Result<RecordIndex> BuildIndex(std::string_view text, const Description& descrip
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_INDEX_H_
+#endif  // DOSSIER_INSPECT_RECORDS_RECORD_INDEX_H_

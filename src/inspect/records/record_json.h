@@ -9,8 +9,8 @@
 // The text is UTF-8; bytes above 0x7F inside strings are not looked at. Thread-safety: pure
 // functions, no recursion.
 
-#ifndef DOSSIER_INSPECT_RECORD_JSON_H_
-#define DOSSIER_INSPECT_RECORD_JSON_H_
+#ifndef DOSSIER_INSPECT_RECORDS_RECORD_JSON_H_
+#define DOSSIER_INSPECT_RECORDS_RECORD_JSON_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -41,4 +41,4 @@ std::size_t FindJsonArray(std::string_view text, std::span<const std::string> pa
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_JSON_H_
+#endif  // DOSSIER_INSPECT_RECORDS_RECORD_JSON_H_

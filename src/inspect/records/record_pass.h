@@ -8,8 +8,8 @@
 // holds that one too. So a part reads on behind its chunk, to the end of its last record.
 // Offsets are of the decoded text, which must be stored as such (UTF-8 without invalid parts).
 
-#ifndef DOSSIER_INSPECT_RECORD_PASS_H_
-#define DOSSIER_INSPECT_RECORD_PASS_H_
+#ifndef DOSSIER_INSPECT_RECORDS_RECORD_PASS_H_
+#define DOSSIER_INSPECT_RECORDS_RECORD_PASS_H_
 
 #include <cstdint>
 #include <memory>
@@ -43,4 +43,4 @@ class RecordPass {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_PASS_H_
+#endif  // DOSSIER_INSPECT_RECORDS_RECORD_PASS_H_

@@ -4,8 +4,8 @@
 // Thread-safety: as PartedPass says; the events and the capture of NDJSON are those of the first
 // records, so one thread at a time uses them.
 
-#ifndef DOSSIER_INSPECT_RECORD_PASSES_H_
-#define DOSSIER_INSPECT_RECORD_PASSES_H_
+#ifndef DOSSIER_INSPECT_RECORDS_RECORD_PASSES_H_
+#define DOSSIER_INSPECT_RECORDS_RECORD_PASSES_H_
 
 #include <cstdint>
 #include <functional>
@@ -106,4 +106,4 @@ using CountPass = PartedPass<CountedRecords>;
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_PASSES_H_
+#endif  // DOSSIER_INSPECT_RECORDS_RECORD_PASSES_H_

@@ -8,8 +8,8 @@
 // that it is the one needed, and else scans the text once more.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_INSPECT_RECORD_PLAN_H_
-#define DOSSIER_INSPECT_RECORD_PLAN_H_
+#ifndef DOSSIER_INSPECT_RECORDS_RECORD_PLAN_H_
+#define DOSSIER_INSPECT_RECORDS_RECORD_PLAN_H_
 
 #include <memory>
 
@@ -55,4 +55,4 @@ struct RecordPlan {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_PLAN_H_
+#endif  // DOSSIER_INSPECT_RECORDS_RECORD_PLAN_H_

@@ -11,8 +11,8 @@
 // of the first 100 records decide. Ownership: the reader looks into `text`, which must outlive it.
 // Thread-safety: const methods may be called from many threads.
 
-#ifndef DOSSIER_INSPECT_RECORD_READER_H_
-#define DOSSIER_INSPECT_RECORD_READER_H_
+#ifndef DOSSIER_INSPECT_RECORDS_RECORD_READER_H_
+#define DOSSIER_INSPECT_RECORDS_RECORD_READER_H_
 
 #include <cstdint>
 #include <memory>
@@ -65,4 +65,4 @@ class RecordReader {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_READER_H_
+#endif  // DOSSIER_INSPECT_RECORDS_RECORD_READER_H_

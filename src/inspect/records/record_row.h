@@ -1,8 +1,8 @@
 // One record's bytes to one JSON value. Used by RecordReader alone.
 // Thread-safety: immutable after it was made.
 
-#ifndef DOSSIER_INSPECT_RECORD_ROW_H_
-#define DOSSIER_INSPECT_RECORD_ROW_H_
+#ifndef DOSSIER_INSPECT_RECORDS_RECORD_ROW_H_
+#define DOSSIER_INSPECT_RECORDS_RECORD_ROW_H_
 
 #include <memory>
 #include <string>
@@ -32,4 +32,4 @@ void AppendJsonString(std::string_view text, std::string* out);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_ROW_H_
+#endif  // DOSSIER_INSPECT_RECORDS_RECORD_ROW_H_

@@ -7,8 +7,8 @@
 // A quote counts at the start of a cell only; a quote that never closes is text (INS-67, INS-68).
 // Thread-safety: const methods of Rows may be called from many threads.
 
-#ifndef DOSSIER_INSPECT_RECORD_TABLE_H_
-#define DOSSIER_INSPECT_RECORD_TABLE_H_
+#ifndef DOSSIER_INSPECT_RECORDS_RECORD_TABLE_H_
+#define DOSSIER_INSPECT_RECORDS_RECORD_TABLE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -68,4 +68,4 @@ std::vector<std::string> TakeHeader(std::string_view text, const TableShape& sha
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_TABLE_H_
+#endif  // DOSSIER_INSPECT_RECORDS_RECORD_TABLE_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_BINARY_KIND_H_
-#define DOSSIER_INSPECT_BINARY_KIND_H_
+#ifndef DOSSIER_INSPECT_TEXT_BINARY_KIND_H_
+#define DOSSIER_INSPECT_TEXT_BINARY_KIND_H_
 
 #include <cstdint>
 #include <optional>
@@ -30,4 +30,4 @@ bool HasBinaryMark(std::string_view head);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_BINARY_KIND_H_
+#endif  // DOSSIER_INSPECT_TEXT_BINARY_KIND_H_

@@ -7,8 +7,8 @@
 // file), so that it can be looked at twice like a file.
 // Thread-safety: ReadAt may be called from many threads.
 
-#ifndef DOSSIER_INSPECT_BYTE_SOURCE_H_
-#define DOSSIER_INSPECT_BYTE_SOURCE_H_
+#ifndef DOSSIER_INSPECT_TEXT_BYTE_SOURCE_H_
+#define DOSSIER_INSPECT_TEXT_BYTE_SOURCE_H_
 
 #include <cstdint>
 #include <memory>
@@ -54,4 +54,4 @@ std::unique_ptr<ByteSource> StdinSource(std::string name);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_BYTE_SOURCE_H_
+#endif  // DOSSIER_INSPECT_TEXT_BYTE_SOURCE_H_

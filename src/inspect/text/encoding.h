@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_ENCODING_H_
-#define DOSSIER_INSPECT_ENCODING_H_
+#ifndef DOSSIER_INSPECT_TEXT_ENCODING_H_
+#define DOSSIER_INSPECT_TEXT_ENCODING_H_
 
 #include <cstdint>
 #include <string>
@@ -43,4 +43,4 @@ std::size_t StoredLength(EncodingKind kind, std::string_view bytes, std::size_t 
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_ENCODING_H_
+#endif  // DOSSIER_INSPECT_TEXT_ENCODING_H_

@@ -7,8 +7,8 @@
 // The tables come from the system's iconv, once for each encoding that is used; windows-1252 is
 // built in. Thread-safety: all functions from any thread.
 
-#ifndef DOSSIER_INSPECT_LEGACY_ENCODING_H_
-#define DOSSIER_INSPECT_LEGACY_ENCODING_H_
+#ifndef DOSSIER_INSPECT_TEXT_LEGACY_ENCODING_H_
+#define DOSSIER_INSPECT_TEXT_LEGACY_ENCODING_H_
 
 #include <array>
 #include <cstddef>
@@ -51,4 +51,4 @@ std::optional<EncodingKind> GuessLegacy(std::string_view bytes);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_LEGACY_ENCODING_H_
+#endif  // DOSSIER_INSPECT_TEXT_LEGACY_ENCODING_H_

@@ -8,8 +8,8 @@
 // Appending is associative, so threads may summarize blocks and join them later.
 // Thread-safety: values and pure functions.
 
-#ifndef DOSSIER_INSPECT_LINE_COUNTER_H_
-#define DOSSIER_INSPECT_LINE_COUNTER_H_
+#ifndef DOSSIER_INSPECT_TEXT_LINE_COUNTER_H_
+#define DOSSIER_INSPECT_TEXT_LINE_COUNTER_H_
 
 #include <cstdint>
 #include <string_view>
@@ -52,4 +52,4 @@ LineSummary SummarizeLines(std::string_view block);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_LINE_COUNTER_H_
+#endif  // DOSSIER_INSPECT_TEXT_LINE_COUNTER_H_

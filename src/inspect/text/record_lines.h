@@ -12,8 +12,8 @@
 //
 // Thread-safety: NextLine is pure; a LineAssembler has one owner.
 
-#ifndef DOSSIER_INSPECT_RECORD_LINES_H_
-#define DOSSIER_INSPECT_RECORD_LINES_H_
+#ifndef DOSSIER_INSPECT_TEXT_RECORD_LINES_H_
+#define DOSSIER_INSPECT_TEXT_RECORD_LINES_H_
 
 #include <cstddef>
 #include <string>
@@ -85,4 +85,4 @@ void LineAssembler::Finish(Sink&& sink) {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_RECORD_LINES_H_
+#endif  // DOSSIER_INSPECT_TEXT_RECORD_LINES_H_

@@ -6,8 +6,8 @@
 // A text may be counted in parts that are cut between code points: add the censuses, append the
 // summaries. Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_TEXT_COUNTER_H_
-#define DOSSIER_INSPECT_TEXT_COUNTER_H_
+#ifndef DOSSIER_INSPECT_TEXT_TEXT_COUNTER_H_
+#define DOSSIER_INSPECT_TEXT_TEXT_COUNTER_H_
 
 #include <string_view>
 
@@ -34,4 +34,4 @@ TextCount CountTextAvx2(std::string_view text);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_TEXT_COUNTER_H_
+#endif  // DOSSIER_INSPECT_TEXT_TEXT_COUNTER_H_

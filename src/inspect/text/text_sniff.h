@@ -4,8 +4,8 @@
 //
 // Each takes the beginning of the decoded text. Thread-safety: pure functions.
 
-#ifndef DOSSIER_INSPECT_TEXT_SNIFF_H_
-#define DOSSIER_INSPECT_TEXT_SNIFF_H_
+#ifndef DOSSIER_INSPECT_TEXT_TEXT_SNIFF_H_
+#define DOSSIER_INSPECT_TEXT_TEXT_SNIFF_H_
 
 #include <optional>
 #include <string_view>
@@ -28,4 +28,4 @@ bool LooksLikeMarkdown(std::string_view head);
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_TEXT_SNIFF_H_
+#endif  // DOSSIER_INSPECT_TEXT_TEXT_SNIFF_H_

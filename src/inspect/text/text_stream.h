@@ -10,8 +10,8 @@
 // A block lies in the stream until the next call; of a source in memory nothing is copied.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_INSPECT_TEXT_STREAM_H_
-#define DOSSIER_INSPECT_TEXT_STREAM_H_
+#ifndef DOSSIER_INSPECT_TEXT_TEXT_STREAM_H_
+#define DOSSIER_INSPECT_TEXT_TEXT_STREAM_H_
 
 #include <cstdint>
 #include <limits>
@@ -63,4 +63,4 @@ class TextStream {
 
 }  // namespace dossier::inspect
 
-#endif  // DOSSIER_INSPECT_TEXT_STREAM_H_
+#endif  // DOSSIER_INSPECT_TEXT_TEXT_STREAM_H_

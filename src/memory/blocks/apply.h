@@ -9,8 +9,8 @@
 // A write that is refused is an entry of the log with status `error`, the others stand; an error of
 // the database undoes the whole block. Thread-safety: as the store's.
 
-#ifndef DOSSIER_MEMORY_APPLY_H_
-#define DOSSIER_MEMORY_APPLY_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_APPLY_H_
+#define DOSSIER_MEMORY_BLOCKS_APPLY_H_
 
 #include <cstdint>
 #include <functional>
@@ -63,4 +63,4 @@ JsonObject BlockResultJson(const BlockResult& result);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_APPLY_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_APPLY_H_

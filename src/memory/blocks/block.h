@@ -7,8 +7,8 @@
 // A value of a wrong type makes that operation an error with its JSON path; the others stay.
 // Thread-safety: plain data; CheckBlock is pure.
 
-#ifndef DOSSIER_MEMORY_BLOCK_H_
-#define DOSSIER_MEMORY_BLOCK_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_BLOCK_H_
+#define DOSSIER_MEMORY_BLOCKS_BLOCK_H_
 
 #include <optional>
 #include <string>
@@ -88,4 +88,4 @@ Block CheckBlock(std::vector<std::pair<std::string, Json>> members,
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_BLOCK_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_BLOCK_H_

@@ -3,12 +3,12 @@
 //   const BlockJson read = ReadBlockJson("{\"core_set\": {\"a\" 1}}");
 //   read.fault->offset, read.fault->expected        // 18, "':'"
 //
-// Beside base/json.h, which tells only a byte offset and keeps one of two equal names: a model that
-// is told what was expected repairs its block, and a name given twice must not lose what it held.
-// Thread-safety: pure.
+// Beside base/json/json.h, which tells only a byte offset and keeps one of two equal names: a model
+// that is told what was expected repairs its block, and a name given twice must not lose what it
+// held. Thread-safety: pure.
 
-#ifndef DOSSIER_MEMORY_BLOCK_JSON_H_
-#define DOSSIER_MEMORY_BLOCK_JSON_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_BLOCK_JSON_H_
+#define DOSSIER_MEMORY_BLOCKS_BLOCK_JSON_H_
 
 #include <optional>
 #include <string>
@@ -43,4 +43,4 @@ TextPlace PlaceOf(std::string_view text, std::size_t offset);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_BLOCK_JSON_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_BLOCK_JSON_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_MEMORY_BLOCK_RUN_H_
-#define DOSSIER_MEMORY_BLOCK_RUN_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_BLOCK_RUN_H_
+#define DOSSIER_MEMORY_BLOCKS_BLOCK_RUN_H_
 
 #include <string>
 
@@ -53,4 +53,4 @@ class BlockRun {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_BLOCK_RUN_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_BLOCK_RUN_H_

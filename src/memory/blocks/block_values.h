@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure.
 
-#ifndef DOSSIER_MEMORY_BLOCK_VALUES_H_
-#define DOSSIER_MEMORY_BLOCK_VALUES_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_BLOCK_VALUES_H_
+#define DOSSIER_MEMORY_BLOCKS_BLOCK_VALUES_H_
 
 #include <string>
 #include <vector>
@@ -19,4 +19,4 @@ BlockOperation CheckValue(const Operation& operation, const std::string& path, c
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_BLOCK_VALUES_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_BLOCK_VALUES_H_

@@ -11,8 +11,8 @@
 // Both read by the same machine (reply_scanner.h). Thread-safety: ParseReply is pure; a filter has
 // one owner.
 
-#ifndef DOSSIER_MEMORY_REPLY_H_
-#define DOSSIER_MEMORY_REPLY_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_REPLY_H_
+#define DOSSIER_MEMORY_BLOCKS_REPLY_H_
 
 #include <cstdint>
 #include <optional>
@@ -74,4 +74,4 @@ class BlockFilter {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_REPLY_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_REPLY_H_

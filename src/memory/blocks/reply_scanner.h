@@ -8,8 +8,8 @@
 // A piece comes as soon as what it is is certain. Time is linear in the reply. Thread-safety: none;
 // one owner.
 
-#ifndef DOSSIER_MEMORY_REPLY_SCANNER_H_
-#define DOSSIER_MEMORY_REPLY_SCANNER_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_REPLY_SCANNER_H_
+#define DOSSIER_MEMORY_BLOCKS_REPLY_SCANNER_H_
 
 #include <cstdint>
 #include <functional>
@@ -126,4 +126,4 @@ class ReplyScanner {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_REPLY_SCANNER_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_REPLY_SCANNER_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure.
 
-#ifndef DOSSIER_MEMORY_RESULTS_TEXT_H_
-#define DOSSIER_MEMORY_RESULTS_TEXT_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_RESULTS_TEXT_H_
+#define DOSSIER_MEMORY_BLOCKS_RESULTS_TEXT_H_
 
 #include <cstdint>
 #include <optional>
@@ -39,4 +39,4 @@ std::string CutText(std::string_view text, std::int64_t code_points);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_RESULTS_TEXT_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_RESULTS_TEXT_H_

@@ -11,8 +11,8 @@
 //
 // Pure control flow: it calls what it is given, one at a time, on the caller's thread.
 
-#ifndef DOSSIER_MEMORY_ROUNDS_H_
-#define DOSSIER_MEMORY_ROUNDS_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_ROUNDS_H_
+#define DOSSIER_MEMORY_BLOCKS_ROUNDS_H_
 
 #include <cstdint>
 #include <functional>
@@ -83,4 +83,4 @@ Result<RoundsOutcome> RunRounds(const RoundLimits& limits, const AskFn& ask,
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_ROUNDS_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_ROUNDS_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: plain data; pure functions.
 
-#ifndef DOSSIER_MEMORY_TTL_H_
-#define DOSSIER_MEMORY_TTL_H_
+#ifndef DOSSIER_MEMORY_BLOCKS_TTL_H_
+#define DOSSIER_MEMORY_BLOCKS_TTL_H_
 
 #include <optional>
 #include <string_view>
@@ -29,4 +29,4 @@ std::optional<Ttl> ParseTtl(const Json& value);  // a text, or a number of secon
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_TTL_H_
+#endif  // DOSSIER_MEMORY_BLOCKS_TTL_H_

@@ -9,8 +9,8 @@
 //
 // Thread-safety: one owner; the work runs while TransactAsking waits.
 
-#ifndef DOSSIER_MEMORY_ANSWER_BOOK_H_
-#define DOSSIER_MEMORY_ANSWER_BOOK_H_
+#ifndef DOSSIER_MEMORY_CONSOLIDATE_ANSWER_BOOK_H_
+#define DOSSIER_MEMORY_CONSOLIDATE_ANSWER_BOOK_H_
 
 #include <functional>
 #include <map>
@@ -63,4 +63,4 @@ Status TransactAsking(Store& store, std::string_view branch, const WriteContext&
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_ANSWER_BOOK_H_
+#endif  // DOSSIER_MEMORY_CONSOLIDATE_ANSWER_BOOK_H_

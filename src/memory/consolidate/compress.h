@@ -6,8 +6,8 @@
 //
 // Thread-safety: as the store's and the summarizer's.
 
-#ifndef DOSSIER_MEMORY_COMPRESS_H_
-#define DOSSIER_MEMORY_COMPRESS_H_
+#ifndef DOSSIER_MEMORY_CONSOLIDATE_COMPRESS_H_
+#define DOSSIER_MEMORY_CONSOLIDATE_COMPRESS_H_
 
 #include <cstdint>
 #include <string>
@@ -45,4 +45,4 @@ Result<Compressed> Compress(Store& store, const Summarizer& summarizer,
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_COMPRESS_H_
+#endif  // DOSSIER_MEMORY_CONSOLIDATE_COMPRESS_H_

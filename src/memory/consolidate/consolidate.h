@@ -8,8 +8,8 @@
 // A model is never called inside a transaction (answer_book.h). Thread-safety: as the store's and
 // the summarizer's.
 
-#ifndef DOSSIER_MEMORY_CONSOLIDATE_H_
-#define DOSSIER_MEMORY_CONSOLIDATE_H_
+#ifndef DOSSIER_MEMORY_CONSOLIDATE_CONSOLIDATE_H_
+#define DOSSIER_MEMORY_CONSOLIDATE_CONSOLIDATE_H_
 
 #include <cstdint>
 #include <optional>
@@ -68,4 +68,4 @@ Result<std::optional<ConsolidateOutcome>> ConsolidateIfNeeded(Store& store, std:
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_CONSOLIDATE_H_
+#endif  // DOSSIER_MEMORY_CONSOLIDATE_CONSOLIDATE_H_

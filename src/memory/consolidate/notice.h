@@ -3,8 +3,8 @@
 //
 //   Notice{"unknown_operation", "unknown operation \"archive\"; did you mean \"archival_write\"?"}
 
-#ifndef DOSSIER_MEMORY_NOTICE_H_
-#define DOSSIER_MEMORY_NOTICE_H_
+#ifndef DOSSIER_MEMORY_CONSOLIDATE_NOTICE_H_
+#define DOSSIER_MEMORY_CONSOLIDATE_NOTICE_H_
 
 #include <string>
 #include <vector>
@@ -23,4 +23,4 @@ JsonArray NoticesJson(const std::vector<Notice>& notices);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_NOTICE_H_
+#endif  // DOSSIER_MEMORY_CONSOLIDATE_NOTICE_H_

@@ -5,8 +5,8 @@
 //
 // Ratios are compared as printed: rounded to 4 digits. Thread-safety: plain data; pure functions.
 
-#ifndef DOSSIER_MEMORY_PRESSURE_H_
-#define DOSSIER_MEMORY_PRESSURE_H_
+#ifndef DOSSIER_MEMORY_CONSOLIDATE_PRESSURE_H_
+#define DOSSIER_MEMORY_CONSOLIDATE_PRESSURE_H_
 
 #include <cstdint>
 #include <optional>
@@ -57,4 +57,4 @@ JsonObject PressureJson(const Pressure& pressure);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_PRESSURE_H_
+#endif  // DOSSIER_MEMORY_CONSOLIDATE_PRESSURE_H_

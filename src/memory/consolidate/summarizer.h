@@ -6,8 +6,8 @@
 // Unset functions: there is no model, and texts stand for themselves. Thread-safety: the
 // functions'.
 
-#ifndef DOSSIER_MEMORY_SUMMARIZER_H_
-#define DOSSIER_MEMORY_SUMMARIZER_H_
+#ifndef DOSSIER_MEMORY_CONSOLIDATE_SUMMARIZER_H_
+#define DOSSIER_MEMORY_CONSOLIDATE_SUMMARIZER_H_
 
 #include <compare>
 #include <cstdint>
@@ -50,4 +50,4 @@ struct Summarizer {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_SUMMARIZER_H_
+#endif  // DOSSIER_MEMORY_CONSOLIDATE_SUMMARIZER_H_

@@ -8,8 +8,8 @@
 // Thread-safety: Connections may be borrowed from by any thread; a Connection belongs to the holder
 // of its lease. Errors: those of the database.
 
-#ifndef DOSSIER_MEMORY_CONNECTION_H_
-#define DOSSIER_MEMORY_CONNECTION_H_
+#ifndef DOSSIER_MEMORY_RECORDS_CONNECTION_H_
+#define DOSSIER_MEMORY_RECORDS_CONNECTION_H_
 
 #include <map>
 #include <memory>
@@ -132,4 +132,4 @@ Result<std::optional<std::string>> ReadText(Connection& connection, std::string_
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_CONNECTION_H_
+#endif  // DOSSIER_MEMORY_RECORDS_CONNECTION_H_

@@ -8,8 +8,8 @@
 // Components are whole numbers, so that products and sums are exact and every machine ranks alike.
 // Thread-safety: an Embedder may be used by many threads.
 
-#ifndef DOSSIER_MEMORY_EMBEDDER_H_
-#define DOSSIER_MEMORY_EMBEDDER_H_
+#ifndef DOSSIER_MEMORY_RECORDS_EMBEDDER_H_
+#define DOSSIER_MEMORY_RECORDS_EMBEDDER_H_
 
 #include <cstdint>
 #include <span>
@@ -44,4 +44,4 @@ double Cosine(std::span<const std::int8_t> a, std::span<const std::int8_t> b);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_EMBEDDER_H_
+#endif  // DOSSIER_MEMORY_RECORDS_EMBEDDER_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions over files.
 
-#ifndef DOSSIER_MEMORY_LOCK_HOLDER_H_
-#define DOSSIER_MEMORY_LOCK_HOLDER_H_
+#ifndef DOSSIER_MEMORY_RECORDS_LOCK_HOLDER_H_
+#define DOSSIER_MEMORY_RECORDS_LOCK_HOLDER_H_
 
 #include <sys/types.h>
 
@@ -31,4 +31,4 @@ std::string HostName();
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_LOCK_HOLDER_H_
+#endif  // DOSSIER_MEMORY_RECORDS_LOCK_HOLDER_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: constants and pure functions.
 
-#ifndef DOSSIER_MEMORY_OPERATIONS_H_
-#define DOSSIER_MEMORY_OPERATIONS_H_
+#ifndef DOSSIER_MEMORY_RECORDS_OPERATIONS_H_
+#define DOSSIER_MEMORY_RECORDS_OPERATIONS_H_
 
 #include <array>
 #include <cstdint>
@@ -185,4 +185,4 @@ std::string OperationsTable();
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_OPERATIONS_H_
+#endif  // DOSSIER_MEMORY_RECORDS_OPERATIONS_H_

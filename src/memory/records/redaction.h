@@ -1,5 +1,5 @@
-// Secrets out of what memory keeps (MEM-52), by the detector of base/redact.h; "***" takes their
-// place.
+// Secrets out of what memory keeps (MEM-52), by the detector of base/text/redact.h; "***" takes
+// their place.
 //
 //   std::string text = "the key is hf_…";  // with a real tail
 //   RedactSecrets(&text);                  // 1; text is "the key is ***"
@@ -7,8 +7,8 @@
 //
 // What is redacted already stays as it is and is not counted. Thread-safety: pure functions.
 
-#ifndef DOSSIER_MEMORY_REDACTION_H_
-#define DOSSIER_MEMORY_REDACTION_H_
+#ifndef DOSSIER_MEMORY_RECORDS_REDACTION_H_
+#define DOSSIER_MEMORY_RECORDS_REDACTION_H_
 
 #include <cstdint>
 #include <string>
@@ -30,4 +30,4 @@ std::int64_t RedactJson(JsonObject* object);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_REDACTION_H_
+#endif  // DOSSIER_MEMORY_RECORDS_REDACTION_H_

@@ -5,8 +5,8 @@
 // docs/formats/memory.md says what each table holds. Thread-safety: may be called from many threads
 // and processes on one path.
 
-#ifndef DOSSIER_MEMORY_SCHEMA_H_
-#define DOSSIER_MEMORY_SCHEMA_H_
+#ifndef DOSSIER_MEMORY_RECORDS_SCHEMA_H_
+#define DOSSIER_MEMORY_RECORDS_SCHEMA_H_
 
 #include <optional>
 #include <string>
@@ -61,4 +61,4 @@ inline constexpr std::string_view kIndexStale = "index_stale";      // written t
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_SCHEMA_H_
+#endif  // DOSSIER_MEMORY_RECORDS_SCHEMA_H_

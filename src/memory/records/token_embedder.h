@@ -8,8 +8,8 @@
 // The files are read when the first text is embedded, in some milliseconds, and kept. They come
 // from strangers: sizes, offsets and numbers are checked. Thread-safety: as Embedder.
 
-#ifndef DOSSIER_MEMORY_TOKEN_EMBEDDER_H_
-#define DOSSIER_MEMORY_TOKEN_EMBEDDER_H_
+#ifndef DOSSIER_MEMORY_RECORDS_TOKEN_EMBEDDER_H_
+#define DOSSIER_MEMORY_RECORDS_TOKEN_EMBEDDER_H_
 
 #include <memory>
 #include <string>
@@ -49,4 +49,4 @@ std::shared_ptr<const Embedder> MakeTokenEmbedder(TokenEmbedderFiles files);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_TOKEN_EMBEDDER_H_
+#endif  // DOSSIER_MEMORY_RECORDS_TOKEN_EMBEDDER_H_

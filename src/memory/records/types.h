@@ -4,8 +4,8 @@
 //
 // Plain data; thread-safety: none needed.
 
-#ifndef DOSSIER_MEMORY_TYPES_H_
-#define DOSSIER_MEMORY_TYPES_H_
+#ifndef DOSSIER_MEMORY_RECORDS_TYPES_H_
+#define DOSSIER_MEMORY_RECORDS_TYPES_H_
 
 #include <cstdint>
 #include <optional>
@@ -116,4 +116,4 @@ std::string FormatMicrosTime(Micros time);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_TYPES_H_
+#endif  // DOSSIER_MEMORY_RECORDS_TYPES_H_

@@ -9,8 +9,8 @@
 //
 // Thread-safety: plain data; pure but for the reads of the view.
 
-#ifndef DOSSIER_MEMORY_INJECTION_H_
-#define DOSSIER_MEMORY_INJECTION_H_
+#ifndef DOSSIER_MEMORY_RENDER_INJECTION_H_
+#define DOSSIER_MEMORY_RENDER_INJECTION_H_
 
 #include <cstdint>
 #include <set>
@@ -38,4 +38,4 @@ Result<Injection> Inject(const View& view, const Limits& limits, const Injection
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_INJECTION_H_
+#endif  // DOSSIER_MEMORY_RENDER_INJECTION_H_

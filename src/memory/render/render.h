@@ -8,8 +8,8 @@
 // which is pure. The same view and request give the same bytes. Thread-safety: plain data; pure but
 // for the reads of the view.
 
-#ifndef DOSSIER_MEMORY_RENDER_H_
-#define DOSSIER_MEMORY_RENDER_H_
+#ifndef DOSSIER_MEMORY_RENDER_RENDER_H_
+#define DOSSIER_MEMORY_RENDER_RENDER_H_
 
 #include <array>
 #include <cstdint>
@@ -118,4 +118,4 @@ Result<Rendered> Render(const View& view, const Limits& limits, const RenderRequ
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_RENDER_H_
+#endif  // DOSSIER_MEMORY_RENDER_RENDER_H_

@@ -6,8 +6,8 @@
 //
 // Secrets are out, as in an export. Thread-safety: plain data; as the store's.
 
-#ifndef DOSSIER_MEMORY_VIEWER_DATA_H_
-#define DOSSIER_MEMORY_VIEWER_DATA_H_
+#ifndef DOSSIER_MEMORY_RENDER_VIEWER_DATA_H_
+#define DOSSIER_MEMORY_RENDER_VIEWER_DATA_H_
 
 #include <cstdint>
 #include <map>
@@ -82,4 +82,4 @@ Result<ViewerData> GatherViewer(const Store& store, const ViewerExtras& extras);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_VIEWER_DATA_H_
+#endif  // DOSSIER_MEMORY_RENDER_VIEWER_DATA_H_

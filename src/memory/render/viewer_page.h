@@ -5,8 +5,8 @@
 // Its policy allows the one script and the one style in it, by their hashes, and no address at all;
 // stored text stands escaped. Thread-safety: pure.
 
-#ifndef DOSSIER_MEMORY_VIEWER_PAGE_H_
-#define DOSSIER_MEMORY_VIEWER_PAGE_H_
+#ifndef DOSSIER_MEMORY_RENDER_VIEWER_PAGE_H_
+#define DOSSIER_MEMORY_RENDER_VIEWER_PAGE_H_
 
 #include <string>
 #include <string_view>
@@ -28,4 +28,4 @@ std::string_view ViewerScript();
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_VIEWER_PAGE_H_
+#endif  // DOSSIER_MEMORY_RENDER_VIEWER_PAGE_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: as the connection's. Errors: kNotFound, kDamaged, those of the database.
 
-#ifndef DOSSIER_MEMORY_BRANCHES_H_
-#define DOSSIER_MEMORY_BRANCHES_H_
+#ifndef DOSSIER_MEMORY_SEARCH_BRANCHES_H_
+#define DOSSIER_MEMORY_SEARCH_BRANCHES_H_
 
 #include <memory>
 #include <optional>
@@ -78,4 +78,4 @@ bool IsLive(const CoreRow& row, Micros now);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_BRANCHES_H_
+#endif  // DOSSIER_MEMORY_SEARCH_BRANCHES_H_

@@ -8,8 +8,8 @@
 // the same numbers. Those found are kept, within about the size that the index has on disk.
 // Thread-safety: all methods from any thread. Errors: those of the database.
 
-#ifndef DOSSIER_MEMORY_CORPUS_H_
-#define DOSSIER_MEMORY_CORPUS_H_
+#ifndef DOSSIER_MEMORY_SEARCH_CORPUS_H_
+#define DOSSIER_MEMORY_SEARCH_CORPUS_H_
 
 #include <map>
 #include <memory>
@@ -96,4 +96,4 @@ class Corpora {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_CORPUS_H_
+#endif  // DOSSIER_MEMORY_SEARCH_CORPUS_H_

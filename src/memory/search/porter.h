@@ -8,8 +8,8 @@
 // as they are, a y behind the first letter counts as a vowel where a stem has to have one, and a
 // letter outside ASCII is a run of consonants, one a byte. Thread-safety: pure function.
 
-#ifndef DOSSIER_MEMORY_PORTER_H_
-#define DOSSIER_MEMORY_PORTER_H_
+#ifndef DOSSIER_MEMORY_SEARCH_PORTER_H_
+#define DOSSIER_MEMORY_SEARCH_PORTER_H_
 
 #include <string>
 
@@ -20,4 +20,4 @@ void Stem(std::string* word);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_PORTER_H_
+#endif  // DOSSIER_MEMORY_SEARCH_PORTER_H_

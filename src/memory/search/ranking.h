@@ -10,8 +10,8 @@
 //
 // The same input gives the same bits. Thread-safety: pure functions.
 
-#ifndef DOSSIER_MEMORY_RANKING_H_
-#define DOSSIER_MEMORY_RANKING_H_
+#ifndef DOSSIER_MEMORY_SEARCH_RANKING_H_
+#define DOSSIER_MEMORY_SEARCH_RANKING_H_
 
 #include <optional>
 #include <span>
@@ -74,4 +74,4 @@ std::vector<FusedText> Fuse(const TextTable& table, std::span<const WeightedList
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_RANKING_H_
+#endif  // DOSSIER_MEMORY_SEARCH_RANKING_H_

@@ -8,8 +8,8 @@
 // Every write is numbered: rows carry next_seq(), and AddOp ends the write and returns its number.
 // Thread-safety: as the connection's; only inside a transaction.
 
-#ifndef DOSSIER_MEMORY_ROWS_H_
-#define DOSSIER_MEMORY_ROWS_H_
+#ifndef DOSSIER_MEMORY_SEARCH_ROWS_H_
+#define DOSSIER_MEMORY_SEARCH_ROWS_H_
 
 #include <string>
 #include <string_view>
@@ -72,4 +72,4 @@ class RowWriter {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_ROWS_H_
+#endif  // DOSSIER_MEMORY_SEARCH_ROWS_H_

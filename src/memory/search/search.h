@@ -9,8 +9,8 @@
 // No character of a query means anything but itself. The same store, view and query give the same
 // hits and bytes. Plain data; thread-safety: none needed.
 
-#ifndef DOSSIER_MEMORY_SEARCH_H_
-#define DOSSIER_MEMORY_SEARCH_H_
+#ifndef DOSSIER_MEMORY_SEARCH_SEARCH_H_
+#define DOSSIER_MEMORY_SEARCH_SEARCH_H_
 
 #include <optional>
 #include <string>
@@ -66,4 +66,4 @@ struct Hit {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_SEARCH_H_
+#endif  // DOSSIER_MEMORY_SEARCH_SEARCH_H_

@@ -9,8 +9,8 @@
 // can be searched without FTS5, with the same scores. Bytes that are no UTF-8 separate words.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_MEMORY_TERMS_H_
-#define DOSSIER_MEMORY_TERMS_H_
+#ifndef DOSSIER_MEMORY_SEARCH_TERMS_H_
+#define DOSSIER_MEMORY_SEARCH_TERMS_H_
 
 #include <cstddef>
 #include <string>
@@ -35,4 +35,4 @@ std::vector<std::string> QueryTerms(std::string_view query);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_TERMS_H_
+#endif  // DOSSIER_MEMORY_SEARCH_TERMS_H_

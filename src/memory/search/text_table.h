@@ -11,8 +11,8 @@
 // of a text are the numbers beside its own. 24 bytes a text, 5 bytes a posting.
 // Thread-safety: immutable once made.
 
-#ifndef DOSSIER_MEMORY_TEXT_TABLE_H_
-#define DOSSIER_MEMORY_TEXT_TABLE_H_
+#ifndef DOSSIER_MEMORY_SEARCH_TEXT_TABLE_H_
+#define DOSSIER_MEMORY_SEARCH_TEXT_TABLE_H_
 
 #include <cstdint>
 #include <optional>
@@ -158,4 +158,4 @@ void ForEachText(const TextTable& table, Unit unit, const Postings& postings, co
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_TEXT_TABLE_H_
+#endif  // DOSSIER_MEMORY_SEARCH_TEXT_TABLE_H_

@@ -8,8 +8,8 @@
 // Unicode 6.1; what was not assigned then makes words). terms_test.cc compares all of them again
 // with the SQLite that is linked. Thread-safety: pure functions.
 
-#ifndef DOSSIER_MEMORY_UNICODE61_H_
-#define DOSSIER_MEMORY_UNICODE61_H_
+#ifndef DOSSIER_MEMORY_SEARCH_UNICODE61_H_
+#define DOSSIER_MEMORY_SEARCH_UNICODE61_H_
 
 namespace dossier::memory {
 
@@ -22,4 +22,4 @@ char32_t FoldCodePoint(char32_t code_point);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_UNICODE61_H_
+#endif  // DOSSIER_MEMORY_SEARCH_UNICODE61_H_

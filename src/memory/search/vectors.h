@@ -13,8 +13,8 @@
 // reading writes nothing (MEM-2). 1 byte a component and 16 a text. Thread-safety: immutable once
 // made.
 
-#ifndef DOSSIER_MEMORY_VECTORS_H_
-#define DOSSIER_MEMORY_VECTORS_H_
+#ifndef DOSSIER_MEMORY_SEARCH_VECTORS_H_
+#define DOSSIER_MEMORY_SEARCH_VECTORS_H_
 
 #include <memory>
 #include <string_view>
@@ -71,4 +71,4 @@ class VectorTable {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_VECTORS_H_
+#endif  // DOSSIER_MEMORY_SEARCH_VECTORS_H_

@@ -8,8 +8,8 @@
 // store's files open, not the Store itself. Thread-safety: all methods from any thread.
 // Errors: kIo, kDamaged, kLocked of the database, where a method can fail.
 
-#ifndef DOSSIER_MEMORY_VIEW_H_
-#define DOSSIER_MEMORY_VIEW_H_
+#ifndef DOSSIER_MEMORY_SEARCH_VIEW_H_
+#define DOSSIER_MEMORY_SEARCH_VIEW_H_
 
 #include <memory>
 #include <optional>
@@ -71,4 +71,4 @@ class View {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_VIEW_H_
+#endif  // DOSSIER_MEMORY_SEARCH_VIEW_H_

@@ -8,8 +8,8 @@
 // What a view shows is told by (branch, seq) in each query, never by a transaction that stays open:
 // rows are only added, so a view that is kept for days sees the same. Immutable, hence thread-safe.
 
-#ifndef DOSSIER_MEMORY_VIEW_STATE_H_
-#define DOSSIER_MEMORY_VIEW_STATE_H_
+#ifndef DOSSIER_MEMORY_SEARCH_VIEW_STATE_H_
+#define DOSSIER_MEMORY_SEARCH_VIEW_STATE_H_
 
 #include <memory>
 #include <span>
@@ -92,4 +92,4 @@ Result<std::optional<Record>> FindRecord(Connection& connection, const View::Sta
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_VIEW_STATE_H_
+#endif  // DOSSIER_MEMORY_SEARCH_VIEW_STATE_H_

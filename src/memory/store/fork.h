@@ -6,8 +6,8 @@
 // Costs the same whatever the parent holds. Thread-safety: as the connection's; only inside a
 // transaction. Errors: as Store::Fork.
 
-#ifndef DOSSIER_MEMORY_FORK_H_
-#define DOSSIER_MEMORY_FORK_H_
+#ifndef DOSSIER_MEMORY_STORE_FORK_H_
+#define DOSSIER_MEMORY_STORE_FORK_H_
 
 #include <optional>
 #include <string_view>
@@ -28,4 +28,4 @@ Result<Branch> ForkBranch(Connection& connection, const ForkRequest& request);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_FORK_H_
+#endif  // DOSSIER_MEMORY_STORE_FORK_H_

@@ -11,8 +11,8 @@
 // "empty_text: …"), kNotFound ("record #41 is not visible from branch "n2"").
 // Thread-safety: none; used inside the function it was given to.
 
-#ifndef DOSSIER_MEMORY_SESSION_H_
-#define DOSSIER_MEMORY_SESSION_H_
+#ifndef DOSSIER_MEMORY_STORE_SESSION_H_
+#define DOSSIER_MEMORY_STORE_SESSION_H_
 
 #include <optional>
 #include <span>
@@ -96,4 +96,4 @@ class Session {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_SESSION_H_
+#endif  // DOSSIER_MEMORY_STORE_SESSION_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: as Session. Lives inside one transaction of the writer.
 
-#ifndef DOSSIER_MEMORY_SESSION_IMPL_H_
-#define DOSSIER_MEMORY_SESSION_IMPL_H_
+#ifndef DOSSIER_MEMORY_STORE_SESSION_IMPL_H_
+#define DOSSIER_MEMORY_STORE_SESSION_IMPL_H_
 
 #include <memory>
 #include <string>
@@ -104,4 +104,4 @@ std::string_view AddOpName(Tier tier);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_SESSION_IMPL_H_
+#endif  // DOSSIER_MEMORY_STORE_SESSION_IMPL_H_

@@ -16,8 +16,8 @@
 // kLocked naming the holder's pid and host, kDamaged, kConfig (newer version), kIo, kPermission.
 // Thread-safety: all methods from any thread. Destroying it finishes the writes under way.
 
-#ifndef DOSSIER_MEMORY_STORE_H_
-#define DOSSIER_MEMORY_STORE_H_
+#ifndef DOSSIER_MEMORY_STORE_STORE_H_
+#define DOSSIER_MEMORY_STORE_STORE_H_
 
 #include <functional>
 #include <memory>
@@ -146,4 +146,4 @@ class Store {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_STORE_H_
+#endif  // DOSSIER_MEMORY_STORE_STORE_H_

@@ -3,8 +3,8 @@
 //
 // Thread-safety: as Store; the functions as their connection.
 
-#ifndef DOSSIER_MEMORY_STORE_IMPL_H_
-#define DOSSIER_MEMORY_STORE_IMPL_H_
+#ifndef DOSSIER_MEMORY_STORE_STORE_IMPL_H_
+#define DOSSIER_MEMORY_STORE_STORE_IMPL_H_
 
 #include <atomic>
 #include <memory>
@@ -83,4 +83,4 @@ class StoreImpl final : public Store {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_STORE_IMPL_H_
+#endif  // DOSSIER_MEMORY_STORE_STORE_IMPL_H_

@@ -7,8 +7,8 @@
 // A caller whose write is queued while nobody commits becomes the leader and commits for all.
 // Thread-safety: all methods from any thread. The connection is opened by the first write.
 
-#ifndef DOSSIER_MEMORY_WRITER_H_
-#define DOSSIER_MEMORY_WRITER_H_
+#ifndef DOSSIER_MEMORY_STORE_WRITER_H_
+#define DOSSIER_MEMORY_STORE_WRITER_H_
 
 #include <condition_variable>
 #include <deque>
@@ -64,4 +64,4 @@ class Writer {
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_WRITER_H_
+#endif  // DOSSIER_MEMORY_STORE_WRITER_H_

@@ -9,8 +9,8 @@
 // (MEM-52), long texts are cut. Errors: kIo, kPermission with the path.
 // Thread-safety: Append from any thread.
 
-#ifndef DOSSIER_MEMORY_CALL_LOG_H_
-#define DOSSIER_MEMORY_CALL_LOG_H_
+#ifndef DOSSIER_MEMORY_TRANSFER_CALL_LOG_H_
+#define DOSSIER_MEMORY_TRANSFER_CALL_LOG_H_
 
 #include <cstdint>
 #include <map>
@@ -62,4 +62,4 @@ Result<std::map<std::string, std::int64_t>> ReadsByPhase(const std::string& path
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_CALL_LOG_H_
+#endif  // DOSSIER_MEMORY_TRANSFER_CALL_LOG_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_MEMORY_LINES_H_
-#define DOSSIER_MEMORY_LINES_H_
+#ifndef DOSSIER_MEMORY_TRANSFER_LINES_H_
+#define DOSSIER_MEMORY_TRANSFER_LINES_H_
 
 #include <cstdint>
 #include <optional>
@@ -39,4 +39,4 @@ tl::expected<Json, LineFault> ReadObject(const Line& line);
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_LINES_H_
+#endif  // DOSSIER_MEMORY_TRANSFER_LINES_H_

@@ -7,8 +7,8 @@
 // docs/formats/memory.md has the fields. Offsets are bytes of the whole text, lines count from 1.
 // Thread-safety: as Store. Errors: those of Store.
 
-#ifndef DOSSIER_MEMORY_TRANSFER_H_
-#define DOSSIER_MEMORY_TRANSFER_H_
+#ifndef DOSSIER_MEMORY_TRANSFER_TRANSFER_H_
+#define DOSSIER_MEMORY_TRANSFER_TRANSFER_H_
 
 #include <functional>
 #include <optional>
@@ -70,4 +70,4 @@ inline constexpr std::string_view kExportSchema = "dossier.memory.export/1";
 
 }  // namespace dossier::memory
 
-#endif  // DOSSIER_MEMORY_TRANSFER_H_
+#endif  // DOSSIER_MEMORY_TRANSFER_TRANSFER_H_

@@ -103,7 +103,7 @@ class Chooser {
       choice_.entry = *entry;
     } else {
       choice_.entry = ConservativeEntry(provider.name, name);
-      // A preset brings its own facts (model/command_preset.h).
+      // A preset brings its own facts (model/providers/command_preset.h).
       if (provider.name != "command") {
         choice_.warnings.push_back(UnknownWarning(choice_.entry, wanted_.config));
       }

@@ -2,12 +2,13 @@
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Catalog catalog, Catalog::Load(overrides));
 //   DOSSIER_ASSIGN_OR_RETURN(Choice choice, catalog.Choose({.name = "gpt-5-mini"}, environment));
-//   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, options));   // model/connect.h
+//   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, options));   //
+//   model/providers/connect.h
 //
 // Thread-safety: immutable after loading.
 
-#ifndef DOSSIER_MODEL_CATALOG_H_
-#define DOSSIER_MODEL_CATALOG_H_
+#ifndef DOSSIER_MODEL_CATALOG_CATALOG_H_
+#define DOSSIER_MODEL_CATALOG_CATALOG_H_
 
 #include <chrono>
 #include <functional>
@@ -48,7 +49,7 @@ struct Entry {
 // How to reach a provider.
 struct Provider {
   std::string name, base_url;                   // "openai", "https://api.openai.com/v1"
-  std::string dialect = "openai";               // model/dialect.h
+  std::string dialect = "openai";               // model/dialects/dialect.h
   std::vector<std::string> key_variables;       // looked at in order
   std::vector<std::string> base_url_variables;  // the first that is set moves the provider
   std::string default_model;
@@ -60,7 +61,7 @@ struct Wanted {
   std::string base_url;                                 // --base-url
   std::string key_env;                                  // --key-env
   std::string script;                                   // --script: of the scripted model
-  UserConfig config;                                    // model/user_config.h
+  UserConfig config;                                    // model/catalog/user_config.h
   std::optional<std::chrono::sys_days> today;           // to warn of old facts; unset: no warning
   enum class Keys { kFind, kNone } keys = Keys::kFind;  // kNone: a replay sends nothing
 };
@@ -112,4 +113,4 @@ class Catalog {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_CATALOG_H_
+#endif  // DOSSIER_MODEL_CATALOG_CATALOG_H_

@@ -7,8 +7,8 @@
 // All throw Misplaced with the place of the mistake; ReadYamlFile makes it an Error.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_MODEL_CATALOG_FIELDS_H_
-#define DOSSIER_MODEL_CATALOG_FIELDS_H_
+#ifndef DOSSIER_MODEL_CATALOG_CATALOG_FIELDS_H_
+#define DOSSIER_MODEL_CATALOG_CATALOG_FIELDS_H_
 
 #include <cstdint>
 #include <functional>
@@ -92,4 +92,4 @@ void ReadPrice(const Node& node, std::optional<std::int64_t>& out);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_CATALOG_FIELDS_H_
+#endif  // DOSSIER_MODEL_CATALOG_CATALOG_FIELDS_H_

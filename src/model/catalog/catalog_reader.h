@@ -5,8 +5,8 @@
 // A file adds entries and providers, or changes fields of those already there. A fact without date
 // and source does not pass. Thread-safety: pure functions.
 
-#ifndef DOSSIER_MODEL_CATALOG_READER_H_
-#define DOSSIER_MODEL_CATALOG_READER_H_
+#ifndef DOSSIER_MODEL_CATALOG_CATALOG_READER_H_
+#define DOSSIER_MODEL_CATALOG_CATALOG_READER_H_
 
 #include <string_view>
 #include <vector>
@@ -25,4 +25,4 @@ Entry ConservativeEntry(std::string_view provider, std::string_view name);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_CATALOG_READER_H_
+#endif  // DOSSIER_MODEL_CATALOG_CATALOG_READER_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions over the environment, files and programs.
 
-#ifndef DOSSIER_MODEL_KEYS_H_
-#define DOSSIER_MODEL_KEYS_H_
+#ifndef DOSSIER_MODEL_CATALOG_KEYS_H_
+#define DOSSIER_MODEL_CATALOG_KEYS_H_
 
 #include <functional>
 #include <optional>
@@ -39,4 +39,4 @@ std::string LookedAt(const Provider& provider, const Environment& environment);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_KEYS_H_
+#endif  // DOSSIER_MODEL_CATALOG_KEYS_H_

@@ -7,8 +7,8 @@
 // least (ASM-54). The local model: the vocabulary of its own weights file. Else by bytes.
 // Thread-safety: functions over files.
 
-#ifndef DOSSIER_MODEL_TOKENIZER_H_
-#define DOSSIER_MODEL_TOKENIZER_H_
+#ifndef DOSSIER_MODEL_CATALOG_TOKENIZER_H_
+#define DOSSIER_MODEL_CATALOG_TOKENIZER_H_
 
 #include "model/catalog/catalog.h"
 #include "tokens/files/open.h"
@@ -20,4 +20,4 @@ Result<tokens::Opened> OpenTokenizer(const Entry& entry, const tokens::DataPaths
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_TOKENIZER_H_
+#endif  // DOSSIER_MODEL_CATALOG_TOKENIZER_H_

@@ -15,8 +15,8 @@
 //
 // Thread-safety: functions over files.
 
-#ifndef DOSSIER_MODEL_USER_CONFIG_H_
-#define DOSSIER_MODEL_USER_CONFIG_H_
+#ifndef DOSSIER_MODEL_CATALOG_USER_CONFIG_H_
+#define DOSSIER_MODEL_CATALOG_USER_CONFIG_H_
 
 #include <cstdint>
 #include <map>
@@ -57,4 +57,4 @@ Result<UserConfig> LoadUserConfig();
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_USER_CONFIG_H_
+#endif  // DOSSIER_MODEL_CATALOG_USER_CONFIG_H_

@@ -2,12 +2,12 @@
 //
 //   Request request{.model = "gpt-5-mini", .messages = std::move(prompt), .purpose =
 //   Purpose::kRoot}; Result<Reply> reply = gate.Complete(request, ledger, cancel);      //
-//   model/gate.h
+//   model/client/gate.h
 //
 // Thread-safety: clients are used from many threads; requests and replies are plain data.
 
-#ifndef DOSSIER_MODEL_CLIENT_H_
-#define DOSSIER_MODEL_CLIENT_H_
+#ifndef DOSSIER_MODEL_CLIENT_CLIENT_H_
+#define DOSSIER_MODEL_CLIENT_CLIENT_H_
 
 #include <cstdint>
 #include <memory>
@@ -155,4 +155,4 @@ class Client {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_CLIENT_H_
+#endif  // DOSSIER_MODEL_CLIENT_CLIENT_H_

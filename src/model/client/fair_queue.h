@@ -6,8 +6,8 @@
 //
 // Thread-safety: none; the gate guards it.
 
-#ifndef DOSSIER_MODEL_FAIR_QUEUE_H_
-#define DOSSIER_MODEL_FAIR_QUEUE_H_
+#ifndef DOSSIER_MODEL_CLIENT_FAIR_QUEUE_H_
+#define DOSSIER_MODEL_CLIENT_FAIR_QUEUE_H_
 
 #include <deque>
 #include <map>
@@ -54,4 +54,4 @@ class FairQueue {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_FAIR_QUEUE_H_
+#endif  // DOSSIER_MODEL_CLIENT_FAIR_QUEUE_H_

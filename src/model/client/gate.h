@@ -22,8 +22,8 @@
 // destructor returns, it has let go of the client, whatever the client still holds of the gate's.
 // A gate is destroyed by a thread that is neither its own nor its client's, so no sink owns it.
 
-#ifndef DOSSIER_MODEL_GATE_H_
-#define DOSSIER_MODEL_GATE_H_
+#ifndef DOSSIER_MODEL_CLIENT_GATE_H_
+#define DOSSIER_MODEL_CLIENT_GATE_H_
 
 #include <functional>
 #include <memory>
@@ -70,4 +70,4 @@ class Gate {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_GATE_H_
+#endif  // DOSSIER_MODEL_CLIENT_GATE_H_

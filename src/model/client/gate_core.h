@@ -4,8 +4,8 @@
 //
 // Thread-safety: as Gate.
 
-#ifndef DOSSIER_MODEL_GATE_CORE_H_
-#define DOSSIER_MODEL_GATE_CORE_H_
+#ifndef DOSSIER_MODEL_CLIENT_GATE_CORE_H_
+#define DOSSIER_MODEL_CLIENT_GATE_CORE_H_
 
 #include <memory>
 
@@ -19,4 +19,4 @@ std::unique_ptr<Gate> MakeGate(std::shared_ptr<Client> client, GateOptions optio
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_GATE_CORE_H_
+#endif  // DOSSIER_MODEL_CLIENT_GATE_CORE_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_MODEL_HTTP_FAILURE_H_
-#define DOSSIER_MODEL_HTTP_FAILURE_H_
+#ifndef DOSSIER_MODEL_CLIENT_HTTP_FAILURE_H_
+#define DOSSIER_MODEL_CLIENT_HTTP_FAILURE_H_
 
 #include <optional>
 #include <string>
@@ -52,4 +52,4 @@ std::string Excerpt(std::string_view body, std::string_view key);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_HTTP_FAILURE_H_
+#endif  // DOSSIER_MODEL_CLIENT_HTTP_FAILURE_H_

@@ -12,8 +12,8 @@
 // Thread-safety: all methods from any thread. A Reservation must not outlive its ledger; destroyed
 // unsettled, it gives its tokens back (the call stays counted: it was made).
 
-#ifndef DOSSIER_MODEL_LEDGER_H_
-#define DOSSIER_MODEL_LEDGER_H_
+#ifndef DOSSIER_MODEL_CLIENT_LEDGER_H_
+#define DOSSIER_MODEL_CLIENT_LEDGER_H_
 
 #include <cstdint>
 #include <functional>
@@ -160,4 +160,4 @@ class Ledger {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LEDGER_H_
+#endif  // DOSSIER_MODEL_CLIENT_LEDGER_H_

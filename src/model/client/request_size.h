@@ -9,8 +9,8 @@
 //
 // Thread-safety: none for Learn and the numbers that it changes; the other functions are const.
 
-#ifndef DOSSIER_MODEL_REQUEST_SIZE_H_
-#define DOSSIER_MODEL_REQUEST_SIZE_H_
+#ifndef DOSSIER_MODEL_CLIENT_REQUEST_SIZE_H_
+#define DOSSIER_MODEL_CLIENT_REQUEST_SIZE_H_
 
 #include <cstdint>
 #include <memory>
@@ -60,4 +60,4 @@ class RequestSize {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_REQUEST_SIZE_H_
+#endif  // DOSSIER_MODEL_CLIENT_REQUEST_SIZE_H_

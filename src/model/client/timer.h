@@ -8,8 +8,8 @@
 // waits for the thread: no task owns the timer, and what cancels a request reaches it by a
 // TimerLink. Thread-safety: all methods from any thread, also from a task.
 
-#ifndef DOSSIER_MODEL_TIMER_H_
-#define DOSSIER_MODEL_TIMER_H_
+#ifndef DOSSIER_MODEL_CLIENT_TIMER_H_
+#define DOSSIER_MODEL_CLIENT_TIMER_H_
 
 #include <cstdint>
 #include <functional>
@@ -60,4 +60,4 @@ std::shared_ptr<Timer> MakeThreadTimer(std::shared_ptr<const Clock> clock);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_TIMER_H_
+#endif  // DOSSIER_MODEL_CLIENT_TIMER_H_

@@ -6,8 +6,8 @@
 // from Block::cache, as far as the entry allows (ASM-72, 77).
 // Replies: `usage.input` counts cached and written tokens too.
 
-#ifndef DOSSIER_MODEL_ANTHROPIC_WIRE_H_
-#define DOSSIER_MODEL_ANTHROPIC_WIRE_H_
+#ifndef DOSSIER_MODEL_DIALECTS_ANTHROPIC_WIRE_H_
+#define DOSSIER_MODEL_DIALECTS_ANTHROPIC_WIRE_H_
 
 #include "model/dialects/dialect.h"
 
@@ -40,4 +40,4 @@ class AnthropicStream final : public ReplyStream {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_ANTHROPIC_WIRE_H_
+#endif  // DOSSIER_MODEL_DIALECTS_ANTHROPIC_WIRE_H_

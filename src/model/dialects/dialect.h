@@ -8,8 +8,8 @@
 //
 // Thread-safety: pure functions over plain data; a ReplyStream has one owner.
 
-#ifndef DOSSIER_MODEL_DIALECT_H_
-#define DOSSIER_MODEL_DIALECT_H_
+#ifndef DOSSIER_MODEL_DIALECTS_DIALECT_H_
+#define DOSSIER_MODEL_DIALECTS_DIALECT_H_
 
 #include <cstdint>
 #include <memory>
@@ -98,4 +98,4 @@ std::string AddressOf(const Dialect& dialect, std::string_view base_url, const R
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_DIALECT_H_
+#endif  // DOSSIER_MODEL_DIALECTS_DIALECT_H_

@@ -7,8 +7,8 @@
 // request become fields of generationConfig. Replies: a prompt that the safety rules block is an
 // error that names the reason; a reply that they end keeps its text, with Finish::kFilter.
 
-#ifndef DOSSIER_MODEL_GEMINI_WIRE_H_
-#define DOSSIER_MODEL_GEMINI_WIRE_H_
+#ifndef DOSSIER_MODEL_DIALECTS_GEMINI_WIRE_H_
+#define DOSSIER_MODEL_DIALECTS_GEMINI_WIRE_H_
 
 #include "model/dialects/dialect.h"
 
@@ -28,4 +28,4 @@ class GeminiStream final : public ReplyStream {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_GEMINI_WIRE_H_
+#endif  // DOSSIER_MODEL_DIALECTS_GEMINI_WIRE_H_

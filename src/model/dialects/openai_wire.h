@@ -1,8 +1,8 @@
 // The OpenAI-compatible dialect: /chat/completions (MOD-10). Also spoken by OpenRouter, vLLM,
 // llama.cpp and most pools. See dialect.h.
 
-#ifndef DOSSIER_MODEL_OPENAI_WIRE_H_
-#define DOSSIER_MODEL_OPENAI_WIRE_H_
+#ifndef DOSSIER_MODEL_DIALECTS_OPENAI_WIRE_H_
+#define DOSSIER_MODEL_DIALECTS_OPENAI_WIRE_H_
 
 #include "model/dialects/dialect.h"
 
@@ -25,4 +25,4 @@ class OpenAiStream final : public ReplyStream {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_OPENAI_WIRE_H_
+#endif  // DOSSIER_MODEL_DIALECTS_OPENAI_WIRE_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_MODEL_ROLE_RULES_H_
-#define DOSSIER_MODEL_ROLE_RULES_H_
+#ifndef DOSSIER_MODEL_DIALECTS_ROLE_RULES_H_
+#define DOSSIER_MODEL_DIALECTS_ROLE_RULES_H_
 
 #include <string>
 #include <string_view>
@@ -61,4 +61,4 @@ std::string RefusalOf(const RoleRules& rules, const Json& body);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_ROLE_RULES_H_
+#endif  // DOSSIER_MODEL_DIALECTS_ROLE_RULES_H_

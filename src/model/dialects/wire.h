@@ -1,8 +1,8 @@
 // What the dialects share: JSON that never fails on text of others, hostile values as plain ones.
 // Only for .cc files of this module. Thread-safety: pure functions.
 
-#ifndef DOSSIER_MODEL_WIRE_H_
-#define DOSSIER_MODEL_WIRE_H_
+#ifndef DOSSIER_MODEL_DIALECTS_WIRE_H_
+#define DOSSIER_MODEL_DIALECTS_WIRE_H_
 
 #include <optional>
 #include <string>
@@ -74,4 +74,4 @@ void EstimateMissingUsage(const Request& request, Reply* reply);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_WIRE_H_
+#endif  // DOSSIER_MODEL_DIALECTS_WIRE_H_

@@ -8,8 +8,8 @@
 //
 // Thread-safety: functions over files; a lock file lets one pull run at a time.
 
-#ifndef DOSSIER_MODEL_EMBEDDING_FILES_H_
-#define DOSSIER_MODEL_EMBEDDING_FILES_H_
+#ifndef DOSSIER_MODEL_LOCAL_EMBEDDING_FILES_H_
+#define DOSSIER_MODEL_LOCAL_EMBEDDING_FILES_H_
 
 #include <functional>
 #include <span>
@@ -61,4 +61,4 @@ Result<EmbeddingFiles> PullEmbedding(const EmbeddingSource& source, const std::s
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_EMBEDDING_FILES_H_
+#endif  // DOSSIER_MODEL_LOCAL_EMBEDDING_FILES_H_

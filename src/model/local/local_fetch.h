@@ -14,8 +14,8 @@
 //
 // Thread-safety: functions; a lock file lets one pull run at a time.
 
-#ifndef DOSSIER_MODEL_LOCAL_FETCH_H_
-#define DOSSIER_MODEL_LOCAL_FETCH_H_
+#ifndef DOSSIER_MODEL_LOCAL_LOCAL_FETCH_H_
+#define DOSSIER_MODEL_LOCAL_LOCAL_FETCH_H_
 
 #include <string>
 
@@ -53,4 +53,4 @@ Result<FetchResult> FetchWeights(const FetchSource& source, const std::string& d
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_FETCH_H_
+#endif  // DOSSIER_MODEL_LOCAL_LOCAL_FETCH_H_

@@ -5,8 +5,8 @@
 //
 // One connection, kept open; proxies are never used. Thread-safety: calls wait for each other.
 
-#ifndef DOSSIER_MODEL_LOCAL_HTTP_H_
-#define DOSSIER_MODEL_LOCAL_HTTP_H_
+#ifndef DOSSIER_MODEL_LOCAL_LOCAL_HTTP_H_
+#define DOSSIER_MODEL_LOCAL_LOCAL_HTTP_H_
 
 #include <memory>
 #include <mutex>
@@ -36,4 +36,4 @@ class LocalHttp {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_HTTP_H_
+#endif  // DOSSIER_MODEL_LOCAL_LOCAL_HTTP_H_

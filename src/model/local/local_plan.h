@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions, but for LookAtMachine, which reads /proc and /sys, and NeedsOf.
 
-#ifndef DOSSIER_MODEL_LOCAL_PLAN_H_
-#define DOSSIER_MODEL_LOCAL_PLAN_H_
+#ifndef DOSSIER_MODEL_LOCAL_LOCAL_PLAN_H_
+#define DOSSIER_MODEL_LOCAL_LOCAL_PLAN_H_
 
 #include <cstdint>
 #include <optional>
@@ -54,4 +54,4 @@ int PhysicalCores(std::string_view cpuinfo, int usable);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_PLAN_H_
+#endif  // DOSSIER_MODEL_LOCAL_LOCAL_PLAN_H_

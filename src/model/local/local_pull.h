@@ -9,8 +9,8 @@
 //
 // Thread-safety: functions; a lock file lets one pull run at a time.
 
-#ifndef DOSSIER_MODEL_LOCAL_PULL_H_
-#define DOSSIER_MODEL_LOCAL_PULL_H_
+#ifndef DOSSIER_MODEL_LOCAL_LOCAL_PULL_H_
+#define DOSSIER_MODEL_LOCAL_LOCAL_PULL_H_
 
 #include <functional>
 #include <optional>
@@ -52,4 +52,4 @@ Result<PullResult> PullWeights(const WeightsSource& source, const std::string& d
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_PULL_H_
+#endif  // DOSSIER_MODEL_LOCAL_LOCAL_PULL_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: functions, from many threads and processes.
 
-#ifndef DOSSIER_MODEL_LOCAL_RUNTIME_H_
-#define DOSSIER_MODEL_LOCAL_RUNTIME_H_
+#ifndef DOSSIER_MODEL_LOCAL_LOCAL_RUNTIME_H_
+#define DOSSIER_MODEL_LOCAL_LOCAL_RUNTIME_H_
 
 #include <functional>
 #include <optional>
@@ -54,4 +54,4 @@ std::vector<std::string> EnvironmentWithoutSecrets();
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_RUNTIME_H_
+#endif  // DOSSIER_MODEL_LOCAL_LOCAL_RUNTIME_H_

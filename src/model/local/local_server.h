@@ -10,8 +10,8 @@
 //
 // Thread-safety: functions, from many threads and processes.
 
-#ifndef DOSSIER_MODEL_LOCAL_SERVER_H_
-#define DOSSIER_MODEL_LOCAL_SERVER_H_
+#ifndef DOSSIER_MODEL_LOCAL_LOCAL_SERVER_H_
+#define DOSSIER_MODEL_LOCAL_LOCAL_SERVER_H_
 
 #include <sys/types.h>
 
@@ -77,4 +77,4 @@ Result<ServerState> ParseServerState(std::string_view json);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_SERVER_H_
+#endif  // DOSSIER_MODEL_LOCAL_LOCAL_SERVER_H_

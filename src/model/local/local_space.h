@@ -4,8 +4,8 @@
 //
 // Thread-safety: a function over the file system.
 
-#ifndef DOSSIER_MODEL_LOCAL_SPACE_H_
-#define DOSSIER_MODEL_LOCAL_SPACE_H_
+#ifndef DOSSIER_MODEL_LOCAL_LOCAL_SPACE_H_
+#define DOSSIER_MODEL_LOCAL_LOCAL_SPACE_H_
 
 #include <cstdint>
 #include <optional>
@@ -23,4 +23,4 @@ Status CheckSpace(std::string_view what, const std::string& folder, std::uint64_
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_SPACE_H_
+#endif  // DOSSIER_MODEL_LOCAL_LOCAL_SPACE_H_

@@ -9,8 +9,8 @@
 //
 // Thread-safety: as Counter; requests wait for each other.
 
-#ifndef DOSSIER_MODEL_LOCAL_TOKENIZER_H_
-#define DOSSIER_MODEL_LOCAL_TOKENIZER_H_
+#ifndef DOSSIER_MODEL_LOCAL_LOCAL_TOKENIZER_H_
+#define DOSSIER_MODEL_LOCAL_LOCAL_TOKENIZER_H_
 
 #include <memory>
 #include <string>
@@ -28,4 +28,4 @@ Result<std::shared_ptr<const tokens::Counter>> MakeServerCounter(int port, const
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_TOKENIZER_H_
+#endif  // DOSSIER_MODEL_LOCAL_LOCAL_TOKENIZER_H_

@@ -4,10 +4,10 @@
 //   "Qwen2.5-Coder-1.5B-Instruct"));
 //
 // DATA/models/NAME.gguf, a file or a link; the default model's file is written by PullWeights
-// (model/local_pull.h). Thread-safety: functions over files.
+// (model/local/local_pull.h). Thread-safety: functions over files.
 
-#ifndef DOSSIER_MODEL_LOCAL_WEIGHTS_H_
-#define DOSSIER_MODEL_LOCAL_WEIGHTS_H_
+#ifndef DOSSIER_MODEL_LOCAL_LOCAL_WEIGHTS_H_
+#define DOSSIER_MODEL_LOCAL_LOCAL_WEIGHTS_H_
 
 #include <cstdint>
 #include <string>
@@ -62,4 +62,4 @@ void ForgetVerified(const std::string& path);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_WEIGHTS_H_
+#endif  // DOSSIER_MODEL_LOCAL_LOCAL_WEIGHTS_H_

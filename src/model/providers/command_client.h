@@ -6,8 +6,8 @@
 // an empty working folder of its own and a process group that a cancellation or the deadline ends.
 // No shell takes part. Thread-safety: as model::Client; one thread for each request in flight.
 
-#ifndef DOSSIER_MODEL_COMMAND_CLIENT_H_
-#define DOSSIER_MODEL_COMMAND_CLIENT_H_
+#ifndef DOSSIER_MODEL_PROVIDERS_COMMAND_CLIENT_H_
+#define DOSSIER_MODEL_PROVIDERS_COMMAND_CLIENT_H_
 
 #include <memory>
 #include <string>
@@ -32,4 +32,4 @@ std::string PromptText(const assembly::Messages& messages);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_COMMAND_CLIENT_H_
+#endif  // DOSSIER_MODEL_PROVIDERS_COMMAND_CLIENT_H_

@@ -6,8 +6,8 @@
 // A preset is data/commands/NAME.yaml, or COMMANDS_FOLDER/NAME.yaml of the user, which wins. Its
 // form is in docs/formats/commands.md. Thread-safety: pure functions over files.
 
-#ifndef DOSSIER_MODEL_COMMAND_PRESET_H_
-#define DOSSIER_MODEL_COMMAND_PRESET_H_
+#ifndef DOSSIER_MODEL_PROVIDERS_COMMAND_PRESET_H_
+#define DOSSIER_MODEL_PROVIDERS_COMMAND_PRESET_H_
 
 #include <cstdint>
 #include <string>
@@ -50,4 +50,4 @@ Result<Reply> ReadOutput(const CommandPreset& preset, std::string_view output);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_COMMAND_PRESET_H_
+#endif  // DOSSIER_MODEL_PROVIDERS_COMMAND_PRESET_H_

@@ -6,8 +6,8 @@
 // For the local model this starts the managed server if it does not run (MOD-30 to 34) and sets the
 // entry's window to what the server was given.
 
-#ifndef DOSSIER_MODEL_CONNECT_H_
-#define DOSSIER_MODEL_CONNECT_H_
+#ifndef DOSSIER_MODEL_PROVIDERS_CONNECT_H_
+#define DOSSIER_MODEL_PROVIDERS_CONNECT_H_
 
 #include <functional>
 #include <map>
@@ -59,4 +59,4 @@ Result<Connection> Connect(const Choice& choice, const ConnectOptions& options,
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_CONNECT_H_
+#endif  // DOSSIER_MODEL_PROVIDERS_CONNECT_H_

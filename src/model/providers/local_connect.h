@@ -4,8 +4,8 @@
 //
 // Thread-safety: may be called from many threads and processes; there is one server for all.
 
-#ifndef DOSSIER_MODEL_LOCAL_CONNECT_H_
-#define DOSSIER_MODEL_LOCAL_CONNECT_H_
+#ifndef DOSSIER_MODEL_PROVIDERS_LOCAL_CONNECT_H_
+#define DOSSIER_MODEL_PROVIDERS_LOCAL_CONNECT_H_
 
 #include "base/cancel.h"
 #include "model/providers/connect.h"
@@ -18,4 +18,4 @@ Result<Connection> ConnectLocal(const Choice& choice, const ConnectOptions& opti
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_LOCAL_CONNECT_H_
+#endif  // DOSSIER_MODEL_PROVIDERS_LOCAL_CONNECT_H_

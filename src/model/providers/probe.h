@@ -4,8 +4,8 @@
 //
 // Thread-safety: a function over its arguments; starts a thread for each port and waits for all.
 
-#ifndef DOSSIER_MODEL_PROBE_H_
-#define DOSSIER_MODEL_PROBE_H_
+#ifndef DOSSIER_MODEL_PROVIDERS_PROBE_H_
+#define DOSSIER_MODEL_PROVIDERS_PROBE_H_
 
 #include <span>
 #include <string>
@@ -31,4 +31,4 @@ std::vector<LocalServer> ProbeLocalServers(std::span<const int> ports, Millis li
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_PROBE_H_
+#endif  // DOSSIER_MODEL_PROVIDERS_PROBE_H_

@@ -6,8 +6,8 @@
 //
 // libcurl is loaded when the first client is made. Thread-safety: as model::Client.
 
-#ifndef DOSSIER_MODEL_PROVIDER_CLIENT_H_
-#define DOSSIER_MODEL_PROVIDER_CLIENT_H_
+#ifndef DOSSIER_MODEL_PROVIDERS_PROVIDER_CLIENT_H_
+#define DOSSIER_MODEL_PROVIDERS_PROVIDER_CLIENT_H_
 
 #include <map>
 #include <memory>
@@ -39,4 +39,4 @@ Result<std::shared_ptr<Client>> MakeProviderClient(ProviderOptions options);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_PROVIDER_CLIENT_H_
+#endif  // DOSSIER_MODEL_PROVIDERS_PROVIDER_CLIENT_H_

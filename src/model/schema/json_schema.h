@@ -14,8 +14,8 @@
 // A schema and a value may both be hostile: depth, steps and regular expressions are limited.
 // Thread-safety: immutable; Check may be called from many threads.
 
-#ifndef DOSSIER_MODEL_JSON_SCHEMA_H_
-#define DOSSIER_MODEL_JSON_SCHEMA_H_
+#ifndef DOSSIER_MODEL_SCHEMA_JSON_SCHEMA_H_
+#define DOSSIER_MODEL_SCHEMA_JSON_SCHEMA_H_
 
 #include <cstddef>
 #include <memory>
@@ -59,4 +59,4 @@ class JsonSchema {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_JSON_SCHEMA_H_
+#endif  // DOSSIER_MODEL_SCHEMA_JSON_SCHEMA_H_

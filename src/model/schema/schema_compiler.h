@@ -3,8 +3,8 @@
 //
 // Thread-safety: plain data; immutable once made.
 
-#ifndef DOSSIER_MODEL_SCHEMA_COMPILER_H_
-#define DOSSIER_MODEL_SCHEMA_COMPILER_H_
+#ifndef DOSSIER_MODEL_SCHEMA_SCHEMA_COMPILER_H_
+#define DOSSIER_MODEL_SCHEMA_SCHEMA_COMPILER_H_
 
 #include <map>
 #include <memory>
@@ -33,4 +33,4 @@ Result<std::shared_ptr<const CompiledSchema>> CompileSchema(Json schema);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_SCHEMA_COMPILER_H_
+#endif  // DOSSIER_MODEL_SCHEMA_SCHEMA_COMPILER_H_

@@ -5,8 +5,8 @@
 // libcurl is loaded by FetchByHttp, not before: most runs need no network for a schema.
 // Thread-safety: the function may be called from many threads.
 
-#ifndef DOSSIER_MODEL_SCHEMA_FETCH_H_
-#define DOSSIER_MODEL_SCHEMA_FETCH_H_
+#ifndef DOSSIER_MODEL_SCHEMA_SCHEMA_FETCH_H_
+#define DOSSIER_MODEL_SCHEMA_SCHEMA_FETCH_H_
 
 #include "model/schema/schema_source.h"
 
@@ -17,4 +17,4 @@ Result<SchemaSource::Fetch> FetchByHttp();
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_SCHEMA_FETCH_H_
+#endif  // DOSSIER_MODEL_SCHEMA_SCHEMA_FETCH_H_

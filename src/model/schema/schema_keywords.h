@@ -3,8 +3,8 @@
 // A new keyword is a row here; the compiler and the check both read it. Thread-safety: constant
 // data.
 
-#ifndef DOSSIER_MODEL_SCHEMA_KEYWORDS_H_
-#define DOSSIER_MODEL_SCHEMA_KEYWORDS_H_
+#ifndef DOSSIER_MODEL_SCHEMA_SCHEMA_KEYWORDS_H_
+#define DOSSIER_MODEL_SCHEMA_SCHEMA_KEYWORDS_H_
 
 #include <cstddef>
 #include <string>
@@ -79,4 +79,4 @@ const SchemaKeyword* FindKeyword(std::string_view name, Draft draft);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_SCHEMA_KEYWORDS_H_
+#endif  // DOSSIER_MODEL_SCHEMA_SCHEMA_KEYWORDS_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: immutable; matching uses memory of its own.
 
-#ifndef DOSSIER_MODEL_SCHEMA_PATTERN_H_
-#define DOSSIER_MODEL_SCHEMA_PATTERN_H_
+#ifndef DOSSIER_MODEL_SCHEMA_SCHEMA_PATTERN_H_
+#define DOSSIER_MODEL_SCHEMA_SCHEMA_PATTERN_H_
 
 #include <memory>
 #include <string_view>
@@ -27,4 +27,4 @@ class SchemaPattern {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_SCHEMA_PATTERN_H_
+#endif  // DOSSIER_MODEL_SCHEMA_SCHEMA_PATTERN_H_

@@ -9,8 +9,8 @@
 // Thread-safety: const methods from any thread if `fetch` may be called so; several processes may
 // share a cache folder.
 
-#ifndef DOSSIER_MODEL_SCHEMA_SOURCE_H_
-#define DOSSIER_MODEL_SCHEMA_SOURCE_H_
+#ifndef DOSSIER_MODEL_SCHEMA_SCHEMA_SOURCE_H_
+#define DOSSIER_MODEL_SCHEMA_SCHEMA_SOURCE_H_
 
 #include <cstdint>
 #include <functional>
@@ -75,4 +75,4 @@ JsonObject OutlineSchema(const JsonSchema& schema);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_SCHEMA_SOURCE_H_
+#endif  // DOSSIER_MODEL_SCHEMA_SCHEMA_SOURCE_H_

@@ -14,8 +14,8 @@
 //
 // Thread-safety: all methods from any thread.
 
-#ifndef DOSSIER_MODEL_RECORDING_H_
-#define DOSSIER_MODEL_RECORDING_H_
+#ifndef DOSSIER_MODEL_SCRIPTED_RECORDING_H_
+#define DOSSIER_MODEL_SCRIPTED_RECORDING_H_
 
 #include <memory>
 #include <string>
@@ -47,4 +47,4 @@ class Recording {
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_RECORDING_H_
+#endif  // DOSSIER_MODEL_SCRIPTED_RECORDING_H_

@@ -1,9 +1,9 @@
-// The lines of a recording (model/recording.h). Only for .cc files of this module.
+// The lines of a recording (model/scripted/recording.h). Only for .cc files of this module.
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_MODEL_RECORDING_JSON_H_
-#define DOSSIER_MODEL_RECORDING_JSON_H_
+#ifndef DOSSIER_MODEL_SCRIPTED_RECORDING_JSON_H_
+#define DOSSIER_MODEL_SCRIPTED_RECORDING_JSON_H_
 
 #include <string>
 #include <string_view>
@@ -33,4 +33,4 @@ std::string FirstDifference(const Json& recorded, const Json& asked);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_RECORDING_JSON_H_
+#endif  // DOSSIER_MODEL_SCRIPTED_RECORDING_JSON_H_

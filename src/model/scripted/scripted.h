@@ -12,8 +12,8 @@
 //
 // Thread-safety: a Script hands out each rule once, from any thread.
 
-#ifndef DOSSIER_MODEL_SCRIPTED_H_
-#define DOSSIER_MODEL_SCRIPTED_H_
+#ifndef DOSSIER_MODEL_SCRIPTED_SCRIPTED_H_
+#define DOSSIER_MODEL_SCRIPTED_SCRIPTED_H_
 
 #include <memory>
 #include <string>
@@ -55,4 +55,4 @@ std::shared_ptr<Client> MakeScriptedClient(std::shared_ptr<Script> script,
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_SCRIPTED_H_
+#endif  // DOSSIER_MODEL_SCRIPTED_SCRIPTED_H_

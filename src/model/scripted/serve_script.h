@@ -12,8 +12,8 @@
 //
 // Thread-safety: the server has its own threads; stop it by destroying it.
 
-#ifndef DOSSIER_MODEL_SERVE_SCRIPT_H_
-#define DOSSIER_MODEL_SERVE_SCRIPT_H_
+#ifndef DOSSIER_MODEL_SCRIPTED_SERVE_SCRIPT_H_
+#define DOSSIER_MODEL_SCRIPTED_SERVE_SCRIPT_H_
 
 #include <memory>
 #include <optional>
@@ -37,4 +37,4 @@ Result<std::unique_ptr<HttpListener>> ServeScript(std::shared_ptr<Script> script
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_SERVE_SCRIPT_H_
+#endif  // DOSSIER_MODEL_SCRIPTED_SERVE_SCRIPT_H_

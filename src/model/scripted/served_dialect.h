@@ -1,5 +1,5 @@
-// The other side of model/dialect.h: how a server that stands in for a provider reads requests and
-// writes replies, and what that provider would refuse (MOD-50).
+// The other side of model/dialects/dialect.h: how a server that stands in for a provider reads
+// requests and writes replies, and what that provider would refuse (MOD-50).
 //
 //   for (const ServedDialect& dialect : ServedDialects()) {
 //     if (auto route = dialect.route(http, body)) Answer(dialect, *route);
@@ -8,8 +8,8 @@
 // It shares no code with the client's side, so that a mistake there is not made twice.
 // Only for .cc files of this module. Thread-safety: pure functions over plain data.
 
-#ifndef DOSSIER_MODEL_SERVED_DIALECT_H_
-#define DOSSIER_MODEL_SERVED_DIALECT_H_
+#ifndef DOSSIER_MODEL_SCRIPTED_SERVED_DIALECT_H_
+#define DOSSIER_MODEL_SCRIPTED_SERVED_DIALECT_H_
 
 #include <optional>
 #include <span>
@@ -79,4 +79,4 @@ const JsonArray& ArrayOf(const Json& object, std::string_view name);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_SERVED_DIALECT_H_
+#endif  // DOSSIER_MODEL_SCRIPTED_SERVED_DIALECT_H_

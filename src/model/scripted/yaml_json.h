@@ -6,8 +6,8 @@
 // Plain scalars become null, booleans and numbers by YAML's core schema; quoted ones stay text.
 // Throws YAML::Exception for nodes deeper than 64. Thread-safety: pure functions.
 
-#ifndef DOSSIER_MODEL_YAML_JSON_H_
-#define DOSSIER_MODEL_YAML_JSON_H_
+#ifndef DOSSIER_MODEL_SCRIPTED_YAML_JSON_H_
+#define DOSSIER_MODEL_SCRIPTED_YAML_JSON_H_
 
 #include <yaml-cpp/yaml.h>
 
@@ -30,4 +30,4 @@ Result<YAML::Node> ParseYaml(std::string_view text, std::string_view file);
 
 }  // namespace dossier::model
 
-#endif  // DOSSIER_MODEL_YAML_JSON_H_
+#endif  // DOSSIER_MODEL_SCRIPTED_YAML_JSON_H_

@@ -6,8 +6,8 @@
 // A block is applied once, whatever is killed when: the journal knows that it was, and between the
 // block and the journal the store does. Thread-safety: one owner.
 
-#ifndef DOSSIER_RESEARCH_CALL_MEMORY_H_
-#define DOSSIER_RESEARCH_CALL_MEMORY_H_
+#ifndef DOSSIER_RESEARCH_CALL_CALL_MEMORY_H_
+#define DOSSIER_RESEARCH_CALL_CALL_MEMORY_H_
 
 #include <string>
 #include <string_view>
@@ -54,4 +54,4 @@ class CallMemory {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CALL_MEMORY_H_
+#endif  // DOSSIER_RESEARCH_CALL_CALL_MEMORY_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: all methods from any thread.
 
-#ifndef DOSSIER_RESEARCH_CALL_PARTS_H_
-#define DOSSIER_RESEARCH_CALL_PARTS_H_
+#ifndef DOSSIER_RESEARCH_CALL_CALL_PARTS_H_
+#define DOSSIER_RESEARCH_CALL_CALL_PARTS_H_
 
 #include <cstdint>
 #include <map>
@@ -53,4 +53,4 @@ class CallParts {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CALL_PARTS_H_
+#endif  // DOSSIER_RESEARCH_CALL_CALL_PARTS_H_

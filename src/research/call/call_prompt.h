@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure but for its arguments.
 
-#ifndef DOSSIER_RESEARCH_CALL_PROMPT_H_
-#define DOSSIER_RESEARCH_CALL_PROMPT_H_
+#ifndef DOSSIER_RESEARCH_CALL_CALL_PROMPT_H_
+#define DOSSIER_RESEARCH_CALL_CALL_PROMPT_H_
 
 #include <optional>
 
@@ -30,4 +30,4 @@ std::optional<assembly::ToolSpec> ForcedTool(const CallParts& parts, const CallS
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CALL_PROMPT_H_
+#endif  // DOSSIER_RESEARCH_CALL_CALL_PROMPT_H_

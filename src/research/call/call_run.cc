@@ -75,7 +75,7 @@ std::string CallRun::Place() const {
 }
 
 // A question for memory alone is of attempt 0. Feedback comes with the first question of the next
-// attempt (memory/rounds.h).
+// attempt (memory/blocks/rounds.h).
 void CallRun::CountRound(const memory::Ask& ask) {
   const bool answer = ask.kind == memory::Ask::Kind::kAnswer;
   const bool next_attempt = answer && (entry_.attempt == 0 || !ask.feedback.empty());

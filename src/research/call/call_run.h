@@ -5,8 +5,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_RESEARCH_CALL_RUN_H_
-#define DOSSIER_RESEARCH_CALL_RUN_H_
+#ifndef DOSSIER_RESEARCH_CALL_CALL_RUN_H_
+#define DOSSIER_RESEARCH_CALL_CALL_RUN_H_
 
 #include <optional>
 #include <string>
@@ -53,4 +53,4 @@ class CallRun {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CALL_RUN_H_
+#endif  // DOSSIER_RESEARCH_CALL_CALL_RUN_H_

@@ -8,8 +8,8 @@
 // The layout says which sections a prompt has, data/research_replies.yaml which shape a JSON reply
 // has; this table says the rest. Constants; thread-safe.
 
-#ifndef DOSSIER_RESEARCH_CALL_SITES_H_
-#define DOSSIER_RESEARCH_CALL_SITES_H_
+#ifndef DOSSIER_RESEARCH_CALL_CALL_SITES_H_
+#define DOSSIER_RESEARCH_CALL_CALL_SITES_H_
 
 #include <cstdint>
 #include <span>
@@ -55,4 +55,4 @@ const CallSite* FindCallSite(std::string_view name);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CALL_SITES_H_
+#endif  // DOSSIER_RESEARCH_CALL_CALL_SITES_H_

@@ -16,8 +16,8 @@
 //
 // Thread-safety: Call from any thread, for different nodes at the same time.
 
-#ifndef DOSSIER_RESEARCH_CALLER_H_
-#define DOSSIER_RESEARCH_CALLER_H_
+#ifndef DOSSIER_RESEARCH_CALL_CALLER_H_
+#define DOSSIER_RESEARCH_CALL_CALLER_H_
 
 #include <cstdint>
 #include <functional>
@@ -142,4 +142,4 @@ class Caller {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CALLER_H_
+#endif  // DOSSIER_RESEARCH_CALL_CALLER_H_

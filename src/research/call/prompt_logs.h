@@ -10,8 +10,8 @@
 // before its journal knew of it, stays. Secrets are redacted. Thread-safety: all methods from any
 // thread.
 
-#ifndef DOSSIER_RESEARCH_PROMPT_LOGS_H_
-#define DOSSIER_RESEARCH_PROMPT_LOGS_H_
+#ifndef DOSSIER_RESEARCH_CALL_PROMPT_LOGS_H_
+#define DOSSIER_RESEARCH_CALL_PROMPT_LOGS_H_
 
 #include <cstdint>
 #include <mutex>
@@ -63,4 +63,4 @@ class PromptLogs {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PROMPT_LOGS_H_
+#endif  // DOSSIER_RESEARCH_CALL_PROMPT_LOGS_H_

@@ -5,8 +5,8 @@
 // The gate of the model tries a few times by itself; behind it come waits of 5 s, doubled up to 5
 // minutes, until `max_wait` is used up. Thread-safety: blocks its caller.
 
-#ifndef DOSSIER_RESEARCH_PROVIDER_PATIENCE_H_
-#define DOSSIER_RESEARCH_PROVIDER_PATIENCE_H_
+#ifndef DOSSIER_RESEARCH_CALL_PROVIDER_PATIENCE_H_
+#define DOSSIER_RESEARCH_CALL_PROVIDER_PATIENCE_H_
 
 #include <functional>
 #include <memory>
@@ -39,4 +39,4 @@ void Pause(Millis time, const CancelToken& cancel);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PROVIDER_PATIENCE_H_
+#endif  // DOSSIER_RESEARCH_CALL_PROVIDER_PATIENCE_H_

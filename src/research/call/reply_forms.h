@@ -6,8 +6,8 @@
 //
 // Errors of Read: kInvalidArgument, a sentence for the model. Thread-safety: immutable.
 
-#ifndef DOSSIER_RESEARCH_REPLY_FORMS_H_
-#define DOSSIER_RESEARCH_REPLY_FORMS_H_
+#ifndef DOSSIER_RESEARCH_CALL_REPLY_FORMS_H_
+#define DOSSIER_RESEARCH_CALL_REPLY_FORMS_H_
 
 #include <map>
 #include <string>
@@ -42,4 +42,4 @@ class ReplySchemas {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_REPLY_FORMS_H_
+#endif  // DOSSIER_RESEARCH_CALL_REPLY_FORMS_H_

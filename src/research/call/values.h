@@ -6,8 +6,8 @@
 // a list of parts of type text, image, image_url, tool_use and tool_result passes through as
 // blocks. Secrets are taken out. Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_VALUES_H_
-#define DOSSIER_RESEARCH_VALUES_H_
+#ifndef DOSSIER_RESEARCH_CALL_VALUES_H_
+#define DOSSIER_RESEARCH_CALL_VALUES_H_
 
 #include <string>
 
@@ -25,4 +25,4 @@ std::string ValueText(const OwnSection& section);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_VALUES_H_
+#endif  // DOSSIER_RESEARCH_CALL_VALUES_H_

@@ -7,8 +7,8 @@
 // What holds a command inside is the sandbox (RSP-23); these rules spare the model attempts that
 // cannot work. Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_COMMAND_RULES_H_
-#define DOSSIER_RESEARCH_COMMAND_RULES_H_
+#ifndef DOSSIER_RESEARCH_EXEC_COMMAND_RULES_H_
+#define DOSSIER_RESEARCH_EXEC_COMMAND_RULES_H_
 
 #include <optional>
 #include <string>
@@ -33,4 +33,4 @@ tl::unexpected<Error> Cancelled(const CancelToken& cancel);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_COMMAND_RULES_H_
+#endif  // DOSSIER_RESEARCH_EXEC_COMMAND_RULES_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_RESEARCH_ENVIRONMENT_LIST_H_
-#define DOSSIER_RESEARCH_ENVIRONMENT_LIST_H_
+#ifndef DOSSIER_RESEARCH_EXEC_ENVIRONMENT_LIST_H_
+#define DOSSIER_RESEARCH_EXEC_ENVIRONMENT_LIST_H_
 
 #include <optional>
 #include <span>
@@ -42,4 +42,4 @@ std::string_view VariableName(std::string_view entry);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_ENVIRONMENT_LIST_H_
+#endif  // DOSSIER_RESEARCH_EXEC_ENVIRONMENT_LIST_H_

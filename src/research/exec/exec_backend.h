@@ -10,8 +10,8 @@
 // One backend serves one workspace at a time: Start, Run as often as needed, Stop. Thread-safety:
 // one owner; several backends may run beside each other.
 
-#ifndef DOSSIER_RESEARCH_EXEC_BACKEND_H_
-#define DOSSIER_RESEARCH_EXEC_BACKEND_H_
+#ifndef DOSSIER_RESEARCH_EXEC_EXEC_BACKEND_H_
+#define DOSSIER_RESEARCH_EXEC_EXEC_BACKEND_H_
 
 #include <cstdint>
 #include <functional>
@@ -124,4 +124,4 @@ using BackendFactory = std::function<Result<std::unique_ptr<ExecBackend>>(std::s
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_EXEC_BACKEND_H_
+#endif  // DOSSIER_RESEARCH_EXEC_EXEC_BACKEND_H_

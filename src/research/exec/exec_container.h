@@ -12,8 +12,8 @@
 // An error of FUSE on the way to the container is tried once more, without the writable tmpfs and
 // the overlay, and then always so. Thread-safety: as ExecBackend.
 
-#ifndef DOSSIER_RESEARCH_EXEC_CONTAINER_H_
-#define DOSSIER_RESEARCH_EXEC_CONTAINER_H_
+#ifndef DOSSIER_RESEARCH_EXEC_EXEC_CONTAINER_H_
+#define DOSSIER_RESEARCH_EXEC_EXEC_CONTAINER_H_
 
 #include <cstdint>
 #include <memory>
@@ -71,4 +71,4 @@ Status CheckSameImage(std::string_view before, const ImageRef& now);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_EXEC_CONTAINER_H_
+#endif  // DOSSIER_RESEARCH_EXEC_EXEC_CONTAINER_H_

@@ -16,8 +16,8 @@
 //
 // Thread-safety: as ExecBackend; those of one factory share what is found out about the machine.
 
-#ifndef DOSSIER_RESEARCH_EXEC_LOCAL_H_
-#define DOSSIER_RESEARCH_EXEC_LOCAL_H_
+#ifndef DOSSIER_RESEARCH_EXEC_EXEC_LOCAL_H_
+#define DOSSIER_RESEARCH_EXEC_EXEC_LOCAL_H_
 
 #include <cstdint>
 #include <memory>
@@ -47,4 +47,4 @@ Result<std::unique_ptr<ExecBackend>> MakeLocalBackend(LocalOptions options);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_EXEC_LOCAL_H_
+#endif  // DOSSIER_RESEARCH_EXEC_EXEC_LOCAL_H_

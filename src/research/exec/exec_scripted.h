@@ -15,8 +15,8 @@
 // the other backends. Thread-safety: rules are made before the first command; then a script may
 // serve several backends on several threads.
 
-#ifndef DOSSIER_RESEARCH_EXEC_SCRIPTED_H_
-#define DOSSIER_RESEARCH_EXEC_SCRIPTED_H_
+#ifndef DOSSIER_RESEARCH_EXEC_EXEC_SCRIPTED_H_
+#define DOSSIER_RESEARCH_EXEC_EXEC_SCRIPTED_H_
 
 #include <deque>
 #include <functional>
@@ -87,4 +87,4 @@ BackendFactory ScriptedBackends(std::shared_ptr<CommandScript> script,
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_EXEC_SCRIPTED_H_
+#endif  // DOSSIER_RESEARCH_EXEC_EXEC_SCRIPTED_H_

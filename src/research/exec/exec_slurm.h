@@ -14,8 +14,8 @@
 //
 // Thread-safety: as ExecBackend.
 
-#ifndef DOSSIER_RESEARCH_EXEC_SLURM_H_
-#define DOSSIER_RESEARCH_EXEC_SLURM_H_
+#ifndef DOSSIER_RESEARCH_EXEC_EXEC_SLURM_H_
+#define DOSSIER_RESEARCH_EXEC_EXEC_SLURM_H_
 
 #include <map>
 #include <memory>
@@ -41,4 +41,4 @@ Result<std::unique_ptr<ExecBackend>> MakeSlurmBackend(std::unique_ptr<ContainerB
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_EXEC_SLURM_H_
+#endif  // DOSSIER_RESEARCH_EXEC_EXEC_SLURM_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: all methods from any thread; one file at a time is read.
 
-#ifndef DOSSIER_RESEARCH_FILE_DIGEST_H_
-#define DOSSIER_RESEARCH_FILE_DIGEST_H_
+#ifndef DOSSIER_RESEARCH_EXEC_FILE_DIGEST_H_
+#define DOSSIER_RESEARCH_EXEC_FILE_DIGEST_H_
 
 #include <map>
 #include <mutex>
@@ -28,4 +28,4 @@ class FileDigests {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_FILE_DIGEST_H_
+#endif  // DOSSIER_RESEARCH_EXEC_FILE_DIGEST_H_

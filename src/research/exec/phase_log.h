@@ -6,8 +6,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_RESEARCH_PHASE_LOG_H_
-#define DOSSIER_RESEARCH_PHASE_LOG_H_
+#ifndef DOSSIER_RESEARCH_EXEC_PHASE_LOG_H_
+#define DOSSIER_RESEARCH_EXEC_PHASE_LOG_H_
 
 #include <string>
 #include <string_view>
@@ -52,4 +52,4 @@ std::vector<Download> Downloads(std::string_view command);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PHASE_LOG_H_
+#endif  // DOSSIER_RESEARCH_EXEC_PHASE_LOG_H_

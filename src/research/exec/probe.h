@@ -8,8 +8,8 @@
 // A fact that cannot be found has the value of the specification's table ("NA", "unknown"); Probe
 // never fails as a whole. Each field has 10 seconds. Thread-safety: as the backend.
 
-#ifndef DOSSIER_RESEARCH_PROBE_H_
-#define DOSSIER_RESEARCH_PROBE_H_
+#ifndef DOSSIER_RESEARCH_EXEC_PROBE_H_
+#define DOSSIER_RESEARCH_EXEC_PROBE_H_
 
 #include <cstdint>
 #include <span>
@@ -91,4 +91,4 @@ Environment CachedProbe(ExecBackend& backend, const ProbeConfig& config, const P
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PROBE_H_
+#endif  // DOSSIER_RESEARCH_EXEC_PROBE_H_

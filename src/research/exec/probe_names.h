@@ -1,7 +1,7 @@
 // What the probe looks for, as data: the table of the specification (4.4, RSP-15).
 
-#ifndef DOSSIER_RESEARCH_PROBE_NAMES_H_
-#define DOSSIER_RESEARCH_PROBE_NAMES_H_
+#ifndef DOSSIER_RESEARCH_EXEC_PROBE_NAMES_H_
+#define DOSSIER_RESEARCH_EXEC_PROBE_NAMES_H_
 
 #include <array>
 #include <string_view>
@@ -60,4 +60,4 @@ inline constexpr std::array<std::string_view, 5> kSecretVariables = {"KEY", "TOK
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PROBE_NAMES_H_
+#endif  // DOSSIER_RESEARCH_EXEC_PROBE_NAMES_H_

@@ -9,8 +9,8 @@
 // What is no valid shell still gives a list. Linear in the text; nesting above kMaxShellDepth is
 // not looked into. Thread-safety: pure function.
 
-#ifndef DOSSIER_RESEARCH_SHELL_WORDS_H_
-#define DOSSIER_RESEARCH_SHELL_WORDS_H_
+#ifndef DOSSIER_RESEARCH_EXEC_SHELL_WORDS_H_
+#define DOSSIER_RESEARCH_EXEC_SHELL_WORDS_H_
 
 #include <cstddef>
 #include <string>
@@ -34,4 +34,4 @@ std::vector<ShellCommand> ShellCommands(std::string_view line);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_SHELL_WORDS_H_
+#endif  // DOSSIER_RESEARCH_EXEC_SHELL_WORDS_H_

@@ -3,8 +3,8 @@
 // A job's folder holds `script`, `out`, `err`, `slurm.log` (what Slurm itself says) and, once the
 // command is over, `status`: "EXIT SECONDS".
 
-#ifndef DOSSIER_RESEARCH_SLURM_JOB_H_
-#define DOSSIER_RESEARCH_SLURM_JOB_H_
+#ifndef DOSSIER_RESEARCH_EXEC_SLURM_JOB_H_
+#define DOSSIER_RESEARCH_EXEC_SLURM_JOB_H_
 
 #include <cstdint>
 #include <map>
@@ -57,4 +57,4 @@ std::optional<JobEnd> ReadJobEnd(const std::string& folder);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_SLURM_JOB_H_
+#endif  // DOSSIER_RESEARCH_EXEC_SLURM_JOB_H_

@@ -17,8 +17,8 @@
 // Errors: kUnavailable with the reason, where the system gives no overlay. Thread-safety: all of it
 // may be called from many threads, each with a node of its own.
 
-#ifndef DOSSIER_RESEARCH_SYSTEM_LAYERS_H_
-#define DOSSIER_RESEARCH_SYSTEM_LAYERS_H_
+#ifndef DOSSIER_RESEARCH_EXEC_SYSTEM_LAYERS_H_
+#define DOSSIER_RESEARCH_EXEC_SYSTEM_LAYERS_H_
 
 #include <sys/types.h>
 
@@ -98,4 +98,4 @@ std::vector<std::string> InstallEnvironment(std::string_view path);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_SYSTEM_LAYERS_H_
+#endif  // DOSSIER_RESEARCH_EXEC_SYSTEM_LAYERS_H_

@@ -10,8 +10,8 @@
 // ("coding.workspace.files[0].path: "../../etc/x": path leaves the workspace"), which is told to
 // the model. Thread-safety: plain data and pure functions, but for WriteFiles.
 
-#ifndef DOSSIER_RESEARCH_ARTIFACTS_H_
-#define DOSSIER_RESEARCH_ARTIFACTS_H_
+#ifndef DOSSIER_RESEARCH_FILES_ARTIFACTS_H_
+#define DOSSIER_RESEARCH_FILES_ARTIFACTS_H_
 
 #include <span>
 #include <string>
@@ -83,4 +83,4 @@ std::vector<ArtifactFile> SplitSources(std::string_view text);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_ARTIFACTS_H_
+#endif  // DOSSIER_RESEARCH_FILES_ARTIFACTS_H_

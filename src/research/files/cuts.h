@@ -6,8 +6,8 @@
 //
 // Characters are code points; no cut halves one. Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_CUTS_H_
-#define DOSSIER_RESEARCH_CUTS_H_
+#ifndef DOSSIER_RESEARCH_FILES_CUTS_H_
+#define DOSSIER_RESEARCH_FILES_CUTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -47,4 +47,4 @@ std::string CutTree(std::span<const std::string> entries, std::size_t count = kT
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CUTS_H_
+#endif  // DOSSIER_RESEARCH_FILES_CUTS_H_

@@ -5,8 +5,8 @@
 //
 // Only PNG files that decode count. Thread-safety: pure, but for the files.
 
-#ifndef DOSSIER_RESEARCH_IMAGE_FILES_H_
-#define DOSSIER_RESEARCH_IMAGE_FILES_H_
+#ifndef DOSSIER_RESEARCH_FILES_IMAGE_FILES_H_
+#define DOSSIER_RESEARCH_FILES_IMAGE_FILES_H_
 
 #include <string>
 #include <string_view>
@@ -36,4 +36,4 @@ Result<std::vector<assembly::Block>> ImageBlocks(std::string_view name, std::str
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_IMAGE_FILES_H_
+#endif  // DOSSIER_RESEARCH_FILES_IMAGE_FILES_H_

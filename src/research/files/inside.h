@@ -6,8 +6,8 @@
 // Nothing may write to the folder meanwhile: what is checked here is opened later. Thread-safety:
 // functions over files.
 
-#ifndef DOSSIER_RESEARCH_INSIDE_H_
-#define DOSSIER_RESEARCH_INSIDE_H_
+#ifndef DOSSIER_RESEARCH_FILES_INSIDE_H_
+#define DOSSIER_RESEARCH_FILES_INSIDE_H_
 
 #include <filesystem>
 #include <optional>
@@ -24,4 +24,4 @@ std::optional<std::filesystem::path> PlaceInside(const std::filesystem::path& ro
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_INSIDE_H_
+#endif  // DOSSIER_RESEARCH_FILES_INSIDE_H_

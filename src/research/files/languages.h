@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_LANGUAGES_H_
-#define DOSSIER_RESEARCH_LANGUAGES_H_
+#ifndef DOSSIER_RESEARCH_FILES_LANGUAGES_H_
+#define DOSSIER_RESEARCH_FILES_LANGUAGES_H_
 
 #include <string>
 #include <string_view>
@@ -24,4 +24,4 @@ std::string KnownLanguages();
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_LANGUAGES_H_
+#endif  // DOSSIER_RESEARCH_FILES_LANGUAGES_H_

@@ -7,8 +7,8 @@
 // The data is never read, so a pickled array is never opened here. Format: versions 1 to 3 of
 // numpy.lib.format. Thread-safety: pure functions over files.
 
-#ifndef DOSSIER_RESEARCH_NPY_H_
-#define DOSSIER_RESEARCH_NPY_H_
+#ifndef DOSSIER_RESEARCH_FILES_NPY_H_
+#define DOSSIER_RESEARCH_FILES_NPY_H_
 
 #include <cstdint>
 #include <string>
@@ -38,4 +38,4 @@ std::string NpySchema(const NpyHeader& header);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_NPY_H_
+#endif  // DOSSIER_RESEARCH_FILES_NPY_H_

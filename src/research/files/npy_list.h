@@ -5,8 +5,8 @@
 //
 // A file whose header cannot be read is listed with the reason. Errors: kIo of the folder.
 
-#ifndef DOSSIER_RESEARCH_NPY_LIST_H_
-#define DOSSIER_RESEARCH_NPY_LIST_H_
+#ifndef DOSSIER_RESEARCH_FILES_NPY_LIST_H_
+#define DOSSIER_RESEARCH_FILES_NPY_LIST_H_
 
 #include <string>
 
@@ -22,4 +22,4 @@ Result<Json> NpyList(const std::string& workspace);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_NPY_LIST_H_
+#endif  // DOSSIER_RESEARCH_FILES_NPY_LIST_H_

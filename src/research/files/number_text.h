@@ -7,8 +7,8 @@
 //
 // Nothing that is not 0 is ever written as 0. Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_NUMBER_TEXT_H_
-#define DOSSIER_RESEARCH_NUMBER_TEXT_H_
+#ifndef DOSSIER_RESEARCH_FILES_NUMBER_TEXT_H_
+#define DOSSIER_RESEARCH_FILES_NUMBER_TEXT_H_
 
 #include <string>
 
@@ -28,4 +28,4 @@ std::string UsdText(double usd);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_NUMBER_TEXT_H_
+#endif  // DOSSIER_RESEARCH_FILES_NUMBER_TEXT_H_

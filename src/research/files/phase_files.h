@@ -7,8 +7,8 @@
 // A path that a link leads out of the workspace is never followed. Thread-safety: functions over
 // files.
 
-#ifndef DOSSIER_RESEARCH_PHASE_FILES_H_
-#define DOSSIER_RESEARCH_PHASE_FILES_H_
+#ifndef DOSSIER_RESEARCH_FILES_PHASE_FILES_H_
+#define DOSSIER_RESEARCH_FILES_PHASE_FILES_H_
 
 #include <cstdint>
 #include <optional>
@@ -64,4 +64,4 @@ Result<std::string> ReadWorkspaceFile(const std::string& workspace, const std::s
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PHASE_FILES_H_
+#endif  // DOSSIER_RESEARCH_FILES_PHASE_FILES_H_

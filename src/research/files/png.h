@@ -6,8 +6,8 @@
 // alpha, interlaced. A transparent colour that is no palette entry is shown as it is.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_PNG_H_
-#define DOSSIER_RESEARCH_PNG_H_
+#ifndef DOSSIER_RESEARCH_FILES_PNG_H_
+#define DOSSIER_RESEARCH_FILES_PNG_H_
 
 #include <cstdint>
 #include <string>
@@ -39,4 +39,4 @@ std::string Base64(std::string_view bytes);  // RFC 4648, padded
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PNG_H_
+#endif  // DOSSIER_RESEARCH_FILES_PNG_H_

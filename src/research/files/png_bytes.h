@@ -1,7 +1,7 @@
 // What reading and writing PNG share; internal to png.cc and png_encode.cc.
 
-#ifndef DOSSIER_RESEARCH_PNG_BYTES_H_
-#define DOSSIER_RESEARCH_PNG_BYTES_H_
+#ifndef DOSSIER_RESEARCH_FILES_PNG_BYTES_H_
+#define DOSSIER_RESEARCH_FILES_PNG_BYTES_H_
 
 #include <array>
 #include <cstdint>
@@ -39,4 +39,4 @@ inline std::uint32_t PngCrc(std::string_view bytes) {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PNG_BYTES_H_
+#endif  // DOSSIER_RESEARCH_FILES_PNG_BYTES_H_

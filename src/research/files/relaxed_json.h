@@ -9,8 +9,8 @@
 // */; tuples as lists. Errors: kInvalidArgument with line, column and what was expected there.
 // Thread-safety: pure.
 
-#ifndef DOSSIER_RESEARCH_RELAXED_JSON_H_
-#define DOSSIER_RESEARCH_RELAXED_JSON_H_
+#ifndef DOSSIER_RESEARCH_FILES_RELAXED_JSON_H_
+#define DOSSIER_RESEARCH_FILES_RELAXED_JSON_H_
 
 #include <cstdint>
 #include <string_view>
@@ -30,4 +30,4 @@ Result<RelaxedJson> ParseRelaxedJson(std::string_view text);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RELAXED_JSON_H_
+#endif  // DOSSIER_RESEARCH_FILES_RELAXED_JSON_H_

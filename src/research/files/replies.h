@@ -8,8 +8,8 @@
 // Errors: kInvalidArgument, one sentence that tells a model what to write instead.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_REPLIES_H_
-#define DOSSIER_RESEARCH_REPLIES_H_
+#ifndef DOSSIER_RESEARCH_FILES_REPLIES_H_
+#define DOSSIER_RESEARCH_FILES_REPLIES_H_
 
 #include <optional>
 #include <span>
@@ -60,4 +60,4 @@ bool SaysDone(std::string_view payload);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_REPLIES_H_
+#endif  // DOSSIER_RESEARCH_FILES_REPLIES_H_

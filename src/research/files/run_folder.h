@@ -8,8 +8,8 @@
 // All names of files and folders of a run are here. Thread-safety: functions over files; a lock has
 // one owner.
 
-#ifndef DOSSIER_RESEARCH_RUN_FOLDER_H_
-#define DOSSIER_RESEARCH_RUN_FOLDER_H_
+#ifndef DOSSIER_RESEARCH_FILES_RUN_FOLDER_H_
+#define DOSSIER_RESEARCH_FILES_RUN_FOLDER_H_
 
 #include <cstdint>
 #include <optional>
@@ -124,4 +124,4 @@ class RunLock {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RUN_FOLDER_H_
+#endif  // DOSSIER_RESEARCH_FILES_RUN_FOLDER_H_

@@ -7,8 +7,8 @@
 // Made by run_setup.h, which owns what it points to. Thread-safety: read only once it is made; its
 // services may be used from any thread.
 
-#ifndef DOSSIER_RESEARCH_DRIVER_H_
-#define DOSSIER_RESEARCH_DRIVER_H_
+#ifndef DOSSIER_RESEARCH_NODE_DRIVER_H_
+#define DOSSIER_RESEARCH_NODE_DRIVER_H_
 
 #include <optional>
 #include <span>
@@ -65,4 +65,4 @@ bool IsArtefact(const Services& services, std::string_view path, std::string_vie
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_DRIVER_H_
+#endif  // DOSSIER_RESEARCH_NODE_DRIVER_H_

@@ -9,8 +9,8 @@
 // metric `failure` says why. Errors: those of Caller::Call and of the sandbox; kIo.
 // Thread-safety: one thread a node; several nodes at the same time.
 
-#ifndef DOSSIER_RESEARCH_MEASURE_H_
-#define DOSSIER_RESEARCH_MEASURE_H_
+#ifndef DOSSIER_RESEARCH_NODE_MEASURE_H_
+#define DOSSIER_RESEARCH_NODE_MEASURE_H_
 
 #include <optional>
 #include <string>
@@ -42,4 +42,4 @@ Result<Measured> Measure(const Driver& driver, const MeasurePlace& place,
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_MEASURE_H_
+#endif  // DOSSIER_RESEARCH_NODE_MEASURE_H_

@@ -6,8 +6,8 @@
 //
 // Pure. Thread-safety: none needed.
 
-#ifndef DOSSIER_RESEARCH_NODE_REQUEST_H_
-#define DOSSIER_RESEARCH_NODE_REQUEST_H_
+#ifndef DOSSIER_RESEARCH_NODE_NODE_REQUEST_H_
+#define DOSSIER_RESEARCH_NODE_NODE_REQUEST_H_
 
 #include <string>
 #include <string_view>
@@ -44,4 +44,4 @@ std::string ExecutionOutput(const Node& node);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_NODE_REQUEST_H_
+#endif  // DOSSIER_RESEARCH_NODE_NODE_REQUEST_H_

@@ -7,8 +7,8 @@
 // node that the journal has is taken from there, and nothing of it is done again (RSP-47).
 // Thread-safety: one thread a node; several nodes at the same time.
 
-#ifndef DOSSIER_RESEARCH_NODE_WORK_H_
-#define DOSSIER_RESEARCH_NODE_WORK_H_
+#ifndef DOSSIER_RESEARCH_NODE_NODE_WORK_H_
+#define DOSSIER_RESEARCH_NODE_NODE_WORK_H_
 
 #include "research/node/driver.h"
 #include "research/node/node_request.h"
@@ -33,4 +33,4 @@ Result<std::optional<Node>> RecordedNode(const Driver& driver, std::string_view 
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_NODE_WORK_H_
+#endif  // DOSSIER_RESEARCH_NODE_NODE_WORK_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions, but for MakePlan.
 
-#ifndef DOSSIER_RESEARCH_PHASE0_H_
-#define DOSSIER_RESEARCH_PHASE0_H_
+#ifndef DOSSIER_RESEARCH_NODE_PHASE0_H_
+#define DOSSIER_RESEARCH_NODE_PHASE0_H_
 
 #include <cstdint>
 #include <string>
@@ -37,4 +37,4 @@ std::vector<std::string> PlanTexts(const Json& plan, std::string_view key, std::
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PHASE0_H_
+#endif  // DOSSIER_RESEARCH_NODE_PHASE0_H_

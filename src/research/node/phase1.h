@@ -5,8 +5,8 @@
 // the last journalled step; where they differ, a new sandbox replays the recorded commands
 // (RSP-48).
 
-#ifndef DOSSIER_RESEARCH_PHASE1_H_
-#define DOSSIER_RESEARCH_PHASE1_H_
+#ifndef DOSSIER_RESEARCH_NODE_PHASE1_H_
+#define DOSSIER_RESEARCH_NODE_PHASE1_H_
 
 #include <string>
 #include <string_view>
@@ -42,4 +42,4 @@ Status Install(PhaseContext& context);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PHASE1_H_
+#endif  // DOSSIER_RESEARCH_NODE_PHASE1_H_

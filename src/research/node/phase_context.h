@@ -2,8 +2,8 @@
 //
 // Private to the phases (phases.cc, phase0.cc, phase1.cc, phase_run.cc). One owner, one thread.
 
-#ifndef DOSSIER_RESEARCH_PHASE_CONTEXT_H_
-#define DOSSIER_RESEARCH_PHASE_CONTEXT_H_
+#ifndef DOSSIER_RESEARCH_NODE_PHASE_CONTEXT_H_
+#define DOSSIER_RESEARCH_NODE_PHASE_CONTEXT_H_
 
 #include <memory>
 #include <string>
@@ -72,4 +72,4 @@ class PhaseContext {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PHASE_CONTEXT_H_
+#endif  // DOSSIER_RESEARCH_NODE_PHASE_CONTEXT_H_

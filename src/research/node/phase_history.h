@@ -7,8 +7,8 @@
 //
 // Thread-safety: functions over their arguments.
 
-#ifndef DOSSIER_RESEARCH_PHASE_HISTORY_H_
-#define DOSSIER_RESEARCH_PHASE_HISTORY_H_
+#ifndef DOSSIER_RESEARCH_NODE_PHASE_HISTORY_H_
+#define DOSSIER_RESEARCH_NODE_PHASE_HISTORY_H_
 
 #include <string>
 #include <string_view>
@@ -33,4 +33,4 @@ std::string ErrorsOf(const Json& history);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PHASE_HISTORY_H_
+#endif  // DOSSIER_RESEARCH_NODE_PHASE_HISTORY_H_

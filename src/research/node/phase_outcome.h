@@ -1,8 +1,8 @@
 // The result of a node's phases, as the journal keeps it: what an earlier process finished is not
 // done again.
 
-#ifndef DOSSIER_RESEARCH_PHASE_OUTCOME_H_
-#define DOSSIER_RESEARCH_PHASE_OUTCOME_H_
+#ifndef DOSSIER_RESEARCH_NODE_PHASE_OUTCOME_H_
+#define DOSSIER_RESEARCH_NODE_PHASE_OUTCOME_H_
 
 #include "base/json/json.h"
 #include "base/result.h"
@@ -16,4 +16,4 @@ Result<PhasesOutcome> ReadOutcome(const Json& json);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PHASE_OUTCOME_H_
+#endif  // DOSSIER_RESEARCH_NODE_PHASE_OUTCOME_H_

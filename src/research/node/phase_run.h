@@ -1,7 +1,7 @@
 // Phases 3 and 4: the compile commands, the run commands, the expected outputs (RSP-27).
 
-#ifndef DOSSIER_RESEARCH_PHASE_RUN_H_
-#define DOSSIER_RESEARCH_PHASE_RUN_H_
+#ifndef DOSSIER_RESEARCH_NODE_PHASE_RUN_H_
+#define DOSSIER_RESEARCH_NODE_PHASE_RUN_H_
 
 #include "base/result.h"
 #include "research/files/artifacts.h"
@@ -15,4 +15,4 @@ Status RunProgram(PhaseContext& context, const Artifacts& artifacts);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PHASE_RUN_H_
+#endif  // DOSSIER_RESEARCH_NODE_PHASE_RUN_H_

@@ -9,8 +9,8 @@
 // error ends the run. Every finished step is journalled, so that a resumed run does not do it again
 // (RSP-48). Thread-safety: one thread a node; several nodes at the same time.
 
-#ifndef DOSSIER_RESEARCH_PHASES_H_
-#define DOSSIER_RESEARCH_PHASES_H_
+#ifndef DOSSIER_RESEARCH_NODE_PHASES_H_
+#define DOSSIER_RESEARCH_NODE_PHASES_H_
 
 #include <array>
 #include <functional>
@@ -98,4 +98,4 @@ Result<PhasesOutcome> RerunArtifacts(const Services& services, const NodeWork& w
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PHASES_H_
+#endif  // DOSSIER_RESEARCH_NODE_PHASES_H_

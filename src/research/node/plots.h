@@ -9,8 +9,8 @@
 // Failures are outcomes: without one image that decodes, the node's plots are buggy. An error ends
 // the run, as Caller::Call's. Thread-safety: one thread a node; several nodes at the same time.
 
-#ifndef DOSSIER_RESEARCH_PLOTS_H_
-#define DOSSIER_RESEARCH_PLOTS_H_
+#ifndef DOSSIER_RESEARCH_NODE_PLOTS_H_
+#define DOSSIER_RESEARCH_NODE_PLOTS_H_
 
 #include <string>
 #include <vector>
@@ -62,4 +62,4 @@ Result<PlotOutcome> MakeSeedPlot(const Services& services, const SeedPlotWork& w
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PLOTS_H_
+#endif  // DOSSIER_RESEARCH_NODE_PLOTS_H_

@@ -5,11 +5,11 @@
 //   if (!run.failure.empty()) return Refuse(run.failure);      // with its last lines
 //
 // There is no network. A script that Python cannot read is repaired once, where that needs no
-// guessing (recursion/code_repair.h), and run again. Errors: those of ExecBackend; kIo.
+// guessing (ask/reply/code_repair.h), and run again. Errors: those of ExecBackend; kIo.
 // Thread-safety: from any thread, for different workspaces.
 
-#ifndef DOSSIER_RESEARCH_PYTHON_SCRIPT_H_
-#define DOSSIER_RESEARCH_PYTHON_SCRIPT_H_
+#ifndef DOSSIER_RESEARCH_NODE_PYTHON_SCRIPT_H_
+#define DOSSIER_RESEARCH_NODE_PYTHON_SCRIPT_H_
 
 #include <string>
 #include <string_view>
@@ -31,4 +31,4 @@ Result<ScriptRun> RunScript(const Services& services, const WorkspacePlace& plac
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PYTHON_SCRIPT_H_
+#endif  // DOSSIER_RESEARCH_NODE_PYTHON_SCRIPT_H_

@@ -13,8 +13,8 @@
 // writes its own files below Services::run_folder and journals them; a part that found nothing to
 // do says so in its warnings. Plain data.
 
-#ifndef DOSSIER_RESEARCH_RESULTS_H_
-#define DOSSIER_RESEARCH_RESULTS_H_
+#ifndef DOSSIER_RESEARCH_NODE_RESULTS_H_
+#define DOSSIER_RESEARCH_NODE_RESULTS_H_
 
 #include <cstdint>
 #include <set>
@@ -67,4 +67,4 @@ Status ShowNodes(const Services& services, WorkspacePlace* place);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RESULTS_H_
+#endif  // DOSSIER_RESEARCH_NODE_RESULTS_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_SELECT_H_
-#define DOSSIER_RESEARCH_SELECT_H_
+#ifndef DOSSIER_RESEARCH_NODE_SELECT_H_
+#define DOSSIER_RESEARCH_NODE_SELECT_H_
 
 #include <compare>
 #include <cstdint>
@@ -71,4 +71,4 @@ std::vector<const Node*> ByMetric(const Tree& tree, std::string_view primary);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_SELECT_H_
+#endif  // DOSSIER_RESEARCH_NODE_SELECT_H_

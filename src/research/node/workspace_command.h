@@ -10,8 +10,8 @@
 // The sandbox is started, asked once and stopped. Errors: those of ExecBackend. Thread-safety: from
 // any thread, for different workspaces.
 
-#ifndef DOSSIER_RESEARCH_WORKSPACE_COMMAND_H_
-#define DOSSIER_RESEARCH_WORKSPACE_COMMAND_H_
+#ifndef DOSSIER_RESEARCH_NODE_WORKSPACE_COMMAND_H_
+#define DOSSIER_RESEARCH_NODE_WORKSPACE_COMMAND_H_
 
 #include <optional>
 #include <string>
@@ -35,4 +35,4 @@ Result<CommandResult> RunInWorkspace(const Services& services, const WorkspacePl
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_WORKSPACE_COMMAND_H_
+#endif  // DOSSIER_RESEARCH_NODE_WORKSPACE_COMMAND_H_

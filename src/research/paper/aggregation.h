@@ -7,8 +7,8 @@
 // writes its figures. A script that fails leaves the run without figures, and a warning. Errors:
 // those of Caller::Call and of the sandbox; kIo.
 
-#ifndef DOSSIER_RESEARCH_AGGREGATION_H_
-#define DOSSIER_RESEARCH_AGGREGATION_H_
+#ifndef DOSSIER_RESEARCH_PAPER_AGGREGATION_H_
+#define DOSSIER_RESEARCH_PAPER_AGGREGATION_H_
 
 #include <string>
 #include <vector>
@@ -33,4 +33,4 @@ Result<Aggregation> AggregatePlots(const Services& services, const RunResults& r
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_AGGREGATION_H_
+#endif  // DOSSIER_RESEARCH_PAPER_AGGREGATION_H_

@@ -7,8 +7,8 @@
 // names of @string, either kind of outer bracket. What cannot be read is passed over; the next
 // entry counts. Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_BIBTEX_H_
-#define DOSSIER_RESEARCH_BIBTEX_H_
+#ifndef DOSSIER_RESEARCH_PAPER_BIBTEX_H_
+#define DOSSIER_RESEARCH_PAPER_BIBTEX_H_
 
 #include <map>
 #include <string>
@@ -36,4 +36,4 @@ bool IsCitable(const BibEntry& entry);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_BIBTEX_H_
+#endif  // DOSSIER_RESEARCH_PAPER_BIBTEX_H_

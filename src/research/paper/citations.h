@@ -7,8 +7,8 @@
 // Sources: citations.bibtex and .search_url of the configuration. Without one, or when none
 // answers, there are no citations and a warning says so. Errors: those of Caller::Call; kIo.
 
-#ifndef DOSSIER_RESEARCH_CITATIONS_H_
-#define DOSSIER_RESEARCH_CITATIONS_H_
+#ifndef DOSSIER_RESEARCH_PAPER_CITATIONS_H_
+#define DOSSIER_RESEARCH_PAPER_CITATIONS_H_
 
 #include <string>
 #include <vector>
@@ -32,4 +32,4 @@ Result<Citations> GatherCitations(const Services& services, const RunResults& re
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CITATIONS_H_
+#endif  // DOSSIER_RESEARCH_PAPER_CITATIONS_H_

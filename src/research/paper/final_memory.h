@@ -6,8 +6,8 @@
 // Written with no best node, with no memory and with no model, too: then from what is there.
 // Errors: those of Caller::Call and of the memory store; kIo.
 
-#ifndef DOSSIER_RESEARCH_FINAL_MEMORY_H_
-#define DOSSIER_RESEARCH_FINAL_MEMORY_H_
+#ifndef DOSSIER_RESEARCH_PAPER_FINAL_MEMORY_H_
+#define DOSSIER_RESEARCH_PAPER_FINAL_MEMORY_H_
 
 #include <string>
 #include <vector>
@@ -30,4 +30,4 @@ Result<FinalMemory> MakeFinalMemory(const Services& services, const RunResults& 
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_FINAL_MEMORY_H_
+#endif  // DOSSIER_RESEARCH_PAPER_FINAL_MEMORY_H_

@@ -7,8 +7,8 @@
 // change; what a document may do when it is compiled, the sandbox decides. Thread-safety: pure
 // functions, linear in the length of the text.
 
-#ifndef DOSSIER_RESEARCH_LATEX_H_
-#define DOSSIER_RESEARCH_LATEX_H_
+#ifndef DOSSIER_RESEARCH_PAPER_LATEX_H_
+#define DOSSIER_RESEARCH_PAPER_LATEX_H_
 
 #include <cstddef>
 #include <span>
@@ -73,4 +73,4 @@ std::string EscapeLatex(std::string_view text);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_LATEX_H_
+#endif  // DOSSIER_RESEARCH_PAPER_LATEX_H_

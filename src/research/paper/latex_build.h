@@ -8,8 +8,8 @@
 // latexmk, or pdflatex with bibtex, or tectonic: the first that is there. A document that does not
 // compile is an outcome. Errors: those of ExecBackend; kIo.
 
-#ifndef DOSSIER_RESEARCH_LATEX_BUILD_H_
-#define DOSSIER_RESEARCH_LATEX_BUILD_H_
+#ifndef DOSSIER_RESEARCH_PAPER_LATEX_BUILD_H_
+#define DOSSIER_RESEARCH_PAPER_LATEX_BUILD_H_
 
 #include <string>
 #include <vector>
@@ -47,4 +47,4 @@ int LatexPages(std::string_view log);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_LATEX_BUILD_H_
+#endif  // DOSSIER_RESEARCH_PAPER_LATEX_BUILD_H_

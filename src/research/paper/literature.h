@@ -10,8 +10,8 @@
 // kept in the run folder, so that a resumed run sees the same. Errors: kNetwork and the like of the
 // fetch; kIo, kNotFound of the file.
 
-#ifndef DOSSIER_RESEARCH_LITERATURE_H_
-#define DOSSIER_RESEARCH_LITERATURE_H_
+#ifndef DOSSIER_RESEARCH_PAPER_LITERATURE_H_
+#define DOSSIER_RESEARCH_PAPER_LITERATURE_H_
 
 #include <string>
 #include <string_view>
@@ -56,4 +56,4 @@ std::function<Result<std::string>(const std::string& url, const CancelToken& can
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_LITERATURE_H_
+#endif  // DOSSIER_RESEARCH_PAPER_LITERATURE_H_

@@ -8,8 +8,8 @@
 // outline is a fixed one and sections hold what was found, as it is. Errors: those of Caller::Call
 // and of the memory store.
 
-#ifndef DOSSIER_RESEARCH_PAPER_SECTIONS_H_
-#define DOSSIER_RESEARCH_PAPER_SECTIONS_H_
+#ifndef DOSSIER_RESEARCH_PAPER_PAPER_SECTIONS_H_
+#define DOSSIER_RESEARCH_PAPER_PAPER_SECTIONS_H_
 
 #include <string>
 #include <vector>
@@ -40,4 +40,4 @@ Result<std::string> PaperSections(const Services& services, const RunResults& re
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_PAPER_SECTIONS_H_
+#endif  // DOSSIER_RESEARCH_PAPER_PAPER_SECTIONS_H_

@@ -6,8 +6,8 @@
 // Files: paper/review.json, paper/figure_review.json. No answer that holds is no review, with a
 // warning. Errors: those of Caller::Call; kIo.
 
-#ifndef DOSSIER_RESEARCH_REVIEW_H_
-#define DOSSIER_RESEARCH_REVIEW_H_
+#ifndef DOSSIER_RESEARCH_PAPER_REVIEW_H_
+#define DOSSIER_RESEARCH_PAPER_REVIEW_H_
 
 #include <optional>
 #include <span>
@@ -42,4 +42,4 @@ JsonObject WithMeanScores(JsonObject meta, std::span<const Json> reviews);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_REVIEW_H_
+#endif  // DOSSIER_RESEARCH_PAPER_REVIEW_H_

@@ -9,8 +9,8 @@
 // paper with parts that nobody wrote is a failure: what there is of it is kept as paper.tex, it is
 // not compiled, and not to be reviewed. Errors: those of Caller::Call and of the sandbox; kIo.
 
-#ifndef DOSSIER_RESEARCH_WRITEUP_H_
-#define DOSSIER_RESEARCH_WRITEUP_H_
+#ifndef DOSSIER_RESEARCH_PAPER_WRITEUP_H_
+#define DOSSIER_RESEARCH_PAPER_WRITEUP_H_
 
 #include <string>
 #include <string_view>
@@ -51,4 +51,4 @@ Status KeepPaper(const Services& services, std::string_view tex, std::string_vie
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_WRITEUP_H_
+#endif  // DOSSIER_RESEARCH_PAPER_WRITEUP_H_

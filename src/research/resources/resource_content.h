@@ -5,8 +5,8 @@
 //
 // Thread-safety: functions over files.
 
-#ifndef DOSSIER_RESEARCH_RESOURCE_CONTENT_H_
-#define DOSSIER_RESEARCH_RESOURCE_CONTENT_H_
+#ifndef DOSSIER_RESEARCH_RESOURCES_RESOURCE_CONTENT_H_
+#define DOSSIER_RESEARCH_RESOURCES_RESOURCE_CONTENT_H_
 
 #include <cstdint>
 #include <string>
@@ -53,4 +53,4 @@ std::string Excerpt(std::string_view text, std::int64_t chars);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RESOURCE_CONTENT_H_
+#endif  // DOSSIER_RESEARCH_RESOURCES_RESOURCE_CONTENT_H_

@@ -6,8 +6,8 @@
 // git is started without a shell, without hooks and without a question to the user. A folder that
 // is there was fetched whole, and stays. Thread-safety: functions over files.
 
-#ifndef DOSSIER_RESEARCH_RESOURCE_FETCH_H_
-#define DOSSIER_RESEARCH_RESOURCE_FETCH_H_
+#ifndef DOSSIER_RESEARCH_RESOURCES_RESOURCE_FETCH_H_
+#define DOSSIER_RESEARCH_RESOURCES_RESOURCE_FETCH_H_
 
 #include <string>
 
@@ -30,4 +30,4 @@ Fetched FetchRepository(const ResourceOrigin& origin, const std::string& folder,
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RESOURCE_FETCH_H_
+#endif  // DOSSIER_RESEARCH_RESOURCES_RESOURCE_FETCH_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_RESOURCE_POLICY_H_
-#define DOSSIER_RESEARCH_RESOURCE_POLICY_H_
+#ifndef DOSSIER_RESEARCH_RESOURCES_RESOURCE_POLICY_H_
+#define DOSSIER_RESEARCH_RESOURCES_RESOURCE_POLICY_H_
 
 #include <cstdint>
 #include <string_view>
@@ -35,4 +35,4 @@ bool IsStaged(ResourceClass kind);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RESOURCE_POLICY_H_
+#endif  // DOSSIER_RESEARCH_RESOURCES_RESOURCE_POLICY_H_

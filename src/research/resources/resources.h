@@ -10,8 +10,8 @@
 // Reading looks whether local paths are there; preparing fetches, copies and hashes.
 // Thread-safety: functions over their arguments and files; one call a run folder at a time.
 
-#ifndef DOSSIER_RESEARCH_RESOURCES_H_
-#define DOSSIER_RESEARCH_RESOURCES_H_
+#ifndef DOSSIER_RESEARCH_RESOURCES_RESOURCES_H_
+#define DOSSIER_RESEARCH_RESOURCES_RESOURCES_H_
 
 #include <cstdint>
 #include <functional>
@@ -156,4 +156,4 @@ Status RememberResources(const ResourceIndex& index, memory::Store& store);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RESOURCES_H_
+#endif  // DOSSIER_RESEARCH_RESOURCES_RESOURCES_H_

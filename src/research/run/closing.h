@@ -6,8 +6,8 @@
 //
 // With Models::kNone in `results` only what needs no model is written. Errors: those of its parts.
 
-#ifndef DOSSIER_RESEARCH_CLOSING_H_
-#define DOSSIER_RESEARCH_CLOSING_H_
+#ifndef DOSSIER_RESEARCH_RUN_CLOSING_H_
+#define DOSSIER_RESEARCH_RUN_CLOSING_H_
 
 #include <string>
 
@@ -30,4 +30,4 @@ Result<Closed> CloseRun(const Driver& driver, const RunResults& results, const R
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CLOSING_H_
+#endif  // DOSSIER_RESEARCH_RUN_CLOSING_H_

@@ -7,8 +7,8 @@
 // "## Short Hypothesis", "short_hypothesis". A first heading of another name is the title.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_IDEA_H_
-#define DOSSIER_RESEARCH_IDEA_H_
+#ifndef DOSSIER_RESEARCH_RUN_IDEA_H_
+#define DOSSIER_RESEARCH_RUN_IDEA_H_
 
 #include <string>
 #include <string_view>
@@ -47,4 +47,4 @@ std::string_view ExampleIdea();
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_IDEA_H_
+#endif  // DOSSIER_RESEARCH_RUN_IDEA_H_

@@ -6,8 +6,8 @@
 // A reply that does not hold gives the report without a model, with a warning. Errors: those of
 // Caller::Call, kIo.
 
-#ifndef DOSSIER_RESEARCH_REPORT_H_
-#define DOSSIER_RESEARCH_REPORT_H_
+#ifndef DOSSIER_RESEARCH_RUN_REPORT_H_
+#define DOSSIER_RESEARCH_RUN_REPORT_H_
 
 #include <optional>
 #include <string>
@@ -34,4 +34,4 @@ std::string ErrorCounts(const RunResults& results);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_REPORT_H_
+#endif  // DOSSIER_RESEARCH_RUN_REPORT_H_

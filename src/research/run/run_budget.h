@@ -8,8 +8,8 @@
 // Limits hold for the run, over all of its resumes. Thread-safety: pure functions; a Deadline has
 // one owner and a thread of its own.
 
-#ifndef DOSSIER_RESEARCH_RUN_BUDGET_H_
-#define DOSSIER_RESEARCH_RUN_BUDGET_H_
+#ifndef DOSSIER_RESEARCH_RUN_RUN_BUDGET_H_
+#define DOSSIER_RESEARCH_RUN_RUN_BUDGET_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -91,4 +91,4 @@ class Deadline {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RUN_BUDGET_H_
+#endif  // DOSSIER_RESEARCH_RUN_RUN_BUDGET_H_

@@ -5,8 +5,8 @@
 //
 // Nothing is written, so a run may be at work meanwhile. Thread-safety: plain data; a function.
 
-#ifndef DOSSIER_RESEARCH_RUN_HISTORY_H_
-#define DOSSIER_RESEARCH_RUN_HISTORY_H_
+#ifndef DOSSIER_RESEARCH_RUN_RUN_HISTORY_H_
+#define DOSSIER_RESEARCH_RUN_RUN_HISTORY_H_
 
 #include <cstdint>
 #include <optional>
@@ -40,4 +40,4 @@ Result<RunHistory> HistoryOf(const RunLog& log);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RUN_HISTORY_H_
+#endif  // DOSSIER_RESEARCH_RUN_RUN_HISTORY_H_

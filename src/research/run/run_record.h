@@ -6,8 +6,8 @@
 //
 // Thread-safety: functions over files.
 
-#ifndef DOSSIER_RESEARCH_RUN_RECORD_H_
-#define DOSSIER_RESEARCH_RUN_RECORD_H_
+#ifndef DOSSIER_RESEARCH_RUN_RUN_RECORD_H_
+#define DOSSIER_RESEARCH_RUN_RUN_RECORD_H_
 
 #include <optional>
 #include <span>
@@ -46,4 +46,4 @@ Result<std::vector<int>> ParseStages(std::string_view text);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RUN_RECORD_H_
+#endif  // DOSSIER_RESEARCH_RUN_RUN_RECORD_H_

@@ -6,8 +6,8 @@
 // Start and resume are the same steps: what the journal has is taken from there. Errors: those of
 // Run (run.h). Ownership: the setup owns what its driver points to, but for the order.
 
-#ifndef DOSSIER_RESEARCH_RUN_SETUP_H_
-#define DOSSIER_RESEARCH_RUN_SETUP_H_
+#ifndef DOSSIER_RESEARCH_RUN_RUN_SETUP_H_
+#define DOSSIER_RESEARCH_RUN_RUN_SETUP_H_
 
 #include <memory>
 #include <optional>
@@ -39,4 +39,4 @@ Result<std::unique_ptr<RunSetup>> SetUpRun(const RunOrder& order, const CancelTo
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RUN_SETUP_H_
+#endif  // DOSSIER_RESEARCH_RUN_RUN_SETUP_H_

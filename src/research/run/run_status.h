@@ -5,8 +5,8 @@
 //
 // Thread-safety: plain data; ReadRunStatus looks at the lock and the files of the run folder.
 
-#ifndef DOSSIER_RESEARCH_RUN_STATUS_H_
-#define DOSSIER_RESEARCH_RUN_STATUS_H_
+#ifndef DOSSIER_RESEARCH_RUN_RUN_STATUS_H_
+#define DOSSIER_RESEARCH_RUN_RUN_STATUS_H_
 
 #include <cstdint>
 #include <optional>
@@ -68,4 +68,4 @@ std::string EventLine(const store::Event& event);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RUN_STATUS_H_
+#endif  // DOSSIER_RESEARCH_RUN_RUN_STATUS_H_

@@ -9,8 +9,8 @@
 // many of them ran at the same time. An error leaves in the tree what was finished.
 // Thread-safety: blocks its caller.
 
-#ifndef DOSSIER_RESEARCH_ROUND_H_
-#define DOSSIER_RESEARCH_ROUND_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_ROUND_H_
+#define DOSSIER_RESEARCH_SEARCH_ROUND_H_
 
 #include <string>
 #include <string_view>
@@ -46,4 +46,4 @@ Status EnterNode(const Driver& driver, Node node, Tree* tree);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_ROUND_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_ROUND_H_

@@ -7,8 +7,8 @@
 // variable alone is set, with a warning. The reruns enter the tree as children of the best node,
 // then one node that stands for all of them, with their plot. Errors: as MakeNode.
 
-#ifndef DOSSIER_RESEARCH_SEEDS_H_
-#define DOSSIER_RESEARCH_SEEDS_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_SEEDS_H_
+#define DOSSIER_RESEARCH_SEARCH_SEEDS_H_
 
 #include <string>
 
@@ -34,4 +34,4 @@ Result<Json> WithFiles(Json artifacts, const Json& files);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_SEEDS_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_SEEDS_H_

@@ -9,8 +9,8 @@
 //
 // Thread-safety: blocks its caller until no slot runs any more.
 
-#ifndef DOSSIER_RESEARCH_SLOTS_H_
-#define DOSSIER_RESEARCH_SLOTS_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_SLOTS_H_
+#define DOSSIER_RESEARCH_SEARCH_SLOTS_H_
 
 #include <cstddef>
 #include <functional>
@@ -31,4 +31,4 @@ Status RunSlots(const SlotPlan& plan, const SlotWork& work, const CancelToken& c
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_SLOTS_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_SLOTS_H_

@@ -7,8 +7,8 @@
 //
 // Works on the last of `results.stages`. Errors: as MakeNode; kIo.
 
-#ifndef DOSSIER_RESEARCH_STAGE_END_H_
-#define DOSSIER_RESEARCH_STAGE_END_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_STAGE_END_H_
+#define DOSSIER_RESEARCH_SEARCH_STAGE_END_H_
 
 #include <cstdint>
 
@@ -37,4 +37,4 @@ Status WriteStageFiles(const Driver& driver, const StageResults& stage);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_STAGE_END_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_STAGE_END_H_

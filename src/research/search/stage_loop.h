@@ -9,8 +9,8 @@
 // found enters `results` as it comes, so that a run that is ended can be written up. Errors: as
 // MakeNode. Thread-safety: blocks its caller.
 
-#ifndef DOSSIER_RESEARCH_STAGE_LOOP_H_
-#define DOSSIER_RESEARCH_STAGE_LOOP_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_STAGE_LOOP_H_
+#define DOSSIER_RESEARCH_SEARCH_STAGE_LOOP_H_
 
 #include <cstdint>
 #include <string>
@@ -35,4 +35,4 @@ Result<StageEnd> RunStage(const Driver& driver, const StageWork& work, RunResult
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_STAGE_LOOP_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_STAGE_LOOP_H_

@@ -6,8 +6,8 @@
 // A reply that does not hold is a warning and the answer of the specification's table: not
 // complete, not ready, the main goals, the best by metric, no text. Errors: those of Caller::Call.
 
-#ifndef DOSSIER_RESEARCH_STAGE_QUESTIONS_H_
-#define DOSSIER_RESEARCH_STAGE_QUESTIONS_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_STAGE_QUESTIONS_H_
+#define DOSSIER_RESEARCH_SEARCH_STAGE_QUESTIONS_H_
 
 #include <cstdint>
 #include <optional>
@@ -64,4 +64,4 @@ Result<std::string> AskMetrics(const Driver& driver, const CancelToken& cancel);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_STAGE_QUESTIONS_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_STAGE_QUESTIONS_H_

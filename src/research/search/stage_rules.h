@@ -8,8 +8,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_STAGE_RULES_H_
-#define DOSSIER_RESEARCH_STAGE_RULES_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_STAGE_RULES_H_
+#define DOSSIER_RESEARCH_SEARCH_STAGE_RULES_H_
 
 #include <array>
 #include <cstdint>
@@ -58,4 +58,4 @@ std::optional<std::string> ExecTimeFeedback(const StageFacts& facts, std::int64_
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_STAGE_RULES_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_STAGE_RULES_H_

@@ -7,8 +7,8 @@
 // Stages 1 and 2 share baseline_summary.json: the later one holds. Without an answer of a model the
 // text is made from the records. Thread-safety: functions over their arguments and the run folder.
 
-#ifndef DOSSIER_RESEARCH_SUMMARIES_H_
-#define DOSSIER_RESEARCH_SUMMARIES_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_SUMMARIES_H_
+#define DOSSIER_RESEARCH_SEARCH_SUMMARIES_H_
 
 #include <string>
 #include <string_view>
@@ -39,4 +39,4 @@ JsonObject NodeRecord(const Node& node);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_SUMMARIES_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_SUMMARIES_H_

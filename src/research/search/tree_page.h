@@ -11,8 +11,8 @@
 // does not fit into kMaxPageBytes is left out, and the page says so. Thread-safety: pure, but for
 // the functions over files.
 
-#ifndef DOSSIER_RESEARCH_TREE_PAGE_H_
-#define DOSSIER_RESEARCH_TREE_PAGE_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_TREE_PAGE_H_
+#define DOSSIER_RESEARCH_SEARCH_TREE_PAGE_H_
 
 #include <string>
 #include <string_view>
@@ -94,4 +94,4 @@ std::string_view TreePageScript();
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_TREE_PAGE_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_TREE_PAGE_H_

@@ -8,8 +8,8 @@
 //
 // Errors: those of Caller::Call. Thread-safety: blocks its caller.
 
-#ifndef DOSSIER_RESEARCH_TRIAL_IDEAS_H_
-#define DOSSIER_RESEARCH_TRIAL_IDEAS_H_
+#ifndef DOSSIER_RESEARCH_SEARCH_TRIAL_IDEAS_H_
+#define DOSSIER_RESEARCH_SEARCH_TRIAL_IDEAS_H_
 
 #include <optional>
 #include <span>
@@ -32,4 +32,4 @@ Result<std::optional<TrialIdea>> AskTrialIdea(const Driver& driver, const TrialQ
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_TRIAL_IDEAS_H_
+#endif  // DOSSIER_RESEARCH_SEARCH_TRIAL_IDEAS_H_

@@ -6,8 +6,8 @@
 // Plain data. Errors: kConfig, "FILE:LINE:COL: reason", for an unknown key with the nearest name;
 // kUsage for a setting that is not KEY=VALUE.
 
-#ifndef DOSSIER_RESEARCH_CONFIG_H_
-#define DOSSIER_RESEARCH_CONFIG_H_
+#ifndef DOSSIER_RESEARCH_SETUP_CONFIG_H_
+#define DOSSIER_RESEARCH_SETUP_CONFIG_H_
 
 #include <array>
 #include <cstdint>
@@ -122,4 +122,4 @@ std::vector<std::string> FrozenDifferences(const Config& before, const Config& n
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CONFIG_H_
+#endif  // DOSSIER_RESEARCH_SETUP_CONFIG_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: constant data.
 
-#ifndef DOSSIER_RESEARCH_CONFIG_KEYS_H_
-#define DOSSIER_RESEARCH_CONFIG_KEYS_H_
+#ifndef DOSSIER_RESEARCH_SETUP_CONFIG_KEYS_H_
+#define DOSSIER_RESEARCH_SETUP_CONFIG_KEYS_H_
 
 #include <cstdint>
 #include <functional>
@@ -58,4 +58,4 @@ std::span<const std::string> MemoryKeys();
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_CONFIG_KEYS_H_
+#endif  // DOSSIER_RESEARCH_SETUP_CONFIG_KEYS_H_

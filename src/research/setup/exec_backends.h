@@ -8,8 +8,8 @@
 // looked for, and the way out; kNotFound (image). Thread-safety: the factory may be called from
 // many threads.
 
-#ifndef DOSSIER_RESEARCH_EXEC_BACKENDS_H_
-#define DOSSIER_RESEARCH_EXEC_BACKENDS_H_
+#ifndef DOSSIER_RESEARCH_SETUP_EXEC_BACKENDS_H_
+#define DOSSIER_RESEARCH_SETUP_EXEC_BACKENDS_H_
 
 #include <string>
 #include <vector>
@@ -31,4 +31,4 @@ Result<BackendFactory> MakeBackends(const BackendSetup& setup);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_EXEC_BACKENDS_H_
+#endif  // DOSSIER_RESEARCH_SETUP_EXEC_BACKENDS_H_

@@ -7,8 +7,8 @@
 // Names and types are checked when the configuration is read (config.h); what is not a number here
 // is left at its default. Thread-safety: pure function.
 
-#ifndef DOSSIER_RESEARCH_MEMORY_OPTIONS_H_
-#define DOSSIER_RESEARCH_MEMORY_OPTIONS_H_
+#ifndef DOSSIER_RESEARCH_SETUP_MEMORY_OPTIONS_H_
+#define DOSSIER_RESEARCH_SETUP_MEMORY_OPTIONS_H_
 
 #include <cstdint>
 #include <map>
@@ -29,4 +29,4 @@ MemoryOptions ReadMemoryOptions(const JsonObject& section);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_MEMORY_OPTIONS_H_
+#endif  // DOSSIER_RESEARCH_SETUP_MEMORY_OPTIONS_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_RESEARCH_OUTPUT_NAME_H_
-#define DOSSIER_RESEARCH_OUTPUT_NAME_H_
+#ifndef DOSSIER_RESEARCH_SETUP_OUTPUT_NAME_H_
+#define DOSSIER_RESEARCH_SETUP_OUTPUT_NAME_H_
 
 #include <string>
 #include <string_view>
@@ -17,4 +17,4 @@ std::string OutputName(std::string_view run);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_OUTPUT_NAME_H_
+#endif  // DOSSIER_RESEARCH_SETUP_OUTPUT_NAME_H_

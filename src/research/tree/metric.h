@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_RESEARCH_METRIC_H_
-#define DOSSIER_RESEARCH_METRIC_H_
+#ifndef DOSSIER_RESEARCH_TREE_METRIC_H_
+#define DOSSIER_RESEARCH_TREE_METRIC_H_
 
 #include <optional>
 #include <span>
@@ -52,4 +52,4 @@ JsonArray SeedStatisticsJson(std::span<const SeedSeries> statistics);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_METRIC_H_
+#endif  // DOSSIER_RESEARCH_TREE_METRIC_H_

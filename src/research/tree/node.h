@@ -6,8 +6,8 @@
 //
 // Plain data; ReadNode(NodeJson(n)) == n. Errors of ReadNode: kDamaged naming the field.
 
-#ifndef DOSSIER_RESEARCH_NODE_H_
-#define DOSSIER_RESEARCH_NODE_H_
+#ifndef DOSSIER_RESEARCH_TREE_NODE_H_
+#define DOSSIER_RESEARCH_TREE_NODE_H_
 
 #include <cstdint>
 #include <optional>
@@ -118,4 +118,4 @@ struct Tree {
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_NODE_H_
+#endif  // DOSSIER_RESEARCH_TREE_NODE_H_

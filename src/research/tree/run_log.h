@@ -19,8 +19,8 @@
 //
 // Thread-safety: all methods from any thread.
 
-#ifndef DOSSIER_RESEARCH_RUN_LOG_H_
-#define DOSSIER_RESEARCH_RUN_LOG_H_
+#ifndef DOSSIER_RESEARCH_TREE_RUN_LOG_H_
+#define DOSSIER_RESEARCH_TREE_RUN_LOG_H_
 
 #include <cstdint>
 #include <functional>
@@ -122,4 +122,4 @@ std::string KeyOf(std::string_view data);
 
 }  // namespace dossier::research
 
-#endif  // DOSSIER_RESEARCH_RUN_LOG_H_
+#endif  // DOSSIER_RESEARCH_TREE_RUN_LOG_H_

@@ -9,8 +9,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_SANDBOX_COMMAND_LEXER_H_
-#define DOSSIER_SANDBOX_COMMAND_LEXER_H_
+#ifndef DOSSIER_SANDBOX_COMMANDS_COMMAND_LEXER_H_
+#define DOSSIER_SANDBOX_COMMANDS_COMMAND_LEXER_H_
 
 #include <string>
 #include <string_view>
@@ -32,4 +32,4 @@ Result<Argv> LexCommand(std::string_view command);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_COMMAND_LEXER_H_
+#endif  // DOSSIER_SANDBOX_COMMANDS_COMMAND_LEXER_H_

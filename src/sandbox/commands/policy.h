@@ -17,8 +17,8 @@
 //
 // Thread-safety: immutable values, pure functions over files that are only read.
 
-#ifndef DOSSIER_SANDBOX_POLICY_H_
-#define DOSSIER_SANDBOX_POLICY_H_
+#ifndef DOSSIER_SANDBOX_COMMANDS_POLICY_H_
+#define DOSSIER_SANDBOX_COMMANDS_POLICY_H_
 
 #include <optional>
 #include <span>
@@ -87,4 +87,4 @@ JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_POLICY_H_
+#endif  // DOSSIER_SANDBOX_COMMANDS_POLICY_H_

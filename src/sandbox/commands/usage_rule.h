@@ -27,8 +27,8 @@
 // Everything else is refused: an option that the line does not have never counts as an operand, and
 // the word `--` ends the options. Thread-safety: immutable after Parse.
 
-#ifndef DOSSIER_SANDBOX_USAGE_RULE_H_
-#define DOSSIER_SANDBOX_USAGE_RULE_H_
+#ifndef DOSSIER_SANDBOX_COMMANDS_USAGE_RULE_H_
+#define DOSSIER_SANDBOX_COMMANDS_USAGE_RULE_H_
 
 #include <cstdint>
 #include <functional>
@@ -90,4 +90,4 @@ class UsageRule {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_USAGE_RULE_H_
+#endif  // DOSSIER_SANDBOX_COMMANDS_USAGE_RULE_H_

@@ -24,8 +24,8 @@
 //
 // Thread-safety: RunJailed may be called from many threads; it blocks the caller.
 
-#ifndef DOSSIER_SANDBOX_JAIL_H_
-#define DOSSIER_SANDBOX_JAIL_H_
+#ifndef DOSSIER_SANDBOX_JAIL_JAIL_H_
+#define DOSSIER_SANDBOX_JAIL_JAIL_H_
 
 #include <cstdint>
 #include <functional>
@@ -146,4 +146,4 @@ std::vector<std::string> SystemFolders(JailNetwork network);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_JAIL_H_
+#endif  // DOSSIER_SANDBOX_JAIL_JAIL_H_

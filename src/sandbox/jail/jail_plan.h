@@ -5,8 +5,8 @@
 // pid namespace, behind a parent that only waits for it; else it is a subreaper. Either way every
 // descendant of the program that loses its parent becomes the keeper's.
 
-#ifndef DOSSIER_SANDBOX_JAIL_PLAN_H_
-#define DOSSIER_SANDBOX_JAIL_PLAN_H_
+#ifndef DOSSIER_SANDBOX_JAIL_JAIL_PLAN_H_
+#define DOSSIER_SANDBOX_JAIL_JAIL_PLAN_H_
 
 #include <functional>
 #include <string>
@@ -60,4 +60,4 @@ KeeperReport KeepProgram(const KeeperSpec& spec, const std::function<void()>& st
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_JAIL_PLAN_H_
+#endif  // DOSSIER_SANDBOX_JAIL_JAIL_PLAN_H_

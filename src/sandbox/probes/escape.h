@@ -11,8 +11,8 @@
 //
 // Thread-safety: one run at a time.
 
-#ifndef DOSSIER_SANDBOX_ESCAPE_H_
-#define DOSSIER_SANDBOX_ESCAPE_H_
+#ifndef DOSSIER_SANDBOX_PROBES_ESCAPE_H_
+#define DOSSIER_SANDBOX_PROBES_ESCAPE_H_
 
 #include <string>
 #include <string_view>
@@ -48,4 +48,4 @@ Result<EscapeReport> RunEscapeTests(Pool& pool, const PoolOptions& options,
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_ESCAPE_H_
+#endif  // DOSSIER_SANDBOX_PROBES_ESCAPE_H_

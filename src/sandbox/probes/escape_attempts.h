@@ -6,8 +6,8 @@
 // $DGRAM$ unix sockets in the folder, $ABSTRACT$ an abstract one, $ROOT$ 1 if the new root must
 // hide file names. Thread-safety: read-only data.
 
-#ifndef DOSSIER_SANDBOX_ESCAPE_ATTEMPTS_H_
-#define DOSSIER_SANDBOX_ESCAPE_ATTEMPTS_H_
+#ifndef DOSSIER_SANDBOX_PROBES_ESCAPE_ATTEMPTS_H_
+#define DOSSIER_SANDBOX_PROBES_ESCAPE_ATTEMPTS_H_
 
 #include <span>
 #include <string_view>
@@ -34,4 +34,4 @@ std::span<const std::string_view> JavaScriptAttempts();
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_ESCAPE_ATTEMPTS_H_
+#endif  // DOSSIER_SANDBOX_PROBES_ESCAPE_ATTEMPTS_H_

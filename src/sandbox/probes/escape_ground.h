@@ -6,8 +6,8 @@
 //
 // Everything is open to every user, so that only the walls can refuse. Thread-safety: one owner.
 
-#ifndef DOSSIER_SANDBOX_ESCAPE_GROUND_H_
-#define DOSSIER_SANDBOX_ESCAPE_GROUND_H_
+#ifndef DOSSIER_SANDBOX_PROBES_ESCAPE_GROUND_H_
+#define DOSSIER_SANDBOX_PROBES_ESCAPE_GROUND_H_
 
 #include <string>
 #include <string_view>
@@ -47,4 +47,4 @@ class EscapeGround {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_ESCAPE_GROUND_H_
+#endif  // DOSSIER_SANDBOX_PROBES_ESCAPE_GROUND_H_

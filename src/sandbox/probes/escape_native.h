@@ -7,8 +7,8 @@
 // Each runs in a session of its own, because most die. Thread-safety: forks; the child of a process
 // with threads is safe, since it only runs what follows fork() in glibc.
 
-#ifndef DOSSIER_SANDBOX_ESCAPE_NATIVE_H_
-#define DOSSIER_SANDBOX_ESCAPE_NATIVE_H_
+#ifndef DOSSIER_SANDBOX_PROBES_ESCAPE_NATIVE_H_
+#define DOSSIER_SANDBOX_PROBES_ESCAPE_NATIVE_H_
 
 #include <span>
 #include <string>
@@ -39,4 +39,4 @@ Result<std::vector<NativeResult>> RunNativeProbes(const IsolationOptions& option
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_ESCAPE_NATIVE_H_
+#endif  // DOSSIER_SANDBOX_PROBES_ESCAPE_NATIVE_H_

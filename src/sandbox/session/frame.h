@@ -13,8 +13,8 @@
 // decoder stays broken: a stream cannot be picked up again behind it.
 // Thread-safety: none; one owner.
 
-#ifndef DOSSIER_SANDBOX_FRAME_H_
-#define DOSSIER_SANDBOX_FRAME_H_
+#ifndef DOSSIER_SANDBOX_SESSION_FRAME_H_
+#define DOSSIER_SANDBOX_SESSION_FRAME_H_
 
 #include <array>
 #include <cstdint>
@@ -73,4 +73,4 @@ class FrameDecoder {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_FRAME_H_
+#endif  // DOSSIER_SANDBOX_SESSION_FRAME_H_

@@ -10,8 +10,8 @@
 // every 200 ms, and after the grace SIGKILL. Memory and threads are watched every 50 ms.
 // Thread-safety: blocks the caller; BlockControl may be used from any thread.
 
-#ifndef DOSSIER_SANDBOX_HOST_BLOCK_H_
-#define DOSSIER_SANDBOX_HOST_BLOCK_H_
+#ifndef DOSSIER_SANDBOX_SESSION_HOST_BLOCK_H_
+#define DOSSIER_SANDBOX_SESSION_HOST_BLOCK_H_
 
 #include <atomic>
 #include <map>
@@ -72,4 +72,4 @@ BlockOutcome RunInWorker(HostWorker& worker, const BlockTask& task);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_HOST_BLOCK_H_
+#endif  // DOSSIER_SANDBOX_SESSION_HOST_BLOCK_H_

@@ -9,8 +9,8 @@
 // A reply for a call that is no longer open is dropped (SBX-47). Thread-safety: all methods may be
 // called from any thread but Flush, which belongs to the thread that holds the socket.
 
-#ifndef DOSSIER_SANDBOX_HOST_BRIDGE_H_
-#define DOSSIER_SANDBOX_HOST_BRIDGE_H_
+#ifndef DOSSIER_SANDBOX_SESSION_HOST_BRIDGE_H_
+#define DOSSIER_SANDBOX_SESSION_HOST_BRIDGE_H_
 
 #include <atomic>
 #include <map>
@@ -108,4 +108,4 @@ class HostBridge : public std::enable_shared_from_this<HostBridge> {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_HOST_BRIDGE_H_
+#endif  // DOSSIER_SANDBOX_SESSION_HOST_BRIDGE_H_

@@ -4,8 +4,8 @@
 //
 // All texts of the result are valid UTF-8. Thread-safety: pure functions.
 
-#ifndef DOSSIER_SANDBOX_HOST_RESULT_H_
-#define DOSSIER_SANDBOX_HOST_RESULT_H_
+#ifndef DOSSIER_SANDBOX_SESSION_HOST_RESULT_H_
+#define DOSSIER_SANDBOX_SESSION_HOST_RESULT_H_
 
 #include <string>
 #include <vector>
@@ -24,4 +24,4 @@ std::vector<std::string> StringList(const Json* list);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_HOST_RESULT_H_
+#endif  // DOSSIER_SANDBOX_SESSION_HOST_RESULT_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: as Session says.
 
-#ifndef DOSSIER_SANDBOX_HOST_SESSION_H_
-#define DOSSIER_SANDBOX_HOST_SESSION_H_
+#ifndef DOSSIER_SANDBOX_SESSION_HOST_SESSION_H_
+#define DOSSIER_SANDBOX_SESSION_HOST_SESSION_H_
 
 #include <memory>
 #include <set>
@@ -70,4 +70,4 @@ class HostSession final : public Session {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_HOST_SESSION_H_
+#endif  // DOSSIER_SANDBOX_SESSION_HOST_SESSION_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: one owner; Kill and bridge() may be used from any thread.
 
-#ifndef DOSSIER_SANDBOX_HOST_WORKER_H_
-#define DOSSIER_SANDBOX_HOST_WORKER_H_
+#ifndef DOSSIER_SANDBOX_SESSION_HOST_WORKER_H_
+#define DOSSIER_SANDBOX_SESSION_HOST_WORKER_H_
 
 #include <memory>
 #include <optional>
@@ -64,4 +64,4 @@ class HostWorker {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_HOST_WORKER_H_
+#endif  // DOSSIER_SANDBOX_SESSION_HOST_WORKER_H_

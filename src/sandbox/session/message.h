@@ -11,8 +11,8 @@
 // believed beyond its shape; names, offsets and sizes are the receiver's to check (SBX-93).
 // Frames of different ids may interleave. Thread-safety: none; one owner.
 
-#ifndef DOSSIER_SANDBOX_MESSAGE_H_
-#define DOSSIER_SANDBOX_MESSAGE_H_
+#ifndef DOSSIER_SANDBOX_SESSION_MESSAGE_H_
+#define DOSSIER_SANDBOX_SESSION_MESSAGE_H_
 
 #include <cstdint>
 #include <map>
@@ -119,4 +119,4 @@ class MessageDecoder {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_MESSAGE_H_
+#endif  // DOSSIER_SANDBOX_SESSION_MESSAGE_H_

@@ -9,8 +9,8 @@
 // into the middle of one that is. Texts are written from where they lie, without a copy.
 // Thread-safety: none; one owner.
 
-#ifndef DOSSIER_SANDBOX_MESSAGE_WRITER_H_
-#define DOSSIER_SANDBOX_MESSAGE_WRITER_H_
+#ifndef DOSSIER_SANDBOX_SESSION_MESSAGE_WRITER_H_
+#define DOSSIER_SANDBOX_SESSION_MESSAGE_WRITER_H_
 
 #include <array>
 #include <deque>
@@ -57,4 +57,4 @@ class MessageWriter {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_MESSAGE_WRITER_H_
+#endif  // DOSSIER_SANDBOX_SESSION_MESSAGE_WRITER_H_

@@ -10,8 +10,8 @@
 // Thread-safety: Pool from any thread. A Session has one owner; Interrupt and Close may be called
 // from any thread while Run blocks.
 
-#ifndef DOSSIER_SANDBOX_SESSION_H_
-#define DOSSIER_SANDBOX_SESSION_H_
+#ifndef DOSSIER_SANDBOX_SESSION_SESSION_H_
+#define DOSSIER_SANDBOX_SESSION_SESSION_H_
 
 #include <functional>
 #include <memory>
@@ -206,4 +206,4 @@ class Pool {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_SESSION_H_
+#endif  // DOSSIER_SANDBOX_SESSION_SESSION_H_

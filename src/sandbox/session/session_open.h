@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SANDBOX_SESSION_OPEN_H_
-#define DOSSIER_SANDBOX_SESSION_OPEN_H_
+#ifndef DOSSIER_SANDBOX_SESSION_SESSION_OPEN_H_
+#define DOSSIER_SANDBOX_SESSION_SESSION_OPEN_H_
 
 #include <cstdint>
 #include <string>
@@ -30,4 +30,4 @@ Result<SessionOpening> ReadOpenMessage(const Message& message);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_SESSION_OPEN_H_
+#endif  // DOSSIER_SANDBOX_SESSION_SESSION_OPEN_H_

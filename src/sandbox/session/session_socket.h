@@ -7,8 +7,8 @@
 // Descriptors travel in groups of 100, each attached to one byte of the message. Thread-safety:
 // functions; one thread at a time for each socket.
 
-#ifndef DOSSIER_SANDBOX_SESSION_SOCKET_H_
-#define DOSSIER_SANDBOX_SESSION_SOCKET_H_
+#ifndef DOSSIER_SANDBOX_SESSION_SESSION_SOCKET_H_
+#define DOSSIER_SANDBOX_SESSION_SESSION_SOCKET_H_
 
 #include <span>
 #include <string_view>
@@ -50,4 +50,4 @@ Result<std::size_t> ReadSome(int fd, MessageDecoder& decoder);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_SESSION_SOCKET_H_
+#endif  // DOSSIER_SANDBOX_SESSION_SESSION_SOCKET_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SANDBOX_WATCHDOG_H_
-#define DOSSIER_SANDBOX_WATCHDOG_H_
+#ifndef DOSSIER_SANDBOX_SESSION_WATCHDOG_H_
+#define DOSSIER_SANDBOX_SESSION_WATCHDOG_H_
 
 #include <sys/types.h>
 
@@ -35,4 +35,4 @@ Result<Millis> ProcessCpu(pid_t pid);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_WATCHDOG_H_
+#endif  // DOSSIER_SANDBOX_SESSION_WATCHDOG_H_

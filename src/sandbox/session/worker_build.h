@@ -4,8 +4,8 @@
 //
 // Thread-safety: reads files only.
 
-#ifndef DOSSIER_SANDBOX_WORKER_BUILD_H_
-#define DOSSIER_SANDBOX_WORKER_BUILD_H_
+#ifndef DOSSIER_SANDBOX_SESSION_WORKER_BUILD_H_
+#define DOSSIER_SANDBOX_SESSION_WORKER_BUILD_H_
 
 #include <string>
 
@@ -13,10 +13,10 @@
 
 namespace dossier::sandbox {
 
-// As base/build_id.h, of the worker that a pool with these options starts. Errors: kUnavailable (no
-// worker is there), kDamaged.
+// As base/process/build_id.h, of the worker that a pool with these options starts. Errors:
+// kUnavailable (no worker is there), kDamaged.
 Result<std::string> WorkerBuild(const PoolOptions& options);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_WORKER_BUILD_H_
+#endif  // DOSSIER_SANDBOX_SESSION_WORKER_BUILD_H_

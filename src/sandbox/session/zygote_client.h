@@ -12,8 +12,8 @@
 // the host, however that ends; its sessions end with it. Thread-safety: both classes may be used
 // from any thread.
 
-#ifndef DOSSIER_SANDBOX_ZYGOTE_CLIENT_H_
-#define DOSSIER_SANDBOX_ZYGOTE_CLIENT_H_
+#ifndef DOSSIER_SANDBOX_SESSION_ZYGOTE_CLIENT_H_
+#define DOSSIER_SANDBOX_SESSION_ZYGOTE_CLIENT_H_
 
 #include <sys/types.h>
 
@@ -129,4 +129,4 @@ class ZygoteSource {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_ZYGOTE_CLIENT_H_
+#endif  // DOSSIER_SANDBOX_SESSION_ZYGOTE_CLIENT_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: all change the calling process or thread.
 
-#ifndef DOSSIER_SANDBOX_CAPABILITIES_H_
-#define DOSSIER_SANDBOX_CAPABILITIES_H_
+#ifndef DOSSIER_SANDBOX_WALLS_CAPABILITIES_H_
+#define DOSSIER_SANDBOX_WALLS_CAPABILITIES_H_
 
 #include <sys/types.h>
 
@@ -43,4 +43,4 @@ Status SetFlags();
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_CAPABILITIES_H_
+#endif  // DOSSIER_SANDBOX_WALLS_CAPABILITIES_H_

@@ -19,8 +19,8 @@
 //
 // Thread-safety: none; each process of the chain uses its own copy on one thread.
 
-#ifndef DOSSIER_SANDBOX_ISOLATION_H_
-#define DOSSIER_SANDBOX_ISOLATION_H_
+#ifndef DOSSIER_SANDBOX_WALLS_ISOLATION_H_
+#define DOSSIER_SANDBOX_WALLS_ISOLATION_H_
 
 #include <sys/types.h>
 
@@ -187,4 +187,4 @@ class IsolationPlan {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_ISOLATION_H_
+#endif  // DOSSIER_SANDBOX_WALLS_ISOLATION_H_

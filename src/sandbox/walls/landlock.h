@@ -7,8 +7,8 @@
 // give some back below the named folders. Executing is given back to programs in a jail only.
 // Thread-safety: RestrictFiles changes the calling thread only.
 
-#ifndef DOSSIER_SANDBOX_LANDLOCK_H_
-#define DOSSIER_SANDBOX_LANDLOCK_H_
+#ifndef DOSSIER_SANDBOX_WALLS_LANDLOCK_H_
+#define DOSSIER_SANDBOX_WALLS_LANDLOCK_H_
 
 #include <string>
 #include <vector>
@@ -40,4 +40,4 @@ Status RestrictFiles(const FileRules& rules);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_LANDLOCK_H_
+#endif  // DOSSIER_SANDBOX_WALLS_LANDLOCK_H_

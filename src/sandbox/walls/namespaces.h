@@ -9,8 +9,8 @@
 // A net namespace costs milliseconds, so one set is made for all sessions; a session gets its own
 // user, pid and mount namespaces, in some hundred microseconds. Thread-safety: none.
 
-#ifndef DOSSIER_SANDBOX_NAMESPACES_H_
-#define DOSSIER_SANDBOX_NAMESPACES_H_
+#ifndef DOSSIER_SANDBOX_WALLS_NAMESPACES_H_
+#define DOSSIER_SANDBOX_WALLS_NAMESPACES_H_
 
 #include <sched.h>
 #include <sys/types.h>
@@ -108,4 +108,4 @@ class Namespaces {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_NAMESPACES_H_
+#endif  // DOSSIER_SANDBOX_WALLS_NAMESPACES_H_

@@ -11,8 +11,8 @@
 // folders of one's own between. Errors: kUnavailable, with the kernel's reason. Thread-safety:
 // none.
 
-#ifndef DOSSIER_SANDBOX_OVERLAY_H_
-#define DOSSIER_SANDBOX_OVERLAY_H_
+#ifndef DOSSIER_SANDBOX_WALLS_OVERLAY_H_
+#define DOSSIER_SANDBOX_WALLS_OVERLAY_H_
 
 #include <string>
 #include <vector>
@@ -42,4 +42,4 @@ Status MountOverlay(const OpenedOverlay& overlay, const std::string& place);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_OVERLAY_H_
+#endif  // DOSSIER_SANDBOX_WALLS_OVERLAY_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: CloseOtherDescriptors changes the calling process.
 
-#ifndef DOSSIER_SANDBOX_PROCESS_LAYER_H_
-#define DOSSIER_SANDBOX_PROCESS_LAYER_H_
+#ifndef DOSSIER_SANDBOX_WALLS_PROCESS_LAYER_H_
+#define DOSSIER_SANDBOX_WALLS_PROCESS_LAYER_H_
 
 #include <string>
 #include <vector>
@@ -24,4 +24,4 @@ std::string CgroupReason();
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_PROCESS_LAYER_H_
+#endif  // DOSSIER_SANDBOX_WALLS_PROCESS_LAYER_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: pure functions over /proc.
 
-#ifndef DOSSIER_SANDBOX_PROCESS_TREE_H_
-#define DOSSIER_SANDBOX_PROCESS_TREE_H_
+#ifndef DOSSIER_SANDBOX_WALLS_PROCESS_TREE_H_
+#define DOSSIER_SANDBOX_WALLS_PROCESS_TREE_H_
 
 #include <sys/types.h>
 
@@ -42,4 +42,4 @@ int ThreadsOfUser(int proc, uid_t user);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_PROCESS_TREE_H_
+#endif  // DOSSIER_SANDBOX_WALLS_PROCESS_TREE_H_

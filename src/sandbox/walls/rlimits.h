@@ -5,8 +5,8 @@
 // Soft and hard limits are set alike, never above what the process already has, so nothing can be
 // raised again. Thread-safety: changes the calling process.
 
-#ifndef DOSSIER_SANDBOX_RLIMITS_H_
-#define DOSSIER_SANDBOX_RLIMITS_H_
+#ifndef DOSSIER_SANDBOX_WALLS_RLIMITS_H_
+#define DOSSIER_SANDBOX_WALLS_RLIMITS_H_
 
 #include <cstdint>
 #include <optional>
@@ -31,4 +31,4 @@ Status SetResourceLimits(const ResourceLimits& limits);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_RLIMITS_H_
+#endif  // DOSSIER_SANDBOX_WALLS_RLIMITS_H_

@@ -7,8 +7,8 @@
 // Three groups: allowed (some by argument); refused with an errno, so that a library that merely
 // asks goes on and code gets a PermissionError; all else kills. Thread-safety: pure functions.
 
-#ifndef DOSSIER_SANDBOX_SECCOMP_POLICY_H_
-#define DOSSIER_SANDBOX_SECCOMP_POLICY_H_
+#ifndef DOSSIER_SANDBOX_WALLS_SECCOMP_POLICY_H_
+#define DOSSIER_SANDBOX_WALLS_SECCOMP_POLICY_H_
 
 #include <sys/types.h>
 
@@ -59,4 +59,4 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy);
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_SECCOMP_POLICY_H_
+#endif  // DOSSIER_SANDBOX_WALLS_SECCOMP_POLICY_H_

@@ -14,8 +14,8 @@
 //
 // Thread-safety: values are plain data; LoadFilter changes the calling thread or process.
 
-#ifndef DOSSIER_SANDBOX_SECCOMP_PROGRAM_H_
-#define DOSSIER_SANDBOX_SECCOMP_PROGRAM_H_
+#ifndef DOSSIER_SANDBOX_WALLS_SECCOMP_PROGRAM_H_
+#define DOSSIER_SANDBOX_WALLS_SECCOMP_PROGRAM_H_
 
 #include <linux/filter.h>
 
@@ -74,4 +74,4 @@ Status ProbeSeccomp();
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_SECCOMP_PROGRAM_H_
+#endif  // DOSSIER_SANDBOX_WALLS_SECCOMP_PROGRAM_H_

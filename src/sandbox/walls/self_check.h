@@ -6,8 +6,8 @@
 //
 // Thread-safety: forks; call it while the process has one thread.
 
-#ifndef DOSSIER_SANDBOX_SELF_CHECK_H_
-#define DOSSIER_SANDBOX_SELF_CHECK_H_
+#ifndef DOSSIER_SANDBOX_WALLS_SELF_CHECK_H_
+#define DOSSIER_SANDBOX_WALLS_SELF_CHECK_H_
 
 #include "base/files/file.h"
 #include "sandbox/walls/isolation.h"
@@ -34,4 +34,4 @@ class SelfTest {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_SELF_CHECK_H_
+#endif  // DOSSIER_SANDBOX_WALLS_SELF_CHECK_H_

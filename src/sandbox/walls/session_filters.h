@@ -9,8 +9,8 @@
 // markers that Fill overwrites: some ten words, where assembling takes longer than all other filter
 // work. Thread-safety: none; each process has its own copy.
 
-#ifndef DOSSIER_SANDBOX_SESSION_FILTERS_H_
-#define DOSSIER_SANDBOX_SESSION_FILTERS_H_
+#ifndef DOSSIER_SANDBOX_WALLS_SESSION_FILTERS_H_
+#define DOSSIER_SANDBOX_WALLS_SESSION_FILTERS_H_
 
 #include <sys/types.h>
 
@@ -60,4 +60,4 @@ class SessionFilters {
 
 }  // namespace dossier::sandbox
 
-#endif  // DOSSIER_SANDBOX_SESSION_FILTERS_H_
+#endif  // DOSSIER_SANDBOX_WALLS_SESSION_FILTERS_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions; CurrentEnvironment reads the process's.
 
-#ifndef DOSSIER_SOURCES_COMMAND_ENVIRONMENT_H_
-#define DOSSIER_SOURCES_COMMAND_ENVIRONMENT_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_COMMAND_ENVIRONMENT_H_
+#define DOSSIER_SOURCES_COMMANDS_COMMAND_ENVIRONMENT_H_
 
 #include <span>
 #include <string>
@@ -27,4 +27,4 @@ std::vector<std::string> CommandEnvironment(std::span<const std::string> inherit
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_COMMAND_ENVIRONMENT_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_COMMAND_ENVIRONMENT_H_

@@ -9,8 +9,8 @@
 // stdout is hashed, cleaned and capped as it comes; stderr waits for its end, in memory and above
 // 64 KiB in a file without a name. Thread-safety: one owner.
 
-#ifndef DOSSIER_SOURCES_COMMAND_OUTPUT_H_
-#define DOSSIER_SOURCES_COMMAND_OUTPUT_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_COMMAND_OUTPUT_H_
+#define DOSSIER_SOURCES_COMMANDS_COMMAND_OUTPUT_H_
 
 #include <cstdint>
 #include <optional>
@@ -65,4 +65,4 @@ class CommandOutput {
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_COMMAND_OUTPUT_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_COMMAND_OUTPUT_H_

@@ -9,8 +9,8 @@
 // the end go, and in compat white space in front, too. Memory: about 1.5 times the cap.
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_SOURCES_COMMAND_TEXT_H_
-#define DOSSIER_SOURCES_COMMAND_TEXT_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_COMMAND_TEXT_H_
+#define DOSSIER_SOURCES_COMMANDS_COMMAND_TEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -92,4 +92,4 @@ class CommandText {
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_COMMAND_TEXT_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_COMMAND_TEXT_H_

@@ -9,8 +9,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_CONTEXT_BLOCKS_H_
-#define DOSSIER_SOURCES_CONTEXT_BLOCKS_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_CONTEXT_BLOCKS_H_
+#define DOSSIER_SOURCES_COMMANDS_CONTEXT_BLOCKS_H_
 
 #include <cstdint>
 #include <span>
@@ -42,4 +42,4 @@ std::vector<BlockSpan> FindBlocks(std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_CONTEXT_BLOCKS_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_CONTEXT_BLOCKS_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: plain data.
 
-#ifndef DOSSIER_SOURCES_CONTEXT_COMMAND_H_
-#define DOSSIER_SOURCES_CONTEXT_COMMAND_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_CONTEXT_COMMAND_H_
+#define DOSSIER_SOURCES_COMMANDS_CONTEXT_COMMAND_H_
 
 #include <chrono>
 #include <cstdint>
@@ -78,4 +78,4 @@ struct CommandResult {
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_CONTEXT_COMMAND_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_CONTEXT_COMMAND_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: a pure function.
 
-#ifndef DOSSIER_SOURCES_CONTEXT_COMMANDS_YAML_H_
-#define DOSSIER_SOURCES_CONTEXT_COMMANDS_YAML_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_CONTEXT_COMMANDS_YAML_H_
+#define DOSSIER_SOURCES_COMMANDS_CONTEXT_COMMANDS_YAML_H_
 
 #include <string_view>
 #include <vector>
@@ -24,4 +24,4 @@ Result<std::vector<ContextCommand>> ReadContextCommands(const assembly::YamlNode
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_CONTEXT_COMMANDS_YAML_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_CONTEXT_COMMANDS_YAML_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure but for `results`.
 
-#ifndef DOSSIER_SOURCES_CONTEXT_CUT_H_
-#define DOSSIER_SOURCES_CONTEXT_CUT_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_CONTEXT_CUT_H_
+#define DOSSIER_SOURCES_COMMANDS_CONTEXT_CUT_H_
 
 #include <cstdint>
 #include <functional>
@@ -28,4 +28,4 @@ Status CutToTokens(std::span<const ContextCommand> commands, std::int64_t max_to
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_CONTEXT_CUT_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_CONTEXT_CUT_H_

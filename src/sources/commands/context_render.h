@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_CONTEXT_RENDER_H_
-#define DOSSIER_SOURCES_CONTEXT_RENDER_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_CONTEXT_RENDER_H_
+#define DOSSIER_SOURCES_COMMANDS_CONTEXT_RENDER_H_
 
 #include <span>
 #include <string>
@@ -27,4 +27,4 @@ Result<std::vector<ContextCommand>> RenderCommands(std::span<const ContextComman
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_CONTEXT_RENDER_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_CONTEXT_RENDER_H_

@@ -9,8 +9,8 @@
 // command is alive at the end, except children that a successful one left in the background.
 // Thread-safety: may be called from many threads.
 
-#ifndef DOSSIER_SOURCES_CONTEXT_RUN_H_
-#define DOSSIER_SOURCES_CONTEXT_RUN_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_CONTEXT_RUN_H_
+#define DOSSIER_SOURCES_COMMANDS_CONTEXT_RUN_H_
 
 #include <optional>
 #include <span>
@@ -47,4 +47,4 @@ std::vector<std::string> RenderBlocks(std::span<const ContextCommand> commands,
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_CONTEXT_RUN_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_CONTEXT_RUN_H_

@@ -282,7 +282,7 @@ TEST_F(ContextRunTest, CommandsSeeNoSecrets) {  // CON-21, CON-D17
                          "URL=http://sk-known@h",
                          "PLAIN=6",
                          "PAGER=less"};
-  // What git is told stands in base/git_call_test.cc.
+  // What git is told stands in base/process/git_call_test.cc.
   ContextCommand command = Shell(
       "env | sort | grep -v -e ^PATH= -e ^PWD= -e ^_= -e ^SHLVL= -e ^GIT_CONFIG_ "
       "-e ^GIT_PROXY_COMMAND=");

@@ -7,8 +7,8 @@
 //
 // Private to this module; RunContext drives it. Thread-safety: one owner.
 
-#ifndef DOSSIER_SOURCES_RUNNING_COMMAND_H_
-#define DOSSIER_SOURCES_RUNNING_COMMAND_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_RUNNING_COMMAND_H_
+#define DOSSIER_SOURCES_COMMANDS_RUNNING_COMMAND_H_
 
 #include <poll.h>
 
@@ -75,4 +75,4 @@ class RunningCommand {
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_RUNNING_COMMAND_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_RUNNING_COMMAND_H_

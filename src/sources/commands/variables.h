@@ -7,8 +7,8 @@
 //
 // Thread-safety: pure functions, but for what `environment` does.
 
-#ifndef DOSSIER_SOURCES_VARIABLES_H_
-#define DOSSIER_SOURCES_VARIABLES_H_
+#ifndef DOSSIER_SOURCES_COMMANDS_VARIABLES_H_
+#define DOSSIER_SOURCES_COMMANDS_VARIABLES_H_
 
 #include <functional>
 #include <map>
@@ -47,4 +47,4 @@ std::optional<std::string> LookUpEnvironment(const std::string& name);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_VARIABLES_H_
+#endif  // DOSSIER_SOURCES_COMMANDS_VARIABLES_H_

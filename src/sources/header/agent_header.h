@@ -8,8 +8,8 @@
 // One `now`, taken by the caller, serves all ages: same input, same bytes.
 // Thread-safety: plain data and pure functions.
 
-#ifndef DOSSIER_SOURCES_AGENT_HEADER_H_
-#define DOSSIER_SOURCES_AGENT_HEADER_H_
+#ifndef DOSSIER_SOURCES_HEADER_AGENT_HEADER_H_
+#define DOSSIER_SOURCES_HEADER_AGENT_HEADER_H_
 
 #include <cstdint>
 #include <optional>
@@ -122,4 +122,4 @@ Result<Millis> ParseHeaderTime(std::string_view flag, std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_AGENT_HEADER_H_
+#endif  // DOSSIER_SOURCES_HEADER_AGENT_HEADER_H_

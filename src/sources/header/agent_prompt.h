@@ -8,8 +8,8 @@
 // Prompts that differ in time and task share all bytes before the volatile zone.
 // Thread-safety: plain data, functions over files that are only read.
 
-#ifndef DOSSIER_SOURCES_AGENT_PROMPT_H_
-#define DOSSIER_SOURCES_AGENT_PROMPT_H_
+#ifndef DOSSIER_SOURCES_HEADER_AGENT_PROMPT_H_
+#define DOSSIER_SOURCES_HEADER_AGENT_PROMPT_H_
 
 #include <cstdint>
 #include <memory>
@@ -85,4 +85,4 @@ std::string PromptText(const assembly::Messages& messages);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_AGENT_PROMPT_H_
+#endif  // DOSSIER_SOURCES_HEADER_AGENT_PROMPT_H_

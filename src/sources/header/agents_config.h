@@ -6,8 +6,8 @@
 //
 // Thread-safety: plain data and pure functions.
 
-#ifndef DOSSIER_SOURCES_AGENTS_CONFIG_H_
-#define DOSSIER_SOURCES_AGENTS_CONFIG_H_
+#ifndef DOSSIER_SOURCES_HEADER_AGENTS_CONFIG_H_
+#define DOSSIER_SOURCES_HEADER_AGENTS_CONFIG_H_
 
 #include <cstdint>
 #include <optional>
@@ -101,4 +101,4 @@ Result<AgentsConfig> ReadAgentsConfig(const config::Config& config,
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_AGENTS_CONFIG_H_
+#endif  // DOSSIER_SOURCES_HEADER_AGENTS_CONFIG_H_

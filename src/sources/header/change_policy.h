@@ -6,8 +6,8 @@
 // This only reads them; the harness judges patches. Thread-safety: plain data, functions over files
 // that are only read.
 
-#ifndef DOSSIER_SOURCES_CHANGE_POLICY_H_
-#define DOSSIER_SOURCES_CHANGE_POLICY_H_
+#ifndef DOSSIER_SOURCES_HEADER_CHANGE_POLICY_H_
+#define DOSSIER_SOURCES_HEADER_CHANGE_POLICY_H_
 
 #include <cstdint>
 #include <optional>
@@ -52,4 +52,4 @@ Status CheckGlob(std::string_view pattern);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_CHANGE_POLICY_H_
+#endif  // DOSSIER_SOURCES_HEADER_CHANGE_POLICY_H_

@@ -6,8 +6,8 @@
 // The ending of the name says what it is. Keys are the same in all three (NormalKey in edn.h).
 // Thread-safety: functions over files that are only read.
 
-#ifndef DOSSIER_SOURCES_DATA_FILE_H_
-#define DOSSIER_SOURCES_DATA_FILE_H_
+#ifndef DOSSIER_SOURCES_HEADER_DATA_FILE_H_
+#define DOSSIER_SOURCES_HEADER_DATA_FILE_H_
 
 #include <optional>
 #include <string>
@@ -42,4 +42,4 @@ Result<std::optional<std::string>> FindDataFile(const std::string& root, std::st
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_DATA_FILE_H_
+#endif  // DOSSIER_SOURCES_HEADER_DATA_FILE_H_

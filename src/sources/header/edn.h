@@ -10,8 +10,8 @@
 //
 // Nothing is evaluated. Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_EDN_H_
-#define DOSSIER_SOURCES_EDN_H_
+#ifndef DOSSIER_SOURCES_HEADER_EDN_H_
+#define DOSSIER_SOURCES_HEADER_EDN_H_
 
 #include <string>
 #include <string_view>
@@ -44,4 +44,4 @@ std::string PlaceInText(std::string_view file, std::string_view text, std::size_
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_EDN_H_
+#endif  // DOSSIER_SOURCES_HEADER_EDN_H_

@@ -5,8 +5,8 @@
 //
 // Private to this module. Thread-safety: pure functions; the views are of the text that was given.
 
-#ifndef DOSSIER_SOURCES_FRONT_MATTER_H_
-#define DOSSIER_SOURCES_FRONT_MATTER_H_
+#ifndef DOSSIER_SOURCES_HEADER_FRONT_MATTER_H_
+#define DOSSIER_SOURCES_HEADER_FRONT_MATTER_H_
 
 #include <string>
 #include <string_view>
@@ -35,4 +35,4 @@ FrontMatter ReadFrontMatter(std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_FRONT_MATTER_H_
+#endif  // DOSSIER_SOURCES_HEADER_FRONT_MATTER_H_

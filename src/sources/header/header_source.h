@@ -8,8 +8,8 @@
 // One source serves many headers of a run: over an unmoved HEAD git is started once (REP-12).
 // Thread-safety: Collect may be called from many threads.
 
-#ifndef DOSSIER_SOURCES_HEADER_SOURCE_H_
-#define DOSSIER_SOURCES_HEADER_SOURCE_H_
+#ifndef DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
+#define DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
 
 #include <optional>
 #include <span>
@@ -84,4 +84,4 @@ HeaderEnvironment ProbeEnvironment();
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_HEADER_SOURCE_H_
+#endif  // DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_

@@ -6,8 +6,8 @@
 //
 // Thread-safety: plain data and pure functions.
 
-#ifndef DOSSIER_SOURCES_HEADER_TOKENS_H_
-#define DOSSIER_SOURCES_HEADER_TOKENS_H_
+#ifndef DOSSIER_SOURCES_HEADER_HEADER_TOKENS_H_
+#define DOSSIER_SOURCES_HEADER_HEADER_TOKENS_H_
 
 #include <cstdint>
 #include <map>
@@ -67,4 +67,4 @@ std::string SingleLine(std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_HEADER_TOKENS_H_
+#endif  // DOSSIER_SOURCES_HEADER_HEADER_TOKENS_H_

@@ -1,5 +1,5 @@
-// Typed reading of maps of JSON values by a table of keys, as assembly/yaml_fields.h does for YAML
-// with places.
+// Typed reading of maps of JSON values by a table of keys, as assembly/layout/yaml_fields.h does
+// for YAML with places.
 //
 //   constexpr JsonField<Policy> kFields[] = {{"max_files", [](const JsonPlace& at, Policy* out) {
 //     return ReadWhole(at, 0, &out->max_files); }}};
@@ -8,8 +8,8 @@
 //
 // Null is "not given". Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_JSON_FIELDS_H_
-#define DOSSIER_SOURCES_JSON_FIELDS_H_
+#ifndef DOSSIER_SOURCES_HEADER_JSON_FIELDS_H_
+#define DOSSIER_SOURCES_HEADER_JSON_FIELDS_H_
 
 #include <cstdint>
 #include <span>
@@ -80,4 +80,4 @@ Status ReadJsonFields(const Json& value, std::string_view where,
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_JSON_FIELDS_H_
+#endif  // DOSSIER_SOURCES_HEADER_JSON_FIELDS_H_

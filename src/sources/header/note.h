@@ -7,8 +7,8 @@
 // The reader never fails: a line that it cannot read loses only itself and is listed as a problem
 // (REP-23). Thread-safety: plain data and pure functions, but MarkNoteRed.
 
-#ifndef DOSSIER_SOURCES_NOTE_H_
-#define DOSSIER_SOURCES_NOTE_H_
+#ifndef DOSSIER_SOURCES_HEADER_NOTE_H_
+#define DOSSIER_SOURCES_HEADER_NOTE_H_
 
 #include <cstdint>
 #include <string>
@@ -54,4 +54,4 @@ Status MarkNoteRed(const std::string& path);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_NOTE_H_
+#endif  // DOSSIER_SOURCES_HEADER_NOTE_H_

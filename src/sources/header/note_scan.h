@@ -5,8 +5,8 @@
 //
 // Thread-safety: plain data, functions over files that are only read.
 
-#ifndef DOSSIER_SOURCES_NOTE_SCAN_H_
-#define DOSSIER_SOURCES_NOTE_SCAN_H_
+#ifndef DOSSIER_SOURCES_HEADER_NOTE_SCAN_H_
+#define DOSSIER_SOURCES_HEADER_NOTE_SCAN_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -54,4 +54,4 @@ std::vector<std::string> LintNotes(const NoteScan& scan);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_NOTE_SCAN_H_
+#endif  // DOSSIER_SOURCES_HEADER_NOTE_SCAN_H_

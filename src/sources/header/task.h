@@ -6,8 +6,8 @@
 //
 // Thread-safety: plain data and functions over files that are only read.
 
-#ifndef DOSSIER_SOURCES_TASK_H_
-#define DOSSIER_SOURCES_TASK_H_
+#ifndef DOSSIER_SOURCES_HEADER_TASK_H_
+#define DOSSIER_SOURCES_HEADER_TASK_H_
 
 #include <cstdint>
 #include <string>
@@ -66,4 +66,4 @@ std::string FileNameOfId(std::string_view id);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_TASK_H_
+#endif  // DOSSIER_SOURCES_HEADER_TASK_H_

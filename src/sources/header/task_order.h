@@ -6,8 +6,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_TASK_ORDER_H_
-#define DOSSIER_SOURCES_TASK_ORDER_H_
+#ifndef DOSSIER_SOURCES_HEADER_TASK_ORDER_H_
+#define DOSSIER_SOURCES_HEADER_TASK_ORDER_H_
 
 #include <cstddef>
 #include <set>
@@ -33,4 +33,4 @@ std::vector<std::size_t> StartOrder(std::span<const Task> tasks);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_TASK_ORDER_H_
+#endif  // DOSSIER_SOURCES_HEADER_TASK_ORDER_H_

@@ -13,8 +13,8 @@
 // pack_rank (--task), pack_fit (budget), pack_report.
 // Thread-safety: functions over their arguments; files are read by two threads of their own.
 
-#ifndef DOSSIER_SOURCES_PACK_H_
-#define DOSSIER_SOURCES_PACK_H_
+#ifndef DOSSIER_SOURCES_PACK_PACK_H_
+#define DOSSIER_SOURCES_PACK_PACK_H_
 
 #include <cstdint>
 #include <memory>
@@ -131,4 +131,4 @@ std::int64_t FenceTokens(const tokens::Counter& counter, PackFormat format);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PACK_H_
+#endif  // DOSSIER_SOURCES_PACK_PACK_H_

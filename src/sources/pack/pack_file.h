@@ -1,7 +1,7 @@
 // One file as it stands in a pack: read, judged, redacted, rendered, counted. A step of Pack.
 
-#ifndef DOSSIER_SOURCES_PACK_FILE_H_
-#define DOSSIER_SOURCES_PACK_FILE_H_
+#ifndef DOSSIER_SOURCES_PACK_PACK_FILE_H_
+#define DOSSIER_SOURCES_PACK_PACK_FILE_H_
 
 #include <string>
 #include <vector>
@@ -31,4 +31,4 @@ std::string PathForText(std::string_view path);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PACK_FILE_H_
+#endif  // DOSSIER_SOURCES_PACK_PACK_FILE_H_

@@ -3,8 +3,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_PACK_FIT_H_
-#define DOSSIER_SOURCES_PACK_FIT_H_
+#ifndef DOSSIER_SOURCES_PACK_PACK_FIT_H_
+#define DOSSIER_SOURCES_PACK_PACK_FIT_H_
 
 #include <cstdint>
 #include <vector>
@@ -23,4 +23,4 @@ std::int64_t TokensOf(const PackedFile& file, Form form);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PACK_FIT_H_
+#endif  // DOSSIER_SOURCES_PACK_PACK_FIT_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_PACK_ORDER_H_
-#define DOSSIER_SOURCES_PACK_ORDER_H_
+#ifndef DOSSIER_SOURCES_PACK_PACK_ORDER_H_
+#define DOSSIER_SOURCES_PACK_PACK_ORDER_H_
 
 #include <string>
 #include <string_view>
@@ -33,4 +33,4 @@ Result<std::vector<std::string>> ReadManifest(std::string_view text, std::string
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PACK_ORDER_H_
+#endif  // DOSSIER_SOURCES_PACK_PACK_ORDER_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: immutable after construction.
 
-#ifndef DOSSIER_SOURCES_PACK_RANK_H_
-#define DOSSIER_SOURCES_PACK_RANK_H_
+#ifndef DOSSIER_SOURCES_PACK_PACK_RANK_H_
+#define DOSSIER_SOURCES_PACK_PACK_RANK_H_
 
 #include <array>
 #include <cstdint>
@@ -51,4 +51,4 @@ class Ranking {
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PACK_RANK_H_
+#endif  // DOSSIER_SOURCES_PACK_PACK_RANK_H_

@@ -4,8 +4,8 @@
 // the public encodings joins across that, so counts of pieces add up to the count of the whole.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_PACK_RENDER_H_
-#define DOSSIER_SOURCES_PACK_RENDER_H_
+#ifndef DOSSIER_SOURCES_PACK_PACK_RENDER_H_
+#define DOSSIER_SOURCES_PACK_PACK_RENDER_H_
 
 #include <string>
 #include <string_view>
@@ -26,4 +26,4 @@ std::string WithLineNumbers(std::string_view body);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PACK_RENDER_H_
+#endif  // DOSSIER_SOURCES_PACK_PACK_RENDER_H_

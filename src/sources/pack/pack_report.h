@@ -2,8 +2,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_PACK_REPORT_H_
-#define DOSSIER_SOURCES_PACK_REPORT_H_
+#ifndef DOSSIER_SOURCES_PACK_PACK_REPORT_H_
+#define DOSSIER_SOURCES_PACK_PACK_REPORT_H_
 
 #include <optional>
 #include <string>
@@ -30,4 +30,4 @@ std::string PackRanks(const PackedFiles& packed, std::size_t count);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PACK_REPORT_H_
+#endif  // DOSSIER_SOURCES_PACK_PACK_REPORT_H_

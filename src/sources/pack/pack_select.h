@@ -1,7 +1,7 @@
 // Which files are packed. A step of Pack.
 
-#ifndef DOSSIER_SOURCES_PACK_SELECT_H_
-#define DOSSIER_SOURCES_PACK_SELECT_H_
+#ifndef DOSSIER_SOURCES_PACK_PACK_SELECT_H_
+#define DOSSIER_SOURCES_PACK_PACK_SELECT_H_
 
 #include <optional>
 #include <string>
@@ -30,4 +30,4 @@ Result<Selection> SelectFiles(const PackOptions& options, const CancelToken& can
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PACK_SELECT_H_
+#endif  // DOSSIER_SOURCES_PACK_PACK_SELECT_H_

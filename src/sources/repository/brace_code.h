@@ -3,8 +3,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_BRACE_CODE_H_
-#define DOSSIER_SOURCES_BRACE_CODE_H_
+#ifndef DOSSIER_SOURCES_REPOSITORY_BRACE_CODE_H_
+#define DOSSIER_SOURCES_REPOSITORY_BRACE_CODE_H_
 
 #include <string>
 #include <string_view>
@@ -20,4 +20,4 @@ std::string OneLine(std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_BRACE_CODE_H_
+#endif  // DOSSIER_SOURCES_REPOSITORY_BRACE_CODE_H_

@@ -11,8 +11,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_CODE_FACTS_H_
-#define DOSSIER_SOURCES_CODE_FACTS_H_
+#ifndef DOSSIER_SOURCES_REPOSITORY_CODE_FACTS_H_
+#define DOSSIER_SOURCES_REPOSITORY_CODE_FACTS_H_
 
 #include <cstdint>
 #include <string>
@@ -34,7 +34,7 @@ struct Symbol {
 
 struct CodeFacts {
   std::vector<Symbol> symbols;       // in the order of the text
-  std::vector<std::string> imports;  // as written: "base/walk.h", "os.path", "./util"
+  std::vector<std::string> imports;  // as written: "base/files/walk.h", "os.path", "./util"
 };
 
 CodeFacts ReadCode(Language language, std::string_view text);
@@ -45,4 +45,4 @@ std::string Outline(std::string_view text, const CodeFacts& facts);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_CODE_FACTS_H_
+#endif  // DOSSIER_SOURCES_REPOSITORY_CODE_FACTS_H_

@@ -100,11 +100,15 @@ TEST(CodeFactsTest, AnyBytesAreReadToTheEnd) {
 }
 
 TEST(ImportGraphTest, AnImportIsTheFileThatEndsLikeIt) {
-  const std::vector<std::string> paths = {"src/base/walk.cc", "src/base/walk.h", "py/a/__init__.py",
-                                          "py/a/b.py",        "web/util.ts",     "lib/util.ts",
+  const std::vector<std::string> paths = {"src/base/files/walk.cc",
+                                          "src/base/files/walk.h",
+                                          "py/a/__init__.py",
+                                          "py/a/b.py",
+                                          "web/util.ts",
+                                          "lib/util.ts",
                                           "r/src/x/y.rs"};
   const ImportGraph graph(paths);
-  EXPECT_EQ(graph.Find("src/cli/x.cc", "base/walk.h"), 1u);
+  EXPECT_EQ(graph.Find("src/cli/x.cc", "base/files/walk.h"), 1u);
   EXPECT_EQ(graph.Find("py/c.py", "a.b"), 3u);
   EXPECT_EQ(graph.Find("py/c.py", "a"), 2u);
   EXPECT_EQ(graph.Find("web/main.ts", "./util"), 4u);

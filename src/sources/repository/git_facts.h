@@ -4,13 +4,13 @@
 //   const GitFacts facts = ReadGitFacts(*git, cancel);
 //   if (!facts.problem.empty()) Warn(facts.problem);      // and go on without
 //
-// Calls git by base/git_call.h, and asks only what needs no file of the work tree to be read.
-// Whether a file differs from the index is for the caller to see, by GitBlobName.
+// Calls git by base/process/git_call.h, and asks only what needs no file of the work tree to be
+// read. Whether a file differs from the index is for the caller to see, by GitBlobName.
 //
 // Thread-safety: a function over its arguments; the result is plain data.
 
-#ifndef DOSSIER_SOURCES_GIT_FACTS_H_
-#define DOSSIER_SOURCES_GIT_FACTS_H_
+#ifndef DOSSIER_SOURCES_REPOSITORY_GIT_FACTS_H_
+#define DOSSIER_SOURCES_REPOSITORY_GIT_FACTS_H_
 
 #include <cstdint>
 #include <optional>
@@ -47,4 +47,4 @@ bool IsUnchanged(const GitFacts& facts, const std::string& path, std::string_vie
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_GIT_FACTS_H_
+#endif  // DOSSIER_SOURCES_REPOSITORY_GIT_FACTS_H_

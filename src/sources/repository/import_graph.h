@@ -1,12 +1,12 @@
 // Which file an import means, by its last names: no build system is asked.
 //
 //   const ImportGraph graph(paths);
-//   graph.Find("src/a.cc", "base/walk.h")      // index of "src/base/walk.h"
+//   graph.Find("src/a.cc", "base/files/walk.h")      // index of "src/base/files/walk.h"
 //
 // Thread-safety: immutable after construction; the paths outlive it.
 
-#ifndef DOSSIER_SOURCES_IMPORT_GRAPH_H_
-#define DOSSIER_SOURCES_IMPORT_GRAPH_H_
+#ifndef DOSSIER_SOURCES_REPOSITORY_IMPORT_GRAPH_H_
+#define DOSSIER_SOURCES_REPOSITORY_IMPORT_GRAPH_H_
 
 #include <optional>
 #include <string>
@@ -35,4 +35,4 @@ class ImportGraph {
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_IMPORT_GRAPH_H_
+#endif  // DOSSIER_SOURCES_REPOSITORY_IMPORT_GRAPH_H_

@@ -8,8 +8,8 @@
 // path; `/x` is x at the root. A pattern that is the path itself, or a folder above it, matches
 // too, so that names with brackets can be given as they are (ASM-110). Thread-safety: immutable.
 
-#ifndef DOSSIER_SOURCES_PATH_GLOBS_H_
-#define DOSSIER_SOURCES_PATH_GLOBS_H_
+#ifndef DOSSIER_SOURCES_REPOSITORY_PATH_GLOBS_H_
+#define DOSSIER_SOURCES_REPOSITORY_PATH_GLOBS_H_
 
 #include <string>
 #include <string_view>
@@ -36,4 +36,4 @@ class PathGlobs {
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PATH_GLOBS_H_
+#endif  // DOSSIER_SOURCES_REPOSITORY_PATH_GLOBS_H_

@@ -5,8 +5,8 @@
 //
 // Thread-safety: several processes may call these at once; all get the same boundary.
 
-#ifndef DOSSIER_SOURCES_PROJECT_STATE_H_
-#define DOSSIER_SOURCES_PROJECT_STATE_H_
+#ifndef DOSSIER_SOURCES_REPOSITORY_PROJECT_STATE_H_
+#define DOSSIER_SOURCES_REPOSITORY_PROJECT_STATE_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ Result<std::string> ProjectBoundary(const std::string& state_folder);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_PROJECT_STATE_H_
+#endif  // DOSSIER_SOURCES_REPOSITORY_PROJECT_STATE_H_

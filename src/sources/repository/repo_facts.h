@@ -7,8 +7,8 @@
 // packed references, not the index. A header over an unmoved HEAD starts no git.
 // Thread-safety: RepoWatch may be used from many threads.
 
-#ifndef DOSSIER_SOURCES_REPO_FACTS_H_
-#define DOSSIER_SOURCES_REPO_FACTS_H_
+#ifndef DOSSIER_SOURCES_REPOSITORY_REPO_FACTS_H_
+#define DOSSIER_SOURCES_REPOSITORY_REPO_FACTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -92,4 +92,4 @@ class RepoWatch {
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_REPO_FACTS_H_
+#endif  // DOSSIER_SOURCES_REPOSITORY_REPO_FACTS_H_

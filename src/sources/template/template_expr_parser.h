@@ -5,8 +5,8 @@
 //
 // Thread-safety: a reader has one owner.
 
-#ifndef DOSSIER_SOURCES_TEMPLATE_EXPR_PARSER_H_
-#define DOSSIER_SOURCES_TEMPLATE_EXPR_PARSER_H_
+#ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_EXPR_PARSER_H_
+#define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_EXPR_PARSER_H_
 
 #include <vector>
 
@@ -49,4 +49,4 @@ bool IsReservedWord(std::string_view name);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_TEMPLATE_EXPR_PARSER_H_
+#endif  // DOSSIER_SOURCES_TEMPLATE_TEMPLATE_EXPR_PARSER_H_

@@ -5,8 +5,8 @@
 // `default` is no function of values, because it takes what is undefined: the renderer has it.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_SOURCES_TEMPLATE_FILTERS_H_
-#define DOSSIER_SOURCES_TEMPLATE_FILTERS_H_
+#ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_FILTERS_H_
+#define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_FILTERS_H_
 
 #include <span>
 #include <string>
@@ -38,4 +38,4 @@ bool HoldsShellCharacters(std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_TEMPLATE_FILTERS_H_
+#endif  // DOSSIER_SOURCES_TEMPLATE_TEMPLATE_FILTERS_H_

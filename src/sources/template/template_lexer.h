@@ -6,8 +6,8 @@
 // Trim marks, `raw`, comments and the two white-space rules (trim_blocks, lstrip_blocks) are done
 // with here: the parser sees only text that will be printed. Thread-safety: a pure function.
 
-#ifndef DOSSIER_SOURCES_TEMPLATE_LEXER_H_
-#define DOSSIER_SOURCES_TEMPLATE_LEXER_H_
+#ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_LEXER_H_
+#define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_LEXER_H_
 
 #include <cstdint>
 #include <string>
@@ -56,4 +56,4 @@ Result<std::vector<TemplateToken>> LexTemplate(std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_TEMPLATE_LEXER_H_
+#endif  // DOSSIER_SOURCES_TEMPLATE_TEMPLATE_LEXER_H_

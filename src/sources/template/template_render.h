@@ -9,8 +9,8 @@
 // are on, the result is stripped. What is undefined is an error but under default and `is defined`.
 // Thread-safety: a pure function.
 
-#ifndef DOSSIER_SOURCES_TEMPLATE_RENDER_H_
-#define DOSSIER_SOURCES_TEMPLATE_RENDER_H_
+#ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_RENDER_H_
+#define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_RENDER_H_
 
 #include <map>
 #include <string>
@@ -48,4 +48,4 @@ Result<std::string> RenderTemplate(std::string_view text, const Variables& varia
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_TEMPLATE_RENDER_H_
+#endif  // DOSSIER_SOURCES_TEMPLATE_TEMPLATE_RENDER_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: a pure function.
 
-#ifndef DOSSIER_SOURCES_TEMPLATE_STRING_H_
-#define DOSSIER_SOURCES_TEMPLATE_STRING_H_
+#ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_STRING_H_
+#define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_STRING_H_
 
 #include <string>
 #include <string_view>
@@ -20,4 +20,4 @@ Result<std::string> UnescapeString(std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_TEMPLATE_STRING_H_
+#endif  // DOSSIER_SOURCES_TEMPLATE_TEMPLATE_STRING_H_

@@ -2,8 +2,8 @@
 //
 // Ownership: nodes own what is below them. Thread-safety: plain data.
 
-#ifndef DOSSIER_SOURCES_TEMPLATE_TREE_H_
-#define DOSSIER_SOURCES_TEMPLATE_TREE_H_
+#ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_TREE_H_
+#define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_TREE_H_
 
 #include <memory>
 #include <string>
@@ -64,4 +64,4 @@ Result<TemplateTree> ParseTemplateTree(std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_TEMPLATE_TREE_H_
+#endif  // DOSSIER_SOURCES_TEMPLATE_TEMPLATE_TREE_H_

@@ -7,8 +7,8 @@
 //
 // Thread-safety: plain data.
 
-#ifndef DOSSIER_SOURCES_TEMPLATE_VALUE_H_
-#define DOSSIER_SOURCES_TEMPLATE_VALUE_H_
+#ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_VALUE_H_
+#define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_VALUE_H_
 
 #include <cstdint>
 #include <optional>
@@ -109,4 +109,4 @@ std::size_t PythonSpaceLength(std::string_view text);
 
 }  // namespace dossier::sources
 
-#endif  // DOSSIER_SOURCES_TEMPLATE_VALUE_H_
+#endif  // DOSSIER_SOURCES_TEMPLATE_TEMPLATE_VALUE_H_

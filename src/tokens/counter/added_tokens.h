@@ -7,8 +7,8 @@
 // The longest is looked for first, as llama.cpp does. Names of control tokens (<|im_end|>) are not
 // among them: they are plain text (ASM-57). Thread-safety: immutable.
 
-#ifndef DOSSIER_TOKENS_ADDED_TOKENS_H_
-#define DOSSIER_TOKENS_ADDED_TOKENS_H_
+#ifndef DOSSIER_TOKENS_COUNTER_ADDED_TOKENS_H_
+#define DOSSIER_TOKENS_COUNTER_ADDED_TOKENS_H_
 
 #include <algorithm>
 #include <optional>
@@ -77,4 +77,4 @@ class AddedTokens {
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_ADDED_TOKENS_H_
+#endif  // DOSSIER_TOKENS_COUNTER_ADDED_TOKENS_H_

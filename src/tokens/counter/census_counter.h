@@ -6,8 +6,8 @@
 //
 // Internal to `tokens`. Thread-safety: as Counter.
 
-#ifndef DOSSIER_TOKENS_CENSUS_COUNTER_H_
-#define DOSSIER_TOKENS_CENSUS_COUNTER_H_
+#ifndef DOSSIER_TOKENS_COUNTER_CENSUS_COUNTER_H_
+#define DOSSIER_TOKENS_COUNTER_CENSUS_COUNTER_H_
 
 #include <optional>
 #include <string>
@@ -44,4 +44,4 @@ class CensusCounter : public Counter {
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_CENSUS_COUNTER_H_
+#endif  // DOSSIER_TOKENS_COUNTER_CENSUS_COUNTER_H_

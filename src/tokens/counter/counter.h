@@ -25,8 +25,8 @@
 // Thread-safety: counters are immutable and may be used from many threads; a Running or Ranges has
 // one owner at a time. Ownership: a counter outlives its Runnings and Ranges, a text its Ranges.
 
-#ifndef DOSSIER_TOKENS_COUNTER_H_
-#define DOSSIER_TOKENS_COUNTER_H_
+#ifndef DOSSIER_TOKENS_COUNTER_COUNTER_H_
+#define DOSSIER_TOKENS_COUNTER_COUNTER_H_
 
 #include <cmath>
 #include <cstdint>
@@ -142,4 +142,4 @@ Result<std::shared_ptr<const Counter>> MakeScaled(std::shared_ptr<const Counter>
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_COUNTER_H_
+#endif  // DOSSIER_TOKENS_COUNTER_COUNTER_H_

@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_TOKENS_OPEN_BYTES_H_
-#define DOSSIER_TOKENS_OPEN_BYTES_H_
+#ifndef DOSSIER_TOKENS_COUNTER_OPEN_BYTES_H_
+#define DOSSIER_TOKENS_COUNTER_OPEN_BYTES_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -28,4 +28,4 @@ inline std::size_t OpenBytes(std::string_view text) {
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_OPEN_BYTES_H_
+#endif  // DOSSIER_TOKENS_COUNTER_OPEN_BYTES_H_

@@ -8,8 +8,8 @@
 // An append costs what it and the open end are long; a run of letters or of white space that does
 // not end is all open. Thread-safety: one owner; what the function refers to outlives it.
 
-#ifndef DOSSIER_TOKENS_PIECE_RUNNING_H_
-#define DOSSIER_TOKENS_PIECE_RUNNING_H_
+#ifndef DOSSIER_TOKENS_COUNTER_PIECE_RUNNING_H_
+#define DOSSIER_TOKENS_COUNTER_PIECE_RUNNING_H_
 
 #include <functional>
 #include <optional>
@@ -113,4 +113,4 @@ class PieceRunning final : public Running {
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_PIECE_RUNNING_H_
+#endif  // DOSSIER_TOKENS_COUNTER_PIECE_RUNNING_H_

@@ -14,8 +14,8 @@
 //
 // Thread-safety: immutable.
 
-#ifndef DOSSIER_TOKENS_BPE_H_
-#define DOSSIER_TOKENS_BPE_H_
+#ifndef DOSSIER_TOKENS_ENCODE_BPE_H_
+#define DOSSIER_TOKENS_ENCODE_BPE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -81,4 +81,4 @@ class Bpe {
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_BPE_H_
+#endif  // DOSSIER_TOKENS_ENCODE_BPE_H_

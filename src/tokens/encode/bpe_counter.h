@@ -4,8 +4,8 @@
 //
 // Thread-safety: as Counter.
 
-#ifndef DOSSIER_TOKENS_BPE_COUNTER_H_
-#define DOSSIER_TOKENS_BPE_COUNTER_H_
+#ifndef DOSSIER_TOKENS_ENCODE_BPE_COUNTER_H_
+#define DOSSIER_TOKENS_ENCODE_BPE_COUNTER_H_
 
 #include <functional>
 #include <memory>
@@ -35,4 +35,4 @@ std::shared_ptr<const Counter> MakeBpeCounter(BpeOptions options);
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_BPE_COUNTER_H_
+#endif  // DOSSIER_TOKENS_ENCODE_BPE_COUNTER_H_

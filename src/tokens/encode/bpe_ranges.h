@@ -6,8 +6,8 @@
 //
 // Thread-safety: immutable; the BpeText and the text outlive it.
 
-#ifndef DOSSIER_TOKENS_BPE_RANGES_H_
-#define DOSSIER_TOKENS_BPE_RANGES_H_
+#ifndef DOSSIER_TOKENS_ENCODE_BPE_RANGES_H_
+#define DOSSIER_TOKENS_ENCODE_BPE_RANGES_H_
 
 #include <functional>
 #include <optional>
@@ -62,4 +62,4 @@ Cut LongestSuffixOf(const BpeText& encoder, std::string_view text, std::int64_t 
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_BPE_RANGES_H_
+#endif  // DOSSIER_TOKENS_ENCODE_BPE_RANGES_H_

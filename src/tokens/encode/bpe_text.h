@@ -7,8 +7,8 @@
 //
 // Valid UTF-8 only. Thread-safety: immutable.
 
-#ifndef DOSSIER_TOKENS_BPE_TEXT_H_
-#define DOSSIER_TOKENS_BPE_TEXT_H_
+#ifndef DOSSIER_TOKENS_ENCODE_BPE_TEXT_H_
+#define DOSSIER_TOKENS_ENCODE_BPE_TEXT_H_
 
 #include <algorithm>
 #include <array>
@@ -113,4 +113,4 @@ void BpeText::ForEachPiece(std::string_view text, RecentPieces* recent, Use&& us
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_BPE_TEXT_H_
+#endif  // DOSSIER_TOKENS_ENCODE_BPE_TEXT_H_

@@ -6,8 +6,8 @@
 //
 // Internal to `tokens`. Thread-safety: one owner.
 
-#ifndef DOSSIER_TOKENS_RECENT_PIECES_H_
-#define DOSSIER_TOKENS_RECENT_PIECES_H_
+#ifndef DOSSIER_TOKENS_ENCODE_RECENT_PIECES_H_
+#define DOSSIER_TOKENS_ENCODE_RECENT_PIECES_H_
 
 #include <algorithm>
 #include <bit>
@@ -52,4 +52,4 @@ class RecentPieces {
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_RECENT_PIECES_H_
+#endif  // DOSSIER_TOKENS_ENCODE_RECENT_PIECES_H_

@@ -14,8 +14,8 @@
 //
 // Thread-safety: immutable.
 
-#ifndef DOSSIER_TOKENS_SENTENCE_PIECE_H_
-#define DOSSIER_TOKENS_SENTENCE_PIECE_H_
+#ifndef DOSSIER_TOKENS_ENCODE_SENTENCE_PIECE_H_
+#define DOSSIER_TOKENS_ENCODE_SENTENCE_PIECE_H_
 
 #include <array>
 #include <memory>
@@ -107,4 +107,4 @@ void SentencePieces::ForEachPiece(std::string_view text, Begin begin, Use&& use)
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_SENTENCE_PIECE_H_
+#endif  // DOSSIER_TOKENS_ENCODE_SENTENCE_PIECE_H_

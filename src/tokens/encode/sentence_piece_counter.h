@@ -8,8 +8,8 @@
 // The starts of a text and of what follows an added token get a mark, if the model asks for one.
 // Thread-safety: as Counter.
 
-#ifndef DOSSIER_TOKENS_SENTENCE_PIECE_COUNTER_H_
-#define DOSSIER_TOKENS_SENTENCE_PIECE_COUNTER_H_
+#ifndef DOSSIER_TOKENS_ENCODE_SENTENCE_PIECE_COUNTER_H_
+#define DOSSIER_TOKENS_ENCODE_SENTENCE_PIECE_COUNTER_H_
 
 #include <memory>
 #include <string>
@@ -31,4 +31,4 @@ std::shared_ptr<const Counter> MakeSentencePieceCounter(SentencePieceOptions opt
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_SENTENCE_PIECE_COUNTER_H_
+#endif  // DOSSIER_TOKENS_ENCODE_SENTENCE_PIECE_COUNTER_H_

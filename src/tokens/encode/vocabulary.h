@@ -13,8 +13,8 @@
 // The file format is described in docs/formats/vocabulary.md; VocabularyBuilder makes it.
 // Thread-safety: immutable.
 
-#ifndef DOSSIER_TOKENS_VOCABULARY_H_
-#define DOSSIER_TOKENS_VOCABULARY_H_
+#ifndef DOSSIER_TOKENS_ENCODE_VOCABULARY_H_
+#define DOSSIER_TOKENS_ENCODE_VOCABULARY_H_
 
 #include <array>
 #include <cstdint>
@@ -170,4 +170,4 @@ inline std::uint32_t Vocabulary::Merge(std::uint32_t left, std::uint32_t right) 
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_VOCABULARY_H_
+#endif  // DOSSIER_TOKENS_ENCODE_VOCABULARY_H_

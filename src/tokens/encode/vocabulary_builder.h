@@ -4,12 +4,12 @@
 //   source.tokens.push_back({.text = " world", .outer = 2375, .rank = 2375});   // …
 //   DOSSIER_ASSIGN_OR_RETURN(std::string file, BuildVocabulary(source));
 //
-// Time: about 0.3 s for 200,000 tokens, memory about 100 MB; the result is kept (tokens/open.h).
-// Errors: kDamaged for a source that no encoder could work with.
+// Time: about 0.3 s for 200,000 tokens, memory about 100 MB; the result is kept
+// (tokens/files/open.h). Errors: kDamaged for a source that no encoder could work with.
 // Thread-safety: pure function.
 
-#ifndef DOSSIER_TOKENS_VOCABULARY_BUILDER_H_
-#define DOSSIER_TOKENS_VOCABULARY_BUILDER_H_
+#ifndef DOSSIER_TOKENS_ENCODE_VOCABULARY_BUILDER_H_
+#define DOSSIER_TOKENS_ENCODE_VOCABULARY_BUILDER_H_
 
 #include <cstdint>
 #include <string>
@@ -51,4 +51,4 @@ Result<std::string> BuildVocabulary(const VocabularySource& source);
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_VOCABULARY_BUILDER_H_
+#endif  // DOSSIER_TOKENS_ENCODE_VOCABULARY_BUILDER_H_

@@ -1,8 +1,8 @@
 // Where the sections of a vocabulary file lie, and its checksum. Shared by the reader and the
 // writer; internal to `tokens`. Thread-safety: plain data and pure functions.
 
-#ifndef DOSSIER_TOKENS_VOCABULARY_LAYOUT_H_
-#define DOSSIER_TOKENS_VOCABULARY_LAYOUT_H_
+#ifndef DOSSIER_TOKENS_ENCODE_VOCABULARY_LAYOUT_H_
+#define DOSSIER_TOKENS_ENCODE_VOCABULARY_LAYOUT_H_
 
 #include <cstdint>
 #include <string_view>
@@ -23,4 +23,4 @@ std::uint64_t Checksum(std::string_view bytes);
 
 }  // namespace dossier::tokens::internal
 
-#endif  // DOSSIER_TOKENS_VOCABULARY_LAYOUT_H_
+#endif  // DOSSIER_TOKENS_ENCODE_VOCABULARY_LAYOUT_H_

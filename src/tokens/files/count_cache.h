@@ -12,8 +12,8 @@
 //
 // Thread-safety: one owner.
 
-#ifndef DOSSIER_TOKENS_COUNT_CACHE_H_
-#define DOSSIER_TOKENS_COUNT_CACHE_H_
+#ifndef DOSSIER_TOKENS_FILES_COUNT_CACHE_H_
+#define DOSSIER_TOKENS_FILES_COUNT_CACHE_H_
 
 #include <array>
 #include <cstdint>
@@ -59,4 +59,4 @@ class CountCache {
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_COUNT_CACHE_H_
+#endif  // DOSSIER_TOKENS_FILES_COUNT_CACHE_H_

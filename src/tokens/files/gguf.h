@@ -8,8 +8,8 @@
 // touched. Files come from strangers: every length, count and offset is checked against what is
 // there. Thread-safety: functions over their arguments.
 
-#ifndef DOSSIER_TOKENS_GGUF_H_
-#define DOSSIER_TOKENS_GGUF_H_
+#ifndef DOSSIER_TOKENS_FILES_GGUF_H_
+#define DOSSIER_TOKENS_FILES_GGUF_H_
 
 #include <cstdint>
 #include <optional>
@@ -76,4 +76,4 @@ std::optional<std::string> BytesOfPrintable(std::string_view token);
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_GGUF_H_
+#endif  // DOSSIER_TOKENS_FILES_GGUF_H_

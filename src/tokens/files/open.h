@@ -11,8 +11,8 @@
 // needed, 0.3 s for 150,000 tokens, and kept in the user's cache folder under the hash of what they
 // were made from. Opening a table takes about a millisecond. Thread-safety: functions over files.
 
-#ifndef DOSSIER_TOKENS_OPEN_H_
-#define DOSSIER_TOKENS_OPEN_H_
+#ifndef DOSSIER_TOKENS_FILES_OPEN_H_
+#define DOSSIER_TOKENS_FILES_OPEN_H_
 
 #include <memory>
 #include <string>
@@ -49,4 +49,4 @@ std::vector<std::string> EncodingNames();
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_OPEN_H_
+#endif  // DOSSIER_TOKENS_FILES_OPEN_H_

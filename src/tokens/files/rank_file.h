@@ -4,8 +4,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_TOKENS_RANK_FILE_H_
-#define DOSSIER_TOKENS_RANK_FILE_H_
+#ifndef DOSSIER_TOKENS_FILES_RANK_FILE_H_
+#define DOSSIER_TOKENS_FILES_RANK_FILE_H_
 
 #include <span>
 #include <string>
@@ -37,4 +37,4 @@ Result<std::vector<SourceToken>> ParseRanks(std::string_view bytes);
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_RANK_FILE_H_
+#endif  // DOSSIER_TOKENS_FILES_RANK_FILE_H_

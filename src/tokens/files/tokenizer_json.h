@@ -9,8 +9,8 @@
 // Files come from strangers: depth, sizes and every number are checked. Thread-safety: pure
 // function.
 
-#ifndef DOSSIER_TOKENS_TOKENIZER_JSON_H_
-#define DOSSIER_TOKENS_TOKENIZER_JSON_H_
+#ifndef DOSSIER_TOKENS_FILES_TOKENIZER_JSON_H_
+#define DOSSIER_TOKENS_FILES_TOKENIZER_JSON_H_
 
 #include <memory>
 #include <optional>
@@ -51,4 +51,4 @@ Result<JsonVocabulary> ParseTokenizerJson(std::string_view bytes);
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_TOKENIZER_JSON_H_
+#endif  // DOSSIER_TOKENS_FILES_TOKENIZER_JSON_H_

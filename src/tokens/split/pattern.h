@@ -6,8 +6,8 @@
 // PCRE2 10.42 knows Unicode 14, so letters assigned later may be split differently than by the
 // file's makers. Thread-safety: immutable; matching uses memory of its own.
 
-#ifndef DOSSIER_TOKENS_PATTERN_H_
-#define DOSSIER_TOKENS_PATTERN_H_
+#ifndef DOSSIER_TOKENS_SPLIT_PATTERN_H_
+#define DOSSIER_TOKENS_SPLIT_PATTERN_H_
 
 #include <cstddef>
 #include <memory>
@@ -31,4 +31,4 @@ class Pattern {
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_PATTERN_H_
+#endif  // DOSSIER_TOKENS_SPLIT_PATTERN_H_

@@ -4,11 +4,11 @@
 //     for (std::size_t at = 0; at < text.size();) at = piece_end(text, at);
 //   });
 //
-// Internal to `tokens`; NextPiece (tokens/splitter.h) is the plain form. Valid UTF-8 only.
+// Internal to `tokens`; NextPiece (tokens/split/splitter.h) is the plain form. Valid UTF-8 only.
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_TOKENS_SPLIT_RULES_H_
-#define DOSSIER_TOKENS_SPLIT_RULES_H_
+#ifndef DOSSIER_TOKENS_SPLIT_SPLIT_RULES_H_
+#define DOSSIER_TOKENS_SPLIT_SPLIT_RULES_H_
 
 #include <string_view>
 
@@ -213,4 +213,4 @@ decltype(auto) VisitRule(SplitRule rule, Visitor&& visitor) {
 
 }  // namespace dossier::tokens::internal
 
-#endif  // DOSSIER_TOKENS_SPLIT_RULES_H_
+#endif  // DOSSIER_TOKENS_SPLIT_SPLIT_RULES_H_

@@ -11,8 +11,8 @@
 //
 // Thread-safety: pure functions.
 
-#ifndef DOSSIER_TOKENS_SPLITTER_H_
-#define DOSSIER_TOKENS_SPLITTER_H_
+#ifndef DOSSIER_TOKENS_SPLIT_SPLITTER_H_
+#define DOSSIER_TOKENS_SPLIT_SPLITTER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class SplitRule : std::uint8_t {
   kLlama3,   // as cl100k, but trailing white space is cut at its last line end
   kQwen2,    // as kLlama3 with one digit a piece
   kGpt2,     // the first of the family: contractions in lower case, numbers of any length
-  kPattern,  // a pattern of the vocabulary file's own (tokens/pattern.h); not for NextPiece
+  kPattern,  // a pattern of the vocabulary file's own (tokens/split/pattern.h); not for NextPiece
 };
 
 // The end of the piece that starts at `at`, which must be a border of pieces and < text.size().
@@ -52,4 +52,4 @@ std::optional<SplitRule> RuleOfPattern(std::string_view pattern);
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_SPLITTER_H_
+#endif  // DOSSIER_TOKENS_SPLIT_SPLITTER_H_

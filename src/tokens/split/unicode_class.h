@@ -4,8 +4,8 @@
 //
 // The table is Unicode 16.0 (scripts/generate-unicode-tables). Thread-safety: constant data.
 
-#ifndef DOSSIER_TOKENS_UNICODE_CLASS_H_
-#define DOSSIER_TOKENS_UNICODE_CLASS_H_
+#ifndef DOSSIER_TOKENS_SPLIT_UNICODE_CLASS_H_
+#define DOSSIER_TOKENS_SPLIT_UNICODE_CLASS_H_
 
 #include <array>
 #include <cstddef>
@@ -65,4 +65,4 @@ inline ClassifiedChar ClassifyAt(const char* p) {
 
 }  // namespace dossier::tokens
 
-#endif  // DOSSIER_TOKENS_UNICODE_CLASS_H_
+#endif  // DOSSIER_TOKENS_SPLIT_UNICODE_CLASS_H_
