@@ -57,10 +57,10 @@ Status CopyAndSync(const std::string& from, const std::string& to) {
   return {};
 }
 
-Status AppendTurn(const conversation::Store& store, const conversation::Loaded& seen) {
-  using conversation::TurnSave;
+Status AppendTurn(const chat::Store& store, const chat::Loaded& seen) {
+  using chat::TurnSave;
   const TurnSave save{.kind = TurnSave::Kind::kAppend, .user = Content(1)};
-  conversation::FinishedTurn turn{.now = store.Now()};
+  chat::FinishedTurn turn{.now = store.Now()};
   turn.messages = {JsonObject{{"role", "assistant"}, {"content", Content(2)}}};
   const auto saved = store.Append(seen, save, turn, {});
   if (!saved) return tl::unexpected(saved.error());
@@ -86,11 +86,11 @@ Status RunConversationBench(const std::string& folder) {
   DOSSIER_RETURN_IF_ERROR(MakeFolders(folder, 0700));
   const std::string path = fmt::format("{}/{}.json", folder, kId);
   DOSSIER_RETURN_IF_ERROR(WriteConversation(path));
-  const conversation::Store store(folder);
+  const chat::Store store(folder);
   const std::int64_t before = PeakBytes();
   Cost append, copy;
   {
-    DOSSIER_ASSIGN_OR_RETURN(const conversation::Loaded seen, store.Load(kId));
+    DOSSIER_ASSIGN_OR_RETURN(const chat::Loaded seen, store.Load(kId));
     for (int round = 0; round < kRounds; ++round) {
       DOSSIER_RETURN_IF_ERROR(append.Add([&] { return AppendTurn(store, seen); }));
       DOSSIER_RETURN_IF_ERROR(copy.Add([&] { return CopyAndSync(path, folder + "/copy"); }));

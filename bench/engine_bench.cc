@@ -7,10 +7,10 @@
 namespace dossier::bench {
 namespace {
 
-using recursion::ContextSet;
-using recursion::Engine;
-using recursion::Outcome;
-using recursion::Request;
+using ask::ContextSet;
+using ask::Engine;
+using ask::Outcome;
+using ask::Request;
 
 constexpr int kCompletions = 60;
 constexpr int kBatches = 5;
@@ -37,7 +37,7 @@ constexpr char kBatch[] = R"(
     ```
 )";
 
-class Nobody final : public recursion::EventSink {
+class Nobody final : public ask::EventSink {
  public:
   void OnEvent(const store::Event&) override {}
 };
@@ -60,14 +60,14 @@ class Bench {
   Result<std::shared_ptr<const ContextSet>> Load() const {
     std::string text;
     for (int i = 0; i < 2000; ++i) text += fmt::format("line {} of a text without much in it\n", i);
-    recursion::ContextOptions options;
+    ask::ContextOptions options;
     options.content = &journal_->content();
-    return recursion::LoadContext({{.path = {}, .text = std::move(text)}}, options, {});
+    return ask::LoadContext({{.path = {}, .text = std::move(text)}}, options, {});
   }
 
   Result<std::unique_ptr<Engine>> MakeEngine(std::string_view yaml, int concurrency) const {
     DOSSIER_ASSIGN_OR_RETURN(auto script, model::Script::Parse(yaml, "bench"));
-    recursion::BoundModel bound;
+    ask::BoundModel bound;
     bound.name = bound.entry.name = "scripted";
     bound.entry.capability.window = 128'000;
     bound.entry.capability.max_output = 8192;
@@ -75,7 +75,7 @@ class Bench {
                              tokens::MakeEstimator({.bytes_per_token = 3.3, .margin = 0.15}));
     bound.gate = model::Gate::Make(model::MakeScriptedClient(script, SystemClock()),
                                    {.concurrency = concurrency}, SystemClock());
-    recursion::EngineOptions options{.root = bound, .sub = bound};
+    ask::EngineOptions options{.root = bound, .sub = bound};
     options.pool = pool_;
     options.journal = journal_;
     return std::make_unique<Engine>(std::move(options));
@@ -83,8 +83,8 @@ class Bench {
 
   Status Ask(Engine& engine, std::shared_ptr<const ContextSet> context, std::string_view expected) {
     Request request{.question = "Which word comes first?", .context = std::move(context)};
-    request.mode = recursion::Mode::kRecursive;
-    request.profile = recursion::Profile::kLarge;
+    request.mode = ask::Mode::kRecursive;
+    request.profile = ask::Profile::kLarge;
     request.limits.calls = 2000;
     Nobody nobody;
     DOSSIER_ASSIGN_OR_RETURN(const Outcome outcome, engine.Run(request, {}, nobody));

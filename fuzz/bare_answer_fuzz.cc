@@ -6,7 +6,7 @@
 
 #include "ask/reply/bare_answer.h"
 
-using namespace dossier::recursion;
+using namespace dossier::ask;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -9,7 +9,7 @@
 #include "chat/document/stored.h"
 
 using dossier::JsonObject;
-using dossier::conversation::Document;
+using dossier::chat::Document;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

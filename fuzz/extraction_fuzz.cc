@@ -6,7 +6,7 @@
 
 #include "ask/reply/extraction.h"
 
-using namespace dossier::recursion;
+using namespace dossier::ask;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;

@@ -10,11 +10,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const std::string_view path : dossier::harness::DiffHeaderPaths(text)) {
-    dossier::harness::PathProblem(path);
-    dossier::harness::LinkStaysInside(path, text);
+  for (const std::string_view path : dossier::agents::DiffHeaderPaths(text)) {
+    dossier::agents::PathProblem(path);
+    dossier::agents::LinkStaysInside(path, text);
   }
-  const auto diff = dossier::harness::ParseDiffOutput(text);
+  const auto diff = dossier::agents::ParseDiffOutput(text);
   if (diff && diff->text_at > size) __builtin_trap();
   return 0;
 }

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t end = text.find('\n');
   if (end == std::string_view::npos) return 0;
   for (const auto letters : {dossier::LetterCase::kTells, dossier::LetterCase::kIgnored}) {
-    dossier::harness::PolicyGlob(text.substr(0, end), letters).Matches(text.substr(end + 1));
+    dossier::agents::PolicyGlob(text.substr(0, end), letters).Matches(text.substr(end + 1));
   }
   return 0;
 }

@@ -19,7 +19,7 @@
 #include "chat/turn/chat.h"
 #include "model/client/client.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // Answers with what a list says, one entry a request.
 class ListedClient final : public model::Client {
@@ -173,6 +173,6 @@ struct ChatRig : ContextSource, Tool, ChatEvents {
   std::string shown;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_TESTING_CHAT_RIG_FOR_TEST_H_

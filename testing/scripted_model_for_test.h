@@ -96,13 +96,13 @@ class ScriptedModel {
   OpenRoleModel Open() const {
     return [state = state_, entry = entry](std::string_view role) {
       auto client = std::make_shared<Client>(state, std::string(role));
-      return Result<conversation::ChatModel>(
-          conversation::ChatModel{.name = "scripted-" + std::string(role),
-                                  .stored = "scripted",
-                                  .entry = entry,
-                                  .counter = tokens::MakeCharCounter(),
-                                  .gate = std::shared_ptr<model::Gate>(model::Gate::Make(
-                                      client, {.retries = 0, .price = Free}, SystemClock()))});
+      return Result<chat::ChatModel>(
+          chat::ChatModel{.name = "scripted-" + std::string(role),
+                          .stored = "scripted",
+                          .entry = entry,
+                          .counter = tokens::MakeCharCounter(),
+                          .gate = std::shared_ptr<model::Gate>(model::Gate::Make(
+                              client, {.retries = 0, .price = Free}, SystemClock()))});
     };
   }
 

@@ -24,7 +24,7 @@
 #include "testing/result_matchers.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 inline std::string BlockText(const std::string& name, const std::string& output) {
   return "--- Context: " + name + " ---\n" + (output.empty() ? "(no output)" : output) +
@@ -135,6 +135,6 @@ struct TalkRig {
   std::shared_ptr<const tokens::Counter> counter = tokens::MakeCharCounter();
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_TESTING_TALK_RIG_FOR_TEST_H_

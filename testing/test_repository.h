@@ -28,7 +28,7 @@
 #include "base/process/process.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 class TestRepository {
  public:
@@ -130,6 +130,6 @@ class TestRepository {
   TempFolder folder_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_TESTING_TEST_REPOSITORY_H_

@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 #include "sandbox/session/worker_build.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::int64_t kMemoryShare = 8;  // of the window, at most, beside memory_budget_chars
@@ -435,4 +435,4 @@ Result<Outcome> Engine::Run(const Request& request, const CancelToken& cancel, E
 
 Result<Plan> Engine::DryRun(const Request& request) { return impl_->DryRun(request); }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -41,7 +41,7 @@
 #include "store/memo.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 enum class Mode { kAuto, kDirect, kRecursive };
 enum class Profile { kAuto, kSmall, kLarge };
@@ -223,6 +223,6 @@ class Engine {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_ENGINE_H_

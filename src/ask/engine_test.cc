@@ -10,7 +10,7 @@
 #include "model/scripted/scripted.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -353,4 +353,4 @@ TEST_F(EngineTest, EqualRequestsGiveEqualEvents) {  // REC-A30
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

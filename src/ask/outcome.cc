@@ -2,7 +2,7 @@
 
 #include "ask/engine.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 Json WarningsJson(const std::vector<Warning>& warnings) {
@@ -126,4 +126,4 @@ Json Outcome::ToJson() const {
   return object;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -9,7 +9,7 @@
 #include "base/text/utf8.h"
 #include "sandbox/jail/jail.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 // What one result may hold: a few of them must fit a small model's window.
@@ -313,4 +313,4 @@ Result<std::string> AgentTools::GiveVerdict(const Json& arguments, const CancelT
   return std::string("noted");
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -25,7 +25,7 @@
 #include "base/result.h"
 #include "model/client/client.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct AgentToolsOptions {
   Role role = Role::kEngineer;
@@ -75,6 +75,6 @@ class AgentTools {
   std::optional<Ending> ending_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_ENGINE_AGENT_TOOLS_H_

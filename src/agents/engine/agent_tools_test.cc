@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -184,4 +184,4 @@ TEST_F(AgentToolsTest, FinishAndVerdictEndTheWork) {  // REP-54, A32
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

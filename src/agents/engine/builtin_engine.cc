@@ -9,7 +9,7 @@
 #include "agents/git/state_folder.h"
 #include "base/text/utf8.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using assembly::Block;
@@ -210,4 +210,4 @@ Result<EngineOutcome> BuiltinEngine::Run(const EngineJob& job, const CancelToken
   return Loop(spec_, job, std::move(out), std::move(files), cancel).Run();
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -24,7 +24,7 @@
 #include "model/client/ledger.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 inline constexpr std::int64_t kMaxTurns = 40;   // REP-54
 inline constexpr int kMaxTurnsWithoutCall = 2;  // REP-54
@@ -58,6 +58,6 @@ class BuiltinEngine final : public Engine {
   const BuiltinEngineSpec spec_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_ENGINE_BUILTIN_ENGINE_H_

@@ -8,7 +8,7 @@
 #include "model/scripted/scripted.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -148,4 +148,4 @@ TEST_F(BuiltinEngineTest, TimeBudgetAndCancellingEndIt) {  // REP-53, REP-54
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

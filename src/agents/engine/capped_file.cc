@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 Result<CappedFile> CappedFile::Create(const std::string& path, const SecretValues& secrets,
                                       std::uint64_t max_bytes) {
@@ -41,4 +41,4 @@ Status CappedFile::Write(std::string_view text) {
   return {};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "base/text/redact_stream.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 inline constexpr std::uint64_t kMaxEngineOutput = 16u << 20;  // bytes of each stream; REP-35
 
@@ -52,6 +52,6 @@ class CappedFile {
   CappedOutput output_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_ENGINE_CAPPED_FILE_H_

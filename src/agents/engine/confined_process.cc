@@ -12,7 +12,7 @@
 #include "base/process/supervised_process.h"
 #include "sandbox/walls/landlock.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::size_t kBlock = 64 << 10;  // bytes of one read
@@ -217,4 +217,4 @@ SecretValues SecretsOf(const std::vector<std::string>& own, const std::vector<st
   return SecretValues(std::move(values));
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -27,7 +27,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 enum class Confinement { kLandlock, kNone };
 std::string_view ConfinementName(Confinement confinement);  // "landlock", "none"
@@ -71,6 +71,6 @@ std::vector<std::string> EngineEnvironment(const std::vector<std::string>& own,
 // The values of the names in `allow`.
 SecretValues SecretsOf(const std::vector<std::string>& own, const std::vector<std::string>& allow);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_ENGINE_CONFINED_PROCESS_H_

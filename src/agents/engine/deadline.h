@@ -20,7 +20,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 class Deadline {
  public:
@@ -62,6 +62,6 @@ class Deadline {
   std::thread thread_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_ENGINE_DEADLINE_H_

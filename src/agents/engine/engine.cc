@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 std::string_view RoleName(Role role) { return role == Role::kEngineer ? "engineer" : "reviewer"; }
 
@@ -20,4 +20,4 @@ Json EngineOutcome::ExitJson() const {
   return nullptr;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

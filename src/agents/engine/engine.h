@@ -30,7 +30,7 @@
 #include "model/client/client.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 std::string_view RoleName(Role role);  // "engineer"
 
@@ -90,6 +90,6 @@ class Engine {
   virtual Result<EngineOutcome> Run(const EngineJob& job, const CancelToken& cancel) const = 0;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_ENGINE_ENGINE_H_

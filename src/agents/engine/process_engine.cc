@@ -8,7 +8,7 @@
 #include "base/files/file.h"
 #include "base/process/process.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::string_view kPromptToken = "{prompt}";
@@ -133,4 +133,4 @@ Result<EngineOutcome> ProcessEngine::Run(const EngineJob& job, const CancelToken
   return outcome;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -17,7 +17,7 @@
 
 #include "agents/engine/engine.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // The longest argument that Linux takes: MAX_ARG_STRLEN, 32 pages, with its NUL.
 inline constexpr std::size_t kMaxArgument = 131'071;  // bytes
@@ -58,6 +58,6 @@ class ProcessEngine final : public Engine {
 std::string FillArgument(std::string_view argument,
                          const std::map<std::string, std::string, std::less<>>& values);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_ENGINE_PROCESS_ENGINE_H_

@@ -11,7 +11,7 @@
 #include "sandbox/walls/landlock.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -240,4 +240,4 @@ TEST_F(ProcessEngineTest, ManyAtOnceKeepTheirOutputApart) {  // REP-49
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -14,7 +14,7 @@
 #include "base/files/walk.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::size_t kMaxListed = 100'000;
@@ -147,4 +147,4 @@ Result<std::vector<std::string>> TreeFiles::List(const std::string& glob,
   return paths;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -19,7 +19,7 @@
 #include "base/files/file.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 inline constexpr std::uint64_t kMaxToolFile = 4 << 20;  // bytes of a file that a tool reads
 
@@ -47,6 +47,6 @@ class TreeFiles {
   UniqueFd folder_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_ENGINE_TREE_FILES_H_

@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 Result<std::optional<std::string>> ReadAgentFile(const std::string& worktree,
                                                  const std::string& name, std::uint64_t max_bytes) {
@@ -27,4 +27,4 @@ Result<std::optional<std::string>> ReadAgentFile(const std::string& worktree,
   return text;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

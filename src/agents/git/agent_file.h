@@ -13,13 +13,13 @@
 
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // nullopt if there is no regular file WORKTREE/.agent/NAME behind a real folder.
 // Errors: kTooLong above `max_bytes`; kIo.
 Result<std::optional<std::string>> ReadAgentFile(const std::string& worktree,
                                                  const std::string& name, std::uint64_t max_bytes);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_AGENT_FILE_H_

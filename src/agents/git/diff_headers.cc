@@ -5,7 +5,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::string_view kHeaders[] = {"--- ",       "+++ ",       "rename from ",
@@ -49,4 +49,4 @@ std::vector<std::string_view> DiffHeaderPaths(std::string_view text) {
   return paths;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // What follows `--- `, `+++ `, `rename from ` and `to `, `copy from ` and `to `, up to a tab.
 std::vector<std::string_view> DiffHeaderPaths(std::string_view text);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_DIFF_HEADERS_H_

@@ -8,7 +8,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 template <typename Number>
@@ -136,4 +136,4 @@ class Reader {
 
 Result<DiffOutput> ParseDiffOutput(std::string_view out) { return Reader(out).Read(); }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -13,7 +13,7 @@
 
 #include "agents/git/patch.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct DiffOutput {
   std::vector<Change> changes;  // renames as two, in the order of paths
@@ -24,6 +24,6 @@ struct DiffOutput {
 // Errors: kProtocol for anything but that form.
 Result<DiffOutput> ParseDiffOutput(std::string_view out);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_DIFF_OUTPUT_H_

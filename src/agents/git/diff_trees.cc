@@ -9,7 +9,7 @@
 #include "base/task_group.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::size_t kMaxListBytes = 256 << 20;  // of names, from git
@@ -133,4 +133,4 @@ Result<Patch> DiffTrees(const Git& git, const std::string& from, const std::stri
   return patch;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -6,7 +6,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr int kMinMajor = 2, kMinMinor = 38;
@@ -144,4 +144,4 @@ std::string GitComplaint(const ProcessResult& result) {
                             : fmt::format("exit {}", result.exit_code);
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

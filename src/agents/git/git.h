@@ -24,7 +24,7 @@
 #include "base/process/process.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // Absolute paths.
 struct GitPlace {
@@ -99,6 +99,6 @@ void ForEachAtNul(std::string_view text, Use use) {
   }
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_GIT_H_

@@ -11,7 +11,7 @@
 #include "base/files/replace_file.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 namespace fs = std::filesystem;
@@ -200,4 +200,4 @@ void GitDirGuard::Expect(const std::string& branch, const std::string& commit) {
   expected_[branch].insert(commit);
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -26,7 +26,7 @@
 
 #include "agents/git/git.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct GuardReport {
   std::vector<std::string> foreign;  // "config", "hooks/pre-commit", "refs/dossier/…": undone
@@ -74,6 +74,6 @@ class GitDirGuard {
   std::map<std::string, std::set<std::string>> expected_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_GIT_DIR_GUARD_H_

@@ -16,7 +16,7 @@
 #include "base/task_group.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr const char* kAllButAgent[] = {".", ":(exclude,top).agent"};
@@ -464,4 +464,4 @@ Result<Patch> TakePatch(const Worktree& worktree, const Git& git, const PatchOpt
   return Taker(worktree, git, options, cancel).Take();
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

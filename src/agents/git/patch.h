@@ -28,7 +28,7 @@
 #include "agents/git/violation.h"
 #include "agents/git/worktree.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 inline constexpr unsigned kModeLink = 0120000, kModeSubmodule = 0160000;
 inline constexpr std::size_t kMaxUntrackedFiles = 5'000;       // REP-37
@@ -109,6 +109,6 @@ Result<std::string> CommitCandidate(const Git& git, const std::string& tree,
 // "refs/dossier/RUN/TASK/ATTEMPT".
 std::string CandidateRef(std::string_view run, std::string_view task, int attempt);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_PATCH_H_

@@ -8,7 +8,7 @@
 #include "testing/result_matchers.h"
 #include "testing/test_repository.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -478,4 +478,4 @@ TEST(PathRulesTest, LinksStayInTheTree) {  // REP-38: never one that leaves the 
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -6,7 +6,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 // Code points that HFS+ leaves out when it compares names, as UTF-8: U+200C to U+200F, U+202A to
@@ -88,4 +88,4 @@ bool LinkStaysInside(std::string_view path, std::string_view target) {
   return true;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

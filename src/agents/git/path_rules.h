@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // Why `path` is refused, in a few words; nullptr if it is not. Refused are: an empty path, an
 // absolute one, empty parts, `.` and `..`, control characters (C0, DEL, C1), and parts that some
@@ -22,6 +22,6 @@ const char* PathProblem(std::string_view path);
 // name, which may be a link itself, nobody can tell where they lead.
 bool LinkStaysInside(std::string_view path, std::string_view target);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_PATH_RULES_H_

@@ -10,7 +10,7 @@
 
 #include "base/process/child_plan.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using internal::MakePipe, internal::Pipe;
@@ -136,4 +136,4 @@ void RefTransaction::End() {
   internal::WaitFor(std::exchange(pid_, -1), nullptr);
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -19,7 +19,7 @@
 #include "agents/git/git.h"
 #include "base/files/file.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct RefUpdate {
   std::string ref, new_commit, old_commit;
@@ -51,6 +51,6 @@ class RefTransaction {
   std::string unread_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_REF_TRANSACTION_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 SecretValues::SecretValues(std::vector<std::pair<std::string, std::string>> values)
     : values_(std::move(values)) {
@@ -62,4 +62,4 @@ std::string SecretFilter::Take(std::size_t keep) {
   return out;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 class SecretValues {
  public:
@@ -66,6 +66,6 @@ class SecretFilter {
   std::string pending_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_SECRET_VALUES_H_

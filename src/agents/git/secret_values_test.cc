@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 TEST(SecretValuesTest, EveryValueBecomesItsName) {  // REP-35, A31
@@ -45,4 +45,4 @@ TEST(SecretFilterTest, PiecesOfAnyLengthGiveWhatTheWholeGives) {  // REP-35, A31
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

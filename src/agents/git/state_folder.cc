@@ -3,7 +3,7 @@
 #include "base/files/file.h"
 #include "base/files/replace_file.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 Result<StateFolder> StateFolder::Open(const std::string& common) {
   StateFolder state(common + "/dossier");
@@ -38,4 +38,4 @@ Status WriteStateFile(const std::string& path, std::string_view content, Durabil
   return ReplaceFile(path, {content}, {.mode = kStateFileMode, .durability = durability});
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

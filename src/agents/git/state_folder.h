@@ -15,7 +15,7 @@
 #include "base/files/replace_file.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 inline constexpr unsigned kStateFileMode = 0600;
 
@@ -47,6 +47,6 @@ class StateFolder {
 // what can be made again, or is for people, need not wait for the disk.
 Status WriteStateFile(const std::string& path, std::string_view content, Durability durability);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_STATE_FOLDER_H_

@@ -6,7 +6,7 @@
 #include "agents/git/path_rules.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 // Puts the parts of `target` before those that are still to be walked.
@@ -44,4 +44,4 @@ std::string TreeLinks::WayOut(std::string_view path) const {
   return {};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

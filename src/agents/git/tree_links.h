@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 inline constexpr int kMaxLinksOnAWay = 40;  // as Linux follows: MAXSYMLINKS, then ELOOP
 
@@ -35,6 +35,6 @@ class TreeLinks {
   std::map<std::string, std::string, std::less<>> targets_;  // by path
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_TREE_LINKS_H_

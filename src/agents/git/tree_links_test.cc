@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "base/random.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 TEST(TreeLinksTest, AWayThroughOtherLinksIsFollowedToItsEnd) {  // REP-38
@@ -74,4 +74,4 @@ TEST(TreeLinksTest, AgreesWithAFileSystem) {  // REP-38
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -6,7 +6,7 @@
 
 #include "base/files/file.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,4 +31,4 @@ Status RemoveTree(const std::string& path) {
   return RemoveAll(path);
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -12,11 +12,11 @@
 
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // Absent is success. Errors: kIo, kPermission, with the path.
 Status RemoveTree(const std::string& path);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_TREE_REMOVAL_H_

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct Violation {
   std::string rule;   // of REP-38's list: "deny", "allow", …
@@ -20,6 +20,6 @@ struct Violation {
   bool operator==(const Violation&) const = default;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_VIOLATION_H_

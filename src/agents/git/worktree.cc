@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/json/json.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 namespace fs = std::filesystem;
@@ -237,4 +237,4 @@ Status RemoveRecordedWorktrees(const StateFolder& state, std::string_view run) {
   return first;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

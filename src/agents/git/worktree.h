@@ -26,7 +26,7 @@
 #include "agents/git/git.h"
 #include "agents/git/state_folder.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 enum class Role : std::uint8_t { kEngineer, kReviewer };
 
@@ -78,6 +78,6 @@ Status RemoveRecordedWorktrees(const StateFolder& state, std::string_view run);
 // which of them it cannot trust.
 Status CopyIndex(const std::string& from, const std::string& to);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_GIT_WORKTREE_H_

@@ -5,7 +5,7 @@
 #include "testing/result_matchers.h"
 #include "testing/test_repository.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -261,4 +261,4 @@ TEST(GitDirGuardTest, OtherRunsWorkAndMovedBranchesStay) {  // REP-34
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 namespace fs = std::filesystem;
@@ -259,4 +259,4 @@ Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& mov
   return rescued;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

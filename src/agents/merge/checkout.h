@@ -20,7 +20,7 @@
 #include "agents/merge/intent.h"
 #include "base/clock.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // Why git, or we, would not do it.
 struct Refusal {
@@ -62,6 +62,6 @@ Result<Refusal> MoveCheckout(const Git& git, const CheckoutMove& move);
 Result<std::vector<std::string>> PutBack(const Git& git, const CheckoutMove& move,
                                          const std::string& rescue);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_MERGE_CHECKOUT_H_

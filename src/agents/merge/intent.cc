@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::uint64_t kMaxBytes = 256 << 20;
@@ -103,4 +103,4 @@ void SignIntent(Intent* intent) {
   intent->boot_id = TrimSpace(ReadFile("/proc/sys/kernel/random/boot_id", 100).value_or(""));
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

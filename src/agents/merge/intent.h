@@ -20,7 +20,7 @@
 #include "agents/git/state_folder.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // A work tree that has a branch checked out.
 struct Checkout {
@@ -60,6 +60,6 @@ class IntentLog {
 // Fills in pid and boot_id.
 void SignIntent(Intent* intent);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_MERGE_INTENT_H_

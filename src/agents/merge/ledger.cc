@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::uint64_t kMaxLedger = 64 << 20;  // bytes
@@ -74,4 +74,4 @@ Status AppendLedger(const std::string& file, const std::string& line) {
   return {};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct LedgerEntry {
   Clock::Wall time;
@@ -41,6 +41,6 @@ std::optional<std::string> LedgerPatch(const std::string& file, std::string_view
 // this far. The beginning of it at the end of the file, torn by a crash, is completed. Synced.
 Status AppendLedger(const std::string& file, const std::string& line);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_MERGE_LEDGER_H_

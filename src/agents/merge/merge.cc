@@ -16,7 +16,7 @@
 #include "base/files/file_lock.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr int kMaxRounds = 5;  // how often the tip may move under a merge
@@ -338,4 +338,4 @@ Result<MergeOutcome> Merge(const MergeRequest& request, const Git& git, const St
   return Merger(request, git, state, hooks, cancel).Run();
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -29,7 +29,7 @@
 #include "base/clock.h"
 #include "sources/header/change_policy.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct MergeRequest {
   std::string run;
@@ -88,6 +88,6 @@ struct MergeOutcome {
 Result<MergeOutcome> Merge(const MergeRequest& request, const Git& git, const StateFolder& state,
                            const MergeHooks& hooks, const CancelToken& cancel = {});
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_MERGE_MERGE_H_

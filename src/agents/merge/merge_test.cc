@@ -11,7 +11,7 @@
 #include "testing/result_matchers.h"
 #include "testing/test_repository.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -48,7 +48,7 @@ class MergeTest : public ::testing::Test {
   }
 
   MergeOutcome Merge(const MergeRequest& request) const {
-    auto outcome = harness::Merge(request, git_, state_, {});
+    auto outcome = agents::Merge(request, git_, state_, {});
     EXPECT_THAT(outcome, Succeeds());
     return outcome ? std::move(*outcome) : MergeOutcome{};
   }
@@ -283,11 +283,11 @@ TEST_F(MergeTest, WhatWasNotApprovedIsNotMerged) {  // REP-44
   const auto before = repository_.Snapshot();
   MergeRequest request = Request(patch);
   request.candidate = other.candidate;
-  EXPECT_THAT(harness::Merge(request, git_, state_, {}),
+  EXPECT_THAT(agents::Merge(request, git_, state_, {}),
               FailsWith(ErrorCode::kCheckFailed, "not the approved one"));
   request = Request(patch);
   request.ref = "refs/heads/nowhere";
-  EXPECT_THAT(harness::Merge(request, git_, state_, {}),
+  EXPECT_THAT(agents::Merge(request, git_, state_, {}),
               FailsWith(ErrorCode::kNotFound, "refs/heads/nowhere"));
   EXPECT_EQ(repository_.Snapshot(), before);
   ASSERT_EQ(Merge(Request(patch)).status, MergeStatus::kMerged);
@@ -317,7 +317,7 @@ TEST_F(MergeTest, ALockHeldByAnotherMergeEndsInTime) {  // REP-2: 16
   const auto lock = FileLock::Take(state_.MergeLock(), Millis(0), {});
   MergeRequest request = Request(patch);
   request.lock_wait = Millis(50);
-  EXPECT_THAT(harness::Merge(request, git_, state_, {}),
+  EXPECT_THAT(agents::Merge(request, git_, state_, {}),
               FailsWith(ErrorCode::kLocked, "merge.lock"));
 }
 
@@ -355,7 +355,7 @@ TEST(LedgerTest, ALineIsAppendedOnce) {  // REP-46
 class RecoverTest : public MergeTest {
  protected:
   RecoveryReport Recover() const {
-    auto report = harness::Recover(git_, state_, {});
+    auto report = agents::Recover(git_, state_, {});
     EXPECT_THAT(report, Succeeds());
     return report ? std::move(*report) : RecoveryReport{};
   }
@@ -366,7 +366,7 @@ class RecoverTest : public MergeTest {
     const pid_t pid = fork();
     if (pid == 0) {
       if (!fault.empty()) setenv("DOSSIER_TEST_FAULT", fault.c_str(), 1);
-      const auto outcome = harness::Merge(request, git_, state_, {});
+      const auto outcome = agents::Merge(request, git_, state_, {});
       _exit(outcome && outcome->status == MergeStatus::kMerged ? 0 : 1);
     }
     if (kill_after) {
@@ -420,7 +420,7 @@ TEST_F(RecoverTest, ABranchThatWentElsewhereIsLeftAlone) {  // REP-45
   MergeAndDie(Request(patch), "after-intent");
   repository_.Sh("git commit -q --allow-empty -m elsewhere");
   const auto before = repository_.Snapshot();
-  EXPECT_THAT(harness::Recover(git_, state_, {}),
+  EXPECT_THAT(agents::Recover(git_, state_, {}),
               FailsWith(ErrorCode::kFailed, "nothing was touched"));
   EXPECT_EQ(repository_.Snapshot(), before);
   EXPECT_TRUE(Exists(state_.MergeIntent()));
@@ -455,7 +455,7 @@ TEST_F(RecoverTest, AGitKilledInsideReadTreeIsMadeGood) {  // REP-45, REP-A26
       "rm src/tool.sh; echo by hand > src/b.txt; touch .git/index.lock .git/HEAD.lock; kill -9 "
       "$$;; "
       "esac");
-  EXPECT_THAT(harness::Merge(Request(patch), scripted, state_, {}),
+  EXPECT_THAT(agents::Merge(Request(patch), scripted, state_, {}),
               FailsWith(ErrorCode::kFailed, "stays for `resume`"));
   EXPECT_TRUE(Exists(state_.MergeIntent()));
   repository_.Sh("touch .git/HEAD.lock .git/refs/heads/main.lock");
@@ -474,7 +474,7 @@ TEST_F(RecoverTest, AReadTreeThatFailsIsRolledBack) {  // REP-44, step 4
       "case \"$*\" in *'read-tree -m -u'*) git read-tree -m -u $(git rev-parse HEAD) \"$(eval "
       "echo \\${$#})\"; echo \"error: Entry 'x' is no good\" >&2; exit 128;; esac");
   const std::string before = repository_.Sh("git status --porcelain; git ls-files -s");
-  const auto outcome = harness::Merge(Request(patch), scripted, state_, {});
+  const auto outcome = agents::Merge(Request(patch), scripted, state_, {});
   ASSERT_THAT(outcome, Succeeds());
   EXPECT_EQ(outcome->status, MergeStatus::kApplyFailed);
   EXPECT_THAT(outcome->paths, ElementsAre("x"));
@@ -493,10 +493,10 @@ TEST_F(RecoverTest, AHookThatFailsLeavesTheIntentForTheNextStart) {  // REP-50
     if (++merged == 1) return MakeError(ErrorCode::kIo, "disk full");
     return {};
   };
-  EXPECT_THAT(harness::Merge(Request(patch), git_, state_, hooks),
+  EXPECT_THAT(agents::Merge(Request(patch), git_, state_, hooks),
               FailsWith(ErrorCode::kIo, "disk full"));
   EXPECT_EQ(LedgerLines(), 0);
-  ASSERT_THAT(harness::Recover(git_, state_, hooks), Succeeds());
+  ASSERT_THAT(agents::Recover(git_, state_, hooks), Succeeds());
   EXPECT_EQ(merged, 2);
   ExpectMergedOnce(patch, "2");
 }
@@ -524,9 +524,9 @@ TEST_F(RecoverTest, AMergeKilledAtRandomLosesNothing) {  // REP-45
 
 TEST_F(RecoverTest, ADamagedRecordIsNamed) {
   repository_.Write(state_.MergeIntent(), "{\"v\":1");
-  EXPECT_THAT(harness::Recover(git_, state_, {}),
+  EXPECT_THAT(agents::Recover(git_, state_, {}),
               FailsWith(ErrorCode::kDamaged, "merge-intent.json"));
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -4,7 +4,7 @@
 #include "agents/merge/ledger.h"
 #include "agents/merge/test_fault.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 Result<Published> RollBack(const Publication& publication, Refusal refusal) {
@@ -80,4 +80,4 @@ Status Finish(const Intent& intent, IntentLog& intents, const MergeHooks& hooks)
   return intents.Close();
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

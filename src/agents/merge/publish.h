@@ -12,7 +12,7 @@
 #include "agents/merge/intent.h"
 #include "agents/merge/merge.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct Publication {
   const Git& git;  // marked, so that its processes are known for ours: MergeMark
@@ -41,6 +41,6 @@ Result<Published> Publish(const Publication& publication);
 // What follows the move: `hooks.merged`, the ledger, the end of the intent. May be repeated.
 Status Finish(const Intent& intent, IntentLog& intents, const MergeHooks& hooks);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_MERGE_PUBLISH_H_

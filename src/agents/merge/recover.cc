@@ -14,7 +14,7 @@
 #include "base/files/file_lock.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 namespace fs = std::filesystem;
@@ -172,4 +172,4 @@ Result<RecoveryReport> Recover(const Git& git, const StateFolder& state, const M
   return RecoverLocked(git, state, hooks, cancel);
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

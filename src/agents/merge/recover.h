@@ -14,7 +14,7 @@
 
 #include "agents/merge/merge.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 enum class RecoveryKind : std::uint8_t {
   kNothing,    // no merge was open
@@ -43,6 +43,6 @@ Result<RecoveryReport> RecoverLocked(const Git& git, const StateFolder& state,
 Result<bool> IsMerged(const Git& git, const std::string& ref, const std::string& commit,
                       const CancelToken& cancel = {});
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_MERGE_RECOVER_H_

@@ -15,7 +15,7 @@
 #endif
 #include <string_view>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 inline void TestFault([[maybe_unused]] std::string_view point) {
 #ifndef NDEBUG
@@ -24,6 +24,6 @@ inline void TestFault([[maybe_unused]] std::string_view point) {
 #endif
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_MERGE_TEST_FAULT_H_

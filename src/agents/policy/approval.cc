@@ -12,7 +12,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::string_view kPrefix = "APPROVED-";
@@ -251,4 +251,4 @@ std::string_view VerdictName(Verdict::Kind kind) {
   return "none";
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

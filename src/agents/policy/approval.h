@@ -24,7 +24,7 @@
 
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // What an approval is for.
 struct ApprovalSubject {
@@ -83,6 +83,6 @@ Status CheckTokenLines(std::string_view prompt, std::string_view token);
 // run log names them.
 std::string_view VerdictName(Verdict::Kind kind);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_POLICY_APPROVAL_H_

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using Kind = Verdict::Kind;
@@ -159,4 +159,4 @@ TEST(CheckTokenLinesTest, ATokenAloneOnALineIsRefused) {  // FLT-114
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -9,7 +9,7 @@
 #include "agents/policy/policy_glob.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 bool IsBelow(std::string_view path, std::string_view folder) {
@@ -201,4 +201,4 @@ PolicyReport CheckPolicy(const sources::ChangePolicy& policy,
   return Judge(policy, targets, control).Report(patch);
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -18,7 +18,7 @@
 #include "agents/git/violation.h"
 #include "sources/header/change_policy.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct PolicyReport {
   std::vector<std::string> denied;       // paths, in the order of the patch
@@ -43,6 +43,6 @@ PolicyReport CheckPolicy(const sources::ChangePolicy& policy,
                          const std::vector<std::string>& targets, const Patch& patch,
                          const ControlFiles& control);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_POLICY_POLICY_CHECK_H_

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using sources::ChangePolicy;
@@ -326,4 +326,4 @@ TEST(PolicyCheckTest, WhatTakingThePatchFoundIsReported) {  // REP-34, REP-37
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -7,7 +7,7 @@
 
 #include "sources/header/change_policy.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr char32_t kFirstRawByte = 0x110000;  // behind the last code point
@@ -288,4 +288,4 @@ bool PolicyGlob::Matches(std::string_view path) const {
   return walk.ended();
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

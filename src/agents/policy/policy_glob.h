@@ -24,7 +24,7 @@
 
 #include "base/files/glob.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 class PolicyGlob {
  public:
@@ -60,6 +60,6 @@ class PolicyGlob {
 // Case-folded and in NFC; bytes that are no UTF-8 stay.
 std::string FoldPath(std::string_view path);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_POLICY_POLICY_GLOB_H_

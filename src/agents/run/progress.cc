@@ -4,7 +4,7 @@
 
 #include "agents/task/task_json.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using Stage = TaskProgress::Stage;
@@ -129,4 +129,4 @@ Result<RunProgress> ReadProgress(const std::vector<store::Event>& events, store:
   return progress;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -20,7 +20,7 @@
 #include "sources/header/task.h"
 #include "store/journal.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct TaskProgress {
   enum class Stage {
@@ -53,6 +53,6 @@ struct RunProgress {
 // Errors: kDamaged if these are no events of such a run.
 Result<RunProgress> ReadProgress(const std::vector<store::Event>& events, store::Journal& journal);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_PROGRESS_H_

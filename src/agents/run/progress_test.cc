@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -143,4 +143,4 @@ TEST_F(ProgressTest, AnotherKindOfRunIsRefused) {  // REP-51
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

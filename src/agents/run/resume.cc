@@ -12,7 +12,7 @@
 #include "agents/run/whole_run.h"
 #include "agents/task/task_json.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::size_t kMaxListed = 10'000;  // runs of the journal that are looked at
@@ -133,4 +133,4 @@ Result<std::string> AbandonRun(std::string_view run, const RunPorts& ports) {
   return found.run;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -8,7 +8,7 @@
 #include "agents/run/whole_run.h"
 #include "agents/task/task_json.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 // Everything that was recorded at the start, for a resume.
@@ -100,4 +100,4 @@ Result<RolePrompt> PromptOf(std::string_view role, std::string_view id, const Ru
                     std::move(made.warnings)};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -28,7 +28,7 @@
 #include "sources/header/agents_config.h"
 #include "store/journal.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // What a run needs from outside.
 struct RunPorts {
@@ -88,6 +88,6 @@ Result<RolePrompt> PromptOf(std::string_view role, std::string_view task, const 
 // The folder of the run logs. Errors: kNotFound outside of a repository.
 Result<std::string> RunLogFolder(const RunPorts& ports);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_RUN_H_

@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 #include "sources/header/task_order.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::string_view kHeads = "refs/heads/";
@@ -312,4 +312,4 @@ SecretValues RunSetup::secrets() const {
   return SecretsOf(ports_.environment, allowed);
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

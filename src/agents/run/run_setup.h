@@ -24,7 +24,7 @@
 #include "base/result.h"
 #include "sources/header/header_source.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // The repository that a start folder lies in.
 struct RunGround {
@@ -98,6 +98,6 @@ class RunSetup {
 // detached HEAD without --target; a branch without a commit).
 Result<std::string> TargetRef(const Git& git, const std::string& target);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_RUN_SETUP_H_

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 Schedule::Schedule(std::span<const sources::Task> tasks, const std::set<std::string>& merged,
                    const std::set<std::string>& left_out)
@@ -91,4 +91,4 @@ std::vector<std::size_t> Schedule::Order() const {
   return order;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

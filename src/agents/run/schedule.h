@@ -25,7 +25,7 @@
 
 #include "sources/header/task.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // A task that cannot start any more.
 struct Blocked {
@@ -72,6 +72,6 @@ class Schedule {
   std::size_t waiting_ = 0, taken_ = 0;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_SCHEDULE_H_

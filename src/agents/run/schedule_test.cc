@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::testing::ElementsAre;
@@ -110,4 +110,4 @@ TEST(ScheduleTest, WhateverTheGraphEveryTaskEndsOnceAndAfterWhatItNeeds) {  // R
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -9,7 +9,7 @@
 #include "agents/task/refusal_note.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using Next = AttemptEnd::Next;
@@ -204,4 +204,4 @@ Status RecoverFirst(const RunGround& ground, const RunPorts& ports) {
   return {};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -17,7 +17,7 @@
 #include "agents/task/work.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // kRetry: the branch moved, and a new attempt is needed. Errors: those of git, the log, the disk.
 Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd approved,
@@ -30,6 +30,6 @@ Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch);
 // nobody can tell what the open merge was.
 Status RecoverFirst(const RunGround& ground, const RunPorts& ports);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_TASK_MERGE_H_

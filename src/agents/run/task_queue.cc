@@ -9,7 +9,7 @@
 
 #include "base/files/file.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::array<std::string_view, 3> kFolders = {"pending", "current", "complete"};
@@ -45,4 +45,4 @@ Status MoveTask(const std::string& root, std::string_view file, Queue queue) {
   return {};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

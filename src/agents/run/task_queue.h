@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 enum class Queue { kPending, kCurrent, kComplete };
 
@@ -25,6 +25,6 @@ std::optional<std::string> PathInQueue(std::string_view file, Queue queue);
 // it is. An existing file is not replaced. Errors: kIo, naming both paths.
 Status MoveTask(const std::string& root, std::string_view file, Queue queue);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_TASK_QUEUE_H_

@@ -6,7 +6,7 @@
 #include "base/files/file.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -62,4 +62,4 @@ TEST(TaskJsonTest, ATaskComesBackAsItWasAndAnyChangeShows) {  // REP-51
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -13,7 +13,7 @@
 #include "agents/task/task_json.h"
 #include "base/files/file.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using Next = AttemptEnd::Next;
@@ -265,4 +265,4 @@ Status TaskWork::Finish() {
   return work_.log.Add("task.finished", task_.id, ResultToJson(result_));
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -17,7 +17,7 @@
 #include "agents/task/work.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct TaskStart {
   int worker = 1;
@@ -61,6 +61,6 @@ class TaskWork {
   const Clock::Steady begun_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_TASK_WORK_H_

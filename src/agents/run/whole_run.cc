@@ -10,7 +10,7 @@
 #include "agents/run/workers.h"
 #include "agents/task/task_json.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 // One run, from open log to summary.
@@ -196,4 +196,4 @@ RunLogPlaces PlacesOf(const RunPorts& ports, std::string folder, SecretValues se
 
 void HideMemory() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -19,7 +19,7 @@
 #include "agents/task/run_log.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct RunParts {
   const RunOptions& options;
@@ -37,6 +37,6 @@ RunLogPlaces PlacesOf(const RunPorts& ports, std::string folder, SecretValues se
 // The key of the approvals is in our memory: no engine may look at it.
 void HideMemory();
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_WHOLE_RUN_H_

@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 Status Workers::Run() {
   DOSSIER_RETURN_IF_ERROR(Report(schedule_.blocked()));
@@ -44,4 +44,4 @@ Status Workers::Report(const std::vector<Blocked>& blocked) {
   return {};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

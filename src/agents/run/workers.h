@@ -17,7 +17,7 @@
 #include "agents/run/schedule.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct WorkerParts {
   std::int64_t count = 1;
@@ -49,6 +49,6 @@ class Workers {
   Status failed_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_RUN_WORKERS_H_

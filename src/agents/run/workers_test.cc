@@ -7,7 +7,7 @@
 
 #include "testing/result_matchers.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -76,4 +76,4 @@ TEST(WorkersTest, AnErrorOrAStopTakesNothingMore) {  // REP-52, section 6
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

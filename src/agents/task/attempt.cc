@@ -10,7 +10,7 @@
 #include "agents/task/checks.h"
 #include "base/files/file.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using Next = AttemptEnd::Next;
@@ -378,4 +378,4 @@ std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, c
   return CheckPolicy(work.policy, task.targets, patch, work.control).violations;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

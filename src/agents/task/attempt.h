@@ -19,7 +19,7 @@
 #include "agents/task/work.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct AttemptPlace {
   const sources::Task* task = nullptr;
@@ -76,6 +76,6 @@ class Attempt {
 // Every rule that `patch` breaks (REP-38), and what taking it found.
 std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, const Patch& patch);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_ATTEMPT_H_

@@ -5,7 +5,7 @@
 #include "base/files/file.h"
 #include "base/text/utf8.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 // The last `count` code points of valid UTF-8.
@@ -80,4 +80,4 @@ Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelT
   return report;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -14,7 +14,7 @@
 #include "base/cancel.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 inline constexpr std::size_t kCheckFeedback = 4000;  // characters of a failing check; REP-40
 
@@ -34,6 +34,6 @@ struct CheckReport {
 // Errors: kUnavailable (no confinement), kIo. A check that cannot start is one that failed.
 Result<CheckReport> RunChecks(Work& work, const CheckPlace& place, const CancelToken& cancel);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_CHECKS_H_

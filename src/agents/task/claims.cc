@@ -9,7 +9,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::uint64_t kMaxRunId = 256;  // bytes
@@ -36,4 +36,4 @@ Result<Claims::Answer> Claims::Take(std::string_view name, std::string_view run)
   return Answer{.claim = Claim(std::move(lock)), .holder = {}};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -17,7 +17,7 @@
 #include "base/files/file.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 class Claims {
  public:
@@ -45,6 +45,6 @@ class Claims {
   std::string folder_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_CLAIMS_H_

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 TEST(ClaimsTest, ASecondRunIsToldWhoHasTheTask) {  // REP-49, A29
@@ -42,4 +42,4 @@ TEST(ClaimsTest, OfManyOneGetsIt) {  // REP-49
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

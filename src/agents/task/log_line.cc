@@ -1,6 +1,6 @@
 #include "agents/task/log_line.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr int kLogVersion = 1;
@@ -35,4 +35,4 @@ std::optional<ParsedLine> ParseLogLine(std::string_view line) {
   return parsed;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

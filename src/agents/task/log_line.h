@@ -16,7 +16,7 @@
 #include "base/json/json.h"
 #include "store/journal.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // With its line end.
 std::string LogLine(const store::Event& event);
@@ -30,6 +30,6 @@ struct ParsedLine {
 };
 std::optional<ParsedLine> ParseLogLine(std::string_view line);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_LOG_LINE_H_

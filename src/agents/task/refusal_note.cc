@@ -8,7 +8,7 @@
 #include "sources/header/header_tokens.h"
 #include "sources/header/note_scan.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr int kMaxSameDay = 1000;
@@ -68,4 +68,4 @@ std::string ReadyNote(const std::string& root, const std::string& folder, std::s
   return {};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "sources/header/task.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct RefusedTask {
   const sources::Task* task = nullptr;
@@ -35,6 +35,6 @@ Result<std::vector<std::string>> WriteRefusal(const std::string& root, const std
 // The ready note of a task, relative to the root: for the ledger. Empty if there is none.
 std::string ReadyNote(const std::string& root, const std::string& folder, std::string_view id);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_REFUSAL_NOTE_H_

@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "sources/header/note.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST(TaskResultTest, TheResultLineHasEveryKey) {  // section 5, A13
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

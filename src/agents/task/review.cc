@@ -16,7 +16,7 @@
 #include "base/json/json.h"
 #include "base/text/utf8.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::uint64_t kMaxReviewText = 1 << 20;  // bytes of .agent/review.txt
@@ -170,4 +170,4 @@ Result<ReviewOutcome> Review(Work& work, const ReviewRequest& request, const Can
   return outcome;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -16,7 +16,7 @@
 #include "base/cancel.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct ReviewRequest {
   const sources::Task* task = nullptr;
@@ -48,6 +48,6 @@ std::vector<sources::FileStat> FileStats(const Patch& patch);
 std::string MetaJson(const Work& work, const sources::Task& task, std::int64_t attempt,
                      const Patch& patch);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_REVIEW_H_

@@ -4,7 +4,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr double kNanoPerUsd = 1e9;
@@ -41,4 +41,4 @@ std::optional<std::string> RunBudget::used_up() const {
   return fmt::format("the run's limit of {} is reached", Join(used, " and "));
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "model/client/ledger.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 class RunBudget {
  public:
@@ -40,6 +40,6 @@ class RunBudget {
   Deadline deadline_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_RUN_BUDGET_H_

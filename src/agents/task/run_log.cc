@@ -12,7 +12,7 @@
 #include "store/event_data.h"
 #include "store/journal_sync.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::string_view kSynced[] = {"run.started",  "patch.taken", "approval.accepted",
@@ -150,4 +150,4 @@ Result<bool> RepairLog(store::Journal& journal, std::string_view run, const std:
   return true;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

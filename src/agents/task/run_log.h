@@ -29,7 +29,7 @@
 #include "base/result.h"
 #include "store/journal.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct RunLogPlaces {
   std::string runs_folder;     // of the log files
@@ -81,6 +81,6 @@ class RunLog {
 // whether it had to be written. Errors: kIo, kNotFound (no such run).
 Result<bool> RepairLog(store::Journal& journal, std::string_view run, const std::string& path);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_RUN_LOG_H_

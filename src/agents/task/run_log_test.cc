@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -145,4 +145,4 @@ TEST(LogLineTest, ReadsLinesOfEveryOrigin) {  // REP-50, A30
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

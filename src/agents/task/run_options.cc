@@ -2,7 +2,7 @@
 
 #include "agents/task/task_json.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 template <typename T>
@@ -69,4 +69,4 @@ RunOptions OptionsFromJson(const Json& json) {
   return options;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

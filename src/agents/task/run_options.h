@@ -18,7 +18,7 @@
 #include "base/json/json.h"
 #include "sources/header/task.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 inline constexpr std::int64_t kMaxWorkers = 64, kMaxAttempts = 10;
 
@@ -44,6 +44,6 @@ struct RunOptions {
 JsonObject OptionsToJson(const RunOptions& options);
 RunOptions OptionsFromJson(const Json& json);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_RUN_OPTIONS_H_

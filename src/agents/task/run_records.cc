@@ -16,7 +16,7 @@
 #include "base/text/parse_time.h"
 #include "base/text/text.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::string_view kEnding = ".jsonl";
@@ -162,4 +162,4 @@ std::optional<RunRecords::Found> RunRecords::FindSince(std::string_view task, st
   return std::nullopt;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -21,7 +21,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // The last word on one task in one log.
 struct TaskRecord {
@@ -79,6 +79,6 @@ class RunRecords {
   std::map<std::string, Known> logs_;  // by path
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_RUN_RECORDS_H_

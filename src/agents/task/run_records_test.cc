@@ -5,7 +5,7 @@
 
 #include "base/files/file.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using ::testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(RunRecordsTest, AMergeCountsAlsoIfTheRunWasKilledBehindIt) {  // REP-49, RE
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using sources::Task;
@@ -55,4 +55,4 @@ std::string TaskDigest(const Task& task) {
   return Sha256Hex(ToJson(Json(TaskToJson(plain))));
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -13,7 +13,7 @@
 #include "base/json/json.h"
 #include "sources/header/task.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 JsonObject TaskToJson(const sources::Task& task);
 // What is missing or of another type is empty.
@@ -22,6 +22,6 @@ sources::Task TaskFromJson(const Json& json);
 // SHA-256 over all that an engine or the policy goes by; not the file that it stands in.
 std::string TaskDigest(const sources::Task& task);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_TASK_JSON_H_

@@ -4,7 +4,7 @@
 
 #include "base/text/utf8.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 // Paths are bytes, JSON is not.
@@ -87,4 +87,4 @@ JsonObject ResultToJson(const TaskResult& result) {
           {"usage", UsageToJson(result.usage)}};
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

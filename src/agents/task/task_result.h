@@ -18,7 +18,7 @@
 #include "base/json/json.h"
 #include "model/client/client.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 struct TaskResult {
   std::string id, summary;
@@ -50,6 +50,6 @@ std::string ViolationsText(const std::vector<Violation>& violations);
 // {"input", "output", "cached", "cost_usd"}; null if unknown.
 Json UsageToJson(const std::optional<model::Usage>& usage);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_TASK_RESULT_H_

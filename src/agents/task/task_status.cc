@@ -1,6 +1,6 @@
 #include "agents/task/task_status.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 constexpr std::array<std::string_view, kTaskStatuses> kNames = {
@@ -48,4 +48,4 @@ int ExitCodeOf(std::span<const TaskStatus> statuses) {
   return code;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

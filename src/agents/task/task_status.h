@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 enum class TaskStatus : std::uint8_t {
   kMerged,
@@ -40,6 +40,6 @@ std::optional<TaskStatus> ParseStatus(std::string_view name);
 // out of time or out of budget; else 13.
 int ExitCodeOf(std::span<const TaskStatus> statuses);
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_TASK_STATUS_H_

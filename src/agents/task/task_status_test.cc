@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 using enum TaskStatus;
@@ -40,4 +40,4 @@ TEST(TaskStatusTest, TheExitCodeIsTheOneCauseOr13) {  // REP-2
 }
 
 }  // namespace
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -1,6 +1,6 @@
 #include "agents/task/work.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 Result<GuardWatch::Seen> GuardWatch::End(std::uint64_t begin) {
   const std::lock_guard lock(mutex_);
@@ -12,4 +12,4 @@ Result<GuardWatch::Seen> GuardWatch::End(std::uint64_t begin) {
   return seen;
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

@@ -31,7 +31,7 @@
 #include "sources/header/agents_config.h"
 #include "sources/header/change_policy.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // An engine, ready to run.
 struct RoleEngine {
@@ -97,6 +97,6 @@ struct Work {
   }
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_WORK_H_

@@ -1,6 +1,6 @@
 #include "agents/task/work_prompt.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 namespace {
 
 // A program has a model of its own, with a window that we do not know; it says itself if a prompt
@@ -69,4 +69,4 @@ Result<assembly::Assembled> WorkPrompt::Messages(const Reader& reader,
   return std::move(prompt.assembled);
 }
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents

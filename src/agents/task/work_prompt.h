@@ -19,7 +19,7 @@
 #include "sources/header/agent_prompt.h"
 #include "sources/header/header_source.h"
 
-namespace dossier::harness {
+namespace dossier::agents {
 
 // What the prompts of one run share.
 struct PromptSetting {
@@ -63,6 +63,6 @@ class WorkPrompt final : public EnginePrompt {
   const PromptContent content_;
 };
 
-}  // namespace dossier::harness
+}  // namespace dossier::agents
 
 #endif  // DOSSIER_AGENTS_TASK_WORK_PROMPT_H_

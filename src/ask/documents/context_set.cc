@@ -20,7 +20,7 @@
 #include "inspect/text/text_stream.h"
 #include "store/content_writer.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 // Up to this size a file is read once into memory, described and stored before the first request;
@@ -380,4 +380,4 @@ Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextS
   return loader.Finish();
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

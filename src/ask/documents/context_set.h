@@ -24,7 +24,7 @@
 #include "inspect/describe/describe.h"
 #include "store/content.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct ContextSource {
   std::string path;                 // a file, a folder (with `folders`), or "-"
@@ -87,6 +87,6 @@ Result<std::shared_ptr<const ContextSet>> LoadContext(const std::vector<ContextS
                                                       const ContextOptions& options,
                                                       const CancelToken& cancel);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_DOCUMENTS_CONTEXT_SET_H_

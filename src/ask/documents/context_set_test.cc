@@ -8,7 +8,7 @@
 #include "base/files/file.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -206,4 +206,4 @@ TEST_F(ContextSetTest, AFileWithoutACopyThatChangesIsSaidToHaveNone) {  // FLT-3
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -5,7 +5,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 const Json* Arguments::Get(std::string_view name) const {
   const Json* value = Find(args_, name);
@@ -95,4 +95,4 @@ Status Arguments::Only(std::initializer_list<std::string_view> names) const {
   return {};
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

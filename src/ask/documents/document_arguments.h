@@ -17,7 +17,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct WholeRange {
   std::optional<std::uint64_t> otherwise;  // without one the argument is required
@@ -52,6 +52,6 @@ class Arguments {
   const JsonObject& args_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_ARGUMENTS_H_

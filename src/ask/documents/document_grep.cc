@@ -9,7 +9,7 @@
 #include "base/text/utf8.h"
 #include "inspect/text/record_lines.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kMaxPattern = 64 * 1024;
@@ -162,4 +162,4 @@ Result<GrepResult> Grep(std::string_view text, std::string_view pattern, const G
   return Searcher(text, compiled, options, cancel).Run();
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

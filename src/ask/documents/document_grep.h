@@ -15,7 +15,7 @@
 #include "base/cancel.h"
 #include "base/result.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct GrepOptions {
   enum class Case { kSensitive, kIgnore } letter_case = Case::kSensitive;
@@ -41,6 +41,6 @@ struct GrepResult {
 Result<GrepResult> Grep(std::string_view text, std::string_view pattern, const GrepOptions& options,
                         const CancelToken& cancel);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_GREP_H_

@@ -8,7 +8,7 @@
 #include "inspect/text/record_lines.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 std::vector<std::string> Found(std::string_view text, std::string_view pattern,
@@ -126,4 +126,4 @@ TEST(PositionsTest, LinesAndCharactersAreFoundFromTheirNumbers) {
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

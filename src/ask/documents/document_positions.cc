@@ -6,7 +6,7 @@
 
 #include "inspect/text/record_lines.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 bool StartsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
@@ -90,4 +90,4 @@ std::uint64_t CharacterIndex::ToCharacter(std::uint64_t offset) const {
   return upto > 0 ? upto - 1 : 0;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class LineIndex {
  public:
@@ -54,6 +54,6 @@ class CharacterIndex {
   std::uint64_t count_ = 0;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_POSITIONS_H_

@@ -10,7 +10,7 @@
 #include "inspect/records/record_index.h"
 #include "inspect/text/record_lines.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kMaxTerms = 64;
@@ -280,4 +280,4 @@ std::vector<Passage> FindPassages(std::span<const TextDocument> documents,
   return out;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

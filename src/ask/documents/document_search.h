@@ -21,7 +21,7 @@
 #include "base/result.h"
 #include "inspect/description/description.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // A text to search or to serve. `text` is decoded, valid UTF-8, mapped or in memory; it must
 // outlive whoever holds this.
@@ -59,6 +59,6 @@ std::vector<Passage> FindPassages(std::span<const TextDocument> documents,
                                   std::string_view question, std::size_t max_chars,
                                   const CancelToken& cancel = {});
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_SEARCH_H_

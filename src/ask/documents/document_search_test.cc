@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 std::string_view TextOf(const std::vector<TextDocument>& documents, const Passage& passage) {
@@ -124,4 +124,4 @@ TEST(FindPassagesTest, AnyTextAndQuestionStayWithinTheBudget) {
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -5,7 +5,7 @@
 
 #include "ask/documents/served_document.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using Answer = Result<Json> (ServedDocument::*)(const ServedCall& call);
@@ -90,4 +90,4 @@ bool DocumentService::IsQuick(std::string_view method, const JsonObject& args) c
   return false;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

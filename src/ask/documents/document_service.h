@@ -52,7 +52,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class ServedDocument;
 
@@ -84,6 +84,6 @@ class DocumentService {
   std::vector<std::unique_ptr<ServedDocument>> served_;  // one a document
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_SERVICE_H_

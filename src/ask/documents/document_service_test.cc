@@ -8,7 +8,7 @@
 #include "base/text/utf8.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -285,4 +285,4 @@ TEST(DocumentServiceFuzzTest, NoRequestBreaksTheService) {  // SBX-93
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::uint64_t kSeed = 0xcbf29ce484222325;  // FNV-1a
@@ -139,4 +139,4 @@ std::uint64_t WordHash(std::string_view word) {
   return hash;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class WordReader {
  public:
@@ -34,6 +34,6 @@ class WordReader {
 // The hash that WordReader gives for `word` alone.
 std::uint64_t WordHash(std::string_view word);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_DOCUMENTS_DOCUMENT_WORDS_H_

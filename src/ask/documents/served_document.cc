@@ -6,7 +6,7 @@
 #include "ask/documents/document_grep.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::uint64_t kMaxMatches = 100'000;
@@ -144,7 +144,7 @@ Result<Json> ServedDocument::Grep(const ServedCall& call) {
   if (ignore_case) options.letter_case = GrepOptions::Case::kIgnore;
   if (each == "match") options.each = GrepOptions::Each::kMatch;
   DOSSIER_ASSIGN_OR_RETURN(const GrepResult found,
-                           recursion::Grep(document_.text, pattern, options, call.cancel));
+                           ask::Grep(document_.text, pattern, options, call.cancel));
   JsonArray matches;
   matches.reserve(found.matches.size());
   for (const GrepMatch& match : found.matches) matches.push_back(MatchJson(match, context));
@@ -296,4 +296,4 @@ Result<Json> ServedDocument::ByteToChar(const ServedCall& call) {
   return Json{{"chars", std::move(chars)}};
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "inspect/records/record_reader.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // What every answer needs besides the document.
 struct ServedCall {
@@ -63,6 +63,6 @@ class ServedDocument {
   std::optional<inspect::RecordReader> reader_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_DOCUMENTS_SERVED_DOCUMENT_H_

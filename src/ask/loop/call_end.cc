@@ -6,7 +6,7 @@
 #include "ask/reply/reply_text.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kVariablesAtEnd = 50;  // REC-59
@@ -246,4 +246,4 @@ std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
   return Offer{.text = text};
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -6,7 +6,7 @@
 #include "base/text/text.h"
 #include "inspect/description/description.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr int kFailedTurns = 2;  // of a small model before it starts afresh
@@ -253,4 +253,4 @@ std::string CallLoop::BudgetLine() const {
   return std::string(TrimSpace(line));
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -28,7 +28,7 @@
 #include "ask/run/run_state.h"
 #include "ask/subcalls/workbench.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // What the prompts say about the context; made once a run.
 struct Metadata {
@@ -181,6 +181,6 @@ class CallLoop {
   std::vector<LimitHit> limits_hit_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_LOOP_CALL_LOOP_H_

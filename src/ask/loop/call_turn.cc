@@ -9,7 +9,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 Source SourceOf(sandbox::HandedAnswer::Form form) {
@@ -455,4 +455,4 @@ CallLoop::TurnEnd CallLoop::Continue(Feedback feedback) {
   return {};
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

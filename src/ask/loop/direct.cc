@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "inspect/description/description.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kPassageChars = 3'000;       // about 1,000 tokens at most
@@ -115,4 +115,4 @@ ShownPassages FindPassagesFor(const RunState& run) {
   return shown;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

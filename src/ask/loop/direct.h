@@ -9,7 +9,7 @@
 #include "ask/policy/near_question.h"
 #include "ask/run/run_state.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // The whole context and the question. Errors: kTooLong if it does not fit the window; kIo.
 Result<assembly::Assembled> AssembleDirect(RunState& run);
@@ -23,6 +23,6 @@ WordRarity MeasureContextWords(const RunState& run, std::string_view text);
 // The paragraphs of free text that share the question's rarest words; empty where there are none.
 ShownPassages FindPassagesFor(const RunState& run);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_LOOP_DIRECT_H_

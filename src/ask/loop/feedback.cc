@@ -6,7 +6,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kEchoRoom = 2000;  // code points (REC-38)
@@ -126,4 +126,4 @@ std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style)
   return Join(parts, "\n\n");
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

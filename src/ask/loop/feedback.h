@@ -16,7 +16,7 @@
 #include "ask/subcalls/subcalls.h"
 #include "sandbox/session/session.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct RanBlock {
   std::string code;
@@ -50,6 +50,6 @@ std::string VariablesLine(const std::vector<sandbox::VariableInfo>& variables, s
 // (REC-34, REC-73).
 std::string RenderError(const sandbox::BlockError& error);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_LOOP_FEEDBACK_H_

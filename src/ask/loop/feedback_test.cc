@@ -5,7 +5,7 @@
 
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST(FeedbackTest, OutputThatImitatesTheFenceStaysInsideIt) {  // REC-10, REC-A2
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

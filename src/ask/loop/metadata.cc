@@ -6,7 +6,7 @@
 #include "base/text/text.h"
 #include "inspect/description/hint.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kDocumentsListed = 100;  // REC-6
@@ -229,4 +229,4 @@ Metadata MakeMetadata(const RunState& run) {
   return metadata;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

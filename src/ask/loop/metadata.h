@@ -8,10 +8,10 @@
 #include "ask/loop/call_loop.h"
 #include "ask/run/run_state.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 Metadata MakeMetadata(const RunState& run);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_LOOP_METADATA_H_

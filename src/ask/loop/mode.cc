@@ -6,7 +6,7 @@
 #include "base/text/text.h"
 #include "inspect/description/description.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::int64_t kDirectTokens = 16'384;  // below, a plain call is as good (REC-1)
@@ -90,4 +90,4 @@ Result<ModeDecision> DecideMode(RunState& run) {
   return decision;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

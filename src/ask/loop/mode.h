@@ -7,7 +7,7 @@
 
 #include "ask/run/run_state.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct ModeDecision {
   Mode mode = Mode::kRecursive;  // never kAuto
@@ -19,6 +19,6 @@ struct ModeDecision {
 // Errors: kTooLong for `--mode direct` with too large a context, naming tokens and limit (REC-3).
 Result<ModeDecision> DecideMode(RunState& run);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_LOOP_MODE_H_

@@ -6,7 +6,7 @@
 #include "ask/loop/root_request.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using Step = assembly::CompactionPlan::Step;
@@ -178,4 +178,4 @@ Result<assembly::Assembled> PromptRoom::Assemble(std::string_view layout,
   }
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -23,7 +23,7 @@
 #include "ask/reply/transcript.h"
 #include "ask/run/run_state.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // The most that one summary may cost, for a window of so many tokens.
 std::int64_t SummaryTokens(std::int64_t window);
@@ -62,6 +62,6 @@ class PromptRoom {
   bool cut_told_ = false;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_LOOP_PROMPT_ROOM_H_

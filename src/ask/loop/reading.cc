@@ -10,7 +10,7 @@
 #include "ask/subcalls/map_plan.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kPassages = 6;        // about a second of a small model each
@@ -140,4 +140,4 @@ std::optional<Reading> Clearest(const std::vector<Reading>& readings, std::strin
   return clear ? std::optional(*best) : std::nullopt;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -20,7 +20,7 @@
 #include "ask/documents/document_search.h"
 #include "ask/run/run_state.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // Paragraphs of the context that the first prompt shows.
 struct ShownPassages {
@@ -74,6 +74,6 @@ class PassageReader {
 // The one of `readings` that stands above every other answer; none if there is no such.
 std::optional<Reading> Clearest(const std::vector<Reading>& readings, std::string_view question);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_LOOP_READING_H_

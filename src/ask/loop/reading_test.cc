@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 Reading Of(std::string answer, double score) {
@@ -30,4 +30,4 @@ TEST(ClearestTest, TakesTheAnswerThatStandsAboveEveryOther) {  // FLT-14
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

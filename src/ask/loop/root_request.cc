@@ -6,7 +6,7 @@
 #include "ask/reply/reply_text.h"
 #include "memory/blocks/reply.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 // Of fresh starts: a model that repeats itself is shaken harder each time (small-models 14).
@@ -165,4 +165,4 @@ ReplyFinish FinishOf(const model::Reply& reply) {
              : ReplyFinish::kOther;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -12,7 +12,7 @@
 #include "ask/run/run_state.h"
 #include "assembly/assemble.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct RootRequest {
   model::Purpose purpose = model::Purpose::kRoot;
@@ -42,6 +42,6 @@ bool IsCut(const model::Reply& reply);
 // How the reply ended, as code extraction tells it apart.
 ReplyFinish FinishOf(const model::Reply& reply);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_LOOP_ROOT_REQUEST_H_

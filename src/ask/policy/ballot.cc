@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 bool IsSound(const Offer& offer) { return offer.doubt.empty(); }
@@ -50,4 +50,4 @@ Offer Ballot::Best() const {
   return sound == candidates_.end() ? candidates_.front().offer : sound->offer;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -19,7 +19,7 @@
 #include "ask/policy/offer.h"
 #include "ask/policy/votes.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class Ballot {
  public:
@@ -56,6 +56,6 @@ class Ballot {
   End end_ = End::kOpen;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_BALLOT_H_

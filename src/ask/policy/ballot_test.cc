@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using Chance = Ballot::Chance;
@@ -66,4 +66,4 @@ TEST(BallotTest, TheLastChanceDoesNotOverrideEarlierAnswers) {  // SML-10, REC-6
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

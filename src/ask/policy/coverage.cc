@@ -4,7 +4,7 @@
 
 #include "ask/documents/document_words.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 // A fingerprint covers at least so many words, and so many bytes of words: less occurs by chance.
@@ -170,4 +170,4 @@ std::vector<Coverage::Match> Coverage::LongestMatches(std::string_view text, std
   return best;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // Disjoint stretches of a text, in bytes.
 class Stretches {
@@ -80,6 +80,6 @@ class Coverage {
   std::size_t waiting_bytes_ = 0;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_COVERAGE_H_

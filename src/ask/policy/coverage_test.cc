@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 TEST(CoverageTest, OverlappingSlicesCountOnce) {  // REC-39
@@ -106,4 +106,4 @@ TEST(CoverageTest, AnyOrderOfSlicesGivesTheShareOfAPlainBitmap) {
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -6,7 +6,7 @@
 #include "ask/reply/extraction.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kLongestProse = 600;  // bytes of a reply that is only an answer
@@ -73,4 +73,4 @@ std::optional<Offer> Evidence::RepeatedAnswer(std::string_view code) const {
   return Offer{.text = std::string(output), .source = Source::kBareText};
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -21,7 +21,7 @@
 #include "ask/policy/offer.h"
 #include "sandbox/session/session.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class Evidence {
  public:
@@ -74,6 +74,6 @@ class Evidence {
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_EVIDENCE_H_

@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::uint64_t kSmallContext = 200;  // characters; below it a first answer may stand
@@ -223,4 +223,4 @@ std::string Gates::NotNear(std::string_view answer, const GateSituation& situati
          "place in the text, or answer that the text does not say it.";
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

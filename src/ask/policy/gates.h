@@ -21,7 +21,7 @@
 #include "ask/policy/grounding.h"
 #include "ask/policy/near_question.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct GateContext {
   Forcing forcing = Forcing::kFull;
@@ -89,6 +89,6 @@ class Gates {
   std::map<std::string, int, std::less<>> refused_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_GATES_H_

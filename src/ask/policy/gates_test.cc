@@ -6,7 +6,7 @@
 #include "ask/documents/document_words.h"
 #include "ask/policy/evidence.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::testing::HasSubstr;
@@ -231,4 +231,4 @@ TEST(GatesTest, AValueFromAPlaceThatNamesNothingOfTheQuestionIsRefused) {  // FL
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

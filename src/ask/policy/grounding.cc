@@ -9,7 +9,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kLeastQuote = 2;  // bytes; shorter quotes are marks, not evidence
@@ -514,4 +514,4 @@ Grounding CheckGrounded(std::string_view answer, std::string_view question,
   return {};
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

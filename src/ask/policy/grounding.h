@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct Grounding {
   bool grounded = true;
@@ -68,6 +68,6 @@ enum class AnswerKind { kUnknown, kNumber, kOther };
 // nothing-found values, containers and prose.
 std::optional<std::string> PrintedAnswer(std::string_view output, AnswerKind wanted);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_GROUNDING_H_

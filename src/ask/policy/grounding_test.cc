@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 struct Case {
@@ -230,4 +230,4 @@ TEST(SaysNothingTest, ZeroAndEmptyInAnySpelling) {  // FLT-36
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

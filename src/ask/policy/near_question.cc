@@ -7,7 +7,7 @@
 
 #include "ask/documents/document_words.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 // Both found by trying on the questions of tests/suite/untuned.py that are there to tune on.
@@ -146,4 +146,4 @@ bool StandsNear(std::string_view answer, std::string_view question,
   return !judged;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

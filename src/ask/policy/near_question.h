@@ -21,7 +21,7 @@
 #include "ask/documents/document_search.h"
 #include "base/cancel.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // How many passages of the context hold a word.
 struct WordRarity {
@@ -54,6 +54,6 @@ bool StandsNear(std::string_view answer, std::string_view question,
                 std::span<const std::string> shown, const WordRarity& rarity,
                 Unnamed unnamed = Unnamed::kNear);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_NEAR_QUESTION_H_

@@ -8,7 +8,7 @@
 
 #include "ask/engine.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct Offer {
   std::string text;
@@ -18,6 +18,6 @@ struct Offer {
   std::string failed_check, doubt;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_OFFER_H_

@@ -6,7 +6,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::uint64_t kMaxChars = 80;
@@ -73,4 +73,4 @@ std::optional<std::string> PrintedAnswer(std::string_view output, AnswerKind wan
   return std::nullopt;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -4,7 +4,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kShortestWord = 4;
@@ -33,4 +33,4 @@ bool RepeatsQuestion(std::string_view prompt, std::string_view question) {
   return words > 0 && known * 4 >= words * 3;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

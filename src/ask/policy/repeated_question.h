@@ -10,12 +10,12 @@
 
 #include <string_view>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // True if `prompt` is at most twice as long as `question` and three of four of its words stand in
 // `question`, in any case. Words of fewer than four bytes, mostly "the" and "how", do not count.
 bool RepeatsQuestion(std::string_view prompt, std::string_view question);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_REPEATED_QUESTION_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 TEST(RepeatedQuestionTest, TheQuestionInOtherWordsIsToldFromDataAndInstructions) {
@@ -30,4 +30,4 @@ TEST(RepeatedQuestionTest, TheQuestionInOtherWordsIsToldFromDataAndInstructions)
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -4,7 +4,7 @@
 
 #include "ask/reply/extraction.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 std::string_view StallWatch::Note(const Turn& turn) {
   nothing_ran_ = turn.ran == Ran::kBlocks ? 0 : nothing_ran_ + 1;
@@ -24,4 +24,4 @@ bool FailedBlocks::Holds(std::string_view code) const {
   return std::ranges::find(keys_, CodeKey(code)) != keys_.end();
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class StallWatch {
  public:
@@ -49,6 +49,6 @@ class FailedBlocks {
   std::deque<std::string> keys_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_STALL_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using Ran = StallWatch::Ran;
@@ -40,4 +40,4 @@ TEST(FailedBlocksTest, OnlyTheLastThreeThatRaisedAreRemembered) {  // REC-16
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -9,7 +9,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 bool IsWordByte(char c) {
@@ -78,4 +78,4 @@ bool Agree(const Vote& a, const Vote& b) {
   return Includes(a.words, b.words) || Includes(b.words, a.words);
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct Vote {
   std::set<std::string> numbers;  // four significant digits
@@ -27,6 +27,6 @@ Vote MakeVote(std::string_view answer, std::string_view printed, std::string_vie
 // agree.
 bool Agree(const Vote& a, const Vote& b);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_POLICY_VOTES_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::string_view kQuestion = "Which customer placed the most orders, and how many?";
@@ -38,4 +38,4 @@ TEST(VotesTest, AgreementDoesNotDependOnOrder) {
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -9,7 +9,7 @@
 #include "ask/reply/fences.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using Form = BareAnswer::Form;
@@ -294,4 +294,4 @@ NameMeaning ResolveName(std::string_view name,
   return in_code ? NameMeaning::kUnknown : NameMeaning::kLiteral;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

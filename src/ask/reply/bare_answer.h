@@ -15,7 +15,7 @@
 
 #include "ask/reply/reply_text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct BareAnswer {
   // kFinalText is `FINAL: …` and `FINAL ANSWER: …`; the others are calls by name.
@@ -49,6 +49,6 @@ NameMeaning ResolveName(std::string_view name,
                         const std::function<bool(std::string_view)>& is_variable,
                         std::span<const std::string> earlier_code);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_REPLY_BARE_ANSWER_H_

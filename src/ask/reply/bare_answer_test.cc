@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using Form = BareAnswer::Form;
@@ -180,4 +180,4 @@ TEST(BareAnswerTest, AHostileReplyCostsNoMoreThanItsLength) {
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -7,7 +7,7 @@
 #include "ask/reply/fences.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kEntities = {{
@@ -149,4 +149,4 @@ bool HoldsStatement(std::string_view code) {
   return false;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

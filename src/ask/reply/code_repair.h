@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // The white space that starts every line with text is removed from all lines.
 std::string WithoutCommonIndent(std::string_view code);
@@ -29,6 +29,6 @@ bool HoldsStatement(std::string_view code);
 // Whether `line` starts like one.
 bool StartsStatement(std::string_view line);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_REPLY_CODE_REPAIR_H_

@@ -5,7 +5,7 @@
 #include "base/json/json.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 struct Wrapper {
@@ -112,4 +112,4 @@ std::optional<std::string> CodeOfToolCall(std::string_view json, ToolCallShape s
   return shape == ToolCallShape::kAny ? CodeIn(*call) : std::nullopt;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -15,7 +15,7 @@
 
 #include "ask/reply/extraction.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct WrappedCode {
   std::string code;
@@ -38,6 +38,6 @@ enum class ToolCallShape {
 // The string `code` of a tool call in JSON, at its top or in its arguments.
 std::optional<std::string> CodeOfToolCall(std::string_view json, ToolCallShape shape);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_REPLY_CODE_WRAPPERS_H_

@@ -9,7 +9,7 @@
 #include "ask/reply/fences.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::array<std::string_view, 7> kPythonTags = {"repl", "python",  "py",       "python3",
@@ -310,4 +310,4 @@ std::string CodeKey(std::string_view code) {
   return key;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -18,7 +18,7 @@
 
 #include "ask/reply/reply_text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 enum class Dialect { kPython, kJavaScript };
 
@@ -59,6 +59,6 @@ Extraction ExtractCode(std::string_view reply, const ExtractionOptions& options)
 // (REC-16).
 std::string CodeKey(std::string_view code);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_REPLY_EXTRACTION_H_

@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::testing::ElementsAre;
@@ -395,4 +395,4 @@ TEST(ExtractionTest, AnyMixtureOfFencesAndTextIsRead) {
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

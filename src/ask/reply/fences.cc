@@ -5,7 +5,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kMaxIndent = 8;
@@ -267,4 +267,4 @@ FenceScan ScanFences(std::string_view text, const FenceOptions& options) {
   return Scanner(text, options).Scan();
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct Line {
   std::string_view text;  // without its end
@@ -53,6 +53,6 @@ struct FenceScan {
 };
 FenceScan ScanFences(std::string_view text, const FenceOptions& options);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_REPLY_FENCES_H_

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class MovedTurns {
  public:
@@ -40,6 +40,6 @@ class MovedTurns {
   std::vector<std::string> texts_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_REPLY_MOVED_TURNS_H_

@@ -8,7 +8,7 @@
 #include "ask/reply/fences.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::array<std::string_view, 2> kOpen = {"<think>", "<thinking>"};
@@ -230,4 +230,4 @@ bool RepeatsLine(std::string_view text, int times) {
   return seen >= times;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

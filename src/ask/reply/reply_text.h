@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // Why generation ended. kStop is the model's own end and a stop sequence; kLength the token limit.
 enum class ReplyFinish { kStop, kLength, kOther };
@@ -39,6 +39,6 @@ bool RepeatsLine(std::string_view text, int times = 5);
 // no code it counts like one outside.
 std::string WithoutFenceLines(std::string_view reply);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_REPLY_REPLY_TEXT_H_

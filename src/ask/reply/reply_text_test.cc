@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 TEST(ReplyTextTest, ThinkingAndEndTokensAreCut) {  // REC-11
@@ -92,4 +92,4 @@ TEST(ReplyTextTest, NothingIsAddedToAReply) {
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

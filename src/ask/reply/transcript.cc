@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kKeepFirst = 1;  // the first reply
@@ -204,4 +204,4 @@ Status Transcript::Apply(const assembly::CompactionPlan& plan, std::string_view 
   return {};
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -26,7 +26,7 @@
 #include "assembly/fit/compaction.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 struct TranscriptStyle {
   const tokens::Counter& counter;
@@ -82,6 +82,6 @@ class Transcript {
   assembly::Compaction compaction_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_REPLY_TRANSCRIPT_H_

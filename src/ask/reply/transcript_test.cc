@@ -5,7 +5,7 @@
 
 #include "testing/result_matchers.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::dossier::testing::Succeeds;
@@ -142,4 +142,4 @@ TEST_F(TranscriptTest, ALongRunStaysSmallAndItsPointersStayTrue) {  // REC-63, R
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -5,7 +5,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::uint64_t kLeastShare = 2'000;
@@ -81,4 +81,4 @@ std::string TruncateError(std::string_view error) {
   return Show(error, {.max_chars = kErrorChars, .cut = Cut::kMiddle}).output.text;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 inline constexpr std::uint64_t kDefaultOutputChars = 20'000;      // profile large
 inline constexpr std::uint64_t kDefaultSmallOutputChars = 4'000;  // profile small
@@ -63,6 +63,6 @@ std::vector<ShownOutput> TruncateTurn(std::span<const PrintedOutput> outputs,
 inline constexpr std::uint64_t kErrorChars = 4'000;
 std::string TruncateError(std::string_view error);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_REPLY_TRUNCATION_H_

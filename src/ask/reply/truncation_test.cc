@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::testing::EndsWith;
@@ -110,4 +110,4 @@ TEST(TruncationTest, NoCodePointIsEverCut) {  // REC-33
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

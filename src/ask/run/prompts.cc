@@ -3,7 +3,7 @@
 #include "assembly/layout/lookup.h"
 #include "base/hash.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 // One prompt of the engine, and the file that holds it for each style.
@@ -111,4 +111,4 @@ Result<std::string> PromptBook::Text(std::string_view name,
   return assembly::RenderTemplate(found->second, values, boundary);
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -17,7 +17,7 @@
 #include "assembly/assemble.h"
 #include "base/result.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // What the prompts of one run share.
 struct PromptStyle {
@@ -49,6 +49,6 @@ class PromptBook {
   JsonObject manifest_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_RUN_PROMPTS_H_

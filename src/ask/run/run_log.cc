@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 void RunLog::Start(JsonObject data) {
   std::lock_guard lock(mutex_);
@@ -88,4 +88,4 @@ void RunLog::Failed(const Error& error) {
   warnings_.push_back({"journal_failed", Json(error.message)});
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -25,7 +25,7 @@
 #include "base/json/json.h"
 #include "store/journal.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class RunLog {
  public:
@@ -60,6 +60,6 @@ class RunLog {
   std::map<std::string, std::int64_t> told_;  // messages, by hash
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_RUN_RUN_LOG_H_

@@ -8,7 +8,7 @@
 #include "memory/blocks/results_text.h"
 #include "memory/consolidate/consolidate.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::array<std::string_view, 3> kMethods = {"memory_search", "memory_get",
@@ -179,4 +179,4 @@ Status RunMemory::Keep(const Answer& answer) const {
                                  });
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

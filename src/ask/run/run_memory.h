@@ -29,7 +29,7 @@
 #include "base/result.h"
 #include "memory/render/render.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class RunMemory {
  public:
@@ -75,6 +75,6 @@ class RunMemory {
   AskMemory memory_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_RUN_RUN_MEMORY_H_

@@ -6,7 +6,7 @@
 #include "testing/result_matchers.h"
 #include "testing/store_for_test.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::testing::ElementsAre;
@@ -160,4 +160,4 @@ TEST_F(RunMemoryTest, ABranchThatIsNotThereIsSaidAtOnce) {
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -20,7 +20,7 @@
 #include "base/cancel.h"
 #include "model/client/ledger.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // Tokens kept for a reply of the root model. A code turn of a small model ends at 600: it either is
 // done by then or repeats itself (small-models 14).
@@ -70,6 +70,6 @@ struct RunState {
   }
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_RUN_RUN_STATE_H_

@@ -4,7 +4,7 @@
 
 #include "ask/documents/document_arguments.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 bool AsksModel(std::string_view method) {
@@ -109,4 +109,4 @@ Json Bridge::BudgetValue() const {
       {"max_depth", run_.request.limits.depth}};
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -16,7 +16,7 @@
 #include "base/task_group.h"
 #include "sandbox/session/session.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class Bridge final : public sandbox::BridgeHandler {
  public:
@@ -52,6 +52,6 @@ class Bridge final : public sandbox::BridgeHandler {
   TaskGroup tasks_;  // last: joined before the rest goes
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_SUBCALLS_BRIDGE_H_

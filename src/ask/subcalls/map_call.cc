@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kMostItems = 200'000;
@@ -579,4 +579,4 @@ Result<assembly::Assembled> MapCall::Prompt(const Plan& plan, About about,
   return run_.prompts.Assemble("map_batch", sub, values, {}, run_.boundary, 1024);
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

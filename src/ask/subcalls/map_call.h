@@ -22,7 +22,7 @@
 #include "base/task_group.h"
 #include "sandbox/session/session.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class MapCall {
  public:
@@ -102,6 +102,6 @@ class MapCall {
   DocumentService& documents_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_SUBCALLS_MAP_CALL_H_

@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kMaxNumberDigits = 9;
@@ -363,4 +363,4 @@ std::optional<TextGroups> SplitTexts(std::span<const double> choice,
   return found;
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -20,7 +20,7 @@
 
 #include "model/client/client.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 inline constexpr std::size_t kMapItems = 25;      // a request, profile large
 inline constexpr std::size_t kMapItemsSmall = 1;  // profile small (small-models.md 18)
@@ -91,6 +91,6 @@ inline constexpr double kUnsureShare = 0.08;
 inline constexpr double kLeastGroup = 0.15;
 std::optional<TextGroups> SplitTexts(std::span<const double> choice, std::span<const double> asked);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_SUBCALLS_MAP_PLAN_H_

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using ::testing::ElementsAre;
@@ -241,4 +241,4 @@ TEST(MapPlanTest, AnyScoresAreSplit) {
 }
 
 }  // namespace
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 constexpr int kKeyVersion = 1;  // raised when the same key would mean another reply
@@ -79,4 +79,4 @@ void SubcallCache::Keep(std::string_view key, const model::Reply& reply) const {
   static_cast<void>(kept);
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -20,7 +20,7 @@
 #include "model/client/client.h"
 #include "store/memo.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class SubcallCache {
  public:
@@ -46,6 +46,6 @@ class SubcallCache {
   const std::string origin_, boundary_;
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_SUBCALLS_SUBCALL_CACHE_H_

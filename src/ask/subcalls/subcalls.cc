@@ -5,7 +5,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 using sandbox::BridgeReply;
@@ -513,4 +513,4 @@ SubcallTally Subcalls::Take() {
   return std::exchange(tally_, {});
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

@@ -28,7 +28,7 @@
 #include "ask/subcalls/subcall_cache.h"
 #include "sandbox/session/session.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 // Sub-calls that were sent, and those of them that failed, by kind: "cut", "empty", "timeout".
 struct SubcallTally {
@@ -137,6 +137,6 @@ struct SubcallFailure {
 };
 SubcallFailure FailureOf(const Error& error);
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_SUBCALLS_SUBCALLS_H_

@@ -2,7 +2,7 @@
 
 #include "inspect/description/hint.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 namespace {
 
 sandbox::SessionSpec MakeSpec(const RunState& run) {
@@ -67,4 +67,4 @@ Result<std::unique_ptr<Workbench>> Workbench::Open(RunState& run, sandbox::Pool&
                                                   moved, std::move(turn), std::move(session)));
 }
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask

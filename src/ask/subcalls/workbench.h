@@ -16,7 +16,7 @@
 #include "ask/subcalls/subcalls.h"
 #include "sandbox/session/session.h"
 
-namespace dossier::recursion {
+namespace dossier::ask {
 
 class Workbench {
  public:
@@ -49,6 +49,6 @@ class Workbench {
   std::unique_ptr<sandbox::Session> session_;  // last: ends before what serves it
 };
 
-}  // namespace dossier::recursion
+}  // namespace dossier::ask
 
 #endif  // DOSSIER_ASK_SUBCALLS_WORKBENCH_H_

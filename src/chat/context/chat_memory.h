@@ -16,7 +16,7 @@
 #include "memory/store/store.h"
 #include "memory/transfer/call_log.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct ChatMemory {
   std::shared_ptr<memory::Store> store;          // null: off
@@ -39,6 +39,6 @@ struct MemoryTexts {
   enum class Asked { kReply, kBlockAlone } asked = Asked::kReply;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_CONTEXT_CHAT_MEMORY_H_

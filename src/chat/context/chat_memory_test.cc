@@ -8,7 +8,7 @@
 #include "testing/result_matchers.h"
 #include "testing/store_for_test.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using ::testing::Contains;
@@ -371,4 +371,4 @@ TEST(ChatMemoryTest, APreviewWritesNothing) {
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

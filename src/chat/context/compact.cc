@@ -5,7 +5,7 @@
 #include "base/text/text.h"
 #include "chat/context/compact_view.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 constexpr std::int64_t kShortestSummary = 16;  // tokens; less tells nothing
@@ -338,4 +338,4 @@ Compacted FinishCompaction(const CompactionPlan& plan, std::optional<std::string
   return out;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -24,7 +24,7 @@
 #include "chat/document/stored.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // The config key `compaction` (CON-14).
 struct CompactionLimits {
@@ -111,6 +111,6 @@ std::int64_t NextCompactionId(const Stored& stored);
 // How many entries at the end of metadata.dossier.compaction the last compaction made.
 std::size_t LastCompactionEntries(const Stored& stored);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_CONTEXT_COMPACT_H_

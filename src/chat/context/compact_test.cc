@@ -6,7 +6,7 @@
 
 #include "testing/talk_rig_for_test.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using dossier::testing::FailsWith;
@@ -206,4 +206,4 @@ TEST(SummaryRequest, AsksForTheOldTurns) {
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

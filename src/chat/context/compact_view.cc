@@ -10,7 +10,7 @@
 #include "chat/context/plan.h"
 #include "chat/document/wire.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using assembly::HistoryTurn;
@@ -169,4 +169,4 @@ std::vector<assembly::Turn> HistoryView(const Stored& stored,
   return assembly::CompactedView(turns, ToCompaction(records, turns, policy), policy);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

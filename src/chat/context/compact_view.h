@@ -15,7 +15,7 @@
 #include "chat/document/stored.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // Every message behind the system message, with its tokens and framing.
 std::vector<assembly::HistoryTurn> HistoryTurns(const Stored& stored,
@@ -35,6 +35,6 @@ assembly::Compaction ToCompaction(std::span<const CompactionRecord> records,
 
 std::size_t IndexOf(const assembly::HistoryTurn& turn);  // of its message
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_CONTEXT_COMPACT_VIEW_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using Freshness = CommandRecord::Freshness;
@@ -142,4 +142,4 @@ Result<ContextNeed> NeedOf(const Stored* stored, std::span<const DeclaredCommand
   return need;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "chat/document/stored.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // A command of the configuration or of --exec, as far as the decision needs it.
 struct DeclaredCommand {
@@ -76,6 +76,6 @@ Result<ContextNeed> NeedOf(const Stored* stored, std::span<const DeclaredCommand
 // The name under which metadata.dossier.hints remembers that the hint was given.
 inline constexpr std::string_view kRefreshHint = "refresh";
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_CONTEXT_CONTEXT_NEED_H_

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "sources/commands/context_blocks.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 CommandRecord RecordOf(const DeclaredCommand& command, const ContextBlock& block,
@@ -223,4 +223,4 @@ Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> command
   return Refreshing(stored, commands, counter).Run(blocks, others, now);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -19,7 +19,7 @@
 #include "chat/context/context_need.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // What one command gave.
 struct ContextBlock {
@@ -71,6 +71,6 @@ Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> command
                   std::span<const ContextBlock> blocks, std::string_view now,
                   const tokens::Counter& counter, OtherBlocks others = OtherBlocks::kGo);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_CONTEXT_FROZEN_H_

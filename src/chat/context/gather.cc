@@ -9,7 +9,7 @@
 #include "sources/commands/context_cut.h"
 #include "sources/commands/context_render.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using sources::CommandOrigin;
@@ -138,4 +138,4 @@ Result<Gathered> CommandContext::Gather(std::span<const std::size_t> run,
   return gathered;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -29,7 +29,7 @@
 #include "sources/commands/variables.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // What ran. `commands` are the declared ones, those that ran with their text as it was run.
 struct Gathered {
@@ -80,6 +80,6 @@ class CommandContext final : public ContextSource {
   const ContextSetup setup_;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_CONTEXT_GATHER_H_

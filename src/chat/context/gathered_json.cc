@@ -2,7 +2,7 @@
 
 #include "chat/context/gather.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using Freshness = CommandRecord::Freshness;
@@ -90,4 +90,4 @@ Result<Gathered> GatheredOf(const Json& json) {
   return out;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

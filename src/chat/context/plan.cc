@@ -8,7 +8,7 @@
 #include "chat/context/compact_view.h"
 #include "chat/document/wire.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using assembly::Section;
@@ -389,4 +389,4 @@ std::string TitleOf(std::string_view prompt) {
   return std::string(utf8::Prefix(line, kTitleLength));
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

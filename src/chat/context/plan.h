@@ -24,7 +24,7 @@
 #include "chat/document/stored.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct TurnInput {
   std::vector<DeclaredCommand> commands;  // as given to NeedOf
@@ -97,6 +97,6 @@ ModelChoice ChooseModel(std::string_view stored, std::string_view asked_for,
 // The title of a conversation that begins with `prompt`: its first 60 characters on one line.
 std::string TitleOf(std::string_view prompt);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_CONTEXT_PLAN_H_

@@ -6,7 +6,7 @@
 #include "chat/turn/usage.h"
 #include "testing/talk_rig_for_test.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using dossier::testing::FailsWith;
@@ -531,4 +531,4 @@ TEST(Wire, RoundTripsToolCallsAndParts) {
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -4,7 +4,7 @@
 
 #include "store/content.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 Status KeepReplacedContext(const std::string& content_folder, std::string_view text) {
   if (text.empty() || content_folder.empty()) return {};
@@ -35,4 +35,4 @@ Result<std::string> ReadReplacedContext(const std::string& content_folder,
                    replaced.replaced_at, replaced.sha256);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -19,7 +19,7 @@
 #include "base/result.h"
 #include "chat/document/stored.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // Called before the conversation's file changes, so that a failure loses nothing. Nothing is kept
 // of an empty text, nor if `content_folder` is "". Errors: those of the content store.
@@ -37,6 +37,6 @@ std::vector<ReplacedContext> ReplacedContexts(const Stored& stored);
 Result<std::string> ReadReplacedContext(const std::string& content_folder,
                                         const ReplacedContext& replaced);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_CONTEXT_REPLACED_CONTEXT_H_

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <set>
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 constexpr std::array<std::string_view, 6> kKeys = {"id",         "model",      "messages",
@@ -264,4 +264,4 @@ Result<std::vector<std::string>> Document::MoveForeignKeys() {
   return keys;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

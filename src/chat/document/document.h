@@ -26,7 +26,7 @@
 #include "chat/document/json_patch.h"
 #include "chat/document/json_slice.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // "2026-11-21T12:47:14.000000Z": UTC, microseconds (section 5).
 std::string FormatMicros(Clock::Wall time);
@@ -107,6 +107,6 @@ class Document {
   std::vector<Json> appended_;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_DOCUMENT_DOCUMENT_H_

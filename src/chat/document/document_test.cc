@@ -6,7 +6,7 @@
 #include "chat/document/stored.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using dossier::testing::FailsWith;
@@ -201,4 +201,4 @@ TEST(Stored, ReadsMessagesWordByWord) {
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -16,7 +16,7 @@
 #include "base/random.h"
 #include "chat/document/document.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 constexpr std::string_view kEnding = ".json";
@@ -230,4 +230,4 @@ Result<std::vector<FileEntry>> ListFolder(const std::string& folder) {
   return out;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -23,7 +23,7 @@
 #include "base/files/file.h"
 #include "base/result.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 inline constexpr std::size_t kMaxIdLength = 128;
 
@@ -71,6 +71,6 @@ struct FileEntry {
 // folder is empty.
 Result<std::vector<FileEntry>> ListFolder(const std::string& folder);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_DOCUMENT_FOLDER_H_

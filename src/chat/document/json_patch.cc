@@ -5,7 +5,7 @@
 
 #include "base/text/utf8.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 constexpr std::string_view kStep = "  ";
@@ -270,4 +270,4 @@ Status JsonPatch::Remove(Path path) {
   return {};
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -21,7 +21,7 @@
 #include "base/result.h"
 #include "chat/document/json_slice.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // How a file is written, so that what is added looks like the rest.
 struct Style {
@@ -75,6 +75,6 @@ class JsonPatch {
   int depth_;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_DOCUMENT_JSON_PATCH_H_

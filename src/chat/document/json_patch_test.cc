@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using dossier::testing::FailsWith;
@@ -125,4 +125,4 @@ TEST(JsonPatch, KeepsRandomTexts) {
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -5,7 +5,7 @@
 
 #include "base/text/utf8.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
@@ -282,4 +282,4 @@ Result<Json> ReadValue(std::string_view raw) {
   return ParseJson(WithoutLoneSurrogates(raw));
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -18,7 +18,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 inline constexpr int kMaxDepth = 60;
 
@@ -49,6 +49,6 @@ Result<std::vector<Slice>> SliceArray(std::string_view text, Slice container);
 // The value itself. A lone surrogate (`\ud800`), which other programs write, reads as U+FFFD.
 Result<Json> ReadValue(std::string_view raw);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_DOCUMENT_JSON_SLICE_H_

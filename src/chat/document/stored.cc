@@ -5,7 +5,7 @@
 
 #include "sources/commands/context_blocks.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using Mode = ContextRecord::Mode;
@@ -321,4 +321,4 @@ SystemParts SplitSystem(const Stored& stored) {
   return {.text = text.substr(0, offset - 2), .context = text.substr(offset)};
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -19,7 +19,7 @@
 #include "base/result.h"
 #include "chat/document/document.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 using dossier::ToJson;  // beside those of records
 
@@ -123,6 +123,6 @@ SystemParts SplitSystem(const Stored& stored);
 // Whether `text` holds a line that opens a context block and later one that ends it (K4).
 bool HasContextBlocks(std::string_view text);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_DOCUMENT_STORED_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using assembly::Block;
@@ -118,4 +118,4 @@ JsonObject ToMessage(const Turn& turn) {
   return message;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -17,7 +17,7 @@
 #include "assembly/layout/messages.h"
 #include "chat/document/stored.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // One turn. A part that no request can hold (a sound, a file) is named in its place, and warned of;
 // an unknown role is sent as user.
@@ -28,6 +28,6 @@ std::vector<assembly::Turn> ToTurns(std::span<const Message> messages,
 // Thinking is not stored: providers want it back only within a turn.
 JsonObject ToMessage(const assembly::Turn& turn);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_DOCUMENT_WIRE_H_

@@ -13,7 +13,7 @@
 #include "chat/context/plan.h"
 #include "chat/store/store.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 constexpr std::int64_t kVersion = 2;  // of the tables; another one is made anew
@@ -255,4 +255,4 @@ Result<std::vector<Hit>> Index::Search(const SearchQuery& query) {
   }
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -22,7 +22,7 @@
 #include "chat/document/folder.h"
 #include "store/sqlite.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct Listed {
   std::string id, model, created_at, updated_at, title;
@@ -75,6 +75,6 @@ class Index {
   std::int64_t last_row_ = 0;  // of the texts; valid within a transaction
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_STORE_INDEX_H_

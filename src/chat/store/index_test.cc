@@ -8,7 +8,7 @@
 #include "chat/document/document.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using dossier::testing::FailsWith;
@@ -108,4 +108,4 @@ TEST_F(IndexTest, SearchesLiteralWords) {
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

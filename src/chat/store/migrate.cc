@@ -8,7 +8,7 @@
 #include "chat/document/stored.h"
 #include "chat/store/save.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 // The blocks that open a message, and the text behind them.
@@ -163,4 +163,4 @@ Result<Migration> Migrate(const MigrateOptions& options, std::string_view now,
   return Migrator(options, now, counter, document).Run();
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -17,7 +17,7 @@
 #include "chat/document/document.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct MigrateOptions {
   // Later copies that differ from the first: kept, as they may be what a reply is about.
@@ -32,6 +32,6 @@ struct Migration {
 Result<Migration> Migrate(const MigrateOptions& options, std::string_view now,
                           const tokens::Counter& counter, Document* document);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_STORE_MIGRATE_H_

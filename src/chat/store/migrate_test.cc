@@ -4,7 +4,7 @@
 
 #include "testing/talk_rig_for_test.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using dossier::testing::Succeeds;
@@ -82,4 +82,4 @@ TEST(Migrate, LeavesAPlainConversationAlone) {
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -4,7 +4,7 @@
 
 #include "chat/context/compact.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 JsonObject TextMessage(std::string_view role, std::string_view text) {
@@ -171,4 +171,4 @@ Status UndoCompaction(Document* document) {
   return document->metadata().RemoveLast({"dossier", "compaction"}, count);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -18,7 +18,7 @@
 #include "chat/document/document.h"
 #include "chat/document/stored.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct FinishedTurn {
   // What stands behind the user's message, as ToMessage makes it: the reply alone, or with
@@ -54,6 +54,6 @@ Status ApplyCompaction(const std::vector<CompactionRecord>& records, Document* d
 // Takes the entries of the last compaction away. Errors: kNotFound if there is none.
 Status UndoCompaction(Document* document);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_STORE_SAVE_H_

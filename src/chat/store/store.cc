@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/text/text.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 constexpr std::size_t kShortestPrefix = 4;  // 3.4
@@ -222,4 +222,4 @@ Result<std::string> Store::Resolve(std::string_view prefix) const {
                    Join(found, ", "), more);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -30,7 +30,7 @@
 #include "chat/document/stored.h"
 #include "chat/store/save.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct Loaded {
   std::string id;
@@ -119,6 +119,6 @@ class Store {
 std::size_t TurnBegin(const Stored& stored, std::int64_t n);
 std::int64_t TurnCount(const Stored& stored);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_STORE_STORE_H_

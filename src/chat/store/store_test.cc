@@ -15,7 +15,7 @@
 #include "base/random.h"
 #include "testing/talk_rig_for_test.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using dossier::testing::FailsWith;
@@ -343,4 +343,4 @@ TEST_F(StoreTest, KeepsWhatOtherProgramsWrote) {
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

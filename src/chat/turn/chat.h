@@ -40,7 +40,7 @@
 #include "chat/turn/usage.h"
 #include "model/schema/json_schema.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct TurnRequest {
   std::string id;      // "": stateless
@@ -145,6 +145,6 @@ class Chat {
   const ChatParts parts_;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_CHAT_H_

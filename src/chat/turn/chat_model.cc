@@ -3,7 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 // Keeps the text, passes it on, and lets one thread wait for the end.
@@ -90,4 +90,4 @@ void AddUsage(const model::Usage& more, model::Usage* sum) {
   add(more.reasoning, &sum->reasoning);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

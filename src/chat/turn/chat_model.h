@@ -22,7 +22,7 @@
 #include "model/client/gate.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct ChatModel {
   std::string name;    // as the provider knows it
@@ -59,6 +59,6 @@ Called Call(const ChatModel& model, model::Request request, model::Ledger& ledge
 // for all.
 void AddUsage(const model::Usage& more, model::Usage* sum);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_CHAT_MODEL_H_

@@ -8,7 +8,7 @@
 #include "testing/chat_rig_for_test.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -355,4 +355,4 @@ TEST(ChatTest, WhatADeletedConversationLeftGoesWithTheLastThatNamesIt) {  // 3.4
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -8,7 +8,7 @@
 #include "sandbox/jail/jail.h"
 #include "sources/commands/command_text.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using Form = CommandToolOptions::Form;
@@ -138,4 +138,4 @@ Result<ToolOutput> CommandTool::Run(const Judged& judged, const CancelToken& can
   return out;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -22,7 +22,7 @@
 #include "model/client/client.h"
 #include "sandbox/commands/policy.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // A call of the tool, judged.
 struct Judged {
@@ -82,6 +82,6 @@ class CommandTool final : public Tool {
   const CommandToolOptions options_;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_COMMAND_TOOL_H_

@@ -6,7 +6,7 @@
 #include "chat/turn/summarize.h"
 #include "model/client/ledger.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
                                 const CancelToken& cancel) {
@@ -42,4 +42,4 @@ Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
                       .usage = summary ? summary->usage : model::Usage()};
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

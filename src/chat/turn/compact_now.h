@@ -21,7 +21,7 @@
 #include "chat/store/store.h"
 #include "chat/turn/chat_model.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct CompactParts {
   const Store& store;
@@ -43,6 +43,6 @@ struct CompactedNow {
 Result<CompactedNow> CompactNow(const CompactParts& parts, std::string_view id,
                                 const CancelToken& cancel);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_COMPACT_NOW_H_

@@ -5,7 +5,7 @@
 #include "testing/chat_rig_for_test.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -82,4 +82,4 @@ TEST_F(CompactNowTest, ADryRunSaysWhatTheRealRunDoes) {  // CON-45
 }
 
 }  // namespace
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -7,7 +7,7 @@
 #include "chat/turn/resume.h"
 #include "store/content.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 struct Traces {
@@ -77,4 +77,4 @@ Status ForgetTraces(const ForgetParts& parts, std::span<const std::string> ids) 
   return {};
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

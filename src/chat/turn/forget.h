@@ -16,7 +16,7 @@
 #include "chat/store/store.h"
 #include "store/journal.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct ForgetParts {
   const Store& store;
@@ -29,6 +29,6 @@ struct ForgetParts {
 // Errors: those of the journal and the content store.
 Status ForgetTraces(const ForgetParts& parts, std::span<const std::string> ids);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_FORGET_H_

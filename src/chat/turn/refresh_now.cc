@@ -5,7 +5,7 @@
 #include "chat/context/replaced_context.h"
 #include "chat/store/save.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 std::vector<std::size_t> StaticCommands(std::span<const DeclaredCommand> commands,
                                         std::string_view only) {
@@ -46,4 +46,4 @@ Status RefreshParts::Save(std::string_view id, const Gathered& gathered,
   return store.Update(id, change, cancel);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

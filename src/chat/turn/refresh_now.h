@@ -21,7 +21,7 @@
 #include "chat/context/gather.h"
 #include "chat/store/store.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // Indexes of the commands whose blocks are frozen, all or the one called `only`: dynamic ones run
 // in every turn instead (Y2).
@@ -45,6 +45,6 @@ struct RefreshParts {
   Status Save(std::string_view id, const Gathered& gathered, const CancelToken& cancel) const;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_REFRESH_NOW_H_

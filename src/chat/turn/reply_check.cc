@@ -2,7 +2,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 constexpr std::string_view kFence = "```";
@@ -52,4 +52,4 @@ Result<std::string> RepairText(const std::vector<std::string>& violations,
   return assembly::RenderTemplate(text, {{"violations", lines}}, /*boundary=*/{});
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

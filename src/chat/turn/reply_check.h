@@ -20,7 +20,7 @@
 #include "base/result.h"
 #include "model/schema/json_schema.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct CheckedReply {
   std::optional<Json> value;            // unset: it is not valid
@@ -34,6 +34,6 @@ CheckedReply CheckReply(std::string_view text, const model::JsonSchema& schema);
 Result<std::string> RepairText(const std::vector<std::string>& violations,
                                const assembly::AssetFolders& folders);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_REPLY_CHECK_H_

@@ -2,7 +2,7 @@
 
 #include "chat/turn/turn_log.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 std::string TextAt(const Json& json, std::string_view key) {
@@ -87,4 +87,4 @@ Result<std::vector<std::string>> RunsOf(store::Journal& journal, const Conversat
       {{"kind", std::string(kChatRun)}, {"conversation", place.id}, {"folder", place.folder}});
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -21,7 +21,7 @@
 #include "model/client/client.h"
 #include "store/journal.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 // A reply that was received and is to be saved.
 struct AcceptedAnswer {
@@ -49,6 +49,6 @@ Result<InterruptedTurn> FindInterrupted(store::Journal& journal, const Conversat
 // The runs of all its turns, newest first.
 Result<std::vector<std::string>> RunsOf(store::Journal& journal, const ConversationPlace& place);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_RESUME_H_

@@ -4,7 +4,7 @@
 #include "base/random.h"
 #include "base/text/text.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 Result<Summary> Summarize(const CompactionPlan& plan, const ChatModel& writer,
                           const assembly::AssetFolders& folders, model::Ledger& ledger,
@@ -31,4 +31,4 @@ Result<Summary> Summarize(const CompactionPlan& plan, const ChatModel& writer,
   return Summary{.text = reply.text, .usage = reply.usage};
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

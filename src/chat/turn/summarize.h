@@ -15,7 +15,7 @@
 #include "chat/context/compact.h"
 #include "chat/turn/chat_model.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct Summary {
   std::string text;  // not blank
@@ -27,6 +27,6 @@ Result<Summary> Summarize(const CompactionPlan& plan, const ChatModel& writer,
                           const assembly::AssetFolders& folders, model::Ledger& ledger,
                           const Clock& clock, const CancelToken& cancel);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_SUMMARIZE_H_

@@ -1,6 +1,6 @@
 #include "chat/turn/tool_calls.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 assembly::Turn ResultTurn(const model::ToolCall& call, std::string text) {
@@ -91,4 +91,4 @@ void ToolCalls::Record(const Judged& judged, std::string_view decision, const To
   records_.push_back(std::move(record));
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -23,7 +23,7 @@
 #include "base/result.h"
 #include "chat/turn/command_tool.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct ToolLimits {
   std::int64_t commands = 10;  // calls of a turn, whatever became of them
@@ -68,6 +68,6 @@ class ToolCalls {
   JsonArray records_;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_TOOL_CALLS_H_

@@ -3,7 +3,7 @@
 #include "chat/document/wire.h"
 #include "chat/turn/turn_driver.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 using assembly::Role;
@@ -196,4 +196,4 @@ Status TurnDriver::KeepIncomplete(const Error& why) {
   return {};
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

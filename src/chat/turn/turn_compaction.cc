@@ -3,7 +3,7 @@
 #include "chat/turn/summarize.h"
 #include "chat/turn/turn_driver.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 Status TurnDriver::Compact(const std::optional<Error>& too_long) {
   const bool asked_for = request_.compacting == TurnRequest::Compacting::kNow;
@@ -44,9 +44,8 @@ std::optional<std::string> TurnDriver::Summarize(const CompactionPlan& plan) {
       DOSSIER_ASSIGN_OR_RETURN(other, parts_.open_model(request_.compaction_model));
       model = &other;
     }
-    DOSSIER_ASSIGN_OR_RETURN(
-        Summary written,
-        conversation::Summarize(plan, *model, parts_.folders, ledger_, *parts_.clock, cancel_));
+    DOSSIER_ASSIGN_OR_RETURN(Summary written, chat::Summarize(plan, *model, parts_.folders, ledger_,
+                                                              *parts_.clock, cancel_));
     AddUsage(written.usage, &outcome_.usage);
     return std::move(written.text);
   };
@@ -67,4 +66,4 @@ void TurnDriver::ReportCompaction(const Compacted& done) {
   events_.OnCompaction(done.line);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

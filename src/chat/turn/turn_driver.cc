@@ -5,7 +5,7 @@
 #include "chat/context/replaced_context.h"
 #include "chat/document/wire.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 constexpr std::int64_t kContextShare = 4;  // of the window (CON-14)
@@ -254,4 +254,4 @@ Millis TurnDriver::Since(Clock::Steady from) const {
   return std::chrono::duration_cast<Millis>(parts_.clock->Now() - from);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

@@ -17,7 +17,7 @@
 #include "memory/blocks/rounds.h"
 #include "model/client/ledger.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 class TurnDriver {
  public:
@@ -109,6 +109,6 @@ class TurnDriver {
   FinishedTurn::Replaces replaces_ = FinishedTurn::Replaces::kNothing;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_TURN_DRIVER_H_

@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 void TurnLog::Start(JsonObject data) {
   if (!journal_) return;
@@ -39,4 +39,4 @@ void TurnLog::Failed(const Error& error) {
   if (!failure_) failure_ = "the journal could not be written: " + error.message;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

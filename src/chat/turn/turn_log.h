@@ -24,7 +24,7 @@
 #include "base/json/json.h"
 #include "store/journal.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 inline constexpr std::string_view kChatRun = "chat";  // `kind` of run.started
 
@@ -55,6 +55,6 @@ class TurnLog {
   std::optional<std::string> failure_;
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_TURN_LOG_H_

@@ -10,7 +10,7 @@
 #include "base/text/utf8.h"
 #include "chat/store/store.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 constexpr std::string_view kPhase = "chat";
@@ -277,4 +277,4 @@ Result<TurnMemory::Kept> TurnMemory::Keep(const KeptTurn& turn) const {
   return kept;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

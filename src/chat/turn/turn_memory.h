@@ -31,7 +31,7 @@
 #include "memory/consolidate/consolidate.h"
 #include "memory/render/injection.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 class TurnMemory {
  public:
@@ -91,6 +91,6 @@ class TurnMemory {
   std::optional<memory::Seq> at_;  // of a fork that is only looked at
 };
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_TURN_MEMORY_H_

@@ -7,7 +7,7 @@
 #include "memory/blocks/rounds.h"
 #include "memory/records/operations.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 // Of the window, at most, beside memory.memory_budget_chars: a small model keeps room to talk.
@@ -194,4 +194,4 @@ void TurnDriver::MakeRoomAfterBlock() {
   if (const Status made = MakeRoom(); !made) Warn("memory made no room: " + made.error().message);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

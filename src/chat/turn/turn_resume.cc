@@ -4,7 +4,7 @@
 
 #include "chat/turn/turn_driver.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 bool IsSaved(const Stored* stored, const InterruptedTurn& turn) {
@@ -89,4 +89,4 @@ void TurnDriver::UseGathered(Gathered gathered) {
   gathered_ = std::move(gathered);
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

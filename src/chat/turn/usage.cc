@@ -4,7 +4,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 namespace {
 
 std::string Grouped(std::int64_t number) {
@@ -56,4 +56,4 @@ std::string UsageLine(const model::Usage& usage, const ContextSaving& saving) {
   return line;
 }
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat

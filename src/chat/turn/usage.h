@@ -16,7 +16,7 @@
 #include "base/json/json.h"
 #include "model/client/client.h"
 
-namespace dossier::conversation {
+namespace dossier::chat {
 
 struct ContextSaving {
   std::int64_t tokens = 0;  // of input that were not sent
@@ -41,6 +41,6 @@ CachedCost CachedCostOf(std::int64_t turns, double write, double read);
 JsonObject UsageJson(const model::Usage& usage);
 std::string UsageLine(const model::Usage& usage, const ContextSaving& saving);
 
-}  // namespace dossier::conversation
+}  // namespace dossier::chat
 
 #endif  // DOSSIER_CHAT_TURN_USAGE_H_

@@ -15,7 +15,7 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::TurnOutcome;
+using chat::TurnOutcome;
 
 ChatOutput::Form FormOf(const ChatArguments& arguments) {
   if (arguments.json) return ChatOutput::Form::kJson;

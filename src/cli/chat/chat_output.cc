@@ -9,7 +9,7 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::TurnOutcome;
+using chat::TurnOutcome;
 
 constexpr int kSchemaVersion = 1;
 
@@ -35,7 +35,7 @@ JsonObject ErrorJson(std::string_view name, int exit, std::string_view message) 
 
 Json TextOrNull(std::string_view text) { return text.empty() ? Json() : Json(text); }
 
-JsonObject TimesJson(const conversation::TurnTimes& times) {
+JsonObject TimesJson(const chat::TurnTimes& times) {
   return {{"context", times.context.count()},
           {"first_token", times.first_token ? Json(times.first_token->count()) : Json()},
           {"total", times.total.count()}};
@@ -82,7 +82,7 @@ Json OutcomeJson(const TurnOutcome& outcome) {
   out["turn"] = outcome.turn;
   out["model"] = outcome.model;
   out["finish_reason"] = outcome.finish;
-  out["usage"] = conversation::UsageJson(outcome.usage);
+  out["usage"] = chat::UsageJson(outcome.usage);
   out["context"] = outcome.context;
   out["compaction"] = outcome.compaction;
   if (!outcome.tools.empty()) out["tools"] = outcome.tools;
@@ -197,7 +197,7 @@ int ChatOutput::Finish(const TurnOutcome& outcome) {
   if (closed()) return outcome.exit;
   const bool usage = options_.usage == Options::Usage::kYes && outcome.usage.input > 0;
   if (usage && options_.form == Form::kText) {
-    err_ << conversation::UsageLine(outcome.usage, outcome.saving) << "\n" << std::flush;
+    err_ << chat::UsageLine(outcome.usage, outcome.saving) << "\n" << std::flush;
   }
   if (outcome.error) {
     PrintError(err_, *outcome.error);
@@ -219,7 +219,7 @@ void ChatOutput::FinishText(const TurnOutcome& outcome) {
 
 void ChatOutput::FinishEvents(const TurnOutcome& outcome) {
   if (outcome.data) Event("delta", {{"text", outcome.text}});
-  if (outcome.usage.input > 0) Event("usage", conversation::UsageJson(outcome.usage));
+  if (outcome.usage.input > 0) Event("usage", chat::UsageJson(outcome.usage));
   if (outcome.error) {
     Event("error", {{"error", ErrorJson(ErrorName(outcome.error->code), outcome.exit,
                                         outcome.error->message)}});
@@ -231,7 +231,7 @@ void ChatOutput::FinishEvents(const TurnOutcome& outcome) {
 
 // --dry-run and --explain-context.
 void ChatOutput::PrintPlan(const TurnOutcome& outcome) {
-  const conversation::TurnPlan& plan = *outcome.plan;
+  const chat::TurnPlan& plan = *outcome.plan;
   const std::string wire = Redact(outcome.wire);
   if (options_.form != Form::kText) {
     auto request = ParseJson(wire, /*max_depth=*/200);

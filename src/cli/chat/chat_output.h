@@ -24,7 +24,7 @@
 
 namespace dossier::cli {
 
-class ChatOutput final : public conversation::ChatEvents {
+class ChatOutput final : public chat::ChatEvents {
  public:
   enum class Form { kText, kJson, kJsonLines };
   enum class Live { kNo, kYes };  // text as it comes
@@ -64,7 +64,7 @@ class ChatOutput final : public conversation::ChatEvents {
   void ReportEarlier(const std::vector<std::string>& warnings);
 
   // Prints what is left; returns the exit code.
-  int Finish(const conversation::TurnOutcome& outcome);
+  int Finish(const chat::TurnOutcome& outcome);
 
  private:
   bool closed() const { return !out_.good(); }
@@ -72,9 +72,9 @@ class ChatOutput final : public conversation::ChatEvents {
   void Say(std::string_view line);
   void Print(std::string_view text);
   void EndText();
-  void FinishText(const conversation::TurnOutcome& outcome);
-  void FinishEvents(const conversation::TurnOutcome& outcome);
-  void PrintPlan(const conversation::TurnOutcome& outcome);
+  void FinishText(const chat::TurnOutcome& outcome);
+  void FinishEvents(const chat::TurnOutcome& outcome);
+  void PrintPlan(const chat::TurnOutcome& outcome);
 
   const Options options_;
   CancelSource stop_;
@@ -89,7 +89,7 @@ class ChatOutput final : public conversation::ChatEvents {
 std::string ToolLine(const JsonObject& record, std::string_view why);
 
 // {"schema":1,"text",…,"exit"} of section 5; of a failure {"schema":1,"error",…}.
-Json OutcomeJson(const conversation::TurnOutcome& outcome);
+Json OutcomeJson(const chat::TurnOutcome& outcome);
 // For failures before a turn begins; `warnings` stand on stderr already.
 int PrintFailure(const Error& error, ChatOutput::Form form,
                  const std::vector<std::string>& warnings, std::ostream& out, std::ostream& err);

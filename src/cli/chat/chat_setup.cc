@@ -20,17 +20,16 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::ChatModel;
-using conversation::TurnOptions;
-using conversation::TurnRequest;
+using chat::ChatModel;
+using chat::TurnOptions;
+using chat::TurnRequest;
 
 constexpr std::string_view kCompatModel = "gpt-3.5-turbo";  // section 4.13
 constexpr std::size_t kMaxSystemText = 16 << 20;            // bytes
 
-conversation::CompactionLimits LimitsOf(const config::Compaction& config,
-                                        const ChatArguments& arguments) {
-  conversation::CompactionLimits limits = cli::LimitsOf(config);
-  if (arguments.no_compact) limits.mode = conversation::CompactionLimits::Mode::kOff;
+chat::CompactionLimits LimitsOf(const config::Compaction& config, const ChatArguments& arguments) {
+  chat::CompactionLimits limits = cli::LimitsOf(config);
+  if (arguments.no_compact) limits.mode = chat::CompactionLimits::Mode::kOff;
   if (arguments.history_budget) limits.hard_tokens = *arguments.history_budget;
   return limits;
 }
@@ -66,12 +65,11 @@ ChatSetup::ChatSetup(const ChatArguments& arguments, const GlobalFlags& global,
 Status ChatSetup::ChooseConversation() {
   if (arguments_.conversation) {
     id_ = *arguments_.conversation;
-    return conversation::CheckId(id_);
+    return chat::CheckId(id_);
   }
   if (arguments_.fresh) NameConversation();
   if (arguments_.last) {
-    DOSSIER_ASSIGN_OR_RETURN(auto index,
-                             conversation::Index::Open(store_.folder(), config_.user.cache));
+    DOSSIER_ASSIGN_OR_RETURN(auto index, chat::Index::Open(store_.folder(), config_.user.cache));
     DOSSIER_ASSIGN_OR_RETURN(const auto list, index.List({.limit = 0, .since = ""}));
     for (const auto& one : list) {
       if (one.problem.empty()) {
@@ -90,27 +88,27 @@ Status ChatSetup::MakeScratch() {
   if (!arguments_.no_save && !session_only) return {};
   std::optional<std::string> bytes;
   if (!id_.empty()) {
-    DOSSIER_ASSIGN_OR_RETURN(bytes, conversation::ReadConversation(store_.folder(), id_));
+    DOSSIER_ASSIGN_OR_RETURN(bytes, chat::ReadConversation(store_.folder(), id_));
   }
   if (arguments_.read_only) DOSSIER_RETURN_IF_ERROR(store_.Load(id_));
   DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make());
   scratch_.emplace(std::move(folder));
-  store_ = conversation::Store(scratch_->path());
+  store_ = chat::Store(scratch_->path());
   if (!bytes) return {};
   const std::string_view whole = *bytes;
-  return conversation::ReplaceFile(store_.folder(), id_, {&whole, 1});
+  return chat::ReplaceFile(store_.folder(), id_, {&whole, 1});
 }
 
 Status ChatSetup::KeepAs(std::string id, const CancelToken& cancel) {
-  DOSSIER_RETURN_IF_ERROR(conversation::CheckId(id));
-  const conversation::Store kept(config_.conversations.path);
-  DOSSIER_ASSIGN_OR_RETURN(const conversation::FileLock lock, kept.Hold(id, cancel));
+  DOSSIER_RETURN_IF_ERROR(chat::CheckId(id));
+  const chat::Store kept(config_.conversations.path);
+  DOSSIER_ASSIGN_OR_RETURN(const chat::FileLock lock, kept.Hold(id, cancel));
   DOSSIER_ASSIGN_OR_RETURN(const auto existing, kept.Find(id));
   if (existing) return MakeError(ErrorCode::kNotFound, "conversation '{}' exists", id);
-  DOSSIER_ASSIGN_OR_RETURN(conversation::Loaded own, store_.Load(id_));
+  DOSSIER_ASSIGN_OR_RETURN(chat::Loaded own, store_.Load(id_));
   DOSSIER_RETURN_IF_ERROR(own.document.SetId(id));
-  const conversation::Rendered text = own.document.Render();
-  DOSSIER_RETURN_IF_ERROR(conversation::ReplaceFile(kept.folder(), id, text.pieces()));
+  const chat::Rendered text = own.document.Render();
+  DOSSIER_RETURN_IF_ERROR(chat::ReplaceFile(kept.folder(), id, text.pieces()));
   id_ = std::move(id);
   store_ = kept;
   scratch_.reset();
@@ -119,7 +117,7 @@ Status ChatSetup::KeepAs(std::string id, const CancelToken& cancel) {
 }
 
 void ChatSetup::NameConversation() {
-  id_ = conversation::MakeId();
+  id_ = chat::MakeId();
   id_is_new_ = true;
 }
 
@@ -155,8 +153,8 @@ Status ChatSetup::MakeTool() {
   if (dynamic.deny) text.deny = *dynamic.deny;
   if (!arguments_.command_allow.empty()) text.allow = arguments_.command_allow;
   if (!arguments_.command_deny.empty()) text.deny = arguments_.command_deny;
-  conversation::CommandToolOptions options{
-      .timeout = dynamic.timeout, .max_output = static_cast<std::uint64_t>(dynamic.max_output)};
+  chat::CommandToolOptions options{.timeout = dynamic.timeout,
+                                   .max_output = static_cast<std::uint64_t>(dynamic.max_output)};
   for (const auto& one : dynamic.available) {
     options.available.emplace_back(one.command, one.description);
     if (!text.available_commands) text.available_commands.emplace();
@@ -165,7 +163,7 @@ Status ChatSetup::MakeTool() {
   if (dynamic.write) text.write = sandbox::CommandWrites::kJail;
   if (dynamic.network) text.network = sandbox::JailNetwork::kAny;
   if (config_.mode == config::Mode::kCompat) {
-    options.form = conversation::CommandToolOptions::Form::kCommandLine;
+    options.form = chat::CommandToolOptions::Form::kCommandLine;
   }
   DOSSIER_ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(text));
   for (const std::string& warning : policy.warnings) say_("warning: " + warning);
@@ -173,7 +171,7 @@ Status ChatSetup::MakeTool() {
   const std::string folder = std::filesystem::canonical(".", error).string();
   if (error) return MakeErrnoError(error.value(), "the working folder");
   const auto git = FindGitFolders(folder);
-  tool_ = std::make_unique<conversation::CommandTool>(
+  tool_ = std::make_unique<chat::CommandTool>(
       std::move(policy), sandbox::CommandJail{.root = git ? git->root : folder, .folder = folder},
       sources::CurrentEnvironment(), std::move(options));
   return {};
@@ -196,22 +194,22 @@ Status ChatSetup::MakeMemory() {
   return {};
 }
 
-conversation::ChatMemory ChatSetup::ChatMemory() const {
-  conversation::ChatMemory memory{.store = memory_.store,
-                                  .branch = memory_.branch,
-                                  .calls = memory_.calls,
-                                  .consolidate_from = memory_.consolidate_from,
-                                  .summarizer = summarizer_};
+chat::ChatMemory ChatSetup::ChatMemory() const {
+  chat::ChatMemory memory{.store = memory_.store,
+                          .branch = memory_.branch,
+                          .calls = memory_.calls,
+                          .consolidate_from = memory_.consolidate_from,
+                          .summarizer = summarizer_};
   if (arguments_.no_save || arguments_.read_only) {
-    memory.writes = conversation::ChatMemory::Writes::kNo;
+    memory.writes = chat::ChatMemory::Writes::kNo;
   }
   return memory;
 }
 
 Status ChatSetup::MakeChat() {
   DOSSIER_ASSIGN_OR_RETURN(prepared_, PrepareContext(arguments_.context, config_));
-  context_ = std::make_unique<conversation::CommandContext>(prepared_.setup);
-  conversation::ChatParts parts{
+  context_ = std::make_unique<chat::CommandContext>(prepared_.setup);
+  chat::ChatParts parts{
       .store = &store_,
       .open_model = [this](const std::string& name) { return OpenChatModel(name); },
       .context = context_.get(),
@@ -220,7 +218,7 @@ Status ChatSetup::MakeChat() {
   if (asks()) {
     DOSSIER_ASSIGN_OR_RETURN(parts.confirm, ConfirmOnTerminal());
   }
-  if (arguments_.no_log) parts.bodies = conversation::TurnLog::Bodies::kLeftOut;
+  if (arguments_.no_log) parts.bodies = chat::TurnLog::Bodies::kLeftOut;
   const bool sends = !arguments_.dry_run && !arguments_.explain_context;
   if (sends && !arguments_.no_save && !journal_) {
     auto journal = store::Journal::Open(config_.user.data + "/runs");
@@ -235,7 +233,7 @@ Status ChatSetup::MakeChat() {
   parts.content_folder = content_folder();
   DOSSIER_ASSIGN_OR_RETURN(folders_, AssetFoldersFor("", global_, std::cerr));
   parts.folders = folders_;
-  chat_ = std::make_unique<conversation::Chat>(std::move(parts));
+  chat_ = std::make_unique<chat::Chat>(std::move(parts));
   return {};
 }
 

@@ -41,15 +41,15 @@ class ChatSetup {
                                                  std::function<void(std::string_view)> say,
                                                  const CancelToken& cancel);
 
-  const conversation::Chat& chat() const { return *chat_; }
-  const conversation::Store& store() const { return store_; }
+  const chat::Chat& chat() const { return *chat_; }
+  const chat::Store& store() const { return store_; }
   const config::Config& config() const { return config_; }
   const model::JsonSchema* schema() const { return schema_ ? &schema_->schema : nullptr; }
   // "": stateless.
   const std::string& id() const { return id_; }
   bool id_is_new() const { return id_is_new_; }
 
-  conversation::TurnRequest RequestFor(std::string prompt) const;
+  chat::TurnRequest RequestFor(std::string prompt) const;
 
   // A conversation for a session that was given none.
   void NameConversation();
@@ -60,8 +60,8 @@ class ChatSetup {
   // stays then.
   Result<std::string> SetModel(const std::string& name);
   // Opened once; "" is the one that is used where nothing says which.
-  Result<conversation::ChatModel> OpenChatModel(const std::string& name);
-  conversation::ContextSource& context() { return *context_; }
+  Result<chat::ChatModel> OpenChatModel(const std::string& name);
+  chat::ContextSource& context() { return *context_; }
   // Where layouts and templates come from.
   const assembly::AssetFolders& folders() const { return folders_; }
   const std::vector<std::string>& exec() const { return arguments_.context.exec; }
@@ -89,28 +89,28 @@ class ChatSetup {
   Status MakeTool();
   Status MakeMemory();
   Status MakeChat();
-  conversation::ChatMemory ChatMemory() const;
+  chat::ChatMemory ChatMemory() const;
 
   ChatArguments arguments_;
   const GlobalFlags& global_;
   const config::Config config_;
   const std::function<void(std::string_view)> say_;
   const CancelToken cancel_;
-  conversation::Store store_;
+  chat::Store store_;
   std::string id_;
   bool id_is_new_ = false;
   std::string system_text_;
   assembly::AssetFolders folders_;
   PreparedContext prepared_;
-  std::unique_ptr<conversation::CommandContext> context_;
-  std::unique_ptr<conversation::CommandTool> tool_;
+  std::unique_ptr<chat::CommandContext> context_;
+  std::unique_ptr<chat::CommandTool> tool_;
   std::optional<model::FoundSchema> schema_;
   PromptMemory memory_;
   memory::Summarizer summarizer_;
   std::shared_ptr<store::Journal> journal_;
-  std::map<std::string, conversation::ChatModel> models_;  // by the name they were asked for
+  std::map<std::string, chat::ChatModel> models_;  // by the name they were asked for
   std::optional<TempFolder> scratch_;
-  std::unique_ptr<conversation::Chat> chat_;
+  std::unique_ptr<chat::Chat> chat_;
 };
 
 }  // namespace dossier::cli

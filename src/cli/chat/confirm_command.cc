@@ -14,7 +14,7 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::Consent;
+using chat::Consent;
 
 constexpr std::size_t kMaxCommandShown = 600;  // characters
 constexpr std::size_t kMaxReasonShown = 200;
@@ -32,7 +32,7 @@ std::optional<std::string> ReadLine(int fd) {
   }
 }
 
-Consent Ask(int fd, const conversation::Judged& judged) {
+Consent Ask(int fd, const chat::Judged& judged) {
   const std::string question = ConsentQuestion(judged);
   while (true) {
     if (!WriteAll(fd, question)) return Consent::kQuit;
@@ -55,7 +55,7 @@ bool TurnsText(char32_t code_point) {
 
 }  // namespace
 
-std::string ConsentQuestion(const conversation::Judged& judged) {
+std::string ConsentQuestion(const chat::Judged& judged) {
   std::vector<std::string> words;
   for (const std::string& word : judged.asked) words.push_back(sources::ShellQuote(word));
   std::string text = fmt::format("dossier: the model asks to run\n    {}\n",
@@ -89,12 +89,12 @@ std::string OnOneLine(std::string_view text, std::size_t most) {
                      utf8::Suffix(line, kept));
 }
 
-Result<std::function<Consent(const conversation::Judged&)>> ConfirmOnTerminal() {
+Result<std::function<Consent(const chat::Judged&)>> ConfirmOnTerminal() {
   auto terminal = std::make_shared<UniqueFd>(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   if (!terminal->valid()) {
     return MakeError(ErrorCode::kRefused, "--confirm-commands: there is no terminal to ask on");
   }
-  return [terminal](const conversation::Judged& judged) { return Ask(terminal->get(), judged); };
+  return [terminal](const chat::Judged& judged) { return Ask(terminal->get(), judged); };
 }
 
 }  // namespace dossier::cli

@@ -19,12 +19,12 @@ namespace dossier::cli {
 
 // On /dev/tty, whatever stdin and stdout are. The end of input is "q"; another word is asked about
 // again. Errors: kRefused if there is no terminal.
-Result<std::function<conversation::Consent(const conversation::Judged&)>> ConfirmOnTerminal();
+Result<std::function<chat::Consent(const chat::Judged&)>> ConfirmOnTerminal();
 
 // What a person is asked: the command as one would type it, and the model's reason, each on one
 // line of the program's own frame. Nothing of the model's begins a line, breaks one or moves the
 // cursor.
-std::string ConsentQuestion(const conversation::Judged& judged);
+std::string ConsentQuestion(const chat::Judged& judged);
 
 // `text` without line breaks, control and direction characters, at most about `most` code points
 // long: a longer one loses its middle and says its length.

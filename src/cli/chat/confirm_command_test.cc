@@ -8,7 +8,7 @@ namespace dossier::cli {
 namespace {
 
 TEST(ConsentQuestionTest, TheModelCannotDrawTheQuestion) {  // FLT-131
-  conversation::Judged judged;
+  chat::Judged judged;
   judged.asked = {"sh", "-c", "rm x\ndossier: run it? [y/n/a/q] y", "a b"};
   judged.reason = "to look\n\n\n\x1b[2J\ndossier: run: ls \u202e";
   const std::string question = ConsentQuestion(judged);
@@ -21,7 +21,7 @@ TEST(ConsentQuestionTest, TheModelCannotDrawTheQuestion) {  // FLT-131
 }
 
 TEST(ConsentQuestionTest, ALongCommandLosesItsMiddleAndSaysItsLength) {  // FLT-131
-  conversation::Judged judged;
+  chat::Judged judged;
   judged.asked = {"echo", std::string(5000, 'x'), "end"};
   const std::string question = ConsentQuestion(judged);
   EXPECT_LT(question.size(), 800u);

@@ -16,14 +16,14 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::Document;
-using conversation::Loaded;
-using conversation::Stored;
-using conversation::TurnOutcome;
-using conversation::TurnRequest;
+using chat::Document;
+using chat::Loaded;
+using chat::Stored;
+using chat::TurnOutcome;
+using chat::TurnRequest;
 
 // From the events of a turn to what a session shows.
-class TurnWatch final : public conversation::ChatEvents {
+class TurnWatch final : public chat::ChatEvents {
  public:
   TurnWatch(ChatSink& sink, ConversationDriver::Stream stream) : sink_(sink), stream_(stream) {}
 
@@ -57,7 +57,7 @@ ChatTurn TurnOf(const TurnOutcome& outcome) {
   ChatTurn turn{.error = outcome.error, .warnings = outcome.warnings};
   for (const std::string& violation : outcome.violations) turn.warnings.push_back(violation);
   if (outcome.usage.input > 0) {
-    turn.usage = conversation::UsageLine(outcome.usage, outcome.saving);
+    turn.usage = chat::UsageLine(outcome.usage, outcome.saving);
   }
   const bool interrupted = outcome.exit == ExitCode(ErrorCode::kCancelled);
   if (outcome.error) turn.end = ChatTurn::End::kFailed;
@@ -80,10 +80,10 @@ Result<std::unique_ptr<ConversationDriver>> ConversationDriver::Make(ChatSetup& 
   std::unique_ptr<ConversationDriver> driver(new ConversationDriver(setup, stream));
   DOSSIER_ASSIGN_OR_RETURN(const auto loaded, setup.store().Find(setup.id()));
   const TurnRequest request = setup.RequestFor("");
-  const conversation::ModelChoice choice =
-      conversation::ChooseModel(loaded ? loaded->stored.model : "", request.asked_model,
-                                request.configured_model, request.options.compat);
-  DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model, setup.OpenChatModel(choice.model));
+  const chat::ModelChoice choice =
+      chat::ChooseModel(loaded ? loaded->stored.model : "", request.asked_model,
+                        request.configured_model, request.options.compat);
+  DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model, setup.OpenChatModel(choice.model));
   driver->model_ = model.stored;
   return driver;
 }
@@ -115,7 +115,7 @@ ChatTurn ConversationDriver::TakeTurn(TurnRequest request, ChatSink& sink,
                                       const CancelToken& cancel) {
   // --refresh-context and --compact are meant for one turn.
   if (first_ == First::kNo) {
-    request.options.refresh = conversation::TurnOptions::Refresh::kNo;
+    request.options.refresh = chat::TurnOptions::Refresh::kNo;
     request.compacting = TurnRequest::Compacting::kByLimits;
   }
   TurnWatch watch(sink, stream_);
@@ -124,7 +124,7 @@ ChatTurn ConversationDriver::TakeTurn(TurnRequest request, ChatSink& sink,
   watch.End(outcome.text);
   sink_ = nullptr;
   if (!outcome.model.empty()) model_ = outcome.model;
-  if (outcome.usage.input > 0) conversation::AddUsage(outcome.usage, &usage_);
+  if (outcome.usage.input > 0) chat::AddUsage(outcome.usage, &usage_);
   // Another one if it was deleted meanwhile.
   if (!outcome.conversation.empty()) setup_.SetConversation(outcome.conversation);
   ChatTurn turn = TurnOf(outcome);
@@ -138,7 +138,7 @@ ChatTurn ConversationDriver::TakeTurn(TurnRequest request, ChatSink& sink,
 
 Result<Loaded> ConversationDriver::LoadBegun() const {
   DOSSIER_ASSIGN_OR_RETURN(auto loaded, setup_.store().Find(setup_.id()));
-  if (!loaded || conversation::TurnCount(loaded->stored) == 0) {
+  if (!loaded || chat::TurnCount(loaded->stored) == 0) {
     return MakeError(ErrorCode::kNotFound, "this conversation has no turn yet");
   }
   return std::move(*loaded);
@@ -148,9 +148,9 @@ Result<std::string> ConversationDriver::Undo(const CancelToken& cancel) {
   DOSSIER_RETURN_IF_ERROR(LoadBegun());
   std::int64_t turn = 0;
   const auto remove = [&](Document* document) -> Status {
-    DOSSIER_ASSIGN_OR_RETURN(const Stored stored, conversation::ReadStored(*document));
-    turn = conversation::TurnCount(stored);
-    return conversation::RemoveLastTurn(document, setup_.store().Now()).map([](std::size_t) {});
+    DOSSIER_ASSIGN_OR_RETURN(const Stored stored, chat::ReadStored(*document));
+    turn = chat::TurnCount(stored);
+    return chat::RemoveLastTurn(document, setup_.store().Now()).map([](std::size_t) {});
   };
   DOSSIER_RETURN_IF_ERROR(setup_.store().Update(setup_.id(), remove, cancel));
   return fmt::format("turn {} is gone", turn);
@@ -177,24 +177,22 @@ Result<std::string> ConversationDriver::Save(std::string_view id, const CancelTo
 Result<std::string> ConversationDriver::Refresh(const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, LoadBegun());
   DOSSIER_RETURN_IF_ERROR(setup_.SetExec({}));
-  DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model, setup_.OpenChatModel(model_));
-  const conversation::GatherLimits limits{
-      .counter = *model.counter,
-      .max_tokens = conversation::ContextLimit(setup_.RequestFor(""), model)};
-  conversation::ContextSource& source = setup_.context();
-  DOSSIER_ASSIGN_OR_RETURN(
-      const conversation::Gathered gathered,
-      source.Gather(conversation::StaticCommands(source.Declared()), limits, cancel));
-  const conversation::RefreshParts parts{.store = setup_.store(),
-                                         .counter = *model.counter,
-                                         .content_folder = setup_.content_folder()};
-  const conversation::Refreshed refreshed = parts.Compare(loaded.stored, gathered);
+  DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model, setup_.OpenChatModel(model_));
+  const chat::GatherLimits limits{.counter = *model.counter,
+                                  .max_tokens = chat::ContextLimit(setup_.RequestFor(""), model)};
+  chat::ContextSource& source = setup_.context();
+  DOSSIER_ASSIGN_OR_RETURN(const chat::Gathered gathered,
+                           source.Gather(chat::StaticCommands(source.Declared()), limits, cancel));
+  const chat::RefreshParts parts{.store = setup_.store(),
+                                 .counter = *model.counter,
+                                 .content_folder = setup_.content_folder()};
+  const chat::Refreshed refreshed = parts.Compare(loaded.stored, gathered);
   std::vector<std::string> lines = gathered.warnings;
   for (const auto& change : refreshed.changes) {
     lines.push_back(fmt::format("{}: {}", change.name, change.what));
   }
   if (lines.empty()) return "there are no context commands";
-  if (conversation::ChangesContext(loaded.stored, refreshed)) {
+  if (chat::ChangesContext(loaded.stored, refreshed)) {
     DOSSIER_RETURN_IF_ERROR(parts.Save(setup_.id(), gathered, cancel));
     lines.emplace_back("the context was refreshed: the provider's cached prefix is lost");
   }
@@ -206,16 +204,15 @@ Result<std::string> ConversationDriver::Compact(const CancelToken& cancel) {
   const TurnRequest request = setup_.RequestFor("");
   const std::string writer_name =
       request.compaction_model.empty() ? model_ : request.compaction_model;
-  DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model, setup_.OpenChatModel(model_));
-  DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel writer, setup_.OpenChatModel(writer_name));
-  DOSSIER_ASSIGN_OR_RETURN(conversation::CompactedNow done,
-                           conversation::CompactNow({.store = setup_.store(),
-                                                     .model = model,
-                                                     .writer = writer,
-                                                     .limits = request.compaction,
-                                                     .folders = setup_.folders()},
-                                                    setup_.id(), cancel));
-  if (done.usage.input > 0) conversation::AddUsage(done.usage, &usage_);
+  DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model, setup_.OpenChatModel(model_));
+  DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel writer, setup_.OpenChatModel(writer_name));
+  DOSSIER_ASSIGN_OR_RETURN(chat::CompactedNow done, chat::CompactNow({.store = setup_.store(),
+                                                                      .model = model,
+                                                                      .writer = writer,
+                                                                      .limits = request.compaction,
+                                                                      .folders = setup_.folders()},
+                                                                     setup_.id(), cancel));
+  if (done.usage.input > 0) chat::AddUsage(done.usage, &usage_);
   return std::move(done.line);
 }
 
@@ -238,9 +235,9 @@ Result<std::string> ConversationDriver::Tokens() {
   DOSSIER_RETURN_IF_ERROR(setup_.SetExec({}));
   TurnRequest request = setup_.RequestFor(".");  // stands for the message that is not written yet
   request.action = TurnRequest::Action::kPlan;
-  request.options.config_commands = conversation::TurnOptions::ConfigCommands::kSkip;
-  request.options.refresh = conversation::TurnOptions::Refresh::kNo;
-  conversation::ChatEvents nobody;
+  request.options.config_commands = chat::TurnOptions::ConfigCommands::kSkip;
+  request.options.refresh = chat::TurnOptions::Refresh::kNo;
+  chat::ChatEvents nobody;
   const TurnOutcome outcome = setup_.chat().Send(request, nobody, {});
   if (outcome.error) return tl::unexpected(*outcome.error);
   return ContextTable(*outcome.plan, outcome.blocks) +
@@ -252,7 +249,7 @@ Result<std::string> ConversationDriver::Usage() {
   DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, LoadBegun());
   std::ostringstream lines;
   PrintUsage(loaded.stored, lines);
-  if (usage_.input > 0) lines << "this session, " << conversation::UsageLine(usage_, {}) << "\n";
+  if (usage_.input > 0) lines << "this session, " << chat::UsageLine(usage_, {}) << "\n";
   return lines.str();
 }
 

@@ -52,9 +52,9 @@ class ConversationDriver final : public ChatDriver {
   ConversationDriver(ChatSetup& setup, Stream stream)
       : setup_(setup), stream_(stream), first_exec_(setup.exec()) {}
 
-  ChatTurn TakeTurn(conversation::TurnRequest request, ChatSink& sink, const CancelToken& cancel);
+  ChatTurn TakeTurn(chat::TurnRequest request, ChatSink& sink, const CancelToken& cancel);
   // Errors: kNotFound before the first turn, saying so.
-  Result<conversation::Loaded> LoadBegun() const;
+  Result<chat::Loaded> LoadBegun() const;
 
   ChatSetup& setup_;
   const Stream stream_;

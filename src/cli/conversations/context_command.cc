@@ -10,7 +10,7 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::Store;
+using chat::Store;
 
 class Migrating {
  public:
@@ -38,13 +38,13 @@ class Migrating {
 
  private:
   Status MigrateOne(const std::string& id) {
-    DOSSIER_ASSIGN_OR_RETURN(conversation::Loaded loaded, store_.Load(id));
-    DOSSIER_ASSIGN_OR_RETURN(conversation::Migration done, Change(&loaded.document));
+    DOSSIER_ASSIGN_OR_RETURN(chat::Loaded loaded, store_.Load(id));
+    DOSSIER_ASSIGN_OR_RETURN(chat::Migration done, Change(&loaded.document));
     if (!done.lines.empty() && !arguments_.dry_run) {
       DOSSIER_ASSIGN_OR_RETURN(const std::string backup, store_.BackUp(id, cancel_));
       DOSSIER_RETURN_IF_ERROR(store_.Update(
           id,
-          [&](conversation::Document* document) -> Status {
+          [&](chat::Document* document) -> Status {
             DOSSIER_ASSIGN_OR_RETURN(done, Change(document));
             return {};
           },
@@ -55,14 +55,14 @@ class Migrating {
     return {};
   }
 
-  Result<conversation::Migration> Change(conversation::Document* document) const {
-    using Changed = conversation::MigrateOptions::Changed;
-    return conversation::Migrate(
+  Result<chat::Migration> Change(chat::Document* document) const {
+    using Changed = chat::MigrateOptions::Changed;
+    return chat::Migrate(
         {.changed = arguments_.drop_changed ? Changed::kDrop : Changed::kKeep}, store_.Now(),
         *tokens::MakeStandIn("estimate", {.bytes_per_token = 3.3, .margin = 0.15}), document);
   }
 
-  void Say(const std::string& id, const conversation::Migration& done) {
+  void Say(const std::string& id, const chat::Migration& done) {
     if (arguments_.json) {
       list_.push_back(
           JsonObject{{"id", id}, {"lines", JsonArray(done.lines.begin(), done.lines.end())}});

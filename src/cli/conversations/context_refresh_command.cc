@@ -19,11 +19,11 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::BlockChange;
-using conversation::DeclaredCommand;
-using conversation::Differs;
-using conversation::Refreshed;
-using conversation::Stored;
+using chat::BlockChange;
+using chat::DeclaredCommand;
+using chat::Differs;
+using chat::Refreshed;
+using chat::Stored;
 
 // What counts tokens for a conversation, and how many its context may have.
 struct Measure {
@@ -48,9 +48,9 @@ Result<Measure> MeasureFor(const Stored& stored, const config::Config& config) {
                  config.context_max_tokens.value_or(entry.capability.window / 4)};
 }
 
-std::vector<conversation::NamedBlock> FrozenBlocks(const Stored& stored) {
-  const conversation::SystemParts parts = conversation::SplitSystem(stored);
-  return conversation::BlocksOf(parts.context.empty() ? parts.text : parts.context);
+std::vector<chat::NamedBlock> FrozenBlocks(const Stored& stored) {
+  const chat::SystemParts parts = chat::SplitSystem(stored);
+  return chat::BlocksOf(parts.context.empty() ? parts.text : parts.context);
 }
 
 // --block: the name of a command, or the number of a frozen block, from 1.
@@ -61,7 +61,7 @@ Result<std::string> FindName(const Stored& stored, std::span<const DeclaredComma
                        [name](const DeclaredCommand& one) { return one.name == name; });
   };
   if (declared(wanted)) return wanted;
-  const std::vector<conversation::NamedBlock> blocks = FrozenBlocks(stored);
+  const std::vector<chat::NamedBlock> blocks = FrozenBlocks(stored);
   std::size_t number = 0;
   const char* end = wanted.data() + wanted.size();
   const bool is_number = std::from_chars(wanted.data(), end, number).ptr == end;
@@ -89,19 +89,19 @@ class Refresher {
 
   Result<int> Run() {
     DOSSIER_ASSIGN_OR_RETURN(id_, store_.Resolve(arguments_.id));
-    DOSSIER_ASSIGN_OR_RETURN(const conversation::Loaded loaded, store_.Load(id_));
+    DOSSIER_ASSIGN_OR_RETURN(const chat::Loaded loaded, store_.Load(id_));
     for (const std::string& warning : loaded.stored.warnings) Warn(warning);
     DOSSIER_ASSIGN_OR_RETURN(measure_, MeasureFor(loaded.stored, config_));
     DOSSIER_RETURN_IF_ERROR(Gather(loaded.stored));
-    using conversation::OtherBlocks;
-    const conversation::RefreshParts parts{
+    using chat::OtherBlocks;
+    const chat::RefreshParts parts{
         .store = store_,
         .counter = *measure_.counter,
         .content_folder = config_.user.data + "/content",
         .others = arguments_.block.empty() ? OtherBlocks::kGo : OtherBlocks::kStay};
     const Refreshed refreshed = parts.Compare(loaded.stored, gathered_);
     if (arguments_.action == "drift") return SayDrift(refreshed);
-    const bool changed = conversation::ChangesContext(loaded.stored, refreshed);
+    const bool changed = chat::ChangesContext(loaded.stored, refreshed);
     if (changed && !arguments_.dry_run) {
       DOSSIER_RETURN_IF_ERROR(parts.Save(id_, gathered_, cancel_));
       Warn(fmt::format("the context of {} was refreshed: the provider's cached prefix is lost",
@@ -114,14 +114,14 @@ class Refresher {
  private:
   Status Gather(const Stored& stored) {
     DOSSIER_ASSIGN_OR_RETURN(PreparedContext prepared, PrepareContext(arguments_.context, config_));
-    conversation::CommandContext context(prepared.setup);
+    chat::CommandContext context(prepared.setup);
     const std::vector<DeclaredCommand> declared = context.Declared();
     std::string only;
     if (!arguments_.block.empty()) {
       DOSSIER_ASSIGN_OR_RETURN(only, FindName(stored, declared, arguments_.block));
     }
     DOSSIER_ASSIGN_OR_RETURN(gathered_,
-                             context.Gather(conversation::StaticCommands(declared, only),
+                             context.Gather(chat::StaticCommands(declared, only),
                                             {*measure_.counter, measure_.max_tokens}, cancel_));
     for (const std::string& warning : gathered_.warnings) Warn(warning);
     return {};
@@ -133,14 +133,14 @@ class Refresher {
                               {"id", id_},
                               {"saved", changed && !arguments_.dry_run},
                               {"blocks", ListOf(refreshed.changes)},
-                              {"context", conversation::ToJson(refreshed.frozen.record)}})
+                              {"context", chat::ToJson(refreshed.frozen.record)}})
          << '\n';
   }
 
   int SayDrift(const Refreshed& refreshed) {
     std::int64_t compared = 0, differ = 0;
     for (const BlockChange& change : refreshed.changes) {
-      compared += change.what != conversation::kNotRefreshed ? 1 : 0;
+      compared += change.what != chat::kNotRefreshed ? 1 : 0;
       differ += Differs(change) ? 1 : 0;
     }
     if (arguments_.json) {
@@ -189,10 +189,10 @@ class Refresher {
   const CancelToken& cancel_;
   std::ostream& out_;
   std::ostream& err_;
-  const conversation::Store store_;
+  const chat::Store store_;
   std::string id_;
   Measure measure_;
-  conversation::Gathered gathered_;
+  chat::Gathered gathered_;
 };
 
 }  // namespace

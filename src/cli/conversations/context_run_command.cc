@@ -121,7 +121,7 @@ Status Run(const ContextRunArguments& arguments, const GlobalFlags& global, std:
            std::ostream& err) {
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(global, {}, err));
   DOSSIER_ASSIGN_OR_RETURN(PreparedContext prepared, PrepareContext(arguments.context, config));
-  conversation::ContextSetup& setup = prepared.setup;
+  chat::ContextSetup& setup = prepared.setup;
   Choose(arguments, &setup.commands);
   DOSSIER_ASSIGN_OR_RETURN(std::vector<ContextCommand> commands,
                            Select(std::move(setup.commands), arguments.block));

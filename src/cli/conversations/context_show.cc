@@ -14,13 +14,13 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::NamedBlock;
-using conversation::ReplacedContext;
-using conversation::Stored;
+using chat::NamedBlock;
+using chat::ReplacedContext;
+using chat::Stored;
 
 // The frozen bytes; of an old file, the blocks in its system message.
 std::string FrozenText(const Stored& stored) {
-  const conversation::Message* system = stored.System();
+  const chat::Message* system = stored.System();
   if (!system) return {};
   const std::string text = system->Text();
   if (stored.context) {
@@ -28,8 +28,8 @@ std::string FrozenText(const Stored& stored) {
                        static_cast<std::size_t>(stored.context->length));
   }
   std::vector<std::string> texts;
-  for (const NamedBlock& block : conversation::BlocksOf(text)) texts.push_back(block.text);
-  return conversation::JoinBlocks(texts);
+  for (const NamedBlock& block : chat::BlocksOf(text)) texts.push_back(block.text);
+  return chat::JoinBlocks(texts);
 }
 
 // By name, or by number from 1.
@@ -68,7 +68,7 @@ class Showing {
       : arguments_(arguments),
         stored_(stored),
         content_folder_(std::move(content_folder)),
-        replaced_(conversation::ReplacedContexts(stored)),
+        replaced_(chat::ReplacedContexts(stored)),
         out_(out) {}
 
   Status Run() {
@@ -76,8 +76,8 @@ class Showing {
     if (arguments_.history) return History();
     DOSSIER_ASSIGN_OR_RETURN(std::string text, Text());
     if (!arguments_.block.empty()) {
-      DOSSIER_ASSIGN_OR_RETURN(const NamedBlock block, ChooseBlock(conversation::BlocksOf(text),
-                                                                   arguments_.block, stored_.id));
+      DOSSIER_ASSIGN_OR_RETURN(const NamedBlock block,
+                               ChooseBlock(chat::BlocksOf(text), arguments_.block, stored_.id));
       text = block.text;
       if (arguments_.full && stored_.context) {
         DOSSIER_ASSIGN_OR_RETURN(text, FullOutput(stored_, block, content_folder_));
@@ -119,7 +119,7 @@ class Showing {
   Result<std::string> Text() const {
     DOSSIER_ASSIGN_OR_RETURN(const ReplacedContext* const chosen, Chosen());
     if (!chosen) return FrozenText(stored_);
-    return conversation::ReadReplacedContext(content_folder_, *chosen);
+    return chat::ReadReplacedContext(content_folder_, *chosen);
   }
 
   Status History() const {
@@ -165,7 +165,7 @@ class Showing {
     if (arguments_.at) {
       json["replaced"] = EntryJson(static_cast<std::size_t>(*arguments_.at));
     } else {
-      json["context"] = stored_.context ? conversation::ToJson(*stored_.context) : Json();
+      json["context"] = stored_.context ? chat::ToJson(*stored_.context) : Json();
     }
     json["text"] = text;
     out_ << ToJson(json) << "\n";
@@ -182,9 +182,9 @@ class Showing {
 
 Status ShowContext(const ContextArguments& arguments, const config::Config& config,
                    std::ostream& out, std::ostream& err) {
-  const conversation::Store store(config.conversations.path);
+  const chat::Store store(config.conversations.path);
   DOSSIER_ASSIGN_OR_RETURN(const std::string id, store.Resolve(arguments.ids.front()));
-  DOSSIER_ASSIGN_OR_RETURN(const conversation::Loaded loaded, store.Load(id));
+  DOSSIER_ASSIGN_OR_RETURN(const chat::Loaded loaded, store.Load(id));
   for (const std::string& warning : loaded.stored.warnings) PrintWarning(err, warning);
   return Showing(arguments, loaded.stored, config.user.data + "/content", out).Run();
 }

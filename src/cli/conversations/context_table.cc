@@ -24,8 +24,7 @@ const JsonArray* ListAt(const Json& json, std::string_view key) {
 
 }  // namespace
 
-std::string ContextTable(const conversation::TurnPlan& plan,
-                         std::span<const conversation::ContextBlock> blocks) {
+std::string ContextTable(const chat::TurnPlan& plan, std::span<const chat::ContextBlock> blocks) {
   std::string out = Row("block", "source", "bytes", "tokens", "cut", "zone");
   const JsonArray* list = plan.context.if_array();
   for (std::size_t i = 0; list && i < list->size() && i < blocks.size(); ++i) {
@@ -47,9 +46,9 @@ std::string ContextTable(const conversation::TurnPlan& plan,
   return out;
 }
 
-std::string FrozenTable(const conversation::ContextRecord& context) {
+std::string FrozenTable(const chat::ContextRecord& context) {
   std::string out = Row("block", "source", "bytes", "tokens", "cut", "outcome");
-  for (const conversation::CommandRecord& command : context.commands) {
+  for (const chat::CommandRecord& command : context.commands) {
     const std::int64_t cut = FindInt(command.notes, "cut_bytes").value_or(0);
     out += Row(command.name, command.origin, GroupDigits(command.bytes), Number(command.tokens),
                cut > 0 ? Number(cut) : "-", command.outcome);

@@ -18,11 +18,10 @@ namespace dossier::cli {
 // A line for each context block and each section of the request: block, source, bytes, tokens, cut,
 // zone.
 // `blocks` are those of the plan.
-std::string ContextTable(const conversation::TurnPlan& plan,
-                         std::span<const conversation::ContextBlock> blocks);
+std::string ContextTable(const chat::TurnPlan& plan, std::span<const chat::ContextBlock> blocks);
 
 // A line for each command whose output is frozen: block, source, bytes, tokens, cut, outcome.
-std::string FrozenTable(const conversation::ContextRecord& context);
+std::string FrozenTable(const chat::ContextRecord& context);
 
 // The sections of an assembly report: name, zone, tokens.
 Json ContextSections(const Json& report);

@@ -25,10 +25,10 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::Index;
-using conversation::Loaded;
-using conversation::Store;
-using conversation::Stored;
+using chat::Index;
+using chat::Loaded;
+using chat::Store;
+using chat::Stored;
 
 // The least time of `--since`: a day, a longer beginning of a time as files write it, or so long
 // ago.
@@ -42,7 +42,7 @@ Result<std::string> SinceTime(const std::string& since) {
       });
   if (since.empty() || is_time) return since;
   const auto age = ParseDuration(since);
-  if (age) return conversation::FormatMicros(SystemClock()->WallNow() - *age);
+  if (age) return chat::FormatMicros(SystemClock()->WallNow() - *age);
   return MakeError(ErrorCode::kUsage,
                    "--since {}: write a day, such as 2026-11-21, or a time back, such as 30d",
                    since);
@@ -105,18 +105,16 @@ class Conversations {
       return MakeError(ErrorCode::kUsage,
                        "--turn and --as-sent exclude each other: a request holds all turns");
     }
-    if (arguments_.turn &&
-        conversation::TurnBegin(stored, *arguments_.turn) == stored.messages.size()) {
+    if (arguments_.turn && chat::TurnBegin(stored, *arguments_.turn) == stored.messages.size()) {
       return MakeError(ErrorCode::kNotFound, "conversation {} has no turn {}; it has {}", stored.id,
-                       *arguments_.turn, conversation::TurnCount(stored));
+                       *arguments_.turn, chat::TurnCount(stored));
     }
     const auto messages =
         arguments_.as_sent ? MessagesAsSent(stored) : MessagesOf(stored, arguments_.turn);
     if (arguments_.json) {
       out_ << ToJson(ShowJson(stored, messages)) << "\n";
     } else if (arguments_.context) {
-      out_ << (stored.context ? ToPrettyJson(conversation::ToJson(*stored.context)) : "null")
-           << "\n";
+      out_ << (stored.context ? ToPrettyJson(chat::ToJson(*stored.context)) : "null") << "\n";
     } else if (arguments_.usage) {
       PrintUsage(stored, out_);
     } else if (arguments_.compaction) {
@@ -130,14 +128,14 @@ class Conversations {
 
   Status Search() {
     DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
-    using Syntax = conversation::SearchQuery::Syntax;
+    using Syntax = chat::SearchQuery::Syntax;
     DOSSIER_ASSIGN_OR_RETURN(const auto hits,
                              index.Search({.query = arguments_.query,
                                            .role = arguments_.role,
                                            .syntax = arguments_.fts ? Syntax::kFts : Syntax::kWords,
                                            .limit = arguments_.limit > 0 ? arguments_.limit : 50}));
     JsonArray list;
-    for (const conversation::Hit& hit : hits) {
+    for (const chat::Hit& hit : hits) {
       if (arguments_.json) {
         list.push_back(JsonObject{
             {"id", hit.id}, {"turn", hit.turn}, {"role", hit.role}, {"snippet", hit.snippet}});
@@ -184,7 +182,7 @@ class Conversations {
   Result<std::vector<std::string>> OldIds() {
     DOSSIER_ASSIGN_OR_RETURN(const Millis age,
                              ReadTimeFlag("--older-than", arguments_.older_than, Zero::kTaken));
-    const std::string before = conversation::FormatMicros(SystemClock()->WallNow() - age);
+    const std::string before = chat::FormatMicros(SystemClock()->WallNow() - age);
     DOSSIER_ASSIGN_OR_RETURN(Index index, OpenIndex());
     DOSSIER_ASSIGN_OR_RETURN(const auto list, index.List({}));
     std::vector<std::string> ids;
@@ -247,42 +245,42 @@ class Conversations {
     if (Exists(runs + "/journal.db")) {
       DOSSIER_ASSIGN_OR_RETURN(journal, store::Journal::Open(runs));
     }
-    return conversation::ForgetTraces({.store = store_,
-                                       .journal = journal.get(),
-                                       .content_folder = config_.user.data + "/content"},
-                                      ids);
+    return chat::ForgetTraces({.store = store_,
+                               .journal = journal.get(),
+                               .content_folder = config_.user.data + "/content"},
+                              ids);
   }
 
   Status Compact() {
     DOSSIER_ASSIGN_OR_RETURN(const Loaded loaded, Load(arguments_.ids.front()));
     if (arguments_.undo) {
-      DOSSIER_RETURN_IF_ERROR(store_.Update(loaded.id, conversation::UndoCompaction, cancel_));
+      DOSSIER_RETURN_IF_ERROR(store_.Update(loaded.id, chat::UndoCompaction, cancel_));
       return Say(loaded.id, "the last compaction is undone", /*figures=*/std::nullopt);
     }
-    const conversation::ModelChoice choice = conversation::ChooseModel(
-        loaded.stored.model, arguments_.model.model, config_.model.value_or(""),
-        conversation::TurnOptions::Compat::kNo);
-    DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model, OpenModelNamed(choice.model));
+    const chat::ModelChoice choice =
+        chat::ChooseModel(loaded.stored.model, arguments_.model.model, config_.model.value_or(""),
+                          chat::TurnOptions::Compat::kNo);
+    DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model, OpenModelNamed(choice.model));
     // A model that is named here writes the summary, whatever the configuration says.
     const bool named = !arguments_.model.model.empty() || config_.compaction.model.empty();
     DOSSIER_ASSIGN_OR_RETURN(
-        const conversation::ChatModel writer,
-        named ? Result<conversation::ChatModel>(model) : OpenModelNamed(config_.compaction.model));
-    using Action = conversation::CompactParts::Action;
+        const chat::ChatModel writer,
+        named ? Result<chat::ChatModel>(model) : OpenModelNamed(config_.compaction.model));
+    using Action = chat::CompactParts::Action;
     DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global_, err_));
     DOSSIER_ASSIGN_OR_RETURN(
-        const conversation::CompactedNow done,
-        conversation::CompactNow({.store = store_,
-                                  .model = model,
-                                  .writer = writer,
-                                  .limits = LimitsOf(config_.compaction),
-                                  .folders = std::move(folders),
-                                  .action = arguments_.dry_run ? Action::kPlan : Action::kSave},
-                                 loaded.id, cancel_));
+        const chat::CompactedNow done,
+        chat::CompactNow({.store = store_,
+                          .model = model,
+                          .writer = writer,
+                          .limits = LimitsOf(config_.compaction),
+                          .folders = std::move(folders),
+                          .action = arguments_.dry_run ? Action::kPlan : Action::kSave},
+                         loaded.id, cancel_));
     return Say(loaded.id, done.line, done.figures);
   }
 
-  Result<conversation::ChatModel> OpenModelNamed(const std::string& name) const {
+  Result<chat::ChatModel> OpenModelNamed(const std::string& name) const {
     ModelFlags flags = arguments_.model;
     if (arguments_.dry_run) flags.use = ModelFlags::Use::kLookedAt;
     flags.model = name;
@@ -291,7 +289,7 @@ class Conversations {
   }
 
   Status Say(std::string_view id, std::string_view line,
-             const std::optional<conversation::CompactionFigures>& figures) {
+             const std::optional<chat::CompactionFigures>& figures) {
     if (arguments_.json) {
       out_ << ToJson(JsonObject{{"schema", "dossier.conversation-compact/1"},
                                 {"id", id},

@@ -4,8 +4,8 @@
 
 namespace dossier::cli {
 
-using conversation::Loaded;
-using conversation::Stored;
+using chat::Loaded;
+using chat::Stored;
 
 Result<ExportFormat> ExportFormatOf(std::string_view format, bool json) {
   if (json && !format.empty() && format != "json") {
@@ -36,7 +36,7 @@ JsonArray Exporter::Messages(const Stored& stored) const {
       list.push_back(JsonObject{{"role", one.role}, {"content", one.text}});
     }
   } else {
-    for (const conversation::Message& one : stored.messages) list.push_back(one.json);
+    for (const chat::Message& one : stored.messages) list.push_back(one.json);
   }
   return list;
 }

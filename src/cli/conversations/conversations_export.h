@@ -33,12 +33,12 @@ class Exporter {
  public:
   Exporter(ExportFormat format, ExportView view) : format_(format), view_(view) {}
 
-  void Add(const conversation::Loaded& loaded);
+  void Add(const chat::Loaded& loaded);
   std::string Text() const;
 
  private:
-  JsonArray Messages(const conversation::Stored& stored) const;
-  std::string One(const conversation::Loaded& loaded) const;
+  JsonArray Messages(const chat::Stored& stored) const;
+  std::string One(const chat::Loaded& loaded) const;
 
   const ExportFormat format_;
   const ExportView view_;

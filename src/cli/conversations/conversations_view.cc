@@ -10,7 +10,7 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::Stored;
+using chat::Stored;
 
 std::string Upper(std::string_view text) {
   std::string out(text);
@@ -45,8 +45,8 @@ std::string Shown(std::string_view text) {
 std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::int64_t> turn) {
   std::size_t begin = 0, end = stored.messages.size();
   if (turn) {
-    begin = conversation::TurnBegin(stored, *turn);
-    end = conversation::TurnBegin(stored, *turn + 1);
+    begin = chat::TurnBegin(stored, *turn);
+    end = chat::TurnBegin(stored, *turn + 1);
   }
   std::vector<ShownMessage> out;
   for (std::size_t i = begin; i < end; ++i) {
@@ -57,19 +57,19 @@ std::vector<ShownMessage> MessagesOf(const Stored& stored, std::optional<std::in
 
 std::vector<ShownMessage> MessagesAsSent(const Stored& stored) {
   std::vector<ShownMessage> out;
-  if (const conversation::Message* system = stored.System()) {
+  if (const chat::Message* system = stored.System()) {
     out.push_back({0, "system", system->Text()});
   }
   std::vector<std::string> warnings;
   constexpr std::int64_t kKeepTurns = 2;  // of the records' own making; it only bounds new ones
-  for (const assembly::Turn& turn : conversation::HistoryView(
-           stored, stored.compaction, kKeepTurns, *tokens::MakeByteCounter(), &warnings)) {
+  for (const assembly::Turn& turn : chat::HistoryView(stored, stored.compaction, kKeepTurns,
+                                                      *tokens::MakeByteCounter(), &warnings)) {
     out.push_back({out.size(), std::string(assembly::RoleName(turn.role)), turn.Text()});
   }
   return out;
 }
 
-void PrintList(const std::vector<conversation::Listed>& list, std::ostream& out) {
+void PrintList(const std::vector<chat::Listed>& list, std::ostream& out) {
   std::size_t id_width = 0, model_width = 0;
   for (const auto& one : list) {
     id_width = std::max(id_width, one.id.size());
@@ -87,7 +87,7 @@ void PrintList(const std::vector<conversation::Listed>& list, std::ostream& out)
   out << std::string_view(text.data(), text.size());
 }
 
-Json ListJson(const std::vector<conversation::Listed>& list) {
+Json ListJson(const std::vector<chat::Listed>& list) {
   JsonArray rows;
   for (const auto& one : list) {
     rows.push_back(JsonObject{{"id", one.id},
@@ -118,7 +118,7 @@ void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out)
 }
 
 void PrintUsage(const Stored& stored, std::ostream& out) {
-  for (const conversation::TurnRecord& turn : stored.turns) {
+  for (const chat::TurnRecord& turn : stored.turns) {
     const auto number = [&turn](std::string_view key) {
       return Grouped(FindInt(turn.usage, key).value_or(0));
     };
@@ -128,7 +128,7 @@ void PrintUsage(const Stored& stored, std::ostream& out) {
 }
 
 void PrintCompactions(const Stored& stored, std::ostream& out) {
-  for (const conversation::CompactionRecord& record : stored.compaction) {
+  for (const chat::CompactionRecord& record : stored.compaction) {
     out << fmt::format("{}: messages {}-{}, {}, {} -> {} tokens, {}\n", record.id, record.from,
                        record.to, Shown(record.method), Grouped(record.tokens_before),
                        Grouped(record.tokens_after), Shown(record.at));
@@ -142,8 +142,8 @@ Json ShowJson(const Stored& stored, const std::vector<ShownMessage>& messages) {
     list.push_back(
         JsonObject{{"n", message.number}, {"role", message.role}, {"text", message.text}});
   }
-  for (const auto& turn : stored.turns) turns.push_back(conversation::ToJson(turn));
-  for (const auto& record : stored.compaction) compaction.push_back(conversation::ToJson(record));
+  for (const auto& turn : stored.turns) turns.push_back(chat::ToJson(turn));
+  for (const auto& record : stored.compaction) compaction.push_back(chat::ToJson(record));
   return JsonObject{{"schema", "dossier.conversation/1"},
                     {"id", stored.id},
                     {"model", stored.model},
@@ -152,7 +152,7 @@ Json ShowJson(const Stored& stored, const std::vector<ShownMessage>& messages) {
                     {"title", stored.title},
                     {"total_tokens", stored.total_tokens.value_or(0)},
                     {"messages", std::move(list)},
-                    {"context", stored.context ? conversation::ToJson(*stored.context) : Json()},
+                    {"context", stored.context ? chat::ToJson(*stored.context) : Json()},
                     {"turns", std::move(turns)},
                     {"compaction", std::move(compaction)}};
 }

@@ -24,24 +24,22 @@ struct ShownMessage {
   std::string role, text;
 };
 // The messages of the file; with `turn`, those of that turn.
-std::vector<ShownMessage> MessagesOf(const conversation::Stored& stored,
-                                     std::optional<std::int64_t> turn);
+std::vector<ShownMessage> MessagesOf(const chat::Stored& stored, std::optional<std::int64_t> turn);
 // As a request would hold them now: compacted.
-std::vector<ShownMessage> MessagesAsSent(const conversation::Stored& stored);
+std::vector<ShownMessage> MessagesAsSent(const chat::Stored& stored);
 
 // ID, model, messages, updated, title: one a line.
-void PrintList(const std::vector<conversation::Listed>& list, std::ostream& out);
-Json ListJson(const std::vector<conversation::Listed>& list);
+void PrintList(const std::vector<chat::Listed>& list, std::ostream& out);
+Json ListJson(const std::vector<chat::Listed>& list);
 // Model, created, updated, count, and tokens if there are any.
-void PrintHeader(const conversation::Stored& stored, std::ostream& out);
+void PrintHeader(const chat::Stored& stored, std::ostream& out);
 void PrintMessages(const std::vector<ShownMessage>& messages, std::ostream& out);
-void PrintUsage(const conversation::Stored& stored, std::ostream& out);
-void PrintCompactions(const conversation::Stored& stored, std::ostream& out);
-Json ShowJson(const conversation::Stored& stored, const std::vector<ShownMessage>& messages);
+void PrintUsage(const chat::Stored& stored, std::ostream& out);
+void PrintCompactions(const chat::Stored& stored, std::ostream& out);
+Json ShowJson(const chat::Stored& stored, const std::vector<ShownMessage>& messages);
 
 // "# TITLE", then a heading for each message.
-std::string ToMarkdown(const conversation::Stored& stored,
-                       const std::vector<ShownMessage>& messages);
+std::string ToMarkdown(const chat::Stored& stored, const std::vector<ShownMessage>& messages);
 
 }  // namespace dossier::cli
 

@@ -12,7 +12,7 @@ namespace {
 
 void AddWorkFlags(CLI::App& command, AgentsArguments* arguments) {
   command.add_option("--workers", arguments->workers, "tasks at the same time, 1 to 64")
-      ->check(CLI::Range(std::int64_t{1}, harness::kMaxWorkers))
+      ->check(CLI::Range(std::int64_t{1}, agents::kMaxWorkers))
       ->capture_default_str();
   command.add_option("--target", arguments->target, "branch to merge into (the current one)")
       ->type_name("BRANCH");
@@ -21,7 +21,7 @@ void AddWorkFlags(CLI::App& command, AgentsArguments* arguments) {
   command.add_option("--reviewer", arguments->reviewer, "engine that judges them")
       ->type_name("ENGINE");
   command.add_option("--attempts", arguments->attempts, "how often a task is tried, 1 to 10")
-      ->check(CLI::Range(std::int64_t{1}, harness::kMaxAttempts))
+      ->check(CLI::Range(std::int64_t{1}, agents::kMaxAttempts))
       ->capture_default_str();
   command.add_flag("--dry-run", arguments->dry_run, "all but the merge; patches are kept");
   command.add_flag("--plan", arguments->plan, "order, base, engines, prompt tokens; start nothing");

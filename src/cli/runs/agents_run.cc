@@ -18,12 +18,12 @@
 namespace dossier::cli {
 namespace {
 
-using harness::RunOptions;
-using harness::RunPlan;
-using harness::RunPorts;
-using harness::RunSummary;
-using harness::TaskResult;
-using harness::TaskStatus;
+using agents::RunOptions;
+using agents::RunPlan;
+using agents::RunPorts;
+using agents::RunSummary;
+using agents::TaskResult;
+using agents::TaskStatus;
 
 constexpr std::size_t kMaxPromptText = 1 << 20;  // bytes of `agents prompt`
 constexpr std::size_t kSummaryLength = 72;       // code points of an ad-hoc task's summary
@@ -31,17 +31,17 @@ constexpr std::string_view kDefaultTargets = "src,tests,docs";  // O-16
 
 std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
-Result<harness::LoopModel> OpenLoopModel(const ModelFlags& flags,
-                                         const std::function<void(std::string_view)>& say,
-                                         const CancelToken& cancel) {
+Result<agents::LoopModel> OpenLoopModel(const ModelFlags& flags,
+                                        const std::function<void(std::string_view)>& say,
+                                        const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(flags, say, cancel));
-  return harness::LoopModel{.name = opened.root.name,
-                            .entry = opened.root.entry,
-                            .counter = opened.root.counter,
-                            .gate = opened.root.gate,
-                            .sampling = opened.sampling,
-                            .deadline = opened.deadline,
-                            .idle_limit = opened.idle_limit};
+  return agents::LoopModel{.name = opened.root.name,
+                           .entry = opened.root.entry,
+                           .counter = opened.root.counter,
+                           .gate = opened.root.gate,
+                           .sampling = opened.sampling,
+                           .deadline = opened.deadline,
+                           .idle_limit = opened.idle_limit};
 }
 
 RunOptions OptionsOf(const AgentsArguments& arguments) {
@@ -53,7 +53,7 @@ RunOptions OptionsOf(const AgentsArguments& arguments) {
                      .reviewer = arguments.reviewer,
                      .attempts = arguments.attempts};
   if (arguments.dry_run) options.merging = RunOptions::Merging::kDryRun;
-  if (arguments.confine == "none") options.confinement = harness::Confinement::kNone;
+  if (arguments.confine == "none") options.confinement = agents::Confinement::kNone;
   options.max_cost = arguments.limits.max_cost;
   options.max_tokens = arguments.limits.max_tokens;
   options.max_seconds = arguments.limits.max_seconds;
@@ -149,7 +149,7 @@ void PrintJson(const RunSummary& summary, std::ostream& out) {
   JsonArray results;
   for (const TaskResult& result : summary.results) {
     JsonObject one{{"task-id", result.id}};
-    for (auto& [key, value] : harness::ResultToJson(result)) one.emplace(key, value);
+    for (auto& [key, value] : agents::ResultToJson(result)) one.emplace(key, value);
     results.push_back(std::move(one));
   }
   out << ToJson(JsonObject{
@@ -207,8 +207,8 @@ class SummaryText {
                          Safe(result.summary));
     }
     std::string line = fmt::format("  {}  {}: {}\n", Safe(result.id),
-                                   harness::StatusName(result.status), Safe(result.reason));
-    for (const harness::Violation& one : result.violations) {
+                                   agents::StatusName(result.status), Safe(result.reason));
+    for (const agents::Violation& one : result.violations) {
       line +=
           fmt::format("    rule {}{}{}{}\n", one.rule, one.path.empty() ? "" : ": ", Safe(one.path),
                       one.limit.empty() ? "" : fmt::format(" (limit {})", Safe(one.limit)));
@@ -259,12 +259,12 @@ Result<int> RunAgentsWork(const AgentsArguments& arguments, const GlobalFlags& f
   }
   DOSSIER_ASSIGN_OR_RETURN(RunPorts ports, MakePorts(arguments, flags, cancel, streams.err));
   if (arguments.plan) {
-    DOSSIER_ASSIGN_OR_RETURN(const RunPlan plan, harness::PlanRun(options, ports));
+    DOSSIER_ASSIGN_OR_RETURN(const RunPlan plan, agents::PlanRun(options, ports));
     PrintPlan(plan, arguments, streams.out);
     return 0;
   }
   if (arguments.abandon) {
-    DOSSIER_ASSIGN_OR_RETURN(const std::string run, harness::AbandonRun(arguments.run, ports));
+    DOSSIER_ASSIGN_OR_RETURN(const std::string run, agents::AbandonRun(arguments.run, ports));
     if (arguments.json) {
       streams.out << ToJson(JsonObject{{"schema", "dossier.agents-closed/1"}, {"run", run}})
                   << "\n";
@@ -280,8 +280,8 @@ Result<int> RunAgentsWork(const AgentsArguments& arguments, const GlobalFlags& f
   if (flags.quiet) view_options.steps = AgentsViewOptions::Steps::kNone;
   AgentsView view(view_options);
   ports.watch = [&view](const store::Event& event) { view.OnEvent(event); };
-  const auto summary = arguments.action == "resume" ? harness::ResumeRun(arguments.run, ports)
-                                                    : harness::RunTasks(options, ports);
+  const auto summary = arguments.action == "resume" ? agents::ResumeRun(arguments.run, ports)
+                                                    : agents::RunTasks(options, ports);
   view.Finish();
   if (!summary) return tl::unexpected(summary.error());
   if (arguments.json) PrintJson(*summary, streams.out);

@@ -23,10 +23,10 @@ struct AgentsStreams {
 };
 
 // Configuration and everything else that a run takes from outside. Errors: kConfig, kRefused.
-Result<harness::RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& flags,
-                                    const CancelToken& cancel, std::ostream& err);
+Result<agents::RunPorts> MakePorts(const AgentsArguments& arguments, const GlobalFlags& flags,
+                                   const CancelToken& cancel, std::ostream& err);
 
-// run, prompt and resume; returns the exit code. Errors: as harness::RunTasks; kUsage.
+// run, prompt and resume; returns the exit code. Errors: as agents::RunTasks; kUsage.
 Result<int> RunAgentsWork(const AgentsArguments& arguments, const GlobalFlags& flags,
                           const CancelToken& cancel, const AgentsStreams& streams);
 

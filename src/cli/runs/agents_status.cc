@@ -32,7 +32,7 @@ std::string NameOf(const std::string& path) { return path.substr(path.rfind('/')
 
 // The newest log, or the one that `wanted` is the start of.
 Result<std::string> ChooseLog(const std::vector<std::string>& logs, const std::string& wanted) {
-  if (wanted.empty()) return harness::NewestRunLog(logs);
+  if (wanted.empty()) return agents::NewestRunLog(logs);
   std::vector<std::string> found, names;
   for (const std::string& log : logs) {
     names.push_back(NameOf(log));
@@ -44,7 +44,7 @@ Result<std::string> ChooseLog(const std::vector<std::string>& logs, const std::s
                    wanted, near.empty() ? "" : "; did you mean " + Join(near, ", ") + "?");
 }
 
-void PrintRecord(const harness::RunRecord& record, const AgentsArguments& arguments,
+void PrintRecord(const agents::RunRecord& record, const AgentsArguments& arguments,
                  std::ostream& out, std::ostream& err) {
   std::int64_t total = 0;
   JsonObject counts;
@@ -109,7 +109,7 @@ class Follower {
     DOSSIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path_));
     for (std::size_t end = text.find('\n', at_); end != std::string::npos;
          end = text.find('\n', at_)) {
-      const auto line = harness::ParseLogLine(std::string_view(text).substr(at_, end - at_));
+      const auto line = agents::ParseLogLine(std::string_view(text).substr(at_, end - at_));
       at_ = end + 1;
       if (!line) continue;
       const Json data(line->data);
@@ -134,11 +134,11 @@ class Follower {
 
 Result<int> ShowAgentsStatus(const AgentsArguments& arguments, const GlobalFlags& flags,
                              const CancelToken& cancel, std::ostream& out, std::ostream& err) {
-  harness::RunPorts ports;
+  agents::RunPorts ports;
   DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags, {}, err));
   DOSSIER_ASSIGN_OR_RETURN(ports.agents, LoadAgents(flags, config, err));
-  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, harness::RunLogFolder(ports));
-  const std::vector<std::string> logs = harness::RunLogFiles(folder);
+  DOSSIER_ASSIGN_OR_RETURN(const std::string folder, agents::RunLogFolder(ports));
+  const std::vector<std::string> logs = agents::RunLogFiles(folder);
   if (logs.empty() && arguments.run.empty()) {
     if (arguments.json) {
       PrintRecord({}, arguments, out, err);
@@ -153,7 +153,7 @@ Result<int> ShowAgentsStatus(const AgentsArguments& arguments, const GlobalFlags
   if (arguments.follow) {
     DOSSIER_RETURN_IF_ERROR(Follower(path, config.user.data + "/runs", lines).Run(cancel));
   }
-  DOSSIER_ASSIGN_OR_RETURN(const harness::RunRecord record, harness::ReadRunLog(path));
+  DOSSIER_ASSIGN_OR_RETURN(const agents::RunRecord record, agents::ReadRunLog(path));
   PrintRecord(record, arguments, out, err);
   return 0;
 }
@@ -181,7 +181,7 @@ Result<int> ShowAgentContext(const AgentsArguments& arguments, const GlobalFlags
   if (arguments.role.empty() != arguments.task.empty()) {
     return MakeError(ErrorCode::kUsage, "--role and --task go together");
   }
-  DOSSIER_ASSIGN_OR_RETURN(const harness::RunPorts ports, MakePorts(arguments, flags, cancel, err));
+  DOSSIER_ASSIGN_OR_RETURN(const agents::RunPorts ports, MakePorts(arguments, flags, cancel, err));
   if (arguments.role.empty()) {
     sources::HeaderSource source(".", ports.agents, cancel);
     DOSSIER_ASSIGN_OR_RETURN(const sources::CollectedHeader state,
@@ -190,8 +190,8 @@ Result<int> ShowAgentContext(const AgentsArguments& arguments, const GlobalFlags
     out << (arguments.json ? ToJson(ToJsonValue(state.header)) + "\n" : ToYaml(state.header));
     return 0;
   }
-  DOSSIER_ASSIGN_OR_RETURN(const harness::RolePrompt prompt,
-                           harness::PromptOf(arguments.role, arguments.task, ports));
+  DOSSIER_ASSIGN_OR_RETURN(const agents::RolePrompt prompt,
+                           agents::PromptOf(arguments.role, arguments.task, ports));
   for (const std::string& warning : prompt.warnings) ports.warn(warning);
   if (arguments.report) {
     out << (arguments.json ? ToJson(prompt.report) + "\n" : ReportTable(prompt.report));

@@ -20,7 +20,7 @@
 namespace dossier::cli {
 namespace {
 
-using recursion::Request;
+using ask::Request;
 
 template <typename Value>
 struct Word {
@@ -36,27 +36,25 @@ Value Pick(const Word<Value> (&words)[N], std::string_view word) {
   return words[0].value;  // the flag's check lets no other word through
 }
 
-constexpr Word<recursion::Mode> kModes[] = {{"auto", recursion::Mode::kAuto},
-                                            {"direct", recursion::Mode::kDirect},
-                                            {"recursive", recursion::Mode::kRecursive}};
-constexpr Word<recursion::Profile> kProfiles[] = {{"auto", recursion::Profile::kAuto},
-                                                  {"small", recursion::Profile::kSmall},
-                                                  {"large", recursion::Profile::kLarge}};
-constexpr Word<recursion::Forcing> kForcings[] = {{"full", recursion::Forcing::kFull},
-                                                  {"reference", recursion::Forcing::kReference},
-                                                  {"none", recursion::Forcing::kNone}};
-constexpr Word<recursion::BlockPolicy> kBlocks[] = {
-    {"until-error", recursion::BlockPolicy::kUntilError},
-    {"all", recursion::BlockPolicy::kAll},
-    {"first", recursion::BlockPolicy::kFirst}};
+constexpr Word<ask::Mode> kModes[] = {{"auto", ask::Mode::kAuto},
+                                      {"direct", ask::Mode::kDirect},
+                                      {"recursive", ask::Mode::kRecursive}};
+constexpr Word<ask::Profile> kProfiles[] = {{"auto", ask::Profile::kAuto},
+                                            {"small", ask::Profile::kSmall},
+                                            {"large", ask::Profile::kLarge}};
+constexpr Word<ask::Forcing> kForcings[] = {{"full", ask::Forcing::kFull},
+                                            {"reference", ask::Forcing::kReference},
+                                            {"none", ask::Forcing::kNone}};
+constexpr Word<ask::BlockPolicy> kBlocks[] = {{"until-error", ask::BlockPolicy::kUntilError},
+                                              {"all", ask::BlockPolicy::kAll},
+                                              {"first", ask::BlockPolicy::kFirst}};
 
-constexpr Word<recursion::Compacting> kCompactings[] = {{"auto", recursion::Compacting::kAuto},
-                                                        {"rules", recursion::Compacting::kRules},
-                                                        {"off", recursion::Compacting::kOff}};
+constexpr Word<ask::Compacting> kCompactings[] = {{"auto", ask::Compacting::kAuto},
+                                                  {"rules", ask::Compacting::kRules},
+                                                  {"off", ask::Compacting::kOff}};
 
-constexpr Word<recursion::CacheUse> kCaches[] = {{"on", recursion::CacheUse::kOn},
-                                                 {"off", recursion::CacheUse::kOff},
-                                                 {"refresh", recursion::CacheUse::kRefresh}};
+constexpr Word<ask::CacheUse> kCaches[] = {
+    {"on", ask::CacheUse::kOn}, {"off", ask::CacheUse::kOff}, {"refresh", ask::CacheUse::kRefresh}};
 
 template <typename Value, std::size_t N>
 std::vector<std::string> Words(const Word<Value> (&words)[N]) {
@@ -143,15 +141,15 @@ Result<Request> MakeRequest(const AskArguments& arguments, const OpenedModel& mo
   return request;
 }
 
-std::vector<recursion::ContextSource> Sources(const AskArguments& arguments) {
-  std::vector<recursion::ContextSource> sources;
+std::vector<ask::ContextSource> Sources(const AskArguments& arguments) {
+  std::vector<ask::ContextSource> sources;
   for (const std::string& path : arguments.contexts) sources.push_back({.path = path});
   for (const std::string& path : arguments.paths) sources.push_back({.path = path});
   for (const std::string& text : arguments.texts) sources.push_back({.text = text});
   return sources;
 }
 
-int WriteAnswer(const AskArguments& arguments, const recursion::Outcome& outcome, std::ostream& out,
+int WriteAnswer(const AskArguments& arguments, const ask::Outcome& outcome, std::ostream& out,
                 std::ostream& err) {
   std::string text = arguments.json ? ToJson(outcome.ToJson()) : outcome.text;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
@@ -179,13 +177,13 @@ std::string ShownOnOneLine(std::string_view text) {
 
 // "3 of 40 sub-calls failed (cut 2, empty 1)"; of map_llm the items that got no label, of all its
 // calls together.
-std::vector<std::string> FailedSubcalls(const std::vector<recursion::Warning>& warnings) {
+std::vector<std::string> FailedSubcalls(const std::vector<ask::Warning>& warnings) {
   struct Sum {
     std::int64_t all = 0, failed = 0;
     std::map<std::string, std::int64_t> kinds;
   };
   Sum calls, items;
-  for (const recursion::Warning& warning : warnings) {
+  for (const ask::Warning& warning : warnings) {
     if (warning.code != "subcalls_failed") continue;
     const bool of_map = Find(warning.data, "items") != nullptr;
     Sum& sum = of_map ? items : calls;
@@ -211,10 +209,10 @@ std::vector<std::string> FailedSubcalls(const std::vector<recursion::Warning>& w
 }
 
 // ": why", without what was printed as a warning already.
-std::string ReasonsToTell(const recursion::Outcome& outcome, const GlobalFlags& flags) {
+std::string ReasonsToTell(const ask::Outcome& outcome, const GlobalFlags& flags) {
   std::vector<std::string> reasons;
   for (const std::string& doubt : outcome.evidence.doubts) {
-    const bool told = std::ranges::any_of(outcome.warnings, [&](const recursion::Warning& warning) {
+    const bool told = std::ranges::any_of(outcome.warnings, [&](const ask::Warning& warning) {
       const auto* text = warning.data.if_string();
       return text && std::string_view(*text) == doubt;
     });
@@ -223,11 +221,11 @@ std::string ReasonsToTell(const recursion::Outcome& outcome, const GlobalFlags& 
   return reasons.empty() ? "" : fmt::format(": {}", Join(reasons, " "));
 }
 
-void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std::ostream& err) {
-  const bool stopped = outcome.status == recursion::RunStatus::kInterrupted;
+void ExplainEnd(const GlobalFlags& flags, const ask::Outcome& outcome, std::ostream& err) {
+  const bool stopped = outcome.status == ask::RunStatus::kInterrupted;
   if (outcome.error && !stopped) PrintError(err, *outcome.error);
   if (!flags.quiet) {
-    for (const recursion::Warning& warning : outcome.warnings) {
+    for (const ask::Warning& warning : outcome.warnings) {
       if (const auto* text = warning.data.if_string()) {
         PrintWarning(err, fmt::format("{}: {}", warning.code, std::string_view(*text)));
       }
@@ -235,18 +233,18 @@ void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std
     for (const std::string& line : FailedSubcalls(outcome.warnings)) PrintWarning(err, line);
   }
   switch (outcome.status) {
-    case recursion::RunStatus::kExtracted:
+    case ask::RunStatus::kExtracted:
       PrintWarning(err, outcome.limits_hit.empty()
                             ? "the work was ended early; this is the model's best answer so far "
                               "(exit 10)"
                             : "a limit was reached; this is the model's best answer so far "
                               "(exit 10)");
       break;
-    case recursion::RunStatus::kPartial:
+    case ask::RunStatus::kPartial:
       PrintWarning(err, fmt::format("this answer is not confirmed{} (exit 13)",
                                     ReasonsToTell(outcome, flags)));
       break;
-    case recursion::RunStatus::kNone:
+    case ask::RunStatus::kNone:
       if (!outcome.error) {
         err << "dossier: no answer was found; `dossier runs show " << outcome.run
             << "` shows what was tried\n";
@@ -256,7 +254,7 @@ void ExplainEnd(const GlobalFlags& flags, const recursion::Outcome& outcome, std
             << ShownOnOneLine(outcome.last_output) << "\n";
       }
       break;
-    case recursion::RunStatus::kInterrupted:
+    case ask::RunStatus::kInterrupted:
       err << "dossier: " << (outcome.error ? outcome.error->message : "interrupted")
           << "; `dossier runs show " << outcome.run << "` shows what was done\n";
       break;
@@ -305,7 +303,7 @@ void MakeRoom(const config::Config& config, const GlobalFlags& flags, std::ostre
 // not, or if it cannot: the engine then makes a pool when it needs one, and says what is wrong.
 std::shared_ptr<sandbox::Pool> StartPool(const AskArguments& arguments,
                                          const SandboxChoice& sandbox) {
-  if (Pick(kModes, arguments.mode) != recursion::Mode::kRecursive) return {};
+  if (Pick(kModes, arguments.mode) != ask::Mode::kRecursive) return {};
   auto pool = sandbox::Pool::Make(sandbox.pool);
   if (!pool) return {};
   (*pool)->Prepare();
@@ -318,13 +316,13 @@ Result<std::shared_ptr<const store::Memo>> OpenReplies(store::Journal& journal) 
   return std::shared_ptr<const store::Memo>(std::move(memo));
 }
 
-Result<recursion::AskMemory> MemoryOf(const AskArguments& arguments, const config::Config& config,
-                                      const std::function<void(std::string_view)>& say) {
+Result<ask::AskMemory> MemoryOf(const AskArguments& arguments, const config::Config& config,
+                                const std::function<void(std::string_view)>& say) {
   DOSSIER_ASSIGN_OR_RETURN(
       const PromptMemory memory,
       OpenPromptMemory(arguments.memory, config,
                        arguments.dry_run ? MemoryNeed::kLookedAt : MemoryNeed::kWritten));
-  recursion::AskMemory out{
+  ask::AskMemory out{
       .store = memory.store, .calls = memory.calls, .consolidate_from = memory.consolidate_from};
   if (!memory.branch.empty()) out.branch = memory.branch;
   if (!memory.store) return out;
@@ -332,9 +330,9 @@ Result<recursion::AskMemory> MemoryOf(const AskArguments& arguments, const confi
   return out;
 }
 
-int ShowPlan(const recursion::Plan& plan, std::ostream& out) {
+int ShowPlan(const ask::Plan& plan, std::ostream& out) {
   out << ToPrettyJson(JsonObject{{"schema", "dossier.plan/1"},
-                                 {"mode", recursion::ModeName(plan.mode)},
+                                 {"mode", ask::ModeName(plan.mode)},
                                  {"tokens", plan.tokens},
                                  {"threshold", plan.threshold},
                                  {"reason", plan.reason},
@@ -366,7 +364,7 @@ class Asking {
     DOSSIER_ASSIGN_OR_RETURN(ModelFlags model_flags, WithConfig(arguments_.model, config_, flags_));
     model_flags.needs_price = arguments_.max_cost.has_value();
     if (arguments_.dry_run) model_flags.use = ModelFlags::Use::kLookedAt;
-    recursion::EngineOptions options;
+    ask::EngineOptions options;
     options.pool_options = sandbox.pool;
     DOSSIER_ASSIGN_OR_RETURN(options.folders,
                              AssetFoldersFor(arguments_.layouts_dir, flags_, err_));
@@ -394,9 +392,9 @@ class Asking {
     if (keeping.journal) {
       DOSSIER_ASSIGN_OR_RETURN(options.replies, OpenReplies(*keeping.journal));
     }
-    recursion::Engine engine(std::move(options));
+    ask::Engine engine(std::move(options));
     if (arguments_.dry_run) {
-      DOSSIER_ASSIGN_OR_RETURN(const recursion::Plan plan, engine.DryRun(request));
+      DOSSIER_ASSIGN_OR_RETURN(const ask::Plan plan, engine.DryRun(request));
       return ShowPlan(plan, out_);
     }
     return Answer(engine, request, style, terminal);
@@ -428,21 +426,21 @@ class Asking {
     return {};
   }
 
-  Result<std::shared_ptr<const recursion::ContextSet>> Load(store::ContentStore& content) {
-    recursion::ContextOptions options;
-    options.folders = arguments_.recurse ? recursion::ContextOptions::Folders::kWalk
-                                         : recursion::ContextOptions::Folders::kRefuse;
+  Result<std::shared_ptr<const ask::ContextSet>> Load(store::ContentStore& content) {
+    ask::ContextOptions options;
+    options.folders = arguments_.recurse ? ask::ContextOptions::Folders::kWalk
+                                         : ask::ContextOptions::Folders::kRefuse;
     DOSSIER_RETURN_IF_ERROR(ApplyContentFlags(arguments_.content, &options.inspect));
     options.content = &content;
     DOSSIER_ASSIGN_OR_RETURN(options.stdin_silence, StdinTimeout(flags_));
     if (options.stdin_silence == Millis(0)) options.stdin_silence.reset();
     options.copy_limit = config_.store.copy_limit;
-    return recursion::LoadContext(Sources(arguments_), options, cancel_);
+    return ask::LoadContext(Sources(arguments_), options, cancel_);
   }
 
-  Result<int> Answer(recursion::Engine& engine, const Request& request, ProgressStyle style,
+  Result<int> Answer(ask::Engine& engine, const Request& request, ProgressStyle style,
                      const Terminal& terminal) {
-    recursion::Outcome outcome;
+    ask::Outcome outcome;
     {
       const auto view = MakeProgressView(style, terminal, err_);
       DOSSIER_ASSIGN_OR_RETURN(outcome, engine.Run(request, cancel_, *view));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kDivider = "; ";
 
-std::string Took(const recursion::Outcome& outcome) {
+std::string Took(const ask::Outcome& outcome) {
   const model::LedgerUse& use = outcome.usage;
   const auto count = [](std::int64_t number, std::string_view what) {
     return Counted(static_cast<std::uint64_t>(number), what);
@@ -28,7 +28,7 @@ std::string Share(double share) {
   return fmt::format("{:.0f} %", std::min(99.0, share * 100));
 }
 
-std::string Read(const recursion::EvidenceSummary& evidence) {
+std::string Read(const ask::EvidenceSummary& evidence) {
   std::string text;
   if (evidence.read_by_models > 0) text = "models read " + Share(evidence.read_by_models);
   if (evidence.read_by_code > 0) {
@@ -47,7 +47,7 @@ std::string CostText(std::optional<std::int64_t> nano_usd) {
   return fmt::format("${:.4f}", static_cast<double>(*nano_usd) / 1e9);
 }
 
-std::string EvidenceText(const recursion::EvidenceSummary& evidence) {
+std::string EvidenceText(const ask::EvidenceSummary& evidence) {
   std::vector<std::string> parts = {Read(evidence)};
   if (evidence.attempts > 1) {
     parts.push_back(fmt::format("{} of {} attempts agree", evidence.agreeing, evidence.attempts));
@@ -56,7 +56,7 @@ std::string EvidenceText(const recursion::EvidenceSummary& evidence) {
   return Join(parts, kDivider);
 }
 
-std::string ClosingLine(const recursion::Outcome& outcome) {
+std::string ClosingLine(const ask::Outcome& outcome) {
   std::vector<std::string> parts = {Took(outcome), EvidenceText(outcome.evidence)};
   if (!outcome.warnings.empty()) parts.push_back(Counted(outcome.warnings.size(), "warning"));
   if (!outcome.run.empty()) parts.emplace_back("dossier runs show last");

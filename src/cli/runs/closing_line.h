@@ -19,13 +19,13 @@
 namespace dossier::cli {
 
 // "code read all; 2 of 3 attempts agree; 1 doubt".
-std::string EvidenceText(const recursion::EvidenceSummary& evidence);
+std::string EvidenceText(const ask::EvidenceSummary& evidence);
 
 // "$0.0123", "free", "of unknown cost".
 std::string CostText(std::optional<std::int64_t> nano_usd);
 
 // Without a line end; its parts are divided by "; ".
-std::string ClosingLine(const recursion::Outcome& outcome);
+std::string ClosingLine(const ask::Outcome& outcome);
 
 // With a line end. Where the line is wider than the terminal it goes on below, at a part's start.
 std::string FitClosingLine(std::string_view line, int columns);

@@ -5,9 +5,9 @@
 namespace dossier::cli {
 namespace {
 
-recursion::Outcome Answered() {
-  recursion::Outcome outcome;
-  outcome.status = recursion::RunStatus::kFinal;
+ask::Outcome Answered() {
+  ask::Outcome outcome;
+  outcome.status = ask::RunStatus::kFinal;
   outcome.run = "20261123-010203-abcdef";
   outcome.turns = 3;
   outcome.usage = {.calls = 12, .tokens_input = 45'120, .tokens_output = 1'233};
@@ -22,7 +22,7 @@ TEST(ClosingLineTest, SaysWhatItTookAndWhatItStandsOn) {  // FLT-34
 }
 
 TEST(ClosingLineTest, SaysWhatSpeaksAgainstTheAnswer) {  // FLT-34
-  recursion::Outcome outcome = Answered();
+  ask::Outcome outcome = Answered();
   outcome.turns = 1;
   outcome.usage = {.calls = 1, .tokens_input = 1, .cached_calls = 4, .estimated = true};
   outcome.usage.nano_usd.reset();

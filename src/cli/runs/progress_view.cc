@@ -48,7 +48,7 @@ struct Tally {
   }
 };
 
-class PlainView final : public recursion::EventSink {
+class PlainView final : public ask::EventSink {
  public:
   explicit PlainView(std::ostream& err) : err_(err), started_(Clock::now()) {}
 
@@ -101,7 +101,7 @@ class PlainView final : public recursion::EventSink {
 };
 
 // One status line that is rewritten in place, above it a line for each finished step.
-class LiveView final : public recursion::EventSink {
+class LiveView final : public ask::EventSink {
  public:
   LiveView(const Terminal& terminal, std::ostream& err)
       : err_(err),
@@ -199,7 +199,7 @@ class LiveView final : public recursion::EventSink {
   bool shown_ = false, finished_ = false;
 };
 
-class JsonView final : public recursion::EventSink {
+class JsonView final : public ask::EventSink {
  public:
   explicit JsonView(std::ostream& err) : err_(err) {}
   void OnEvent(const store::Event& event) override {
@@ -218,7 +218,7 @@ class JsonView final : public recursion::EventSink {
   std::mutex mutex_;
 };
 
-class NoView final : public recursion::EventSink {
+class NoView final : public ask::EventSink {
  public:
   void OnEvent(const store::Event&) override {}
 };
@@ -237,9 +237,8 @@ Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& 
                    "--progress {}: unknown; one of auto, tree, plain, json, none", word);
 }
 
-std::unique_ptr<recursion::EventSink> MakeProgressView(ProgressStyle style,
-                                                       const Terminal& terminal,
-                                                       std::ostream& err) {
+std::unique_ptr<ask::EventSink> MakeProgressView(ProgressStyle style, const Terminal& terminal,
+                                                 std::ostream& err) {
   switch (style) {
     case ProgressStyle::kTree:
       return std::make_unique<LiveView>(terminal, err);

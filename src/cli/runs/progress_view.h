@@ -1,7 +1,7 @@
 // A run as it happens, on stderr (REC-75): a live line on a terminal, a line a turn in a pipe, the
 // events as JSON, or nothing.
 //
-//   std::unique_ptr<recursion::EventSink> view = MakeProgressView(Style::kPlain, terminal,
+//   std::unique_ptr<ask::EventSink> view = MakeProgressView(Style::kPlain, terminal,
 //   std::cerr);
 //
 // Thread-safety: OnEvent and OnDelta from any thread.
@@ -23,8 +23,8 @@ enum class ProgressStyle { kTree, kPlain, kJson, kNone };
 // "auto" is kTree on a terminal, else kPlain. Errors: kUsage for another word.
 Result<ProgressStyle> ParseProgressStyle(std::string_view word, const Terminal& terminal);
 
-std::unique_ptr<recursion::EventSink> MakeProgressView(ProgressStyle style,
-                                                       const Terminal& terminal, std::ostream& err);
+std::unique_ptr<ask::EventSink> MakeProgressView(ProgressStyle style, const Terminal& terminal,
+                                                 std::ostream& err);
 
 }  // namespace dossier::cli
 

@@ -71,8 +71,8 @@ std::string StateOfNamed(const Json& data) {
   return same ? "" : "; it has changed since";
 }
 
-recursion::EvidenceSummary EvidenceIn(const Json& data) {
-  recursion::EvidenceSummary evidence;
+ask::EvidenceSummary EvidenceIn(const Json& data) {
+  ask::EvidenceSummary evidence;
   const auto share = [&](std::string_view name) {
     const Json* value = Find(data, name);
     return value && value->is_number() ? value->to_number<double>() : 0.0;
@@ -217,7 +217,7 @@ void RunStory::TellFinish(const Json& data) {
   }
   out_ << fmt::format("\nStatus: {} ({}, {})\n", TextIn(data, "status"), took, SecondsIn(data));
   if (const Json* evidence = Find(data, "evidence"); evidence && evidence->is_object()) {
-    const recursion::EvidenceSummary summary = EvidenceIn(*evidence);
+    const ask::EvidenceSummary summary = EvidenceIn(*evidence);
     out_ << "Evidence: " << EvidenceText(summary) << "\n";
     for (const std::string& doubt : summary.doubts) ShowText("doubt", doubt);
   }

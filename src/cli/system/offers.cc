@@ -119,9 +119,9 @@ std::vector<Completion> AgentRuns(const GlobalFlags& flags) {
   std::vector<Completion> found;
   auto agents = AgentsQuietly(flags);
   if (!agents) return found;
-  harness::RunPorts ports;
+  agents::RunPorts ports;
   ports.agents = std::move(*agents);
-  if (const auto folder = harness::RunLogFolder(ports)) AddNames(*folder, ".jsonl", &found);
+  if (const auto folder = agents::RunLogFolder(ports)) AddNames(*folder, ".jsonl", &found);
   return found;
 }
 

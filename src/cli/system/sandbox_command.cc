@@ -24,12 +24,12 @@ constexpr std::uint64_t kMaxBlockBytes = 64u << 20;
 // Serves `doc` and `records`; there is no model behind the other calls.
 class NoModelHandler final : public sandbox::BridgeHandler {
  public:
-  explicit NoModelHandler(std::vector<recursion::TextDocument> documents)
+  explicit NoModelHandler(std::vector<ask::TextDocument> documents)
       : documents_(std::move(documents)) {}
 
   void OnCall(sandbox::BridgeCall call, std::shared_ptr<sandbox::BridgeReply> reply) override {
     if (call.method == "budget") return reply->Ok(JsonObject{{"calls_left", 0}, {"depth", 0}});
-    if (!recursion::DocumentService::Knows(call.method)) {
+    if (!ask::DocumentService::Knows(call.method)) {
       return reply->Fail("denied", "`dossier sandbox run` has no model behind it");
     }
     std::string raw;
@@ -40,7 +40,7 @@ class NoModelHandler final : public sandbox::BridgeHandler {
   }
 
  private:
-  recursion::DocumentService documents_;
+  ask::DocumentService documents_;
 };
 
 Result<SandboxChoice> Choose(const SandboxFlags& flags, const std::string& worker_path,
@@ -83,26 +83,26 @@ Result<int> Test(const SandboxTestArguments& arguments, std::ostream& out, std::
 struct Contexts {
   TempFolder folder;
   std::unique_ptr<store::ContentStore> content;
-  std::shared_ptr<const recursion::ContextSet> set;  // last: its copies end before the folder goes
+  std::shared_ptr<const ask::ContextSet> set;  // last: its copies end before the folder goes
 };
 
 Result<Contexts> LoadContexts(const SandboxRunArguments& arguments) {
   DOSSIER_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::Make("dossier-run"));
   DOSSIER_ASSIGN_OR_RETURN(auto content, store::ContentStore::Open(folder.path()));
-  std::vector<recursion::ContextSource> sources;
+  std::vector<ask::ContextSource> sources;
   for (const std::string& path : arguments.contexts) sources.push_back({.path = path});
-  recursion::ContextOptions options;
+  ask::ContextOptions options;
   options.content = content.get();
-  DOSSIER_ASSIGN_OR_RETURN(auto set, recursion::LoadContext(sources, options, arguments.cancel));
+  DOSSIER_ASSIGN_OR_RETURN(auto set, ask::LoadContext(sources, options, arguments.cancel));
   return Contexts{std::move(folder), std::move(content), std::move(set)};
 }
 
-Result<std::vector<recursion::TextDocument>> AddContexts(const recursion::ContextSet& set,
-                                                         sandbox::SessionSpec* spec) {
-  std::vector<recursion::TextDocument> documents;
+Result<std::vector<ask::TextDocument>> AddContexts(const ask::ContextSet& set,
+                                                   sandbox::SessionSpec* spec) {
+  std::vector<ask::TextDocument> documents;
   for (std::size_t i = 0; i < set.documents().size(); ++i) {
-    const recursion::ContextDocument& document = set.documents()[i];
-    DOSSIER_ASSIGN_OR_RETURN(const recursion::StoredText* stored, set.Stored(i));
+    const ask::ContextDocument& document = set.documents()[i];
+    DOSSIER_ASSIGN_OR_RETURN(const ask::StoredText* stored, set.Stored(i));
     const std::string_view text = stored->map.bytes();
     spec->contexts.push_back(
         {.name = document.name,

@@ -75,7 +75,7 @@ void AddContextFlags(CLI::App& command, ContextFlags* flags) {
 
 Result<PreparedContext> PrepareContext(const ContextFlags& flags, const config::Config& config) {
   PreparedContext out;
-  conversation::ContextSetup& setup = out.setup;
+  chat::ContextSetup& setup = out.setup;
   if (config.context_commands) {
     DOSSIER_ASSIGN_OR_RETURN(
         setup.commands,

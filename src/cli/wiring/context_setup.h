@@ -2,7 +2,7 @@
 //
 //   ContextFlags flags;  AddContextFlags(*command, &flags);
 //   DOSSIER_ASSIGN_OR_RETURN(PreparedContext context, PrepareContext(flags, config));
-//   conversation::CommandContext source(context.setup);
+//   chat::CommandContext source(context.setup);
 
 #ifndef DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_
 #define DOSSIER_CLI_WIRING_CONTEXT_SETUP_H_
@@ -29,7 +29,7 @@ struct ContextFlags {
 void AddContextFlags(CLI::App& command, ContextFlags* flags);
 
 struct PreparedContext {
-  conversation::ContextSetup setup;
+  chat::ContextSetup setup;
   std::unique_ptr<store::ContentStore> whole_outputs;  // of keep_full; `setup` points to it
 };
 // Errors: kConfig (a command), kUsage (a flag), kIo.

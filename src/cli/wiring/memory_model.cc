@@ -23,7 +23,7 @@ using memory::SummaryRequest;
 // What a call needs; the functions of a summarizer share one.
 class MemoryModel {
  public:
-  MemoryModel(conversation::ChatModel model, assembly::AssetFolders folders, CancelToken cancel)
+  MemoryModel(chat::ChatModel model, assembly::AssetFolders folders, CancelToken cancel)
       : model_(std::move(model)),
         folders_(std::move(folders)),
         cancel_(std::move(cancel)),
@@ -82,8 +82,7 @@ class MemoryModel {
                            .deadline = model_.deadline,
                            .idle_limit = model_.idle_limit};
     request.sampling.max_output = output;
-    conversation::Called called =
-        conversation::Call(model_, std::move(request), ledger_, {}, *clock_, cancel_);
+    chat::Called called = chat::Call(model_, std::move(request), ledger_, {}, *clock_, cancel_);
     if (!called.reply) return tl::unexpected(called.reply.error());
     const std::string_view text = TrimSpace(called.reply->text);
     if (text.empty()) {
@@ -93,7 +92,7 @@ class MemoryModel {
     return std::string(text);
   }
 
-  const conversation::ChatModel model_;
+  const chat::ChatModel model_;
   const assembly::AssetFolders folders_;
   const CancelToken cancel_;
   const std::shared_ptr<const Clock> clock_;
@@ -109,7 +108,7 @@ Result<memory::Summarizer> OpenSummarizer(ModelFlags flags, const MemoryConfig& 
   const bool by_config = flags.model.empty() && settings.use_llm_compression.value_or(true);
   if (by_config) flags.model = settings.model;
   if (flags.model.empty()) return memory::Summarizer();
-  DOSSIER_ASSIGN_OR_RETURN(conversation::ChatModel model,
+  DOSSIER_ASSIGN_OR_RETURN(chat::ChatModel model,
                            OpenChatModel(std::move(flags), config, global, say, cancel));
   DOSSIER_ASSIGN_OR_RETURN(assembly::AssetFolders folders, AssetFoldersFor("", global, std::cerr));
   memory::Summarizer summarizer{.model = model.stored,

@@ -138,7 +138,7 @@ class Opener {
     return choice;
   }
 
-  Result<recursion::BoundModel> Bind(const model::Choice& choice, std::string* description) {
+  Result<ask::BoundModel> Bind(const model::Choice& choice, std::string* description) {
     model::ConnectOptions options = ConnectOptionsFor(data_, choice);
     options.progress = say_;
     options.headers = flags_.headers;
@@ -159,16 +159,15 @@ class Opener {
   }
 
  private:
-  recursion::BoundModel Bound(const model::Choice& choice,
-                              const model::Connection& connection) const {
-    recursion::BoundModel bound;
+  ask::BoundModel Bound(const model::Choice& choice, const model::Connection& connection) const {
+    ask::BoundModel bound;
     bound.name = choice.model;
     // A recording holds every request, so nothing may be answered from elsewhere.
     if (!recorder_ && !replay_) bound.origin = OriginOf(choice);
     bound.entry = connection.entry;
     bound.counter = connection.counter;
-    bound.stops = connection.stop_sequences ? recursion::BoundModel::Stops::kHonoured
-                                            : recursion::BoundModel::Stops::kIgnored;
+    bound.stops = connection.stop_sequences ? ask::BoundModel::Stops::kHonoured
+                                            : ask::BoundModel::Stops::kIgnored;
     bound.gate = model::Gate::Make(
         connection.client,
         {.concurrency = flags_.concurrency.value_or(std::max(1, connection.parallel)),

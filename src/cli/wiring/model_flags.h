@@ -51,7 +51,7 @@ Result<ModelFlags> WithConfig(ModelFlags flags, const config::Config& config,
                               const GlobalFlags& global);
 
 struct OpenedModel {
-  recursion::BoundModel root, sub;
+  ask::BoundModel root, sub;
   model::Sampling sampling;
   Millis deadline{300'000}, idle_limit{60'000};  // of one request
   std::string description, why;

@@ -5,7 +5,7 @@
 namespace dossier::cli {
 namespace {
 
-using conversation::ChatModel;
+using chat::ChatModel;
 
 // What the conversation's file says, so that a later turn finds the model again.
 std::string StoredName(const std::string& asked, const OpenedModel& opened) {
@@ -53,8 +53,8 @@ Result<ChatModel> OpenChatModel(ModelFlags flags, const config::Config& config,
   return model;
 }
 
-conversation::CompactionLimits LimitsOf(const config::Compaction& config) {
-  using Mode = conversation::CompactionLimits::Mode;
+chat::CompactionLimits LimitsOf(const config::Compaction& config) {
+  using Mode = chat::CompactionLimits::Mode;
   return {.mode = config.mode == config::Compaction::Mode::kOff ? Mode::kOff : Mode::kAuto,
           .soft_tokens = config.soft_tokens,
           .hard_tokens = config.hard_tokens,

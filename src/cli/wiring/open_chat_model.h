@@ -1,7 +1,7 @@
 // A model as a conversation uses it, and how its history is kept short: from flags and
 // configuration, the same for `chat` and `conversations compact`.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel model,
+//   DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel model,
 //                            OpenChatModel(flags, config, global, say, cancel));
 //
 // Thread-safety: as OpenModel.
@@ -20,12 +20,12 @@
 namespace dossier::cli {
 
 // Errors: as WithConfig and OpenModel.
-Result<conversation::ChatModel> OpenChatModel(ModelFlags flags, const config::Config& config,
-                                              const GlobalFlags& global,
-                                              const std::function<void(std::string_view)>& say,
-                                              const CancelToken& cancel);
+Result<chat::ChatModel> OpenChatModel(ModelFlags flags, const config::Config& config,
+                                      const GlobalFlags& global,
+                                      const std::function<void(std::string_view)>& say,
+                                      const CancelToken& cancel);
 
-conversation::CompactionLimits LimitsOf(const config::Compaction& config);
+chat::CompactionLimits LimitsOf(const config::Compaction& config);
 
 }  // namespace dossier::cli
 

@@ -22,12 +22,12 @@ const assembly::Layout& CallParts::LayoutOf(const CallSite& site) const {
   return layouts_.find(site.name)->second;
 }
 
-Result<const conversation::ChatModel*> CallParts::Model(std::string_view role) {
+Result<const chat::ChatModel*> CallParts::Model(std::string_view role) {
   const std::lock_guard lock(mutex_);
   const auto found = models_.find(role);
   if (found != models_.end()) return found->second.get();
-  DOSSIER_ASSIGN_OR_RETURN(conversation::ChatModel model, options_.open(role));
-  auto kept = std::make_unique<conversation::ChatModel>(std::move(model));
+  DOSSIER_ASSIGN_OR_RETURN(chat::ChatModel model, options_.open(role));
+  auto kept = std::make_unique<chat::ChatModel>(std::move(model));
   return models_.emplace(role, std::move(kept)).first->second.get();
 }
 

@@ -1,7 +1,7 @@
 // What all calls of a run share: layouts, models, prompt logs.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto parts, CallParts::Load(std::move(options)));
-//   DOSSIER_ASSIGN_OR_RETURN(const conversation::ChatModel* model, parts->Model("code"));
+//   DOSSIER_ASSIGN_OR_RETURN(const chat::ChatModel* model, parts->Model("code"));
 //
 // Thread-safety: all methods from any thread.
 
@@ -35,7 +35,7 @@ class CallParts {
   RunLog& journal() const { return *options_.log; }
 
   // Opened once a role; lives as long as this.
-  Result<const conversation::ChatModel*> Model(std::string_view role);
+  Result<const chat::ChatModel*> Model(std::string_view role);
   // Of the next prompt log of a node ("": of the run): one more than the journal knows of.
   std::int64_t NextCounter(std::string_view node);
 
@@ -47,7 +47,7 @@ class CallParts {
   std::map<std::string, assembly::Layout, std::less<>> layouts_;  // by site
   PromptLogs logs_;
   std::mutex mutex_;  // guards what follows
-  std::map<std::string, std::unique_ptr<conversation::ChatModel>, std::less<>> models_;
+  std::map<std::string, std::unique_ptr<chat::ChatModel>, std::less<>> models_;
   std::map<std::string, std::int64_t, std::less<>> counters_;  // by node: the highest one
 };
 

@@ -58,7 +58,7 @@ void AddText(std::string_view name, std::string text, std::vector<Section>* sect
 }  // namespace
 
 std::optional<assembly::ToolSpec> ForcedTool(const CallParts& parts, const CallSite& site,
-                                             const conversation::ChatModel& model) {
+                                             const chat::ChatModel& model) {
   if (site.reply != ReplyForm::kTool || !model.entry.tools) return std::nullopt;
   return assembly::ToolSpec{.name = std::string(site.tool),
                             .description = "Takes the answer to this task.",
@@ -68,7 +68,7 @@ std::optional<assembly::ToolSpec> ForcedTool(const CallParts& parts, const CallS
 Result<assembly::Assembled> MakePrompt(const CallParts& parts, const CallSite& site,
                                        const CallRequest& request, const memory::Ask& ask,
                                        const std::optional<MemoryText>& memory,
-                                       const conversation::ChatModel& model) {
+                                       const chat::ChatModel& model) {
   const CallerOptions& options = parts.options();
   const assembly::Layout& layout = parts.LayoutOf(site);
   std::vector<Section> sections;

@@ -22,11 +22,11 @@ namespace dossier::research {
 Result<assembly::Assembled> MakePrompt(const CallParts& parts, const CallSite& site,
                                        const CallRequest& request, const memory::Ask& ask,
                                        const std::optional<MemoryText>& memory,
-                                       const conversation::ChatModel& model);
+                                       const chat::ChatModel& model);
 
 // The tool that a reply is forced into; none: the model has no tools, or the site asks for none.
 std::optional<assembly::ToolSpec> ForcedTool(const CallParts& parts, const CallSite& site,
-                                             const conversation::ChatModel& model);
+                                             const chat::ChatModel& model);
 
 }  // namespace dossier::research
 

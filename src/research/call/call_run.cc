@@ -31,7 +31,7 @@ std::string TextOfReply(const model::Reply& reply) {
 }
 
 // The bytes that go over the wire, without the key; of a model without a wire, its messages.
-std::string BytesOf(const conversation::ChatModel& model, const model::Request& request) {
+std::string BytesOf(const chat::ChatModel& model, const model::Request& request) {
   return model.wire ? model.wire(request) : ToJson(ToCanonicalJson(request.messages));
 }
 

@@ -46,7 +46,7 @@ namespace dossier::research {
 
 // Who asks (2): "code feedback vlm summary select report cite write review memory".
 using OpenRoleModel =
-    std::function<Result<conversation::ChatModel>(std::string_view role)>;  // opened once a role
+    std::function<Result<chat::ChatModel>(std::string_view role)>;  // opened once a role
 
 // What all prompts of a node begin with (RSP-1, RSP-2). Empty ones are left out.
 struct PrefixSections {

@@ -32,17 +32,15 @@ void Pause(Millis time, const CancelToken& cancel) {
   cancel.Forget(id);
 }
 
-Result<model::Reply> AskPatiently(const conversation::ChatModel& model,
-                                  const model::Request& request, const Patience& patience,
-                                  const CancelToken& cancel) {
-  const conversation::CallEvents events{
-      .on_retry = [&patience](int, const Error& error, Millis wait) {
-        if (patience.on_wait) patience.on_wait(error.message, wait);
-      }};
+Result<model::Reply> AskPatiently(const chat::ChatModel& model, const model::Request& request,
+                                  const Patience& patience, const CancelToken& cancel) {
+  const chat::CallEvents events{.on_retry = [&patience](int, const Error& error, Millis wait) {
+    if (patience.on_wait) patience.on_wait(error.message, wait);
+  }};
   Millis waited{0};
   for (Millis next = kFirstWait;; next = std::min(next * 2, kLongestWait)) {
-    conversation::Called called =
-        conversation::Call(model, request, *patience.ledger, events, *patience.clock, cancel);
+    chat::Called called =
+        chat::Call(model, request, *patience.ledger, events, *patience.clock, cancel);
     if (called.reply || !MayPass(called.reply.error().code)) return std::move(called.reply);
     if (cancel.cancelled()) return MakeError(ErrorCode::kCancelled, "{}", cancel.reason());
     const Error& error = called.reply.error();

@@ -30,9 +30,8 @@ struct Patience {
 };
 
 // Errors: those of the gate. kRateLimited, kNetwork and kTimeout only once `max_wait` is used up.
-Result<model::Reply> AskPatiently(const conversation::ChatModel& model,
-                                  const model::Request& request, const Patience& patience,
-                                  const CancelToken& cancel);
+Result<model::Reply> AskPatiently(const chat::ChatModel& model, const model::Request& request,
+                                  const Patience& patience, const CancelToken& cancel);
 
 // Until `time` is over or `cancel` is.
 void Pause(Millis time, const CancelToken& cancel);

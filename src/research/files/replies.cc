@@ -81,15 +81,15 @@ std::optional<std::string_view> Behind(std::string_view line, std::string_view p
 
 std::vector<CodeFence> CodeFences(std::string_view text) {
   std::vector<CodeFence> fences;
-  std::optional<recursion::FenceMark> open;
-  for (const recursion::Line& line : recursion::SplitLines(text)) {
-    if (open && recursion::ClosesFence(line.text, *open)) {
+  std::optional<ask::FenceMark> open;
+  for (const ask::Line& line : ask::SplitLines(text)) {
+    if (open && ask::ClosesFence(line.text, *open)) {
       open.reset();
     } else if (open) {
       fences.back().code += std::string(line.text) + "\n";
     } else {
-      open = recursion::OpeningFence(line.text);
-      if (open) fences.push_back({.tag = recursion::FenceTag(open->info), .begin = line.begin});
+      open = ask::OpeningFence(line.text);
+      if (open) fences.push_back({.tag = ask::FenceTag(open->info), .begin = line.begin});
     }
   }
   return fences;
@@ -115,7 +115,7 @@ std::vector<std::optional<std::string>> ReadKeywords(std::string_view payload,
     if (!value.empty()) value += ' ';
     value += text;
   };
-  for (const recursion::Line& line : recursion::SplitLines(payload)) {
+  for (const ask::Line& line : ask::SplitLines(payload)) {
     std::optional<std::string_view> rest;
     for (std::size_t i = 0; i < prefixes.size() && !rest; ++i) {
       rest = Behind(line.text, prefixes[i]);

@@ -26,9 +26,9 @@ struct Repair {
 };
 
 std::optional<Repair> RepairOnce(const std::string& code) {
-  if (auto plain = recursion::WithoutPrompts(code)) return Repair{"prompts removed", *plain};
-  if (auto plain = recursion::WithoutEntities(code)) return Repair{"entities replaced", *plain};
-  std::string plain = recursion::WithoutCommonIndent(code);
+  if (auto plain = ask::WithoutPrompts(code)) return Repair{"prompts removed", *plain};
+  if (auto plain = ask::WithoutEntities(code)) return Repair{"entities replaced", *plain};
+  std::string plain = ask::WithoutCommonIndent(code);
   if (plain != code) return Repair{"indent removed", std::move(plain)};
   return {};
 }

@@ -288,9 +288,9 @@ Status FindData(const RunOrder& order, RunSetup* setup) {
 
 // A vision model that cannot be opened is none: plots are then not looked at (RSP-38).
 Services::Vision VisionOf(const RunOrder& order) {
-  const auto model =
-      order.open_model ? order.open_model("vlm")
-                       : Result<conversation::ChatModel>(MakeError(ErrorCode::kConfig, "no model"));
+  const auto model = order.open_model
+                         ? order.open_model("vlm")
+                         : Result<chat::ChatModel>(MakeError(ErrorCode::kConfig, "no model"));
   return model && model->entry.capability.image_tokens > 0 ? Services::Vision::kYes
                                                            : Services::Vision::kNo;
 }
