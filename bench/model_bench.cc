@@ -111,7 +111,7 @@ std::size_t Ignore(char*, std::size_t size, std::size_t count, void*) { return s
 // The least that libcurl can do: the same body, handles used again, nothing read.
 class CurlLoop {
  public:
-  CurlLoop(const model::CurlApi& curl, int port)
+  CurlLoop(const CurlApi& curl, int port)
       : curl_(curl), url_(fmt::format("http://127.0.0.1:{}/v1/chat/completions", port)) {}
 
   Status Run() {
@@ -161,14 +161,14 @@ class CurlLoop {
     return {};
   }
 
-  const model::CurlApi& curl_;
+  const CurlApi& curl_;
   const std::string url_;
   const std::string body_ = R"({"model":"instant","messages":[{"role":"user","content":")" +
                             std::string(500, 'x') + R"("}],"max_tokens":10})";
 };
 
 Status MeasureCurl(const InstantServer& server, Samples& cpu, Samples& wall) {
-  DOSSIER_ASSIGN_OR_RETURN(const model::CurlApi* curl, model::LoadCurl());
+  DOSSIER_ASSIGN_OR_RETURN(const CurlApi* curl, LoadCurl());
   const double before = CpuSeconds();
   const auto start = std::chrono::steady_clock::now();
   DOSSIER_RETURN_IF_ERROR(CurlLoop(*curl, server.port()).Run());

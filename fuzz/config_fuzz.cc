@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/yaml/yaml_reader.h"
 #include "config/edit.h"
 #include "config/load.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/text/utf8.h"
 #include "base/yaml/yaml_reader.h"
 #include "sources/header/agent_header.h"
@@ -18,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const sources::Header header = sources::BuildHeader({.tasks = tasks, .targets = {text}});
   const auto read = assembly::ReadYaml(sources::ToYaml(header), "header");
   if (!read) std::abort();
-  const Json value = assembly::ToJsonValue(*read);
+  const Json value = ToJsonValue(*read);
   if (value.at("targets").at(0) != Json(header.targets[0])) std::abort();
   if (value.at("backlog").at(0).at("summary") != Json(header.backlog[0].summary)) std::abort();
   if (sources::SingleLine(text).find('\n') != std::string::npos) std::abort();

@@ -9,9 +9,9 @@
 namespace {
 
 std::string Parse(std::string_view first, std::string_view second) {
-  dossier::model::SseParser parser(1 << 16);
+  dossier::SseParser parser(1 << 16);
   std::string out;
-  const auto add = [&](const dossier::model::SseEvent& event) {
+  const auto add = [&](const dossier::SseEvent& event) {
     out += event.event + '\1' + event.data + '\2';
   };
   if (!parser.Feed(first, add) || !parser.Feed(second, add) || !parser.Finish(add)) return "error";

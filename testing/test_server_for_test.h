@@ -22,7 +22,7 @@
 
 #include "base/files/file.h"
 
-namespace dossier::model {
+namespace dossier {
 
 class TestServer {
  public:
@@ -84,6 +84,6 @@ class TestServer {
   int port_ = 0;
 };
 
-}  // namespace dossier::model
+}  // namespace dossier
 
 #endif  // DOSSIER_TESTING_TEST_SERVER_FOR_TEST_H_

@@ -6,12 +6,11 @@
 #include "assembly/layout/yaml_fields.h"
 #include "model/local/embedding_files.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 using assembly::Field;
 using assembly::FieldPlace;
-using assembly::YamlNode;
 using memory::Limits;
 
 template <std::int64_t Limits::* kField, std::int64_t kLeast>
@@ -139,9 +138,8 @@ Result<MemoryConfig> ReadMemoryConfig(const config::Config& config) {
   if (section == config.sections.end()) return memory;
   YamlNode node = section->second.node;
   // Null is "not set".
-  std::erase_if(node.entries, [](const assembly::YamlEntry& entry) {
-    return entry.value.kind == YamlNode::Kind::kNull;
-  });
+  std::erase_if(node.entries,
+                [](const YamlEntry& entry) { return entry.value.kind == YamlNode::Kind::kNull; });
   DOSSIER_RETURN_IF_ERROR(
       assembly::ReadFields<MemoryConfig>(node, section->second.file, kFields, &memory));
   if (memory.embed_model == kNoEmbedModel) return memory;
@@ -152,4 +150,4 @@ Result<MemoryConfig> ReadMemoryConfig(const config::Config& config) {
   return memory;
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

@@ -18,7 +18,7 @@
 #include "memory/consolidate/pressure.h"
 #include "memory/store/store.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
 inline constexpr std::string_view kNoEmbedModel = "none";
 
@@ -40,6 +40,6 @@ struct MemoryConfig {
 // Errors: kConfig with FILE:LINE:COL and the key, for unknown keys too, with the nearest.
 Result<MemoryConfig> ReadMemoryConfig(const config::Config& config);
 
-}  // namespace dossier::cli
+}  // namespace dossier::app
 
 #endif  // DOSSIER_APP_MEMORY_CONFIG_H_

@@ -13,7 +13,7 @@
 #include "inspect/description/hint.h"
 #include "sources/pack/pack.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 using assembly::LayoutSection;
@@ -355,4 +355,4 @@ Result<std::vector<Section>> SectionReader::Read(std::istream& in) {
   return out;
 }
 
-}  // namespace dossier::cli
+}  // namespace dossier::app

@@ -23,7 +23,7 @@
 #include "base/result.h"
 #include "tokens/counter/counter.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 
 class SectionReader {
  public:
@@ -68,6 +68,6 @@ class SectionReader {
   std::map<std::string, std::string> snapshot_;  // path to content
 };
 
-}  // namespace dossier::cli
+}  // namespace dossier::app
 
 #endif  // DOSSIER_APP_SECTION_SOURCES_H_

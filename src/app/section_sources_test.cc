@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::cli {
+namespace dossier::app {
 namespace {
 
 using ::dossier::testing::Succeeds;
@@ -64,4 +64,4 @@ TEST(SectionReaderTest, AFileThatChangesBetweenTwoSectionsIsReadOnce) {  // ASM-
 }
 
 }  // namespace
-}  // namespace dossier::cli
+}  // namespace dossier::app

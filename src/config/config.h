@@ -31,7 +31,7 @@ namespace dossier::config {
 // A part that another module parses, `${NAME}` expanded. Lines in `node` are lines of `file`: a
 // list is always of one file, a map that was merged has the lines of each and the file of its last.
 struct Section {
-  assembly::YamlNode node;
+  YamlNode node;
   std::string file;    // for messages; "$NAME" if a variable held it
   std::string folder;  // relative paths in it start here
 };

@@ -6,6 +6,7 @@
 
 #include <climits>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
 #include "base/files/regular_file.h"
 #include "base/text/utf8.h"
@@ -38,7 +39,7 @@ Result<std::string> ReadBytes(int fd, const std::string& path) {
     size += static_cast<std::size_t>(got);
   }
   if (size > kMaxConfigBytes) {
-    return tl::unexpected(assembly::PlaceError(path, 1, 1, "the file is larger than 1.0 MiB"));
+    return tl::unexpected(PlaceError(path, 1, 1, "the file is larger than 1.0 MiB"));
   }
   bytes.resize(size);
   bytes.shrink_to_fit();
@@ -65,15 +66,14 @@ Result<std::optional<ConfigFile>> ReadConfigFile(const std::string& path) {
 
 Result<Value> ParseConfigFile(const ConfigFile& file) {
   if (!utf8::IsValid(file.bytes)) {
-    return tl::unexpected(assembly::PlaceError(file.path, 1, 1, "the file is not UTF-8"));
+    return tl::unexpected(PlaceError(file.path, 1, 1, "the file is not UTF-8"));
   }
   DOSSIER_ASSIGN_OR_RETURN(
-      assembly::YamlNode root,
-      assembly::ReadYaml(file.bytes, file.path, {.max_bytes = kMaxConfigBytes}));
-  if (root.kind == assembly::YamlNode::Kind::kNull) root.kind = assembly::YamlNode::Kind::kMap;
-  if (root.kind != assembly::YamlNode::Kind::kMap) {
+      YamlNode root, assembly::ReadYaml(file.bytes, file.path, {.max_bytes = kMaxConfigBytes}));
+  if (root.kind == YamlNode::Kind::kNull) root.kind = YamlNode::Kind::kMap;
+  if (root.kind != YamlNode::Kind::kMap) {
     return tl::unexpected(
-        assembly::PlaceError(file.path, root.line, root.column, "must contain a dictionary"));
+        PlaceError(file.path, root.line, root.column, "must contain a dictionary"));
   }
   return FromYaml(std::move(root), file.path);
 }

@@ -2,15 +2,13 @@
 
 #include <vector>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/text/text.h"
 #include "base/yaml/yaml_reader.h"
 #include "config/config_file.h"
 
 namespace dossier::config {
 namespace {
-
-using assembly::YamlEntry;
-using assembly::YamlNode;
 
 // Lines with their ends.
 std::vector<std::string> LinesOf(std::string_view text) {
@@ -239,7 +237,7 @@ std::string QuoteScalar(std::string_view text) {
 
 Result<std::string> SetKey(std::string_view text, std::string_view key, std::string_view value,
                            std::string_view file) {
-  const assembly::YamlOptions options{.max_bytes = kMaxConfigBytes};
+  const YamlOptions options{.max_bytes = kMaxConfigBytes};
   DOSSIER_ASSIGN_OR_RETURN(YamlNode root, assembly::ReadYaml(text, file, options));
   if (value.find('\n') != std::string_view::npos) {
     return MakeError(ErrorCode::kConfig, "{}: a value of one line is wanted", key);

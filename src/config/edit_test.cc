@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/random.h"
 #include "base/yaml/yaml_reader.h"
 #include "testing/result_matchers.h"
@@ -72,7 +73,7 @@ TEST(EditTest, QuotedTextReadsBackAsItself) {  // CON-9
        {"", " a ", "~", "null", "a: b", "a #b", "- x", "'", "\\", "{x}", "a\nb"}) {
     const auto node = assembly::ReadYaml("k: " + QuoteScalar(text), "f.yml");
     ASSERT_TRUE(node) << text;
-    EXPECT_EQ(node->entries[0].value.kind, assembly::YamlNode::Kind::kScalar) << text;
+    EXPECT_EQ(node->entries[0].value.kind, YamlNode::Kind::kScalar) << text;
     EXPECT_EQ(node->entries[0].value.scalar, text);
   }
 }

@@ -5,8 +5,6 @@
 namespace dossier::config {
 namespace {
 
-using assembly::YamlNode;
-
 bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
 bool IsName(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
 
@@ -61,7 +59,7 @@ void Scan(std::string_view text, const Literal& literal, const OnReference& refe
 void ExpandNode(const Variables& variables, YamlNode* node) {
   node->scalar = ExpandText(node->scalar, variables);
   for (YamlNode& item : node->items) ExpandNode(variables, &item);
-  for (assembly::YamlEntry& entry : node->entries) ExpandNode(variables, &entry.value);
+  for (YamlEntry& entry : node->entries) ExpandNode(variables, &entry.value);
 }
 
 }  // namespace

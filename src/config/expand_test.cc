@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/random.h"
 
 namespace dossier::config {

@@ -4,14 +4,13 @@
 #include <array>
 #include <filesystem>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "config/read_value.h"
 
 namespace dossier::config {
 namespace {
-
-using assembly::YamlNode;
 
 Status ReadAvailable(const Setting& setting, Config* config) {
   constexpr std::string_view kWanted = "a list of maps with command and description";
@@ -20,7 +19,7 @@ Status ReadAvailable(const Setting& setting, Config* config) {
     DynamicCommands::Available available;
     // cllm's files may list plain commands, too.
     if (item.kind == YamlNode::Kind::kScalar) available.command = item.scalar;
-    for (const assembly::YamlEntry& entry : item.entries) {
+    for (const YamlEntry& entry : item.entries) {
       if (entry.key == "command") available.command = entry.value.scalar;
       if (entry.key == "description") available.description = entry.value.scalar;
     }
@@ -311,7 +310,7 @@ void MarkAsVariable(const std::string& name, Value* value) {
 
 Result<Value> ValueOfVariable(const Key& key, const std::string& name, std::string_view text) {
   if (key.shape == Shape::kScalar) return FromText(text, {Origin::Kind::kVariable, name});
-  DOSSIER_ASSIGN_OR_RETURN(assembly::YamlNode node, assembly::ReadYaml(text, "$" + name));
+  DOSSIER_ASSIGN_OR_RETURN(YamlNode node, assembly::ReadYaml(text, "$" + name));
   Value value = FromYaml(std::move(node), name);
   MarkAsVariable(name, &value);
   return value;

@@ -13,8 +13,6 @@
 namespace dossier::config {
 namespace {
 
-using assembly::YamlNode;
-
 class Finder {
  public:
   std::vector<std::string> Find(const Value& root) {
@@ -86,7 +84,7 @@ class Finder {
 
   void CheckListed(const std::string& name, const YamlNode& node) {
     for (const YamlNode& item : node.items) CheckListed(name, item);
-    for (const assembly::YamlEntry& entry : node.entries) {
+    for (const YamlEntry& entry : node.entries) {
       if (IsAccessName(entry.key)) Add(name + "." + entry.key, entry.line);
       CheckListed(name, entry.value);
     }
@@ -100,7 +98,7 @@ class Finder {
   void FindInNode(const std::string& name, const YamlNode& node) {
     if (HasVariable(node.scalar)) Add("${…} in " + name, node.line);
     for (const YamlNode& item : node.items) FindInNode(name, item);
-    for (const assembly::YamlEntry& entry : node.entries) FindInNode(name, entry.value);
+    for (const YamlEntry& entry : node.entries) FindInNode(name, entry.value);
   }
 
   std::vector<std::string> powers_;

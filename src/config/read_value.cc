@@ -7,8 +7,6 @@
 namespace dossier::config {
 namespace {
 
-using assembly::YamlNode;
-
 bool IsScalar(const Setting& setting) { return setting.value.node.kind == YamlNode::Kind::kScalar; }
 
 bool IsHeaderText(std::string_view text) {

@@ -5,9 +5,6 @@
 namespace dossier::config {
 namespace {
 
-using assembly::YamlEntry;
-using assembly::YamlNode;
-
 Entry* FindEntry(Value& map, std::string_view key) {
   const auto found = std::find_if(map.entries.begin(), map.entries.end(),
                                   [&](const Entry& entry) { return entry.key == key; });
@@ -82,7 +79,7 @@ YamlNode ToYaml(const Value& value) {
   return node;
 }
 
-Json ToJsonValue(const Value& value) { return assembly::ToJsonValue(ToYaml(value)); }
+Json ToJsonValue(const Value& value) { return ToJsonValue(ToYaml(value)); }
 
 void Merge(Value high, MapRule rule, Value* low) {
   if (!high.is_map() || !low->is_map()) {

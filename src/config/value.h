@@ -38,12 +38,12 @@ struct Entry;
 
 // A map holds `entries`, which may be of several origins. Anything else is of one: `node`.
 struct Value {
-  assembly::YamlNode node;  // of a map: kind and place only
+  YamlNode node;  // of a map: kind and place only
   std::vector<Entry> entries;
   Origin origin;
 
-  bool is_map() const { return node.kind == assembly::YamlNode::Kind::kMap; }
-  bool is_null() const { return node.kind == assembly::YamlNode::Kind::kNull; }
+  bool is_map() const { return node.kind == YamlNode::Kind::kMap; }
+  bool is_null() const { return node.kind == YamlNode::Kind::kNull; }
   // The value at a dotted path; null if it or a map on the way is not there.
   const Value* Find(std::string_view path) const;
 };
@@ -54,11 +54,11 @@ struct Entry {
 };
 
 Value MakeMap(Origin origin);
-Value FromYaml(assembly::YamlNode node, const std::string& file);
+Value FromYaml(YamlNode node, const std::string& file);
 // A scalar as if it stood plain in a file; anything but scalars from variables and flags is YAML.
 Value FromText(std::string_view text, Origin origin);
 // One tree again, for readers of YAML; its lines are those of the origins.
-assembly::YamlNode ToYaml(const Value& value);
+YamlNode ToYaml(const Value& value);
 Json ToJsonValue(const Value& value);
 
 enum class MapRule { kByKey, kWhole };

@@ -4,6 +4,7 @@
 #include "assembly/layout/front_matter.h"
 #include "assembly/layout/layout.h"
 #include "assembly/layout/template_scan.h"
+#include "assembly/layout/yaml_table.h"
 #include "assembly/sources/fence.h"
 #include "base/text/text.h"
 #include "base/yaml/yaml_reader.h"

@@ -3,6 +3,7 @@
 #include "assembly/layout/layout_reader.h"
 #include "assembly/layout/section_fields.h"
 #include "assembly/layout/yaml_fields.h"
+#include "assembly/layout/yaml_table.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 

@@ -6,6 +6,7 @@
 
 #include "assembly/layout/check.h"
 #include "assembly/layout/lookup.h"
+#include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
 #include "base/random.h"
 #include "base/yaml/yaml_reader.h"

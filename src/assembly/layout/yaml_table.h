@@ -14,10 +14,17 @@
 #include <optional>
 #include <string_view>
 
+#include "base/yaml/yaml_reader.h"
+
 namespace dossier::assembly {
 
 // The tree of exactly this text, for TreeOf.
 std::optional<std::string_view> FindBuiltInYaml(std::string_view text);
+
+// As ParseYaml. A text that is part of the program was parsed when the program was built, and costs
+// a hundredth.
+Result<YamlNode> ReadYaml(std::string_view text, std::string_view file,
+                          const YamlOptions& options = {});
 
 }  // namespace dossier::assembly
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/random.h"
 #include "base/yaml/yaml_reader.h"
 #include "testing/test_prompts.h"

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-namespace dossier::model {
+namespace dossier {
 namespace {
 
 template <typename Function>
@@ -58,4 +58,4 @@ Result<const CurlApi*> LoadCurl() {
   return &*api;
 }
 
-}  // namespace dossier::model
+}  // namespace dossier

@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 
-namespace dossier::model {
+namespace dossier {
 
 // The functions in use, named without their "curl_". Pointers to the real ones: the macros of
 // curl.h check only calls by the full name.
@@ -42,6 +42,6 @@ struct CurlApi {
 // Errors: kUnavailable, naming the package.
 Result<const CurlApi*> LoadCurl();
 
-}  // namespace dossier::model
+}  // namespace dossier
 
 #endif  // DOSSIER_BASE_NET_CURL_API_H_

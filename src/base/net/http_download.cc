@@ -4,7 +4,7 @@
 #include <mutex>
 #include <optional>
 
-namespace dossier::model {
+namespace dossier {
 namespace {
 
 // So much may wait for the reader: a few writes of a slow disk.
@@ -87,4 +87,4 @@ Result<std::string> HttpDownload::Read() {
 
 HttpEnd::Again HttpDownload::again() const { return pipe_->again(); }
 
-}  // namespace dossier::model
+}  // namespace dossier

@@ -23,7 +23,7 @@
 #include "base/net/http_loop.h"
 #include "base/result.h"
 
-namespace dossier::model {
+namespace dossier {
 
 class HttpDownload {
  public:
@@ -53,6 +53,6 @@ class HttpDownload {
   std::uint64_t transfer_ = 0;
 };
 
-}  // namespace dossier::model
+}  // namespace dossier
 
 #endif  // DOSSIER_BASE_NET_HTTP_DOWNLOAD_H_

@@ -9,7 +9,7 @@
 #include "base/net/url.h"
 #include "base/text/text.h"
 
-namespace dossier::model {
+namespace dossier {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -436,4 +436,4 @@ Result<std::shared_ptr<HttpLoop>> HttpLoop::Make() {
   return std::make_shared<CurlLoop>(*curl);
 }
 
-}  // namespace dossier::model
+}  // namespace dossier

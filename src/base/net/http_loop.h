@@ -27,7 +27,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 
-namespace dossier::model {
+namespace dossier {
 
 struct HttpCall {
   enum class Method { kPost, kGet } method = Method::kPost;
@@ -74,6 +74,6 @@ class HttpLoop {
   virtual void Resume(std::uint64_t transfer) = 0;
 };
 
-}  // namespace dossier::model
+}  // namespace dossier
 
 #endif  // DOSSIER_BASE_NET_HTTP_LOOP_H_

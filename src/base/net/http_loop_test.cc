@@ -13,7 +13,7 @@
 #include "testing/result_matchers.h"
 #include "testing/test_server_for_test.h"
 
-namespace dossier::model {
+namespace dossier {
 namespace {
 
 using ::testing::HasSubstr;
@@ -362,4 +362,4 @@ TEST_F(HttpLoopTest, APausedTransferCanBeCancelledAndHasADeadline) {  // MOD-15,
 }
 
 }  // namespace
-}  // namespace dossier::model
+}  // namespace dossier

@@ -1,6 +1,6 @@
 #include "base/net/sse.h"
 
-namespace dossier::model {
+namespace dossier {
 
 Status SseParser::Feed(std::string_view bytes, const OnEvent& on_event) {
   while (!bytes.empty()) {
@@ -60,4 +60,4 @@ void SseParser::Dispatch(const OnEvent& on_event) {
   if (std::exchange(has_data_, false)) on_event(event);
 }
 
-}  // namespace dossier::model
+}  // namespace dossier

@@ -18,7 +18,7 @@
 
 #include "base/result.h"
 
-namespace dossier::model {
+namespace dossier {
 
 struct SseEvent {
   std::string event;  // empty where the stream names none
@@ -49,6 +49,6 @@ class SseParser {
   bool first_line_ = true;
 };
 
-}  // namespace dossier::model
+}  // namespace dossier
 
 #endif  // DOSSIER_BASE_NET_SSE_H_

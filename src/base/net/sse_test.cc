@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "testing/result_matchers.h"
 
-namespace dossier::model {
+namespace dossier {
 namespace {
 
 using ::dossier::testing::FailsWith;
@@ -80,4 +80,4 @@ TEST(SseTest, EndlessLinesAndEventsAreRefused) {  // MOD-14
 }
 
 }  // namespace
-}  // namespace dossier::model
+}  // namespace dossier

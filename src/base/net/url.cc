@@ -4,7 +4,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::model {
+namespace dossier {
 
 std::string Url::origin() const {
   const bool v6 = host.find(':') != std::string::npos;
@@ -62,4 +62,4 @@ Result<Url> ParseUrl(std::string_view text) {
   return url;
 }
 
-}  // namespace dossier::model
+}  // namespace dossier

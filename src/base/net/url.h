@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 
-namespace dossier::model {
+namespace dossier {
 
 struct Url {
   std::string scheme, host, path;  // host in lower case, IPv6 without brackets
@@ -26,6 +26,6 @@ struct Url {
 // Errors: kConfig: no http or https, no host, a user name in it, a port that is none.
 Result<Url> ParseUrl(std::string_view text);
 
-}  // namespace dossier::model
+}  // namespace dossier
 
 #endif  // DOSSIER_BASE_NET_URL_H_

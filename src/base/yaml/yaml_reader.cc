@@ -10,7 +10,7 @@
 
 #include "base/text/text.h"
 
-namespace dossier::assembly {
+namespace dossier {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
@@ -255,4 +255,4 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string_view file,
   }
 }
 
-}  // namespace dossier::assembly
+}  // namespace dossier

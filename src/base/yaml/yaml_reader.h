@@ -1,6 +1,6 @@
 // YAML as a small tree with places, for layouts and the front matter of templates.
 //
-//   DOSSIER_ASSIGN_OR_RETURN(YamlNode root, ReadYaml(text, "layouts/coding.yaml"));
+//   DOSSIER_ASSIGN_OR_RETURN(YamlNode root, ParseYaml(text, "layouts/coding.yaml"));
 //   for (const YamlEntry& entry : root.entries) Use(entry.key, entry.value);
 //
 // What differs from plain yaml-cpp: duplicate keys are errors, aliases are copied under a limit (a
@@ -17,7 +17,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 
-namespace dossier::assembly {
+namespace dossier {
 
 inline constexpr std::size_t kMaxYamlBytes = 256 << 10;
 inline constexpr std::size_t kMaxYamlNodes = 10'000;  // aliases expanded
@@ -47,13 +47,7 @@ struct YamlOptions {
   std::size_t max_nodes = kMaxYamlNodes;  // an alias is a copy of at most kMaxYamlNodes
 };
 
-// Reads one document; an empty one is a null node. A text that is part of the program was parsed
-// when the program was built (assembly/layout/yaml_table.h), and costs a hundredth.
-// Errors: kConfig, "FILE:LINE:COL: reason".
-Result<YamlNode> ReadYaml(std::string_view text, std::string_view file,
-                          const YamlOptions& options = {});
-
-// The same, always by parsing.
+// Reads one document; an empty one is a null node. Errors: kConfig, "FILE:LINE:COL: reason".
 Result<YamlNode> ParseYaml(std::string_view text, std::string_view file,
                            const YamlOptions& options = {});
 
@@ -63,6 +57,6 @@ Json ToJsonValue(const YamlNode& node);
 // kConfig, "FILE:LINE:COL: MESSAGE".
 Error PlaceError(std::string_view file, int line, int column, std::string_view message);
 
-}  // namespace dossier::assembly
+}  // namespace dossier
 
 #endif  // DOSSIER_BASE_YAML_YAML_READER_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dossier::assembly {
+namespace dossier {
 namespace {
 
 constexpr std::size_t kDigit = 0x80;  // the base of numbers, and the bit that says "more follow"
@@ -102,4 +102,4 @@ YamlNode TreeOf(std::string_view bytes, int first_line) {
   return root;
 }
 
-}  // namespace dossier::assembly
+}  // namespace dossier

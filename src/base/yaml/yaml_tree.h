@@ -19,7 +19,7 @@
 
 #include "base/yaml/yaml_reader.h"
 
-namespace dossier::assembly {
+namespace dossier {
 
 void AppendNumber(std::size_t value, std::string* out);
 void AppendTree(const YamlNode& node, std::string* out);
@@ -32,6 +32,6 @@ std::string_view TakeText(std::string_view* bytes);
 // not for this function.
 YamlNode TreeOf(std::string_view bytes, int first_line);
 
-}  // namespace dossier::assembly
+}  // namespace dossier
 
 #endif  // DOSSIER_BASE_YAML_YAML_TREE_H_

@@ -18,7 +18,7 @@ Result<MemoryCall> MemoryCall::Make(const MemoryArguments& arguments, const Glob
                                     const config::Config& config, const CancelToken& cancel,
                                     std::ostream& out, std::ostream& err) {
   MemoryCall call(arguments, global, config, cancel, out, err);
-  DOSSIER_ASSIGN_OR_RETURN(call.settings_, ReadMemoryConfig(config));
+  DOSSIER_ASSIGN_OR_RETURN(call.settings_, app::ReadMemoryConfig(config));
   DOSSIER_ASSIGN_OR_RETURN(call.clock_, ClockOf(arguments.now));
   return call;
 }

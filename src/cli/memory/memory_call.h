@@ -42,7 +42,7 @@ class MemoryCall {
   const GlobalFlags& global() const { return global_; }
   const config::Config& config() const { return config_; }
   const CancelToken& cancel() const { return cancel_; }
-  const MemoryConfig& settings() const { return settings_; }
+  const app::MemoryConfig& settings() const { return settings_; }
   const memory::Limits& limits() const { return settings_.limits; }
   std::shared_ptr<const Clock> clock() const { return clock_; }
   memory::Micros now() const;
@@ -94,7 +94,7 @@ class MemoryCall {
   const CancelToken& cancel_;
   std::ostream& out_;
   std::ostream& err_;
-  MemoryConfig settings_;
+  app::MemoryConfig settings_;
   std::shared_ptr<const Clock> clock_;
 };
 

@@ -16,7 +16,6 @@
 namespace dossier::cli {
 namespace {
 
-using assembly::YamlNode;
 using config::Value;
 
 constexpr std::string_view kHidden = "***";
@@ -43,7 +42,7 @@ std::string FlowText(const YamlNode& node, const std::string& key) {
     }
     case YamlNode::Kind::kMap: {
       std::string out = "{";
-      for (const assembly::YamlEntry& entry : node.entries) {
+      for (const YamlEntry& entry : node.entries) {
         out += fmt::format("{}{}: {}", out.size() > 1 ? ", " : "", Safe(entry.key),
                            FlowText(entry.value, key + "." + entry.key));
       }
@@ -56,7 +55,7 @@ std::string FlowText(const YamlNode& node, const std::string& key) {
 Json Masked(const YamlNode& node, const std::string& key) {
   if (node.kind == YamlNode::Kind::kMap) {
     JsonObject map;
-    for (const assembly::YamlEntry& entry : node.entries) {
+    for (const YamlEntry& entry : node.entries) {
       map[entry.key] = Masked(entry.value, key + "." + entry.key);
     }
     return map;
@@ -67,7 +66,7 @@ Json Masked(const YamlNode& node, const std::string& key) {
     return list;
   }
   if (node.kind == YamlNode::Kind::kScalar && config::IsSecret(key)) return Json(kHidden);
-  Json value = assembly::ToJsonValue(node);
+  Json value = ToJsonValue(node);
   if (const auto* text = value.if_string()) return Json(Redact(std::string_view(*text)));
   return value;
 }

@@ -125,7 +125,7 @@ class Command {
     DOSSIER_ASSIGN_OR_RETURN(const auto counter,
                              CounterOf(arguments_.tokenizer, entry_, &warnings));
     for (const std::string& warning : warnings) PrintWarning(err_, warning);
-    SectionReader reader(layout, std::move(sources), counter, cancel_);
+    app::SectionReader reader(layout, std::move(sources), counter, cancel_);
     reader.set_maker("header", [this](const Json& with) { return MakeHeader(with); });
     reader.set_maker("memory", [&](const Json& with) -> Result<std::optional<std::string>> {
       DOSSIER_ASSIGN_OR_RETURN(const config::Config config, LoadConfig(flags_, {}, err_));

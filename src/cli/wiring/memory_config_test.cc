@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/yaml/yaml_reader.h"
 #include "cli/wiring/memory_model.h"
 #include "cli/wiring/memory_setup.h"
@@ -13,15 +14,15 @@ namespace {
 using ::dossier::testing::FailsWith;
 using ::dossier::testing::Succeeds;
 
-Result<MemoryConfig> Read(std::string_view yaml) {
+Result<app::MemoryConfig> Read(std::string_view yaml) {
   config::Config config;
-  DOSSIER_ASSIGN_OR_RETURN(assembly::YamlNode node, assembly::ReadYaml(yaml, "dossier.yml"));
+  DOSSIER_ASSIGN_OR_RETURN(YamlNode node, assembly::ReadYaml(yaml, "dossier.yml"));
   config.sections["memory"] = {.node = std::move(node), .file = "dossier.yml"};
-  return ReadMemoryConfig(config);
+  return app::ReadMemoryConfig(config);
 }
 
 TEST(MemoryConfigTest, WithoutASectionTheDefaultsOfTheSpecificationHold) {
-  const auto memory = ReadMemoryConfig({});
+  const auto memory = app::ReadMemoryConfig({});
   ASSERT_THAT(memory, Succeeds());
   EXPECT_FALSE(memory->enabled);
   EXPECT_EQ(memory->limits.core_max_chars, 2000);

@@ -6,11 +6,11 @@
 namespace dossier::cli {
 namespace {
 
-bool IsOn(const MemoryFlags& flags, const MemoryConfig& config) {
+bool IsOn(const MemoryFlags& flags, const app::MemoryConfig& config) {
   return !flags.off && (!flags.store.empty() || config.enabled.value_or(false));
 }
 
-Status CheckFlags(const MemoryFlags& flags, const MemoryConfig& config) {
+Status CheckFlags(const MemoryFlags& flags, const app::MemoryConfig& config) {
   if (flags.off && !flags.store.empty()) {
     return MakeError(ErrorCode::kUsage, "--memory and --no-memory exclude each other");
   }
@@ -35,7 +35,7 @@ void AddMemoryFlags(CLI::App& command, const std::string& group, MemoryFlags* fl
 Result<PromptMemory> OpenPromptMemory(const MemoryFlags& flags, const config::Config& config,
                                       MemoryNeed need) {
   PromptMemory memory{.branch = flags.branch};
-  DOSSIER_ASSIGN_OR_RETURN(memory.config, ReadMemoryConfig(config));
+  DOSSIER_ASSIGN_OR_RETURN(memory.config, app::ReadMemoryConfig(config));
   DOSSIER_RETURN_IF_ERROR(CheckFlags(flags, memory.config));
   if (!IsOn(flags, memory.config)) return memory;
   const auto mode =

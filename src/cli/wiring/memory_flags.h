@@ -42,7 +42,7 @@ struct PromptMemory {
   std::string branch;                    // of the flag
   std::optional<memory::PressureLevel> consolidate_from;
   std::shared_ptr<const memory::CallLog> calls;  // null: off, or only looked at
-  MemoryConfig config;
+  app::MemoryConfig config;
 };
 
 // kLookedAt: nothing is made; a store that is not there counts as off.

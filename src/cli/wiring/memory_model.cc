@@ -101,7 +101,7 @@ class MemoryModel {
 
 }  // namespace
 
-Result<memory::Summarizer> OpenSummarizer(ModelFlags flags, const MemoryConfig& settings,
+Result<memory::Summarizer> OpenSummarizer(ModelFlags flags, const app::MemoryConfig& settings,
                                           const config::Config& config, const GlobalFlags& global,
                                           const std::function<void(std::string_view)>& say,
                                           const CancelToken& cancel) {

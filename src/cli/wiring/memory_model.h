@@ -22,7 +22,7 @@ namespace dossier::cli {
 
 // The model of `flags`, else memory.model; without either, or with use_llm_compression: false and
 // no flag, a summarizer without functions. Errors: as OpenChatModel; kNotFound (--layouts-dir).
-Result<memory::Summarizer> OpenSummarizer(ModelFlags flags, const MemoryConfig& settings,
+Result<memory::Summarizer> OpenSummarizer(ModelFlags flags, const app::MemoryConfig& settings,
                                           const config::Config& config, const GlobalFlags& global,
                                           const std::function<void(std::string_view)>& say,
                                           const CancelToken& cancel);

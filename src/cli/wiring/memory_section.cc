@@ -113,7 +113,7 @@ class WishReader {
 Result<std::optional<std::string>> MemorySection(
     const Json& with, const std::map<std::string, std::string>& variables,
     const config::Config& config) {
-  DOSSIER_ASSIGN_OR_RETURN(const MemoryConfig settings, ReadMemoryConfig(config));
+  DOSSIER_ASSIGN_OR_RETURN(const app::MemoryConfig settings, app::ReadMemoryConfig(config));
   const memory::Limits& limits = settings.limits;
   DOSSIER_ASSIGN_OR_RETURN(const Wish wish,
                            WishReader(with, variables).Read(limits.memory_budget_chars));

@@ -55,7 +55,7 @@ std::string MemoryStorePath(const std::string& flag, const config::Config& confi
   return fmt::format("{}{}", config.user.data, kInFolder);
 }
 
-Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
+Result<memory::StoreOptions> StoreOptionsOf(const app::MemoryConfig& memory,
                                             const config::Config& config, std::string path) {
   DOSSIER_RETURN_IF_ERROR(CheckProjectStore(config, path));
   memory::StoreOptions options{.path = std::move(path),
@@ -63,7 +63,7 @@ Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
                                .use_fts = memory.use_fts,
                                .durability = memory.durability,
                                .redaction = memory.redaction};
-  if (memory.embed_model == kNoEmbedModel) return options;
+  if (memory.embed_model == app::kNoEmbedModel) return options;
   DOSSIER_ASSIGN_OR_RETURN(const model::EmbeddingSource* const source,
                            model::FindEmbeddingSource(memory.embed_model));
   DOSSIER_ASSIGN_OR_RETURN(model::EmbeddingFiles files,
@@ -74,7 +74,7 @@ Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
   return options;
 }
 
-memory::CallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
+memory::CallLog CallLogOf(const app::MemoryConfig& memory, const std::string& store,
                           std::shared_ptr<const Clock> clock) {
   return memory::CallLog({.path = memory::CallLogPath(store),
                           .max_chars = memory.log_max_chars,

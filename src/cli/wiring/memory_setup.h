@@ -30,11 +30,11 @@ std::string MemoryStorePath(const std::string& flag, const config::Config& confi
                             memory::OpenMode mode);
 
 // Errors: as model::FindEmbedding, where `embed_model` names one.
-Result<memory::StoreOptions> StoreOptionsOf(const MemoryConfig& memory,
+Result<memory::StoreOptions> StoreOptionsOf(const app::MemoryConfig& memory,
                                             const config::Config& config, std::string path);
 
 // memory_calls.jsonl beside `store`.
-memory::CallLog CallLogOf(const MemoryConfig& memory, const std::string& store,
+memory::CallLog CallLogOf(const app::MemoryConfig& memory, const std::string& store,
                           std::shared_ptr<const Clock> clock = SystemClock());
 
 // A clock that always says `now`, for --now; "": the machine's. Errors: kUsage with the flag.

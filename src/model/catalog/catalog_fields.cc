@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/json/json.h"
 #include "base/text/text.h"
 
@@ -26,14 +27,14 @@ double Number(const Node& node, double least, double most) {
 template <typename Read>
 void ReadList(const Node& node, Read read) {
   if (!node.is_list()) return read(node);
-  for (const assembly::YamlNode& item : node->items) read(item);
+  for (const YamlNode& item : node->items) read(item);
 }
 
 }  // namespace
 
 Node Node::operator[](std::string_view key) const {
   Node found;
-  for (const assembly::YamlEntry& entry : node_->entries) {
+  for (const YamlEntry& entry : node_->entries) {
     if (entry.key == key) found.node_ = &entry.value;
   }
   return found;
@@ -42,13 +43,13 @@ Node Node::operator[](std::string_view key) const {
 Status ReadYamlFile(std::string_view text, std::string_view file,
                     const std::function<void(const Node& root)>& read) {
   DOSSIER_ASSIGN_OR_RETURN(
-      const assembly::YamlNode root,
+      const YamlNode root,
       assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes}));
   try {
     read(root);
     return {};
   } catch (const Misplaced& mistake) {
-    return tl::unexpected(assembly::PlaceError(file, mistake.line, mistake.column, mistake.reason));
+    return tl::unexpected(PlaceError(file, mistake.line, mistake.column, mistake.reason));
   }
 }
 
@@ -58,7 +59,7 @@ void FailAt(const Node& node, const std::string& reason) {
 
 void CheckKeys(const Node& node, Names known) {
   if (!node.is_map()) FailAt(node, "a map is wanted here");
-  for (const assembly::YamlEntry& entry : node->entries) {
+  for (const YamlEntry& entry : node->entries) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
     const std::vector<std::string> near =
         NearestNames(entry.key, std::vector<std::string>(known.begin(), known.end()), 1);

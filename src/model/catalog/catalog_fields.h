@@ -34,22 +34,22 @@ struct Misplaced {
 // A node of a tree that outlives it, or the place of a key that is not there.
 class Node {
  public:
-  Node(const assembly::YamlNode& node) : node_(&node) {}  // NOLINT(google-explicit-constructor)
+  Node(const YamlNode& node) : node_(&node) {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const { return node_ != nullptr; }
   Node operator[](std::string_view key) const;
-  const assembly::YamlNode& operator*() const { return *node_; }
-  const assembly::YamlNode* operator->() const { return node_; }
+  const YamlNode& operator*() const { return *node_; }
+  const YamlNode* operator->() const { return node_; }
 
-  bool is_null() const { return node_->kind == assembly::YamlNode::Kind::kNull; }
-  bool is_scalar() const { return node_->kind == assembly::YamlNode::Kind::kScalar; }
-  bool is_list() const { return node_->kind == assembly::YamlNode::Kind::kList; }
-  bool is_map() const { return node_->kind == assembly::YamlNode::Kind::kMap; }
+  bool is_null() const { return node_->kind == YamlNode::Kind::kNull; }
+  bool is_scalar() const { return node_->kind == YamlNode::Kind::kScalar; }
+  bool is_list() const { return node_->kind == YamlNode::Kind::kList; }
+  bool is_map() const { return node_->kind == YamlNode::Kind::kMap; }
 
  private:
   Node() = default;
 
-  const assembly::YamlNode* node_ = nullptr;
+  const YamlNode* node_ = nullptr;
 };
 
 // Calls `read` with the root of the document. Errors: kConfig, "FILE:LINE:COL: reason".

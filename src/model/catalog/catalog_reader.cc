@@ -230,13 +230,13 @@ void ReadAll(const Node& root, std::vector<Entry>& entries, std::vector<Provider
   if (schema != "dossier.models/1") FailAt(root, "schema: dossier.models/1 is wanted");
   if (const Node map = root["providers"]) {
     if (!map.is_map()) FailAt(map, "providers is a map of names");
-    for (const assembly::YamlEntry& item : map->entries) {
+    for (const YamlEntry& item : map->entries) {
       ReadProvider(item.key, item.value, providers);
     }
   }
   if (const Node list = root["models"]) {
     if (!list.is_list()) FailAt(list, "models is a list");
-    for (const assembly::YamlNode& node : list->items) ReadEntry(node, entries);
+    for (const YamlNode& node : list->items) ReadEntry(node, entries);
   }
 }
 

@@ -9,8 +9,6 @@ namespace {
 
 using assembly::Field;
 using assembly::FieldPlace;
-using assembly::YamlEntry;
-using assembly::YamlNode;
 using config::Section;
 
 // A section on its way into the UserConfig: paths in it start at its file's folder.

@@ -197,11 +197,11 @@ std::string SearchUrl(std::string_view url, std::string_view query) {
 
 std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> HttpFetch() {
   return [](const std::string& url, const CancelToken& cancel) -> Result<std::string> {
-    DOSSIER_ASSIGN_OR_RETURN(auto loop, model::HttpLoop::Make());
-    model::HttpDownload download(
-        std::move(loop),
-        {.method = model::HttpCall::Method::kGet, .url = url, .deadline = kFetchDeadline}, cancel);
-    DOSSIER_ASSIGN_OR_RETURN(const model::HttpDownload::Head* head, download.ReadHead());
+    DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
+    HttpDownload download(
+        std::move(loop), {.method = HttpCall::Method::kGet, .url = url, .deadline = kFetchDeadline},
+        cancel);
+    DOSSIER_ASSIGN_OR_RETURN(const HttpDownload::Head* head, download.ReadHead());
     if (head->status != 200) {
       return MakeError(ErrorCode::kNetwork, "the search of literature answered {}", head->status);
     }

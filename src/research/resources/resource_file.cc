@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "assembly/layout/template_scan.h"
+#include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
 #include "base/hash.h"
 #include "base/text/text.h"
@@ -149,7 +150,7 @@ class FileReader {
     if (!node) return MakeError(ErrorCode::kDamaged, "{}", node.error().message);
     file_.path = place_.file;
     file_.sha256 = Sha256Hex(text);
-    ReadRoot(assembly::ToJsonValue(*node));
+    ReadRoot(ToJsonValue(*node));
     if (!faults_.empty()) {
       return MakeError(ErrorCode::kDamaged, "{}: {}", place_.file, Join(faults_, "\n"));
     }

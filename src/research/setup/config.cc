@@ -20,7 +20,6 @@
 namespace dossier::research {
 namespace {
 
-using assembly::YamlNode;
 using config::MakeMap;
 using config::Origin;
 using config::Setting;
@@ -306,8 +305,7 @@ Status Override(std::string_view setting, Value* root) {
   }
   const std::string_view key = setting.substr(0, equals);
   const Origin origin{Origin::Kind::kFlag, fmt::format("--set {}", setting), 0, 0};
-  DOSSIER_ASSIGN_OR_RETURN(YamlNode node,
-                           assembly::ParseYaml(setting.substr(equals + 1), origin.name));
+  DOSSIER_ASSIGN_OR_RETURN(YamlNode node, ParseYaml(setting.substr(equals + 1), origin.name));
   Value value = config::FromYaml(std::move(node), origin.name);
   SetOrigin(origin, &value);
   config::Set(key, std::move(value), root);
@@ -364,7 +362,7 @@ void WriteKey(std::string_view name, const Json& value, std::vector<std::string>
 
 Result<Config> ReadConfig(std::string_view yaml, std::string_view file,
                           std::span<const std::string> settings, std::string_view folder) {
-  DOSSIER_ASSIGN_OR_RETURN(YamlNode node, assembly::ParseYaml(yaml, file));
+  DOSSIER_ASSIGN_OR_RETURN(YamlNode node, ParseYaml(yaml, file));
   Value root = node.kind == YamlNode::Kind::kNull
                    ? MakeMap({})
                    : config::FromYaml(std::move(node), std::string(file));

@@ -11,8 +11,6 @@ namespace {
 
 using assembly::Field;
 using assembly::FieldPlace;
-using assembly::YamlEntry;
-using assembly::YamlNode;
 
 std::string Shown(const YamlNode& value) {
   switch (value.kind) {

@@ -19,7 +19,7 @@ namespace dossier::sources {
 // `list` is the key's value; nothing (null) is an empty list. Places are counted from 0, as in
 // "context_commands[2]: 'command' is missing (FILE:LINE)".
 // Errors: kConfig with key, value, legal values and place.
-Result<std::vector<ContextCommand>> ReadContextCommands(const assembly::YamlNode& list,
+Result<std::vector<ContextCommand>> ReadContextCommands(const YamlNode& list,
                                                         std::string_view file);
 
 }  // namespace dossier::sources

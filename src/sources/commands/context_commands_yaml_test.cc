@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/random.h"
 #include "sources/commands/context_blocks.h"
 #include "sources/commands/context_cut.h"
@@ -14,7 +15,7 @@ namespace {
 using ::dossier::testing::FailsWith;
 
 Result<std::vector<ContextCommand>> Read(std::string_view yaml) {
-  DOSSIER_ASSIGN_OR_RETURN(const assembly::YamlNode root, assembly::ReadYaml(yaml, "dossier.yml"));
+  DOSSIER_ASSIGN_OR_RETURN(const YamlNode root, assembly::ReadYaml(yaml, "dossier.yml"));
   return ReadContextCommands(root.entries.at(0).value, "dossier.yml");
 }
 

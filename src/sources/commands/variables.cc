@@ -62,8 +62,8 @@ std::optional<Value> ReadYamlNumber(const std::string& text) {
   return std::nullopt;
 }
 
-Value ValueOfScalar(const assembly::YamlNode& node) {
-  if (node.style == assembly::YamlNode::Style::kPlain) {
+Value ValueOfScalar(const YamlNode& node) {
+  if (node.style == YamlNode::Style::kPlain) {
     for (const std::string_view word : {"true", "True", "TRUE"}) {
       if (node.scalar == word) return Value(true);
     }
@@ -123,17 +123,17 @@ Result<Variables> ResolveVariables(const VariableInput& input) {
   return variables;
 }
 
-Value ValueOfYaml(const assembly::YamlNode& node) {
-  using Kind = assembly::YamlNode::Kind;
+Value ValueOfYaml(const YamlNode& node) {
+  using Kind = YamlNode::Kind;
   if (node.kind == Kind::kScalar) return ValueOfScalar(node);
   if (node.kind == Kind::kList) {
     Value::List list;
-    for (const assembly::YamlNode& item : node.items) list.push_back(ValueOfYaml(item));
+    for (const YamlNode& item : node.items) list.push_back(ValueOfYaml(item));
     return list;
   }
   if (node.kind == Kind::kNull) return Value();
   Value::Map map;
-  for (const assembly::YamlEntry& entry : node.entries) {
+  for (const YamlEntry& entry : node.entries) {
     map.push_back({entry.key, ValueOfYaml(entry.value)});
   }
   return map;

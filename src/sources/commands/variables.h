@@ -41,7 +41,7 @@ Result<Variables> ResolveVariables(const VariableInput& input);
 Value CoerceText(std::string_view text, Dialect dialect);
 
 // A variable of a YAML file, types as written there.
-Value ValueOfYaml(const assembly::YamlNode& node);
+Value ValueOfYaml(const YamlNode& node);
 
 std::optional<std::string> LookUpEnvironment(const std::string& name);
 

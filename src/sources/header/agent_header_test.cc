@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/random.h"
 #include "base/text/utf8.h"
 #include "base/yaml/yaml_reader.h"
@@ -319,7 +320,7 @@ TEST(AgentHeaderTest, HostileTextsComeBackFromYaml) {  // REP-21, A4 (other read
     const std::string text = ToYaml(BuildHeader({.tasks = tasks, .targets = {summary}}));
     const auto read = assembly::ReadYaml(text, "header");
     ASSERT_TRUE(read) << read.error().message << text;
-    const Json data = assembly::ToJsonValue(*read);
+    const Json data = ToJsonValue(*read);
     ASSERT_EQ(data.at("backlog").at(0).at("id"), Json(id)) << text;
     ASSERT_EQ(data.at("backlog").at(0).at("summary"), Json(summary)) << text;
     ASSERT_EQ(data.at("targets").at(0), Json(summary)) << text;

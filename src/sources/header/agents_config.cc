@@ -285,7 +285,7 @@ Result<AgentsConfig> ReadAgentsConfig(const config::Config& config,
                                       const std::optional<AgentNet>& agentnet) {
   AgentsConfig out;
   const config::Section* agents = SectionOf(config, "agents");
-  const Json own = agents ? assembly::ToJsonValue(agents->node) : Json(JsonObject());
+  const Json own = agents ? ToJsonValue(agents->node) : Json(JsonObject());
   if (agentnet) {
     Json below = agentnet->value;
     out.warnings = agentnet->warnings;
@@ -303,7 +303,7 @@ Result<AgentsConfig> ReadAgentsConfig(const config::Config& config,
         ReadKnown<AgentsConfig>(own, where, kAgentsFields, &out, &out.warnings));
   }
   if (const config::Section* header = SectionOf(config, "header")) {
-    DOSSIER_RETURN_IF_ERROR(ReadKnown<HeaderConfig>(assembly::ToJsonValue(header->node),
+    DOSSIER_RETURN_IF_ERROR(ReadKnown<HeaderConfig>(ToJsonValue(header->node),
                                                     header->file + ": header", kHeaderFields,
                                                     &out.header, &out.warnings));
   }

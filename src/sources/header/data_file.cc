@@ -3,6 +3,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/files/file.h"
 #include "base/text/text.h"
 #include "base/yaml/yaml_reader.h"
@@ -67,9 +68,9 @@ Result<DataFile> ParseData(std::string text, std::string_view file) {
     DOSSIER_RETURN_IF_ERROR(NormalizeKeys(file, &data.value));
   } else if (HasDataEnding(file)) {
     DOSSIER_ASSIGN_OR_RETURN(
-        const assembly::YamlNode node,
+        const YamlNode node,
         assembly::ReadYaml(text, file, {.max_bytes = kMaxBytes, .max_nodes = kMaxNodes}));
-    data.value = assembly::ToJsonValue(node);
+    data.value = ToJsonValue(node);
     DOSSIER_RETURN_IF_ERROR(NormalizeKeys(file, &data.value));
   } else {
     return MakeError(ErrorCode::kConfig, "{}: the name must end in .edn, .yaml, .yml or .json",

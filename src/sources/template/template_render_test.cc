@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assembly/layout/yaml_table.h"
 #include "base/random.h"
 #include "base/yaml/yaml_reader.h"
 #include "sources/commands/variables.h"
@@ -20,7 +21,7 @@ Variables Table() {
       " D: {k: v, list: [1, 2]}, H: 'é\\n', W: \"  w \"}",
       "test.yml");
   Variables variables;
-  for (const assembly::YamlEntry& entry : yaml->entries) {
+  for (const YamlEntry& entry : yaml->entries) {
     variables[entry.key] = {ValueOfYaml(entry.value), VariableOrigin::kConfig};
   }
   return variables;
