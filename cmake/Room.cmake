@@ -125,3 +125,19 @@ function(dossier_program name)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
 endfunction()
+
+# The arrows between sub-rooms, which no include path can keep: looked at before anything is compiled.
+function(dossier_check_rooms)
+  if(NOT Python3_FOUND)
+    message(STATUS "no Python: the arrows between sub-rooms are not checked")
+    return()
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/*.cc src/*.h testing/*.h testing/*.cc)
+  set(stamp ${CMAKE_BINARY_DIR}/rooms.stamp)
+  add_custom_command(OUTPUT ${stamp}
+    COMMAND ${Python3_EXECUTABLE} -I ${CMAKE_SOURCE_DIR}/scripts/rooms check ${stamp}
+    DEPENDS ${sources} ${CMAKE_SOURCE_DIR}/CMakeLists.txt ${CMAKE_SOURCE_DIR}/scripts/rooms
+    COMMENT "Checking the arrows between rooms" VERBATIM)
+  add_custom_target(dossier_rooms DEPENDS ${stamp})
+  add_dependencies(dossier_base dossier_rooms)
+endfunction()
