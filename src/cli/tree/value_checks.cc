@@ -5,7 +5,6 @@
 #include "base/text/parse_number.h"
 #include "base/text/utf8.h"
 #include "cli/tree/command_tree.h"
-#include "cli/wiring/prompt_input.h"
 
 namespace dossier::cli {
 namespace {
@@ -28,6 +27,19 @@ void AddFirst(CLI::Option& option, Read read) {
 }
 
 }  // namespace
+
+Status CheckUtf8(std::string_view text, std::string_view what) {
+  if (utf8::IsValid(text)) return {};
+  std::size_t offset = 0;
+  while (offset < text.size()) {
+    std::size_t next = offset;
+    utf8::Next(text, &next);
+    if (!utf8::IsValid(text.substr(offset, next - offset))) break;
+    offset = next;
+  }
+  return MakeError(ErrorCode::kUsage, "{} is not UTF-8: byte {} belongs to no character", what,
+                   offset);
+}
 
 void AddValueChecks(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {

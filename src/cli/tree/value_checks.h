@@ -11,11 +11,17 @@
 #define DOSSIER_CLI_TREE_VALUE_CHECKS_H_
 
 #include <CLI/App.hpp>
+#include <string_view>
+
+#include "base/result.h"
 
 namespace dossier::cli {
 
 // For the options of `app` itself, not of its subcommands.
 void AddValueChecks(CLI::App& app);
+
+// Errors: kUsage with `what` and the first byte that is no part of a character.
+Status CheckUtf8(std::string_view text, std::string_view what);
 
 }  // namespace dossier::cli
 

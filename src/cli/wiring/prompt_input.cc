@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "base/text/text.h"
-#include "base/text/utf8.h"
+#include "cli/tree/value_checks.h"
 
 namespace dossier::cli {
 namespace {
@@ -72,19 +72,6 @@ std::string Trimmed(std::string text, PromptRequest::Trim trim) {
 }
 
 }  // namespace
-
-Status CheckUtf8(std::string_view text, std::string_view what) {
-  if (utf8::IsValid(text)) return {};
-  std::size_t offset = 0;
-  while (offset < text.size()) {
-    std::size_t next = offset;
-    utf8::Next(text, &next);
-    if (!utf8::IsValid(text.substr(offset, next - offset))) break;
-    offset = next;
-  }
-  return MakeError(ErrorCode::kUsage, "{} is not UTF-8: byte {} belongs to no character", what,
-                   offset);
-}
 
 bool StdinStream::IsTerminal() const { return isatty(STDIN_FILENO) != 0; }
 

@@ -67,9 +67,6 @@ Result<PromptInput> ReadPromptInput(const PromptRequest& request, InputStream& i
                                     const std::function<void(std::string_view)>& warn,
                                     const CancelToken& cancel = {});
 
-// Errors: kUsage with `what` and the first byte that is no part of a character.
-Status CheckUtf8(std::string_view text, std::string_view what);
-
 }  // namespace dossier::cli
 
 #endif  // DOSSIER_CLI_WIRING_PROMPT_INPUT_H_
