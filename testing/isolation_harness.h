@@ -100,10 +100,10 @@ inline Locked RunLocked(IsolationOptions options, Identity identity, const Locke
   const pid_t zygote = fork();
   if (zygote == 0) {
     close(out[0]);
-    agents::Zygote(std::move(options), identity, body, out[1], bridge[1], std::move(adjust));
+    harness::Zygote(std::move(options), identity, body, out[1], bridge[1], std::move(adjust));
   }
   close(out[1]);
-  const std::string all = agents::ReadToEnd(out[0]);
+  const std::string all = harness::ReadToEnd(out[0]);
   close(out[0]);
   int status = 0;
   waitpid(zygote, &status, 0);

@@ -149,7 +149,7 @@ RunState Engine::Impl::MakeState(const Request& request, PromptBook prompts, mod
                                  RunLog& log, CancelToken cancel) const {
   return {.options = options_,
           .request = request,
-          .profile = ResolveProfile(request, options_.root),
+          .policy = PolicyOf(ResolveProfile(request, options_.root)),
           .boundary = assembly::MakeBoundary(request.seed),
           .prompts = std::move(prompts),
           .ledger = ledger,
@@ -183,7 +183,7 @@ void Engine::Impl::Start(RunState& run, const ModeDecision& decision) {
                  {"argv", request.argv},
                  {"model", options_.root.name},
                  {"sub_model", options_.sub.name},
-                 {"profile", run.small() ? "small" : "large"},
+                 {"profile", run.policy.name},
                  {"dialect", "python"},
                  {"seed", request.seed},
                  {"limits", DescribeLimits(run)},

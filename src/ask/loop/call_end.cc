@@ -193,8 +193,8 @@ CallResult CallLoop::Close(const std::string& reason) {
                           .turn = turn_,
                           .attempt = attempt_};
   auto reply = AskRoot(run_, *prompt, about);
-  // A small model repeats itself up to any limit.
-  const bool repeats = run_.small() && reply && reply->finish == model::Finish::kLength;
+  const bool repeats =
+      run_.policy.repeats_itself && reply && reply->finish == model::Finish::kLength;
   if (reply && IsCut(*reply) && !repeats) {
     reply = AskAgain(run_, *prompt, about, std::move(*reply));
   }
@@ -228,15 +228,16 @@ CallResult CallLoop::Close(const std::string& reason) {
 // Plain text is the answer, a final form in it is resolved. Of code alone only a value that it
 // hands over counts, since nothing runs any more.
 std::optional<Offer> CallLoop::ReadClosing(const model::Reply& reply) {
-  const Extraction extraction = ExtractCode(
-      reply.text, {.finish = FinishOf(reply), .model = size(), .compiles = [](std::string_view) {
-                     return false;
-                   }});
-  BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
+  const Extraction extraction =
+      ExtractCode(reply.text, {.finish = FinishOf(reply),
+                               .model = tolerance(),
+                               .compiles = [](std::string_view) { return false; }});
+  BareAnswer bare = FindBareAnswer(extraction.text_outside, tolerance());
   const std::string text(TrimSpace(WithoutFinalLines(extraction.text_outside)));
-  if (bare.form == BareAnswer::Form::kNone && (run_.small() || text.empty())) {
-    bare = FindBareAnswer(WithoutFenceLines(reply.text), size());
-    if (!run_.small() && !bare.names_value()) bare = {};
+  const bool tolerant = tolerance() == ModelSize::kSmall;
+  if (bare.form == BareAnswer::Form::kNone && (tolerant || text.empty())) {
+    bare = FindBareAnswer(WithoutFenceLines(reply.text), tolerance());
+    if (!tolerant && !bare.names_value()) bare = {};
   }
   Feedback ignored;
   if (bare.form != BareAnswer::Form::kNone) {

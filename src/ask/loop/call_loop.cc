@@ -9,8 +9,6 @@
 namespace dossier::ask {
 namespace {
 
-constexpr int kFailedTurns = 2;  // of a small model before it starts afresh
-
 // "" without memory: then no prompt speaks of it.
 std::string MemoryText(const RunState& run) {
   if (!run.memory) return {};
@@ -19,7 +17,7 @@ std::string MemoryText(const RunState& run) {
 
 GateContext MakeGateContext(const RunState& run, const Metadata& metadata) {
   return {.forcing = run.request.forcing,
-          .profile = run.profile,
+          .checked = run.policy.checked,
           .question = run.request.question,
           .hint_values = metadata.hint_values,
           .context_chars = metadata.characters};
@@ -51,7 +49,7 @@ CallLoop::CallLoop(RunState& run, const Metadata& metadata, MovedTurns& moved, O
       evidence_(run.request.question, metadata.hint_values),
       transcript_(MakeTranscriptStyle(run), moved),
       room_(run, transcript_),
-      reader_(run, metadata.passages) {}
+      reader_(run, metadata.passages, metadata.hint) {}
 
 CallResult CallLoop::Run() {
   KeepClosing();
@@ -120,7 +118,7 @@ std::optional<CallResult> CallLoop::EndOfTurn(TurnEnd end) {
   }
   if (end.error) return Close(end.error->message);
   if (!end.stop_reason.empty()) return Close(end.stop_reason);
-  if (run_.small() && failed_turns_ >= kFailedTurns) StartAfresh();
+  if (run_.policy.failed_turns && failed_turns_ >= *run_.policy.failed_turns) StartAfresh();
   return std::nullopt;
 }
 
@@ -144,8 +142,8 @@ std::optional<CallResult> CallLoop::TakeVote(Offer offer) {
   return Finish(std::move(*decided), status);
 }
 
-// A small model that failed twice repeats itself in ever new words: the failed turns leave the
-// history, the temperature rises, and the question is asked anew (small-models 14). The session
+// A model that failed again and again repeats itself in ever new words: the failed turns leave the
+// history, the temperature rises, and the question is asked anew. The session
 // keeps its names.
 void CallLoop::StartAfresh() {
   run_.log.Add(0, "attempt.started", {{"attempt", ++attempt_}});
@@ -175,11 +173,11 @@ CallLoop::TurnEnd CallLoop::Turn() {
   return Act(*reply);
 }
 
-// A small model that is cut repeats itself: it gets another turn instead of more room.
+// A model that repeats itself gets another turn instead of more room.
 Result<model::Reply> CallLoop::AskTurn(const assembly::Assembled& prompt) {
   const RootRequest about{.turn = turn_, .attempt = attempt_, .grammar = ReplyGrammar()};
   DOSSIER_ASSIGN_OR_RETURN(model::Reply reply, AskRoot(run_, prompt, about));
-  if (!IsCut(reply) || run_.small()) return reply;
+  if (!IsCut(reply) || run_.policy.repeats_itself) return reply;
   return AskAgain(run_, prompt, about, std::move(reply));
 }
 
@@ -220,10 +218,11 @@ Result<assembly::Assembled> CallLoop::AssembleTurn() {
   return room_.Assemble("turn", values, {.turn = turn_, .attempt = attempt_});
 }
 
-// A small model's first reply is one code block, later ones a block or a final line: otherwise it
-// guesses before it has seen anything, or writes about the task. Passages may hold the answer.
+// The first reply of a model that is held to a grammar is one code block, later ones a block or a
+// final line: otherwise it guesses before it has seen anything, or writes about the task. Passages
+// may hold the answer.
 std::string CallLoop::ReplyGrammar() const {
-  if (!run_.small() || !run_.options.root.entry.grammar) return {};
+  if (!HoldsToGrammar()) return {};
   constexpr std::string_view kBlock =
       "block ::= \"```python\\n\" line+ \"```\"\n"
       "line ::= [^`\\n] [^\\n]* \"\\n\" | \"\\n\"\n";

@@ -145,7 +145,10 @@ class CallLoop {
   CallResult Ended(RunStatus status);
   std::optional<std::string> Exhausted() const;
   bool LastChance() const;
-  ModelSize size() const { return run_.small() ? ModelSize::kSmall : ModelSize::kLarge; }
+  ModelSize tolerance() const { return run_.policy.tolerance; }
+  bool HoldsToGrammar() const {
+    return run_.policy.holds_to_grammar && run_.options.root.entry.grammar;
+  }
 
   RunState& run_;
   const Metadata& metadata_;

@@ -53,14 +53,14 @@ Status CallLoop::NeedWorkbench() {
 Extraction CallLoop::Extract(const model::Reply& reply) {
   ExtractionOptions options;
   options.finish = FinishOf(reply);
-  options.model = size();
+  options.model = tolerance();
   options.compiles = [this](std::string_view code) {
     if (!NeedWorkbench()) return true;  // the block itself will report why there is no session
     const auto checked = bench_->session().Check(code);
     return checked && checked->ok;
   };
   Extraction extraction = ExtractCode(reply.text, options);
-  if (run_.small() && IsOnlyFinal(extraction)) extraction.blocks.clear();
+  if (tolerance() == ModelSize::kSmall && IsOnlyFinal(extraction)) extraction.blocks.clear();
   JsonArray blocks;
   for (const CodeBlock& block : extraction.blocks) {
     blocks.push_back(JsonObject{{"code", run_.log.Body(block.code)}, {"tag", block.tag}});
@@ -75,14 +75,15 @@ Extraction CallLoop::Extract(const model::Reply& reply) {
 
 CallLoop::TurnEnd CallLoop::Act(const model::Reply& reply) {
   const Extraction extraction = Extract(reply);
-  BareAnswer bare = FindBareAnswer(extraction.text_outside, size());
+  BareAnswer bare = FindBareAnswer(extraction.text_outside, tolerance());
   if (IsCut(reply)) {
-    if (extraction.blocks.empty() && !run_.small()) return CutTwice(bare);
+    if (extraction.blocks.empty() && !run_.policy.repeats_itself) return CutTwice(bare);
     bare = {};  // its end is missing
     return extraction.blocks.empty() ? WithoutCode(extraction, bare) : RunBlocks(extraction, bare);
   }
-  if (run_.small() && bare.form == BareAnswer::Form::kNone && extraction.blocks.empty()) {
-    bare = FindBareAnswer(WithoutFenceLines(reply.text), size());
+  if (tolerance() == ModelSize::kSmall && bare.form == BareAnswer::Form::kNone &&
+      extraction.blocks.empty()) {
+    bare = FindBareAnswer(WithoutFenceLines(reply.text), tolerance());
   }
   const int ran_before = blocks_run_;
   TurnEnd end =
@@ -139,7 +140,8 @@ CallLoop::TurnEnd CallLoop::BehindBlocks(const BareAnswer& bare, Feedback feedba
   const bool ran = feedback.blocks.back().result.status == sandbox::BlockStatus::kOk;
   failed_turns_ = raised || !ran ? failed_turns_ + 1 : 0;
   if (bare.form == BareAnswer::Form::kNone) return Continue(std::move(feedback));
-  if (bare.form == BareAnswer::Form::kFinalVar && !raised && ran && !run_.small()) {
+  if (bare.form == BareAnswer::Form::kFinalVar && !raised && ran &&
+      run_.policy.takes_final_beside_code) {
     if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
   } else {
     // It was written before the output existed (REC-30).
@@ -153,7 +155,7 @@ CallLoop::TurnEnd CallLoop::BehindBlocks(const BareAnswer& bare, Feedback feedba
 
 CallLoop::BlockEnd CallLoop::RunBlock(const CodeBlock& block, Feedback* feedback) {
   if (Status ready = NeedWorkbench(); !ready) return {.error = ready.error()};
-  if (run_.small()) {
+  if (run_.policy.finds_answers_in_outputs) {
     if (auto offer = evidence_.RepeatedAnswer(block.code)) return {.offer = std::move(offer)};
   }
   auto result = Execute(block.code);
@@ -239,13 +241,14 @@ CallLoop::TurnEnd CallLoop::WithoutCode(const Extraction& extraction, const Bare
     if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
     return Continue(std::move(feedback));
   }
-  if (run_.small() && errors_in_a_row_ == 0) {
+  if (run_.policy.finds_answers_in_outputs && errors_in_a_row_ == 0) {
     if (auto offer = evidence_.ProseAnswer(extraction.text_outside)) {
       return Decide(std::move(*offer), &feedback);
     }
   }
-  const auto value = run_.small() && !asked_is_it_ ? evidence_.PrintedValue(WantedKind())
-                                                   : std::optional<std::string>();
+  const auto value = run_.policy.finds_answers_in_outputs && !asked_is_it_
+                         ? evidence_.PrintedValue(WantedKind())
+                         : std::optional<std::string>();
   if (value) {
     asked_is_it_ = true;
     if (auto text = run_.prompts.Text(
@@ -337,11 +340,11 @@ std::optional<Offer> CallLoop::Resolve(const BareAnswer& bare, Feedback* feedbac
   return std::nullopt;
 }
 
-// What kind of answer the question wants, by the small model's own word: it reads every language.
+// What kind of answer the question wants, by the model's own word: it reads every language.
 AnswerKind CallLoop::WantedKind() {
   if (wanted_) return *wanted_;
   wanted_ = AnswerKind::kUnknown;
-  if (!run_.small() || !run_.options.root.entry.grammar) return *wanted_;
+  if (!HoldsToGrammar()) return *wanted_;
   auto prompt = run_.prompts.Assemble("answer_kind", run_.options.root,
                                       {{"question", run_.request.question}}, {}, run_.boundary, 8);
   if (!prompt) return *wanted_;
@@ -393,7 +396,8 @@ GateSituation CallLoop::Situation(std::string_view answer) {
   }
   if (evidence_.touched_data()) situation.sizes = metadata_.sizes;
   // Where the answer stands in running text, how rare its words are tells what it is about.
-  if ((run_.small() || !read) && !metadata_.passages.text.empty()) {
+  if ((run_.policy.checked == ModelPolicy::Checked::kEveryWord || !read) &&
+      !metadata_.passages.text.empty()) {
     rarity_ = MeasureContextWords(run_, fmt::format("{}\n{}\n{}", run_.request.question, answer,
                                                     Join(evidence_.searched(), "\n")));
     situation.rarity = &rarity_;
@@ -435,7 +439,7 @@ FeedbackStyle CallLoop::Style() const {
           .output_chars = run_.request.forcing == Forcing::kNone
                               ? std::numeric_limits<std::size_t>::max()
                               : run_.output_chars(),
-          .cut = run_.small() ? Cut::kMiddle : Cut::kEnd,
+          .cut = run_.policy.output_cut,
           .share = run_.request.forcing == Forcing::kFull ? FeedbackStyle::Share::kLimited
                                                           : FeedbackStyle::Share::kWhole,
           .context_chars = metadata_.characters,

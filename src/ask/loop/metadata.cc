@@ -206,8 +206,9 @@ Metadata MakeMetadata(const RunState& run) {
     descriptions.push_back(documents[i].description);
     // Code finds one of several by this name.
     if (documents.size() > 1) descriptions.back().name = documents[i].name;
-    // The field table says all of it in fewer tokens, and examples leak (small-models 9).
-    if (run.small() && !descriptions.back().fields.empty()) descriptions.back().sample.clear();
+    if (!run.policy.shows_samples_beside_fields && !descriptions.back().fields.empty()) {
+      descriptions.back().sample.clear();
+    }
     AddExamples(documents[i].description, &metadata.hint_values);
     if (i < kDocumentsListed) {
       metadata.doc_sizes += SizeLine(i, documents[i], run.max_subcall_chars) + "\n";
@@ -219,8 +220,7 @@ Metadata MakeMetadata(const RunState& run) {
   }
   AddFieldTables(context, &metadata);
   metadata.access = AccessText(run);
-  const inspect::HintOptions options{.profile = run.small() ? inspect::HintProfile::kSmall
-                                                            : inspect::HintProfile::kLarge};
+  const inspect::HintOptions options{.profile = run.policy.hint};
   if (descriptions.size() == 1) {
     metadata.hint = inspect::RenderHint(descriptions[0], options);
   } else if (!descriptions.empty()) {

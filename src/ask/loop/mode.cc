@@ -9,12 +9,8 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::int64_t kDirectTokens = 16'384;  // below, a plain call is as good (REC-1)
-// A small model misreads long prompts, and on a processor reads 60 to 100 tokens a second: code is
-// faster and more often right from here on (docs/decisions/direct-threshold.md).
-constexpr std::int64_t kDirectTokensSmall = 2'048;
 // Larger contexts are far above every threshold: an estimate decides as well, and asks no server.
-constexpr std::uint64_t kCountLimit = kDirectTokens * 16;  // bytes
+constexpr std::uint64_t kCountLimit = 256u << 10;  // bytes
 constexpr std::int64_t kBytesPerToken = 4;
 
 // What the plain call would take: its prompt is assembled and counted where that may decide.
@@ -35,7 +31,6 @@ Result<std::int64_t> DirectTokens(RunState& run) {
   return tokens;
 }
 
-// A small model cannot count, however short the list is: over records its code does.
 bool HasRecords(const RunState& run) {
   const auto& documents = run.request.context->documents();
   return std::any_of(documents.begin(), documents.end(), [](const ContextDocument& document) {
@@ -46,8 +41,7 @@ bool HasRecords(const RunState& run) {
 std::int64_t Threshold(const RunState& run) {
   const auto& capability = run.options.root.entry.capability;
   const double room = 0.6 * static_cast<double>(capability.window - run.reserve_output());
-  return std::min(run.small() ? kDirectTokensSmall : kDirectTokens,
-                  static_cast<std::int64_t>(room));
+  return std::min(run.policy.direct_tokens, static_cast<std::int64_t>(room));
 }
 
 }  // namespace
@@ -81,7 +75,7 @@ Result<ModeDecision> DecideMode(RunState& run) {
       } else if (decision.tokens > decision.threshold) {
         decision.mode = Mode::kRecursive;
         decision.reason = "too long for one call";
-      } else if (run.small() && HasRecords(run)) {
+      } else if (run.policy.reads_records_by_code && HasRecords(run)) {
         decision.mode = Mode::kRecursive;
         decision.reason = "a small model reads records by code";
       }

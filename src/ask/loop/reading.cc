@@ -9,13 +9,16 @@
 #include "ask/reply/reply_text.h"
 #include "ask/subcalls/map_plan.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 
 namespace dossier::ask {
 namespace {
 
 constexpr std::size_t kPassages = 6;        // about a second of a small model each
 constexpr std::int64_t kAnswerTokens = 40;  // "in a few words"
-constexpr int kCandidates = 20;             // for the first token: the most that servers give
+constexpr std::uint64_t kDocumentsChars =
+    1'500;                       // of what is said of the documents: their number first
+constexpr int kCandidates = 20;  // for the first token: the most that servers give
 // What the prompt asks to say where a passage does not tell.
 constexpr std::string_view kNotStated = "not stated";
 // Of a passage that may be believed alone, and between two that state different answers. Measured
@@ -46,9 +49,9 @@ double UnlikelyNotStated(std::span<const model::TokenChance> candidates) {
 
 bool PassageReader::possible() const {
   const model::Entry& entry = run_.options.root.entry;
-  if (!run_.small() || !entry.logprobs || entry.thinking) return false;
+  if (!run_.policy.reads_passages_first || !entry.logprobs || entry.thinking) return false;
   if (run_.request.forcing != Forcing::kFull || passages_.places.empty()) return false;
-  constexpr std::int64_t kMost = kPassages * (1 + kJudges.size());
+  constexpr std::int64_t kMost = (kPassages + 1) * (1 + kJudges.size());
   return run_.ledger.calls_left().value_or(2 * kMost) >= 2 * kMost;
 }
 
@@ -58,30 +61,54 @@ std::optional<Reading> PassageReader::Read() {
     const Passage& place = passages_.places[i];
     const auto stored = run_.request.context->Stored(place.document);
     if (!stored) return std::nullopt;
-    Values values{
-        {"question", run_.request.question},
-        {"passage", std::string(TrimSpace((*stored)->map.bytes().substr(place.at, place.length)))}};
-    auto reading = Answer(values);
+    const std::string_view text = (*stored)->map.bytes().substr(place.at, place.length);
+    auto reading = ReadOne(TrimSpace(text), passages_.titles[i]);
     if (!reading) return std::nullopt;
     ++read_;
-    const bool stands = StandsIn(values["passage"], reading->answer, run_.request.question);
-    if (reading->answer.empty() || !stands) continue;
     reading->place = i;
-    values["answer"] = reading->answer;
-    bool doubted = false;
-    for (const std::string_view judge : kJudges) {
-      const auto score = Judge(judge, values);
-      if (!score) return std::nullopt;
-      reading->score += *score;
-      doubted |= judge == kJudges[0] && *score <= 0;
-      if (doubted) break;
-    }
-    reading->passage = std::move(values["passage"]);
-    Log(*reading);
-    if (!doubted) readings_.push_back(std::move(*reading));
+    if (!reading->answer.empty()) readings_.push_back(std::move(*reading));
   }
   found_nothing_ = readings_.empty() && read_ == count;
-  return Clearest(readings_, run_.request.question);
+  auto clearest = Clearest(readings_, run_.request.question);
+  if (clearest && DocumentsSayOther(*clearest)) return std::nullopt;
+  return clearest;
+}
+
+std::optional<Reading> PassageReader::ReadOne(std::string_view passage,
+                                              std::string_view title) const {
+  Values values{{"question", run_.request.question}, {"passage", std::string(passage)}};
+  auto reading = Answer(values);
+  if (!reading) return std::nullopt;
+  if (reading->answer.empty() ||
+      !StandsIn(values["passage"], reading->answer, run_.request.question)) {
+    return Reading{};
+  }
+  values["answer"] = reading->answer;
+  bool doubted = false;
+  for (const std::string_view judge : kJudges) {
+    const auto score = Judge(judge, values);
+    if (!score) return std::nullopt;
+    reading->score += *score;
+    doubted |= judge == kJudges[0] && *score <= 0;
+    if (doubted) break;
+  }
+  run_.log.Add(0, "passage.read",
+               {{"passage", title},
+                {"answer", run_.log.Body(reading->answer)},
+                {"score", reading->score},
+                {"stated", reading->stated}});
+  if (doubted) return Reading{};
+  reading->passage = std::move(values["passage"]);
+  return std::move(*reading);
+}
+
+// Asked last, and only about an answer that would end the run: it costs as much as a passage.
+bool PassageReader::DocumentsSayOther(const Reading& reading) const {
+  const auto said = ReadOne(utf8::Prefix(documents_, kDocumentsChars), "the list of documents");
+  if (!said || said->answer.empty()) return false;
+  const std::string both = fmt::format("{}\n{}", reading.answer, said->answer);
+  return !Agree(MakeVote(reading.answer, both, run_.request.question),
+                MakeVote(said->answer, both, run_.request.question));
 }
 
 Result<Reading> PassageReader::Answer(const Values& values) const {
@@ -119,14 +146,6 @@ std::optional<double> PassageReader::Judge(std::string_view role, const Values& 
   const auto scores = ScoreLabels(reply->first_tokens, labels);
   if (!scores) return std::nullopt;
   return (*scores)[0] - (*scores)[1];
-}
-
-void PassageReader::Log(const Reading& reading) const {
-  run_.log.Add(0, "passage.read",
-               {{"passage", passages_.titles[reading.place]},
-                {"answer", run_.log.Body(reading.answer)},
-                {"score", reading.score},
-                {"stated", reading.stated}});
 }
 
 std::optional<Reading> Clearest(const std::vector<Reading>& readings, std::string_view question) {

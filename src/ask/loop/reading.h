@@ -1,12 +1,14 @@
 // What a small model reads off the passages of the first prompt, each put to it alone.
 //
-//   PassageReader reader(run, passages);
+//   PassageReader reader(run, passages, metadata.hint);
 //   if (auto reading = reader.Read()) …  // reading->answer stands in passage reading->place
 //
 // Shown several passages at once, a small model answers from the wrong one; of one passage it tells
 // well whether it states the answer, and its probabilities tell better than its words
 // (docs/small-models.md). An answer that needs more than one passage, as a count does, stands in
-// none, so nothing is found. Waits for the model. Thread-safety: one owner.
+// none, so nothing is found. What is said of the documents themselves counts as one more passage,
+// so that a question about the files is not answered from what one of them says about files. Waits
+// for the model. Thread-safety: one owner.
 
 #ifndef DOSSIER_ASK_LOOP_READING_H_
 #define DOSSIER_ASK_LOOP_READING_H_
@@ -43,12 +45,14 @@ struct Reading {
 
 class PassageReader {
  public:
-  // Both must outlive the reader.
-  PassageReader(RunState& run, const ShownPassages& passages) : run_(run), passages_(passages) {}
+  // All must outlive the reader. `documents` tells which documents there are, and what they are.
+  PassageReader(RunState& run, const ShownPassages& passages, std::string_view documents)
+      : run_(run), passages_(passages), documents_(documents) {}
 
   // Whether the model can be asked like this at all, and limits leave room for it.
   bool possible() const;
-  // None: no passage states an answer, none stands out among those that do, or a request failed.
+  // None: no passage states an answer, none stands out among those that do, what is said of the
+  // documents states another, or a request failed.
   std::optional<Reading> Read();
   // What passages state, as far as the model believes it, whether one of them stands out or not.
   const std::vector<Reading>& readings() const { return readings_; }
@@ -59,13 +63,15 @@ class PassageReader {
 
  private:
   using Values = std::map<std::string, std::string>;
-  // An empty answer: the passage does not state it.
+  // An empty answer: the passage does not state it, or its judges doubt it. None: a request failed.
+  std::optional<Reading> ReadOne(std::string_view passage, std::string_view title) const;
+  bool DocumentsSayOther(const Reading& reading) const;
   Result<Reading> Answer(const Values& values) const;
   std::optional<double> Judge(std::string_view role, const Values& values) const;
-  void Log(const Reading& reading) const;
 
   RunState& run_;
   const ShownPassages& passages_;
+  const std::string_view documents_;
   std::vector<Reading> readings_;
   std::size_t read_ = 0;
   bool found_nothing_ = false;

@@ -1,7 +1,7 @@
 #include "ask/loop/root_request.h"
 
 #include <algorithm>
-#include <array>
+#include <span>
 
 #include "ask/reply/reply_text.h"
 #include "memory/blocks/reply.h"
@@ -9,18 +9,16 @@
 namespace dossier::ask {
 namespace {
 
-// Of fresh starts: a model that repeats itself is shaken harder each time (small-models 14).
-constexpr std::array kTemperatures = {0.2, 0.4, 0.7};
-// The reply of a small model ends where its first code block does (small-models 3).
+// A stop sequence, for models whose reply ends where its first code block does.
 constexpr std::string_view kBehindCode = "\n```\n";
 constexpr std::int64_t kMoreRoom = 4;  // times what a reply had that was cut
 
-double SmallTemperature(const RunState& run, int attempt) {
-  const double base = run.request.temperature.value_or(kTemperatures[0]);
+std::optional<double> Temperature(const RunState& run, int attempt) {
+  const std::span<const double> steps = run.policy.temperatures;
+  if (steps.empty()) return run.request.temperature;
+  const double base = run.request.temperature.value_or(steps[0]);
   if (attempt == 0) return base;
-  const auto step =
-      std::min<std::size_t>(static_cast<std::size_t>(attempt), kTemperatures.size() - 1);
-  return std::max(base, kTemperatures[step]);
+  return std::max(base, steps[std::min(static_cast<std::size_t>(attempt), steps.size() - 1)]);
 }
 
 // Tokens that the reply may have.
@@ -37,12 +35,12 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   request.messages = prompt.messages;
   request.sampling = run.request.sampling;
   request.sampling.max_output = OutputOf(run, about);
-  if (run.request.temperature) request.sampling.temperature = run.request.temperature;
-  if (run.small()) {
-    request.sampling.temperature = SmallTemperature(run, about.attempt);
-    if (about.purpose == model::Purpose::kRoot && root.stops == BoundModel::Stops::kHonoured) {
-      request.sampling.stop.emplace_back(kBehindCode);
-    }
+  if (const auto temperature = Temperature(run, about.attempt)) {
+    request.sampling.temperature = temperature;
+  }
+  if (run.policy.stops_behind_code && about.purpose == model::Purpose::kRoot &&
+      root.stops == BoundModel::Stops::kHonoured) {
+    request.sampling.stop.emplace_back(kBehindCode);
   }
   if (about.temperature) request.sampling.temperature = about.temperature;
   request.sampling.first_tokens = about.first_tokens;
@@ -58,8 +56,8 @@ model::Request MakeRequest(const RunState& run, const assembly::Assembled& promp
   return request;
 }
 
-// Sends it. A small model that writes the same line for ever is stopped; what it wrote so far is
-// its reply.
+// Sends it. A model that writes the same line for ever is stopped; what it wrote so far is its
+// reply.
 Result<model::Reply> Complete(RunState& run, model::Request request, model::Stage stage) {
   CancelSource stop(run.cancel);
   std::string so_far;
@@ -72,7 +70,7 @@ Result<model::Reply> Complete(RunState& run, model::Request request, model::Stag
       std::move(request), run.ledger, stage, stop.token(), [&](std::string_view delta) {
         show(filter.Push(delta));
         so_far += delta;
-        if (run.small() && !stuck && delta.find('\n') != std::string_view::npos &&
+        if (run.policy.repeats_itself && !stuck && delta.find('\n') != std::string_view::npos &&
             RepeatsLine(so_far)) {
           stuck = true;
           stop.Cancel("the reply repeats itself");

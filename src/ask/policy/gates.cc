@@ -122,7 +122,7 @@ bool Gates::TellsNothing(std::string_view answer, const GateSituation& situation
 // a small model wrote the condition.
 std::string Gates::EmptyResult(std::string_view answer, const GateSituation& situation) const {
   const bool unmatched = situation.unmatched && !situation.unmatched->empty();
-  if (!unmatched && context_.profile != Profile::kSmall) return {};
+  if (!unmatched && context_.checked == ModelPolicy::Checked::kNumbers) return {};
   if (!TellsNothing(answer, situation)) return {};
   if (unmatched) {
     return fmt::format("The result is empty because a condition fits nothing: {}{}",
@@ -190,8 +190,9 @@ std::string Gates::UnsureLabels(std::string_view answer, const GateSituation& si
 std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situation) const {
   std::vector<std::string> evidence = *situation.shown;
   if (!situation.passages.empty()) evidence.emplace_back(situation.passages);
-  if (context_.context_chars < kSmallContext && context_.profile != Profile::kSmall) return {};
-  if (context_.profile != Profile::kSmall) {
+  if (context_.context_chars < kSmallContext && context_.checked == ModelPolicy::Checked::kNumbers)
+    return {};
+  if (context_.checked == ModelPolicy::Checked::kNumbers) {
     const bool brief = utf8::CodePoints(answer) <= kShortAnswer;
     if (!brief) return {};
     if (!LeadingNumberGrounded(answer, context_.question, situation.sizes, evidence)) {
@@ -215,7 +216,7 @@ std::string Gates::Ungrounded(std::string_view answer, const GateSituation& situ
 }
 
 std::string Gates::NotNear(std::string_view answer, const GateSituation& situation) const {
-  if (context_.profile != Profile::kSmall || !situation.rarity) return {};
+  if (context_.checked == ModelPolicy::Checked::kNumbers || !situation.rarity) return {};
   std::vector<std::string> evidence = *situation.shown;
   if (!situation.passages.empty()) evidence.emplace_back(situation.passages);
   if (StandsNear(answer, context_.question, evidence, *situation.rarity)) return {};

@@ -19,13 +19,14 @@
 
 #include "ask/engine.h"
 #include "ask/policy/grounding.h"
+#include "ask/policy/model_policy.h"
 #include "ask/policy/near_question.h"
 
 namespace dossier::ask {
 
 struct GateContext {
   Forcing forcing = Forcing::kFull;
-  Profile profile = Profile::kLarge;
+  ModelPolicy::Checked checked = ModelPolicy::Checked::kNumbers;
   std::string question;
   std::vector<std::string> hint_values;  // what the hint showed as examples, one each
   std::uint64_t context_chars = 0;

@@ -9,6 +9,8 @@
 namespace dossier::ask {
 namespace {
 
+using Checked = ModelPolicy::Checked;
+
 using ::testing::HasSubstr;
 
 using Explored = GateSituation::Explored;
@@ -17,8 +19,8 @@ using Texts = std::vector<std::string>;
 
 const Texts kNothing;
 
-GateContext Context(Profile profile = Profile::kLarge) {
-  return {.profile = profile, .question = "Which one?", .context_chars = 10'000};
+GateContext Context(Checked checked = Checked::kNumbers) {
+  return {.checked = checked, .question = "Which one?", .context_chars = 10'000};
 }
 
 GateSituation After(const Texts& shown) {
@@ -68,7 +70,7 @@ TEST(GatesTest, TheUnexploredGateBeginsAt200Characters) {  // REC-36
 
 TEST(GatesTest, NoGateRefusesOnTheLastTurnOrWithoutFullForcing) {  // REC-41
   for (const Forcing forcing : {Forcing::kFull, Forcing::kReference, Forcing::kNone}) {
-    GateContext context = Context(Profile::kSmall);
+    GateContext context = Context(Checked::kEveryWord);
     context.forcing = forcing;
     Gates gates(context);
     GateSituation situation = After(kNothing);
@@ -102,7 +104,7 @@ TEST(GatesTest, TheMessageOfAFailedSubcallIsNoAnswer) {  // FLT-36
 }
 
 TEST(GatesTest, ASmallModelsAnswerMustStandOnWhatWasShown) {  // REC-40
-  Gates gates(Context(Profile::kSmall));
+  Gates gates(Context(Checked::kEveryWord));
   const Texts shown{"total 42"};
   EXPECT_EQ(GateOf(gates.Check("42", After(shown))), "passed");
   const auto refusal = gates.Check("4711", After(shown));
@@ -134,9 +136,9 @@ TEST(GatesTest, AnEmptyResultIsQuestionedWithWhatDidNotFit) {  // FLT-36
   EXPECT_EQ(GateOf(gates.Doubt("There are 0.00 of them", situation)), "empty");
   // A count of zero whose conditions fit something is one that a large model may give.
   EXPECT_EQ(GateOf(gates.Doubt("0", After(shown))), "passed");
-  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Doubt("0", After(shown))), "empty");
+  EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Doubt("0", After(shown))), "empty");
   const Texts read{"the temperature fell to 0 degrees at noon, and 5 at night"};
-  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Doubt("0", After(read))), "passed");
+  EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Doubt("0", After(read))), "passed");
 }
 
 TEST(GatesTest, ADressedZeroIsOneToo) {  // FLT-36
@@ -177,16 +179,16 @@ TEST(GatesTest, AQuestionForANumberGetsOne) {  // FLT-36
   const Texts shown{"many, about twelve"};
   GateSituation situation = After(shown);
   situation.wanted = AnswerKind::kNumber;
-  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Check("many", situation)), "kind");
+  EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Check("many", situation)), "kind");
   situation.wanted = AnswerKind::kOther;
-  EXPECT_EQ(GateOf(Gates(Context(Profile::kSmall)).Check("many", situation)), "passed");
+  EXPECT_EQ(GateOf(Gates(Context(Checked::kEveryWord)).Check("many", situation)), "passed");
 }
 
 TEST(GatesTest, ABareNumberForAnotherQuestionIsDoubtedWhereNoPassageStatesIt) {  // FLT-36
   const Texts shown{"1", "1 blue"};
   GateSituation situation = After(shown);
   const auto check = [&](std::string_view answer) {
-    return GateOf(Gates(Context(Profile::kSmall)).Check(answer, situation));
+    return GateOf(Gates(Context(Checked::kEveryWord)).Check(answer, situation));
   };
   situation.wanted = AnswerKind::kOther;
   EXPECT_EQ(check("1"), "passed");
@@ -207,7 +209,7 @@ WordRarity Rarity() {
 }
 
 TEST(GatesTest, AnAnswerThatNoTextShownHoldsIsRefused) {  // FLT-36
-  GateContext context = Context(Profile::kSmall);
+  GateContext context = Context(Checked::kEveryWord);
   context.question = "Which instrument does the captain of the vessel play?";
   const WordRarity rarity = Rarity();
   const Texts shown{"The captain of the vessel plays the violin at night, they say."};
@@ -218,7 +220,7 @@ TEST(GatesTest, AnAnswerThatNoTextShownHoldsIsRefused) {  // FLT-36
 }
 
 TEST(GatesTest, AValueFromAPlaceThatNamesNothingOfTheQuestionIsRefused) {  // FLT-36
-  GateContext context = Context(Profile::kSmall);
+  GateContext context = Context(Checked::kEveryWord);
   context.question = "Which instrument does the captain of the vessel play?";
   const WordRarity rarity = Rarity();
   const Texts shown{"In the hall of the school there stood the old piano of the teacher."};

@@ -16,10 +16,9 @@
 
 namespace dossier::ask {
 
-inline constexpr std::uint64_t kDefaultOutputChars = 20'000;      // profile large
-inline constexpr std::uint64_t kDefaultSmallOutputChars = 4'000;  // profile small
+inline constexpr std::uint64_t kDefaultOutputChars = 20'000;
 
-enum class Cut { kEnd, kMiddle };               // kMiddle: profile small
+enum class Cut { kEnd, kMiddle };
 enum class SubCalls { kOffered, kNotOffered };  // kNotOffered at depth 0: no hint to llm_query
 
 struct TruncationOptions {

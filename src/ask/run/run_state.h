@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ask/engine.h"
+#include "ask/policy/model_policy.h"
 #include "ask/run/prompts.h"
 #include "ask/run/run_log.h"
 #include "ask/run/run_memory.h"
@@ -21,13 +22,6 @@
 #include "model/client/ledger.h"
 
 namespace dossier::ask {
-
-// Tokens kept for a reply of the root model. A code turn of a small model ends at 600: it either is
-// done by then or repeats itself (small-models 14).
-inline std::int64_t ReserveOutput(Profile profile, const BoundModel& root) {
-  if (profile == Profile::kSmall) return 600;
-  return std::min<std::int64_t>(root.entry.capability.max_output, 8192);
-}
 
 // US dollars left of the run's limit for normal work; unset: none.
 inline std::optional<double> UsdLeft(const model::Ledger& ledger) {
@@ -38,7 +32,7 @@ inline std::optional<double> UsdLeft(const model::Ledger& ledger) {
 struct RunState {
   const EngineOptions& options;
   const Request& request;
-  const Profile profile;  // never kAuto
+  const ModelPolicy& policy;
   const std::string boundary;
   const PromptBook prompts;
   model::Ledger& ledger;
@@ -49,17 +43,19 @@ struct RunState {
   std::shared_ptr<const RunMemory> memory;  // null: off
   RunMemory::Shown shown_memory;            // in every prompt; the same all run
 
-  bool small() const { return profile == Profile::kSmall; }
-  int iterations() const { return request.limits.iterations.value_or(small() ? 12 : 30); }
-  // Independent attempts of which two must agree; 1: the first answer counts (small-models 10).
-  int votes() const { return request.votes.value_or(small() ? 3 : 1); }
+  int iterations() const { return request.limits.iterations.value_or(policy.turns); }
+  int votes() const { return request.votes.value_or(policy.votes); }
   std::size_t output_chars() const {
-    if (request.limits.output_chars || small()) return request.limits.output_chars.value_or(4000);
+    if (request.limits.output_chars) return *request.limits.output_chars;
+    if (policy.output_chars) return *policy.output_chars;
     // Three outputs are never shortened: together they leave most of a small window to the rest.
     const std::int64_t window = options.root.entry.capability.window;
     return static_cast<std::size_t>(std::clamp<std::int64_t>(window / 4, 2000, 20000));
   }
-  std::int64_t reserve_output() const { return ReserveOutput(profile, options.root); }
+  // Tokens kept for a reply of the root model.
+  std::int64_t reserve_output() const {
+    return std::min(options.root.entry.capability.max_output, policy.reply_tokens);
+  }
 
   // Into memory_calls.jsonl; that it cannot be written is a warning.
   void LogMemory(memory::LoggedCall call) const {

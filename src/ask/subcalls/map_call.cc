@@ -197,7 +197,7 @@ Result<MapCall::Plan> MapCall::Read(const sandbox::BridgeCall& call,
     plan.labels.emplace_back(kUnknown);  // behind the others, as the worker counts
   }
   plan.instruction = std::string(FindString(Json(call.args), "instruction").value_or(""));
-  plan.max_items = run_.small() ? kMapItemsSmall : kMapItems;
+  plan.max_items = run_.policy.map_items;
   if (const Json* batch = Find(call.args, "batch"); batch && batch->is_int64()) {
     plan.max_items = static_cast<std::size_t>(std::clamp<std::int64_t>(batch->get_int64(), 1, 100));
   }

@@ -22,9 +22,7 @@
 
 namespace dossier::ask {
 
-inline constexpr std::size_t kMapItems = 25;      // a request, profile large
-inline constexpr std::size_t kMapItemsSmall = 1;  // profile small (small-models.md 18)
-inline constexpr int kMapRetryRounds = 3;         // REC-53
+inline constexpr int kMapRetryRounds = 3;  // REC-53
 
 struct UniqueItems {
   std::vector<std::size_t> first;  // index of the first of each group of equal items, ascending
@@ -33,7 +31,7 @@ struct UniqueItems {
 UniqueItems FindUnique(std::span<const std::string_view> items);
 
 struct BatchLimits {
-  std::size_t max_items = kMapItems;  // 0 counts as 1
+  std::size_t max_items = 25;  // 0 counts as 1
   // Of the items of one request together; an item that is larger alone gets a request of its own.
   std::int64_t max_tokens = INT64_MAX;
 };

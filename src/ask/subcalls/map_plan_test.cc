@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ask/policy/model_policy.h"
 #include "base/random.h"
 
 namespace dossier::ask {
@@ -38,8 +39,8 @@ TEST(MapPlanTest, ItemsArePackedInOrderByCountAndTokens) {  // REC-52
   EXPECT_EQ(PlanBatches({}, {}, {}), Batches{});
   EXPECT_EQ(PlanBatches(FirstItems(2), std::vector<std::int64_t>(2, 1), {.max_items = 0}),
             (Batches{{0}, {1}}));
-  EXPECT_EQ(kMapItems, 25u);
-  EXPECT_EQ(kMapItemsSmall, 1u);
+  EXPECT_EQ(PolicyOf(Profile::kLarge).map_items, 25u);
+  EXPECT_EQ(PolicyOf(Profile::kSmall).map_items, 1u);
 }
 
 TEST(MapPlanTest, RetriesHalveAndEndOneByOne) {  // REC-53

@@ -226,9 +226,10 @@ bool Subcalls::IsBlankPrompt(const JsonObject& prompt, std::string_view raw) con
   });
 }
 
-// A small model likes to hand its own question on; the answer is then made up.
 Status Subcalls::RefuseBareQuestion(std::string_view text) const {
-  if (!run_.small() || !RepeatsQuestion(text, run_.request.question)) return {};
+  if (!run_.policy.refuses_bare_question || !RepeatsQuestion(text, run_.request.question)) {
+    return {};
+  }
   return MakeError(ErrorCode::kInvalidArgument,
                    "the prompt is only the question, and the model cannot see the data; put text "
                    "into the prompt, or label each record with map_llm(labels=[...], "
@@ -409,7 +410,9 @@ std::shared_ptr<model::Request> Subcalls::MakeRequest(const assembly::Assembled&
   request->sampling = std::move(sampling);
   request->sampling.max_output = OutputOf(request->sampling, prompt);
   if (!request->sampling.temperature) request->sampling.temperature = run_.request.temperature;
-  if (!request->sampling.temperature && run_.small()) request->sampling.temperature = 0.0;
+  if (!request->sampling.temperature) {
+    request->sampling.temperature = run_.policy.subcall_temperature;
+  }
   if (!request->sampling.seed && run_.request.seed_from == Request::Seed::kGiven) {
     request->sampling.seed = run_.request.seed;
   }

@@ -11,7 +11,7 @@ sandbox::SessionSpec MakeSpec(const RunState& run) {
   spec.limits = run.request.cell;
   spec.context_string_max = run.request.context_string_max;
   spec.named_models = {run.options.sub.name};
-  spec.features = {{"profile", run.small() ? "small" : "large"},
+  spec.features = {{"profile", run.policy.name},
                    {"depth", run.request.limits.depth},
                    {"max_subcall_chars", run.max_subcall_chars},
                    {"question", run.request.question},

@@ -151,12 +151,12 @@ std::string RunAs(Identity identity, const std::function<std::string()>& body) {
   const pid_t pid = fork();
   if (pid == 0) {
     close(ends[0]);
-    if (identity == Identity::kUser) agents::BecomeUser();
-    agents::Send(ends[1], body());
+    if (identity == Identity::kUser) harness::BecomeUser();
+    harness::Send(ends[1], body());
     _exit(0);
   }
   close(ends[1]);
-  std::string text = agents::ReadToEnd(ends[0]);
+  std::string text = harness::ReadToEnd(ends[0]);
   close(ends[0]);
   waitpid(pid, nullptr, 0);
   return text;

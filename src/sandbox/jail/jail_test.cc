@@ -208,7 +208,7 @@ TEST_F(JailTest, AllDescendantsEndWithIt) {  // SBX-81
     EXPECT_EQ(exit.status, 0);
     EXPECT_EQ(exit.out, "started\n");
     line.write_end.Reset();
-    EXPECT_EQ(agents::ReadToEnd(line.read_end.get()), "") << disabled;
+    EXPECT_EQ(harness::ReadToEnd(line.read_end.get()), "") << disabled;
   }
 }
 
@@ -243,7 +243,7 @@ TEST_F(JailTest, ItEndsWithItsHost) {  // SBX-5, SBX-81
     ASSERT_EQ(read(ready.read_end.get(), text, 3), 3);
     kill(host, SIGKILL);
     waitpid(host, nullptr, 0);
-    EXPECT_EQ(agents::ReadToEnd(line.read_end.get()), "") << disabled;
+    EXPECT_EQ(harness::ReadToEnd(line.read_end.get()), "") << disabled;
   }
 }
 

@@ -76,7 +76,7 @@ TEST(EscapeTest, EveryAttemptIsRefusedForAPlainUser) {  // SBX-A2
   ASSERT_THAT(WriteFileAtomic(options.worker_path, *worker, 0755), Succeeds());
   const pid_t pid = fork();
   if (pid == 0) {
-    agents::BecomeUser();
+    harness::BecomeUser();
     ExpectAllRefused(options);
     _exit(::testing::Test::HasFailure() ? 1 : 0);
   }

@@ -308,7 +308,7 @@ TEST(IsolationTest, ASessionEndsWithItsZygote) {  // SBX-5, layer flags
       if (session && *session == 0) {
         SessionLock lock;
         lock.keep_fds = {write_end.get()};
-        if (plan.LockSession(lock)) agents::Send(write_end.get(), "locked");
+        if (plan.LockSession(lock)) harness::Send(write_end.get(), "locked");
         while (true) pause();
       }
       write_end.Reset();
@@ -320,7 +320,7 @@ TEST(IsolationTest, ASessionEndsWithItsZygote) {  // SBX-5, layer flags
     kill(zygote, SIGKILL);
     waitpid(zygote, nullptr, 0);
     // Ends only when the session, the last holder of the other end, is gone.
-    EXPECT_EQ(agents::ReadToEnd(read_end.get()), "") << disabled;
+    EXPECT_EQ(harness::ReadToEnd(read_end.get()), "") << disabled;
   }
 }
 
@@ -347,16 +347,16 @@ TEST(IsolationTest, ASessionLoadsTheProgramsThatItsParentAssembled) {  // SBX-13
       std::size_t differing = 0;
       for (std::size_t i = 0; i < before.size(); ++i) differing += common[i].k != before[i].k;
       const bool same = common.data() == built[0] && filters.threads().data() == built[1];
-      agents::Send(write_end.get(), !locked          ? "not locked"
-                                    : !same          ? "assembled in the session"
-                                    : differing != 1 ? "not filled in"
-                                                     : "filled in");
+      harness::Send(write_end.get(), !locked          ? "not locked"
+                                     : !same          ? "assembled in the session"
+                                     : differing != 1 ? "not filled in"
+                                                      : "filled in");
       _exit(0);
     }
     _exit(session && *session > 0 && waitpid(*session, nullptr, 0) > 0 ? 0 : 1);
   }
   write_end.Reset();
-  EXPECT_EQ(agents::ReadToEnd(read_end.get()), "filled in");
+  EXPECT_EQ(harness::ReadToEnd(read_end.get()), "filled in");
   waitpid(zygote, nullptr, 0);
 }
 

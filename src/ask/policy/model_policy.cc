@@ -1,0 +1,52 @@
+#include "ask/policy/model_policy.h"
+
+#include <array>
+
+namespace dossier::ask {
+namespace {
+
+// A model that repeats itself is shaken harder with each fresh start.
+constexpr std::array kTemperatures = {0.2, 0.4, 0.7};
+
+constexpr ModelPolicy kLarge{.name = "large"};
+
+// Models with 1 to 3 billion parameters.
+constexpr ModelPolicy kSmall{
+    .name = "small",
+    .turns = 12,
+    .votes = 3,
+    .failed_turns = 2,
+    .temperatures = kTemperatures,
+    .subcall_temperature = 0.0,
+    // It misreads long prompts, and on a processor reads 60 to 100 tokens a second: code is faster
+    // and more often right from here on (docs/decisions/direct-threshold.md).
+    .direct_tokens = 2'048,
+    // It cannot count, however short the list is.
+    .reads_records_by_code = true,
+    .hint = inspect::HintProfile::kSmall,
+    // The field table says all of it in fewer tokens, and examples leak into answers.
+    .shows_samples_beside_fields = false,
+    .reads_passages_first = true,
+    // A turn of code either is done by then or repeats itself.
+    .reply_tokens = 600,
+    .tolerance = ModelSize::kSmall,
+    .stops_behind_code = true,
+    .repeats_itself = true,
+    .holds_to_grammar = true,
+    .takes_final_beside_code = false,
+    .map_items = 1,
+    // It likes to hand its own question on; the answer is then made up.
+    .refuses_bare_question = true,
+    .output_chars = 4'000,
+    .output_cut = Cut::kMiddle,
+    .finds_answers_in_outputs = true,
+    .checked = ModelPolicy::Checked::kEveryWord,
+};
+
+}  // namespace
+
+const ModelPolicy& PolicyOf(Profile profile) {
+  return profile == Profile::kSmall ? kSmall : kLarge;
+}
+
+}  // namespace dossier::ask
