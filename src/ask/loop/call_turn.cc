@@ -383,6 +383,7 @@ GateSituation CallLoop::Situation(std::string_view answer) {
                                                       : GateSituation::LastChance::kNo,
                           .explored = read ? Explored::kYes : Explored::kNo,
                           .shown = &evidence_.shown(),
+                          .outputs = &evidence_.outputs(),
                           .unmatched = &evidence_.unmatched(),
                           .code = &evidence_.code(),
                           .passages = metadata_.passages.text,

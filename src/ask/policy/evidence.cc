@@ -20,7 +20,8 @@ void Evidence::AddClean(std::string_view code, const sandbox::BlockResult& resul
   printed_.push_back(result.out + "\n" + result.last);
   if (result.ground != sandbox::BlockResult::Ground::kData) return;
   touched_data_ = true;
-  shown_.push_back(WithoutTyped(printed_.back(), result.typed));
+  outputs_.push_back(WithoutTyped(printed_.back(), result.typed));
+  shown_.push_back(outputs_.back());
 }
 
 // A zero stays a zero in later blocks, so why it is one stays, too.
@@ -52,6 +53,7 @@ void Evidence::NoteNames(std::vector<sandbox::VariableInfo>* variables) {
 void Evidence::StartAfresh() {
   printed_.clear();
   shown_.clear();
+  outputs_.clear();
   unmatched_.clear();
   searched_.clear();
   clean_code_.clear();

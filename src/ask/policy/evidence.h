@@ -47,6 +47,8 @@ class Evidence {
   bool printed_anything() const { return !printed_.empty(); }
   // What came out of data, newest last.
   const std::vector<std::string>& shown() const { return shown_; }
+  // Of these, what blocks printed: without the answers that they handed in.
+  const std::vector<std::string>& outputs() const { return outputs_; }
   // Conditions of this attempt that fit nothing in the data, and that no later block of it wrote in
   // a way that does: why it may have found nothing.
   const std::vector<std::string>& unmatched() const { return unmatched_; }
@@ -69,7 +71,7 @@ class Evidence {
   const std::string_view question_;
   const std::span<const std::string> hint_values_;
   bool touched_data_ = false;
-  std::vector<std::string> printed_, shown_, code_, unmatched_, searched_;
+  std::vector<std::string> printed_, shown_, outputs_, code_, unmatched_, searched_;
   std::string clean_code_;                   // the newest block that ran without error, as CodeKey
   std::set<std::string> names_, old_names_;  // of variables: all, and those of earlier attempts
 };

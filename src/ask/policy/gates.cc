@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "ask/policy/votes.h"
 #include "base/text/text.h"
@@ -14,6 +15,9 @@ namespace {
 constexpr std::uint64_t kSmallContext = 200;  // characters; below it a first answer may stand
 // A longer answer is prose: a large model may put numbers into its own words.
 constexpr std::uint64_t kShortAnswer = 200;  // characters
+
+constexpr std::string_view kEmpty = "empty";
+constexpr std::size_t kFewValues = 3;  // that code printed: more than a count or two
 
 constexpr std::string_view kComputeIt =
     " Reply with one complete code block that computes the answer from the data and prints it.";
@@ -31,7 +35,7 @@ std::optional<Refusal> Gates::FirstFailed(std::string_view answer, const GateSit
   static constexpr Row kChecks[] = {
       {"unexplored", 2, &Gates::Unexplored},  {"error_text", 1, &Gates::ErrorText},
       {"subcalls", 1, &Gates::LostSubcalls},  {"kind", 1, &Gates::WrongKind},
-      {"empty", 1, &Gates::EmptyResult},      {"searched", 1, &Gates::SearchedElse},
+      {kEmpty, 1, &Gates::EmptyResult},       {"searched", 1, &Gates::SearchedElse},
       {"grounding", 1, &Gates::Ungrounded},   {"near", 1, &Gates::NotNear},
       {"reading", 0, &Gates::UnclearReading}, {"labels", 0, &Gates::UnsureLabels}};
   for (const Row& row : kChecks) {
@@ -49,7 +53,11 @@ std::optional<Refusal> Gates::Check(std::string_view answer, const GateSituation
   if (context_.forcing != Forcing::kFull) return std::nullopt;
   if (situation.last_chance == GateSituation::LastChance::kYes) return std::nullopt;
   auto refusal = FirstFailed(answer, situation, Which::kUnused);
-  if (refusal) ++refused_[refusal->gate];
+  if (!refusal) return refusal;
+  ++refused_[refusal->gate];
+  if (refusal->gate == kEmpty && situation.outputs) {
+    outputs_when_empty_ = situation.outputs->size();
+  }
   return refusal;
 }
 
@@ -118,11 +126,26 @@ bool Gates::TellsNothing(std::string_view answer, const GateSituation& situation
              shown, [&](const std::string& seen) { return seen.find(text) != seen.npos; });
 }
 
+// Whether code has printed values of the data since an empty result was sent back.
+bool Gates::LookedAgain(const GateSituation& situation) const {
+  if (!situation.outputs || !outputs_when_empty_) return false;
+  if (*outputs_when_empty_ > situation.outputs->size()) return false;
+  const auto since = std::span(*situation.outputs).subspan(*outputs_when_empty_);
+  return std::ranges::any_of(since, [&](const std::string& text) {
+    const std::vector<std::string_view> own = WordsBesides(text, context_.question);
+    return own.size() >= kFewValues || std::ranges::any_of(own, [](std::string_view word) {
+             return word.find_first_not_of("0123456789") != word.npos;
+           });
+  });
+}
+
 // A zero may be right. It is in doubt where a condition fits nothing in the data at all, and where
-// a small model wrote the condition.
+// a small model wrote the condition; a large one that was told so and looked at the values of the
+// data again is believed.
 std::string Gates::EmptyResult(std::string_view answer, const GateSituation& situation) const {
   const bool unmatched = situation.unmatched && !situation.unmatched->empty();
-  if (!unmatched && context_.checked == ModelPolicy::Checked::kNumbers) return {};
+  const bool trusted = context_.checked == ModelPolicy::Checked::kNumbers;
+  if (trusted && (!unmatched || LookedAgain(situation))) return {};
   if (!TellsNothing(answer, situation)) return {};
   if (unmatched) {
     return fmt::format("The result is empty because a condition fits nothing: {}{}",

@@ -39,6 +39,7 @@ struct GateSituation {
   enum class Explored { kNo, kYes } explored = Explored::kNo;
   // What clean blocks printed out of data, without what their code says itself.
   const std::vector<std::string>* shown = nullptr;
+  const std::vector<std::string>* outputs = nullptr;  // of `shown`, without what was handed in
   std::string_view sizes;  // of the context, where code looked at it; an answer may stand on them
   const std::vector<std::string>* unmatched = nullptr;  // conditions that fit nothing in the data
   const std::vector<std::string>* code = nullptr;       // that ran
@@ -78,6 +79,7 @@ class Gates {
   std::string ErrorText(std::string_view answer, const GateSituation& situation) const;
   std::string LostSubcalls(std::string_view answer, const GateSituation& situation) const;
   bool TellsNothing(std::string_view answer, const GateSituation& situation) const;
+  bool LookedAgain(const GateSituation& situation) const;
   std::string EmptyResult(std::string_view answer, const GateSituation& situation) const;
   std::string WrongKind(std::string_view answer, const GateSituation& situation) const;
   std::string Ungrounded(std::string_view answer, const GateSituation& situation) const;
@@ -88,6 +90,7 @@ class Gates {
 
   const GateContext context_;
   std::map<std::string, int, std::less<>> refused_;
+  std::optional<std::size_t> outputs_when_empty_;  // how many, when an empty result was refused
 };
 
 }  // namespace dossier::ask

@@ -64,6 +64,12 @@ double ShareAround(std::string_view text, std::size_t at, std::string_view quest
 
 }  // namespace
 
+std::vector<std::string_view> WordsBesides(std::string_view text, std::string_view question) {
+  std::vector<std::string_view> words;
+  for (const TextWord& word : OwnWords(text, question)) words.push_back(word.text);
+  return words;
+}
+
 double WordRarity::Weight(std::uint64_t word) const {
   const auto found = with.find(word);
   const double holding = found == with.end() ? 0.0 : static_cast<double>(found->second);

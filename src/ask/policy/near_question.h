@@ -2,9 +2,8 @@
 // question names.
 //
 //   WordRarity rarity = MeasureWords(documents, question + "\n" + answer, cancel);
-//   if (!MissingWords(answer, question, shown, rarity).empty()) …     // said by nothing that was
-//   shown if (!StandsNear(answer, question, shown, rarity)) …               // said, but of
-//   something else
+//   if (!MissingWords(answer, question, shown, rarity).empty()) …  // nothing shown says it
+//   if (!StandsNear(answer, question, shown, rarity)) …            // said, but of something else
 //
 // Words weigh by how few passages of the context hold them, so none has to be known beforehand, in
 // no language. Thread-safety: pure functions.
@@ -17,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "ask/documents/document_search.h"
 #include "base/cancel.h"
@@ -42,6 +42,9 @@ WordRarity MeasureWords(std::span<const TextDocument> documents, std::string_vie
 // the question count as shown.
 std::string MissingWords(std::string_view answer, std::string_view question,
                          std::span<const std::string> shown, const WordRarity& rarity);
+
+// The words of `text` that are not in the question, each once.
+std::vector<std::string_view> WordsBesides(std::string_view text, std::string_view question);
 
 // Whether the question names what `text` speaks of: most of the weight of its words.
 bool IsNamed(std::string_view text, std::string_view question, const WordRarity& rarity);

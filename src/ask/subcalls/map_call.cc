@@ -447,8 +447,7 @@ Status MapCall::ScoreByGroups(const Batch& wanted, Work* work) const {
     for (std::size_t i = 0; i < scored.size(); ++i) {
       work->outcomes[scored[i]] = {.label = groups->labels[i], .read = true};
     }
-    if (groups->unsure > kUnsureShare || groups->smaller < kLeastGroup)
-      subcalls_.NoteUnsureLabels();
+    if (!IsSure(*groups)) subcalls_.NoteUnsureLabels();
     work->report(scored);
   }
   return status;

@@ -222,6 +222,24 @@ Mixture Refine(Mixture mixture, std::span<const double> values) {
   return mixture;
 }
 
+// How likely each value belongs to the upper of two groups; none where all are alike.
+std::optional<std::vector<double>> UpperGroup(std::span<const double> values) {
+  auto mixture = TwoGroups(values);
+  if (!mixture) return std::nullopt;
+  mixture->variance = 0.25 * std::max(Variance(values), kLeastVariance);
+  mixture->share = 0.5;
+  const Mixture groups = Refine(*mixture, values);
+  std::vector<double> chances;
+  for (const double value : values) chances.push_back(groups.Upper(value));
+  return chances;
+}
+
+// The share of values that rather belong to the upper group.
+double ShareOf(std::span<const double> chances) {
+  const auto upper = std::ranges::count_if(chances, [](double chance) { return chance > 0.5; });
+  return static_cast<double>(upper) / static_cast<double>(chances.size());
+}
+
 }  // namespace
 
 UniqueItems FindUnique(std::span<const std::string_view> items) {
@@ -337,29 +355,35 @@ std::size_t BestLabel(const Scores& scores, const Scores& leaning) {
   return best;
 }
 
+bool IsSure(const TextGroups& groups) {
+  return groups.unsure <= kUnsureShare && groups.smaller >= kLeastGroup &&
+         groups.apart <= kMostApart;
+}
+
 std::optional<TextGroups> SplitTexts(std::span<const double> choice,
                                      std::span<const double> asked) {
   if (choice.size() < kTextsToSplit) return std::nullopt;
   const auto count = static_cast<double>(choice.size());
-  std::vector<double> scores = Standardized(choice);
-  const std::vector<double> second = Standardized(asked);
+  const std::vector<double> first = Standardized(choice);
+  std::vector<double> second = Standardized(asked);
   const double together =
-      std::inner_product(scores.begin(), scores.end(), second.begin(), 0.0) / count;
-  const double sign = together < kOpposed ? -1 : 1;
-  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += sign * second[i];
-  auto mixture = TwoGroups(scores);
-  if (!mixture) return std::nullopt;
-  mixture->variance = 0.25 * std::max(Variance(scores), kLeastVariance);
-  mixture->share = 0.5;
-  const Mixture groups = Refine(*mixture, scores);
-  TextGroups found;
-  for (const double score : scores) {
-    const double upper = groups.Upper(score);
-    found.labels.push_back(upper > 0.5 ? 0 : 1);
-    found.unsure += std::min(upper, 1 - upper) / count;
+      std::inner_product(first.begin(), first.end(), second.begin(), 0.0) / count;
+  if (together < kOpposed) {
+    for (double& score : second) score = -score;
   }
-  const auto first = static_cast<double>(std::ranges::count(found.labels, 0u));
-  found.smaller = std::min(first, count - first) / count;
+  std::vector<double> both = first;
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] += second[i];
+  const auto upper = UpperGroup(both);
+  if (!upper) return std::nullopt;
+  TextGroups found;
+  for (const double chance : *upper) {
+    found.labels.push_back(chance > 0.5 ? 0 : 1);
+    found.unsure += std::min(chance, 1 - chance) / count;
+  }
+  const double share = ShareOf(*upper);
+  found.smaller = std::min(share, 1 - share);
+  const auto of_first = UpperGroup(first), of_second = UpperGroup(second);
+  found.apart = of_first && of_second ? std::abs(ShareOf(*of_first) - ShareOf(*of_second)) : 1;
   return found;
 }
 

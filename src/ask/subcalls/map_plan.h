@@ -81,12 +81,17 @@ struct TextGroups {
   std::vector<std::size_t> labels;  // 0 or 1 for each text
   double unsure = 0;                // the expected share of texts that are in the wrong group
   double smaller = 0;               // the share of texts in the smaller group
+  double apart = 0;  // by how much the shares differ that either score alone would give label 0
 };
 inline constexpr std::size_t kTextsToSplit = 8;
-// Above it the groups run into each other, and a count of one of them is in doubt.
+// Above it the groups run into each other.
 inline constexpr double kUnsureShare = 0.08;
-// Below it the smaller group may be no more than a few odd texts (docs/small-models.md).
+// Below it the smaller group may be no more than a few odd texts.
 inline constexpr double kLeastGroup = 0.15;
+// Above it the scores are of different minds about the count.
+inline constexpr double kMostApart = 0.15;
+// Whether a count of either group may be given without a warning (docs/small-models.md).
+bool IsSure(const TextGroups& groups);
 std::optional<TextGroups> SplitTexts(std::span<const double> choice, std::span<const double> asked);
 
 }  // namespace dossier::ask

@@ -208,10 +208,18 @@ TEST(MapPlanTest, TextsOfTwoKindsAreSplitWhateverTheirShares) {  // SML-18
     const auto groups = SplitTexts(c.choice, c.asked);
     ASSERT_TRUE(groups);
     EXPECT_EQ(groups->labels, c.labels);
-    EXPECT_LT(groups->unsure, kUnsureShare);
     const bool odd_one = &c == &cases[0];  // one text of nine is a group that says little
-    EXPECT_EQ(groups->smaller < kLeastGroup, odd_one);
+    EXPECT_EQ(IsSure(*groups), !odd_one) << groups->unsure << " " << groups->apart;
   }
+}
+
+TEST(MapPlanTest, ScoresOfDifferentMindsAboutTheCountAreUnsure) {  // FLT-36
+  const std::vector<double> choice{4, 4.1, 3.9, 4, 0, 0.1, -0.1, 0, 0.2, 0.1},
+      asked{2, -2, -2.1, -1.9, -2, -2.1, -1.9, -2, -2.2, 2.1};
+  const auto groups = SplitTexts(choice, asked);
+  ASSERT_TRUE(groups);
+  EXPECT_NEAR(groups->apart, 0.2, 1e-9);
+  EXPECT_FALSE(IsSure(*groups));
 }
 
 TEST(MapPlanTest, GroupsThatRunIntoEachOtherAreUnsure) {  // FLT-36
