@@ -1,4 +1,4 @@
-// The JSON machine against simdjson, whole and in pieces: one verdict (INS-T7).
+// The JSON machine against simdjson, whole and in pieces: one verdict.
 //
 // Left out where the two differ by intent: numbers beyond a double or 64 bits, lone surrogates,
 // nesting, bytes that are not UTF-8.

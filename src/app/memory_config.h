@@ -1,4 +1,4 @@
-// Section `memory` of dossier.yml, typed and checked (section 5.2 of the memory specification).
+// Section `memory` of dossier.yml, typed and checked.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const MemoryConfig memory, ReadMemoryConfig(config));
 //   memory.limits.core_max_chars;        // 2000

@@ -3,8 +3,8 @@
 //   SectionReader reader(layout, {{"notes", "@notes.md"}}, counter, cancel);
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<assembly::Section> sections, reader.Read(std::cin));
 //
-// All sections of one prompt see one state of the files: a path is read once (ASM-9).
-// Thread-safety: none needed; one owner.
+// All sections of one prompt see one state of the files: a path is read once. Thread-safety: none
+// needed; one owner.
 
 #ifndef DOSSIER_APP_SECTION_SOURCES_H_
 #define DOSSIER_APP_SECTION_SOURCES_H_

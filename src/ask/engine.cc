@@ -106,7 +106,7 @@ JsonObject DescribeLimits(const RunState& run) {
           {"output_chars", run.output_chars()}};
 }
 
-// Hash or build of everything that can change what a run does (REC-85).
+// Hash or build of everything that can change what a run does.
 JsonObject MakeManifest(const RunState& run) {
   const auto worker = sandbox::WorkerBuild(run.options.pool_options);
   JsonObject manifest = run.prompts.manifest();
@@ -273,7 +273,7 @@ Result<Outcome> Engine::Impl::Run(const Request& request, const CancelToken& can
   DOSSIER_ASSIGN_OR_RETURN(PromptBook prompts, Prompts(request));
   model::Ledger ledger(MakeLimits(request.limits, *options_.clock), options_.clock);
   RunLog log(options_.journal, events, options_.clock);
-  // The deadline of the run cancels requests in flight and interrupts code (REC-57).
+  // The deadline of the run cancels requests in flight and interrupts code.
   CancelSource stop(cancel);
   RunState run = MakeState(request, std::move(prompts), ledger, log, stop.token());
   DOSSIER_RETURN_IF_ERROR(ShowMemory(run, RunMemory::Writes::kYes));

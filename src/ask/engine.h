@@ -10,7 +10,7 @@
 //
 // Errors of Run are those before a run exists (no sandbox, no model, bad context). A run that was
 // started always ends in an Outcome; `error` then says what ended it early, and an answer that was
-// already produced is kept (REC-60).
+// already produced is kept.
 //
 // Thread-safety: an Engine may run many requests at once; each run is sequential code on its
 // caller's thread.
@@ -48,7 +48,7 @@ enum class Profile { kAuto, kSmall, kLarge };
 enum class Forcing { kFull, kReference, kNone };
 enum class CacheUse { kOn, kOff, kRefresh };  // refresh: ask again, keep the new reply
 // What makes room in a prompt that got too long: cuts and a model's summary, cuts only, or neither:
-// the oldest turns then fall out of the prompt (REC-63).
+// the oldest turns then fall out of the prompt.
 enum class Compacting { kAuto, kRules, kOff };
 enum class BlockPolicy { kUntilError, kAll, kFirst };
 enum class RunStatus { kFinal, kExtracted, kPartial, kNone, kInterrupted, kFailed };
@@ -81,12 +81,12 @@ struct Limits {
   std::optional<std::size_t> output_chars;  // code points a block; unset: see RunState
 };
 
-// The memory that a run reads and writes (MEM-59).
+// The memory that a run reads and writes.
 struct AskMemory {
   std::shared_ptr<memory::Store> store;  // null: off
   std::string branch = std::string(memory::kRootBranch);
   std::shared_ptr<const memory::CallLog> calls;           // null: not logged
-  std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself (MEM-49)
+  std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself
   memory::Summarizer summarizer;                          // of consolidation
 };
 
@@ -97,7 +97,7 @@ struct Request {
   Profile profile = Profile::kAuto;
   Forcing forcing = Forcing::kFull;
   BlockPolicy blocks = BlockPolicy::kUntilError;
-  CacheUse cache = CacheUse::kOn;  // of sub-call replies (REC-50)
+  CacheUse cache = CacheUse::kOn;  // of sub-call replies
   Compacting compacting = Compacting::kAuto;
   double compact_at = 0.75;  // of the model's window; above it room is made
   std::optional<int> votes;  // attempts of which two must agree; unset: 1 large, 3 small
@@ -149,7 +149,7 @@ struct Compacted {
 // One model as the engine uses it.
 struct BoundModel {
   std::string name;    // as the provider knows it
-  std::string origin;  // who answers: provider and address, or the hash of a script (REC-50)
+  std::string origin;  // who answers: provider and address, or the hash of a script
   model::Entry entry;
   std::shared_ptr<const tokens::Counter> counter;
   std::shared_ptr<model::Gate> gate;
@@ -177,7 +177,7 @@ struct Outcome {
   std::optional<Error> error;  // what ended the run early
 
   Json ToJson() const;    // dossier.ask/1
-  int exit_code() const;  // of the process (spec section 3)
+  int exit_code() const;  // of the process
 };
 
 // Sees every event of a run, in order, on the run's threads. Must not block.

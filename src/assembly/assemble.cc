@@ -15,8 +15,8 @@
 namespace dossier::assembly {
 namespace {
 
-constexpr int kMaxShrinks = 8;            // ASM-37
-constexpr std::int64_t kShrinkExtra = 8;  // tokens, ASM-37
+constexpr int kMaxShrinks = 8;
+constexpr std::int64_t kShrinkExtra = 8;  // tokens
 constexpr int kMaxGrowths = 4;
 constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
 
@@ -58,7 +58,7 @@ Result<BudgetNumbers> ResolveBudget(const Layout& layout, const Budget& budget,
   return out;
 }
 
-// One assembly, step by step; see section 4.4 of the spec.
+// One assembly, step by step.
 class Assembler {
  public:
   Assembler(const Layout& layout, const BudgetNumbers& budget, const Capability& capability,
@@ -97,7 +97,7 @@ class Assembler {
     return {};
   }
 
-  // ASM-7: what an image costs must be known, or the budget could not hold.
+  // What an image costs must be known, or the budget could not hold.
   Status CheckImages(const Part& part) const {
     if (capability_.image_tokens) return {};
     const auto is_image = [](const Block& block) { return block.type == Block::Type::kImage; };
@@ -320,7 +320,7 @@ class Assembler {
     return {};
   }
 
-  // ASM-37: the whole as rendered decides; joints and repairs may have added to it.
+  // The whole as rendered decides; joints and repairs may have added to it.
   Status ShrinkUntilItFits() {
     ArrangeAndCount();
     while (Excess() > 0) {
@@ -351,8 +351,8 @@ class Assembler {
     return loser;
   }
 
-  // ASM-36: what whole lines, items and turns left unused goes once more to who is cut. A history
-  // takes no part: its rest is what keeps its cut point, and with it the cache, in place.
+  // What whole lines, items and turns left unused goes once more to who is cut. A history takes no
+  // part: its rest is what keeps its cut point, and with it the cache, in place.
   void UseWhatIsLeft() {
     // The second round is for what the first one left because of joints that did not come about.
     for (int round = 0; round < 2; ++round) {
@@ -395,7 +395,7 @@ class Assembler {
     if (arranged) ArrangeAndCount();
   }
 
-  // ASM-31: sizes, largest first, and the budget that would do.
+  // Sizes, largest first, and the budget that would do.
   tl::unexpected<Error> OverBudget() {
     std::vector<const Part*> sizes;
     for (const Part& part : parts_) {

@@ -29,18 +29,18 @@
 namespace dossier::assembly {
 
 // Content for one section that the layout names. A section given as turns (a transcript) keeps its
-// roles; its atoms are cut whole (ASM-43, ASM-83).
+// roles; its atoms are cut whole.
 struct Section {
   std::string name;
   std::string content;             // text; empty means an empty section
   std::vector<std::string> items;  // instead of content, for `fit: items`
   std::vector<Turn> turns;         // instead of content, for history
   Json provenance;                 // {kind, reference, bytes, sha256, …}; goes into the report
-  Json data;                       // instead of content: rendered by ASM-6; null if not given
-  // Instead of content: texts and images that pass as they are, one block each (ASM-7).
+  Json data;  // instead of content: rendered as Markdown, JSON or YAML; null: not given
+  // Instead of content: texts and images that pass as they are, one block each.
   std::vector<Block> parts;
   // What the source left out before assembly saw it: "[left out: 200 of 300 lines of log]". Stands
-  // at the end of a text, and in the report's warnings (ASM-45).
+  // at the end of a text, and in the report's warnings.
   std::string cut_before;
   std::vector<ToolSpec> tools;          // of a section in zone tools
   std::vector<double> item_priorities;  // of `items`, 0 to 1, same order; missing ones are 0.5
@@ -56,15 +56,15 @@ struct Budget {
 
 struct AssembleOptions {
   std::map<std::string, std::string> variables;  // of templates and `when`
-  std::string boundary;                          // 32 hex digits (ASM-4), from MakeBoundary
+  std::string boundary;                          // 32 hex digits, from MakeBoundary
   // The seed that `boundary` was made from, if known: a section that contains the boundary then
   // takes MakeBoundary(seed, 1), and so on. Else as FenceData does.
   std::optional<std::uint64_t> boundary_seed;
   std::string model;  // its name, for the report
-  std::string today;  // YYYY-MM-DD; model data older than 180 days is then warned of (ASM-90)
+  std::string today;  // YYYY-MM-DD; model data older than 180 days is then warned of
   Json previous;      // the report of the call before this one, to compare with; null if none
   // A value that nothing uses: drivers give one set of values to many layouts, people do not.
-  enum class Unused { kAllowed, kWarn } unused_values = Unused::kAllowed;  // ASM-24
+  enum class Unused { kAllowed, kWarn } unused_values = Unused::kAllowed;
   // What a person is told to do about a prompt that does not fit: only what the command can take.
   enum class MoreRoom { kBudgetFlag, kLargerModel } more_room = MoreRoom::kBudgetFlag;
 };
@@ -74,24 +74,24 @@ struct Assembled {
   Json report;              // docs/schemas/assembly-report.schema.json
   std::int64_t tokens = 0;  // of the whole request, framing included
   bool tokens_exact = false;
-  std::int64_t headroom = 0;  // tokens that the budget has left (ASM-39)
-  // The first token of one call is awaited before others with this prefix are sent (ASM-76).
+  std::int64_t headroom = 0;  // tokens that the budget has left
+  // The first token of one call is awaited before others with this prefix are sent.
   LayoutCache::WarmFirst warm_first = LayoutCache::WarmFirst::kNo;
 };
 
-// Errors: kTooLong (ASM-31, sizes named), kUsage (no user text, ASM-85), kConfig (layout,
-// template), kNotFound (a required section without content).
+// Errors: kTooLong (sizes named), kUsage (no user text), kConfig (layout, template), kNotFound (a
+// required section without content).
 Result<Assembled> Assemble(const Layout& layout, std::span<const Section> sections,
                            const Budget& budget, const Capability& capability,
                            const tokens::Counter& counter, const AssembleOptions& options);
 
-// The `draw`-th boundary of a seed (ASM-4): SHA-256 of "dossier-seed:SEED" (draw 0) or
+// The `draw`-th boundary of a seed: SHA-256 of "dossier-seed:SEED" (draw 0) or
 // "dossier-seed:SEED#DRAW", first 32 hex digits.
 std::string MakeBoundary(std::uint64_t seed, int draw = 0);
 
-// `text` as an untrusted data fence: "TITLE:\n<<<DATA ID\nBODY\nDATA ID>>>" (ASM-3). If `boundary`
-// occurs in the text the next draws of `boundary` are tried: the first 32 hex digits of the SHA-256
-// of "BOUNDARY#1", "BOUNDARY#2", … Line ends at the end of `text` are removed (ASM-2).
+// `text` as an untrusted data fence: "TITLE:\n<<<DATA ID\nBODY\nDATA ID>>>". If `boundary` occurs
+// in the text the next draws of `boundary` are tried: the first 32 hex digits of the SHA-256 of
+// "BOUNDARY#1", "BOUNDARY#2", … Line ends at the end of `text` are removed.
 std::string FenceData(std::string_view title, std::string_view text, std::string_view boundary);
 
 }  // namespace dossier::assembly

@@ -21,7 +21,7 @@
 
 namespace dossier {
 
-// The closed list. ExitCode() maps each to the one table of exit codes (CON-4).
+// The closed list. ExitCode() maps each to the one table of exit codes.
 enum class ErrorCode {
   kInternal,         // 70: a defect of ours
   kUsage,            // 2: the command line
@@ -51,7 +51,7 @@ enum class ErrorCode {
   kFailed,           // 1: any other handled failure
 };
 
-// The process exit code that stands for `code`; CON-4.
+// The process exit code that stands for `code`.
 int ExitCode(ErrorCode code);
 // "not_found" for kNotFound: the name used in JSON.
 std::string_view ErrorName(ErrorCode code);

@@ -180,7 +180,7 @@ int Run(const std::vector<std::string>& argv, std::ostream& out, std::ostream& e
 }  // namespace
 
 int RunCommandLine(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN);  // a closed stdout shows as a failed write (CON-5)
+  signal(SIGPIPE, SIG_IGN);  // a closed stdout shows as a failed write
   LogBuffer log(std::cerr.rdbuf());
   OutputBuffer buffer(STDOUT_FILENO);
   std::ostream out(&buffer), err(&log);

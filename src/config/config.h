@@ -49,7 +49,7 @@ struct DynamicCommands {
   enum class History { kAnswer, kFull };
   bool allowed = false;              // allow_dynamic_commands
   std::vector<Available> available;  // available_commands
-  // A list that is defined, even empty, replaces the built-in table (CON-35).
+  // A list that is defined, even empty, replaces the built-in table.
   std::optional<std::vector<std::string>> allow, deny;
   bool require_confirmation = false, write = false, network = false;
   Millis timeout{30'000};
@@ -110,7 +110,7 @@ struct Config {
   Mode mode = Mode::kDefault;
   UserFolders user;
   std::vector<std::string> project_folders;  // from the working folder up
-  Located conversations;                     // by CON-16
+  Located conversations;                     // the folder, and what named it
 
   // kDefault for what nothing sets.
   Origin OriginOf(std::string_view key) const;

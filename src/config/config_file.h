@@ -1,4 +1,4 @@
-// One configuration file: read once, with care, and taken apart (CON-13).
+// One configuration file: read once, with care, and taken apart.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto file, ReadConfigFile("/repo/dossier.yml"));
 //   if (file) { DOSSIER_ASSIGN_OR_RETURN(Value values, ParseConfigFile(*file)); }
@@ -19,7 +19,7 @@
 
 namespace dossier::config {
 
-inline constexpr std::size_t kMaxConfigBytes = 1 << 20;  // CON-13
+inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 
 struct ConfigFile {
   std::string path;       // as it was looked for; what messages name

@@ -1,5 +1,5 @@
 // Changes one key of a configuration file and leaves every other byte as it is: comments, order,
-// quotes (CON-9).
+// quotes.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::string text, SetKey(old, "compaction.horizon", "12",
 //   "dossier.yml"));

@@ -1,4 +1,4 @@
-// `${NAME}` in the strings of configuration files (CON-13).
+// `${NAME}` in the strings of configuration files.
 //
 //   ExpandText("${HOME}/notes", variables)         // "/home/ada/notes"
 //   ExpandText("${PORT:-8080}", variables)         // "8080" if PORT is unset or empty
@@ -21,7 +21,7 @@ namespace dossier::config {
 
 std::string ExpandText(std::string_view text, const Variables& variables);
 
-// Whether `text` asks for a variable: what makes a value a power key (CON-15).
+// Whether `text` asks for a variable: what makes a value a power key.
 bool HasVariable(std::string_view text);
 
 // Expands every string that came from a file; keys of maps and texts of variables and flags stay.

@@ -1,4 +1,4 @@
-// Where conversations live (CON-16), and how paths in configuration are meant.
+// Where conversations live, and how paths in configuration are meant.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const UserFolders user, UserFoldersOf(variables));
 //   const Located found = ConversationFolder({.config = path, .user = user}, is_folder);

@@ -1,5 +1,5 @@
-// The one table of configuration keys: type, default, power, meaning, reader (CON-14). Validation,
-// nearest names, `config show`, `get` and `set`, documentation and completion come from it.
+// The one table of configuration keys: type, default, power, meaning, reader. Validation, nearest
+// names, `config show`, `get` and `set`, documentation and completion come from it.
 //
 //   for (const Key& key : Keys()) Print(key.name, key.type, key.fallback, key.about);
 //   if (const Key* key = FindKey("compaction.soft_tokens")) Use(*key);
@@ -39,7 +39,7 @@ enum class Shape {
   kSection,  // a map that another module parses; no DOSSIER_KEY variable
 };
 
-// What a file that holds the key can do (CON-15).
+// What a file that holds the key can do.
 enum class Power {
   kNone,
   kAlways,  // run code, redirect data

@@ -1,4 +1,4 @@
-// Which configuration files there may be, low to high (CON-12; compat: section 4.13).
+// Which configuration files there may be, low to high.
 //
 //   for (const Candidate& file : FindCandidates(search)) TryToRead(file.path);
 //

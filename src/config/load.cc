@@ -80,7 +80,7 @@ class Loader {
     return search;
   }
 
-  // Below every file (section 4.13).
+  // Below every file.
   void AddCompatVariables() {
     if (request_.mode != Mode::kCompat) return;
     constexpr std::pair<std::string_view, std::string_view> kRows[] = {

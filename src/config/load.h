@@ -1,4 +1,4 @@
-// Finds, reads, checks and merges the layers of CON-12.
+// Finds, reads, checks and merges all layers of configuration.
 //
 //   LoadRequest request{.folder = cwd, .variables = ProcessVariables()};
 //   DOSSIER_ASSIGN_OR_RETURN(const Config config, LoadConfig(request, ReadConfigFile, decide));

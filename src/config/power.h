@@ -1,4 +1,4 @@
-// What a configuration file could do to the person who runs it (CON-15).
+// What a configuration file could do to the person who runs it.
 //
 //   FindPowers(values)   // {"context_commands (line 3)", "${HOME} in params.user (line 9)"}
 //

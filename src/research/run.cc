@@ -158,7 +158,7 @@ Status Research::WriteUnfinishedStage() {
   return {};
 }
 
-// Whatever was found is written, without a model (RSP-46).
+// Whatever was found is written, without a model.
 Result<RunOutcome> Research::Limited(std::string reason) {
   DOSSIER_RETURN_IF_ERROR(setup_.log->Add("limit.reached", "", {{"reason", reason}}));
   results_.models = Models::kNone;

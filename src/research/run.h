@@ -1,4 +1,4 @@
-// A run: an idea goes in, programs, figures, a report and a paper come out (4.8, 4.9).
+// A run: an idea goes in, programs, figures, a report and a paper come out.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunOutcome outcome, Run(order, cancel));
 //   if (outcome.end == RunEnd::kFailed) Say(outcome.reason);
@@ -54,9 +54,9 @@ struct RunOrder {
   std::shared_ptr<const Clock> clock;
   std::string memory_store;              // --memory; "": memory/memory.sqlite of the folder
   std::string resources_path;            // of the file, for messages and relative paths
-  std::vector<std::string> environment;  // of this process, "NAME=value"; filtered by RSP-15
+  std::vector<std::string> environment;  // of this process, "NAME=value"; secrets are filtered out
   std::string probe_cache;               // folder that keeps probes for a day; "": none
-  // One GET of a search for literature; empty: there is none (RSP-42).
+  // One GET of a search for literature; empty: there is none.
   std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> fetch;
   std::function<void(std::string_view)> progress;  // one line for a person; may be empty
   std::function<void(const store::Event&)> watch;  // may be empty

@@ -64,7 +64,7 @@ struct JournalOptions {
 
 class Journal {
  public:
-  static constexpr std::size_t kInlineLimit = 4096;  // bytes (REC-68)
+  static constexpr std::size_t kInlineLimit = 4096;  // bytes
   static constexpr std::string_view kNewest = "last";
 
   // Makes the folder if needed. Errors: kIo, kPermission with the path; kConfig on a network file

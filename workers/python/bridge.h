@@ -1,4 +1,4 @@
-// The worker's end of the bridge: one thread does all I/O on it (SBX-4).
+// The worker's end of the bridge: one thread does all I/O on it.
 //
 //   Bridge bridge(std::move(socket), &capture);
 //   bridge.Start();                                     // the thread

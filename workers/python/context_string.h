@@ -4,7 +4,7 @@
 //
 // Decoding by hand, because the interpreter's own decoder grows its result step by step (twice the
 // memory at its peak) and its memory cannot be advised before it is touched. A fork then copies a
-// page table entry for every 2 MiB instead of every 4 KiB (SBX-33). Needs the interpreter's lock.
+// page table entry for every 2 MiB instead of every 4 KiB. Needs the interpreter's lock.
 
 #ifndef DOSSIER_WORKERS_PYTHON_CONTEXT_STRING_H_
 #define DOSSIER_WORKERS_PYTHON_CONTEXT_STRING_H_

@@ -4,7 +4,7 @@
 //   fd)); context.bytes();   // valid as long as the process
 //
 // A spare page of zeros lies behind each map, so that readers of 64 bytes at a time may read past
-// the end (SBX-35). Maps are never undone: code may hold views of them.
+// the end. Maps are never undone: code may hold views of them.
 
 #ifndef DOSSIER_WORKERS_PYTHON_CONTEXTS_H_
 #define DOSSIER_WORKERS_PYTHON_CONTEXTS_H_

@@ -156,7 +156,7 @@ def _text(value: Any) -> str:
 
 
 def is_json(value: Any, depth: int = 0) -> bool:
-    """True if the value crosses the bridge unchanged (SBX-94)."""
+    """True if the value crosses the bridge unchanged."""
     if value is None or isinstance(value, (bool, str)):
         return True
     if isinstance(value, int):

@@ -112,7 +112,7 @@ class Caller:
     def _ask(self, method: str, requests: list[dict[str, Any]], base: dict[str, Any], raw: bytes
              ) -> list[tuple[Any, bytes]]:
         """The result of each request. What an interrupted batch had finished is not asked again
-        (REC-79)."""
+       ."""
         found: dict[int, tuple[Any, bytes]] = {}
         if self._finished:
             keys = [_identity(method, request, base, raw) for request in requests]
@@ -141,7 +141,7 @@ class Caller:
                        "only for the others.")
 
     def _settle(self, model: Any, context: Any, unknown: Iterable[str] = ()) -> tuple[Any, Any]:
-        """The second argument is a context where it cannot be a model's name (REC-20)."""
+        """The second argument is a context where it cannot be a model's name."""
         if not self._allowed:
             raise LLMError("sub-calls are off in this run (depth 0): answer with code alone",
                            "denied")

@@ -1,6 +1,6 @@
 """Errors as a model can use them: one line with what to do, the failing line, a short traceback.
 
-The hint behind the message names what the model most likely meant (REC-73). The same error text
+The hint behind the message names what the model most likely meant. The same error text
 without a hint brings the same program again.
 """
 

@@ -1,4 +1,4 @@
-"""Refuses blocks that would compute on invented data or lose our functions (REC-17).
+"""Refuses blocks that would compute on invented data or lose our functions.
 
 Small models often retype the context: they assign three made-up rows to `records` and count those.
 Such a block is not run. Rebinding a data name to anything computed is harmless: the name is put

@@ -130,7 +130,7 @@ def make_map(caller: Caller, sources: Sequence[Source], records: Any) -> Any:
 
 
 class _Kept:
-    """What a call that was stopped had found: the same call again asks only the rest (REC-79)."""
+    """What a call that was stopped had found: the same call again asks only the rest."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller

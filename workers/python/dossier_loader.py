@@ -134,7 +134,7 @@ def when_imported(name, action):
 
 
 def seed_random(seed):
-    """Seeds `random`, at once or when it is imported (SBX-48)."""
+    """Seeds `random`, at once or when it is imported."""
     when_imported("random", lambda module: module.seed(seed))
 
 

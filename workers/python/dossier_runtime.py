@@ -179,7 +179,7 @@ class Session:
         return [*self._world.variable_names(), *self._world.reserved]
 
     def _restore_builtins(self) -> None:
-        """Code may patch builtins for its block, not for ours or the next one (SBX-E9)."""
+        """Code may patch builtins for its block, not for ours or the next one."""
         self._put_builtins_back()
         if _dossier.dict_version(self._namespace.get("__builtins__")) != self._block_version:
             own = self._namespace["__builtins__"] = dict(self._block_builtins)

@@ -1,4 +1,4 @@
-"""Values as text, bounded: the last expression of a block, and the list of variables (SBX-59).
+"""Values as text, bounded: the last expression of a block, and the list of variables.
 
 Listing variables must not run for long, whatever they are: built-in collections are walked here and
 cut, representations written in Python run under a deadline, all else shows its type.
@@ -41,7 +41,7 @@ def _cut(text: str, limit: int, value: Any) -> str:
 
 
 def out_text(value: Any, limit: int) -> str:
-    """How `Out:` shows a value: by its repr (REC-18)."""
+    """How `Out:` shows a value: by its repr."""
     if type(value).__repr__ is not object.__repr__ and not isinstance(value, _SIZED):
         try:
             text = repr(value)

@@ -41,7 +41,7 @@ class _Raw(io.RawIOBase):
 
 
 class _NoInput(io.TextIOBase):
-    """stdin: nobody types (SBX-54)."""
+    """stdin: nobody types."""
 
     def _refuse(self, *_args: Any) -> Any:
         raise EOFError("stdin: there is no input here; use context, records or open(name)")

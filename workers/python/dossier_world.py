@@ -220,7 +220,7 @@ class World:
         return SHOW_VARS, budget
 
     def _meta(self) -> FrozenMeta | None:
-        """As `inspect` describes the context; several documents are listed (INS-120)."""
+        """As `inspect` describes the context; several documents are listed."""
         metas = [source.meta or {"fileName": source.name, "bytes": source.bytes,
                                  "chars": source.characters, "length": source.characters,
                                  "lengthUnit": "code points"} for source in self.sources]

@@ -26,8 +26,9 @@ PyStatus Configure(PyConfig* config) {
   PyConfig_InitIsolatedConfig(config);
   config->site_import = 0;
   config->write_bytecode = 0;
-  config->install_signal_handlers = 1;  // SIGINT raises KeyboardInterrupt; SBX-43 sets it off
-  config->use_hash_seed = 1;            // SBX-48
+  config->install_signal_handlers =
+      1;  // SIGINT raises KeyboardInterrupt; an interrupt of the host sets it off
+  config->use_hash_seed = 1;
   config->hash_seed = 0;
   config->buffered_stdio = 0;
   config->module_search_paths_set = 1;

@@ -26,8 +26,8 @@ std::vector<std::string> StandardLibraryFolders();
 Status StartInterpreter();
 
 // Maps the extension modules of preload.txt and the libraries they need: a session may not make
-// memory executable (SBX-23), but it can import what is mapped. Needs no interpreter; may run
-// beside its start. One that is not installed is skipped.
+// memory executable, but it can import what is mapped. Needs no interpreter; may run beside its
+// start. One that is not installed is skipped.
 void MapExtensions();
 
 class Runtime {

@@ -43,7 +43,7 @@ class Ref {
 
 // Integers exact, finite floats, str (a lone surrogate becomes \udXXX text), bool, None, list,
 // tuple, dict with str keys; depth at most 60. Errors: kInvalidArgument naming the path and the
-// type, "args.items[3]: a set cannot cross to the host" (SBX-94).
+// type, "args.items[3]: a set cannot cross to the host".
 Result<Json> ToJsonValue(PyObject* value, std::string_view path = "value");
 Ref FromJsonValue(const Json& value);
 

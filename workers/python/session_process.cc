@@ -30,7 +30,7 @@ std::int64_t Milliseconds(clockid_t clock) {
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
 }
 
-// SBX-43: only the main thread's own handler makes the interpreter stop a busy loop.
+// Only the main thread's own handler makes the interpreter stop a busy loop.
 void OnInterruptSignal(int) { PyErr_SetInterruptEx(SIGINT); }
 
 void InstallInterruptHandler() {

@@ -8,8 +8,7 @@
 // On the latter the zygote writes `forked` and, when the process has ended, `exited`.
 // With kind `zygote` the child becomes a zygote itself: the socket is its control socket, on which
 // it is first sent an `open` message, and it holds the contexts of that as str for all sessions
-// forked from it (SBX-2, SBX-33).
-// Thread-safety: none; single-threaded by design, since it forks.
+// forked from it. Thread-safety: none; single-threaded by design, since it forks.
 
 #ifndef DOSSIER_WORKERS_PYTHON_ZYGOTE_H_
 #define DOSSIER_WORKERS_PYTHON_ZYGOTE_H_

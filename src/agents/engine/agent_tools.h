@@ -1,5 +1,5 @@
-// The tools of the built-in loop (REP-54): files of the worktree, a few programs, and the words
-// that end the work.
+// The tools of the built-in loop: files of the worktree, a few programs, and the words that end the
+// work.
 //
 //   AgentTools tools({.role = Role::kEngineer, .root = worktree}, *files);
 //   for (const assembly::ToolSpec& spec : tools.Specs()) …          // for the model

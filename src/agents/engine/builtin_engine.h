@@ -1,4 +1,4 @@
-// An engine that is a model with tools, in a loop (REP-54).
+// An engine that is a model with tools, in a loop.
 //
 //   const BuiltinEngine engine({.model = opened, .ledger = &ledger, .commands = {{"make",
 //   "test"}}}); DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
@@ -26,8 +26,8 @@
 
 namespace dossier::agents {
 
-inline constexpr std::int64_t kMaxTurns = 40;   // REP-54
-inline constexpr int kMaxTurnsWithoutCall = 2;  // REP-54
+inline constexpr std::int64_t kMaxTurns = 40;
+inline constexpr int kMaxTurnsWithoutCall = 2;
 
 // A model, connected.
 struct LoopModel {

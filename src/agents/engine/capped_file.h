@@ -20,7 +20,7 @@
 
 namespace dossier::agents {
 
-inline constexpr std::uint64_t kMaxEngineOutput = 16u << 20;  // bytes of each stream; REP-35
+inline constexpr std::uint64_t kMaxEngineOutput = 16u << 20;  // bytes of each stream
 
 struct CappedOutput {
   std::uint64_t bytes = 0;    // written by the program

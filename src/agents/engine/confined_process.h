@@ -1,5 +1,5 @@
 // One program of an engine or a check: no shell, its own session, a time limit for it and all that
-// it starts, writes in named places only, output into files (REP-35, REP-36).
+// it starts, writes in named places only, output into files.
 //
 //   ConfinedProcess process{.argv = {"sh", "-c", "make test"}, .folder = worktree,
 //                           .writable = {worktree}, .out_path = "…/check.out", …};
@@ -35,7 +35,7 @@ std::string_view ConfinementName(Confinement confinement);  // "landlock", "none
 // kUnavailable (exit 12), naming --confine none, if this machine cannot confine.
 Status CheckConfinement(Confinement confinement);
 
-inline constexpr Millis kEngineGrace{5000};  // between TERM and KILL; REP-35
+inline constexpr Millis kEngineGrace{5000};  // between TERM and KILL
 
 struct ConfinedProcess {
   std::vector<std::string> argv;

@@ -3,8 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const EngineOutcome outcome, engine.Run(job, cancel));
 //   if (outcome.good()) TakePatch(job.worktree);
 //
-// What an engine says about its work is a claim. What it did is read from the worktree (REP-37),
-// and a review from the files and lines that approval.h weighs.
+// What an engine says about its work is a claim. What it did is read from the worktree, and a
+// review from the files and lines that approval.h weighs.
 //
 // Thread-safety: engines are immutable; Run may be called from many threads and blocks its caller.
 

@@ -1,4 +1,4 @@
-// An engine that is a program: `codex exec …`, `sh -c …` (REP-35).
+// An engine that is a program: `codex exec …`, `sh -c …`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto engine, ProcessEngine::Make({.name = "codex",
 //       .argv = {"codex", "exec", "-C", "{worktree}", "--", "{prompt}"}}, environment));

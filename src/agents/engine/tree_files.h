@@ -1,5 +1,5 @@
 // Files of a worktree for a model's tools: every path is resolved beneath the worktree by the
-// kernel, whatever links and `..` it holds (REP-54).
+// kernel, whatever links and `..` it holds.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const TreeFiles files, TreeFiles::Open(worktree.path()));
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text, files.Read("src/a.cc"));

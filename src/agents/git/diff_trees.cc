@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxListBytes = 256 << 20;  // of names, from git
 
-// REP-37's command, for what `output` asks for.
+// The arguments of `git diff-tree` that show what differs between two trees, in the form that
+// `output` asks for.
 std::vector<std::string> DiffArguments(std::vector<std::string> output, const std::string& from,
                                        const std::string& to) {
   std::vector<std::string> arguments = {

@@ -1,5 +1,5 @@
-// Watches what an engine must not change in the repository's git folder (REP-34): `config`,
-// `hooks/`, `info/`, `objects/info/alternates`, refs under `refs/dossier/`.
+// Watches what an engine must not change in the repository's git folder: `config`, `hooks/`,
+// `info/`, `objects/info/alternates`, refs under `refs/dossier/`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto guard, GitDirGuard::Take(git, run));
 //   … an engine runs …

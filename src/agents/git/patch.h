@@ -1,4 +1,4 @@
-// The patch: what an engine changed, as the harness sees it (REP-37).
+// The patch: what an engine changed, as the harness sees it.
 //
 //   const PatchOptions options{.run = run, .task = "fact-001", .attempt = 1, .folder = folder,
 //                              .guard = guard.get()};
@@ -31,8 +31,8 @@
 namespace dossier::agents {
 
 inline constexpr unsigned kModeLink = 0120000, kModeSubmodule = 0160000;
-inline constexpr std::size_t kMaxUntrackedFiles = 5'000;       // REP-37
-inline constexpr std::uint64_t kMaxUntrackedBytes = 64 << 20;  // REP-37
+inline constexpr std::size_t kMaxUntrackedFiles = 5'000;
+inline constexpr std::uint64_t kMaxUntrackedBytes = 64 << 20;
 // Of tracked files that an engine wrote to. The patch may still be small; what git must read of
 // them has an end all the same: it compresses about 30 MB a second.
 inline constexpr std::uint64_t kMaxModifiedBytes = 1 << 30;

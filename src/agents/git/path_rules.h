@@ -1,4 +1,4 @@
-// Paths that no patch may hold, whatever the policy says (REP-38).
+// Paths that no patch may hold, whatever the policy says.
 //
 //   PathProblem("src/.GIT/config");     // "a part is .git in disguise"
 //   PathProblem("src/main.cc");         // nullptr

@@ -1,4 +1,4 @@
-// Moves a branch in two steps, so that files can move between them (REP-44).
+// Moves a branch in two steps, so that files can move between them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(RefTransaction move, RefTransaction::Prepare(git, place, update));
 //   … the branch and HEAD are locked: a commit by hand fails cleanly …

@@ -1,5 +1,5 @@
 // Values that a program was given and nobody else may see: taken out of everything that is written
-// down (REP-35).
+// down.
 //
 //   const SecretValues secrets({{"OPENAI_API_KEY", "sk-…"}});
 //   secrets.Hide("key sk-… used");                   // "key [redacted:OPENAI_API_KEY] used"

@@ -1,4 +1,4 @@
-// Where the links of one tree lead, by the tree alone (REP-38: never one that leaves it).
+// Where the links of one tree lead, by the tree alone (never one that leaves it).
 //
 //   TreeLinks links;
 //   links.Add("out", "/etc");

@@ -12,7 +12,7 @@
 namespace dossier::agents {
 
 struct Violation {
-  std::string rule;   // of REP-38's list: "deny", "allow", …
+  std::string rule;   // its name: "deny", "allow", …
   std::string path;   // empty for a rule about the whole patch
   std::string value;  // what was found
   std::string limit;  // what the rule allows; a pattern, a number

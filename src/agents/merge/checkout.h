@@ -1,4 +1,4 @@
-// The work tree in which a branch is checked out, and what a merge does to it (REP-44, REP-45).
+// The work tree in which a branch is checked out, and what a merge does to it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto checkouts, FindCheckouts(git, "refs/heads/main"));
 //   DOSSIER_ASSIGN_OR_RETURN(const Refusal refusal, WouldRefuse(git, state, move));

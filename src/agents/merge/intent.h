@@ -1,5 +1,5 @@
-// The record of a merge that is about to become visible (REP-44): with it, the next start knows
-// what a killed merge was doing.
+// The record of a merge that is about to become visible: with it, the next start knows what a
+// killed merge was doing.
 //
 //   IntentLog intents(state);
 //   DOSSIER_RETURN_IF_ERROR(intents.Open(intent));       // durable when it returns

@@ -1,4 +1,4 @@
-// The ledger: one line for each merge, for people (REP-46).
+// The ledger: one line for each merge, for people.
 //
 //   const std::string line = LedgerLine({.time = now, .task = "task-217", .patch_sha256 = hash});
 //   DOSSIER_RETURN_IF_ERROR(AppendLedger(LedgerFile(root, state), line));

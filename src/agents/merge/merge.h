@@ -1,4 +1,4 @@
-// Merges an approved patch: as one commit, or not at all (REP-43, REP-44).
+// Merges an approved patch: as one commit, or not at all.
 //
 //   MergeRequest request{.run = run, .task = "fact-001", .ref = "refs/heads/main",
 //                        .base = patch.base, .candidate = patch.candidate,

@@ -1,5 +1,5 @@
-// The part of a merge that shows: from the intent to the ledger (REP-44, steps 1 to 5). A merge
-// goes this way, and so does the recovery of one that was killed.
+// The part of a merge that shows: from the intent to the ledger. A merge goes this
+// way, and so does the recovery of one that was killed.
 //
 // Private to this module. Thread-safety: for the holder of the merge lock.
 

@@ -1,4 +1,4 @@
-// Ends a merge that was killed (REP-45): the first thing that each command that writes does.
+// Ends a merge that was killed: the first thing that each command that writes does.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RecoveryReport report, Recover(git, state, hooks));
 //   if (report.kind == RecoveryKind::kMerged) Note(report.task, report.commit);

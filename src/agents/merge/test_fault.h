@@ -1,4 +1,4 @@
-// Points at which a test kills the program, to see what the next start makes of it (section 9).
+// Points at which a test kills the program, to see what the next start makes of it.
 //
 //   TestFault("after-intent");     // DOSSIER_TEST_FAULT=after-intent: SIGKILL here
 //

@@ -1,4 +1,4 @@
-// Judges a patch by the policy (REP-38): from the list of changes alone.
+// Judges a patch by the policy: from the list of changes alone.
 //
 //   const PolicyReport report = CheckPolicy(policy, task.targets, patch, DefaultControlFiles());
 //   if (!report.ok()) Refuse(report.violations);

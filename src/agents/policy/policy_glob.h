@@ -1,4 +1,4 @@
-// The globs of a change policy (REP-39), on whole paths.
+// The globs of a change policy, on whole paths.
 //
 //   const PolicyGlob glob("**/*.{pem,key}", LetterCase::kIgnored);
 //   glob.Matches("a.PEM")          // true; `**/` also stands for no folder

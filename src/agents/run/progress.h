@@ -1,4 +1,4 @@
-// How far an interrupted run came, from its journal (REP-51).
+// How far an interrupted run came, from its journal.
 //
 //   const RunProgress progress = ReadProgress(events, journal);
 //   const TaskProgress& task = progress.tasks.at("fact-001");

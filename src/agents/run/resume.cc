@@ -1,4 +1,4 @@
-// The half of run.h that goes on with an interrupted run, or closes it (REP-51).
+// The half of run.h that goes on with an interrupted run, or closes it.
 
 #include <fmt/format.h>
 

@@ -49,7 +49,7 @@ struct RunSummary {
   std::string run, log_path;
   std::vector<TaskResult> results;       // in the order of the tasks
   std::vector<std::string> not_started;  // ids: the run was stopped before
-  int exit_code = 0;                     // REP-2, but for signals
+  int exit_code = 0;                     // of the process, unless a signal ended the run
 };
 
 // Errors: kConfig (configuration, tasks, policy, an engine's program), kNotFound (task, engine,

@@ -1,4 +1,4 @@
-// In which order tasks start, and which never do (REP-5, REP-32).
+// In which order tasks start, and which never do.
 //
 //   DOSSIER_RETURN_IF_ERROR(sources::CheckDependencies(tasks, merged_before));
 //   Schedule schedule(tasks, merged_before, /*left_out=*/{});
@@ -43,7 +43,7 @@ class Schedule {
   // Tasks that are blocked from the start: a dependency is left out of this run and not merged.
   const std::vector<Blocked>& blocked() const { return blocked_; }
 
-  // The next task by REP-5 among those that are ready; unset if none is ready now.
+  // The next task by priority and id among those that are ready; unset if none is ready now.
   std::optional<std::size_t> Take();
   enum class Ended { kMerged, kOther };
   // `task` was taken and has ended. Returns what that blocks, directly or through others.
@@ -67,7 +67,7 @@ class Schedule {
 
   std::vector<std::string> ids_;
   std::vector<Node> nodes_;
-  std::vector<std::size_t> by_rank_;  // REP-5
+  std::vector<std::size_t> by_rank_;
   std::vector<Blocked> blocked_;
   std::size_t waiting_ = 0, taken_ = 0;
 };

@@ -1,4 +1,4 @@
-// An approved patch on its way into the branch, and what follows a merge (4.6).
+// An approved patch on its way into the branch, and what follows a merge.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(end, MergeTask(work, place, std::move(approved), &result));
 //   if (end.next == AttemptEnd::Next::kRetry) TryAgainOnTheNewTip();
@@ -26,8 +26,9 @@ Result<AttemptEnd> MergeTask(Work& work, const AttemptPlace& place, AttemptEnd a
 // The durable word that `patch` may be merged.
 Status LogApproval(Work& work, const AttemptPlace& place, const Patch& patch);
 
-// REP-45, first in every writing command. Errors: kFailed, naming both commits and the ways out, if
-// nobody can tell what the open merge was.
+// Ends a merge that an earlier process left open; every command that writes does this first.
+// Errors: kFailed, naming both commits and the ways out, if nobody can tell what the open merge
+// was.
 Status RecoverFirst(const RunGround& ground, const RunPorts& ports);
 
 }  // namespace dossier::agents

@@ -1,4 +1,4 @@
-// The folder queue (REP-31): a task's file moves, by rename, as its work goes on.
+// The folder queue: a task's file moves, by rename, as its work goes on.
 //
 //   MoveTask(root, task.file, Queue::kCurrent)      // tasks/pending/a.json -> tasks/current/a.json
 //

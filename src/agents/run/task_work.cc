@@ -180,7 +180,7 @@ Result<std::string> TaskWork::Tip() const {
   return work_.git.AskLine(work_.git.Objects(), {"rev-parse", work_.ref});
 }
 
-// From the last durable event of an interrupted run (REP-51).
+// From the last durable event of an interrupted run.
 Result<AttemptEnd> TaskWork::GoOn(const TaskProgress& progress) {
   using Stage = TaskProgress::Stage;
   if (progress.stage == Stage::kMerged || progress.stage == Stage::kIntent) {

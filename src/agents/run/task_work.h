@@ -1,4 +1,4 @@
-// One task from its claim to its result: attempts, merge, record (4.5, 4.6).
+// One task from its claim to its result: attempts, merge, record.
 //
 //   TaskWork work_on(work, task, {.worker = 2});
 //   DOSSIER_ASSIGN_OR_RETURN(const TaskResult result, work_on.Run());

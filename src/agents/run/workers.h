@@ -1,4 +1,4 @@
-// The workers of a run: threads that take tasks in order until none is left (REP-32, REP-52).
+// The workers of a run: threads that take tasks in order until none is left.
 //
 //   Workers workers(schedule, {.count = 4, .work = work_on_one, .blocked = report});
 //   workers.Run();                                  // returns when all have ended

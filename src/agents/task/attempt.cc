@@ -35,7 +35,7 @@ std::string FolderFor(const std::string& worktree, const std::string& cwd) {
   return below.empty() || below.starts_with("..") ? worktree : folder.string();
 }
 
-// What an engine or a check changed in the git folder, as broken rules (REP-34).
+// What an engine or a check changed in the git folder, as broken rules.
 std::vector<Violation> GitDirViolations(const std::vector<std::string>& foreign) {
   std::vector<Violation> violations;
   for (const std::string& path : foreign) {

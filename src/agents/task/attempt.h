@@ -1,4 +1,4 @@
-// One attempt at one task, up to an approved patch: engineer, patch, policy, checks, review (4.5).
+// One attempt at one task, up to an approved patch: engineer, patch, policy, checks, review.
 //
 //   Attempt attempt(work, {.task = &task, .attempt = 1, .worker = 2}, &worktree, &result);
 //   DOSSIER_ASSIGN_OR_RETURN(const AttemptEnd end, attempt.Run());
@@ -50,10 +50,10 @@ class Attempt {
 
   // From the start, in `worktree`. Errors: those of git, the log and the disk: the run stops.
   Result<AttemptEnd> Run(const Worktree& worktree);
-  // From a patch that was taken before (REP-51).
+  // From a patch that was taken before.
   Result<AttemptEnd> Judge(Patch patch);
   // What a review makes of the patch of `so_far`; `name` is that of its files. Also for what a
-  // merge made of the patch (REP-43).
+  // merge made of the patch.
   Result<ReviewOutcome> AskReviewer(const std::string& name, const AttemptEnd& so_far);
   Result<AttemptEnd> Reviewed(std::string name, AttemptEnd so_far);
 
@@ -73,7 +73,7 @@ class Attempt {
   std::vector<std::string> foreign_;  // changes in the git folder
 };
 
-// Every rule that `patch` breaks (REP-38), and what taking it found.
+// Every rule that `patch` breaks, and what taking it found.
 std::vector<Violation> JudgePatch(const Work& work, const sources::Task& task, const Patch& patch);
 
 }  // namespace dossier::agents

@@ -1,4 +1,4 @@
-// The checks of a repository over one candidate, confined like engines (REP-40).
+// The checks of a repository over one candidate, confined like engines.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CheckReport report, RunChecks(work, place, cancel));
 //   if (report.failed) Feed(report.feedback);
@@ -16,7 +16,7 @@
 
 namespace dossier::agents {
 
-inline constexpr std::size_t kCheckFeedback = 4000;  // characters of a failing check; REP-40
+inline constexpr std::size_t kCheckFeedback = 4000;  // characters of a failing check
 
 struct CheckPlace {
   std::string task;      // id, for the log

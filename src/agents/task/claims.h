@@ -1,4 +1,4 @@
-// Which run works on which task, over all runs of a repository (REP-49).
+// Which run works on which task, over all runs of a repository.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Claims::Answer answer, claims.Take("fact-001", run));
 //   if (answer.claim) Work();                      // held until `answer.claim` goes

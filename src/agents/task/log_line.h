@@ -1,4 +1,4 @@
-// One line of a run log: an event of the journal as JSON (section 5).
+// One line of a run log: an event of the journal as JSON.
 //
 //   LogLine(event)    // {"v":1,"run":"run-…","seq":7,"time":"…","event":"patch.taken",…}\n
 //   if (const auto line = ParseLogLine(text)) Use(line->event, line->data);

@@ -1,4 +1,4 @@
-// One review of one patch: a worktree of the candidate, the reviewer, its verdict (REP-41).
+// One review of one patch: a worktree of the candidate, the reviewer, its verdict.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ReviewOutcome review, Review(work, request, cancel));
 //   if (review.verdict.kind == Verdict::Kind::kApproved) Merge();

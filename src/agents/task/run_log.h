@@ -1,4 +1,4 @@
-// The record of one run: every event in the journal, and as a line of the run's log file (REP-50).
+// The record of one run: every event in the journal, and as a line of the run's log file.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(places, {{"question", "4 tasks"}}));
 //   DOSSIER_RETURN_IF_ERROR(log->Add("task.claimed", "fact-001", {{"attempt", 1}}));

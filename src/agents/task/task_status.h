@@ -1,4 +1,4 @@
-// How a task can end: the closed list of REP-47, and what the program's exit code makes of it.
+// How a task can end: a closed list, and what the program's exit code makes of it.
 //
 //   StatusName(TaskStatus::kNeedsFix)                    // "needs-fix"
 //   ExitCodeOf({{TaskStatus::kMerged, TaskStatus::kTimedOut}})   // 7
@@ -36,8 +36,8 @@ inline constexpr std::size_t kTaskStatuses = 13;
 std::string_view StatusName(TaskStatus status);  // "policy-violation"
 std::optional<TaskStatus> ParseStatus(std::string_view name);
 
-// REP-2: 0 if all are merged or skipped; else 12, 7 or 10 if all others were refused by policy, ran
-// out of time or out of budget; else 13.
+// 0 if all are merged or skipped; else 12, 7 or 10 if all others were refused by policy, ran out of
+// time or out of budget; else 13.
 int ExitCodeOf(std::span<const TaskStatus> statuses);
 
 }  // namespace dossier::agents

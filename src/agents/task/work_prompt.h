@@ -1,4 +1,4 @@
-// The prompt of one job, over the true state of the repository at the moment it is made (REP-29).
+// The prompt of one job, over the true state of the repository at the moment it is made.
 //
 //   const WorkPrompt prompt(setting, {.role = sources::AgentRole::kEngineer, .task = &task});
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text, prompt.Text());

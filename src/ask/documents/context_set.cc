@@ -153,7 +153,7 @@ class LoadedContext final : public ContextSet {
   CancelSource stop_;
 };
 
-// Until stdin has something to read: a silent pipe must not outlive Ctrl-C (REC-61).
+// Until stdin has something to read: a silent pipe must not outlive Ctrl-C.
 Status WaitForInput(const std::optional<Millis>& silence, const CancelToken& cancel) {
   const CancelFd stop(cancel);
   pollfd entries[] = {{STDIN_FILENO, POLLIN, 0}, {stop.fd(), POLLIN, 0}};
@@ -297,7 +297,7 @@ class Loader {
     for (const std::string& file : found.files) {
       const std::string below =
           file.starts_with(prefix) ? file.substr(prefix.size()) : BaseName(file);
-      // Binary and unreadable files of a folder are left out, not fatal (INS-132).
+      // Binary and unreadable files of a folder are left out, not fatal.
       if (AddFile(file, below)) ++added;
     }
     if (added == 0) {

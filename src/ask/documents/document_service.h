@@ -1,14 +1,14 @@
 // The host's side of what `doc` and `records` do in the sandbox: positions and rows of the run's
-// documents, found without loading a text into a worker (SBX-31, REC-19, 4.4).
+// documents, found without loading a text into a worker.
 //
 //   DocumentService service(std::move(documents));
 //   std::string raw;
 //   auto found = service.Handle("grep", {{"ctx", 0}, {"pattern", "ERROR"}}, &raw, cancel);
 //   // {"matches":[{"at":120,"len":5,"line":3,"line_at":100,"line_len":80}],"total":1,"cut":false}
 //
-// Requests come from a worker, so everything in them is checked (SBX-93): names, types, ranges.
-// `ctx` is the index of a document, 0 if left out. All offsets are bytes of its text; lines and
-// records count from 0, but `line` of a match from 1; ends are exclusive.
+// Requests come from a worker, so everything in them is checked: names, types, ranges. `ctx` is the
+// index of a document, 0 if left out. All offsets are bytes of its text; lines and records count
+// from 0, but `line` of a match from 1; ends are exclusive.
 //
 // method        arguments                                 value
 // info          -                                         name bytes chars lines

@@ -9,7 +9,7 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kVariablesAtEnd = 50;  // REC-59
+constexpr std::size_t kVariablesAtEnd = 50;
 // What is kept back for the closing request: a share of each limit, at least what the bare prompt
 // and a short reply need, and not more than a few outputs and a long reply do.
 constexpr std::int64_t kClosingShare = 4;
@@ -183,7 +183,7 @@ void CallLoop::NoteClosingDoubt(Offer* offer) {
   }
 }
 
-// The closing request (REC-59).
+// The closing request.
 CallResult CallLoop::Close(const std::string& reason) {
   run_.log.Add(0, "limit.reached", {{"reason", reason}});
   auto prompt = ClosingPrompt(reason);

@@ -165,7 +165,7 @@ CallLoop::TurnEnd CallLoop::Turn() {
   if (!reply) return {.error = reply.error()};
   ++turns_replied_;
   if (!results_.empty()) shown_results_.push_back(results_);
-  // What was sent joins the history as it was sent: prefixes stay equal (REC-9, REC-74).
+  // What was sent joins the history as it was sent: prefixes stay equal.
   if (!transcript_.empty() && !prompt->messages.turns.empty()) {
     transcript_.AddOutput(turn_ - 1, prompt->messages.turns.back().Text(), short_results_);
   }

@@ -85,7 +85,7 @@ class CallLoop {
   };
 
   // How a block ended. What is behind it counts on its effects: the rest of a reply runs only
-  // behind whole blocks (REC-28).
+  // behind whole blocks.
   struct BlockEnd {
     enum class Kind { kWhole, kRaised, kRefused } kind = Kind::kWhole;
     std::optional<Offer> offer;  // it handed an answer in

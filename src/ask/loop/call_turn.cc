@@ -35,7 +35,7 @@ bool IsOnlyFinal(const Extraction& extraction) {
   return code.starts_with("FINAL:") && code.find('\n') == std::string_view::npos;
 }
 
-// Of an output that has become old: its first and last 300 characters (REC-63).
+// Of an output that has become old: its first and last 300 characters.
 FeedbackStyle ShortStyle(FeedbackStyle style) {
   style.output_chars = 600;
   style.cut = Cut::kMiddle;
@@ -144,7 +144,7 @@ CallLoop::TurnEnd CallLoop::BehindBlocks(const BareAnswer& bare, Feedback feedba
       run_.policy.takes_final_beside_code) {
     if (auto offer = Resolve(bare, &feedback)) return Decide(std::move(*offer), &feedback);
   } else {
-    // It was written before the output existed (REC-30).
+    // It was written before the output existed.
     run_.log.Warn(0, "final_ignored");
     feedback.messages.push_back(
         "The final answer in the same reply as code was ignored: it was written before the output "

@@ -1,4 +1,4 @@
-// One plain call over a context that fits (REC-2), and the search that stands beside a hint.
+// One plain call over a context that fits, and the search that stands beside a hint.
 
 #ifndef DOSSIER_ASK_LOOP_DIRECT_H_
 #define DOSSIER_ASK_LOOP_DIRECT_H_

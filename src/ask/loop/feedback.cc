@@ -9,7 +9,7 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kEchoRoom = 2000;  // code points (REC-38)
+constexpr std::size_t kEchoRoom = 2000;  // code points
 constexpr std::size_t kVariablesShown = 30;
 constexpr std::size_t kNameRoom = 60;  // code points of a name or type
 

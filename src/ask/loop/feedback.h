@@ -1,4 +1,4 @@
-// What the model is told after its code ran (REC-4, 18, 33 to 38).
+// What the model is told after its code ran.
 //
 //   std::string text = RenderFeedback({.blocks = ran}, style);
 //
@@ -26,17 +26,20 @@ struct RanBlock {
 struct Feedback {
   std::vector<RanBlock> blocks;
   std::size_t blocks_not_run = 0;
-  enum class Echo { kNo, kYes } echo = Echo::kNo;  // head each output with its code (REC-38)
+  enum class Echo { kNo, kYes } echo = Echo::kNo;  // head each output with its code
   std::vector<std::string> messages;               // from gates, extraction, a restarted worker
   SubcallTally subcalls;                           // since the last feedback
 };
 
 struct FeedbackStyle {
   int depth = 1;
-  std::size_t output_chars = 20000;  // code points shown of one block (REC-33)
+  std::size_t output_chars = 20000;  // code points shown of one block
   Cut cut = Cut::kEnd;
-  enum class Share { kWhole, kLimited } share = Share::kLimited;  // REC-35 holds
-  std::uint64_t context_chars = 0;  // code points; what REC-35 is a share of
+  enum class Share {
+    kWhole,
+    kLimited
+  } share = Share::kLimited;        // of the context, as TruncateTurn limits it
+  std::uint64_t context_chars = 0;  // code points; what that share is a share of
   std::string boundary;
 };
 
@@ -46,8 +49,8 @@ std::string RenderFeedback(const Feedback& feedback, const FeedbackStyle& style)
 // none. Code chooses the names of its types: nothing of them can break the line or get long.
 std::string VariablesLine(const std::vector<sandbox::VariableInfo>& variables, std::size_t most);
 
-// One block's error as the model sees it: type, message, the failing line; at most 4,000 characters
-// (REC-34, REC-73).
+// One block's error as the model sees it: type, message, the failing line; at most 4,000
+// characters.
 std::string RenderError(const sandbox::BlockError& error);
 
 }  // namespace dossier::ask

@@ -9,7 +9,7 @@
 namespace dossier::ask {
 namespace {
 
-constexpr std::size_t kDocumentsListed = 100;  // REC-6
+constexpr std::size_t kDocumentsListed = 100;
 // Up to here a model may read every record: one request a record, seconds each on a processor.
 constexpr std::uint64_t kMapRecords = 200;
 constexpr std::uint64_t kTextChars = 20;  // median of a field of texts, not of names

@@ -1,4 +1,4 @@
-// What the prompts say about a context (REC-6).
+// What the prompts say about a context.
 //
 // Thread-safety: pure.
 

@@ -1,4 +1,4 @@
-// Direct or recursive (REC-1 to 3).
+// Direct or recursive.
 
 #ifndef DOSSIER_ASK_LOOP_MODE_H_
 #define DOSSIER_ASK_LOOP_MODE_H_
@@ -16,7 +16,7 @@ struct ModeDecision {
   std::string reason;
 };
 
-// Errors: kTooLong for `--mode direct` with too large a context, naming tokens and limit (REC-3).
+// Errors: kTooLong for `--mode direct` with too large a context, naming tokens and limit.
 Result<ModeDecision> DecideMode(RunState& run);
 
 }  // namespace dossier::ask

@@ -1,4 +1,4 @@
-// Prompts with a history that fit: when one gets too long, old turns make room (REC-63).
+// Prompts with a history that fit: when one gets too long, old turns make room.
 //
 //   PromptRoom room(run, transcript);
 //   DOSSIER_ASSIGN_OR_RETURN(assembly::Assembled prompt,

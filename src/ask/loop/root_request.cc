@@ -97,8 +97,8 @@ void LogReply(RunState& run, const RootRequest& about, const model::Reply& reply
   for (const std::string& warning : reply.warnings) run.log.Warn(0, "model", Json(warning));
 }
 
-// Nothing here asks for a block: code writes to memory by memory_write (MEM-54, MEM-59). The
-// journal has the reply as it came.
+// Nothing here asks for a block: code writes to memory by memory_write. The journal has the reply
+// as it came.
 void RemoveMemoryBlocks(RunState& run, model::Reply* reply) {
   memory::ParsedReply parsed = memory::RemoveBlocks(reply->text);
   if (!parsed.warnings.empty()) {

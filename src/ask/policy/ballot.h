@@ -1,4 +1,4 @@
-// The vote among independent attempts of one call (small-models 10).
+// The vote among independent attempts of one call.
 //
 //   Ballot ballot(/*wanted=*/3, question);
 //   if (auto decided = ballot.Count(offer, printed, Ballot::Chance::kMore)) return *decided;

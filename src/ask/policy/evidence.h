@@ -55,14 +55,14 @@ class Evidence {
   // What the newest clean block looked for in texts.
   const std::vector<std::string>& searched() const { return searched_; }
   const std::vector<std::string>& code() const { return code_; }
-  // The newest output, if it is one short value of the wanted kind (small-models 16).
+  // The newest output, if it is one short value of the wanted kind.
   std::optional<std::string> PrintedValue(AnswerKind wanted) const;
 
   // A small model often states the answer in a sentence instead of the asked form. If every number,
-  // quote and example value in it stands in what code printed, it is an answer (small-models 16).
+  // quote and example value in it stands in what code printed, it is an answer.
   std::optional<Offer> ProseAnswer(std::string_view text) const;
   // A small model that was shown an output and writes the same program again has nothing to add:
-  // the output is its answer (small-models 14, 16).
+  // the output is its answer.
   std::optional<Offer> RepeatedAnswer(std::string_view code) const;
 
  private:

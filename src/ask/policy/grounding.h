@@ -1,4 +1,4 @@
-// Whether an answer stands on what code printed (REC-40), and whether a printed value is an answer
+// Whether an answer stands on what code printed, and whether a printed value is an answer
 // (small-models.md 16).
 //
 //   Grounding g = CheckGrounded("It is 42.", question, hint_values, printed);

@@ -1,4 +1,4 @@
-// Whether two independent attempts at a question came to the same answer (small-models 10).
+// Whether two independent attempts at a question came to the same answer.
 //
 //   Vote first = MakeVote("Greta Lund placed 655 orders.", "Greta Lund 655\n", question);
 //   if (Agree(first, MakeVote(second_answer, second_output, question))) …

@@ -1,4 +1,4 @@
-// A final written as text instead of called in code (REC-29).
+// A final written as text instead of called in code.
 //
 //   BareAnswer answer = FindBareAnswer(extraction.text_outside, ModelSize::kLarge);
 //   if (answer.form == BareAnswer::Form::kFinalVar) LookUp(answer.text);
@@ -41,7 +41,7 @@ std::string WithoutFinalLines(std::string_view text);
 enum class NameMeaning {
   kVariable,  // take the variable's value
   kLiteral,   // the text is the answer
-  kUnknown,   // was meant as a variable, but there is none: feedback as for FINAL_VAR (REC-27)
+  kUnknown,   // was meant as a variable, but there is none: feedback as for FINAL_VAR
 };
 
 // What FINAL(name) means. `earlier_code` is the code of this call's turns so far.

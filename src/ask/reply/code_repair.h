@@ -1,4 +1,4 @@
-// Slips in a block of code that can be undone without guessing (REC-14).
+// Slips in a block of code that can be undone without guessing.
 //
 //   std::string code = WithoutCommonIndent(block);
 //   if (auto plain = WithoutPrompts(code)) code = *plain;

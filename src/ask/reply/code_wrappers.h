@@ -1,4 +1,4 @@
-// Code in other wrappings than fences: <python>, [PYTHON], <|python_tag|>, tool calls (REC-14).
+// Code in other wrappings than fences: <python>, [PYTHON], <|python_tag|>, tool calls.
 //
 //   WrapperScan scan = ScanWrappers(text, Dialect::kPython);
 //   if (scan.found) Run(scan.found->code);

@@ -1,4 +1,4 @@
-// The code in a model's reply, whatever fences, tags and slips surround it (REC-12 to REC-14).
+// The code in a model's reply, whatever fences, tags and slips surround it.
 //
 //   Extraction found = ExtractCode(reply, {.finish = ReplyFinish::kStop, .compiles = Compiles});
 //   if (found.blocks.empty()) SendBack(found.feedback);
@@ -55,8 +55,7 @@ struct ExtractionOptions {
 // unless finish is kLength: a stop sequence at the closing fence leaves a reply like that.
 Extraction ExtractCode(std::string_view reply, const ExtractionOptions& options);
 
-// The form in which two blocks are the same program: without trailing white space and blank lines
-// (REC-16).
+// The form in which two blocks are the same program: without trailing white space and blank lines.
 std::string CodeKey(std::string_view code);
 
 }  // namespace dossier::ask

@@ -1,4 +1,4 @@
-// Lines and code fences of a reply (REC-12), with the slips that models make around them.
+// Lines and code fences of a reply, with the slips that models make around them.
 //
 //   for (const Fence& fence : ScanFences(text, options)) Use(fence.tag, fence.code);
 //

@@ -1,4 +1,4 @@
-// Messages that compaction took out of the prompt, as code finds them in `history` (REC-63).
+// Messages that compaction took out of the prompt, as code finds them in `history`.
 //
 //   const std::size_t index = moved.Add("[output of turn 2]\n…");   // history[index] in the
 //   sandbox

@@ -27,8 +27,8 @@ struct CleanReply {
 };
 
 // Cuts <think>…</think>, <thinking>…</thinking> (any case), everything before a closing tag that no
-// opening one precedes, and end tokens such as <|im_end|> (REC-11). Tags in quotes and pairs inside
-// a code fence are text and stay.
+// opening one precedes, and end tokens such as <|im_end|>. Tags in quotes and pairs inside a code
+// fence are text and stay.
 CleanReply StripThinking(std::string_view reply);
 
 // Whether the last `times` lines with any text are the same one: a small model that is stuck

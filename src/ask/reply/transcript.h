@@ -1,4 +1,4 @@
-// The history of one call: all of it, and the part of it that a request holds (REC-63).
+// The history of one call: all of it, and the part of it that a request holds.
 //
 //   Transcript transcript({.counter = *root.counter, .boundary = run.boundary, …}, moved);
 //   transcript.AddReply(1, reply.text);
@@ -32,7 +32,7 @@ struct TranscriptStyle {
   const tokens::Counter& counter;
   std::int64_t tokens_per_message = 0;
   std::int64_t summary_tokens = 1500;  // the most that one summary may cost
-  std::string boundary;                // fences what models wrote (REC-10)
+  std::string boundary;                // fences what models wrote
 };
 
 class Transcript {

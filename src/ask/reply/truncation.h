@@ -1,6 +1,6 @@
-// How much of a block's output the model is shown (REC-33, REC-35). Lengths are code points.
+// How much of a block's output the model is shown. Lengths are code points.
 //
-//   std::string shown = TruncateCodeOutput(output);              // 20,000, the rule of REC-33
+//   std::string shown = TruncateCodeOutput(output);              // at most 20,000, from the head
 //   auto all = TruncateTurn(outputs, context_chars, {.max_chars = 4000, .cut = Cut::kMiddle});
 //
 // Thread-safety: pure functions.
@@ -57,8 +57,8 @@ std::vector<ShownOutput> TruncateTurn(std::span<const PrintedOutput> outputs,
                                       std::uint64_t context_chars,
                                       const TruncationOptions& options);
 
-// An error text in its own room, behind the cut output (REC-34): head and tail, as the place of an
-// exception stands at its end.
+// An error text in its own room, behind the cut output: head and tail, as the place of an exception
+// stands at its end.
 inline constexpr std::uint64_t kErrorChars = 4'000;
 std::string TruncateError(std::string_view error);
 

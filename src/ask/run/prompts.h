@@ -39,8 +39,7 @@ class PromptBook {
   // A single template of this style ("reminder", "code_required", "final_refused", …).
   Result<std::string> Text(std::string_view name, const std::map<std::string, std::string>& values,
                            std::string_view boundary) const;
-  // Which files these prompts come from: {"layouts":{NAME:SHA-256},"templates":{FILE:SHA-256}}
-  // (REC-85).
+  // Which files these prompts come from: {"layouts":{NAME:SHA-256},"templates":{FILE:SHA-256}}.
   const JsonObject& manifest() const { return manifest_; }
 
  private:

@@ -5,8 +5,8 @@
 //   log.Add(0, "turn.started", {{"turn", 1}});
 //
 // A journal that cannot be written never ends a run: the first failure becomes a warning, the
-// events still reach the sink (spec section 6, "journal disk full"). Thread-safety: all methods
-// from any thread; events keep one order.
+// events still reach the sink when the journal's disk is full. Thread-safety: all methods from any
+// thread; events keep one order.
 
 #ifndef DOSSIER_ASK_RUN_RUN_LOG_H_
 #define DOSSIER_ASK_RUN_RUN_LOG_H_
@@ -38,7 +38,7 @@ class RunLog {
   // A text as the journal holds it: inline, or stored by hash above 4 KB.
   Json Body(std::string_view text);
   // The messages of a request: [1, 2, {"n":3,"role":"user","body":…}]. Each is told once a run, the
-  // first time it is sent, and is only named after that: a turn adds what is new in it (REC-68).
+  // first time it is sent, and is only named after that: a turn adds what is new in it.
   Json Messages(const assembly::Messages& messages);
   void Warn(std::int64_t call, std::string_view code, Json data = nullptr);
   void Delta(std::string_view text) { sink_.OnDelta(text); }

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kMethods = {"memory_search", "memory_get",
                                                       "memory_write"};
-constexpr std::uint64_t kDefaultHits = 10, kMostHits = 200;  // MEM-21
-constexpr std::int64_t kHitChars = 8'000;                    // code points, as in MEM-30
-constexpr std::size_t kLongestBranch = 128;                  // MEM-3
+constexpr std::uint64_t kDefaultHits = 10, kMostHits = 200;
+constexpr std::int64_t kHitChars = 8'000;  // code points, as much as archival_get shows
+constexpr std::size_t kLongestBranch = 128;
 constexpr std::string_view kPhase = "ask";
 
 JsonObject RecordJson(const memory::Record& record, std::string text) {
@@ -28,7 +28,7 @@ JsonObject RecordJson(const memory::Record& record, std::string text) {
           {"time", memory::FormatMicrosTime(record.at)}};
 }
 
-// A list of texts; a lone text counts as one (MEM-16).
+// A list of texts; a lone text counts as one.
 Result<std::vector<std::string>> TagsOf(const JsonObject& args) {
   std::vector<std::string> tags;
   const Json* given = Find(args, "tags");

@@ -1,11 +1,11 @@
 // The memory store of a run: what the prompt shows of it, what code does with it, what is kept of
-// the answer (MEM-59).
+// the answer.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(RunMemory memory, RunMemory::Open(request.memory));
 //   DOSSIER_ASSIGN_OR_RETURN(RunMemory::Shown shown, memory.Show(question, counter, tokens));
 //   auto hits = memory.Handle("memory_search", {{"query", "linker"}});
 //
-// Requests come from a worker, so everything in them is checked (SBX-93).
+// Requests come from a worker, so everything in them is checked.
 //
 // method         arguments              value
 // memory_search  query k=10             hits: [{id tier kind text tags ref time score}], best

@@ -1,4 +1,4 @@
-// The host's side of the bridge: one table from method to what serves it (SBX-93).
+// The host's side of the bridge: one table from method to what serves it.
 //
 // Thread-safety: OnCall on the session's thread; replies come from any.
 

@@ -1,4 +1,4 @@
-// map_llm: every item gets one label by meaning; models label, code counts (REC-52 to 54).
+// map_llm: every item gets one label by meaning; models label, code counts.
 //
 //   MapCall map(run, subcalls, documents);
 //   map.Start(call, reply, tasks);          // answers from a thread of `tasks`
@@ -42,7 +42,7 @@ class MapCall {
   struct Plan {
     std::vector<std::string> items, labels;
     std::string instruction;
-    // Item and label: what a call that was stopped had found already (REC-79).
+    // Item and label: what a call that was stopped had found already.
     std::vector<std::pair<std::size_t, std::size_t>> known;
     std::size_t max_items = 1;
     Place place;

@@ -1,5 +1,4 @@
-// The pure part of map_llm: which items go into which request, and what a reply says (REC-52 to
-// 54).
+// The pure part of map_llm: which items go into which request, and what a reply says.
 //
 //   UniqueItems unique = FindUnique(items);                       // equal items are asked once
 //   auto batches = PlanBatches(all, tokens_of, {.max_items = 25, .max_tokens = 8192});
@@ -22,7 +21,7 @@
 
 namespace dossier::ask {
 
-inline constexpr int kMapRetryRounds = 3;  // REC-53
+inline constexpr int kMapRetryRounds = 3;
 
 struct UniqueItems {
   std::vector<std::size_t> first;  // index of the first of each group of equal items, ascending

@@ -1,4 +1,4 @@
-// Replies of sub-calls that were asked before, in this run or an earlier one (REC-50).
+// Replies of sub-calls that were asked before, in this run or an earlier one.
 //
 //   SubcallCache cache(memo, SubcallCache::Use::kOn, origin, boundary);
 //   const auto key = cache.KeyOf(request);                 // none: this request must be asked

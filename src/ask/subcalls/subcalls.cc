@@ -105,7 +105,7 @@ ReplyEnding EndingOf(const model::Reply& reply, std::string_view text) {
 }
 
 // One batch: results in order, the last one answers. Each good one goes ahead as an item, so that
-// a block that is interrupted keeps what was paid for (REC-79).
+// a block that is interrupted keeps what was paid for.
 struct Subcalls::BatchState {
   std::mutex mutex;
   std::vector<Result<model::Reply>> results;
@@ -181,7 +181,7 @@ void Subcalls::Batch(const sandbox::BridgeCall& call, const std::shared_ptr<Brid
   }
   const auto settings = ReadSettings(call.args, run_.options.sub);
   if (!settings) return reply->Fail("bad_argument", settings.error().message);
-  // A blank prompt refuses the whole batch before anything is sent (REC-43).
+  // A blank prompt refuses the whole batch before anything is sent.
   for (const Json& prompt : *prompts) {
     if (reply->cancel().cancelled()) return;  // nobody waits for the answer
     const JsonObject* object = prompt.if_object();

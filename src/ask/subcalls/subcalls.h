@@ -1,4 +1,4 @@
-// Model requests made by code: one prompt, or a batch (REC-42 to 46).
+// Model requests made by code: one prompt, or a batch.
 //
 //   Subcalls subcalls(run, contexts, coverage);
 //   subcalls.Query(call, reply);            // llm_query

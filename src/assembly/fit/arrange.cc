@@ -6,7 +6,7 @@
 namespace dossier::assembly {
 namespace {
 
-// Constants, so that the same repair gives the same bytes (ASM-84).
+// Constants, so that the same repair gives the same bytes.
 constexpr std::string_view kContinue = "Continue.";
 constexpr std::string_view kUnderstood = "Understood.";
 
@@ -48,7 +48,7 @@ class Arranger {
     out_.repairs.push_back({std::string(rule), std::move(where), std::move(text)});
   }
 
-  // Volatile and request make one turn together (ASM-71).
+  // Volatile and request make one turn together.
   static Zone Group(const Part& part) {
     return part.rule->zone == Zone::kVolatile ? Zone::kRequest : part.rule->zone;
   }
@@ -82,7 +82,7 @@ class Arranger {
                      [](const ToolSpec& a, const ToolSpec& b) { return a.name < b.name; });
   }
 
-  // Typed parts pass untouched (ASM-7).
+  // Typed parts pass untouched.
   void AddBlocks(std::size_t index) {
     const Part& part = parts_[index];
     if (part.rule->role != Role::kSystem) {
@@ -115,7 +115,7 @@ class Arranger {
       if (results && capability_.tool_results == Capability::ToolResults::kUserTurn) {
         turn.role = Role::kUser;
       }
-      // All results of one message are answered at once (ASM-83).
+      // All results of one message are answered at once.
       const bool belongs = results && !turns().empty() && EndsWithResult(turns().back());
       Append(std::move(turn), index, belongs, i);
     }
@@ -190,7 +190,7 @@ class Arranger {
     Report("R-3", "turns[0]", "the assistant's first message is quoted in the user's");
   }
 
-  // ASM-87: a model without a system place reads it at the head of the first user message.
+  // A model without a system place reads it at the head of the first user message.
   void MoveSystemText() {
     if (capability_.system_role != "none" || out_.messages.system.empty()) return;
     Block block{.text = fmt::format("<system>\n{}\n</system>", out_.messages.SystemText()),

@@ -1,4 +1,4 @@
-// Fitted parts as messages that the model accepts (section 4.8 of the spec).
+// Fitted parts as messages that the model accepts.
 //
 // Thread-safety: pure function.
 

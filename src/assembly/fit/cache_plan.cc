@@ -176,7 +176,7 @@ class Planner {
     return fallback;
   }
 
-  // From the end: a point lives at least as long as those behind it (ASM-72).
+  // From the end: a point lives at least as long as those behind it.
   void SetLifetimes() {
     std::string longest;
     for (auto it = placed_.rbegin(); it != placed_.rend(); ++it) {

@@ -1,10 +1,10 @@
-// Where a provider is asked to cache the prefix of a prompt (ASM-72, ASM-73).
+// Where a provider is asked to cache the prefix of a prompt.
 //
 //   const CachePlan plan = PlanCache(parts, layout.cache, capability, counter, &messages);
 //
 // Only providers with explicit breakpoints get any; what decides is data (CacheRules), and the
-// fields are written by the model client that knows them (ASM-77).
-// Thread-safety: pure function over its arguments.
+// fields are written by the model client that knows them. Thread-safety: pure function over its
+// arguments.
 
 #ifndef DOSSIER_ASSEMBLY_FIT_CACHE_PLAN_H_
 #define DOSSIER_ASSEMBLY_FIT_CACHE_PLAN_H_

@@ -10,7 +10,7 @@ namespace dossier::assembly {
 namespace {
 
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
-constexpr std::int64_t kMergeAbove = 4;  // times the tokens of a summary (CON-44)
+constexpr std::int64_t kMergeAbove = 4;  // times the tokens of a summary
 
 std::size_t IndexOf(std::span<const HistoryTurn> turns, std::string_view id) {
   for (std::size_t i = 0; i < turns.size(); ++i) {

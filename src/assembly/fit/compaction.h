@@ -1,4 +1,4 @@
-// A shorter view of a long history; the history itself never changes (REC-63, CON-42 to 45).
+// A shorter view of a long history; the history itself never changes.
 //
 //   CompactionPlan plan = PlanCompaction(turns, compaction, policy);
 //   if (plan.step == CompactionPlan::Step::kSummarize) {
@@ -63,8 +63,8 @@ struct Compaction {
 };
 
 struct CompactionPlan {
-  // first to last may hold older summaries, which the new one then stands for (CON-44: merged once
-  // they cost more than four times summary_tokens).
+  // first to last may hold older summaries, which the new one then stands for (merged once they
+  // cost more than four times summary_tokens).
   // kNone: small enough. kRules: `shorten` is enough. kSummarize: a summary of first to last is
   // needed too. kStuck: nothing more may go, and it is still above the target.
   enum class Step { kNone, kRules, kSummarize, kStuck } step = Step::kNone;
@@ -96,7 +96,7 @@ Result<Compaction> ApplyCompaction(std::span<const HistoryTurn> turns, const Com
                                    const CompactionPolicy& policy);
 
 // The history as a request holds it. A summary opens the message of the user behind it, or is one
-// of its own; its block has section "summary", which no budget cuts (ASM-43).
+// of its own; its block has section "summary", which no budget cuts.
 std::vector<Turn> CompactedView(std::span<const HistoryTurn> turns, const Compaction& compaction,
                                 const CompactionPolicy& policy);
 

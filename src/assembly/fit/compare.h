@@ -1,4 +1,4 @@
-// Two calls of one layout side by side: where their prompts part, and what that costs (ASM-74).
+// Two calls of one layout side by side: where their prompts part, and what that costs.
 //
 //   const Comparison difference = Compare(previous_report, report);
 //   if (difference.found) Warn("{} changed at byte {}", difference.section, difference.byte);

@@ -1,4 +1,4 @@
-// Shrinking one section to a grant of tokens (section 4.5 of the spec).
+// Shrinking one section to a grant of tokens.
 //
 //   part.full = *FitFull(part, context);
 //   Measure({{&part.full}}, context);
@@ -35,7 +35,7 @@ void Measure(std::span<Fitted* const> fitted, const FitContext& context);
 // if not even the least fits. A result without `left_out` is uncut.
 std::optional<Fitted> FitTo(const Part& part, std::int64_t grant, const FitContext& context);
 
-// The least grant that is worth anything (ASM-35): `min`, else frame + marker + 1.
+// The least grant that is worth anything: `min`, else frame + marker + 1.
 std::int64_t LeastGrant(const Part& part, const FitContext& context);
 
 // "[left out: 7 of 10 lines of notes]"

@@ -1,4 +1,4 @@
-// Cutting a transcript: oldest units first, never half of one (ASM-43, ASM-83).
+// Cutting a transcript: oldest units first, never half of one.
 //
 // Thread-safety: pure functions.
 

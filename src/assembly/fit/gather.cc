@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::map<std::string, std::string>;
 
-// The given variables with the declared defaults; checks what is declared (ASM-13).
+// The given variables with the declared defaults; checks what is declared.
 Result<Values> ResolveVariables(const Layout& layout, const Values& given) {
   Values values = given;
   for (const LayoutVariable& variable : layout.vars) {
@@ -168,7 +168,7 @@ class Gatherer {
     return MakeError(ErrorCode::kNotFound, "section {}: {}", part->rule->name, why);
   }
 
-  // NUL and invalid UTF-8 would be refused or mangled by providers (section 6 of the spec).
+  // NUL and invalid UTF-8 would be refused or mangled by providers.
   void Clean(std::string* text, const std::string& section) {
     const std::size_t nul = text->find('\0');
     if (nul == std::string::npos && utf8::IsValid(*text)) return;

@@ -13,7 +13,7 @@
 namespace dossier::assembly {
 
 struct Gathered {
-  std::vector<Part> parts;  // in prompt order: by zone, then as in the layout (ASM-70)
+  std::vector<Part> parts;  // in prompt order: by zone, then as in the layout
   std::vector<Warning> warnings;
 };
 

@@ -18,7 +18,7 @@
 
 namespace dossier::assembly {
 
-// What a cut left out; the text of the marker (ASM-45).
+// What a cut left out; the text of the marker.
 struct LeftOut {
   std::string_view unit;  // lines, chars, items, turns
   std::int64_t count = 0, of = 0;
@@ -58,7 +58,7 @@ struct Part {
   Fitted full;              // uncut but for cap_chars
   Fitted fitted;            // what goes in
   Grant grant;
-  int shrunk = 0;  // rounds of ASM-37
+  int shrunk = 0;  // rounds, after the whole as rendered was over the budget
   Outcome outcome = Outcome::kKept;
   std::string_view reason;  // of the outcome, for the report
   int turn = -1;            // index of the turn it stands in; -1: system, tools or nowhere
@@ -66,7 +66,7 @@ struct Part {
   std::string marks;  // see PrefixMarks in compare.h
 
   bool present() const { return outcome == Outcome::kKept || outcome == Outcome::kCut; }
-  // Never cut and never dropped: it fits, or nothing does (ASM-31, ASM-38).
+  // Never cut and never dropped: it fits, or nothing does.
   bool fixed() const {
     return !blocks.empty() || rule->zone == Zone::kRequest || rule->zone == Zone::kTools ||
            (rule->need == LayoutSection::Need::kRequired && rule->fit == Fit::kWhole);

@@ -1,4 +1,4 @@
-// Prompt logs: what was sent, as a pair of files a person and a script can read (ASM-101 to 104).
+// Prompt logs: what was sent, as a pair of files a person and a script can read.
 //
 //   PromptLog log("logs");
 //   const PromptCall call{.session = "run7", .label = "draft", .time = "2026-11-21T23:36:43.123Z"};

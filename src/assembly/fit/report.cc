@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 7> kFitNames = {"whole", "head",    "tail
 constexpr std::array<std::string_view, 5> kOutcomeNames = {"kept", "cut", "dropped", "empty",
                                                            "absent"};
 
-constexpr std::int64_t kFreshDays = 180;  // ASM-90
+constexpr std::int64_t kFreshDays = 180;
 
 // The bytes of a part, in the order in which they are sent.
 std::string TurnBytes(std::span<const Block> blocks) {
@@ -57,7 +57,7 @@ struct PartSize {
   std::int64_t bytes = 0;
 };
 
-// Each prefix hash chains all that stands before its section, roles and zones included (ASM-74).
+// Each prefix hash chains all that stands before its section, roles and zones included.
 std::vector<PartSize> HashParts(std::vector<Part>* parts) {
   std::vector<PartSize> sizes;
   std::string chain = Sha256Hex("");
@@ -124,7 +124,7 @@ JsonObject BudgetJson(const ReportInput& input) {
           {"free", usable - input.tally.used}};
 }
 
-// A section that changes often, in front of what changes less (ASM-75).
+// A section that changes often, in front of what changes less.
 std::vector<Warning> VolatileFirst(const std::vector<Part>& parts) {
   std::vector<Warning> out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -135,7 +135,7 @@ std::vector<Warning> VolatileFirst(const std::vector<Part>& parts) {
     for (std::size_t j = i + 1; j < parts.size(); ++j) {
       if (parts[j].present()) after += parts[j].fitted.tokens;
     }
-    // A repository header has a name of its own, as people are told to look for it (REP-29).
+    // A repository header has a name of its own, as people are told to look for it.
     const std::string code = rule.source == "header" ? "header-first" : "volatile-first";
     out.push_back({code, rule.name,
                    fmt::format("{}: {} tokens after {} cannot be cached", code, after,
@@ -161,7 +161,7 @@ std::optional<std::int64_t> DayOf(std::string_view date) {
   return std::chrono::sys_days(day).time_since_epoch().count();
 }
 
-// Provider limits change monthly (ASM-90).
+// Provider limits change monthly.
 std::vector<Warning> OldEntry(const ReportInput& input) {
   const std::string as_of(FindString(input.capability.entry, "as_of").value_or(""));
   const auto then = DayOf(as_of), now = DayOf(input.options.today);
@@ -213,7 +213,7 @@ JsonArray PointsJson(const CachePlan& plan) {
   return out;
 }
 
-// What of the prompt a provider should find in its cache after `previous` (ASM-74).
+// What of the prompt a provider should find in its cache after `previous`.
 void AddComparison(const CacheRules& rules, const Json& previous, const Json& report,
                    JsonObject* cache) {
   const Comparison difference = Compare(previous, report);

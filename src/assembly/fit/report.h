@@ -1,4 +1,4 @@
-// What went into a prompt and why, as JSON (ASM-100; docs/schemas/assembly-report.schema.json).
+// What went into a prompt and why, as JSON (docs/schemas/assembly-report.schema.json).
 //
 // Thread-safety: pure functions.
 
@@ -15,7 +15,7 @@
 
 namespace dossier::assembly {
 
-// The numbers of section 4.4, in tokens.
+// How the budget came about, in tokens.
 struct BudgetNumbers {
   std::int64_t limit = 0;      // window less the reserve for the reply
   std::int64_t want = 0;       // what the layout or the caller asks for

@@ -1,4 +1,4 @@
-// Who gets how many tokens: the arithmetic of ASM-32 to 35, apart from any text.
+// Who gets how many tokens: the arithmetic of budgets, apart from any text.
 //
 //   std::vector<Demand> demands = {{.wanted = 9000, .weight = 3, .priority = 0.6}, …};
 //   std::vector<Grant> grants = ShareOut(10'000, demands);

@@ -14,7 +14,7 @@
 
 namespace dossier::assembly {
 
-// A request as it will be sent, counted message by message: never a sum of its sections (ASM-59).
+// A request as it will be sent, counted message by message: never a sum of its sections.
 struct Tally {
   std::int64_t used = 0;     // tokens of all texts
   std::int64_t framing = 0;  // tokens the provider adds per message and request

@@ -1,4 +1,4 @@
-// Tool calls and their results belong together: providers refuse either one alone (ASM-83).
+// Tool calls and their results belong together: providers refuse either one alone.
 //
 //   std::vector<Turn> turns = PairTools(history, "history", &repairs);
 //

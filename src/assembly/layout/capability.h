@@ -1,4 +1,4 @@
-// What a model accepts and what its provider caches: facts of data/models.yaml (ASM-81, ASM-90).
+// What a model accepts and what its provider caches: facts of data/models.yaml.
 //
 //   Capability model{.window = 200'000, .max_output = 64'000};
 //   model.cache = {.mode = CacheRules::Mode::kExplicit, .min_prefix = 1024, .breakpoints = 4};
@@ -18,7 +18,7 @@
 
 namespace dossier::assembly {
 
-// How a provider caches the prefix of a prompt (section 4.7 of the spec).
+// How a provider caches the prefix of a prompt.
 struct CacheRules {
   // kExplicit: up to breakpoints that a request names; kAutomatic: whatever prefix repeats.
   enum class Mode { kNone, kExplicit, kAutomatic } mode = Mode::kNone;
@@ -47,10 +47,10 @@ struct Capability {
   enum class LateSystem { kNo, kAfterUser, kYes } late_system = LateSystem::kNo;
   // Who brings the results of tool calls: a message of their own, or the next user message.
   enum class ToolResults { kToolTurn, kUserTurn } tool_results = ToolResults::kToolTurn;
-  std::optional<std::int64_t> image_tokens;  // of one image; unset: images are refused (ASM-7)
+  std::optional<std::int64_t> image_tokens;  // of one image; unset: images are refused
   std::int64_t tokens_per_message = 4, tokens_per_request = 3;  // framing
   CacheRules cache;
-  Json entry;  // {as_of, source, …} of the model entry, for the report (ASM-90)
+  Json entry;  // {as_of, source, …} of the model entry, for the report
 };
 
 }  // namespace dossier::assembly

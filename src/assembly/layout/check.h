@@ -1,4 +1,4 @@
-// Checks every layout and template that a run could use (`dossier prompts check`, ASM-27).
+// Checks every layout and template that a run could use (`dossier prompts check`).
 //
 //   for (const std::string& line : CheckAssets({.overrides = {"/home/me/.config/dossier"}})) {
 //     Print(line);  // "ok builtin:prompts/recursion/ready.md"
@@ -21,7 +21,7 @@ namespace dossier::assembly {
 // built-in one of its name.
 std::vector<std::string> CheckAssets(const AssetFolders& folders);
 
-// What works but wastes the cache (ASM-14): "4:5: …", in layout order.
+// What works but wastes the cache: "4:5: …", in layout order.
 std::vector<std::string> CacheWarnings(const Layout& layout);
 
 }  // namespace dossier::assembly

@@ -20,7 +20,7 @@
 
 namespace dossier::assembly {
 
-// The cache order: what changes often stands late (ASM-70).
+// The cache order: what changes often stands late.
 enum class Zone { kTools, kSystem, kStable, kHistory, kVolatile, kRequest };
 enum class Fit { kWhole, kHead, kTail, kMiddle, kItems, kHistory, kFirstOf };
 enum class Fence { kDefault, kNone, kTag, kHeading, kGrowing, kData, kMarkers };
@@ -40,10 +40,10 @@ struct Template {
   std::string body;  // without the front matter
 };
 
-// Errors: kConfig with "FILE:LINE:COL: reason" (ASM-20 to 24).
+// Errors: kConfig with "FILE:LINE:COL: reason".
 Result<Template> ParseTemplate(std::string_view markdown, std::string_view file);
-// One pass; values are literal (ASM-21, 22). `boundary` fences placeholders declared untrusted.
-// Errors: kConfig naming template and placeholder when a required value is missing.
+// One pass; values are literal. `boundary` fences placeholders declared untrusted. Errors: kConfig
+// naming template and placeholder when a required value is missing.
 Result<std::string> RenderTemplate(const Template& text,
                                    const std::map<std::string, std::string>& values,
                                    std::string_view boundary);
@@ -52,7 +52,7 @@ struct LayoutSection {
   std::string name;
   Zone zone = Zone::kStable;
   Role role = Role::kUser;
-  std::string source;         // text, template, var, history, data, tools, … (ASM-12)
+  std::string source;         // text, template, var, history, data, tools, …
   std::string template_name;  // "recursion/system.md"
   std::string text;           // of source: text
   std::string variable;       // of source: var
@@ -70,14 +70,14 @@ struct LayoutSection {
   std::string when, unless;  // variable names
   enum class Need { kRequired, kOptional } need = Need::kOptional;
   std::string changes;  // never, run, turn, call
-  // What happens if nobody gives content: an error, unless the file says `optional: true` (ASM-12).
+  // What happens if nobody gives content: an error, unless the file says `optional: true`.
   enum class Missing { kIsAnError, kIsAllowed } missing = Missing::kIsAllowed;
-  enum class Render { kMarkdown, kJson, kYaml } render = Render::kMarkdown;  // of data (ASM-6)
+  enum class Render { kMarkdown, kJson, kYaml } render = Render::kMarkdown;  // of data
   std::vector<std::string> alternatives;  // of fit: first-of, best first
   int line = 0, column = 0;               // where the file names it, from 1; 0 if made in code
 };
 
-// A declared variable (ASM-13).
+// A declared variable.
 struct LayoutVariable {
   std::string name;
   enum class Need { kRequired, kOptional } need = Need::kOptional;
@@ -86,10 +86,10 @@ struct LayoutVariable {
 };
 
 // How long a provider is asked to keep the prefix up to the end of a zone; empty: its default.
-// A lifetime stands before none that is longer (ASM-72).
+// A lifetime stands before none that is longer.
 struct LayoutCache {
   std::string system_ttl, stable_ttl, history_ttl;  // "5m"
-  // Whether one call's first token is awaited before others with this prefix go out (ASM-76).
+  // Whether one call's first token is awaited before others with this prefix go out.
   enum class WarmFirst { kNo, kYes } warm_first = WarmFirst::kNo;
 };
 
@@ -98,13 +98,13 @@ struct Layout {
   double window_share = 0.5;
   std::optional<std::int64_t> budget_tokens, reserve_output;
   std::vector<std::string> cascade;
-  std::string lead;  // template of the neutral first user message (ASM-82)
+  std::string lead;  // template of the neutral first user message
   std::vector<LayoutSection> sections;
   std::map<std::string, Template> templates;  // every template that the sections name, by name
   std::vector<LayoutVariable> vars;
   std::string about;
   LayoutCache cache;
-  enum class Boundary { kRun, kProject } boundary = Boundary::kRun;  // whose id fences data (ASM-4)
+  enum class Boundary { kRun, kProject } boundary = Boundary::kRun;  // whose id fences data
   std::vector<std::string> overrides;  // files of the user that stand for built-in ones
 };
 

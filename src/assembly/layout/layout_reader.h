@@ -38,11 +38,11 @@ struct LayoutFile {
 // Errors: kConfig, "FILE:LINE:COL: reason".
 Result<LayoutFile> ReadLayoutFile(std::string_view yaml, std::string_view file);
 
-// Turns the section nodes into sections and checks what spans several keys (ASM-5, ASM-10).
+// Turns the section nodes into sections and checks what spans several keys.
 Result<Layout> FinishLayout(LayoutFile file);
 
-// `over` laid over `base`: sections merge by name, key by key (ASM-11). `over`'s file name stays in
-// messages about its own keys.
+// `over` laid over `base`: sections merge by name, key by key. `over`'s file name stays in messages
+// about its own keys.
 Result<LayoutFile> MergeLayouts(LayoutFile base, LayoutFile over);
 
 }  // namespace dossier::assembly

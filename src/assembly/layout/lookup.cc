@@ -303,7 +303,7 @@ Status LoadTemplates(const AssetFolders& folders, Layout* layout) {
     if (section.template_name.empty()) continue;
     const auto loaded =
         LoadTemplate(section.template_name, folders, section.line, section.column, layout);
-    // An optional section is absent where its file is (ASM-27).
+    // An optional section is absent where its file is.
     const bool may_miss = section.missing == LayoutSection::Missing::kIsAllowed &&
                           section.need == LayoutSection::Need::kOptional;
     if (!loaded && may_miss) {

@@ -46,7 +46,7 @@ struct Turn {
   Role role = Role::kUser;
   std::vector<Block> blocks;
 
-  // The texts of all blocks but images and thinking, joined by one blank line (ASM-86).
+  // The texts of all blocks but images and thinking, joined by one blank line.
   std::string Text() const;
 };
 

@@ -15,7 +15,7 @@ namespace dossier::assembly {
 // Errors: kConfig, "FILE:LINE:COL: reason", with the nearest valid name where a name is unknown.
 Result<LayoutSection> ReadSection(const YamlNode& node, std::string_view file);
 
-// True if nobody vouches for what `source` yields (ASM-12).
+// True if nobody vouches for what `source` yields.
 bool IsUntrustedSource(std::string_view source);
 
 }  // namespace dossier::assembly

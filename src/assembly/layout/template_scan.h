@@ -28,14 +28,14 @@ struct TemplatePiece {
 };
 
 // Calls `visit` for every piece in order. `{name}` and `{name:SPEC}` are placeholders, declared or
-// not; doubled braces become one in kDouble and stay in kLiteral (ASM-21, ASM-23).
+// not; doubled braces become one in kDouble and stay in kLiteral.
 void ScanTemplate(std::string_view body, Template::Braces braces,
                   const std::function<void(const TemplatePiece&)>& visit);
 
 // The offset behind the name that starts at `at`; `at` if none does.
 std::size_t ScanName(std::string_view text, std::size_t at);
 
-// As ParseTemplate; with a `contract` its placeholders hold instead of the file's own (ASM-20).
+// As ParseTemplate; with a `contract` its placeholders hold instead of the file's own.
 Result<Template> ParseTemplateAgainst(std::string_view markdown, std::string_view file,
                                       const Template* contract);
 

@@ -1,4 +1,4 @@
-// Data as Markdown with headings, for sections whose content is data (ASM-6).
+// Data as Markdown with headings, for sections whose content is data.
 //
 //   RenderData({{"Task", "Do it"}}, nullptr)   // "# Task\n\nDo it\n"
 //

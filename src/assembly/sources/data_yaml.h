@@ -1,4 +1,4 @@
-// Data as YAML, for sections with `render: yaml` (ASM-6).
+// Data as YAML, for sections with `render: yaml`.
 //
 //   RenderYaml({{"Task", "Do it"}, {"tags", {"a", "b"}}})   // "Task: Do it\ntags:\n  - a\n  - b\n"
 //

@@ -17,7 +17,7 @@
 
 namespace dossier::assembly {
 
-// One frame (ASM-3). It is decided from the whole body, so that a cut never changes it.
+// One frame. It is decided from the whole body, so that a cut never changes it.
 struct Frame {
   Fence fence = Fence::kNone;
   std::string title;
@@ -38,13 +38,13 @@ std::string UnescapeMarkers(std::string_view body);
 // `body` inside its frame.
 std::string Framed(const Frame& frame, std::string_view body);
 
-// `text` without the line ends at its end (ASM-2).
+// `text` without the line ends at its end.
 std::string_view TrimLineEnds(std::string_view text);
 
 // Backticks that a growing fence around `body` needs: one more than its longest run, at least 3.
 std::size_t GrowingFenceLength(std::string_view body);
 
-// The first draw of `boundary` that `text` does not contain (ASM-4).
+// The first draw of `boundary` that `text` does not contain.
 std::string FreeBoundary(std::string_view text, std::string_view boundary,
                          std::optional<std::uint64_t> seed);
 

@@ -1,4 +1,4 @@
-// HTTP over libcurl's multi interface: thousands of requests, one thread (MOD-15).
+// HTTP over libcurl's multi interface: thousands of requests, one thread.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto loop, HttpLoop::Make());
 //   loop->Send({.url = url, .headers = {"Content-Type: application/json"}, .body = body}, cancel,
@@ -41,7 +41,7 @@ struct HttpCall {
 struct HttpEnd {
   // What ended it before its time: kTimeout, kNetwork, kCancelled; unset: complete.
   std::optional<Error> error;
-  // kYes: what failed may pass (MOD-21); a bad certificate, or what the receiver refused, does not.
+  // kYes: what failed may pass; a bad certificate, or what the receiver refused, does not.
   enum class Again { kNo, kYes } again = Again::kNo;
   // kYes: the whole request was sent, so that the server may work on it, whatever came back.
   enum class Sent { kNo, kYes } sent = Sent::kNo;

@@ -1,4 +1,4 @@
-// Server-sent events (MOD-13): bytes in, events out, whatever way the bytes are split.
+// Server-sent events: bytes in, events out, whatever way the bytes are split.
 //
 //   SseParser parser(1 << 20);
 //   DOSSIER_RETURN_IF_ERROR(parser.Feed(bytes, [](const SseEvent& event) { Use(event.data); }));

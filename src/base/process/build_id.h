@@ -1,4 +1,4 @@
-// Which build of a program this is, for reports that must name it (REC-85).
+// Which build of a program this is, for reports that must name it.
 //
 //   BuildId()                          // "705460f34c82711a357791d40905781e4d883711"
 //   BuildIdOf("/usr/libexec/helper")   // of a program that does not run

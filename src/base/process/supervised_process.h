@@ -29,7 +29,7 @@
 namespace dossier {
 
 struct Supervision {
-  Millis grace{100};  // between TERM and KILL; CON-25
+  Millis grace{100};  // between TERM and KILL
   // What becomes of the children of a program that ended with 0.
   enum class Leftovers { kLive, kEnd } leftovers = Leftovers::kLive;
   // A ruleset of landlock that the program is put under, with no_new_privs; -1: none. The caller

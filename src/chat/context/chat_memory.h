@@ -1,4 +1,4 @@
-// The memory that a chat reads and writes (MEM-58).
+// The memory that a chat reads and writes.
 //
 //   parts.memory = {.store = store, .branch = "", .consolidate_from = PressureLevel::kHigh};
 //
@@ -23,7 +23,7 @@ struct ChatMemory {
   std::string branch;                            // "": the conversation's own, of a new one `root`
   std::shared_ptr<const memory::CallLog> calls;  // null: not logged
   enum class Writes { kNo, kYes } writes = Writes::kYes;  // kNo: a session that saves nothing
-  std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself (MEM-49)
+  std::optional<memory::PressureLevel> consolidate_from;  // unset: never by itself
   memory::Summarizer summarizer;                          // of consolidation
 };
 

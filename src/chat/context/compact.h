@@ -1,5 +1,4 @@
-// When a long history is shortened in requests, and how (CON-42 to 45). The file keeps every
-// message.
+// When a long history is shortened in requests, and how. The file keeps every message.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const CompactionPlan plan,
 //                            PlanCompaction(stored, limits, prices, size, *counter));
@@ -9,7 +8,8 @@
 //     input.compaction = done.records;                     // the next request and save hold them
 //   }
 //
-// Tokens and prices as in the formula of CON-43. Thread-safety: pure functions over plain data.
+// Sizes are tokens; prices are shares of the price of plain input. Thread-safety: pure functions
+// over plain data.
 
 #ifndef DOSSIER_CHAT_CONTEXT_COMPACT_H_
 #define DOSSIER_CHAT_CONTEXT_COMPACT_H_
@@ -26,7 +26,7 @@
 
 namespace dossier::chat {
 
-// The config key `compaction` (CON-14).
+// The config key `compaction`.
 struct CompactionLimits {
   enum class Mode { kAuto, kOff } mode = Mode::kAuto;
   std::int64_t soft_tokens = 32'000, hard_tokens = 96'000, keep_turns = 2, summary_tokens = 1'500;
@@ -98,7 +98,7 @@ struct Compacted {
   std::vector<CompactionRecord> records;  // to be saved; empty if nothing is done
   CompactionFigures figures;
   std::vector<std::string> warnings;
-  std::string line;  // "compacted: turns 1-14 …" (CON-45); empty if nothing is done
+  std::string line;  // "compacted: turns 1-14 …"; empty if nothing is done
 };
 // `summary` is unset where the model's call failed: a hard trigger then leaves a stub that counts
 // the turns, a soft one does without and warns.

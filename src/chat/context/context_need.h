@@ -3,8 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const ContextNeed need, NeedOf(stored, commands, options));
 //   for (std::size_t index : need.run) Run(commands[index]);
 //
-// Together with PlanTurn (plan.h) it alone decides what runs, is sent and is saved (CON-10).
-// Thread-safety: pure functions over plain data.
+// Together with PlanTurn (plan.h) it alone decides what runs, is sent and is saved. Thread-safety:
+// pure functions over plain data.
 
 #ifndef DOSSIER_CHAT_CONTEXT_CONTEXT_NEED_H_
 #define DOSSIER_CHAT_CONTEXT_CONTEXT_NEED_H_
@@ -23,8 +23,8 @@ namespace dossier::chat {
 // A command of the configuration or of --exec, as far as the decision needs it.
 struct DeclaredCommand {
   enum class Origin { kConfig, kExec };
-  enum class Persist { kNo, kYes };       // of a dynamic one: its block is saved too (Y3)
-  enum class Unchanged { kFull, kNote };  // of a repeat (Y8)
+  enum class Persist { kNo, kYes };       // of a dynamic one: its block is saved too
+  enum class Unchanged { kFull, kNote };  // of a repeat
 
   std::string name;
   std::string command;  // rendered, secrets as ***; for the records
@@ -68,7 +68,7 @@ struct ContextNeed {
 
 // `commands` in the order in which their blocks stand: those of the configuration, then --exec.
 // `stored` is nullptr for a conversation that is not there yet.
-// Errors: kConfig (`unchanged: note` without `persist: true`, Y8), kUsage (two options exclude each
+// Errors: kConfig (`unchanged: note` without `persist: true`), kUsage (two options exclude each
 // other).
 Result<ContextNeed> NeedOf(const Stored* stored, std::span<const DeclaredCommand> commands,
                            const TurnOptions& options);

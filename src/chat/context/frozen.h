@@ -35,7 +35,7 @@ struct Frozen {
   std::string system;  // text of the system message; "" means there is none (N4)
   ContextRecord record;
 };
-// `blocks` in the order in which they stand. `executed_at` is the time of section 5.
+// `blocks` in the order in which they stand. `executed_at` is a time in UTC with microseconds.
 Frozen Freeze(std::string_view system_text, std::span<const DeclaredCommand> commands,
               std::span<const ContextBlock> blocks, ContextRecord::Mode mode,
               std::string_view executed_at, const tokens::Counter& counter);
@@ -48,7 +48,7 @@ struct NamedBlock {
 std::vector<NamedBlock> BlocksOf(std::string_view context);
 
 // What a refresh does to each block: `same changed new gone`, or `not refreshed` for a block whose
-// command did not run: that of an --exec that was not given again (3.3), or any but --block.
+// command did not run: that of an --exec that was not given again, or any but --block.
 inline constexpr std::string_view kNotRefreshed = "not refreshed";
 struct BlockChange {
   std::string name;
@@ -58,7 +58,7 @@ struct BlockChange {
 struct Refreshed {
   Frozen frozen;
   std::vector<BlockChange> changes;
-  // The old context, for the content store (M5); "" if there was none, or it is the same.
+  // The old context, for the content store; "" if there was none, or it is the same.
   std::string replaced;
 };
 // What becomes of blocks that are not among the new ones: those of the configuration go and those
@@ -66,7 +66,7 @@ struct Refreshed {
 enum class OtherBlocks { kGo, kStay };
 
 // The system text of `stored` stays; its context is replaced. For a conversation without a system
-// message, `system_text` of the configuration is not taken: the stored state wins (B3).
+// message, `system_text` of the configuration is not taken: the stored state wins.
 Refreshed Refresh(const Stored& stored, std::span<const DeclaredCommand> commands,
                   std::span<const ContextBlock> blocks, std::string_view now,
                   const tokens::Counter& counter, OtherBlocks others = OtherBlocks::kGo);

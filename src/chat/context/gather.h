@@ -6,9 +6,8 @@
 //   PlanTurn({.commands = gathered.commands, …}, stored, gathered.blocks, …);
 //
 // Templates are rendered and variables resolved anew in every call, for those commands only that
-// will run (Y9, B2). The journal keeps what was gathered, so that an interrupted turn goes on
-// without running anything again (M4).
-// Thread-safety: may be called from many threads.
+// will run. The journal keeps what was gathered, so that an interrupted turn goes on without
+// running anything again. Thread-safety: may be called from many threads.
 
 #ifndef DOSSIER_CHAT_CONTEXT_GATHER_H_
 #define DOSSIER_CHAT_CONTEXT_GATHER_H_
@@ -44,7 +43,7 @@ Result<Gathered> GatheredOf(const Json& json);
 
 struct GatherLimits {
   const tokens::Counter& counter;
-  std::int64_t max_tokens;  // of all blocks together (CON-23)
+  std::int64_t max_tokens;  // of all blocks together
 };
 
 // Where blocks come from; tests give a scripted one.

@@ -15,7 +15,7 @@ using assembly::Section;
 using Freshness = CommandRecord::Freshness;
 using Origin = DeclaredCommand::Origin;
 
-constexpr std::uint64_t kTitleLength = 60;  // code points (3.4)
+constexpr std::uint64_t kTitleLength = 60;  // code points
 constexpr std::string_view kEnd = "\n--- End Context ---";
 
 // A section whose text passes as it is.
@@ -25,7 +25,7 @@ Section Verbatim(std::string_view name, std::string text, Json provenance = null
   return section;
 }
 
-// "--- Context: NAME ---\n(unchanged since turn K)\n--- End Context ---" (Y8).
+// "--- Context: NAME ---\n(unchanged since turn K)\n--- End Context ---".
 std::string UnchangedBlock(std::string_view block, std::int64_t turn) {
   const std::size_t line = block.find('\n');
   return fmt::format("{}\n(unchanged since turn {}){}", block.substr(0, line), turn, kEnd);
@@ -170,7 +170,7 @@ class Planner {
       plan_.save.replaced = std::move(fresh.replaced);
       return Take(fresh.frozen);
     }
-    if (!stored_ || !stored_->System()) return {.text = input_.system_text};  // B4, B16
+    if (!stored_ || !stored_->System()) return {.text = input_.system_text};
     SystemParts parts = SplitSystem(*stored_);
     plan_.frozen_tokens = counter_.CountText(parts.context).tokens;
     return parts;
@@ -186,7 +186,7 @@ class Planner {
             .context = frozen.system.substr(offset)};
   }
 
-  // CON-11: blocks and prompt are one message.
+  // Blocks and prompt are one message.
   void MakeUserText() {
     std::vector<std::string> kept = kept_dynamic_;
     kept.insert(kept.end(), kept_exec_.begin(), kept_exec_.end());
@@ -247,7 +247,7 @@ class Planner {
     }
   }
 
-  // B16 under compat: one user message "sys\n\nblk\n\nprompt".
+  // Under compat: one user message "sys\n\nblk\n\nprompt".
   static void OneMessage(std::vector<Section>* sections) {
     std::vector<std::string> texts;
     for (Section& section : *sections) {
@@ -263,7 +263,7 @@ class Planner {
     }
   }
 
-  // The layout's history may be cut by its rules; a conversation's never is (CON-42).
+  // The layout's history may be cut by its rules; a conversation's never is.
   Status CheckWhole() const {
     const Json* sections = Find(plan_.request.report, "sections");
     const JsonArray* list = sections ? sections->if_array() : nullptr;

@@ -1,4 +1,4 @@
-// What one turn sends and saves. With NeedOf it is the only place that decides it (CON-10).
+// What one turn sends and saves. With NeedOf it is the only place that decides it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const TurnPlan plan,
 //                            PlanTurn(input, &stored, blocks, layout, capability, *counter));
@@ -72,8 +72,7 @@ struct TurnPlan {
 
 // `blocks`: one for each index of NeedOf's `run`, in that order. `stored` is nullptr for a new or
 // stateless conversation.
-// Errors: kTooLong with tokens by section (CON-45), kUsage (no prompt), those of NeedOf and
-// Assemble.
+// Errors: kTooLong with tokens by section, kUsage (no prompt), those of NeedOf and Assemble.
 Result<TurnPlan> PlanTurn(const TurnInput& input, const Stored* stored,
                           std::span<const ContextBlock> blocks, const assembly::Layout& layout,
                           const assembly::Capability& capability, const tokens::Counter& counter);
@@ -85,8 +84,8 @@ std::vector<assembly::Turn> HistoryView(const Stored& stored,
                                         std::int64_t keep_turns, const tokens::Counter& counter,
                                         std::vector<std::string>* warnings);
 
-// CON-47: the stored model beats the configuration; a different one that is asked for serves this
-// turn, and `warning` tells of the lost prefix. Under compat the stored one wins over it, too.
+// The stored model beats the configuration; a different one that is asked for serves this turn, and
+// `warning` tells of the lost prefix. Under compat the stored one wins over it, too.
 struct ModelChoice {
   std::string model;
   std::optional<std::string> warning;

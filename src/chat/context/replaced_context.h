@@ -1,5 +1,5 @@
 // The texts of contexts that a refresh replaced: metadata.context.history names their hashes, the
-// content store keeps the texts (M5).
+// content store keeps the texts.
 //
 //   DOSSIER_RETURN_IF_ERROR(KeepReplacedContext(content_folder, refreshed.replaced));
 //   for (const ReplacedContext& one : ReplacedContexts(stored)) {

@@ -1,6 +1,6 @@
 // The file of one conversation: six keys of JSON, in the order id, model, messages, created_at,
 // updated_at, metadata (docs/formats/conversation.md). Other programs write the same format, so a
-// change keeps every byte that it does not mean (CON-29, A10).
+// change keeps every byte that it does not mean.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Document document, Document::Parse(std::move(bytes), "bug-12"));
 //   document.AppendMessage(JsonObject{{"role", "user"}, {"content", "Hello"}});
@@ -28,7 +28,7 @@
 
 namespace dossier::chat {
 
-// "2026-11-21T12:47:14.000000Z": UTC, microseconds (section 5).
+// "2026-11-21T12:47:14.000000Z": UTC, microseconds.
 std::string FormatMicros(Clock::Wall time);
 
 // A text in parts, most of them views of a Document that must outlive it.
@@ -50,7 +50,7 @@ class Document {
   static constexpr std::size_t kMaxMessages = 1'000'000;
 
   // Errors: kDamaged, "conversation ID is malformed: REASON": not JSON, not an object, a key twice,
-  // messages without a role. Absent keys are no error (B13); others are kept (B15).
+  // messages without a role. Absent keys are no error; others are kept.
   static Result<Document> Parse(std::string bytes, std::string_view id);
   // A conversation without messages; both times are `at`.
   static Document Make(std::string_view id, std::string_view model, std::string_view at,
@@ -83,7 +83,7 @@ class Document {
   Status EraseMessage(std::size_t index);
   Status EraseMessagesFrom(std::size_t index);
   Status SetId(std::string_view id);
-  // Foreign keys move to metadata.dossier.foreign (B15). Returns their names.
+  // Foreign keys move to metadata.dossier.foreign. Returns their names.
   Result<std::vector<std::string>> MoveForeignKeys();
 
   Rendered Render() const;

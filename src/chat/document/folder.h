@@ -5,8 +5,8 @@
 //   DOSSIER_RETURN_IF_ERROR(ReplaceFile(folder, id, document.Render().pieces()));
 //
 // Files are 0600 and never reached through a symbolic link; locks are OFD locks on `.ID.lock`, so
-// they end with their process, and two threads exclude each other, too (CON-28 to 30).
-// Thread-safety: functions from any thread; a FileLock has one owner.
+// they end with their process, and two threads exclude each other, too. Thread-safety: functions
+// from any thread; a FileLock has one owner.
 
 #ifndef DOSSIER_CHAT_DOCUMENT_FOLDER_H_
 #define DOSSIER_CHAT_DOCUMENT_FOLDER_H_
@@ -27,7 +27,7 @@ namespace dossier::chat {
 
 inline constexpr std::size_t kMaxIdLength = 128;
 
-// Letters, digits, `-` and `_`, 1 to 128 of them. Errors: kNotFound with section 6's sentence.
+// Letters, digits, `-` and `_`, 1 to 128 of them. Errors: kNotFound, naming the rule.
 Status CheckId(std::string_view id);
 // "conv-" and 8 hex digits.
 std::string MakeId();

@@ -1,5 +1,5 @@
 // Edits of a JSON text that leave every byte they do not mean as it is: order of keys, spelling of
-// numbers and escapes, white space (CON-29, A10).
+// numbers and escapes, white space.
 //
 //   JsonPatch patch(text, Style::Of(text));
 //   DOSSIER_RETURN_IF_ERROR(patch.Set({"dossier", "title"}, "Hello"));   // made if absent

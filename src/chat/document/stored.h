@@ -34,7 +34,7 @@ struct Message {
 
 // metadata.context.commands[]: one command as it ran when the context was made.
 struct CommandRecord {
-  std::string name, command;  // secrets are *** (M3)
+  std::string name, command;  // secrets are ***
   std::string origin;         // config, exec
   enum class Freshness { kStatic, kDynamic } freshness = Freshness::kStatic;
   std::string on_failure;  // warn, ignore, fail
@@ -56,7 +56,7 @@ struct ContextRecord {
   std::string sha256, system_sha256;     // of the context, of the whole system message
   std::int64_t tokens = 0;
   std::vector<CommandRecord> commands;
-  Json history;  // list: contexts that a refresh replaced (M5)
+  Json history;  // list: contexts that a refresh replaced
 };
 std::string_view ModeName(ContextRecord::Mode mode);  // "static"
 Json ToJson(const ContextRecord& context);

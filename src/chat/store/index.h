@@ -1,5 +1,5 @@
-// A list and a full-text search over a folder of conversations (CON-32): a SQLite file in the cache
-// folder, which may be deleted at any time.
+// A list and a full-text search over a folder of conversations: a SQLite file in the cache folder,
+// which may be deleted at any time.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Index index, Index::Open(folder, cache_folder));
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<Listed> list, index.List({.limit = 20}));

@@ -1,5 +1,5 @@
-// Old files, where every message of the user carries a copy of the context, in the form of today
-// (CON-27): the context frozen in the system message, once.
+// Old files, where every message of the user carries a copy of the context, in the form of today:
+// the context frozen in the system message, once.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Migration done, Migrate({}, now, *counter, &document));
 //   for (const std::string& line : done.lines) Print(line);     // nothing moved: no lines

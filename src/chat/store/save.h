@@ -46,7 +46,7 @@ Status ApplyTurn(const TurnSave& save, const FinishedTurn& finished, Document* d
 // records of compactions that cover it go, too (`/undo`). Returns how many messages went.
 Result<std::size_t> RemoveLastTurn(Document* document, std::string_view now);
 
-// A new context in the system message, with its record (`context refresh`, M5). A message is made
+// A new context in the system message, with its record (`context refresh`). A message is made
 // if there is none.
 Status ApplyContext(const Frozen& frozen, std::string_view now, Document* document);
 

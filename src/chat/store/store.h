@@ -8,10 +8,10 @@
 //     DOSSIER_ASSIGN_OR_RETURN(Saved saved, store.Append(*begun.existing, save, turn, cancel));
 //   }
 //
-// A save takes the conversation's lock, reads the file again, adds, and replaces it as a whole
-// (CON-29): a process that is killed leaves the old file or the new one, and parallel turns are all
-// kept. Between turns no lock is held. Ids are checked in every call (CON-28).
-// Thread-safety: all methods from any thread.
+// A save takes the conversation's lock, reads the file again, adds, and replaces it as a whole: a
+// process that is killed leaves the old file or the new one, and parallel turns are all kept.
+// Between turns no lock is held. Ids are checked in every call. Thread-safety: all methods from any
+// thread.
 
 #ifndef DOSSIER_CHAT_STORE_STORE_H_
 #define DOSSIER_CHAT_STORE_STORE_H_
@@ -72,7 +72,7 @@ class Store {
   // nullopt if there is none.
   Result<std::optional<Loaded>> Find(std::string_view id) const;
 
-  // Waits while another process makes the same conversation (CON-30). Errors: kLocked, kCancelled.
+  // Waits while another process makes the same conversation. Errors: kLocked, kCancelled.
   Result<Begun> BeginCreate(std::string_view id, const CancelToken& cancel) const;
   // Writes the new file; its lock ends.
   Result<Saved> Create(Creation creation, const TurnSave& save, const FinishedTurn& turn) const;
@@ -96,7 +96,7 @@ class Store {
                            const CancelToken& cancel) const;
   // Removes file and lock file. Errors: kNotFound.
   Status Delete(std::string_view id, const CancelToken& cancel) const;
-  // "ID.json.bak-YYYYMMDDTHHMMSSZ" beside the file (CON-27). Returns its path.
+  // "ID.json.bak-YYYYMMDDTHHMMSSZ" beside the file. Returns its path.
   Result<std::string> BackUp(std::string_view id, const CancelToken& cancel) const;
 
   // All ids, sorted.

@@ -9,7 +9,7 @@
 // PlanTurn's to say. The order: load the conversation, or take the right to make it; open the
 // model; run the commands that the turn needs; plan; compact, if the history asks for it; call the
 // model, with tools and repair rounds; save. What came of each step is in the journal before the
-// next begins, so that a killed turn can go on (M4).
+// next begins, so that a killed turn can go on.
 //
 // A turn always ends in an outcome. Text that arrived is in it, whatever failed behind it.
 // Thread-safety: one turn at a time for each Chat.
@@ -96,7 +96,7 @@ struct TurnOutcome {
   std::string wire;                  // the exact request
 
   std::optional<Error> error;
-  int exit = 0;  // of the process (CON-4)
+  int exit = 0;  // of the process
 };
 
 // What a turn tells while it runs. Deltas and retries come from another thread than the rest, never
@@ -118,7 +118,7 @@ class ChatEvents {
   virtual void OnWarning(std::string_view sentence) { static_cast<void>(sentence); }
 };
 
-// The share of the model's window that all blocks together may take, in tokens (CON-14).
+// The share of the model's window that all blocks together may take, in tokens.
 std::int64_t ContextLimit(const TurnRequest& request, const ChatModel& model);
 
 struct ChatParts {

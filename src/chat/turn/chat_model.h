@@ -38,7 +38,8 @@ struct ChatModel {
 // "" is the model that is used where nothing says which.
 using OpenChatModel = std::function<Result<ChatModel>(const std::string& name)>;
 
-// Prices of the model's cache over those of plain input, for CON-43.
+// Prices of the model's cache over those of plain input: what the soft trigger of a compaction
+// weighs.
 CachePrices CachePricesOf(const model::Entry& entry);
 
 struct CallEvents {

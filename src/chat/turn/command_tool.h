@@ -1,5 +1,4 @@
-// The one tool of agent mode: run a command, without a shell, under a policy, in a jail (CON-33 to
-// 36).
+// The one tool of agent mode: run a command, without a shell, under a policy, in a jail.
 //
 //   CommandTool tool(policy, jail, environment, {});
 //   const Judged judged = tool.Judge(call);          // may it run?

@@ -4,9 +4,8 @@
 //                            CompactNow({.store = store, .model = model, …}, "bug-12", cancel));
 //   Print(done.line);     // "compacted: turns 1-14 …", or why nothing is done
 //
-// Neither trigger of CON-43 is asked, only keep_turns and summary_tokens count. Turns that others
-// save meanwhile stay as they are.
-// Thread-safety: as Store.
+// The triggers of compaction are not asked; only keep_turns and summary_tokens count. Turns that
+// others save meanwhile stay as they are. Thread-safety: as Store.
 
 #ifndef DOSSIER_CHAT_TURN_COMPACT_NOW_H_
 #define DOSSIER_CHAT_TURN_COMPACT_NOW_H_

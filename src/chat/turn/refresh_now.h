@@ -1,4 +1,4 @@
-// A refresh of the frozen context between turns: `dossier context refresh` and `/refresh` (M5).
+// A refresh of the frozen context between turns: `dossier context refresh` and `/refresh`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Gathered gathered,
 //                            source.Gather(StaticCommands(source.Declared()), limits, cancel));
@@ -24,7 +24,7 @@
 namespace dossier::chat {
 
 // Indexes of the commands whose blocks are frozen, all or the one called `only`: dynamic ones run
-// in every turn instead (Y2).
+// in every turn instead.
 std::vector<std::size_t> StaticCommands(std::span<const DeclaredCommand> commands,
                                         std::string_view only = {});
 

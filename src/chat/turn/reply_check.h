@@ -1,4 +1,4 @@
-// Is a reply the JSON value that a schema asks for? (CON-41)
+// Is a reply the JSON value that a schema asks for?
 //
 //   const CheckedReply checked = CheckReply(reply.text, schema);
 //   if (checked.value) Print(checked.text);

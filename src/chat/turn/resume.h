@@ -1,4 +1,4 @@
-// What the journal knows of a turn that was not finished (M4, A5, `--resume-turn`).
+// What the journal knows of a turn that was not finished (`--resume-turn`).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const InterruptedTurn turn,
 //                            FindInterrupted(*journal, {.folder = folder, .id = "bug-12"}));

@@ -1,4 +1,4 @@
-// The summary that stands for old turns, asked of a model (CON-44).
+// The summary that stands for old turns, asked of a model.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Summary summary,
 //                            Summarize(plan, writer, folders, ledger, clock, cancel));

@@ -1,4 +1,4 @@
-// The calls of one turn of agent mode, counted against their limits (CON-37, CON-38).
+// The calls of one turn of agent mode, counted against their limits.
 //
 //   ToolCalls calls(tool, {.commands = 10, .refusals = 5}, watch);
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<assembly::Turn> results, calls.Answer(reply.tool_calls,

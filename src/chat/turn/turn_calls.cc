@@ -60,7 +60,7 @@ Status TurnDriver::Converse() {
   return done;
 }
 
-// Repair rounds: the same messages, the reply, what is wrong with it (CON-41).
+// Repair rounds: the same messages, the reply, what is wrong with it.
 Status TurnDriver::CheckedConverse() {
   for (int round = 0;; ++round) {
     DOSSIER_ASSIGN_OR_RETURN(const model::Reply reply, NextReply());
@@ -120,7 +120,7 @@ Result<model::Reply> TurnDriver::CallModel(model::Purpose purpose) {
   CallEvents watch{.on_retry = [this](int attempt, const Error& error, Millis wait) {
     events_.OnRetry(RetrySentence(attempt, error, wait));
   }};
-  // Also without memory: a block is never shown (MEM-54).
+  // Also without memory: a block is never shown.
   memory::BlockFilter filter;
   const auto show = [this](const std::string& text) {
     if (!text.empty()) events_.OnDelta(text);
@@ -180,7 +180,7 @@ Status TurnDriver::Accept(const model::Reply& reply, std::string text) {
   return {};
 }
 
-// What had arrived is kept and marked (CON-31).
+// What had arrived is kept and marked.
 Status TurnDriver::KeepIncomplete(const Error& why) {
   completeness_ = TurnRecord::Reply::kIncomplete;
   outcome_.incomplete = fmt::format("{}: the reply is incomplete{}", why.message,

@@ -1,4 +1,4 @@
-// Before every call: does the history have to become shorter? (CON-43 to 45)
+// Before every call: does the history have to become shorter?
 
 #include "chat/turn/summarize.h"
 #include "chat/turn/turn_driver.h"

@@ -8,7 +8,7 @@
 namespace dossier::chat {
 namespace {
 
-constexpr std::int64_t kContextShare = 4;  // of the window (CON-14)
+constexpr std::int64_t kContextShare = 4;  // of the window
 
 // What the run's status says in the journal.
 std::string_view StatusOf(const TurnOutcome& outcome, TurnRecord::Reply completeness) {
@@ -204,7 +204,7 @@ Status TurnDriver::Save() {
   };
   const Result<Saved> saved = save();
   if (!saved) {
-    // The answer is printed all the same (CON-29).
+    // The answer is printed all the same.
     outcome_.error = saved.error();
     const bool locked = saved.error().code == ErrorCode::kLocked;
     outcome_.exit = ExitCode(locked ? ErrorCode::kLocked : ErrorCode::kFailed);

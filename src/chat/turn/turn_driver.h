@@ -50,7 +50,7 @@ class TurnDriver {
   std::optional<std::string> Summarize(const CompactionPlan& plan);
   void ReportCompaction(const Compacted& done);
 
-  // turn_remember.cc: memory, where there is one (MEM-58).
+  // turn_remember.cc: memory, where there is one.
   Status OpenMemory();
   Status RenderMemory();
   Result<model::Reply> NextReply();
@@ -96,7 +96,7 @@ class TurnDriver {
   TurnInput input_;
   std::optional<TurnPlan> plan_;
   std::optional<TurnMemory> memory_;
-  JsonObject shown_memory_;  // accounting of the last render (MEM-35)
+  JsonObject shown_memory_;  // accounting of the last render
   std::string with_block_;   // the accepted reply, if it holds a block
   // Text of a reply whose block was refused: it has been shown, and is the answer once the block
   // is right.

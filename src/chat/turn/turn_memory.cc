@@ -17,7 +17,7 @@ constexpr std::string_view kPhase = "chat";
 constexpr std::string_view kUserTurn = "user_turn";
 constexpr std::string_view kAssistantTurn = "assistant_turn";
 constexpr std::string_view kOtherMethod = "outputs";  // a compaction that keeps the turns
-constexpr std::size_t kLongestBranch = 128;           // MEM-3
+constexpr std::size_t kLongestBranch = 128;
 
 std::string TextOf(const Json& json, std::string_view key) {
   return std::string(FindString(json, key).value_or(""));
@@ -86,7 +86,7 @@ std::map<std::string, std::set<std::int64_t>> TurnsInHistory(
   return turns;
 }
 
-// What memory takes of a text (MEM-16).
+// What memory takes of a text.
 std::string Fitting(std::string_view text, std::vector<std::string>* warnings) {
   std::string fit = utf8::Sanitize(text);
   if (fit.size() <= memory::kMaxTextBytes) return fit;

@@ -71,7 +71,7 @@ class TurnMemory {
   };
   struct Kept {
     Json record;         // of the turn, for the conversation's file
-    JsonObject applied;  // of the block (MEM-20); empty without one
+    JsonObject applied;  // of the block; empty without one
     std::vector<std::string> warnings;
   };
   // Errors: those of the store; nothing is written then.

@@ -28,8 +28,8 @@ Status TurnDriver::OpenMemory() {
   return MakeRoom();
 }
 
-// Before a render and after an applied block (MEM-49), never under the conversation's lock: a model
-// may be asked for summaries.
+// Before a render and after an applied block, never under the conversation's lock: a model may be
+// asked for summaries.
 Status TurnDriver::MakeRoom() {
   DOSSIER_ASSIGN_OR_RETURN(const auto made, memory_->MakeRoom());
   if (!made) return {};
@@ -75,8 +75,8 @@ Result<model::Reply> TurnDriver::NextReply() {
                    "the model returned a memory block and no text; --memory turns memory on");
 }
 
-// The loop of all callers (MEM-24 to 28). Reads are answered at once; what the accepted reply
-// writes waits for the save of the turn.
+// The loop of all callers. Reads are answered at once; what the accepted reply writes waits for the
+// save of the turn.
 Result<model::Reply> TurnDriver::ReplyInRounds() {
   model::Reply reply;
   with_block_.clear();

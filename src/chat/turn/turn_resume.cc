@@ -1,4 +1,4 @@
-// A turn that was interrupted goes on where it stopped (CON-31, M4).
+// A turn that was interrupted goes on where it stopped.
 
 #include <algorithm>
 

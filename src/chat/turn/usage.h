@@ -1,4 +1,4 @@
-// What a turn cost, and what the frozen context saved (4.10, CON-48).
+// What a turn cost, and what the frozen context saved.
 //
 //   UsageLine(usage, SavedBy(80, 5))
 //   // "usage: 1,234 in (1,024 cached) + 56 out = $0.001234; context saved 800 tokens (66.7 %)"

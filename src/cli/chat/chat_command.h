@@ -1,5 +1,5 @@
 // `dossier chat`: one turn with a model, stateless or in a stored conversation, or a session of
-// many turns (3.2).
+// many turns.
 //
 //   int code = RunChat(arguments, global, interrupt, out, err);
 //
@@ -16,7 +16,7 @@
 
 namespace dossier::cli {
 
-// Returns the exit code (CON-4). A session takes Ctrl-C over while it runs.
+// Returns the exit code. A session takes Ctrl-C over while it runs.
 int RunChat(const ChatArguments& arguments, const GlobalFlags& global, Interrupt& interrupt,
             std::ostream& out, std::ostream& err);
 

@@ -29,7 +29,7 @@ struct ChatTurn {
   enum class End { kDone, kInterrupted, kFailed } end = End::kDone;
   std::optional<Error> error;  // kFailed
   std::vector<std::string> warnings;
-  std::string usage;  // the line of CON-48; "" if nothing was billed
+  std::string usage;  // "usage: 1,234 in …"; "" if nothing was billed
 };
 
 // What a turn tells while it runs, from any thread, one call at a time.

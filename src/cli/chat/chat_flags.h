@@ -1,4 +1,4 @@
-// The flags of `dossier chat` (3.2), as they were given.
+// The flags of `dossier chat`, as they were given.
 //
 //   ChatArguments arguments;
 //   AddChatCommand(command, &arguments);

@@ -4,9 +4,9 @@
 //   const TurnOutcome outcome = chat.Send(request, output, output.StopWith(cancel));
 //   return output.Finish(outcome);
 //
-// The answer goes to stdout, all else to stderr (CON-1). If the reader of stdout goes away nothing
-// more is printed anywhere; a stateless request is cancelled then, a conversation goes on (CON-5).
-// Thread-safety: as ChatEvents; one turn.
+// The answer goes to stdout, all else to stderr. If the reader of stdout goes away nothing more is
+// printed anywhere; a stateless request is cancelled then, a conversation goes on. Thread-safety:
+// as ChatEvents; one turn.
 
 #ifndef DOSSIER_CLI_CHAT_CHAT_OUTPUT_H_
 #define DOSSIER_CLI_CHAT_CHAT_OUTPUT_H_
@@ -88,7 +88,7 @@ class ChatOutput final : public chat::ChatEvents {
 // What a tool call comes to, in one line: "allowed: git log -n 2  # to see what changed".
 std::string ToolLine(const JsonObject& record, std::string_view why);
 
-// {"schema":1,"text",…,"exit"} of section 5; of a failure {"schema":1,"error",…}.
+// {"schema":1,"text",…,"exit"}; of a failure {"schema":1,"error",…}.
 Json OutcomeJson(const chat::TurnOutcome& outcome);
 // For failures before a turn begins; `warnings` stand on stderr already.
 int PrintFailure(const Error& error, ChatOutput::Form form,

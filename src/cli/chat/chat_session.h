@@ -6,8 +6,8 @@
 // Ctrl-C stops a reply (the driver saves what came), a second one during it leaves with 130; at the
 // prompt it clears the line, twice on an empty line leaves. Ctrl-D leaves with 0. Without a
 // terminal there is no prompt to come back to: `interrupts` is empty then, and Ctrl-C cancels the
-// session, as SIGTERM does. Replies go to `out`, all else to `err` (CON-1). Ownership: everything
-// outlives the session. Thread-safety: one thread; a driver may call its sink from others.
+// session, as SIGTERM does. Replies go to `out`, all else to `err`. Ownership: everything outlives
+// the session. Thread-safety: one thread; a driver may call its sink from others.
 
 #ifndef DOSSIER_CLI_CHAT_CHAT_SESSION_H_
 #define DOSSIER_CLI_CHAT_CHAT_SESSION_H_

@@ -24,7 +24,7 @@ using chat::ChatModel;
 using chat::TurnOptions;
 using chat::TurnRequest;
 
-constexpr std::string_view kCompatModel = "gpt-3.5-turbo";  // section 4.13
+constexpr std::string_view kCompatModel = "gpt-3.5-turbo";  // that tool's default
 constexpr std::size_t kMaxSystemText = 16 << 20;            // bytes
 
 chat::CompactionLimits LimitsOf(const config::Compaction& config, const ChatArguments& arguments) {

@@ -1,4 +1,4 @@
-// Asks a person on the terminal whether a command of the model may run (CON-38).
+// Asks a person on the terminal whether a command of the model may run.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto confirm, ConfirmOnTerminal());
 //   parts.confirm = confirm;             // y, n, a (all that follow) or q

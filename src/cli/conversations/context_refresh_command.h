@@ -1,5 +1,5 @@
 // `dossier context refresh` and `dossier context drift`: a frozen context beside what its commands
-// give now (3.3, M5, M6).
+// give now.
 //
 // Both run the commands of the present, trusted configuration and of --exec. What a conversation
 // file records as a command is never run: data must not run code.

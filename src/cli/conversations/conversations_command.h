@@ -1,5 +1,5 @@
 // `dossier conversations` and `dossier context show|migrate`: what was said before, and its
-// context. Both look where `chat` does (CON-16), so they read its configuration.
+// context. Both look where `chat` does, so they read its configuration.
 
 #ifndef DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_COMMAND_H_
 #define DOSSIER_CLI_CONVERSATIONS_CONVERSATIONS_COMMAND_H_

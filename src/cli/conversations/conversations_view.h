@@ -15,7 +15,7 @@
 
 namespace dossier::cli {
 
-// Safe for a terminal: control bytes of models and commands are shown (CON-7).
+// Safe for a terminal: control bytes of models and commands are shown.
 std::string Shown(std::string_view text);
 
 // A message as it is printed: number in the file, role, text.

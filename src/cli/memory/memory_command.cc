@@ -25,7 +25,7 @@ Result<int> RunCommand(const MemoryCall& call) {
 }
 
 // What stands for an error of the store: a full disk is no damage of the store, and a store of
-// another version is no matter of configuration (3.1).
+// another version is no matter of configuration.
 Error AsMemoryError(Error error) {
   if (error.code == ErrorCode::kIo) error.code = ErrorCode::kFailed;
   if (error.code == ErrorCode::kConfig) error.code = ErrorCode::kDamaged;

@@ -75,7 +75,7 @@ void AddSet(CLI::App& command, MemoryArguments* arguments) {
   AddStoreFlags(command, StoreFlags::kBranch, arguments);
 }
 
-// What cannot be read is left out, as in a block of a model (MEM-10).
+// What cannot be read is left out, as in a block of a model.
 memory::CoreValue ValueOf(const MemoryCall& call, std::string text, std::vector<Notice>* notices) {
   const MemoryArguments& arguments = call.arguments();
   memory::CoreValue value{.value = std::move(text), .pinned = arguments.pin};

@@ -172,7 +172,7 @@ Status WritePayload(const MemoryCall& call, const memory::ParsedReply& reply) {
   return WriteFileAtomic(call.arguments().payload_file, reply.payload);
 }
 
-// With memory off no store is opened; the block is removed and reported (MEM-54).
+// With memory off no store is opened; the block is removed and reported.
 Result<int> RunWithoutMemory(const MemoryCall& call, std::string_view text) {
   const memory::ParsedReply reply = memory::RemoveBlocks(text);
   DOSSIER_RETURN_IF_ERROR(WritePayload(call, reply));

@@ -98,7 +98,7 @@ int RunAgents(const AgentsArguments& arguments, const GlobalFlags& flags, const 
   out << std::flush;
   if (code) return *code;
   Error error = code.error();
-  // A disk that is full stops a run; it is no file that a person named (section 6).
+  // A disk that is full stops a run; it is no file that a person named.
   if (error.code == ErrorCode::kIo) error.code = ErrorCode::kFailed;
   return Fail(error, FormOf(arguments.json), out, err);
 }

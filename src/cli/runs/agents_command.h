@@ -1,4 +1,4 @@
-// `dossier agents`: engineer -> reviewer work on a queue of tasks (spec repository 3.2).
+// `dossier agents`: engineer -> reviewer work on a queue of tasks.
 //
 // Results go to stdout, progress and the summary to stderr. Thread-safety: none needed; one call a
 // process.

@@ -27,7 +27,7 @@ using agents::TaskStatus;
 
 constexpr std::size_t kMaxPromptText = 1 << 20;  // bytes of `agents prompt`
 constexpr std::size_t kSummaryLength = 72;       // code points of an ad-hoc task's summary
-constexpr std::string_view kDefaultTargets = "src,tests,docs";  // O-16
+constexpr std::string_view kDefaultTargets = "src,tests,docs";
 
 std::string Safe(std::string_view text) { return utf8::CleanForTerminal(utf8::Sanitize(text)); }
 
@@ -62,7 +62,7 @@ RunOptions OptionsOf(const AgentsArguments& arguments) {
   return options;
 }
 
-// REP-1: the words of the text stand last, and behind `--` anything may.
+// The words of the text stand last, and behind `--` anything may.
 Status CheckPlaces(const AgentsArguments& arguments) {
   const auto& argv = arguments.argv;
   const auto& text = arguments.text;

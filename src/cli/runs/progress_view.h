@@ -1,5 +1,5 @@
-// A run as it happens, on stderr (REC-75): a live line on a terminal, a line a turn in a pipe, the
-// events as JSON, or nothing.
+// A run as it happens, on stderr: a live line on a terminal, a line a turn in a pipe, the events as
+// JSON, or nothing.
 //
 //   std::unique_ptr<ask::EventSink> view = MakeProgressView(Style::kPlain, terminal,
 //   std::cerr);

@@ -1,5 +1,5 @@
 // `dossier research`: a staged run that plans, installs, codes, compiles, runs, measures, plots and
-// writes up without a person (spec research 3.1).
+// writes up without a person.
 //
 // Results go to stdout, progress to stderr. Thread-safety: none needed; one call a process.
 

@@ -1,5 +1,4 @@
-// `dossier config`, `dossier paths`: what is configured here, by which file, and changing it
-// (CON-9).
+// `dossier config`, `dossier paths`: what is configured here, by which file, and changing it.
 //
 //   ConfigArguments arguments{.action = "show"};
 //   int exit_code = RunConfig(arguments, flags, std::cout, std::cerr);

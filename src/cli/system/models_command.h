@@ -29,7 +29,7 @@ struct ModelsArguments {
   int port = 0;
   bool json = false, all = false;
   bool offline = false;                                      // --offline
-  std::vector<int> probe_ports = {8080, 11434, 1234, 8000};  // MOD-4; a test has others
+  std::vector<int> probe_ports = {8080, 11434, 1234, 8000};  // a test has others
 };
 
 void AddModelsCommand(CLI::App& command, ModelsArguments* arguments);

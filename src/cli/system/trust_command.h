@@ -1,4 +1,4 @@
-// `dossier trust`: approving the configuration of projects (CON-15).
+// `dossier trust`: approving the configuration of projects.
 //
 //   TrustArguments arguments{.path = "."};
 //   int exit_code = RunTrust(arguments, flags, std::cout, std::cerr);

@@ -5,10 +5,9 @@
 //   view->Write(" full.");
 //   view->End();                           // adds the final newline that is missing
 //
-// Pipe: exact bytes, unbuffered, no escapes. Terminal: control bytes show as ^[ (CON-7), also with
-// --markdown off. Whatever the chunks, half a code point is never written (CON-46).
-// Ownership: the stream stays the caller's and outlives the view. Thread-safety: one caller at a
-// time.
+// Pipe: exact bytes, unbuffered, no escapes. Terminal: control bytes show as ^[, also with
+// --markdown off. Whatever the chunks, half a code point is never written. Ownership: the stream
+// stays the caller's and outlives the view. Thread-safety: one caller at a time.
 
 #ifndef DOSSIER_CLI_TERMINAL_REPLY_VIEW_H_
 #define DOSSIER_CLI_TERMINAL_REPLY_VIEW_H_

@@ -4,7 +4,6 @@
 //   std::ostream out(&buffer);
 //   Run(out);
 //   return buffer.ExitCode(code, err);    // 141 if the reader went away, with nothing on stderr
-//   (CON-5)
 //
 // Ownership: the descriptor stays the caller's. Thread-safety: one writer.
 

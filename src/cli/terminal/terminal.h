@@ -24,19 +24,19 @@ struct Terminal {
   enum class Color { kNo, kYes } color = Color::kNo;
   int columns = 80;
 
-  // Looks at stdout, stderr, NO_COLOR, CLICOLOR_FORCE, TERM and COLUMNS (CON-7).
+  // Looks at stdout, stderr, NO_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.
   static Terminal Detect(ColorWish wish = ColorWish::kAuto);
 };
 
 // Colour for a stream of `kind`: --color, then NO_COLOR (not empty), CLICOLOR_FORCE, TERM=dumb,
-// then whether it is a terminal (CON-7).
+// then whether it is a terminal.
 Terminal::Color DecideColor(ColorWish wish, const config::Variables& variables,
                             Terminal::Kind kind);
 // "auto", "always", "never".
 ColorWish ParseColorWish(std::string_view word);
 
 // Text of a model or a command as it goes to stdout: on a terminal control bytes become ^X; in a
-// pipe it is exact. A missing final newline is added (CON-7).
+// pipe it is exact. A missing final newline is added.
 std::string OutputText(std::string_view text, Terminal::Kind kind);
 
 // One line, "dossier: MESSAGE", safe for a terminal, without secrets. Returns the error's exit

@@ -1,4 +1,4 @@
-// "⠙ gpt-4o 3 s" on a terminal while nothing else is to be seen, from 300 ms on (CON-7).
+// "⠙ gpt-4o 3 s" on a terminal while nothing else is to be seen, from 300 ms on.
 //
 //   WaitingLine waiting(terminal, std::cerr);
 //   waiting.Start("gpt-4o");

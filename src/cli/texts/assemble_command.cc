@@ -142,7 +142,7 @@ class Command {
       DOSSIER_ASSIGN_OR_RETURN(options.previous, ReadPrevious(arguments_.previous));
     }
     assembly::Capability capability = entry_.capability;
-    // Characters and bytes are counted as they stand; providers frame tokens (ASM-47).
+    // Characters and bytes are counted as they stand; providers frame tokens.
     if (arguments_.tokenizer == "chars" || arguments_.tokenizer == "bytes") {
       capability.tokens_per_message = capability.tokens_per_request = 0;
     }
@@ -235,7 +235,7 @@ class Command {
     return {};
   }
 
-  // A log that cannot be written never fails the call (ASM-104).
+  // A log that cannot be written never fails the call.
   void WriteLog(const Assembled& prompt) {
     const auto name = assembly::PromptLog(arguments_.log_dir)
                           .Write({.session = "assemble",

@@ -44,7 +44,7 @@ struct InspectArguments {
   CancelToken cancel;                 // Ctrl-C
 };
 
-// Returns the exit code: 0, 2, 4, 10, 15, 130, 141 (section 3 of the spec).
+// Returns the exit code: 0, 2, 4, 10, 15, 130, 141.
 int RunInspect(const InspectArguments& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli

@@ -165,7 +165,7 @@ Result<PackOptions> MakeOptions(const PackArguments& arguments, std::istream& in
   return options;
 }
 
-// Of the project, or drawn now where it cannot be kept (ASM-4).
+// Of the project, or drawn now where it cannot be kept.
 std::string Boundary(const PackArguments& arguments, PackedFiles* packed) {
   if (arguments.seed) {
     return assembly::MakeBoundary(static_cast<std::uint64_t>(*arguments.seed), 0);

@@ -92,7 +92,7 @@ class Command {
     return {};
   }
 
-  // One line a file; kConfig if one is broken (ASM-27).
+  // One line a file; kConfig if one is broken.
   Status Check() {
     std::size_t broken = 0;
     JsonArray list;
@@ -113,7 +113,7 @@ class Command {
     return MakeError(ErrorCode::kConfig, "{} of the layouts and templates cannot be used", broken);
   }
 
-  // The override against the built-in; kCheckFailed if they differ (ASM-28).
+  // The override against the built-in; kCheckFailed if they differ.
   Status Diff(const Named& named) {
     DOSSIER_ASSIGN_OR_RETURN(const Asset asset, ReadNamed(named, folders_));
     DOSSIER_ASSIGN_OR_RETURN(const auto built_in,

@@ -1,6 +1,5 @@
 // What the parser's tree knows beyond CLI11: `--no-` twins, kinds of values, examples, nearest
-// names. The tree is the one table (CON-8) from which parser, help, completion and manual pages are
-// made.
+// names. The tree is the one table from which parser, help, completion and manual pages are made.
 //
 //   FinishTree(app);                       // once all commands are added
 //   app.parse(argc, argv);
@@ -23,7 +22,7 @@ namespace dossier::cli {
 // examples. The twin of `--no-x` is `--x`.
 void FinishTree(CLI::App& root);
 
-// Where a flag and its twin were both given, the later one holds (CON-3).
+// Where a flag and its twin were both given, the later one holds.
 void ApplyTwins(CLI::App& root);
 
 // The innermost command that was given; `path` gets "dossier models pull".

@@ -1,4 +1,4 @@
-// What could stand at the end of a command line: for the shells' completion (CON-8).
+// What could stand at the end of a command line: for the shells' completion.
 //
 //   for (const Completion& c : Complete(root, {"models", "pu"}, offers)) Print(c.word, c.about);
 //

@@ -1,5 +1,5 @@
-// What each exit code of the program means: the one table (CON-4) behind `help exit-codes`, the man
-// page and the guide. base/result.h says which error has which code.
+// What each exit code of the program means: the one table behind `help exit-codes`, the man page
+// and the guide. base/result.h says which error has which code.
 //
 // Thread-safety: constant data.
 

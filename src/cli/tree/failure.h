@@ -1,5 +1,5 @@
 // How a command ends that failed: a sentence on stderr and, with --json, an object on stdout, which
-// so holds exactly one whatever happens (CON-1).
+// so holds exactly one whatever happens.
 //
 //   return code ? *code : Fail(code.error(), FormOf(arguments.json), out, err);
 //   // {"schema":"dossier.error/1","error":{"code":"not_found","exit":4,"message":"…"}}
@@ -21,7 +21,7 @@ enum class FailureForm { kText, kJson };
 // Of a command's own flag --json.
 constexpr FailureForm FormOf(bool json) { return json ? FailureForm::kJson : FailureForm::kText; }
 
-// Without secrets. Returns the error's exit code (CON-4).
+// Without secrets. Returns the error's exit code.
 int Fail(const Error& error, FailureForm form, std::ostream& out, std::ostream& err);
 
 }  // namespace dossier::cli

@@ -1,4 +1,4 @@
-// Help from the tree: `-h` short, `--help` full with the examples first, `help TOPIC` (CON-2).
+// Help from the tree: `-h` short, `--help` full with the examples first, `help TOPIC`.
 //
 //   out << HelpText(command, "dossier models pull", HelpLength::kFull);
 //

@@ -1,4 +1,4 @@
-// Manual pages in roff, from the tree (CON-8).
+// Manual pages in roff, from the tree.
 //
 //   out << ManPage(root, *FindCommand(root, {"models", "pull"}), "dossier models pull");
 //

@@ -1,4 +1,4 @@
-// The scripts that make a shell ask `dossier __complete` (CON-8).
+// The scripts that make a shell ask `dossier __complete`.
 //
 //   out << *CompletionScript("zsh");
 //

@@ -1,4 +1,4 @@
-// Where the commands look for layouts and templates (section 4.2 of the assembly spec).
+// Where the commands look for layouts and templates.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const assembly::AssetFolders folders, AssetFoldersFor("mine", flags,
 //   err));

@@ -26,7 +26,7 @@ bool Ask(std::string_view question, std::ostream& err) {
   return word == "y" || word == "yes";
 }
 
-// Decides about project files with power keys (CON-15).
+// Decides about project files with power keys.
 class Guard {
  public:
   Guard(const GlobalFlags& flags, const config::LoadRequest& request, std::string state,

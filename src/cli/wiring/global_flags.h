@@ -1,4 +1,4 @@
-// The flags that every command takes, before or after its name (CON-2, CON-6).
+// The flags that every command takes, before or after its name.
 //
 //   GlobalFlags flags;
 //   AddGlobalFlags(app, &flags);         // on the root; sub-commands fall through to it

@@ -1,4 +1,4 @@
-// The keys of providers that are at hand: no context command may see one (CON-21).
+// The keys of providers that are at hand: no context command may see one.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(options.known_keys, KnownKeys(config));
 //

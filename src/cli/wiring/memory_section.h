@@ -1,4 +1,4 @@
-// `source: memory` of a layout: what its `with` asks for, rendered (MEM-31 to 36).
+// `source: memory` of a layout: what its `with` asks for, rendered.
 //
 //   - {name: memory, zone: volatile, source: memory, optional: true,
 //      with: {branch: n1, query: {var: task}, budget: 6000, status: true, help: short}}

@@ -32,7 +32,7 @@ struct ModelFlags {
   std::vector<std::string> prices;     // [NAME=]IN/OUT
   std::string timeout = "300s", idle_timeout = "60s";
   int retries = 4;
-  std::string record, replay;  // files (MOD-25)
+  std::string record, replay;  // files
   // Not flags: what WithConfig adds.
   std::optional<model::UserConfig> config;     // unset: the user's own file alone
   JsonObject defaults;                         // params below --param

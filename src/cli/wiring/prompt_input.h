@@ -1,5 +1,4 @@
-// A prompt from the command line, from stdin, or from both (CON-6); for every command that takes
-// one.
+// A prompt from the command line, from stdin, or from both; for every command that takes one.
 //
 //   StdinStream in;
 //   DOSSIER_ASSIGN_OR_RETURN(const PromptInput input,

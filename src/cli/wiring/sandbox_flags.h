@@ -1,4 +1,4 @@
-// The flags of all commands that run code (spec sandbox, section 3).
+// The flags of all commands that run code.
 
 #ifndef DOSSIER_CLI_WIRING_SANDBOX_FLAGS_H_
 #define DOSSIER_CLI_WIRING_SANDBOX_FLAGS_H_

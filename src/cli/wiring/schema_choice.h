@@ -1,4 +1,4 @@
-// The JSON Schema that a reply has to match: of a flag, else of the configuration (CON-39, CON-40).
+// The JSON Schema that a reply has to match: of a flag, else of the configuration.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto schema, ChooseSchema({.file = "review.json"}, config, …));
 //   if (schema) Say(model::DescribeSchema(schema->schema));

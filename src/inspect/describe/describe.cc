@@ -145,7 +145,7 @@ class Describer {
     DecideEightBit(census);
   }
 
-  // INS-9: text with a few damaged places, or another 8-bit encoding?
+  // Text with a few damaged places, or another 8-bit encoding?
   bool IsEightBit(const TextCensus& census) const {
     const bool undecided = out_.encoding.kind == EncodingKind::kUtf8 && !options_.encoding;
     const std::uint64_t well_formed = census.text.utf8.wide_code_points - census.text.utf8.invalid;

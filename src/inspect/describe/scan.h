@@ -83,12 +83,12 @@ Result<bool> DescribeJson(Scan* scan);
 Status DescribeForced(Scan* scan, Format format);
 
 enum class TableDemand : std::uint8_t {
-  kNamed,    // a file named .csv: any text is a table
-  kCertain,  // INS-35
-  kSniffed,  // INS-46
+  kNamed,  // a file named .csv: any text is a table
+  kCertain,
+  kSniffed,
 };
 Result<bool> DescribeTable(Scan* scan, TableDemand demand);
-// Whether the rows alone would make it one (INS-46).
+// Whether the rows alone would make it one.
 bool LooksLikeTable(const Scan& scan);
 
 Result<bool> DescribeDeb822(Scan* scan);

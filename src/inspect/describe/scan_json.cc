@@ -1,4 +1,4 @@
-// JSON of every kind (INS-31 to INS-34, INS-37, INS-41 to INS-44, INS-49 to INS-58).
+// JSON of every kind.
 
 #include <algorithm>
 
@@ -31,7 +31,6 @@ bool HoldsShare(std::uint64_t part, std::uint64_t whole, std::uint64_t percent) 
   return whole > 0 && part * 100 >= whole * percent;
 }
 
-// INS-32.
 bool IsCertainNdjson(const NdjsonSummary& summary) {
   return summary.head_lines >= 2 && summary.first_two_contain &&
          HoldsShare(summary.head_valid, summary.head_lines, 90);
@@ -206,14 +205,14 @@ Result<bool> DescribeJsonc(const Scan& scan) {
   return true;
 }
 
-// The only text of a line that could be an NDJSON file with one record (INS-55 says why an array
-// is not).
+// Whether one line could be an NDJSON file with one record. An array is none: one that stands on a
+// line of its own is a JSON file like one that spans lines.
 bool IsOneLineRecord(const Scan& scan, const JsonSummary& summary) {
   return summary.first_kind == JsonKind::kObject &&
          scan.out->counts.lines - scan.out->counts.blank_lines == 1;
 }
 
-// INS-41, INS-42: a file that its name calls NDJSON.
+// A file that its name calls NDJSON.
 Result<bool> DescribeNamedNdjson(const Scan& scan) {
   DOSSIER_ASSIGN_OR_RETURN(const NdjsonScan found, ScanNdjson(scan));
   // A scan limit that leaves no whole line says nothing against the name.
@@ -264,7 +263,7 @@ Result<bool> DescribeDocument(Scan* scan, bool lines_unknown) {
   }
   DOSSIER_ASSIGN_OR_RETURN(const bool commented, DescribeJsonc(*scan));
   if (commented) return true;
-  // INS-43: it began as JSON and goes wrong inside, or it never was.
+  // It began as JSON and goes wrong inside, or it never was.
   const bool too_deep = summary.fault == JsonFault::kTooDeep;
   if ((named_json || too_deep) && summary.started_container) {
     DOSSIER_RETURN_IF_ERROR(TakeBrokenJson(*scan, found));

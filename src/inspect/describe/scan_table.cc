@@ -1,4 +1,4 @@
-// CSV and TSV (INS-35, INS-46, INS-60 to INS-69).
+// CSV and TSV.
 
 #include <algorithm>
 
@@ -53,8 +53,8 @@ Result<CsvSummary> ScanOnce(const Scan& scan, const CsvGuess& guess,
   return scanner.Finish(scan.ends());
 }
 
-// INS-68: counts again from a quote that never closes, with that quote as text. After some of them
-// all later quotes are text, so that a file of stray quotes is not read once for each.
+// Counts again from a quote that never closes, with that quote as text. After some of them all
+// later quotes are text, so that a file of stray quotes is not read once for each.
 Result<CsvSummary> ScanRows(const Scan& scan, const CsvGuess& guess) {
   CsvScanOptions options = ScanOptions(guess);
   std::optional<CsvFault> open_quote;

@@ -1,4 +1,4 @@
-// deb822 stanzas and log lines (INS-140, INS-141): shapes from text_records.h.
+// deb822 stanzas and log lines: shapes from text_records.h.
 
 #include "base/text/text.h"
 #include "inspect/describe/scan.h"

@@ -15,26 +15,25 @@
 
 namespace dossier::inspect {
 
-// INS-76: LF, TAB, CR as \n, \t, \r; other controls, zero-width and bidi controls as \u{HEX}.
+// LF, TAB, CR as \n, \t, \r; other controls, zero-width and bidi controls as \u{HEX}.
 std::string CleanText(std::string_view utf8);
 
-// INS-24: as CleanText, and quotes and backslashes are escaped; over 120 chars the middle is cut
-// out.
+// As CleanText, and quotes and backslashes are escaped; over 120 chars the middle is cut out.
 std::string CleanName(std::string_view utf8);
 
 struct CutResult {
   std::string text;
   bool cut = false;
 };
-// INS-75: at most `chars` code points of a cleaned text, then back by at most 20 to just after a
-// comma, a closing bracket or a space; never inside a code point, a grapheme cluster or an escape.
+// At most `chars` code points of a cleaned text, then back by at most 20 to just after a comma, a
+// closing bracket or a space; never inside a code point, a grapheme cluster or an escape.
 CutResult CutText(std::string_view cleaned, std::uint64_t chars);
 
-// INS-145: a value of the field `name`, redacted, cleaned and at most 40 chars, the last of them
-// "…" if it was cut.
+// A value of the field `name`, redacted, cleaned and at most 40 chars, the last of them "…" if it
+// was cut.
 std::string CleanExample(std::string_view name, std::string_view utf8);
 
-// INS-72, INS-73: a name of a field as it is listed.
+// A name of a field as it is listed.
 std::string ShowFieldName(std::string_view utf8);
 
 }  // namespace dossier::inspect

@@ -148,12 +148,12 @@ struct Field {
   TypeSet types;
   std::uint32_t present = 0;  // of `sampled` records
   std::uint32_t sampled = 0;
-  std::string example;  // first non-empty value, at most 40 chars, cleaned and redacted (INS-145)
+  std::string example;  // first non-empty value, at most 40 chars, cleaned and redacted
   // For small models: every distinct value of the sampled records if there are at most 12 of them,
   // in first-seen order, each cleaned and at most 40 chars; empty if there are more.
   std::vector<std::string> values;
   std::optional<double> min, max;  // of numbers
-  std::uint64_t median_chars = 0;  // of string values; what INS-78 looks at
+  std::uint64_t median_chars = 0;  // of string values; by it the main text field is found
 };
 
 // The field of a row that is made of a JSON value without names: 5 is the row {"value": 5}.
@@ -202,7 +202,7 @@ struct Description {
   std::string path;  // as given
   Format format = Format::kPlainText;
   std::optional<Format> named_format;  // what the extension says
-  bool certain = false;                // the content alone decides (4.3)
+  bool certain = false;                // the content alone decides
   std::string extension;               // ".json", in lower case
   std::string flavour;                 // geojson, notebook, string, number, boolean, null
   std::string language;                // of source code: "C++"
@@ -224,9 +224,9 @@ struct Description {
   std::vector<Member> members;
   std::uint64_t members_total = 0;
   std::vector<Note> notes;
-  bool stable = true;  // false: the file changed while it was read (INS-13)
+  bool stable = true;  // false: the file changed while it was read
   std::string sha256;  // hex; empty unless asked for
-  // A read error in the middle: counts are bounds up to here (section 6).
+  // A read error in the middle: counts are bounds up to here.
   std::optional<std::string> read_error;
 };
 

@@ -1,4 +1,4 @@
-// ContextMeta and ToJson: a description as data (INS-120, INS-121, section 5).
+// ContextMeta and ToJson: a description as data.
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"

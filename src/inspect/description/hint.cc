@@ -29,7 +29,7 @@ std::string FirstLine(const Description& description, const HintOptions& options
       ShortLabel(description));
 }
 
-// How much of a description is shown: what shrinks when the hint is too long (INS-107).
+// How much of a description is shown: what shrinks when the hint is too long.
 struct Extent {
   std::size_t fields;
   std::size_t members;
@@ -82,7 +82,7 @@ void AddLine(std::string_view label, const std::string& value, std::string* out)
   *out += fmt::format("\n  {}:{}{}", label, block ? "" : " ", value);
 }
 
-// The labelled lines, each with a line end in front (INS-100).
+// The labelled lines, each with a line end in front.
 std::string Lines(const Description& description, const HintOptions& options,
                   const Extent& extent) {
   std::string out;

@@ -5,8 +5,8 @@
 //
 // All functions are pure and stable: same bytes and base name, same output; no path, date, clock or
 // thread count is in a hint. A hint ends without a line end.
-// A hint holds text from the file: whoever puts it into a prompt fences it (INS-109).
-// Thread-safety: pure functions.
+// A hint holds text from the file: whoever puts it into a prompt fences it. Thread-safety: pure
+// functions.
 
 #ifndef DOSSIER_INSPECT_DESCRIPTION_HINT_H_
 #define DOSSIER_INSPECT_DESCRIPTION_HINT_H_
@@ -19,20 +19,20 @@
 
 namespace dossier::inspect {
 
-enum class HintProfile : std::uint8_t { kLarge, kSmall };  // kSmall: one line a field (INS-111)
-enum class HintTense : std::uint8_t { kAvailable, kWasAvailable };  // INS-104
-enum class HintDetail : std::uint8_t { kFull, kSizeOnly };          // kSizeOnly: INS-103
+enum class HintProfile : std::uint8_t { kLarge, kSmall };  // kSmall: one line a field
+enum class HintTense : std::uint8_t { kAvailable, kWasAvailable };
+enum class HintDetail : std::uint8_t { kFull, kSizeOnly };  // kSizeOnly: no description, one line
 
 struct HintOptions {
   std::string variable = "context";
   HintProfile profile = HintProfile::kLarge;
   HintTense tense = HintTense::kAvailable;
   HintDetail detail = HintDetail::kFull;
-  std::size_t max_chars = 4096;  // INS-107
+  std::size_t max_chars = 4096;
 };
 
 std::string RenderHint(const Description& description, const HintOptions& options);
-// Several documents (INS-110); one is rendered as above.
+// Several documents; one is rendered as above.
 std::string RenderHint(std::span<const Description> documents, const HintOptions& options);
 
 // "NDJSON (newline-delimited JSON)", "CSV (comma-separated, header row)" with the name it was given
@@ -44,10 +44,10 @@ std::string FormatLabel(const Description& description);
 std::string RenderReport(const Description& description, const HintOptions& options);
 
 enum class Runtime : std::uint8_t { kPython, kJavascript };
-// The data that sandboxed code sees (INS-120, INS-121).
+// The data that sandboxed code sees.
 Json ContextMeta(const Description& description, Runtime runtime);
 
-// One element of `files` in --json (section 5).
+// One element of `files` in --json.
 Json ToJson(const Description& description);
 
 }  // namespace dossier::inspect

@@ -17,8 +17,8 @@ namespace dossier::inspect {
 // that is cut off is left out.
 std::string UnescapeJson(std::string_view raw);
 
-// `text` without white space between tokens; inside strings nothing changes (INS-74). `text` may be
-// cut off anywhere.
+// `text` without white space between tokens; inside strings nothing changes. `text` may be cut off
+// anywhere.
 std::string CompactJson(std::string_view text);
 
 // `text` as a JSON string, quotes included. Only what JSON demands is escaped.

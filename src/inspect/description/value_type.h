@@ -1,4 +1,4 @@
-// What a cell of text looks like (INS-69): 42 an integer, 2024-11-02 a date, 007 a string.
+// What a cell of text looks like: 42 an integer, 2024-11-02 a date, 007 a string.
 //
 // Thread-safety: pure functions.
 

@@ -32,7 +32,7 @@ struct CsvScanOptions {
   char delimiter = ',';
   std::uint64_t columns = 0;    // rows with another number of cells are ragged; 0: none is
   std::uint64_t skip_rows = 0;  // rows that are not judged: header
-  // Decoded offset from which every quote is text; for the scan after an open quote (INS-68).
+  // Decoded offset from which every quote is text; for the scan after an open quote.
   std::uint64_t literal_quote_at = std::numeric_limits<std::uint64_t>::max();
   bool literal_from_there = false;  // not only that quote, but all behind it
   CsvStart start = CsvStart::kRow;

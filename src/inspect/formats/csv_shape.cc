@@ -41,7 +41,7 @@ Fit FitOf(const std::vector<CsvRow>& rows, char delimiter) {
   return fit;
 }
 
-// INS-61. A delimiter that occurs nowhere makes one column everywhere: the last resort.
+// A delimiter that occurs nowhere makes one column everywhere: the last resort.
 Fit ChooseDelimiter(std::string_view text, const CsvComments& comments, const CsvHints& hints) {
   const auto fit_of = [&](char delimiter) {
     return FitOf(ParseCsv(text, delimiter, kSampledRows, hints.ends, comments), delimiter);
@@ -97,14 +97,13 @@ bool ReadsLikeNames(const std::vector<CsvRow>& rows) {
   return true;
 }
 
-// INS-64.
 bool GuessHeader(const std::vector<CsvRow>& rows) {
   if (rows.empty()) return false;
   if (FirstRowHasValue(rows[0])) return false;
   return rows.size() == 1 || HasTypeContrast(rows) || ReadsLikeNames(rows);
 }
 
-// INS-66: the raw names, made unique.
+// The raw names, made unique.
 std::vector<std::string> UniqueNames(const std::vector<std::string>& raw, bool* duplicate) {
   std::vector<std::string> names;
   std::set<std::string> taken(raw.begin(), raw.end());
@@ -146,7 +145,6 @@ bool LooksLikeProse(std::string_view text, const CsvRow& row, char delimiter) {
   return true;
 }
 
-// INS-46.
 bool FitsSniffed(std::string_view text, const Fit& fit, const std::vector<CsvRow>& rows) {
   if (rows.size() < 2 || fit.modal_cells < 2 || fit.modal_rows * 10 < fit.rows * 9) return false;
   const bool short_cells =

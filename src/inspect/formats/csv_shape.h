@@ -30,14 +30,14 @@ struct CsvHints {
 
 struct CsvGuess {
   TableShape shape;
-  std::vector<std::string> names;  // of the columns, unique (INS-65, INS-66)
+  std::vector<std::string> names;  // of the columns, unique
   std::vector<CsvRow> rows;        // the first 101, header included; behind `sep=`
   bool duplicate_names = false;
-  bool sep_line = false;       // the text starts with sep=; (INS-62)
+  bool sep_line = false;       // the text starts with sep=;
   std::size_t text_start = 0;  // bytes: behind that line, or behind the comments in front
   std::uint64_t comments = 0;  // lines in front of text_start
-  bool certain = false;        // INS-35: beats the name
-  bool fits_sniffed = false;   // INS-46: good enough without a name
+  bool certain = false;        // beats the name
+  bool fits_sniffed = false;   // good enough without a name
 };
 
 // `head`: the beginning of a text, whole lines or not.

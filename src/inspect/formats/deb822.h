@@ -1,4 +1,4 @@
-// deb822: stanzas of `Name: value` lines between blank lines, as in dpkg's status (INS-140).
+// deb822: stanzas of `Name: value` lines between blank lines, as in dpkg's status.
 //
 //   Package: adduser
 //   Description: add and remove users and groups

@@ -1,4 +1,4 @@
-// Shapes of log lines, and records made of them (INS-141).
+// Shapes of log lines, and records made of them.
 //
 //   LogFields fields;
 //   ParseLogLine(LogShape::kSyslog, "Jan  2 03:04:05 mars cron[81]: started", &fields);

@@ -116,7 +116,7 @@ class FieldCollector final : public NdjsonScanner::RecordEvents {
   std::string written_;  // its text
 };
 
-// INS-78, INS-79: `shown` of the field that holds the text of the records, or "".
+// `shown` of the field that holds the text of the records, or "".
 std::string MainTextField(const std::vector<Field>& fields);
 
 }  // namespace dossier::inspect

@@ -5,8 +5,8 @@
 //   scanner.Feed("{\"a\":2}]");
 //   scanner.Finish().values == 1 && scanner.Finish().elements == 2;
 //
-// Takes also values that follow each other (INS-34) and RS-separated ones (INS-33).
-// The state survives any split of the input. Thread-safety: one owner.
+// Takes also values that follow each other and RS-separated ones. The state survives any split of
+// the input. Thread-safety: one owner.
 
 #ifndef DOSSIER_INSPECT_JSON_JSON_SCANNER_H_
 #define DOSSIER_INSPECT_JSON_JSON_SCANNER_H_

@@ -1,4 +1,4 @@
-// JSON with comments and trailing commas, turned into JSON (INS-37).
+// JSON with comments and trailing commas, turned into JSON.
 //
 //   JsoncFilter filter;
 //   std::string json = filter.Take("{\"a\": 1, /* one */ }");   // {"a": 1   }

@@ -1,4 +1,4 @@
-// Which field holds the text of the records (INS-78, INS-79).
+// Which field holds the text of the records.
 
 #include <algorithm>
 #include <array>

@@ -25,7 +25,7 @@ struct LineFault {
 };
 
 struct NdjsonSummary {
-  static constexpr std::uint64_t kHeadLines = 100;  // non-blank lines that decide (INS-32)
+  static constexpr std::uint64_t kHeadLines = 100;  // non-blank lines that decide
   std::uint64_t records = 0;                        // valid lines
   std::uint64_t malformed = 0;                      // non-blank lines that are not one value
   std::uint64_t non_object = 0;                     // records that are not objects

@@ -1,4 +1,4 @@
-// Texts that hold records without being JSON or CSV: deb822 stanzas and log lines (4.7).
+// Texts that hold records without being JSON or CSV: deb822 stanzas and log lines.
 //
 //   ShapeScan scan = DetectLog(head);                 // head: the first complete lines
 //   if (scan.fits) auto counter = MakeLogCounter(scan.shape);

@@ -6,8 +6,8 @@
 //
 // Formats: NDJSON, JSON arrays and sequences, the features and cells of geojson and notebooks,
 // the one list of records in an object (Description::records_in), CSV
-// and TSV, deb822, logs. Records that are malformed are no records (INS-52).
-// Ownership: the index looks into `text`, which must outlive it.
+// and TSV, deb822, logs. Records that are malformed are no records. Ownership: the index looks into
+// `text`, which must outlive it.
 // Thread-safety: const methods may be called from many threads.
 
 #ifndef DOSSIER_INSPECT_RECORDS_RECORD_INDEX_H_

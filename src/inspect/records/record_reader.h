@@ -1,4 +1,4 @@
-// Records of any format as typed rows in JSON (INS-144): what the sandbox's `records` is made of.
+// Records of any format as typed rows in JSON: what the sandbox's `records` is made of.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(RecordReader reader, RecordReader::Open(text, description));
 //   std::uint64_t next = 0;

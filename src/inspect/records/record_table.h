@@ -4,8 +4,8 @@
 //   std::size_t at = 0;
 //   for (ByteRange row; rows.Next(&at, &row);) Use(ParseCells(Slice(text, row), ','));
 //
-// A quote counts at the start of a cell only; a quote that never closes is text (INS-67, INS-68).
-// Thread-safety: const methods of Rows may be called from many threads.
+// A quote counts at the start of a cell only; a quote that never closes is text. Thread-safety:
+// const methods of Rows may be called from many threads.
 
 #ifndef DOSSIER_INSPECT_RECORDS_RECORD_TABLE_H_
 #define DOSSIER_INSPECT_RECORDS_RECORD_TABLE_H_
@@ -53,13 +53,12 @@ class Rows {
 // The cells of one row, without quotes. At least one.
 std::vector<std::string> ParseCells(std::string_view row, char delimiter);
 
-// Names of columns from a header row (INS-66): an empty one is `column 3`, a repeated one `name#2`.
+// Names of columns from a header row: an empty one is `column 3`, a repeated one `name#2`.
 std::vector<std::string> ColumnNames(const std::vector<std::string>& header);
 // "column 3" for 2.
 std::string ColumnName(std::size_t column);
 
-// Offset behind a byte order mark and what stands in front of the rows: a line `sep=;` (INS-5,
-// INS-62), comments.
+// Offset behind a byte order mark and what stands in front of the rows: a line `sep=;`, comments.
 std::size_t TableStart(std::string_view text, const TableShape& shape);
 // Moves *position, which is that start, behind the header row, and gives its cells; none if the
 // table has no header.

@@ -1,4 +1,4 @@
-// Which kind of binary file the first bytes say (INS-80 to INS-88); nothing inside is read.
+// Which kind of binary file the first bytes say; nothing inside is read.
 //
 //   BinaryKind("\x89PNG\r\n\x1A\n…")->name == "png";
 //

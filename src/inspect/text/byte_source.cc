@@ -43,7 +43,7 @@ class FileSource final : public ByteSource {
 
   std::optional<std::uint64_t> size() const override {
     const SourceState now = state();
-    // /proc files state size 0 and hold text all the same (INS-16).
+    // /proc files state size 0 and hold text all the same.
     if (now.size == 0) return std::nullopt;
     return now.size;
   }

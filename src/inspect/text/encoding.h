@@ -18,11 +18,12 @@
 namespace dossier::inspect {
 
 struct EncodingGuess {
-  EncodingKind kind = EncodingKind::kUtf8;  // UTF-8 stands for every 8-bit encoding here: INS-9
-  std::size_t bom_bytes = 0;                // needs the whole text
+  EncodingKind kind =
+      EncodingKind::kUtf8;    // kUtf8 stands for every 8-bit encoding here: the whole text decides
+  std::size_t bom_bytes = 0;  // needs the whole text
 };
 
-// INS-7, INS-8, INS-11. Looks at the first 64 KiB.
+// Looks at the first 64 KiB.
 EncodingGuess GuessEncoding(std::string_view head);
 // The length of the byte order mark of `kind` at the start of `head`, or 0.
 std::size_t BomBytes(EncodingKind kind, std::string_view head);

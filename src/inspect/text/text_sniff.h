@@ -1,4 +1,4 @@
-// Formats that are told by the look of the first lines (INS-36, INS-45).
+// Formats that are told by the look of the first lines.
 //
 //   LooksLikeMarkup("<?xml version=\"1.0\"?>") == Format::kXml
 //

@@ -71,7 +71,7 @@ Result<BlockResult> Apply(Store& store, std::string_view branch, const Block& bl
                                              return RunAll(session, book, block, context, result);
                                            }));
     std::ranges::copy(answers.warnings(), std::back_inserter(result.warnings));
-  } else {  // reads need no transaction (MEM-2)
+  } else {  // reads need no transaction
     DOSSIER_ASSIGN_OR_RETURN(const View view, store.Snapshot(branch));
     BlockRun run(result);
     DOSSIER_RETURN_IF_ERROR(RunReads(view, block, run));

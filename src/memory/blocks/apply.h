@@ -1,4 +1,4 @@
-// A checked block, run against a branch: writes, then reads, in one transaction (MEM-20, MEM-21).
+// A checked block, run against a branch: writes, then reads, in one transaction.
 //
 //   const ParsedReply reply = ParseReply(text);
 //   DOSSIER_ASSIGN_OR_RETURN(const BlockResult result,
@@ -33,8 +33,8 @@ struct ApplyContext {
   std::string block_id, node_id, phase;
   Actor actor = Actor::kModel;
   Summarizer summarizer;                          // for consolidation
-  std::optional<PressureLevel> consolidate_from;  // MEM-49: afterwards, at this level and above
-  // Written in the same transaction: the record of the reply (MEM-27). Runs with each try.
+  std::optional<PressureLevel> consolidate_from;  // afterwards, at this level and above
+  // Written in the same transaction: the record of the reply. Runs with each try.
   std::function<Status(Session& session)> also;
   std::shared_ptr<const Clock> clock = SystemClock();  // for `timing`
 };
@@ -58,7 +58,8 @@ Result<BlockResult> Apply(Store& store, std::string_view branch, const Block& bl
 // the block and its own record of it.
 Result<bool> WasApplied(const Store& store, std::string_view block_id);
 
-// The result as MEM-20 orders it, without `schema`.
+// The result: a key for each operation that returns something, then the log and the timing; without
+// `schema`.
 JsonObject BlockResultJson(const BlockResult& result);
 
 }  // namespace dossier::memory

@@ -1,4 +1,4 @@
-// The operations of a memory block, checked and ready to run (MEM-21).
+// The operations of a memory block, checked and ready to run.
 //
 //   const Block block = CheckBlock(ReadBlockJson(R"({"core_set": {"compiler": "icpx"}})").members,
 //   {}); for (const BlockOperation& operation : block.operations) …      // in the order in which

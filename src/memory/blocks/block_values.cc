@@ -154,7 +154,7 @@ Checked<CoreSetItems> CheckCoreSet(const std::string& path, const Json& value,
   return items;
 }
 
-// `text`, `summary`, `content`: different ones in that order, a line each (MEM-14).
+// `text`, `summary`, `content`: different ones in that order, a line each.
 Checked<std::string> CheckEventText(const std::string& path, const JsonObject& event) {
   std::vector<std::string> texts;
   for (const std::string_view name : {"text", "summary", "content"}) {

@@ -1,4 +1,4 @@
-// A model's reply, parted into its memory block and its payload (4.4).
+// A model's reply, parted into its memory block and its payload.
 //
 //   const ParsedReply reply = ParseReply("<memory_update>{\"core_get\":
 //   \"a\"}</memory_update>Done."); reply.payload                 // "Done." reply.block->Reads() //
@@ -44,7 +44,7 @@ struct ParsedReply {
 
 ParsedReply ParseReply(std::string_view reply);
 
-// With memory off: the payload, and a notice `memory_off` if a block was removed (MEM-54).
+// With memory off: the payload, and a notice `memory_off` if a block was removed.
 ParsedReply RemoveBlocks(std::string_view reply);
 
 // The first block as it stands in the reply, tags included; "" without one.

@@ -1,5 +1,5 @@
-// Finds memory blocks in a reply while it arrives (MEM-22, MEM-23): one machine for the parser and
-// for the display, so that both agree whatever the pieces.
+// Finds memory blocks in a reply while it arrives: one machine for the parser and for the display,
+// so that both agree whatever the pieces.
 //
 //   ReplyScanner scanner([&](const ReplyPiece& piece) { … });
 //   scanner.Push(chunk);                       // any bytes, any length

@@ -1,4 +1,4 @@
-// What a model is told about its reads (MEM-30).
+// What a model is told about its reads.
 //
 //   std::string section = ResultsText(result.reads);   // <memory_results> … </memory_results>
 //
@@ -32,7 +32,7 @@ struct ReadResults {
 std::string ResultsText(const ReadResults& results);
 
 // Stored text as a model may be shown it: `<memory_` and `</memory_` cannot begin a block or end
-// the results (MEM-30, MEM-53).
+// the results.
 std::string Harmless(std::string_view text);
 // At most `code_points` of `text`, the last one … where something is missing.
 std::string CutText(std::string_view text, std::int64_t code_points);

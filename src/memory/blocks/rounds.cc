@@ -9,7 +9,7 @@
 namespace dossier::memory {
 namespace {
 
-constexpr std::int64_t kMostQuoted = 2000;  // code points of a reply in feedback (MEM-26)
+constexpr std::int64_t kMostQuoted = 2000;  // code points of a reply in feedback
 
 // Why a reply is no answer; `offset`: where in the reply.
 struct Objection {

@@ -1,5 +1,5 @@
 // The loop between a model and its memory: reads are answered, bad replies explained, and only an
-// accepted reply changes anything (MEM-24 to MEM-29).
+// accepted reply changes anything.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RoundsOutcome outcome,
 //       RunRounds({.block = BlockNeed::kOptional},
@@ -27,7 +27,7 @@
 namespace dossier::memory {
 
 enum class BlockNeed : std::uint8_t { kOptional, kRequired };
-// kMemoryFirst: before the call, blocks alone are asked for (MEM-29).
+// kMemoryFirst: before the call, blocks alone are asked for.
 enum class FirstRound : std::uint8_t { kAnswer, kMemoryFirst };
 
 struct RoundLimits {
@@ -60,7 +60,7 @@ struct RoundsFailure {
 };
 
 struct RoundsOutcome {
-  std::optional<RoundsFailure> failure;  // then there is no answer (MEM-28)
+  std::optional<RoundsFailure> failure;  // then there is no answer
   std::string payload;
   ParsedReply reply;  // the accepted one
   std::vector<RoundRecord> rounds;

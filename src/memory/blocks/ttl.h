@@ -1,4 +1,4 @@
-// How long a core entry lives (MEM-10).
+// How long a core entry lives.
 //
 //   std::optional<Ttl> ttl = ParseTtl("2h");      // also "30s 10m 7d 4w", seconds, an RFC 3339
 //   time entry.expires_at = ttl->ExpiryAt(now);

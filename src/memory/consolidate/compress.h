@@ -1,4 +1,4 @@
-// A text made short enough (MEM-50, MEM-51).
+// A text made short enough.
 //
 //   CutWithDots("abcdefgh", 6)                        // "abc..."
 //   DOSSIER_ASSIGN_OR_RETURN(const Compressed plan,

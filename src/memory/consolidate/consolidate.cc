@@ -27,7 +27,7 @@ std::int64_t LineLength(const CoreEntry& entry) {
   return Length(entry.key) + 2 + Length(entry.value);
 }
 
-// The model's summary, or the texts oldest first, a line each (MEM-50).
+// The model's summary, or the texts oldest first, a line each.
 std::string SummaryOf(const Events& events, const std::string& kind, std::int64_t max_chars,
                       AnswerBook& answers) {
   std::vector<std::string> texts;
@@ -140,7 +140,7 @@ Result<PressureLevel> LevelNow(Session& session) {
   return TidyLevel(pressure, session.limits());
 }
 
-// The least important leave first, in the order of MEM-11, until the pressure is below high;
+// The least important leave first, by importance, then by key, until the pressure is below high;
 // important ones only while it is critical.
 Status Relieve(Session& session, std::vector<RatedEntry> rated, Consolidation& done) {
   std::ranges::sort(rated, [](const RatedEntry& a, const RatedEntry& b) {

@@ -1,5 +1,5 @@
-// Room made in memory: unimportant core facts and old events move to archival memory (MEM-47 to
-// MEM-50). No text is lost: what was summarised stays searchable.
+// Room made in memory: unimportant core facts and old events move to archival memory. No text is
+// lost: what was summarised stays searchable.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ConsolidateOutcome outcome,
 //       Consolidate(*store, "root", {.level = PressureLevel::kHigh}, summarizer));
@@ -44,10 +44,10 @@ struct RecallConsolidation {
   std::int64_t events = 0;
   std::int64_t chars = 0;  // code points
 };
-// MEM-48: this branch's own events and inherited ones, each if they are over the threshold.
+// This branch's own events and inherited ones, each if they are over the threshold.
 Result<RecallConsolidation> ConsolidateRecall(Session& session, AnswerBook& answers);
 
-// MEM-47, inside a transaction.
+// Does what `level` asks for, inside the transaction of `session`.
 Result<Consolidation> ConsolidateIn(Session& session, AnswerBook& answers, PressureLevel level);
 
 struct ConsolidateRequest {
@@ -61,7 +61,7 @@ struct ConsolidateOutcome {
 Result<ConsolidateOutcome> Consolidate(Store& store, std::string_view branch,
                                        const ConsolidateRequest& request,
                                        const Summarizer& summarizer);
-// At the branch's own level, if that is at least `trigger`; none: it is lower (MEM-49).
+// At the branch's own level, if that is at least `trigger`; none: it is lower.
 Result<std::optional<ConsolidateOutcome>> ConsolidateIfNeeded(Store& store, std::string_view branch,
                                                               PressureLevel trigger,
                                                               const Summarizer& summarizer);

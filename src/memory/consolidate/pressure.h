@@ -1,4 +1,4 @@
-// How full a branch's memory is, and what would help (MEM-46).
+// How full a branch's memory is, and what would help.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Pressure pressure, MeasurePressure(view, store->limits()));
 //   if (pressure.level >= PressureLevel::kHigh) …      // consolidate.h
@@ -27,7 +27,7 @@ std::optional<PressureLevel> FindPressure(std::string_view name);
 
 // What pressure is made of.
 struct MemoryUse {
-  std::int64_t core_chars = 0;    // MEM-11: own unprotected entries as lines, code points
+  std::int64_t core_chars = 0;    // own unprotected entries as lines, code points
   std::int64_t core_entries = 0;  // those
   std::int64_t own_events = 0;    // not consolidated
   std::int64_t own_archival = 0;

@@ -27,7 +27,7 @@ Result<Lease> ReaderPool::Borrow() {
     }
   }
   DOSSIER_ASSIGN_OR_RETURN(store::Database db, OpenMemoryDatabase(path_, options_));
-  // Reading must not change the file: what a writer left in the log stays there (MEM-2).
+  // Reading must not change the file: what a writer left in the log stays there.
   DOSSIER_RETURN_IF_ERROR(db.KeepLogAtClose());
   // A search reads the texts once, and the system keeps the file's pages: what a connection keeps
   // beside them counts as the search's memory.

@@ -1,5 +1,4 @@
-// Texts as directions: what search sets beside the words where `embed_model` names a model
-// (MEM-45).
+// Texts as directions: what search sets beside the words where `embed_model` names a model.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Vector text, embedder.Embed("I adopted a beagle"));
 //   DOSSIER_ASSIGN_OR_RETURN(const Vector query, embedder.Embed("Which dog did she rescue?"));

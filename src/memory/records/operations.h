@@ -34,8 +34,8 @@ enum class OperationId : std::uint8_t {
 
 enum class Access : std::uint8_t { kWrite, kRead };
 
-// The form of a value, and so how a name beside its synonym is merged (MEM-21): a map by key, a
-// list by appending, of the others the later one holds.
+// The form of a value, and so how a name beside its synonym is merged: a map by key, a list by
+// appending, of the others the later one holds.
 enum class ValueShape : std::uint8_t { kMap, kList, kOne };
 
 struct Operation {
@@ -50,7 +50,7 @@ struct Operation {
   std::string_view example;  // a value in JSON that the parser takes
 };
 
-// Writes, then reads: the order in which they run (MEM-20).
+// Writes, then reads: the order in which they run.
 inline constexpr std::array<Operation, 13> kOperations = {{
     {OperationId::kCoreSet,
      "core_set",

@@ -1,5 +1,4 @@
-// Secrets out of what memory keeps (MEM-52), by the detector of base/text/redact.h; "***" takes
-// their place.
+// Secrets out of what memory keeps, by the detector of base/text/redact.h; "***" takes their place.
 //
 //   std::string text = "the key is hf_…";  // with a real tail
 //   RedactSecrets(&text);                  // 1; text is "the key is ***"

@@ -26,7 +26,7 @@ inline constexpr std::int64_t kTokenizerVersion = 1;  // meta.tokenizer_version
 enum class UseFts : std::uint8_t { kAuto, kOn, kOff };
 enum class Durability : std::uint8_t { kNormal, kFull };  // kFull: survives power loss
 enum class OpenMode : std::uint8_t { kExisting, kCreate };
-// Where the file lies. A network file system has a rollback journal and a lock file (MEM-56).
+// Where the file lies. A network file system has a rollback journal and a lock file.
 enum class Placement : std::uint8_t { kDetect, kLocal, kNetwork };
 
 struct DatabaseOptions {

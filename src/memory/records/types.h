@@ -86,7 +86,7 @@ struct Branch {
   Seq seq = 0;  // the write that made it
 };
 
-// Section `memory` of the configuration; the defaults are the specification's (5.2).
+// Section `memory` of the configuration; the members' values are the defaults.
 struct Limits {
   std::int64_t core_max_chars = 2000;  // code points, as all "chars"
   std::int64_t core_protected_max_chars = 16'000;

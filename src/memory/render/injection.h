@@ -1,6 +1,5 @@
 // Memory for one prompt of a driver, in two texts: core, which stays the same bytes until core
-// changes, and the rest, which is about this query (MEM-58). So a provider's cache keeps the
-// prefix.
+// changes, and the rest, which is about this query. So a provider's cache keeps the prefix.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Injection memory,
 //       Inject(view, limits, {.render = {.query = user_turn, .budget = {.chars = 24'000}}}));

@@ -1,4 +1,4 @@
-// Memory as a prompt shows it, under a budget (4.6).
+// Memory as a prompt shows it, under a budget.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Rendered rendered, Render(view, limits, {.query = task, .chars =
 //   4000})); rendered.text            // "Core Memory:\n- compiler: icpx"
@@ -104,7 +104,7 @@ struct LaidOut {
   std::vector<DroppedItem> dropped;
 };
 
-// Never over the budget, never half a code point (MEM-34).
+// Never over the budget, never half a code point.
 LaidOut LayOut(const MemoryMaterial& material, const RenderBudget& budget);
 
 struct Gathered {

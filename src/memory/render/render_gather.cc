@@ -1,4 +1,4 @@
-// What of a view could stand in a prompt (MEM-32, MEM-33, MEM-36).
+// What of a view could stand in a prompt.
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-// The layout of memory under a budget: pure (MEM-32, MEM-34).
+// The layout of memory under a budget: pure.
 
 #include <algorithm>
 #include <limits>
@@ -192,7 +192,7 @@ Amount Share(Amount budget, std::int64_t share, std::int64_t of) {
   return {part(budget.chars), part(budget.tokens)};
 }
 
-// What each section may take of `budget` (MEM-34).
+// What each section may take of `budget`.
 std::array<Amount, kMemorySections> Grants(const std::vector<Part>& parts, Amount budget) {
   std::int64_t shares = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) shares += parts[i].present() ? kShares.at(i) : 0;

@@ -185,7 +185,7 @@ class ViewerGathering {
     return found == by_name_.end() ? nullptr : found->second;
   }
 
-  // What the ancestors had at the fork, until the branch writes that key itself (MEM-3, MEM-8).
+  // What the ancestors had at the fork, until the branch writes that key itself.
   void AddInheritedCore(const Lines& own, ViewerBranch& branch) {
     std::set<std::string> decided;
     Seq last = branch.fork_seq;

@@ -1,5 +1,5 @@
 // What the viewer page shows: every branch with all that it ever held, and from which write to
-// which it was there (5.5).
+// which it was there.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ViewerData data, GatherViewer(*store, {}));
 //   WriteFile(path, ViewerPage(data));          // viewer_page.h

@@ -1,4 +1,4 @@
-// The viewer page: one HTML file for a browser, which loads nothing (5.5).
+// The viewer page: one HTML file for a browser, which loads nothing.
 //
 //   const std::string html = ViewerPage(data);       // viewer_data.h
 //

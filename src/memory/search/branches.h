@@ -20,10 +20,10 @@
 
 namespace dossier::memory {
 
-// [A-Za-z0-9_.:-]{1,128} (MEM-3). Errors: kInvalidArgument with the name.
+// [A-Za-z0-9_.:-]{1,128}. Errors: kInvalidArgument with the name.
 Status CheckBranchName(std::string_view name);
 
-// 1 to 128 code points, no control characters (MEM-9). Errors: kInvalidArgument "bad_key: …".
+// 1 to 128 code points, no control characters. Errors: kInvalidArgument "bad_key: …".
 Status CheckCoreKey(std::string_view key);
 
 Result<std::vector<Branch>> LoadBranches(Connection& connection);  // by id

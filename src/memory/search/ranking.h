@@ -1,5 +1,5 @@
-// BM25 over texts and over windows of neighbours, and the fusion of ranked lists (MEM-39 to
-// MEM-44). Arrays in, arrays out; no database.
+// BM25 over texts and over windows of neighbours, and the fusion of ranked lists. Arrays in, arrays
+// out; no database.
 //
 //   const TextTable& table = …;
 //   const std::vector<const TermPostings*> terms = …;   // of the query
@@ -21,12 +21,12 @@
 
 namespace dossier::memory {
 
-inline constexpr std::size_t kListLimit = 200;  // texts of a list that fusion looks at (MEM-41)
+inline constexpr std::size_t kListLimit = 200;  // texts of a list that fusion looks at
 inline constexpr double kRecordsWeight = 1.5;
 inline constexpr double kWindowsWeight = 1.0;
-inline constexpr double kVectorsWeight = 1.0;  // MEM-45
+inline constexpr double kVectorsWeight = 1.0;
 
-// To 1e-9: scores that differ by less are equal (MEM-42).
+// To 1e-9: scores that differ by less are equal.
 double RoundScore(double score);
 
 // Of a term that stands in `with_term` of `texts` texts; never below 0.

@@ -1,6 +1,5 @@
-// Ranked search over the records of a view: BM25 over records and over windows of neighbours, fused
-// (MEM-37 to MEM-45). Where the store has an embedder, the nearest windows by their vectors are a
-// third list.
+// Ranked search over the records of a view: BM25 over records and over windows of neighbours,
+// fused. Where the store has an embedder, the nearest windows by their vectors are a third list.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::vector<Hit> hits,
 //                            view.Search({.text = "Why did the linker fail?", .k = 5}));
@@ -61,7 +60,7 @@ struct Hit {
   Record record;
   SearchTier tier = SearchTier::kArchival;
   double score = 0;               // fused, rounded to 1e-9
-  std::vector<ListPlace> places;  // one a list in which it stands (MEM-44)
+  std::vector<ListPlace> places;  // one a list in which it stands
 };
 
 }  // namespace dossier::memory

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestTerm = 32'768;  // bytes; FTS5 cuts there
 
-// MEM-38; in byte order.
+// Words that a query drops unless nothing else is left, in byte order.
 constexpr std::string_view kStopWords[] = {
     "a",     "an",    "and",  "are",   "as",   "at",   "be",   "been", "by",   "can",  "could",
     "did",   "do",    "does", "for",   "from", "had",  "has",  "have", "he",   "her",  "his",

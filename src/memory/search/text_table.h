@@ -33,7 +33,7 @@ struct TextRow {
 };
 
 // What is scored: a text, or the text made of it and its neighbours, one before and one after by
-// (time, id) in the same thread (MEM-40).
+// (time, id) in the same thread.
 enum class Unit : std::uint8_t { kRecord, kWindow };
 
 class TextTable {
@@ -52,7 +52,7 @@ class TextTable {
   // Whether the text before, or after, this one is a neighbour.
   bool HasBefore(TextNumber text) const { return !first_[text]; }
   bool HasAfter(TextNumber text) const { return text + 1 < size() && !first_[text + 1]; }
-  // By (time, id): MEM-42.
+  // By (time, id).
   bool IsNewer(TextNumber a, TextNumber b) const { return ages_[a] > ages_[b]; }
 
   std::optional<TextNumber> Find(std::int64_t id) const;

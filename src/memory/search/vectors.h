@@ -7,11 +7,10 @@
 //                                                                  {table, {}, query.size()}));
 //   vectors->Best(query, /*allowed=*/nullptr);
 //
-// A text is ranked as its window is (MEM-40): by the cosine of the query with the sum of the unit
-// vectors of it and its neighbours, and a quarter as much by its own. A vector that is not stored,
-// as of a text that was written before the model was named, is made for the search alone, since
-// reading writes nothing (MEM-2). 1 byte a component and 16 a text. Thread-safety: immutable once
-// made.
+// A text is ranked as its window is: by the cosine of the query with the sum of the unit vectors of
+// it and its neighbours, and a quarter as much by its own. A vector that is not stored, as of a
+// text that was written before the model was named, is made for the search alone, since reading
+// writes nothing. 1 byte a component and 16 a text. Thread-safety: immutable once made.
 
 #ifndef DOSSIER_MEMORY_SEARCH_VECTORS_H_
 #define DOSSIER_MEMORY_SEARCH_VECTORS_H_

@@ -51,13 +51,13 @@ class View {
   Seq at() const;      // the newest write of the store that could be seen
   Micros now() const;  // what is expired was decided then
 
-  // Live entries, inherited ones too: the nearest branch wins (MEM-8).
+  // Live entries, inherited ones too: the nearest branch wins.
   std::optional<CoreEntry> Core(std::string_view key) const;
   const std::vector<CoreEntry>& AllCore() const;  // by key, in byte order
 
   // None if there is none or this view does not show it. Consolidated records are shown.
   Result<std::optional<Record>> Find(std::int64_t id) const;
-  // The newest events by (at, id) less those consolidated or evicted here; oldest first (MEM-19).
+  // The newest events by (at, id) less those consolidated or evicted here; oldest first.
   Result<std::vector<Record>> Window(int max_events) const;
   Result<std::vector<Record>> Records(const RecordFilter& filter) const;
   Result<ViewCounts> Counts() const;

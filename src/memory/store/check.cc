@@ -1,4 +1,4 @@
-// What a store holds against what it should (MEM-57), and its index made anew.
+// What a store holds against what it should, and its index made anew.
 
 #include <unordered_map>
 

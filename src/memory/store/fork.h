@@ -1,4 +1,4 @@
-// Making branches (MEM-3, MEM-4).
+// Making branches.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Branch branch, ForkBranch(connection, {.parent = "root", .name =
 //   "n1"}));

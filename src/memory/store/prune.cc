@@ -1,5 +1,5 @@
 // What may be removed: rows that are hidden or replaced in every view from `before` on, and in
-// every snapshot that a fork took earlier (MEM-7).
+// every snapshot that a fork took earlier.
 
 #include <algorithm>
 #include <map>

@@ -5,10 +5,10 @@
 //     "icpx"})); …
 //   });
 //
-// Every text is redacted before it is hashed or stored (MEM-52). A refused write changes nothing
-// and leaves the session usable. Errors beside those of the database: kInvalidArgument with a
-// sentence that begins with one of the names of the specification ("too_large: …", "bad_value: …",
-// "empty_text: …"), kNotFound ("record #41 is not visible from branch "n2"").
+// Every text is redacted before it is hashed or stored. A refused write changes nothing and leaves
+// the session usable. Errors beside those of the database: kInvalidArgument with a sentence that
+// begins with the name of what is wrong ("too_large: …", "bad_value: …", "empty_text:
+// …"), kNotFound ("record #41 is not visible from branch "n2"").
 // Thread-safety: none; used inside the function it was given to.
 
 #ifndef DOSSIER_MEMORY_STORE_SESSION_H_
@@ -41,8 +41,8 @@ struct CoreValue {
 struct CoreWrite {
   Seq seq = 0;
   bool unchanged = false;
-  std::vector<std::string> evicted;            // keys that made room (MEM-11)
-  std::optional<std::int64_t> archived_whole;  // MEM-12: the record that holds the value
+  std::vector<std::string> evicted;            // keys that made room
+  std::optional<std::int64_t> archived_whole;  // the record that holds the value
   std::int64_t redacted = 0;
 };
 
@@ -76,15 +76,15 @@ class Session {
   virtual Result<CoreWrite> SetCore(std::string_view key, CoreValue value) = 0;
   // A tombstone, also for inherited keys. Errors: kNotFound ("no key "x" in branch "root"").
   virtual Result<Seq> DeleteCore(std::string_view key) = 0;
-  // Rates an own entry, without a change of its value or time (MEM-47).
+  // Rates an own entry, without a change of its value or time.
   virtual Status RateCore(std::string_view key, int importance) = 0;
-  // Evicts own unprotected entries until the core fits (MEM-11); the keys.
+  // Evicts own unprotected entries until the core fits; the keys.
   virtual Result<std::vector<std::string>> EnforceCoreBudget() = 0;
 
-  // `record.branch`, `id` and `seq` are not looked at; `at` 0: now. Stored once (MEM-15, MEM-16).
-  // With `supersedes`, the old one is hidden in this branch.
+  // `record.branch`, `id` and `seq` are not looked at; `at` 0: now. Stored once. With `supersedes`,
+  // the old one is hidden in this branch.
   virtual Result<RecordWrite> Add(Record record) = 0;
-  // MEM-17. Errors: kNotFound "inherited: …", "not_visible: …".
+  // Errors: kNotFound "inherited: …", "not_visible: …".
   virtual Result<RecordWrite> Update(std::int64_t id, std::optional<std::string> text,
                                      std::optional<std::vector<std::string>> tags) = 0;
   virtual Result<Seq> DeleteArchival(std::int64_t id) = 0;

@@ -1,4 +1,4 @@
-// Writes to core: MEM-8 to MEM-13.
+// Writes to core memory.
 
 #include <algorithm>
 

@@ -79,7 +79,7 @@ class SessionImpl final : public Session {
 
   // Redacts, checks and completes.
   Status Prepare(Record* record, std::int64_t* redacted) const;
-  // An equal record that is shown (MEM-15, MEM-16).
+  // An equal record that is shown.
   Result<std::optional<RecordWrite>> FindEqual(const Record& record);
   // Writes it, or finds its equal; hides `hides` for `reason`.
   struct Replaces {

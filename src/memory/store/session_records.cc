@@ -1,4 +1,4 @@
-// Writes to recall and archival: MEM-14 to MEM-18.
+// Writes to recall and archival memory.
 
 #include <algorithm>
 #include <set>

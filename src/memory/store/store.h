@@ -11,10 +11,10 @@
 //       }));
 //   DOSSIER_ASSIGN_OR_RETURN(View view, store->Snapshot("n1"));
 //
-// Reading never writes (MEM-2). Writes of this process that come together share a commit; each has
-// its own result (MEM-55). Errors: kNotFound (store; branch: `no branch "n9"; known: root, n1`),
-// kLocked naming the holder's pid and host, kDamaged, kConfig (newer version), kIo, kPermission.
-// Thread-safety: all methods from any thread. Destroying it finishes the writes under way.
+// Reading never writes. Writes of this process that come together share a commit; each has its own
+// result. Errors: kNotFound (store; branch: `no branch "n9"; known: root, n1`), kLocked naming the
+// holder's pid and host, kDamaged, kConfig (newer version), kIo, kPermission. Thread-safety: all
+// methods from any thread. Destroying it finishes the writes under way.
 
 #ifndef DOSSIER_MEMORY_STORE_STORE_H_
 #define DOSSIER_MEMORY_STORE_STORE_H_
@@ -47,7 +47,7 @@ struct StoreOptions {
   Redaction redaction = Redaction::kOn;
   Numbering numbering = Numbering::kByStore;  // of what this process writes
   std::shared_ptr<const Clock> clock = SystemClock();
-  std::shared_ptr<const Embedder> embedder;  // null: search goes by words alone (MEM-45)
+  std::shared_ptr<const Embedder> embedder;  // null: search goes by words alone
   std::string new_store_id;                  // tests: 32 hex digits
   Millis busy_wait{60'000};                  // for another process
   Placement placement = Placement::kDetect;  // tests say which
@@ -104,8 +104,8 @@ class Store {
   // Said once at Open: no FTS5, a network file system.
   virtual const std::vector<std::string>& warnings() const = 0;
 
-  // A name that exists under the same parent is returned as it is (MEM-4). Errors: kInvalidArgument
-  // (a bad name; a parent that is another: "chain_mismatch: …"), kNotFound (parent).
+  // A name that exists under the same parent is returned as it is. Errors: kInvalidArgument (a bad
+  // name; a parent that is another: "chain_mismatch: …"), kNotFound (parent).
   virtual Result<Branch> Fork(std::string_view parent, std::string_view name,
                               const ForkOptions& options) = 0;
   // Makes those of `chain` that are missing, each under the one before, the first under root, then
@@ -130,12 +130,12 @@ class Store {
   // Returns the newest seq. What was hidden since is shown again, what was written is hidden.
   virtual Result<Seq> Revert(std::string_view branch, Seq to, const std::optional<std::string>& key,
                              const WriteContext& context) = 0;
-  // Rows of writes before `before` that no view, summary or fork can reach (MEM-7).
+  // Rows of writes before `before` that no view, summary or fork can reach.
   virtual Result<PruneCounts> Prune(Seq before, PruneMode mode) = 0;
-  // What is wrong, a sentence each: chains, postings, hidden rows (MEM-57).
+  // What is wrong, a sentence each: chains, postings, hidden rows.
   virtual Result<std::vector<std::string>> Check(CheckMode mode) = 0;
 
-  // A text by key, kept for good: compressions (MEM-51).
+  // A text by key, kept for good: compressions.
   virtual Result<std::optional<std::string>> Remembered(std::string_view key) const = 0;
   virtual Status Remember(std::string_view key, std::string_view text) = 0;
 

@@ -9,7 +9,6 @@
 namespace dossier::memory {
 namespace {
 
-// MEM-55.
 constexpr std::size_t kMostTogether = 100;
 constexpr Millis kLongestTogether{50};
 

@@ -1,5 +1,5 @@
 // The one writing connection of a store in this process, and the queue before it: writes that come
-// together share a commit (MEM-55).
+// together share a commit.
 //
 //   Writer writer(path, options);
 //   DOSSIER_RETURN_IF_ERROR(writer.Run([](Connection& connection) -> Status { … }));

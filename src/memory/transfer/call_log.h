@@ -1,13 +1,13 @@
-// What memory was asked and told, a line of JSON each: memory_calls.jsonl (5.2).
+// What memory was asked and told, a line of JSON each: memory_calls.jsonl.
 //
 //   CallLog log({.path = CallLogPath(store->path()), .max_chars = 1000, .clock = clock});
 //   DOSSIER_RETURN_IF_ERROR(log.Append({.op = "search", .layer = "command",
 //                                       .memory_type = "archival", .branch = "root",
 //                                       .details = {{"query", query}}}));
 //
-// A line is written whole or not at all, also beside other processes. Secrets are taken out of it
-// (MEM-52), long texts are cut. Errors: kIo, kPermission with the path.
-// Thread-safety: Append from any thread.
+// A line is written whole or not at all, also beside other processes. Secrets are taken out of it,
+// long texts are cut. Errors: kIo, kPermission with the path. Thread-safety: Append from any
+// thread.
 
 #ifndef DOSSIER_MEMORY_TRANSFER_CALL_LOG_H_
 #define DOSSIER_MEMORY_TRANSFER_CALL_LOG_H_

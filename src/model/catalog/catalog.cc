@@ -57,7 +57,7 @@ std::string UnknownWarning(const Entry& entry, const UserConfig& config) {
       config.path.empty() ? "~/.config/dossier/dossier.yml" : config.path);
 }
 
-// ASM-90: facts are good for 180 days.
+// Facts are good for 180 days.
 bool IsOld(std::string_view as_of, const std::optional<std::chrono::sys_days>& today) {
   if (!today || as_of.size() != 10) return false;
   const auto number = [&](std::size_t at, std::size_t count) {
@@ -115,7 +115,7 @@ class Chooser {
     }
   }
 
-  Status ByEnvironment() {  // MOD-2
+  Status ByEnvironment() {
     for (const Provider& provider : catalog_.providers()) {
       for (const std::string& variable : provider.key_variables) {
         if (!Variable(environment_, variable)) continue;
@@ -131,7 +131,7 @@ class Chooser {
     return {};
   }
 
-  Status ByName(const std::string& name, std::string why) {  // MOD-1
+  Status ByName(const std::string& name, std::string why) {
     choice_.why = std::move(why);
     if (const Provider* provider = FindProvider(catalog_.providers(), name)) {
       Take(*provider, provider->default_model);
@@ -173,7 +173,7 @@ class Chooser {
                      name, near.empty() ? "" : "; the nearest are " + Join(near, ", "));
   }
 
-  // --base-url: any name passes, and no key goes there that was not given for it (MOD-3).
+  // --base-url: any name passes, and no key goes there that was not given for it.
   Result<Choice> ByAddress() {
     DOSSIER_ASSIGN_OR_RETURN(const Url url, ParseUrl(wanted_.base_url));
     if (wanted_.name.empty()) {

@@ -25,16 +25,16 @@
 
 namespace dossier::model {
 
-// One entry of data/models.yaml (MOD-40). Every fact has a date and a source there.
+// One entry of data/models.yaml. Every fact has a date and a source there.
 struct Entry {
   std::string name, provider;  // "gpt-5-mini", "openai"
   assembly::Capability capability;
   // Encoding of exact counts, "o200k_base"; with a ratio, the one whose counts times `ratio` are
-  // the estimate (ASM-54). Empty: by bytes.
+  // the estimate. Empty: by bytes.
   std::string tokenizer;
   std::optional<double> ratio;
   double bytes_per_token = 3.3, margin = 0.15;  // for estimates
-  // Nano-dollars for one token; unset: unknown (MOD-24).
+  // Nano-dollars for one token; unset: unknown.
   std::optional<std::int64_t> price_input, price_cached, price_output;
   bool streaming = true, json_schema = false, grammar = false, sampling = true;
   bool tools = false, vision = false, thinking = false;
@@ -43,7 +43,7 @@ struct Entry {
   bool logprobs = false;  // replies can tell the log-probabilities of their tokens
   std::string max_tokens_name = "max_tokens";  // or max_completion_tokens
   std::string as_of, source;
-  bool known = true;  // false: the conservative entry of MOD-41
+  bool known = true;  // false: a conservative entry, as no file knows the model
 };
 
 // How to reach a provider.
@@ -73,13 +73,13 @@ struct Choice {
   std::string key;         // empty: none needed; never logged
   std::string key_source;  // "OPENAI_API_KEY"
   std::string script;
-  std::string why;                    // "OPENAI_API_KEY is set" (MOD-2)
-  std::vector<std::string> warnings;  // MOD-41
+  std::string why;  // "OPENAI_API_KEY is set"
+  std::vector<std::string> warnings;
 };
 
-// The cost of `usage` by the entry's prices, in nano-dollars; unset if one of them is unknown
-// (MOD-24). Cached and written tokens are part of `usage.input`; where the table has no price for
-// them they cost the input price times what the entry's cache rules say.
+// The cost of `usage` by the entry's prices, in nano-dollars; unset if one of them is unknown.
+// Cached and written tokens are part of `usage.input`; where the table has no price for them they
+// cost the input price times what the entry's cache rules say.
 std::optional<std::int64_t> CostOf(const Usage& usage, const Entry& entry);
 
 // The most that tokens of `request` can cost: nothing is read from the provider's cache, and with
@@ -94,8 +94,8 @@ class Catalog {
   // The built-in data and the files that the user's config names.
   static Result<Catalog> LoadFor(const UserConfig& config) { return Load(config.data_files); }
 
-  // MOD-1 to MOD-3. `environment` looks a variable up. Errors: kConfig (unknown model, nearest
-  // three), kAuth (no key for a named provider; the variables looked at, the local way).
+  // `environment` looks a variable up. Errors: kConfig (unknown model, nearest three), kAuth (no
+  // key for a named provider; the variables looked at, the local way).
   Result<Choice> Choose(
       const Wanted& wanted,
       const std::function<std::optional<std::string>(std::string_view)>& environment) const;

@@ -11,11 +11,11 @@ void ReadStatus(const Node& node, std::string& out) {
   ReadOneOf(node, {"documented", "measured", "reported", "unverified"}, out);
 }
 
-// Keys by which any map of facts may say its own date, source and status (ASM-90).
 // For a model that thinks and whose entry does not say how much: the smaller of the allowances that
 // providers suggest for ordinary work.
 constexpr std::int64_t kThinkingTokens = 8'192;
 
+// Keys by which any map of facts may say its own date, source and status.
 constexpr const char* kFactKeys[] = {"as_of", "source", "status"};
 
 void CheckDate(const Node& node) {
@@ -141,7 +141,7 @@ void ReadTokens(const Node& node, Entry& entry) {
   ReadCount(node["per_request"], entry.capability.tokens_per_request);
 }
 
-// The most that one image costs (ASM-7). A map of its own, so that it can say where it is from.
+// The most that one image costs. A map of its own, so that it can say where it is from.
 void ReadImage(const Node& node, Entry& entry) {
   if (!node) return;
   CheckKeys(node, {"tokens", "as_of", "source", "status"});

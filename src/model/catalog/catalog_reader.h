@@ -1,4 +1,4 @@
-// Reads files of the form of data/models.yaml (MOD-40).
+// Reads files of the form of data/models.yaml.
 //
 //   DOSSIER_RETURN_IF_ERROR(ReadCatalogFile(text, "models.yaml", &entries, &providers));
 //
@@ -20,7 +20,7 @@ namespace dossier::model {
 Status ReadCatalogFile(std::string_view text, std::string_view file, std::vector<Entry>* entries,
                        std::vector<Provider>* providers);
 
-// The entry for a model that no file knows (MOD-41).
+// The entry for a model that no file knows.
 Entry ConservativeEntry(std::string_view provider, std::string_view name);
 
 }  // namespace dossier::model

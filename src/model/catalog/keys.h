@@ -1,5 +1,5 @@
-// Where a provider's key comes from (section 5 of the spec): --key-env, the provider's variables,
-// key_cmd, the desktop's secret service, a 0600 file; the first that has one.
+// Where a provider's key comes from: --key-env, the provider's variables, key_cmd, the desktop's
+// secret service, a 0600 file; the first that has one.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Key key, FindKey(provider, {.key_env = "MY_KEY"}, environment,
 //   config)); key.source;    // "MY_KEY": for messages; the value never gets into one

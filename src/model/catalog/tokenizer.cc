@@ -7,7 +7,7 @@
 namespace dossier::model {
 namespace {
 
-constexpr double kLeastMargin = 0.15;  // of a ratio to another vocabulary (ASM-54)
+constexpr double kLeastMargin = 0.15;  // of a ratio to another vocabulary
 
 Result<tokens::Opened> OpenLocal(const Entry& entry, const tokens::DataPaths& paths) {
   DOSSIER_ASSIGN_OR_RETURN(const std::string data, DataFolder());

@@ -4,8 +4,8 @@
 //   tokens::DefaultDataPaths()));
 //
 // A public encoding: exact. With a ratio: its counts times that, within the entry's margin, 0.15 at
-// least (ASM-54). The local model: the vocabulary of its own weights file. Else by bytes.
-// Thread-safety: functions over files.
+// least. The local model: the vocabulary of its own weights file. Else by bytes. Thread-safety:
+// functions over files.
 
 #ifndef DOSSIER_MODEL_CATALOG_TOKENIZER_H_
 #define DOSSIER_MODEL_CATALOG_TOKENIZER_H_

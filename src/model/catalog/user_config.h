@@ -50,7 +50,7 @@ struct UserConfig {
 
 // Errors: kConfig with FILE:LINE:COL.
 Result<UserConfig> UserConfigOf(const config::Config& config);
-// As config::LoadUserFile. Errors: also kRefused for a file that others may write (CON-13).
+// As config::LoadUserFile. Errors: also kRefused for a file that others may write.
 Result<UserConfig> ReadUserConfig(const std::string& path);
 // $XDG_CONFIG_HOME/dossier/dossier.yml; all defaults if there is none.
 Result<UserConfig> LoadUserConfig();

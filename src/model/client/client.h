@@ -43,7 +43,7 @@ struct Sampling {
   std::optional<std::int64_t> max_output;  // tokens
   std::optional<std::uint64_t> seed;
   std::vector<std::string> stop;  // the reply ends before any of these
-  std::string grammar;            // GBNF, for servers that offer it (MOD-35); else ignored
+  std::string grammar;            // GBNF, for servers that offer it; else ignored
   // How many candidates for the reply's first token are wanted, with their log-probabilities; for
   // models whose entry says that they tell. 0: none.
   int first_tokens = 0;
@@ -54,7 +54,7 @@ struct Request {
   std::string model;  // the name that the provider knows
   assembly::Messages messages;
   Sampling sampling;
-  std::optional<Json> schema;  // JSON Schema for the reply (MOD-10)
+  std::optional<Json> schema;  // JSON Schema for the reply
   // Whether the tools of `messages` may be called. With kNone they are still sent: providers refuse
   // a history with calls of tools that they were not told of, and the cached prefix stays.
   // With kRequired the reply is a call of one of them.
@@ -79,7 +79,7 @@ struct Usage {
   std::int64_t cache_write = 0, cache_write_long = 0;
   std::optional<std::int64_t> reasoning;      // part of output; unset: the provider does not say
   bool estimated = false;                     // the provider did not say
-  std::optional<std::int64_t> cost_nano_usd;  // unset if a price is unknown (MOD-24)
+  std::optional<std::int64_t> cost_nano_usd;  // unset if a price is unknown
 };
 
 struct ToolCall {
@@ -111,10 +111,10 @@ struct Reply {
 };
 
 // What a conversation keeps of a reply: its text, its tool calls, and the thinking that the
-// provider wants back with them (MOD-11).
+// provider wants back with them.
 assembly::Turn AssistantTurn(const Reply& reply);
 
-// What is known about a failed attempt beyond its Error: decides about another one (MOD-21).
+// What is known about a failed attempt beyond its Error: decides about another one.
 struct Failure {
   enum class Retry { kNo, kYes } retry = Retry::kNo;
   int status = 0;                     // HTTP; 0 if no answer arrived
@@ -133,7 +133,7 @@ class Sink {
   virtual void OnDone(Result<Reply> reply) = 0;
   // Comes just before an OnDone with an error, from clients; a gate keeps it to itself.
   virtual void OnFailure(const Failure& failure) { static_cast<void>(failure); }
-  // A retry will follow after `wait` (MOD-21). For progress and the journal.
+  // A retry will follow after `wait`. For progress and the journal.
   virtual void OnRetry(int attempt, const Error& error, Millis wait) {
     static_cast<void>(attempt), static_cast<void>(error), static_cast<void>(wait);
   }

@@ -1,4 +1,4 @@
-// Fair between calls of a tree, first in, first out within one (MOD-22).
+// Fair between calls of a tree, first in, first out within one.
 //
 //   FairQueue<int> queue;
 //   queue.Push("0.1", 7);

@@ -53,8 +53,8 @@ std::string LaneOf(const Request& request) {
 // The answers of a server that has too much to do: rate limited, overloaded.
 bool SaysTooMuch(int status) { return status == 429 || status == 503 || status == 529; }
 
-// MOD-22: halves when the server says that it is too much, grows by one for each window of
-// successes. Failures of requests sent before the last halving say nothing new.
+// Halves when the server says that it is too much, grows by one for each window of successes.
+// Failures of requests sent before the last halving say nothing new.
 class Concurrency {
  public:
   explicit Concurrency(int most) : most_(std::max(1, most)), limit_(most_) {}
@@ -250,7 +250,7 @@ LedgerRequest Core::Wanted(const Job& job) const {
   return wanted;
 }
 
-// MOD-20: cancelled? deadline? then wait for a slot; what it may cost is reserved there.
+// Cancelled? Deadline? Then wait for a slot; what it may cost is reserved there.
 void Core::Enqueue(const JobPtr& job) {
   std::optional<Error> refused;
   {
@@ -539,8 +539,8 @@ void Core::Attempted(const JobPtr& job, Result<Reply> reply, const Failure& fail
   }
 }
 
-// MOD-21: 0.5 s x 2^n with full jitter, or what the server asks for if that is longer. Fails at
-// once where the wait cannot end in time.
+// 0.5 s x 2^n with full jitter, or what the server asks for if that is longer. Fails at once where
+// the wait cannot end in time.
 Result<Millis> Core::RetryDelay(const Job& job, const Error& error, const Failure& failure) {
   const double exponential = static_cast<double>(options_.first_delay.count()) *
                              std::ldexp(1.0, std::min(job.attempt - 1, 30));

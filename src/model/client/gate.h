@@ -1,5 +1,5 @@
 // The one place through which every model request of the process passes: order, budget,
-// concurrency, retry (MOD-20 to 23).
+// concurrency, retry.
 //
 // The number of requests in flight adapts: halved when the server says that it has too much to do
 // (429, 503, 529), one more for each window of successes. A wait that such an answer asks for
@@ -37,7 +37,7 @@ namespace dossier::model {
 struct GateOptions {
   int concurrency = 16;     // requests in flight
   int retries = 4;          // after the first attempt
-  Millis first_delay{500};  // doubled each time, full jitter (MOD-21)
+  Millis first_delay{500};  // doubled each time, full jitter
   Millis longest_delay{60'000};
   std::uint64_t seed = 0;  // of the jitter
   // What the tokens of a request cost at the most; empty or unset: unknown, and then a ledger with

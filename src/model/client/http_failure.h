@@ -1,4 +1,4 @@
-// What a provider's HTTP answer means for us: which error, whether to try again, when (MOD-14, 21).
+// What a provider's HTTP answer means for us: which error, whether to try again, when.
 //
 //   HttpFailure failed = MapHttpFailure({.status = 429, .headers = {{"retry-after", "1"}}}, where);
 //   sink->OnFailure(failed.failure);

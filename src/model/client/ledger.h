@@ -31,7 +31,7 @@
 
 namespace dossier::model {
 
-// Kept back for the closing request (REC-56); only Stage::kFinish may use it.
+// Kept back for the closing request; only Stage::kFinish may use it.
 struct FinishReserve {
   std::int64_t calls = 0, tokens = 0, nano_usd = 0;
   Millis time{0};

@@ -1,10 +1,10 @@
-// The Anthropic dialect: /v1/messages, version 2023-06-01 (MOD-11). See dialect.h.
+// The Anthropic dialect: /v1/messages, version 2023-06-01. See dialect.h.
 //
 // Requests: the system text is a field; tool results stand in the next user message; neighbours of
 // one role are one message; `max_tokens` is always sent. Thinking blocks of this provider go back
 // unchanged (Block::provider_data under "anthropic"), those of others do not. `cache_control` comes
-// from Block::cache, as far as the entry allows (ASM-72, 77).
-// Replies: `usage.input` counts cached and written tokens too.
+// from Block::cache, as far as the entry allows. Replies: `usage.input` counts cached and written
+// tokens too.
 
 #ifndef DOSSIER_MODEL_DIALECTS_ANTHROPIC_WIRE_H_
 #define DOSSIER_MODEL_DIALECTS_ANTHROPIC_WIRE_H_

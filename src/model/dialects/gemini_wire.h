@@ -1,5 +1,4 @@
-// The Gemini dialect: generateContent, and its stream as server-sent events (MOD-12). See
-// dialect.h.
+// The Gemini dialect: generateContent, and its stream as server-sent events. See dialect.h.
 //
 // Requests: the system text is systemInstruction; roles are user and model; the results of one
 // turn's calls are one user message, by the functions' names. Signatures of thoughts go back with

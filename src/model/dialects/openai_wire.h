@@ -1,5 +1,5 @@
-// The OpenAI-compatible dialect: /chat/completions (MOD-10). Also spoken by OpenRouter, vLLM,
-// llama.cpp and most pools. See dialect.h.
+// The OpenAI-compatible dialect: /chat/completions. Also spoken by OpenRouter, vLLM, llama.cpp and
+// most pools. See dialect.h.
 
 #ifndef DOSSIER_MODEL_DIALECTS_OPENAI_WIRE_H_
 #define DOSSIER_MODEL_DIALECTS_OPENAI_WIRE_H_

@@ -29,7 +29,7 @@ std::string LeftOut(const Request& request, std::string_view parameter);
 // Ids of tool calls as a provider takes them: other characters become '_'.
 std::string CleanCallId(std::string_view id);
 
-// Counts breakpoints down to the entry's most; anything but explicit caching takes none (ASM-77).
+// Counts breakpoints down to the entry's most; anything but explicit caching takes none.
 class BreakpointBudget {
  public:
   explicit BreakpointBudget(const assembly::Capability& capability);
@@ -46,7 +46,7 @@ class BreakpointBudget {
 // Replies.
 
 tl::unexpected<Error> MalformedReply(std::string_view what);
-// One value; invalid UTF-8 and halves of surrogates are replaced, with a warning (MOD-14).
+// One value; invalid UTF-8 and halves of surrogates are replaced, with a warning.
 Result<Json> ParseLenient(std::string_view text, std::vector<std::string>& warnings);
 // A number of tokens; 0 if it is none.
 std::int64_t TokensOf(const Json& object, std::string_view name);

@@ -1,4 +1,4 @@
-// Fetching the weights of a model from an address (MOD-30).
+// Fetching the weights of a model from an address.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(FetchResult result,
 //                            FetchWeights({.url = "https://host/my.gguf", .sha256 = hex},

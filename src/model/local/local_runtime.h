@@ -1,5 +1,5 @@
 // What runs a GGUF file: `llama-server` where it is installed, else the wheel xllamacpp in a
-// private Python environment in the data folder (MOD-31).
+// private Python environment in the data folder.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Runtime runtime, EnsureRuntime(data_folder, say, cancel));
 //
@@ -49,7 +49,7 @@ Result<std::string> EnsurePython(const std::string& data_folder, const CancelTok
 Status RunPip(const std::string& python, const std::vector<std::string>& arguments,
               const std::string& temporary_folder, const CancelToken& cancel);
 
-// Our environment without anything whose name looks like a secret (MOD-A6).
+// Our environment without anything whose name looks like a secret.
 std::vector<std::string> EnvironmentWithoutSecrets();
 
 }  // namespace dossier::model

@@ -1,4 +1,4 @@
-// The managed local server: one for all commands of the user, started when needed (MOD-30 to 34).
+// The managed local server: one for all commands of the user, started when needed.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(ServerState server, EnsureLocalServer({.data_folder = data,
 //                                                                   .weights = weights}, cancel));
@@ -42,7 +42,7 @@ struct ServerState {
 struct LocalServerOptions {
   std::string data_folder;
   Weights weights;
-  std::optional<std::int64_t> window;  // tokens; unset: by memory (MOD-33)
+  std::optional<std::int64_t> window;  // tokens; unset: by memory
   Millis idle{600'000};
   Millis start_limit{300'000};
   Say say;                         // progress, a line at a time; may be empty

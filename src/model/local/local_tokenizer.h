@@ -1,4 +1,4 @@
-// Token counts from the local server's own tokenizer (MOD-35).
+// Token counts from the local server's own tokenizer.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto counter, MakeServerCounter(port, key, {.bytes_per_token = 3.0}));
 //   counter->CountText("Which package is the largest?");   // exact: 6

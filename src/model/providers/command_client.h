@@ -1,4 +1,4 @@
-// The client of provider `command`: each request runs a program (MOD-16).
+// The client of provider `command`: each request runs a program.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto client, MakeCommandClient(preset, {.environment = environment}));
 //

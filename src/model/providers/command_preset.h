@@ -1,4 +1,4 @@
-// A model behind a program (MOD-16): how it is started, and where its reply stands in its output.
+// A model behind a program: how it is started, and where its reply stands in its output.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(CommandPreset preset, LoadPreset("claude", config_folder));
 //   DOSSIER_ASSIGN_OR_RETURN(Reply reply, ReadOutput(preset, result.out));

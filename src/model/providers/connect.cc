@@ -23,7 +23,7 @@ tl::unexpected<Error> RefuseOffline(const Choice& choice, std::string_view why) 
                    why);
 }
 
-// command/PRESET, or command/PRESET/MODEL (MOD-16).
+// command/PRESET, or command/PRESET/MODEL.
 Result<CommandPreset> PresetOf(const Choice& choice, const ConnectOptions& options) {
   return LoadPreset(choice.model.substr(0, choice.model.find('/')), options.commands_folder);
 }

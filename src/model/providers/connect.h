@@ -3,8 +3,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(Connection connection, Connect(choice, {.progress = say}, cancel));
 //   auto gate = Gate::Make(connection.client, {}, clock);
 //
-// For the local model this starts the managed server if it does not run (MOD-30 to 34) and sets the
-// entry's window to what the server was given.
+// For the local model this starts the managed server if it does not run and sets the entry's window
+// to what the server was given.
 
 #ifndef DOSSIER_MODEL_PROVIDERS_CONNECT_H_
 #define DOSSIER_MODEL_PROVIDERS_CONNECT_H_
@@ -23,7 +23,7 @@ namespace dossier::model {
 
 struct ConnectOptions {
   std::function<void(std::string_view)> progress;  // one line at a time, for stderr; may be empty
-  std::optional<std::int64_t> context_tokens;      // of the local server; unset: by memory (MOD-33)
+  std::optional<std::int64_t> context_tokens;      // of the local server; unset: by memory
   std::optional<Millis> idle;                      // of the local server; unset: 10 min
   std::string local_server;                        // a llama-server; empty: the usual one
   std::vector<std::string> known_models;           // names of the provider, for the nearest ones
@@ -34,7 +34,7 @@ struct ConnectOptions {
   enum class Network { kAllowed, kNone } network = Network::kAllowed;
   // kNothing: no program and no server; the connection tells what it would be, and is never asked.
   enum class Start { kNeeded, kNothing } start = Start::kNeeded;
-  std::shared_ptr<Recorder> recorder;  // writes down all that is answered (MOD-25)
+  std::shared_ptr<Recorder> recorder;  // writes down all that is answered
   std::shared_ptr<Recording> replay;   // answers instead of the provider
 };
 

@@ -1,4 +1,4 @@
-// The local model: the managed llama.cpp server, started when first used (MOD-30 to 34).
+// The local model: the managed llama.cpp server, started when first used.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Connection connection, ConnectLocal(choice, options, cancel));
 //

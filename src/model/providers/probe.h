@@ -1,4 +1,4 @@
-// Which OpenAI-compatible servers run on this machine (MOD-4): shown, never chosen unasked.
+// Which OpenAI-compatible servers run on this machine: shown, never chosen unasked.
 //
 //   for (const LocalServer& server : ProbeLocalServers(kUsualPorts, Millis(200))) Show(server);
 //

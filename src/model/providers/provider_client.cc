@@ -331,7 +331,7 @@ class ProviderClient final : public Client {
   }
 
  private:
-  // Each warning about what a model refuses is given once (MOD-10).
+  // Each warning about what a model refuses is given once.
   std::vector<std::string> NotSaidYet(std::vector<std::string> warnings) {
     if (warnings.empty()) return warnings;
     std::lock_guard lock(mutex_);

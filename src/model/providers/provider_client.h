@@ -1,5 +1,5 @@
 // The client of every HTTP provider: transport, events, limits and failures are the same for all;
-// a dialect says how one speaks (MOD-10 to 15).
+// a dialect says how one speaks.
 //
 //   auto client = MakeProviderClient({.base_url = "http://127.0.0.1:8080/v1", .entry = entry});
 //   auto claude = MakeProviderClient({.dialect = "anthropic", .key = key, …});

@@ -1,4 +1,4 @@
-// Does a value have the shape that a JSON Schema asks for? For replies of models (CON-39, MOD-10).
+// Does a value have the shape that a JSON Schema asks for? For replies of models.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const JsonSchema schema, JsonSchema::Compile(std::move(json)));
 //   for (const SchemaViolation& violation : schema.Check(reply)) {
@@ -36,7 +36,7 @@ struct CompiledSchema;  // schema_compiler.h
 
 class JsonSchema {
  public:
-  // What a repair round tells a model (CON-41).
+  // What a repair round tells a model.
   static constexpr std::size_t kMostViolations = 20;
 
   // Errors: kConfig, "schema, at /properties/n/minimum: …": a keyword with a value that it cannot

@@ -1,4 +1,4 @@
-// Schemas from addresses (CON-40).
+// Schemas from addresses.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(source.fetch, FetchByHttp());
 //

@@ -1,4 +1,4 @@
-// Where a JSON Schema comes from: text, a file, or an address with a copy kept (CON-39, CON-40).
+// Where a JSON Schema comes from: text, a file, or an address with a copy kept.
 //
 //   SchemaSource source{.folders = {cwd, cwd + "/.dossier"}, .cache_folder = cache + "/schemas"};
 //   source.rules = SchemaRulesOf(environment);
@@ -30,7 +30,7 @@ namespace dossier::model {
 struct SchemaRules {
   enum class Network { kAllowed, kOffline } network = Network::kAllowed;
   enum class PlainHttp { kRefused, kAllowed } plain_http = PlainHttp::kRefused;
-  std::chrono::seconds time_to_live{86'400};  // of a copy (CON-40)
+  std::chrono::seconds time_to_live{86'400};  // of a copy
   std::uint64_t most_bytes = 1 << 20;
   Millis limit{10'000};  // of a transfer
 };

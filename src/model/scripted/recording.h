@@ -1,5 +1,4 @@
-// Requests and their replies in a file: recorded from a real provider, served again without one
-// (MOD-25).
+// Requests and their replies in a file: recorded from a real provider, served again without one.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto recorder, Recorder::Create("run.jsonl"));
 //   client = recorder->Wrap(client, key);                       // --record

@@ -18,7 +18,7 @@ bool IsHexId(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// "<<<DATA 72c8…" and "DATA 72c8…>>>" get an id of zeros: it is drawn anew for each run (ASM-4).
+// "<<<DATA 72c8…" and "DATA 72c8…>>>" get an id of zeros: it is drawn anew for each run.
 std::string WithoutFenceIds(std::string text) {
   for (std::size_t at = text.find(kFence); at != std::string::npos; at = text.find(kFence, at)) {
     at += kFence.size();

@@ -26,8 +26,8 @@ namespace dossier::model {
 
 class Script {
  public:
-  // MOD-50: YAML or JSON; a list of rules, or {rules: […]}; a plain string is a rule that replies
-  // with it. Errors: kConfig with FILE:LINE:COL.
+  // YAML or JSON; a list of rules, or {rules: […]}; a plain string is a rule that replies with it.
+  // Errors: kConfig with FILE:LINE:COL.
   static Result<std::shared_ptr<Script>> Load(const std::string& path);
   static Result<std::shared_ptr<Script>> Parse(std::string_view yaml, std::string_view name);
   virtual ~Script() = default;

@@ -1,5 +1,5 @@
 // A script behind the interfaces of the providers, with recording: what `models serve-script` runs,
-// and the server of the acceptance tests (MOD-50).
+// and the server of the acceptance tests.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto server, ServeScript(script, {.record_path = "requests.jsonl"}));
 //   Use(fmt::format("http://127.0.0.1:{}/v1", server->port()));

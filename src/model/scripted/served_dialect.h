@@ -1,5 +1,5 @@
 // The other side of model/dialects/dialect.h: how a server that stands in for a provider reads
-// requests and writes replies, and what that provider would refuse (MOD-50).
+// requests and writes replies, and what that provider would refuse.
 //
 //   for (const ServedDialect& dialect : ServedDialects()) {
 //     if (auto route = dialect.route(http, body)) Answer(dialect, *route);

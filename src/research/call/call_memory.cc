@@ -34,14 +34,13 @@ memory::RoundLimits CallMemory::Limits() const {
   memory::RoundLimits limits{.attempts = site_.attempts, .read_rounds = 0};
   if (!on()) return limits;
   limits.read_rounds = parts_.options().memory->limits().max_memory_read_rounds;
-  if (site_.role == "code") limits.block = memory::BlockNeed::kRequired;  // RSP-4
+  if (site_.role == "code") limits.block = memory::BlockNeed::kRequired;
   const bool memory_first = site_.first == FirstAsked::kMemory &&
                             request_.memory_round == CallRequest::MemoryRound::kBySite;
   if (memory_first) limits.first = memory::FirstRound::kMemoryFirst;
   return limits;
 }
 
-// RSP-8.
 std::string CallMemory::Query() const {
   std::string query = request_.memory_query;
   if (query.empty() && !request_.sections.empty()) query = ValueText(request_.sections.front());

@@ -1,4 +1,4 @@
-// The memory of one call: what its prompt shows, and what its reply changes (MEM-27, MEM-31).
+// The memory of one call: what its prompt shows, and what its reply changes.
 //
 //   CallMemory memory(parts, site, request);
 //   if (memory.on()) DOSSIER_ASSIGN_OR_RETURN(const MemoryText shown, memory.Render());
@@ -20,9 +20,9 @@
 namespace dossier::research {
 
 struct MemoryText {
-  std::string help;       // of the operations
-  std::string text;       // "": there is nothing
-  JsonObject accounting;  // MEM-35
+  std::string help;  // of the operations
+  std::string text;  // "": there is nothing
+  JsonObject accounting;
 };
 
 class CallMemory {
@@ -34,7 +34,7 @@ class CallMemory {
   bool on() const { return !site_.memory_hint.empty() && parts_.options().memory != nullptr; }
   memory::RoundLimits Limits() const;
 
-  // Moves what is too much for the branch to archival memory, if the run does that (MEM-49).
+  // Moves what is too much for the branch to archival memory, if the run does that.
   Status MakeRoom();
   Result<MemoryText> Render() const;
   // Applies the block of the reply at `place` ("NODE/draft/a1/r2") and gives the text of what was

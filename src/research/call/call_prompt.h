@@ -1,4 +1,4 @@
-// The prompt of one question to a model, made by the layout of its call site (RSP-1 to RSP-5).
+// The prompt of one question to a model, made by the layout of its call site.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const assembly::Assembled prompt,
 //                            MakePrompt(parts, site, request, ask, memory, model));

@@ -138,7 +138,7 @@ Status CallRun::Send(const memory::Ask& ask) {
     request.tool_use = ask.kind == memory::Ask::Kind::kAnswer ? model::Request::ToolUse::kRequired
                                                               : model::Request::ToolUse::kNone;
   }
-  // MOD-35: one object and no memory block before it can be held to its shape by the server.
+  // One object and no memory block before it can be held to its shape by the server.
   const bool object = site_.reply == ReplyForm::kJson || site_.reply == ReplyForm::kTool;
   if (object && prompt.messages.tools.empty() && !memory_.on() && model_->entry.json_schema) {
     request.schema = parts_.schemas().Of(site_)->json();
@@ -258,7 +258,7 @@ Result<CallOutcome> CallRun::Answer(const memory::RoundsOutcome& rounds) {
   return std::move(outcome_);
 }
 
-// RSP-6: told as a warning and in the journal, once.
+// Told as a warning and in the journal, once.
 Result<CallOutcome> CallRun::Fail(const memory::RoundsFailure& failure) {
   CallFailure failed{
       .reason = failure.reason,

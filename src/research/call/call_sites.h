@@ -1,5 +1,5 @@
 // The places of a run that ask a model: one table of what each asks whom, and what counts as an
-// answer (4.2).
+// answer.
 //
 //   const CallSite* site = FindCallSite("execution_review");
 //   site->role        // "feedback"
@@ -23,7 +23,7 @@ enum class ReplyForm : std::uint8_t {
   kJson,          // one object by a schema; the payload that a caller gets is that object
   kTool,          // the same, by a forced call of a tool where the model has tools
   kText,          // anything but nothing
-  kKeywords,      // lines that begin with known prefixes (RSP-7)
+  kKeywords,      // lines that begin with known prefixes
   kPython,        // a plan, then one Python block
   kPythonOrDone,  // one Python block, or "I am done"
   kLatex,         // one LaTeX fence
@@ -31,7 +31,7 @@ enum class ReplyForm : std::uint8_t {
   kThoughtJson,   // thoughts, then one object by a schema; the payload is that object
 };
 
-// MEM-29: whether a block alone is asked for before the call.
+// Whether a block alone is asked for before the call.
 enum class FirstAsked : std::uint8_t { kAnswer, kMemory };
 
 struct CallSite {

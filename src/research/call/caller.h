@@ -1,5 +1,5 @@
 // The one way a run asks a model: a call site's layout, the memory rounds, the prompt logs, the
-// journal (4.2, 4.10).
+// journal.
 //
 //   CallRequest request{.site = "draft", .scope = {.node = id, .branch = id, .stage = stage}};
 //   request.sections = {{"data_overview", overview}, {"evaluation_metrics", metrics}};
@@ -7,9 +7,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const CallOutcome outcome, caller.Call(request, cancel));
 //   if (outcome.failure) return NodeFails(*outcome.failure);
 //
-// A failed call is an outcome, never a made-up answer (RSP-6). The same run, call and journal give
-// the same bytes: a reply that the journal has is taken from there, and its block is not applied
-// again.
+// A failed call is an outcome, never a made-up answer. The same run, call and journal give the same
+// bytes: a reply that the journal has is taken from there, and its block is not applied again.
 //
 // Texts of sections are redacted before a prompt is made of them, so that what is sent, logged and
 // stored is the same, and holds no secret.
@@ -48,13 +47,13 @@ namespace dossier::research {
 using OpenRoleModel =
     std::function<Result<chat::ChatModel>(std::string_view role)>;  // opened once a role
 
-// What all prompts of a node begin with (RSP-1, RSP-2). Empty ones are left out.
+// What all prompts of a node begin with. Empty ones are left out.
 struct PrefixSections {
   Json domain;       // experiment.num_syn_datasets, language, phase mode: rules of this run
-  Json idea;         // title, abstract, hypothesis, … (RSP-5 adds to it by stage)
-  Json environment;  // RSP-14: text
-  Json resources;    // RSP-19: text, by phase
-  Json plan;         // RSP-5: `Phase 0 plan`
+  Json idea;         // title, abstract, hypothesis, …; experiments and risks in late stages
+  Json environment;  // text
+  Json resources;    // text, by phase
+  Json plan;         // `Phase 0 plan`
 };
 
 struct CallScope {
@@ -65,8 +64,8 @@ struct CallScope {
 };
 
 struct OwnSection {
-  std::string name;                         // as the layout names it
-  Json value;                               // RSP-3
+  std::string name;  // as the layout names it
+  Json value;
   std::vector<assembly::Block> parts = {};  // instead: text and images
   std::vector<assembly::Turn> turns = {};   // instead, of section "history": earlier replies
 };
@@ -75,10 +74,10 @@ struct CallRequest {
   std::string site;  // "phase1_step": layouts/research.phase1_step.yaml
   CallScope scope;
   std::string label;  // of logs and the journal's key; "": the site. "phase1_step3"
-  std::string alias;  // of the accepted call's log: "phase0_prompt" (RSP-45)
+  std::string alias;  // of the accepted call's log: "phase0_prompt"
   PrefixSections prefix;
   std::vector<OwnSection> sections;
-  std::string memory_query;                      // RSP-8; "": the first of `sections`
+  std::string memory_query;                      // "": the first of `sections`
   std::map<std::string, std::string> variables;  // of templates
   // An error refuses the payload; its message is told to the model. May be empty: what the table of
   // call sites says of the reply is checked before.
@@ -119,7 +118,7 @@ struct CallerOptions {
   Millis max_wait{3'600'000};                               // limits.max_wait_seconds
   // Why a call waits, and for how long yet; for `status`. May be empty.
   std::function<void(std::string_view reason, Millis left)> on_wait;
-  // Of memory: who summarises, and from which pressure on room is made (MEM-49); unset: never.
+  // Of memory: who summarises, and from which pressure on room is made; unset: never.
   memory::Summarizer summarizer;
   std::optional<memory::PressureLevel> consolidate_from;
   // How it waits between two tries; unset: until the time is over or `cancel` says so.

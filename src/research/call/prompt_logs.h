@@ -1,4 +1,4 @@
-// The prompts of a run as files a person can read (RSP-45).
+// The prompts of a run as files a person can read.
 //
 //   PromptLogs logs(run_folder);
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string name, logs.WritePrompt(entry, prompt));

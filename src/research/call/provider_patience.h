@@ -1,4 +1,4 @@
-// A call of a model that outlasts a provider's bad hour, but not for ever (RSP-46).
+// A call of a model that outlasts a provider's bad hour, but not for ever.
 //
 //   Result<model::Reply> reply = AskPatiently(model, request, patience, cancel);
 //

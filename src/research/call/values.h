@@ -1,4 +1,4 @@
-// The value of a section as assembly takes it (RSP-3).
+// The value of a section as assembly takes it.
 //
 //   const assembly::Section section = SectionOf({"tried", JsonArray{"batch size"}});
 //

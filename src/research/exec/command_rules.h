@@ -1,11 +1,11 @@
-// Commands that no backend runs (RSP-24). The model is told why, as exit status 126.
+// Commands that no backend runs. The model is told why, as exit status 126.
 //
 //   RuledCommand ruled = ApplyCommandRules({.command = "sudo make install"}, Root::kYes);
 //   ruled.command.command;                           // "make install", with a note
 //   ApplyCommandRules({.command = "docker run x"}, Root::kYes).refusal->refused;   // the reason
 //
-// What holds a command inside is the sandbox (RSP-23); these rules spare the model attempts that
-// cannot work. Thread-safety: pure functions.
+// What holds a command inside is the sandbox; these rules spare the model attempts that cannot
+// work. Thread-safety: pure functions.
 
 #ifndef DOSSIER_RESEARCH_EXEC_COMMAND_RULES_H_
 #define DOSSIER_RESEARCH_EXEC_COMMAND_RULES_H_

@@ -1,4 +1,4 @@
-// Where the commands of a run are executed: the local sandbox, a container, a cluster (RSP-22).
+// Where the commands of a run are executed: the local sandbox, a container, a cluster.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto backend, MakeLocalBackend(options));
 //   DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = folder + "/nodes/3f9a/workspace"}));
@@ -71,7 +71,7 @@ struct Command {
   std::function<void(std::string_view)> on_output;
   // Of a command that waits in a cluster's queue: called with the job's id once it has one, before
   // the wait; an error ends the job. And the id that an earlier process was given: this job is
-  // asked for first (RSP-48).
+  // asked for first.
   std::function<Status(std::string_view job)> on_queued;
   std::string queued_job;
 };
@@ -80,7 +80,7 @@ struct CommandResult {
   int status = -1;  // exit status; 126: refused before it ran; 128 + signal: ended by that signal
   int signal = 0;
   bool timed_out = false, out_of_memory = false;
-  std::string refused;                         // why it was not run (RSP-24); then status is 126
+  std::string refused;                         // why it was not run; then status is 126
   std::string note;                            // "a leading sudo was dropped"
   std::string out, err;                        // up to the output limit
   std::uint64_t out_bytes = 0, err_bytes = 0;  // written

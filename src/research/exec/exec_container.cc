@@ -35,7 +35,7 @@ constexpr Millis kBuildTime{3'600'000};
 constexpr CutLimits kErrorTail{20, 2'000};
 
 // What an engine itself may see of the host: nothing that would put other variables or folders of
-// the host into the container, and no secrets (RSP-15).
+// the host into the container, and no secrets.
 bool IsOfEngine(std::string_view name) {
   constexpr std::string_view kSession[] = {"USER", "LOGNAME", "XDG_RUNTIME_DIR",
                                            "DBUS_SESSION_BUS_ADDRESS"};

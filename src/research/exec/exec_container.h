@@ -1,4 +1,4 @@
-// Commands in an Apptainer or Singularity image (RSP-22).
+// Commands in an Apptainer or Singularity image.
 //
 //   ContainerOptions options{.engine = "apptainer", .image = "/images/hpc.sif", .folder = worker};
 //   DOSSIER_ASSIGN_OR_RETURN(auto backend, MakeContainerBackend(options));

@@ -1,4 +1,4 @@
-// Commands behind the local sandbox's walls (RSP-22, RSP-23): no container engine, no root.
+// Commands behind the local sandbox's walls: no container engine, no root.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto backend, MakeLocalBackend({.memory_bytes = 4ull << 30}));
 //   DOSSIER_RETURN_IF_ERROR(backend->Start({.workspace = folder}));

@@ -11,9 +11,9 @@
 //   EXPECT_THAT(script->commands(), ElementsAre("make", "./bin/a.out"));
 //
 // The first rule whose pattern fits, and that has uses left, answers; a command that none fits ends
-// with 127, as a shell says of an unknown program. Refusals of RSP-24 come before the table, as in
-// the other backends. Thread-safety: rules are made before the first command; then a script may
-// serve several backends on several threads.
+// with 127, as a shell says of an unknown program. Commands that no backend runs are refused before
+// the table, as in the other backends. Thread-safety: rules are made before the first command; then
+// a script may serve several backends on several threads.
 
 #ifndef DOSSIER_RESEARCH_EXEC_EXEC_SCRIPTED_H_
 #define DOSSIER_RESEARCH_EXEC_EXEC_SCRIPTED_H_

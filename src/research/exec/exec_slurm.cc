@@ -112,7 +112,7 @@ class SlurmBackend final : public ExecBackend {
   Status Prepare(const Command& command, const std::string& folder) const {
     DOSSIER_RETURN_IF_ERROR(RemoveAll(folder));
     DOSSIER_RETURN_IF_ERROR(MakeFolders(folder));
-    // A file of the run folder: what the engine itself might read has no place in it (RSP-15).
+    // A file of the run folder: what the engine itself might read has no place in it.
     HostCommand line = inner_->HostLine(command);
     std::erase_if(line.environment, [](const std::string& entry) {
       const std::string_view name = VariableName(entry);

@@ -1,4 +1,4 @@
-// The long phases of a run as jobs of Slurm, in the containers of another backend (RSP-22).
+// The long phases of a run as jobs of Slurm, in the containers of another backend.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto inner, MakeContainerBackend(options));
 //   DOSSIER_ASSIGN_OR_RETURN(auto backend,
@@ -8,9 +8,9 @@
 // A command of a queued phase is one job: sbatch, then waiting until a file of the job tells its
 // status or the queue no longer has it. Its id goes to Command::on_queued before the wait; with
 // Command::queued_job that job is asked for first: running, it is waited for; over, collected;
-// unknown, submitted again (RSP-48). Other phases, and commands without on_queued (scripts that
-// read results, the probe), run where this process does. The workspace and the worker's folder must
-// be on a file system that the machines of the cluster share.
+// unknown, submitted again. Other phases, and commands without on_queued (scripts that read
+// results, the probe), run where this process does. The workspace and the worker's folder must be
+// on a file system that the machines of the cluster share.
 //
 // Thread-safety: as ExecBackend.
 

@@ -42,7 +42,7 @@ std::string CommandLine(const Command& command);
 // What it printed, then how it ended where that was not well: "[exit status 2]".
 std::string OutputText(const CommandResult& result);
 
-// What a command fetches (RSP-26): "wget -O x.tgz https://…", "git clone URL folder".
+// What a command fetches: "wget -O x.tgz https://…", "git clone URL folder".
 struct Download {
   std::string url, destination;  // destination "": the program's own choice
 

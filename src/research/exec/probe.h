@@ -1,11 +1,11 @@
 // What a model is told about the machine that its commands run on: facts found by commands inside
-// the sandbox (4.4).
+// the sandbox.
 //
 //   const Environment found = Probe(*backend, {.timeout_seconds = 3600}, cancel);
-//   prefix.environment = EnvironmentText(found);            // RSP-14
+//   prefix.environment = EnvironmentText(found);
 //   services.compilers = CompilerNames(found);
 //
-// A fact that cannot be found has the value of the specification's table ("NA", "unknown"); Probe
+// A fact that cannot be found has the default value of its field ("NA", "unknown"); Probe
 // never fails as a whole. Each field has 10 seconds. Thread-safety: as the backend.
 
 #ifndef DOSSIER_RESEARCH_EXEC_PROBE_H_
@@ -48,7 +48,7 @@ struct ProbedPackage {
   bool operator==(const ProbedPackage&) const = default;
 };
 
-// Names as in the specification's table.
+// The names of the fields are those that prompts and JSON show.
 struct Environment {
   std::string os_release;
   std::string cpu_info = "unknown", memory_info = "unknown";
@@ -69,14 +69,14 @@ struct Environment {
 
 Environment Probe(ExecBackend& backend, const ProbeConfig& config, const CancelToken& cancel = {});
 
-// The list of RSP-14 and its four rules, for section `Environment`.
+// For section `Environment`: a list of the facts, then four rules about how to use them.
 std::string EnvironmentText(const Environment& environment);
 JsonObject EnvironmentJson(const Environment& environment);
 // Errors: kDamaged naming the field.
 Result<Environment> ReadEnvironment(const Json& json);
 std::vector<std::string> CompilerNames(const Environment& environment);
 
-// The variables of `all` ("NAME=value") whose names commands may see, sorted (RSP-15).
+// The variables of `all` ("NAME=value") whose names commands may see, sorted.
 std::vector<std::string> AllowedEnvironment(std::span<const std::string> all);
 bool IsAllowedVariable(std::string_view name);
 

@@ -1,4 +1,4 @@
-// What the probe looks for, as data: the table of the specification (4.4, RSP-15).
+// What the probe looks for, as data.
 
 #ifndef DOSSIER_RESEARCH_EXEC_PROBE_NAMES_H_
 #define DOSSIER_RESEARCH_EXEC_PROBE_NAMES_H_

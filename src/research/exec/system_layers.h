@@ -1,5 +1,5 @@
-// The system folders of the local sandbox as a node may change them (RSP-22): layers over those of
-// the host, which stay as they are.
+// The system folders of the local sandbox as a node may change them: layers over those of the host,
+// which stay as they are.
 //
 //   SystemLayers system(run_folder + "/workers/system");       // one for all slots of a run
 //   DOSSIER_RETURN_IF_ERROR(system.Prepare(OwnerOf(workspace)));

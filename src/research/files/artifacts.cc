@@ -23,7 +23,7 @@ tl::unexpected<Error> Wrong(std::string_view path, std::string_view reason) {
 
 std::string_view View(const boost::json::string& text) { return {text.data(), text.size()}; }
 
-// A list of one element stands for that element (RSP-9).
+// A list of one element stands for that element.
 const Json& Unwrapped(const Json& value) {
   const auto* list = value.if_array();
   return list && list->size() == 1 ? list->front() : value;

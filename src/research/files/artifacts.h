@@ -1,5 +1,5 @@
-// What a model's reply says of a program: its files, how to build it, how to run it, what it writes
-// (4.3).
+// What a model's reply says of a program: its files, how to build it, how to run it, what it
+// writes.
 //
 //   const ParseContext context{.output_name = "matrix_opt_data.npy", .compilers = {"g++"}};
 //   DOSSIER_ASSIGN_OR_RETURN(const Artifacts artifacts, ParseArtifacts(payload, context));
@@ -24,10 +24,10 @@
 namespace dossier::research {
 
 struct ParseContext {
-  std::string mount = "/workspace";                 // exec.workspace_mount
-  std::string language = "auto";                    // exec.language
-  std::string output_name = "experiment_data.npy";  // RSP-28
-  std::vector<std::string> compilers;               // that the probe found; empty: not known
+  std::string mount = "/workspace";  // exec.workspace_mount
+  std::string language = "auto";     // exec.language
+  std::string output_name = "experiment_data.npy";
+  std::vector<std::string> compilers;  // that the probe found; empty: not known
 };
 
 struct ArtifactFile {
@@ -43,7 +43,7 @@ struct BuildPlan {
   std::string compiler;  // `compiler_selected`; "" only of languages that are not compiled
   std::vector<std::string> cflags, ldflags;
   std::string workdir, output;
-  JsonObject fields;  // all of it as stored, for `{name}` in commands (RSP-27)
+  JsonObject fields;  // all of it as stored, for `{name}` in commands
 };
 
 struct Artifacts {
@@ -59,7 +59,7 @@ struct Artifacts {
   std::vector<std::string> warnings;          // "payload_repaired: …"
 };
 
-// RSP-9 to RSP-11. The payload is a reply less its memory block.
+// The payload is a reply less its memory block.
 Result<Artifacts> ParseArtifacts(std::string_view payload, const ParseContext& context);
 // The same from JSON: from what ArtifactsJson made, too.
 Result<Artifacts> ReadArtifacts(const Json& value, const ParseContext& context);
@@ -70,14 +70,14 @@ JsonObject ArtifactsJson(const Artifacts& artifacts);
 // folder stands in the way. Errors: also kIo, kPermission.
 Status WriteFiles(const Artifacts& artifacts, const std::string& workspace);
 
-// Single mode (RSP-12): the text before the first fence, and all fences joined.
+// Single mode: the text before the first fence, and all fences joined.
 struct PlanAndCode {
   std::string plan, code;
 };
 Result<PlanAndCode> ParsePlanAndCode(std::string_view payload);
 
-// Files as prompts show them (RSP-13): one fence each, with its language and a first line
-// "// File: PATH". SplitSources gives the same files back: their paths and contents.
+// Files as prompts show them: one fence each, with its language and a first line "// File: PATH".
+// SplitSources gives the same files back: their paths and contents.
 std::string SourcesText(std::span<const ArtifactFile> files);
 std::vector<ArtifactFile> SplitSources(std::string_view text);
 

@@ -31,7 +31,7 @@ struct FoundImages {
 // All below `folder`, links and hidden files left out. Errors: kIo.
 Result<FoundImages> FindImages(const std::string& folder);
 
-// Text and image of a prompt, the image no larger than RSP-38 allows. Errors: as FitPng.
+// Text and image of a prompt, the image no larger than kMaxImageSide. Errors: as FitPng.
 Result<std::vector<assembly::Block>> ImageBlocks(std::string_view name, std::string_view png);
 
 }  // namespace dossier::research

@@ -1,4 +1,4 @@
-// Programming languages as plans name them and files tell of them (RSP-10).
+// Programming languages as plans name them and files tell of them.
 //
 //   LanguageOf("C++")                  // "cpp"
 //   LanguageOfFile("src/solver.f90")   // "fortran"

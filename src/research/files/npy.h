@@ -1,5 +1,4 @@
-// Headers of NumPy's `.npy` files: what a prompt says of a program's output without opening it
-// (RSP-29).
+// Headers of NumPy's `.npy` files: what a prompt says of a program's output without opening it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const NpyHeader header, ReadNpyHeader(folder + "/working/x.npy"));
 //   NpySchema(header);      // "float64, shape (3, 4)"

@@ -1,5 +1,5 @@
 // Phase 2 and what the others take from it: files in the workspace, commands with the fields of the
-// build plan filled in, the outputs that must be there (RSP-27).
+// build plan filled in, the outputs that must be there.
 //
 //   FillCommand("{compiler_selected} {cflags} -o {x}", build)     // "g++ -O3 -o {x}"
 //   const auto missing = MissingOutput(workspace, "working/x_data.npy");
@@ -32,8 +32,8 @@ Status PrepareWorkspace(const Artifacts& artifacts, const std::string& workspace
 // no file of the workspace"; nothing if it does.
 std::optional<std::string> MissingOutput(const std::string& workspace, const std::string& path);
 
-// The artefacts of single mode (RSP-12): one file and how to build and run it. Errors:
-// kInvalidArgument (a compiled language without a compiler among `compilers`).
+// The artefacts of single mode: one file and how to build and run it. Errors: kInvalidArgument (a
+// compiled language without a compiler among `compilers`).
 Result<Artifacts> ArtifactsOfCode(const std::string& code, const ParseContext& context);
 
 // Copies a workspace, or another folder, into a folder that is made. What is no file, folder or

@@ -17,7 +17,7 @@
 
 namespace dossier::research {
 
-inline constexpr std::uint32_t kMaxImageSide = 2048;      // pixels, of what a model gets (RSP-38)
+inline constexpr std::uint32_t kMaxImageSide = 2048;      // pixels, of what a model gets
 inline constexpr std::uint64_t kMaxPngPixels = 64 << 20;  // above it an image is refused
 
 struct Image {

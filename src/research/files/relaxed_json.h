@@ -1,4 +1,4 @@
-// JSON as models write it: Python's literals are taken, too (RSP-9).
+// JSON as models write it: Python's literals are taken, too.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RelaxedJson reply, ParseRelaxedJson("{'done': True,}"));
 //   reply.value;       // {"done":true}

@@ -27,7 +27,7 @@ Result<JsonReply> ReadObject(std::string_view json) {
     return MakeError(ErrorCode::kInvalidArgument, "the JSON of the reply is wrong at {}",
                      read.error().message);
   }
-  // RSP-9: a list of one stands for that one.
+  // A list of one stands for that one.
   if (auto* list = read->value.if_array(); list && list->size() == 1) {
     Json only = std::move(list->front());
     read->value = std::move(only);

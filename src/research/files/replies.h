@@ -1,4 +1,4 @@
-// What models reply, read (4.2): objects, lines with known prefixes, scripts, LaTeX.
+// What models reply, read: objects, lines with known prefixes, scripts, LaTeX.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const JsonReply reply, ReadJsonReply(payload));
 //   const std::string_view prefixes[] = {"HYPERPARAM NAME", "DESCRIPTION"};
@@ -34,14 +34,14 @@ struct JsonReply {
   Json value;  // an object
   std::vector<std::string> warnings;
 };
-// RSP-9: one object, or a list of one; with a fence in the reply, what is between the first { and
-// the last }. Python's literals are taken with a warning `payload_repaired`.
+// One object, or a list of one; with a fence in the reply, what is between the first { and the last
+// }. Python's literals are taken with a warning `payload_repaired`.
 Result<JsonReply> ReadJsonReply(std::string_view payload);
 // Thoughts, then an object in the last fence; without a fence as ReadJsonReply.
 Result<JsonReply> ReadThoughtAndJson(std::string_view payload);
 
-// RSP-7: what stands behind "PREFIX:" at the start of a line, in any case of letters, up to the
-// next known prefix; lines are joined by a space. None: the prefix is not there.
+// What stands behind "PREFIX:" at the start of a line, in any case of letters, up to the next known
+// prefix; lines are joined by a space. None: the prefix is not there.
 std::vector<std::optional<std::string>> ReadKeywords(std::string_view payload,
                                                      std::span<const std::string_view> prefixes);
 // A table's "A|B".

@@ -1,4 +1,4 @@
-// The folder of a run: its name, what lies where in it, its lock (5.1).
+// The folder of a run: its name, what lies where in it, its lock.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string folder,
 //                            MakeRunFolder({.out = out, .name = name, .time = clock->WallNow()}));
@@ -94,8 +94,8 @@ struct RunFolderParts {
 };
 // Of the name of a run folder; nothing if it has another form.
 std::optional<RunFolderParts> ParseRunFolderName(std::string_view folder_name);
-// The run beside `folder` of the same name with the greatest lower attempt (RSP-25), the latest of
-// equals; "": none.
+// The run beside `folder` of the same name with the greatest lower attempt, the latest of equals;
+// "": none.
 std::string PreviousAttempt(const std::string& folder);
 
 // The folder that a person means: a path, or the beginning of a folder's name or of a run's id

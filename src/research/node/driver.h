@@ -29,7 +29,7 @@ struct Driver {
   // What ids of nodes come from: of the idea and the seed, so that a replay has the same ones.
   std::string node_key;
   std::string title;                   // of the idea
-  std::string query;                   // its title and goal: what memory is asked for (RSP-8)
+  std::string query;                   // its title and goal: what memory is asked for
   std::string evaluation;              // as the idea has it; "": nothing said
   PrefixSections prefix;               // of all calls, without resources and plan
   std::string environment, resources;  // texts, for the report and the paper
@@ -56,8 +56,8 @@ Status KeepWarning(const Driver& driver, std::string_view place, std::string war
 // "missing_payload: … (logs/phase_logs/…)": for a person, and for node.failure.
 std::string FailureText(const CallFailure& failure);
 
-// Writes a file of the run folder: to a temporary name, renamed, then journalled (RSP-47).
-// kOfThisSystem: for what is written again, or can be made again from the journal.
+// Writes a file of the run folder: to a temporary name, renamed, then journalled. kOfThisSystem:
+// for what is written again, or can be made again from the journal.
 Status WriteArtefact(const Services& services, const std::string& path, std::string_view content,
                      Durability durability = Durability::kOfTheDisk);
 // Whether the journal knows this file with this content.

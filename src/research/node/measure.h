@@ -1,4 +1,4 @@
-// The metric of a program that ran (RSP-29).
+// The metric of a program that ran.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Measured measured, Measure(driver, place, cancel));
 //   if (measured.metric) node.metric = *measured.metric;

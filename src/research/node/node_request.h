@@ -1,4 +1,4 @@
-// The call that makes a node's program: which call site, and what it is shown (4.2).
+// The call that makes a node's program: which call site, and what it is shown.
 //
 //   NodeOrder order{.node = node, .parent = &best, .stage = 2, .worker = "worker-0",
 //                   .idea = {.name = "threads", .description = "number of threads"}};

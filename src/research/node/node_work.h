@@ -4,8 +4,8 @@
 //   if (made.state == NodeMade::State::kWhole) tree.nodes.push_back(made.node);
 //
 // What goes wrong with a program is kept in the node, which then is buggy; an error ends the run. A
-// node that the journal has is taken from there, and nothing of it is done again (RSP-47).
-// Thread-safety: one thread a node; several nodes at the same time.
+// node that the journal has is taken from there, and nothing of it is done again. Thread-safety:
+// one thread a node; several nodes at the same time.
 
 #ifndef DOSSIER_RESEARCH_NODE_NODE_WORK_H_
 #define DOSSIER_RESEARCH_NODE_NODE_WORK_H_

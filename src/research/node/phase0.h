@@ -1,7 +1,7 @@
-// Phase 0: the plan of a node (RSP-25).
+// Phase 0: the plan of a node.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Json plan, ParsePlan(payload));      // missing keys are empty
-//   prefix.plan = PlanSection(plan);                                    // RSP-5
+//   prefix.plan = PlanSection(plan);
 //
 // Thread-safety: pure functions, but for MakePlan.
 
@@ -27,7 +27,8 @@ Json PlanSection(const Json& plan);
 // Of time_budget_estimate; 0: none.
 std::int64_t EstimatedSeconds(const Json& plan);
 
-// Asks for the plan, or takes it from the journal; files of RSP-25. A failed call is the node's.
+// Asks for the plan, or takes it from the journal; its files are written. A failed call is the
+// node's.
 Status MakePlan(PhaseContext& context);
 
 // The texts of a list in a plan; what is no text is left out.

@@ -1,9 +1,8 @@
 // Phase 1: what a program needs is installed, one command a step, until the model says that it is
-// done and the plan's conditions agree (RSP-26).
+// done and the plan's conditions agree.
 //
 // A step is journalled with its reply and its results once it is over. A workspace holds a mark of
-// the last journalled step; where they differ, a new sandbox replays the recorded commands
-// (RSP-48).
+// the last journalled step; where they differ, a new sandbox replays the recorded commands.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE1_H_
 #define DOSSIER_RESEARCH_NODE_PHASE1_H_
@@ -37,7 +36,7 @@ struct InstallReply {
 // {command, done, notes}. Errors: kInvalidArgument.
 Result<InstallReply> ParseInstallReply(std::string_view payload);
 
-// Leaves `phase1_steps_summary` of the history in the outcome (RSP-25). A failure is the node's.
+// Leaves `phase1_steps_summary` of the history in the outcome. A failure is the node's.
 Status Install(PhaseContext& context);
 
 }  // namespace dossier::research

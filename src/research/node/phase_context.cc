@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kJobQueued = "job.queued";
 
-// Where `pip install --target` of RSP-24 puts things, so that Python finds them.
+// Adds the folder that `pip install --target` is told to use, so that Python finds what is there.
 void AddLocalPackages(std::string_view mount, EnvironmentList& environment) {
   const auto known = environment.Find("PYTHONPATH");
   environment.Set("PYTHONPATH", known ? fmt::format("{}/.pydeps:{}", mount, *known)

@@ -54,7 +54,7 @@ class PhaseContext {
   Status Warn(std::string_view text);
   void Say(std::string_view text) const;
 
-  // The node fails: kind as RSP-27 names it.
+  // The node fails. `type`: "CompilationError", "RuntimeError", …
   void Fail(std::string_view type, std::string_view info);
   bool failed() const { return !outcome.exc_type.empty() || outcome.failure.has_value(); }
 

@@ -1,4 +1,4 @@
-// What a node tells the plan of its children: the history of RSP-25, a JSON object.
+// What a node tells the plan of its children: its history, a JSON object.
 //
 //   {"phase_summaries": {"phase1": "done: 3 steps", …},
 //    "phase1_steps_summary": {"total_steps", "failed_steps", "dependencies", "recent_commands"},

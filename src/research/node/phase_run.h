@@ -1,4 +1,4 @@
-// Phases 3 and 4: the compile commands, the run commands, the expected outputs (RSP-27).
+// Phases 3 and 4: the compile commands, the run commands, the expected outputs.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASE_RUN_H_
 #define DOSSIER_RESEARCH_NODE_PHASE_RUN_H_

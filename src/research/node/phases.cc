@@ -78,8 +78,8 @@ class PhaseRunner {
   std::string EventKey(Phase phase) const { return context_.Key(PhaseName(phase)); }
 
   // The outcome of what an earlier process finished; the number of the phase that is next. A
-  // program that did not get to its end is compiled again, in a workspace made anew (RSP-48); but
-  // where a job may still be running in it, that job is waited for.
+  // program that did not get to its end is compiled again, in a workspace made anew; but where a
+  // job may still be running in it, that job is waited for.
   Result<int> TakeFinished() {
     for (int i = kPhases - 1; i >= 0; --i) {
       const auto phase = static_cast<Phase>(i);

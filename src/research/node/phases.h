@@ -1,13 +1,13 @@
-// Phases 0 to 4 of one node: the plan, the installation, the files, the compiler, the program
-// (4.6).
+// Phases 0 to 4 of one node: the plan, the installation, the files, the compiler, the
+// program.
 //
 //   NodeWork work{.node = &node, .workspace = folder, .prefix = prefix, …};
 //   DOSSIER_ASSIGN_OR_RETURN(const PhasesOutcome outcome, RunPhases(services, work, cancel));
 //   node.term_out = outcome.term_out, node.exc_type = outcome.exc_type;
 //
 // A command that fails, a reply without an answer, a missing output are outcomes of the node; an
-// error ends the run. Every finished step is journalled, so that a resumed run does not do it again
-// (RSP-48). Thread-safety: one thread a node; several nodes at the same time.
+// error ends the run. Every finished step is journalled, so that a resumed run does not do it
+// again. Thread-safety: one thread a node; several nodes at the same time.
 
 #ifndef DOSSIER_RESEARCH_NODE_PHASES_H_
 #define DOSSIER_RESEARCH_NODE_PHASES_H_
@@ -42,15 +42,15 @@ struct Services {
   std::shared_ptr<const Clock> clock;
   BackendFactory backend;
   std::string run_folder;
-  std::string run_name;                  // for the output's name (RSP-28)
+  std::string run_name;                  // for the output's name
   std::vector<std::string> compilers;    // that the probe found
   std::vector<Bind> binds;               // resources, data
   std::string data;                      // folder that each workspace gets a copy of; "": none
-  std::vector<std::string> environment;  // of commands (RSP-15)
-  std::array<Json, kPhases> resources;   // section `Resources`, by phase (RSP-17)
+  std::vector<std::string> environment;  // of commands
+  std::array<Json, kPhases> resources;   // section `Resources`, by phase
   // Whether the model of role `vlm` takes images (assembly::Capability::image_tokens).
   enum class Vision : std::uint8_t { kNo, kYes } vision = Vision::kNo;
-  // One GET of a search for literature; empty: there is no network (RSP-42).
+  // One GET of a search for literature; empty: there is no network.
   std::function<Result<std::string>(const std::string& url, const CancelToken& cancel)> fetch;
   std::function<void(std::string_view)> progress;  // one line for a person; may be empty
 };
@@ -61,9 +61,9 @@ struct NodeWork {
   CallScope scope;
   // Without the plan, which phase 0 makes, and without resources, which services.resources holds.
   PrefixSections prefix;
-  Json history;  // of phase 0 (RSP-25); null: none
+  Json history;  // of phase 0; null: none
   // The call that yields the artefacts: site, own sections, query. Its prefix and check are set
-  // here. With `code_only` (single mode) its reply is plan and code (RSP-12).
+  // here. With `code_only` (single mode) its reply is plan and code.
   CallRequest coding;
   std::string workspace;                 // absolute
   std::vector<std::string> environment;  // added: "DOSSIER_SEED=1"
@@ -76,9 +76,9 @@ struct NodeWork {
 struct PhasesOutcome {
   Json phase0_plan;        // null if phase 0 failed
   Json artifacts;          // as 5.2, checked; null if there are none
-  std::string plan, code;  // code: files as prompts show them (RSP-13)
-  Json history;            // for phase 0 of a child (RSP-25)
-  std::string term_out;    // of the last command list, cut by RSP-21
+  std::string plan, code;  // code: files as prompts show them
+  Json history;            // for phase 0 of a child
+  std::string term_out;    // of the last command list, the middle cut out
   std::string exc_type;    // "": all went well
   std::string exc_info;
   bool timed_out = false;            // a command of phase 3 or 4
@@ -92,7 +92,7 @@ Result<PhasesOutcome> RunPhases(const Services& services, const NodeWork& work,
                                 const CancelToken& cancel);
 
 // Runs phases 2 to 4 of `artifacts` again, in a workspace of its own, with `environment` added: for
-// reruns with other seeds (RSP-36). No model is asked.
+// reruns with other seeds. No model is asked.
 Result<PhasesOutcome> RerunArtifacts(const Services& services, const NodeWork& work,
                                      const Json& artifacts, const CancelToken& cancel);
 

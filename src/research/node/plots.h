@@ -1,5 +1,5 @@
 // The figures of one node: a model writes a script, the sandbox runs it, a vision model reads what
-// came out (RSP-38).
+// came out.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const PlotOutcome outcome,
 //                            MakeNodePlots(services, {.node = &node, .worker = "worker-0",
@@ -56,7 +56,7 @@ struct SeedPlotWork {
   PrefixSections prefix;
 };
 
-// One script over the data of all reruns (RSP-36); no analysis.
+// One script over the data of all reruns; no analysis.
 Result<PlotOutcome> MakeSeedPlot(const Services& services, const SeedPlotWork& work,
                                  const CancelToken& cancel);
 

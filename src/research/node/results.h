@@ -1,5 +1,5 @@
 // What a run has found when its stages are over, or so far: the input of everything that is written
-// about it (4.9).
+// about it.
 //
 //   RunResults results{.title = idea.title, .prefix = prefix, .best_node = best.id};
 //   results.stages.push_back({.stage = 1, .name = name, .tree = tree, .best_node = best.id});
@@ -36,18 +36,18 @@ struct StageResults {
   Tree tree;              // with the seed reruns
   std::string best_node;  // id; "": none
   std::string notes;      // of journal_summary, stage_notes; "": none
-  Json seed_statistics;   // RSP-36: mean and deviation by metric and data set; null: none
+  Json seed_statistics;   // mean and deviation by metric and data set; null: none
 };
 
 // kNone: texts are made from what is there, and no model is asked: after a limit, or for the report
-// of a run that was ended (RSP-46).
+// of a run that was ended.
 enum class Models : std::uint8_t { kAsk, kNone };
 
 struct RunResults {
   std::string title;        // of the idea
   PrefixSections prefix;    // of calls of the run: without a plan
-  std::string environment;  // text of the probe (RSP-14)
-  std::string resources;    // text of the index (RSP-19); "": none
+  std::string environment;  // text of the probe
+  std::string resources;    // text of the index; "": none
   std::vector<StageResults> stages;
   std::string best_node;      // id, of the whole run; "": none
   std::string memory_branch;  // that is read; "": root

@@ -1,4 +1,4 @@
-// Which nodes a round makes (RSP-32 to RSP-34): pure, and the same for the same seed.
+// Which nodes a round makes: pure, and the same for the same seed.
 //
 //   const StageState state{.stage = 1, .name = stage, .round = 3, .nodes_left = 12};
 //   for (const Pick& pick : Select(tree, SearchOf(config), state)) Make(pick);
@@ -47,7 +47,7 @@ struct Pick {
 // Slots that stay empty have no pick.
 std::vector<Pick> Select(const Tree& tree, const SearchConfig& search, const StageState& state);
 
-// The successive u in [0, 1) of one slot (RSP-33).
+// The successive u in [0, 1) of one slot.
 class SlotRandom {
  public:
   SlotRandom(std::int64_t seed, std::string_view stage, std::int64_t round, std::int64_t slot);
@@ -59,8 +59,8 @@ class SlotRandom {
   Random random_;
 };
 
-// Better is greater (RSP-30). `datasets`: those that all good nodes of the stage report; empty:
-// each node's own.
+// Better is greater. `datasets`: those that all good nodes of the stage report; empty: each node's
+// own.
 std::weak_ordering CompareMetric(const Metric& a, const Metric& b,
                                  std::span<const std::string> datasets,
                                  std::string_view primary = {});

@@ -1,4 +1,4 @@
-// The figures of the paper, by one script over the data of the whole run (RSP-41).
+// The figures of the paper, by one script over the data of the whole run.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Aggregation made, AggregatePlots(services, results, cancel));
 //   for (const std::string& figure : made.figures) Use("figures/" + figure);

@@ -1,5 +1,5 @@
 // The literature of a paper: a model names what it looks for, a BibTeX file or a search service
-// answers, the model chooses (RSP-42).
+// answers, the model chooses.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Citations found, GatherCitations(services, results, cancel));
 //   // paper/references.bib holds found.entries

@@ -29,7 +29,7 @@ class Document {
 
   std::string Write() && {
     Add("# Final memory: {}\n", OneLine(results_.title));
-    // The headings of RSP-40, in their order.
+    // The headings of the document, in order.
     using Part = void (Document::*)();
     constexpr std::pair<std::string_view, Part> kParts[] = {
         {"Executive Summary", &Document::WriteSummary},

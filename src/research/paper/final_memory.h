@@ -1,4 +1,4 @@
-// The memory of a run as one document, which the paper is written from (RSP-40).
+// The memory of a run as one document, which the paper is written from.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const FinalMemory memory, MakeFinalMemory(services, results, cancel));
 //   request.sections.push_back({"final_memory", memory.text});
@@ -20,7 +20,7 @@
 namespace dossier::research {
 
 struct FinalMemory {
-  std::string text;  // Markdown: the headings of RSP-40, each once, in order
+  std::string text;  // Markdown: every heading once, always in the same order
   std::vector<std::string> warnings;
 };
 

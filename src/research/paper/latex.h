@@ -1,4 +1,4 @@
-// LaTeX as text: what a document uses, what must not be compiled, its figures (RSP-43, RSP-44).
+// LaTeX as text: what a document uses, what must not be compiled, its figures.
 //
 //   const std::vector<std::string> faults = CheckLatex(tex, {.figures = figures, .keys = keys});
 //   if (!faults.empty()) TellTheModel(faults);

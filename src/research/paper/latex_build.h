@@ -1,5 +1,5 @@
 // A paper compiled in the sandbox: no network, no shell escape, nothing read but its own folder and
-// the TeX installation (RSP-43).
+// the TeX installation.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const LatexBuild built, BuildLatex(services, sources, cancel));
 //   if (built.state == LatexBuild::State::kBuilt) Keep(built.pdf);

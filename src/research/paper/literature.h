@@ -1,4 +1,4 @@
-// Where citations come from: a BibTeX file, a search service, or nothing (RSP-42).
+// Where citations come from: a BibTeX file, a search service, or nothing.
 //
 //   const Literature literature(services);
 //   if (!literature.HasSource()) return Skip();

@@ -15,7 +15,7 @@ constexpr std::uint64_t kMaxSectionText = 4'000;  // characters
 constexpr std::uint64_t kMaxDocument = 24'000;    // characters: what an outline is made from
 constexpr std::size_t kDocumentRecords = 60;      // the newest
 
-// How much of each tier one section is written from (RSP-40).
+// How much of each tier one section is written from.
 struct TierShare {
   memory::SearchTier tier;
   std::string_view section;

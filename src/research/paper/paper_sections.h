@@ -1,4 +1,4 @@
-// What memory knows for each section of a paper (RSP-40, `paper_section_mode`).
+// What memory knows for each section of a paper (`paper_section_mode`).
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string text,
 //                            PaperSections(services, results, &warnings, cancel));

@@ -1,4 +1,4 @@
-// A review of the paper, as conferences ask for it, and of its figures (RSP-44).
+// A review of the paper, as conferences ask for it, and of its figures.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Reviewed done, ReviewPaper(services, results, cancel));
 //   if (done.review) Say(FindInt(*done.review, "Overall"));
@@ -34,8 +34,9 @@ struct Reviewed {
 Result<Reviewed> ReviewPaper(const Services& services, const RunResults& results,
                              const CancelToken& cancel);
 
-// The 16 fields of a review in the order of RSP-44, lists and scores in their types, nothing else.
-// Errors: kInvalidArgument with all that is wrong: fields that are missing, scores out of range.
+// The 16 fields of a review in the order of the form, lists and scores in their types, nothing
+// else. Errors: kInvalidArgument with all that is wrong: fields that are missing, scores out of
+// range.
 Result<JsonObject> ReadReview(const Json& reply);
 // `meta` with each score replaced by the rounded mean of those in range; halves are rounded up.
 JsonObject WithMeanScores(JsonObject meta, std::span<const Json> reviews);

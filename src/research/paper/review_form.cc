@@ -12,7 +12,7 @@ struct Field {
   Kind kind = Kind::kText;
   int highest = 0;  // of a score; the lowest is 1
 };
-// In the order of RSP-44.
+// In the order in which the form asks for them.
 constexpr Field kFields[] = {{"Summary"},
                              {"Strengths", Kind::kList},
                              {"Weaknesses", Kind::kList},

@@ -1,4 +1,4 @@
-// The paper: LaTeX by a model, checked, compiled in the sandbox, looked at again (RSP-43).
+// The paper: LaTeX by a model, checked, compiled in the sandbox, looked at again.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Paper paper, MakePaper(services, results, {.figures = figures,
 //                            .aggregator = script, .final_memory = text, .citations = found},

@@ -1,4 +1,4 @@
-// What lies behind a resource: its tree, its texts, the hash of its bytes (RSP-18).
+// What lies behind a resource: its tree, its texts, the hash of its bytes.
 //
 //   ContentOptions options{.limits = LimitsOf(item), .tree = Wanted::kYes, .texts = Wanted::kYes};
 //   DOSSIER_ASSIGN_OR_RETURN(const Content content, ReadContent(path, options, cancel));

@@ -1,4 +1,4 @@
-// Brings repositories to this machine (RSP-20).
+// Brings repositories to this machine.
 //
 //   const Fetched fetched = FetchRepository(origin, run_folder + "/data/" + origin.name, cancel);
 //   if (fetched.status == FetchStatus::kFailed) Say(fetched.reason);

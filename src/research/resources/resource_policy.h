@@ -1,4 +1,4 @@
-// What of a resource is shown in which phase, and how much (RSP-17): one table.
+// What of a resource is shown in which phase, and how much: one table.
 //
 //   const ItemLimits limits = LimitsOf(item);
 //   if (ShowsTree(item, Phase::kPlan)) …
@@ -30,7 +30,7 @@ bool EverShowsContent(const ResourceItem& item);
 
 // One sentence for a model: how this class is to be used.
 std::string_view GuidanceOf(ResourceClass kind);
-// Copied into the run folder (RSP-20).
+// Copied into the run folder.
 bool IsStaged(ResourceClass kind);
 
 }  // namespace dossier::research

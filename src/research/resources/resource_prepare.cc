@@ -38,7 +38,7 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// Keys in alphabetical order, so that the same item is the same bytes (RSP-18).
+// Keys in alphabetical order, so that the same item is the same bytes.
 JsonObject NormalisedItem(const ResourceItem& item) {
   return {{"class", ResourceClassName(item.kind)},
           {"include_content", OrNull(item.include_content)},

@@ -11,7 +11,7 @@
 namespace dossier::research {
 namespace {
 
-constexpr std::uint64_t kMaxIndexText = 2000;   // code points (RSP-19)
+constexpr std::uint64_t kMaxIndexText = 2000;   // code points
 constexpr std::uint64_t kMaxRecordText = 6000;  // code points of an archival record
 constexpr std::uint64_t kMaxIndexJson = 8000;   // bytes of the core key; then ids alone
 constexpr std::size_t kShownTree = 200;         // entries

@@ -1,4 +1,4 @@
-// Templates, libraries, data sets, models, setups and documents that are given to a run (4.5).
+// Templates, libraries, data sets, models, setups and documents that are given to a run.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ResourceFile file, ReadResourceFile(text, {.file = path, …}));
 //   DOSSIER_ASSIGN_OR_RETURN(const PreparedResources ready, PrepareResources(file, place, cancel));
@@ -63,7 +63,7 @@ struct ResourceItem {
   ResourceClass kind = ResourceClass::kDocument;
   ResourceSource source = ResourceSource::kLocal;
   std::string resource, path, notes;
-  std::optional<bool> include_tree, include_content;  // unset: by class and phase (RSP-17)
+  std::optional<bool> include_tree, include_content;  // unset: by class and phase
   std::vector<std::string> include_files;
   // 0: nothing; -1: whole. Files; code points of one file; of all.
   std::optional<std::int64_t> max_files, max_chars, max_total_chars;
@@ -85,7 +85,7 @@ struct ResourceFilePlace {
 };
 
 // YAML or JSON. Errors: kDamaged, with all faults, a line each: `items[2].path: "../x" leaves the
-// workspace` (RSP-16).
+// workspace`.
 Result<ResourceFile> ReadResourceFile(std::string_view text, const ResourceFilePlace& place);
 
 enum class Availability : std::uint8_t { kAvailable, kMissing, kPendingFetch };
@@ -114,7 +114,7 @@ struct IndexedItem {
 };
 
 struct ResourceIndex {
-  std::string file, file_sha256, digest;  // digest: over everything (RSP-18)
+  std::string file, file_sha256, digest;  // digest: over everything
   std::string created_at;                 // RFC 3339
   std::string phase_mode;                 // exec.phase_mode
   Json normalised;                        // the file, without absolute paths
@@ -145,13 +145,12 @@ struct PreparedResources {
 Result<PreparedResources> PrepareResources(const ResourceFile& file, const ResourcePlace& place,
                                            const CancelToken& cancel);
 
-// Section `Resources` of a phase: guidance, mounts, every item once (RSP-17, RSP-19). Null: there
-// are none.
+// Section `Resources` of a phase: guidance, mounts, every item once. Null: there are none.
 Json ResourcesSection(const ResourceIndex& index, Phase phase);
 // "digest, time, file, one line an item, how to use": at most 2,000 code points.
 std::string ResourceIndexText(const ResourceIndex& index);
 JsonObject ResourceIndexJson(const ResourceIndex& index);
-// Core keys and one archival record an item, in the root branch (RSP-19).
+// Core keys and one archival record an item, in the root branch.
 Status RememberResources(const ResourceIndex& index, memory::Store& store);
 
 }  // namespace dossier::research

@@ -1,5 +1,5 @@
 // What a run makes of its nodes when its stages are over: the final memory, figures, the report,
-// citations, the paper, its review (4.9).
+// citations, the paper, its review.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Closed closed, CloseRun(driver, results, facts, cancel));
 //   outcome.report_path = closed.report_path;

@@ -1,4 +1,4 @@
-// The idea: the task text a run starts from (5.1).
+// The idea: the task text a run starts from.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Idea idea, ReadIdea(text, "idea.md"));
 //   prefix.idea = IdeaSection(idea);

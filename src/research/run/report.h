@@ -1,4 +1,4 @@
-// The report of a run: by a model, or from what is there (4.2, RSP-46).
+// The report of a run: by a model, or from what is there.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::string path,
 //                            WriteReport(driver, results, {.end = RunEnd::kDone}, cancel));

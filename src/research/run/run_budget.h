@@ -1,4 +1,4 @@
-// What a run may spend yet, when it goes on with an earlier one, and the end of its time (RSP-46).
+// What a run may spend yet, when it goes on with an earlier one, and the end of its time.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunSpend spent, SpendOf(*log));
 //   model::Ledger ledger(LimitsLeft(config, spent, *clock), clock);

@@ -1,5 +1,5 @@
 // run.json of a run folder: which run this is, and what it was asked to do, so that a resume does
-// the same (5.1).
+// the same.
 //
 //   DOSSIER_RETURN_IF_ERROR(WriteRunRecord(folder, RecordOf(order, run_id, title)));
 //   DOSSIER_ASSIGN_OR_RETURN(const RunRecord record, ReadRunRecord(folder));

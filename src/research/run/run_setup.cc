@@ -24,8 +24,8 @@ std::string InFolder(const RunOrder& order, std::string_view name) {
   return fmt::format("{}/{}", order.folder, name);
 }
 
-// RSP-48: a resume may change limits, models, max_parallel and --until, nothing else. What the run
-// began with is in its journal: its files may have been edited since.
+// A resume may change limits, models, max_parallel and --until, nothing else. What the run began
+// with is in its journal: its files may have been edited since.
 Status RefuseChanges(const RunOrder& order, const JsonObject& started) {
   if (FindString(Json(started), "idea_sha256") != Sha256Hex(order.idea)) {
     return MakeError(
@@ -101,7 +101,7 @@ Status OpenMemory(const RunOrder& order, const MemoryOptions& options, RunSetup*
                            .mode = memory::OpenMode::kCreate,
                            .limits = options.limits,
                            .redaction = options.redaction,
-                           .numbering = memory::Numbering::kByBranch,  // RSP-34
+                           .numbering = memory::Numbering::kByBranch,
                            .clock = order.clock,
                            .new_store_id = Sha256Hex(setup->log->run()).substr(0, 32)}));
   return {};
@@ -286,7 +286,7 @@ Status FindData(const RunOrder& order, RunSetup* setup) {
   return {};
 }
 
-// A vision model that cannot be opened is none: plots are then not looked at (RSP-38).
+// A vision model that cannot be opened is none: plots are then not looked at.
 Services::Vision VisionOf(const RunOrder& order) {
   const auto model = order.open_model
                          ? order.open_model("vlm")

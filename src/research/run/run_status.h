@@ -1,4 +1,4 @@
-// How a run stands, as text and as JSON: `dossier research status` and `tree` (3.1, 5.1).
+// How a run stands, as text and as JSON: `dossier research status` and `tree`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const RunStatus status, ReadRunStatus(history, *clock));
 //   out << StatusText(status);

@@ -1,4 +1,4 @@
-// A round: one selection, and the nodes made from it (RSP-32 to RSP-34).
+// A round: one selection, and the nodes made from it.
 //
 //   RoundState state{.stage = {.stage = 1, .name = name, .round = 0, .nodes_left = 12}};
 //   DOSSIER_ASSIGN_OR_RETURN(const RoundEnd end, RunRound(driver, state, &tree, cancel));

@@ -1,4 +1,4 @@
-// The best program of a stage again, with other seeds: how far its metric can be trusted (RSP-36).
+// The best program of a stage again, with other seeds: how far its metric can be trusted.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Json statistics,
 //       RunSeeds(driver, {.stage = 1, .name = name, .round = 4, .best = best.id}, &tree, cancel));
@@ -28,8 +28,8 @@ struct SeedOrder {
 Result<Json> RunSeeds(const Driver& driver, const SeedOrder& order, Tree* tree,
                       const CancelToken& cancel);
 
-// `artifacts` (5.2) with the contents of `files` ([{path, content}]) in the place of its own.
-// Errors: kInvalidArgument for a path that it does not have.
+// `artifacts` with the contents of `files` ([{path, content}]) in the place of its own. Errors:
+// kInvalidArgument for a path that it does not have.
 Result<Json> WithFiles(Json artifacts, const Json& files);
 
 }  // namespace dossier::research

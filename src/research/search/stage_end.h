@@ -1,5 +1,5 @@
 // The end of a stage or substage: its best node, the reruns with other seeds, what it found in
-// words, its files (RSP-36, RSP-37, RSP-39, 5.1).
+// words, its files.
 //
 //   DOSSIER_RETURN_IF_ERROR(EndSubstage(driver, {.view = view, .seeds = SeedRuns::kYes}, &results,
 //                                       cancel));

@@ -37,7 +37,7 @@ class Substage {
         cap_(work.cap),
         retries_left_(work.retries) {}
 
-  // The tree starts with a copy of the best node so far (RSP-31).
+  // The tree starts with a copy of the best node so far.
   Status Begin(std::string name);
   // Rounds until a rule or a model ends the substage. `made`: nodes of the stage so far.
   Result<SubstageStep> Work(std::int64_t* made, const CancelToken& cancel);

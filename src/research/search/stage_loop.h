@@ -1,5 +1,5 @@
 // One of the four stages: rounds of nodes until the stage has what it is for, or its nodes are used
-// up (RSP-31, RSP-35).
+// up.
 //
 //   RunResults results{.title = driver.title, …};
 //   DOSSIER_ASSIGN_OR_RETURN(const StageEnd end, RunStage(driver, {.stage = 1}, &results, cancel));

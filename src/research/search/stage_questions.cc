@@ -26,7 +26,7 @@ CallRequest Question(const Driver& driver, const StageView& view, std::string_vi
           .memory_query = driver.query};
 }
 
-// The payload, or none, with the warning of RSP-6.
+// The payload; if the call failed none, with a warning that says what is done instead.
 Result<std::optional<std::string>> AskRun(const Driver& driver, const CallRequest& request,
                                           std::string_view otherwise, const CancelToken& cancel) {
   DOSSIER_ASSIGN_OR_RETURN(CallOutcome outcome, driver.caller().Call(request, cancel));

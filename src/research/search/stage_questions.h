@@ -1,9 +1,9 @@
-// What the manager of a run asks about a stage as a whole (4.2, RSP-35, RSP-37).
+// What the manager of a run asks about a stage as a whole.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Completion answer, AskCompletion(driver, view, cancel));
 //   if (answer.state == Completion::State::kComplete) break;
 //
-// A reply that does not hold is a warning and the answer of the specification's table: not
+// A reply that does not hold is a warning and the cautious answer: not
 // complete, not ready, the main goals, the best by metric, no text. Errors: those of Caller::Call.
 
 #ifndef DOSSIER_RESEARCH_SEARCH_STAGE_QUESTIONS_H_

@@ -1,4 +1,4 @@
-// When a stage ends, and what its parts are called (RSP-31, RSP-35).
+// When a stage ends, and what its parts are called.
 //
 //   StageFacts facts{.stage = 1, .made = 12, .cap = 40, .tree = &tree};
 //   switch (NextStep(facts)) {

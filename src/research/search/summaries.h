@@ -1,4 +1,4 @@
-// What a stage found, as JSON: one record a node that matters, and a text by a model (RSP-39).
+// What a stage found, as JSON: one record a node that matters, and a text by a model.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const Json summary, SummarizeStage(services, results, stage, cancel));
 //   const Json all = ReadSummaries(run_folder);   // {"baseline": …, "research": …, "ablation": …}
@@ -30,7 +30,7 @@ Result<Json> SummarizeStage(const Services& services, const RunResults& results,
 // Of the run folder; a summary that is not there is left out. Errors: kIo, kDamaged.
 Result<Json> ReadSummaries(const std::string& run_folder);
 
-// Which fields of node records a prompt gets (RSP-39).
+// Which fields of node records a prompt gets.
 enum class SummaryFilter : std::uint8_t { kCitations, kWriteup, kPlots };
 Json FilterSummaries(const Json& summaries, SummaryFilter filter);
 

@@ -1,6 +1,6 @@
 // The tree of a run as one HTML page that loads nothing: nodes, what they cost, their prompts by
-// section, their figures (5.1); and the same of what belongs to no node: report, figures,
-// citations, paper, review.
+// section, their figures; and the same of what belongs to no node: report, figures, citations,
+// paper, review.
 //
 //   const std::string html = TreePage(title, stages, run);
 //   DOSSIER_RETURN_IF_ERROR(WriteStagePages(folder, title, stage));  // when the stage ended

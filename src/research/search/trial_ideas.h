@@ -1,5 +1,5 @@
 // What the slots of stages 2 and 4 try: one idea a slot, asked one after another, so that each
-// knows of those before it, pending ones too (RSP-34).
+// knows of those before it, pending ones too.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const std::optional<TrialIdea> idea,
 //                            AskTrialIdea(driver, {.tree = &tree, .node = &node, .base = &best,

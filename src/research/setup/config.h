@@ -1,4 +1,4 @@
-// The settings of a run: config.yaml of the run folder, defaults as in 5.3 of the specification.
+// The settings of a run: config.yaml of the run folder, with the defaults of keys that it lacks.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(Config config, ReadConfig(yaml, "my.yml", {"agent.num_workers=2"}));
 //   DOSSIER_RETURN_IF_ERROR(WriteFile(folder + "/config.yaml", ConfigYaml(config)));
@@ -48,8 +48,8 @@ struct ExecConfig {
   // Of slurm: what is asked for, as sbatch's flags say it ("time": "01:00:00").
   std::map<std::string, std::string> slurm;
   std::string slurm_phases = "phase4";  // or "phase3,phase4"
-  std::vector<std::string> degraded;    // layers of isolation that may be missing (RSP-23)
-  // Limits of one command beside its time (RSP-23).
+  std::vector<std::string> degraded;    // layers of isolation that may be missing
+  // Limits of one command beside its time.
   std::int64_t cpu_seconds = 3600, memory_bytes = 4ll << 30, processes = 256,
                output_bytes = 64 << 20;
 };
@@ -95,7 +95,7 @@ struct Config {
   int max_figures = 12;
   int page_limit = 8, writeup_reflections = 3, citation_rounds = 20;
   std::string writeup_template;
-  std::string citation_bibtex, citation_search_url;  // sources (RSP-42); empty: none
+  std::string citation_bibtex, citation_search_url;  // sources; empty: none
   int review_ensemble = 1, review_reflections = 1, review_examples = 1;
   std::string review_bias = "neutral";
 
@@ -116,8 +116,8 @@ Result<Config> ReadConfig(std::string_view yaml, std::string_view file,
                           std::span<const std::string> settings, std::string_view folder = {});
 // As YAML that ReadConfig reads back, every key with its value.
 std::string ConfigYaml(const Config& config);
-// The keys in which `now` differs from `before`, but for those that a resume may change (RSP-48):
-// limits, models, max_parallel.
+// The keys in which `now` differs from `before`, but for those that a resume may change: limits,
+// models, max_parallel.
 std::vector<std::string> FrozenDifferences(const Config& before, const Config& now);
 
 }  // namespace dossier::research

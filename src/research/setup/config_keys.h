@@ -48,11 +48,11 @@ const Key* FindKey(std::string_view name);
 JsonObject FrozenDigests(const Config& config);
 std::vector<std::string> FrozenDifferences(const JsonObject& before, const Config& now);
 
-// "code", "feedback", …: those of the vocabulary (2).
+// "code", "feedback", …: the closed list of who may ask a model.
 std::span<const std::string_view> Roles();
 
-// Whether section `memory` may have this key, for others to read: a limit of the store
-// (section 5.2 of the memory specification) or a call site's NAME_budget_chars (4.2).
+// Whether section `memory` may have this key, for others to read: a limit of the store or
+// a call site's NAME_budget_chars.
 bool IsMemoryKey(std::string_view name);
 std::span<const std::string> MemoryKeys();
 

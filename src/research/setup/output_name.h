@@ -1,4 +1,4 @@
-// The file that a run's programs write their results to (RSP-28).
+// The file that a run's programs write their results to.
 //
 //   OutputName("2026-01-28_17-46-11_Matrix Opt!_attempt_3")     // "matrix_opt_data.npy"
 //

@@ -23,7 +23,7 @@ namespace dossier::research {
 inline constexpr std::size_t kMaxMetricSeries = 1000;
 inline constexpr std::size_t kMaxMetricValues = 10'000;  // of one series
 
-// `working/metrics.json` of a program (RSP-29): the list of series, or an object with it under
+// `working/metrics.json` of a program: the list of series, or an object with it under
 // `metric_names`. NaN and Infinity, which JSON does not have but common writers write, are read as
 // values that are no numbers. Errors: kInvalidArgument with the place.
 Result<Metric> ReadMetricFile(std::string_view text);
@@ -35,7 +35,7 @@ const MetricSeries* FindSeries(const Metric& metric, std::string_view name);
 // missing or not finite.
 std::optional<double> MeanOver(const MetricSeries& series, std::span<const std::string> datasets);
 
-// Over reruns with other seeds (RSP-36), per metric and data set, in the order of the first run.
+// Over reruns with other seeds, per metric and data set, in the order of the first run.
 struct SeedSeries {
   std::string name;
   MetricSeries::Better better = MetricSeries::Better::kHigher;

@@ -34,7 +34,7 @@ struct MetricSeries {
   std::string description;
   std::vector<MetricValue> values;
 };
-// In declared order (RSP-30).
+// In declared order.
 using Metric = std::vector<MetricSeries>;
 
 struct NodeUsage {
@@ -47,7 +47,7 @@ JsonObject UsageJson(const NodeUsage& usage);
 // Errors: kDamaged naming the field.
 Result<NodeUsage> ReadUsage(const Json& json);
 
-// Fields as in node.json (5.1).
+// Fields as in node.json.
 struct Node {
   std::string id, parent_id;  // 32 hex digits; parent "": none
   std::vector<std::string> children;
@@ -75,19 +75,19 @@ struct Node {
   std::string workspace_path;  // relative to the run folder
   std::string worker_image;
   NodeUsage usage;
-  // What later prompts and summaries say of it (RSP-25, RSP-39).
+  // What later prompts and summaries say of it.
   Json phase0_plan, history;  // history: phase_summaries, phase1_steps_summary, …
   Json summary;               // node_summary's findings; null: none
   std::string failure;        // reason of a failed call, and where its raw reply lies
 };
 
-// First 32 hex digits of SHA-256 over Driver::node_key, stage, round and slot (RSP-34), in lines.
+// First 32 hex digits of SHA-256 over Driver::node_key, stage, round and slot, in lines.
 std::string NodeId(std::string_view key, std::string_view stage, std::int64_t round,
                    std::int64_t slot);
 
 JsonObject NodeJson(const Node& node);
 Result<Node> ReadNode(const Json& json);
-JsonArray MetricJson(const Metric& metric);  // the form of `metric_names` (4.2)
+JsonArray MetricJson(const Metric& metric);  // the form of `metric_names`
 // Errors: kInvalidArgument with the path of the wrong value.
 Result<Metric> ReadMetric(const Json& metric_names);
 // "speedup↑[large:3.12]", each number by number_text.h: NumberText for what models and files are

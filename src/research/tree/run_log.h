@@ -1,4 +1,4 @@
-// The journal of a run: its record, its checkpoint, its resume (RSP-47).
+// The journal of a run: its record, its checkpoint, its resume.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto log, RunLog::Start(folder, {{"idea", title}}, clock));
 //   DOSSIER_RETURN_IF_ERROR(log->Add("node.created", {{"node", id}}));

@@ -1,6 +1,5 @@
-// The built-in table (CON-35): commands that only look, with the options that let them only look.
-// No option here runs a program, writes a file, waits for ever or reads a list of names from a
-// file.
+// The built-in table: commands that only look, with the options that let them only look. No option
+// here runs a program, writes a file, waits for ever or reads a list of names from a file.
 
 #include "sandbox/commands/policy.h"
 

@@ -1,4 +1,4 @@
-// Which commands a model may run, and in which jail (spec conversation 4.14).
+// Which commands a model may run, and in which jail.
 //
 //   PolicyText text;
 //   text.allow = {"git log [--oneline] [-n <int>] [<word>...]"};
@@ -78,10 +78,10 @@ Decision Judge(const Policy& policy, const Argv& argv, const CommandJail& jail);
 // every symbolic link. What does not exist counts where it would be made.
 bool LiesInside(const CommandJail& jail, const std::string& path);
 
-// CON-36: reads the root and the system's folders (and the repository that a linked work tree
-// belongs to), writes nothing unless the policy says so, no network unless it says so; stdin is
-// empty. Environment: PATH, HOME (a place that is not there), LANG, LC_*, TZ and USER of
-// `environment`, a list of "NAME=value".
+// Reads the root and the system's folders (and the repository that a linked work tree belongs to),
+// writes nothing unless the policy says so, no network unless it says so; stdin is empty.
+// Environment: PATH, HOME (a place that is not there), LANG, LC_*, TZ and USER of `environment`, a
+// list of "NAME=value".
 JailSpec JailForCommand(const Policy& policy, const CommandJail& jail,
                         const std::vector<std::string>& environment);
 

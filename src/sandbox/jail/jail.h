@@ -1,5 +1,5 @@
-// External programs behind the sandbox's walls (spec sandbox 4.9): argv without a shell, folders
-// that it may read and write, limits, and the end of everything that it started.
+// External programs behind the sandbox's walls: argv without a shell, folders that it may read and
+// write, limits, and the end of everything that it started.
 //
 //   JailSpec spec;
 //   spec.folder = "/home/ann/project";

@@ -18,7 +18,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr Millis kGrace{100};         // from TERM to KILL (SBX-81)
+constexpr Millis kGrace{100};         // from TERM to KILL
 constexpr Millis kWatchInside{50};    // as the watchdog layer of workers
 constexpr Millis kWatchOutside{250};  // the whole machine's /proc is read: costs more
 

@@ -1,4 +1,4 @@
-// The escape attempts that must fail (spec 4.8, SBX-E1 to SBX-E12), run against a pool.
+// The escape attempts that must fail, run against a pool.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto pool, Pool::Make(options));
 //   DOSSIER_ASSIGN_OR_RETURN(EscapeReport report, RunEscapeTests(*pool, options));
@@ -30,7 +30,7 @@ struct EscapeOutcome {
 };
 
 struct EscapeReport {
-  std::vector<EscapeOutcome> outcomes;  // in the order of the spec
+  std::vector<EscapeOutcome> outcomes;  // in the order of the attempts
   std::vector<std::string> not_built;   // ids of attempts that need what this build lacks
   IsolationReport isolation;
 

@@ -1,4 +1,4 @@
-// The list of spec 4.8 as data: one entry an attempt, in its order.
+// The escape attempts as data: one entry an attempt.
 //
 // Code is the body of a function. It returns something true if it had an effect; an exception is a
 // refusal. `$NAME$` is replaced: $FOLDER$ a folder outside with a file `secret` that anyone may

@@ -14,7 +14,7 @@ using std::chrono::steady_clock;
 
 constexpr Millis kWatchEvery{50};
 constexpr Millis kInterruptEvery{200};
-constexpr Millis kCancelGrace{400};  // a run ends within a second of Ctrl-C (REC-61)
+constexpr Millis kCancelGrace{400};  // a run ends within a second of Ctrl-C
 constexpr std::size_t kMaxOpenCalls = 256;
 constexpr std::uint64_t kCreditStep = 1u << 20;
 constexpr std::uint64_t kMemorySlack = 64u << 20;  // over RLIMIT_DATA, which should act first

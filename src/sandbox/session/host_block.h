@@ -5,10 +5,10 @@
 //   BlockOutcome outcome = RunInWorker(worker, task);
 //   if (outcome.end == BlockEnd::kDied) …replace the worker…
 //
-// Holds the deadlines (SBX-41, 42): silence, moved by every call and reply and at rest while a call
-// is open; CPU of all threads; the run's own deadline; cancellation. At each: interrupt, repeated
-// every 200 ms, and after the grace SIGKILL. Memory and threads are watched every 50 ms.
-// Thread-safety: blocks the caller; BlockControl may be used from any thread.
+// Holds the deadlines: silence, moved by every call and reply and at rest while a call is open; CPU
+// of all threads; the run's own deadline; cancellation. At each: interrupt, repeated every 200 ms,
+// and after the grace SIGKILL. Memory and threads are watched every 50 ms. Thread-safety: blocks
+// the caller; BlockControl may be used from any thread.
 
 #ifndef DOSSIER_SANDBOX_SESSION_HOST_BLOCK_H_
 #define DOSSIER_SANDBOX_SESSION_HOST_BLOCK_H_

@@ -6,8 +6,8 @@
 //   std::shared_ptr<BridgeReply> reply = bridge->OpenCall(call);   // the handler answers it later
 //   DOSSIER_RETURN_IF_ERROR(bridge->Flush(fd));                    // the thread inside Run
 //
-// A reply for a call that is no longer open is dropped (SBX-47). Thread-safety: all methods may be
-// called from any thread but Flush, which belongs to the thread that holds the socket.
+// A reply for a call that is no longer open is dropped. Thread-safety: all methods may be called
+// from any thread but Flush, which belongs to the thread that holds the socket.
 
 #ifndef DOSSIER_SANDBOX_SESSION_HOST_BRIDGE_H_
 #define DOSSIER_SANDBOX_SESSION_HOST_BRIDGE_H_
@@ -54,7 +54,7 @@ class Waker {
   std::atomic<std::thread::id> waiter_;
 };
 
-// A call and its reply, kept so that a replay can answer it again (SBX-46).
+// A call and its reply, kept so that a replay can answer it again.
 struct CallRecord {
   std::string key;  // CallKey
   JsonObject reply;

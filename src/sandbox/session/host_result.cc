@@ -97,7 +97,7 @@ void ReadEvidence(const JsonObject& json, BlockResult* result) {
   }
 }
 
-// "Block stopped after 60 s without a sub-call (line 3). …" (SBX-42): the limit, and what to do.
+// "Block stopped after 60 s without a sub-call (line 3). …": the limit, and what to do.
 std::string StopSentence(InterruptReason reason, const BlockOutcome& outcome, const Limits& limits,
                          int line) {
   const auto seconds = [](Millis time) {

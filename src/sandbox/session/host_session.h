@@ -1,4 +1,4 @@
-// The host's side of a session: blocks in a worker, and a new worker when one has died (SBX-46).
+// The host's side of a session: blocks in a worker, and a new worker when one has died.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto session, HostSession::Open(zygotes, std::move(spec)));
 //

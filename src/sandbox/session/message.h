@@ -6,10 +6,10 @@
 //   decoder.Feed(bytes);
 //   DOSSIER_ASSIGN_OR_RETURN(std::optional<Message> message, decoder.Next());
 //
-// The decoder is strict (SBX-92): types of the wrong side, unknown or missing fields, fields of the
-// wrong kind, invalid UTF-8, an id that does not grow are kProtocol. Nothing in a message is
-// believed beyond its shape; names, offsets and sizes are the receiver's to check (SBX-93).
-// Frames of different ids may interleave. Thread-safety: none; one owner.
+// The decoder is strict: types of the wrong side, unknown or missing fields, fields of the wrong
+// kind, invalid UTF-8, an id that does not grow are kProtocol. Nothing in a message is believed
+// beyond its shape; names, offsets and sizes are the receiver's to check. Frames of different ids
+// may interleave. Thread-safety: none; one owner.
 
 #ifndef DOSSIER_SANDBOX_SESSION_MESSAGE_H_
 #define DOSSIER_SANDBOX_SESSION_MESSAGE_H_
@@ -64,7 +64,7 @@ inline constexpr std::string_view kContextTextLevel = "context_text";
 
 enum class Side { kHost, kWorker };  // who sends
 
-// Bytes of one message (SBX-90).
+// Bytes of one message.
 inline constexpr std::uint64_t kMaxToHost = 64ull << 20;
 inline constexpr std::uint64_t kMaxToWorker = 256ull << 20;
 inline constexpr std::uint32_t kMaxJson = 8u << 20;
@@ -84,7 +84,8 @@ struct Message {
 // True if a message of this type begins something, so that its id must be new.
 bool IsRequest(MessageType type);
 
-// Checks the fields of `json` against the table of section 5. Errors: kProtocol naming the field.
+// Checks the fields of `json` against the table of message types. Errors: kProtocol naming the
+// field.
 Status CheckFields(MessageType type, const JsonObject& json);
 
 class MessageDecoder {

@@ -6,9 +6,8 @@
 //   // result.out == "3800000\n"
 //
 // Nothing that the code does ends the host: a worker that hangs is interrupted, then killed; one
-// that dies is replaced and its recorded blocks run again (SBX-46).
-// Thread-safety: Pool from any thread. A Session has one owner; Interrupt and Close may be called
-// from any thread while Run blocks.
+// that dies is replaced and its recorded blocks run again. Thread-safety: Pool from any thread. A
+// Session has one owner; Interrupt and Close may be called from any thread while Run blocks.
 
 #ifndef DOSSIER_SANDBOX_SESSION_SESSION_H_
 #define DOSSIER_SANDBOX_SESSION_SESSION_H_
@@ -39,9 +38,9 @@ struct Context {
 
 struct SessionSpec {
   std::vector<Context> contexts;  // sorted by name
-  std::uint64_t seed = 0;         // of `random`; string hashing is constant (SBX-48)
+  std::uint64_t seed = 0;         // of `random`; string hashing is constant
   Limits limits;
-  std::uint64_t context_string_max = 2ull << 30;  // bytes (SBX-32)
+  std::uint64_t context_string_max = 2ull << 30;  // bytes
   std::vector<std::string> named_models;
   JsonObject features;  // depth, profile, question…: what the prelude shows to code
 };
@@ -61,7 +60,7 @@ struct VariableInfo {
   std::uint64_t size = 0;           // len() where there is one
 };
 
-// An answer that code handed over (REC-25 to 28).
+// An answer that code handed over.
 struct HandedAnswer {
   enum class Form { kAnswerDict, kSubmit, kFinal, kFinalVar, kPartial } form = Form::kFinal;
   std::string text;
@@ -81,7 +80,7 @@ struct BlockResult {
   std::uint64_t out_chars = 0;  // printed, whether kept or not
   std::string last;             // "Out: …" text of the last expression or assignment; "" none
   std::optional<BlockError> error;
-  std::string refused;  // why a block was not run (REC-17); status kNotRun
+  std::string refused;  // why a block was not run; status kNotRun
   std::string stopped;  // at which limit an interrupted block was stopped; in `notes` too
   std::vector<std::string> notes;  // for the model: names put back, late output, comparisons …
   std::vector<VariableInfo> variables;
@@ -99,13 +98,13 @@ struct BlockResult {
   std::vector<ReadPart> read;
   Millis cpu{0}, wall{0};
   std::uint64_t peak_bytes = 0;
-  // After kDied: what the replacement has and lacks (SBX-46).
+  // After kDied: what the replacement has and lacks.
   std::string death_reason;
   std::vector<std::string> names_kept, names_lost;
 };
 
 // One call from code over the bridge. JSON is checked for shape only; methods, offsets and names
-// are checked by the handler (SBX-93).
+// are checked by the handler.
 struct BridgeCall {
   std::uint64_t id = 0;
   int block = 0;
@@ -151,7 +150,7 @@ struct CheckResult {
   bool ok = false;
   BlockError error;         // when not ok
   bool incomplete = false;  // the code ends in the middle of something
-  bool has_effect = false;  // a call, assignment, import or loop (REC-14, whole reply as code)
+  bool has_effect = false;  // a call, assignment, import or loop (whole reply as code)
   bool computes = false;    // one expression that works something out of names of the session
 };
 
@@ -184,18 +183,18 @@ class Session {
 
 struct PoolOptions {
   Mode mode = Mode::kStrict;
-  std::string worker_path;  // empty: beside the command, or ../libexec/dossier (SBX-1)
+  std::string worker_path;                   // empty: beside the command, or ../libexec/dossier
   std::vector<std::string> read_folders;     // --sandbox-read
   std::vector<std::string> disabled_layers;  // for tests: these layers are treated as unavailable
 };
 
 class Pool {
  public:
-  // Errors: kUnavailable / kRefused with the layer, the reason and the way out (SBX-10, exit 12).
+  // Errors: kUnavailable / kRefused with the layer, the reason and the way out (exit 12).
   static Result<std::unique_ptr<Pool>> Make(PoolOptions options);
   virtual ~Pool() = default;
-  // Starts the zygote (self test included, SBX-12) and a first worker in the background, for an
-  // Open that will come. What fails shows in Open. Returns at once.
+  // Starts the zygote (self test included) and a first worker in the background, for an Open that
+  // will come. What fails shows in Open. Returns at once.
   virtual void Prepare() = 0;
   // Starts the zygote on first use if nobody called Prepare, forks a session. `cancel` ends its
   // waits and those of the session for a worker: a replacement, Check, Get. Errors: kUnavailable

@@ -1,4 +1,4 @@
-// Which build of the worker sessions run in, for reports that must name it (REC-85).
+// Which build of the worker sessions run in, for reports that must name it.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::string build, WorkerBuild({}));   // "705460f34c82…"
 //

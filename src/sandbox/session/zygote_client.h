@@ -51,8 +51,8 @@ class ZygoteClient {
   // Waits until it can fork; several threads may wait. Errors: kUnavailable: it is of another
   // version or did not start, with its own words; kCancelled, which harms nobody else's wait.
   Status WaitReady(const CancelToken& cancel = {});
-  // A zygote forked from `parent` that holds the contexts of `spec` as str (SBX-2).
-  // Errors: as Fork; kTimeout.
+  // A zygote forked from `parent` that holds the contexts of `spec` as str. Errors: as Fork;
+  // kTimeout.
   static Result<std::unique_ptr<ZygoteClient>> StartWithContexts(
       std::shared_ptr<ZygoteClient> parent, const SessionSpec& spec,
       const CancelToken& cancel = {});

@@ -8,7 +8,7 @@
 //   DOSSIER_RETURN_IF_ERROR(plan.PrepareZygote());   // root dropped, namespaces, new root
 //   … start Python, import the modules …
 //   DOSSIER_RETURN_IF_ERROR(plan.FinishZygote());    // shared libraries vanish from the new root
-//   DOSSIER_RETURN_IF_ERROR(plan.RunSelfTest());     // SBX-12
+//   DOSSIER_RETURN_IF_ERROR(plan.RunSelfTest());
 //   // one session:
 //   DOSSIER_ASSIGN_OR_RETURN(pid_t pid, plan.Fork());
 //   if (pid == 0) {                                   // on what becomes the interpreter's thread
@@ -49,7 +49,7 @@ struct Layer {
 };
 
 struct Limits {
-  Millis silence{60'000};  // of a block without bridge activity (SBX-41)
+  Millis silence{60'000};  // of a block without bridge activity
   // What counts as silence: all time, or only what a block does not work in.
   enum class Counts { kWall, kIdle } counts = Counts::kWall;
   Millis cpu{120'000};                // of a block, all threads
@@ -67,7 +67,7 @@ struct Limits {
 struct IsolationReport {
   Mode mode = Mode::kStrict;
   std::vector<Layer> layers;
-  std::vector<std::string> gaps;  // "file names visible" (SBX-14)
+  std::vector<std::string> gaps;  // "file names visible"
   Limits limits;
   std::string worker;  // "python 3.11.2"
 
@@ -85,9 +85,9 @@ struct IsolationReport {
 
 std::string_view LayerStateName(LayerState state);  // applied, unavailable, failed
 
-// Success if every layer that strict needs is applied, or the mode is degraded (SBX-10). A layer
-// that the report does not list is not judged, so that the worker can check before the host has
-// added `watchdog`. Errors: kUnavailable (exit 12) naming layer, reason and way out.
+// Success if every layer that strict needs is applied, or the mode is degraded. A layer that the
+// report does not list is not judged, so that the worker can check before the host has added
+// `watchdog`. Errors: kUnavailable (exit 12) naming layer, reason and way out.
 Status CheckRequired(const IsolationReport& report);
 
 // Runs `apply`, which returns a detail for the report, unless `disabled` names the layer, and notes
@@ -121,8 +121,8 @@ struct SessionLock {
   // Descriptors that stay open for everybody besides 0, 1, 2 and the ones above: the memfds of the
   // contexts. All others are closed.
   std::vector<int> keep_fds;
-  // RLIMIT_DATA is base + context + limits.memory (SBX-45). base 0: measured now, which includes
-  // every context that is loaded already; `context_memory` is then what will still be loaded.
+  // RLIMIT_DATA is base + context + limits.memory. base 0: measured now, which includes every
+  // context that is loaded already; `context_memory` is then what will still be loaded.
   std::uint64_t base_memory = 0, context_memory = 0;  // bytes
   // Of the whole session; 0: 64 blocks' worth of limits.cpu.
   Millis session_cpu{0};
@@ -172,12 +172,12 @@ class IsolationPlan {
   Result<IsolationReport> LockSession(const SessionLock& lock);
 
   // In the zygote: forks and locks a child that tries to open a file, make a socket, exec, ptrace,
-  // fork and use the bridge (SBX-12; self_check.h does it in two steps). Errors: kUnavailable
-  // naming what succeeded in spite of an applied wall, or the layer that strict lacks.
+  // fork and use the bridge (self_check.h does it in two steps). Errors: kUnavailable naming what
+  // succeeded in spite of an applied wall, or the layer that strict lacks.
   Status RunSelfTest();
 
   const IsolationOptions& options() const;
-  // Assembled with the plan, so before any session is forked (SBX-13).
+  // Assembled with the plan, so before any session is forked.
   const SessionFilters& filters() const;
 
  private:

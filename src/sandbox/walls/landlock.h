@@ -1,6 +1,6 @@
 // Landlock: what the calling thread and its future threads and children may still open.
 //
-//   Result<int> abi = LandlockAbi();                       // asked at run time (SBX-13)
+//   Result<int> abi = LandlockAbi();                       // asked at run time
 //   DOSSIER_RETURN_IF_ERROR(RestrictFiles({.read = {"/usr/lib/python3.11"}, .write = {"/tmp"}}));
 //
 // Every right that the running kernel knows is taken away, network and scopes included; the rules

@@ -118,8 +118,7 @@ constexpr int kAllowed[] = {
     __NR_seccomp,
 };
 
-// Asked by libraries, or reached from Python's standard library: an errno instead of death
-// (SBX-21).
+// Asked by libraries, or reached from Python's standard library: an errno instead of death.
 constexpr int kRefused[] = {
     // sockets
     __NR_socket,

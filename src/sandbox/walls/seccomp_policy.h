@@ -1,5 +1,4 @@
-// Which system calls a locked worker (SBX-20 to SBX-25) and a program in a jail (SBX-80) may make,
-// as rules for AssembleFilter.
+// Which system calls a locked worker and a program in a jail may make, as rules for AssembleFilter.
 //
 //   FilterProgram common = AssembleFilter(CommonRules({.pid = getpid()}), FilterAction::Kill());
 //   FilterProgram threads = AssembleFilter(ThreadRules({bridge_fd}), FilterAction::Allow());
@@ -23,7 +22,7 @@ namespace dossier::sandbox {
 // name) the filter at least refuses every open that could change something.
 enum class FileAccess { kNone, kReadOnly, kReadWrite };
 
-// Python never needs executable memory after the lock (SBX-23); SpiderMonkey's JIT does.
+// Python never needs executable memory after the lock; SpiderMonkey's JIT does.
 enum class ExecutableMemory { kRefuse, kAllow };
 
 struct PolicyOptions {
@@ -38,10 +37,10 @@ struct PolicyOptions {
 std::vector<FilterRule> CommonRules(const PolicyOptions& options);
 
 // For the interpreter's threads on top: nothing may name one of `private_fds`, pass descriptors or
-// install filters (SBX-24). Fallback: Allow.
+// install filters. Fallback: Allow.
 std::vector<FilterRule> ThreadRules(const std::vector<int>& private_fds);
 
-// What a program in a jail may reach by system calls (SBX-80).
+// What a program in a jail may reach by system calls.
 struct ProgramPolicy {
   enum class Network { kNone, kAny } network = Network::kNone;
   // Without a mount namespace the sockets of the machine's services have names in reach.

@@ -8,8 +8,8 @@
 //                                          FilterAction::Kill());
 //   DOSSIER_RETURN_IF_ERROR(LoadFilter(program, FilterScope::kAllThreads));
 //
-// Another architecture, the x32 bit and negative numbers always kill (SBX-25). The program is a
-// binary tree over call numbers, so a call costs about eight comparisons. Assembling is
+// Another architecture, the x32 bit and negative numbers always kill. The program is a binary tree
+// over call numbers, so a call costs about eight comparisons. Assembling is
 // done once, before sessions are forked (session_filters.h).
 //
 // Thread-safety: values are plain data; LoadFilter changes the calling thread or process.
@@ -37,7 +37,7 @@ struct FilterAction {
 };
 
 // The 32-bit words of argument `index` (0 to 5). Descriptors, flags and commands are ints to the
-// kernel, so the low word alone decides (SBX-24); pointers need both.
+// kernel, so the low word alone decides; pointers need both.
 constexpr unsigned LowWord(unsigned index) { return index * 2; }
 constexpr unsigned HighWord(unsigned index) { return index * 2 + 1; }
 

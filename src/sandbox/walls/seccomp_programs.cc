@@ -147,7 +147,7 @@ std::vector<FilterRule> ProgramRules(const ProgramPolicy& policy) {
                    refuse});
   rules.push_back(
       {__NR_clone, allow, {{.word = LowWord(0), .mask = kNewNamespaces, .values = {0}}}, refuse});
-  // Its flags lie behind a pointer; the C library then uses clone (SBX-22).
+  // Its flags lie behind a pointer; the C library then uses clone.
   rules.push_back({__NR_clone3, FilterAction::Errno(ENOSYS)});
   rules.push_back(
       {__NR_personality, allow, {{.word = LowWord(0), .values = {0, kQueryPersonality}}}, refuse});

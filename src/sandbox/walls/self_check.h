@@ -1,4 +1,4 @@
-// The self test of the walls (SBX-12): a locked child tries what must not work.
+// The self test of the walls: a locked child tries what must not work.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(SelfTest test, SelfTest::Start(plan));   // in the zygote
 //   … other work …

@@ -1,5 +1,5 @@
 // The system call filters of a zygote's sessions: assembled once, in the zygote, and loaded as they
-// are in every session (SBX-13).
+// are in every session.
 //
 //   SessionFilters filters = SessionFilters::Assemble();              // in the parent
 //   filters.Fill({.pid = getpid(), .private_fds = {bridge, epoll}});  // in a child of it

@@ -1,4 +1,4 @@
-// The environment of context commands: ours without secrets (CON-21).
+// The environment of context commands: ours without secrets.
 //
 //   auto environment = CommandEnvironment(CurrentEnvironment(), command, known_keys);
 //

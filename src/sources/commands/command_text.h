@@ -1,5 +1,5 @@
-// What a command printed, made fit for a prompt while it streams by: clean (CON-22) and capped
-// (CON-23), never held whole.
+// What a command printed, made fit for a prompt while it streams by: clean and capped, never held
+// whole.
 //
 //   CommandText text({.cap = 65'536, .dialect = Dialect::kDossier});
 //   text.Add(block);  text.Add(next);

@@ -30,7 +30,7 @@ struct ContextCommand {
   OnFailure on_failure = OnFailure::kWarn;
   std::chrono::milliseconds timeout{10'000};
   Freshness freshness = Freshness::kStatic;
-  std::uint64_t max_output = 65'536;  // bytes of text; CON-14
+  std::uint64_t max_output = 65'536;  // bytes of text
   bool persist = false;               // the block is saved with its turn
   Unchanged unchanged = Unchanged::kFull;
   bool keep_full = false;  // the whole output goes to the content store
@@ -70,7 +70,7 @@ struct CommandResult {
   std::uint64_t kept = 0;   // of `text`
   std::string sha256;       // of the whole output
   std::string text;         // clean and capped; empty if there was none
-  std::string error;        // the sentence of CON-24; empty for kOk
+  std::string error;        // "Command exited with code 2"; empty for kOk
   CommandNotes notes;
 
   bool failed() const { return outcome != Outcome::kOk; }

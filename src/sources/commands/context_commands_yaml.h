@@ -1,4 +1,4 @@
-// The config key `context_commands` (CON-14).
+// The config key `context_commands`.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto commands, ReadContextCommands(*value, "dossier.yml"));
 //

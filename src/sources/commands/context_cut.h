@@ -1,4 +1,4 @@
-// One limit for the blocks of all commands (CON-23, `context_max_tokens`).
+// One limit for the blocks of all commands (`context_max_tokens`).
 //
 //   CutToTokens(commands, max_tokens, count, &results);
 //

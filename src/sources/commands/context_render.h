@@ -1,4 +1,4 @@
-// The templates in context commands, rendered before any process starts (CON-17, CON-20).
+// The templates in context commands, rendered before any process starts.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto commands, RenderCommands(declared, variables, {}, &warnings));
 //

@@ -1,4 +1,4 @@
-// Runs context commands side by side (CON-21 to CON-26).
+// Runs context commands side by side.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto results, RunContext(commands, {}, cancel));
 //   for (const CommandResult& result : results) Use(commands[result.index], result);
@@ -41,7 +41,7 @@ Result<std::vector<CommandResult>> RunContext(std::span<const ContextCommand> co
                                               const RunOptions& options,
                                               const CancelToken& cancel = {});
 
-// The blocks of `results`, in their order; a failed command with `ignore` has none (CON-26).
+// The blocks of `results`, in their order; a failed command with `ignore` has none.
 std::vector<std::string> RenderBlocks(std::span<const ContextCommand> commands,
                                       std::span<const CommandResult> results);
 

@@ -9,7 +9,7 @@
 namespace dossier::sources {
 namespace {
 
-// After the end of the program; CON-25. A child of it may still hold the pipes.
+// How long output is read after the end of the program: a child of it may still hold the pipes.
 constexpr Millis kDrain{100};
 constexpr std::size_t kBlock = 256 << 10;
 

@@ -1,5 +1,4 @@
-// The variables of command templates: where their values come from (CON-17), and which type a text
-// becomes (CON-18).
+// The variables of command templates: where their values come from, and which type a text becomes.
 //
 //   VariableInput input{.declared = {{"BRANCH", Value("main")}, {"N", std::nullopt}},
 //                       .given = {"N=7"}, .environment = LookUpEnvironment};
@@ -23,7 +22,7 @@
 
 namespace dossier::sources {
 
-// Whose rules hold: ours, or those of the Python tool whose files we read (spec 4.13).
+// Whose rules hold: ours, or those of the Python tool whose files we read.
 enum class Dialect { kDossier, kCompat };
 
 struct VariableInput {

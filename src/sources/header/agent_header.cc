@@ -15,9 +15,9 @@ using std::chrono::floor;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-constexpr std::size_t kMaxNameChars = 200;  // ids and paths; REP-7
+constexpr std::size_t kMaxNameChars = 200;  // ids and paths
 constexpr std::size_t kMaxSummaryChars = 300;
-constexpr std::size_t kMaxGlobChars = 400;  // of one list; REP-17
+constexpr std::size_t kMaxGlobChars = 400;  // of one list
 constexpr Millis kLongestTime = std::chrono::hours(24 * 365);
 constexpr std::string_view kCutMark = "…";
 

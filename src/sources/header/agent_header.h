@@ -1,4 +1,4 @@
-// The header of a prompt: the true state of the repository in a few lines (REP-3 to REP-21).
+// The header of a prompt: the true state of the repository in a few lines.
 //
 //   HeaderInput input{.repo = watch.Get(), .notes = notes.notes, .tasks = tasks.tasks};
 //   input.policy = &policy;
@@ -33,7 +33,7 @@ inline constexpr std::size_t kHeaderFiles = 3;  // of a pending note
 inline constexpr std::size_t kHeaderNextWork = 5;
 
 enum class AgentMode : std::uint8_t { kPropose, kReview };
-// Exactly "propose" or "review"; all else is kPropose, with a sentence in `problem` (REP-8).
+// Exactly "propose" or "review"; all else is kPropose, with a sentence in `problem`.
 AgentMode ReadMode(std::string_view text, std::string* problem);
 std::string_view ModeName(AgentMode mode);
 
@@ -49,7 +49,7 @@ struct ChangedFile {
   std::int64_t mtime_ns = 0;  // since 1970
 };
 
-// REP-19, in the order in which they are shown.
+// What `--with` adds to the header, in the order in which it is shown.
 struct HeaderExtras {
   bool dirty = false, upstream = false, commits = false, date = false;
   std::optional<HeaderEnvironment> environment;
@@ -65,14 +65,14 @@ struct HeaderInput {
   std::vector<std::string> targets;
   AgentMode mode = AgentMode::kPropose;
   Millis window{180'000};
-  Millis age_step{1'000};  // REP-6; 0 counts as 1 ms
+  Millis age_step{1'000};  // 0 counts as 1 ms
   Clock::Wall now{};
   bool hotspot_notes = true;
   std::vector<ChangedFile> changed_files;  // for hotspots
   HeaderExtras extras;
 };
 
-// All texts are valid UTF-8 and cut to their lengths (REP-7).
+// All texts are valid UTF-8 and cut to their lengths.
 struct Header {
   struct Pending {
     std::string id, age;
@@ -105,15 +105,15 @@ struct Header {
 
 Header BuildHeader(const HeaderInput& input);
 
-// REP-21; ends in "...\n".
+// A YAML document; ends in "...\n".
 std::string ToYaml(const Header& header);
-// {"schema":"dossier.header/1", …}, the same keys in the same order (REP-20).
+// {"schema":"dossier.header/1", …}, the same keys in the same order.
 Json ToJsonValue(const Header& header);
 std::string ToMarkdown(const Header& header);
 
-// REP-3: "just now" below 15 s and for the future, then "59s ago", "5m ago", "3h ago", "2d ago".
+// "just now" below 15 s and for the future, then "59s ago", "5m ago", "3h ago", "2d ago".
 std::string FormatAgo(Clock::Wall time, Clock::Wall now);
-// `now` rounded down to a multiple of `step` since 1970 (REP-6).
+// `now` rounded down to a multiple of `step` since 1970.
 Clock::Wall RoundDown(Clock::Wall now, Millis step);
 
 // The window and age_step of a command line: "90", "90s", "3m", "2h", "1d", 0 to 365 d.

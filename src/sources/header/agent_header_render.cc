@@ -8,7 +8,7 @@ namespace dossier::sources {
 namespace {
 
 // Code points that must not stand as they are: controls, line ends of YAML 1.1, marks that turn the
-// direction of text, what is no character (REP-21).
+// direction of text, what is no character.
 bool NeedsEscape(char32_t code) {
   return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x061C || code == 0x200E ||
          code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||

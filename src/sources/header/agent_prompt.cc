@@ -80,7 +80,7 @@ Result<AgentPrompt> FromLayout(const AgentPromptInput& input, const AgentPromptS
   return Finish(fmt::format("agents_{}", RoleName(input.role)), sections, {}, options, setting);
 }
 
-// Front matter makes a template of ours; without it only known tokens are replaced (REP-27).
+// Front matter makes a template of ours; without it only known tokens are replaced.
 Result<Replaced> FillCustom(const CustomPrompt& custom, const TokenMap& tokens,
                             std::string_view boundary) {
   if (!custom.text.starts_with("---\n") && !custom.text.starts_with("---\r\n")) {

@@ -1,4 +1,4 @@
-// The prompts of engineer and reviewer (REP-29): from layouts, or from a repository's own files.
+// The prompts of engineer and reviewer: from layouts, or from a repository's own files.
 //
 //   AgentPromptInput input{.role = AgentRole::kEngineer, .header = &header, .tokens = tokens};
 //   DOSSIER_ASSIGN_OR_RETURN(input.custom, FindCustomPrompt(root, agents, input.role));

@@ -1,4 +1,4 @@
-// The keys `agents` and `header` of dossier.yml, and `agentnet.edn` below them (section 5).
+// The keys `agents` and `header` of dossier.yml, and `agentnet.edn` below them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const auto agentnet, ReadAgentNet(root, config::ReadConfigFile,
 //   decide)); DOSSIER_ASSIGN_OR_RETURN(const AgentsConfig agents, ReadAgentsConfig(config,
@@ -23,7 +23,7 @@
 
 namespace dossier::sources {
 
-// What `--with` and `header.with` may name, in the order in which it is shown (REP-19).
+// What `--with` and `header.with` may name, in the order in which it is shown.
 inline constexpr std::string_view kHeaderExtras[] = {"dirty", "upstream", "commits", "date",
                                                      "environment"};
 
@@ -58,11 +58,11 @@ struct HeaderConfig {
   Millis age_step{60'000};
   Placement placement = Placement::kVolatile;
   bool hotspot_notes = true, hotspot_files = false;
-  std::vector<std::string> with;  // REP-19
+  std::vector<std::string> with;
 };
 
 struct AgentsConfig {
-  std::vector<std::string> tasks;  // empty: the defaults of REP-30
+  std::vector<std::string> tasks;  // empty: the one tasks file in config/ and tasks/pending/
   std::string policy;              // empty: the default names
   std::string prompts = "config/prompts";
   std::string notes = "agent_notes";

@@ -1,4 +1,4 @@
-// The rules that a change must keep, from config/policy.edn (section 5).
+// The rules that a change must keep, from config/policy.edn.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const ChangePolicy policy, LoadChangePolicy(root, ""));
 //   if (policy.max_files && changed > *policy.max_files) Refuse();
@@ -21,7 +21,7 @@
 namespace dossier::sources {
 
 struct ChangePolicy {
-  std::vector<std::string> allow, deny;  // globs of REP-39; no `allow`: every path
+  std::vector<std::string> allow, deny;  // globs over whole paths; no `allow`: every path
   std::optional<std::uint64_t> max_lines_added, max_lines_deleted, max_files;  // unset: unlimited
   std::uint64_t max_patch_bytes = 8 << 20;
   bool allow_binary = true, allow_symlinks = false, allow_submodules = false;
@@ -45,7 +45,7 @@ Result<ChangePolicy> ParseChangePolicy(std::string text, const std::string& file
 inline constexpr std::size_t kMaxGlobBytes = 4096;
 inline constexpr std::size_t kMaxGlobDepth = 32;  // braces inside each other
 
-// Errors: kConfig, "PATTERN:COLUMN: WHAT" for a pattern that REP-39 does not know: empty, an open
+// Errors: kConfig, "PATTERN:COLUMN: WHAT" for a pattern that cannot be read: empty, an open
 // `[` or `{`, an empty class, a range that runs backwards, `\` at the end, a leading `/`, a part
 // that is `..`; and for one that is too long or too deep.
 Status CheckGlob(std::string_view pattern);

@@ -1,4 +1,4 @@
-// The front matter of notes, line by line: a bad line loses only itself (REP-23).
+// The front matter of notes, line by line: a bad line loses only itself.
 //
 //   const FrontMatter matter = ReadFrontMatter(text);
 //   for (const FrontMatterEntry& entry : matter.entries) Use(entry.key, entry.values);

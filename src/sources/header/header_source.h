@@ -5,8 +5,8 @@
 //   DOSSIER_ASSIGN_OR_RETURN(const CollectedHeader state, source.Collect({.now =
 //   clock->WallNow()})); Print(ToYaml(state.header));
 //
-// One source serves many headers of a run: over an unmoved HEAD git is started once (REP-12).
-// Thread-safety: Collect may be called from many threads.
+// One source serves many headers of a run: over an unmoved HEAD git is started once. Thread-safety:
+// Collect may be called from many threads.
 
 #ifndef DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
 #define DOSSIER_SOURCES_HEADER_HEADER_SOURCE_H_
@@ -46,7 +46,7 @@ struct CollectedHeader {
   ChangePolicy policy;
   NoteScan notes;
   RepoFacts repo;
-  Clock::Wall now{};                  // what its ages are counted to (REP-6)
+  Clock::Wall now{};                  // what its ages are counted to
   std::vector<std::string> warnings;  // of all of them
 };
 

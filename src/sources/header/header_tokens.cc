@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxStatLines = 20;
 constexpr std::size_t kReadyFiles = 10, kProposedFiles = 10, kFeedbackFiles = 5, kScratchFiles = 5;
-constexpr std::int64_t kScratchWindowNs = 120'000'000'000;  // REP-26
+constexpr std::int64_t kScratchWindowNs = 120'000'000'000;
 constexpr std::string_view kNone = "- (none)";
 
 std::string Lines(const std::vector<std::string>& lines, std::string_view empty) {

@@ -1,4 +1,4 @@
-// The tokens of prompt templates (section 4.3), and templates that declare none.
+// The tokens of prompt templates, and templates that declare none.
 //
 //   const TokenMap tokens = PromptTokens(header, {.task = &task, .notes = notes, .now = now});
 //   tokens.at("queue_md");                               // "- `fact-001` • Build src/factorial.py"
@@ -44,11 +44,11 @@ struct TokenInput {
   std::string checks;                         // what the checks printed
 };
 
-// Every token of section 4.3; {approval_token} only if it is given.
+// Every token that a prompt template may hold; {approval_token} only if it is given.
 TokenMap PromptTokens(const Header& header, const TokenInput& input);
 
 // The notes of {files}: newest ten that are ready, ten green proposals by rank, five of feedback,
-// five of scratch from the last 120 s (REP-26).
+// five of scratch from the last 120 s.
 std::vector<const Note*> FilesOfInterest(std::span<const Note> notes, Clock::Wall now);
 
 struct Replaced {
@@ -57,7 +57,7 @@ struct Replaced {
   bool has_header = false;            // the template says where the header stands
 };
 
-// Replaces tokens in one pass; all else stays byte for byte (REP-27, REP-28).
+// Replaces tokens in one pass; all else stays byte for byte.
 Replaced ReplaceTokens(std::string_view text, const TokenMap& tokens, std::string_view file);
 
 // `text` in a code span that it cannot leave: one line, control characters as \xHH.

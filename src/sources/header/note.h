@@ -4,8 +4,8 @@
 //   note.id;       // "task-217"
 //   note.red();    // it must not be reviewed
 //
-// The reader never fails: a line that it cannot read loses only itself and is listed as a problem
-// (REP-23). Thread-safety: plain data and pure functions, but MarkNoteRed.
+// The reader never fails: a line that it cannot read loses only itself and is listed as a problem.
+// Thread-safety: plain data and pure functions, but MarkNoteRed.
 
 #ifndef DOSSIER_SOURCES_HEADER_NOTE_H_
 #define DOSSIER_SOURCES_HEADER_NOTE_H_
@@ -19,7 +19,7 @@
 
 namespace dossier::sources {
 
-inline constexpr std::size_t kMaxNoteBytes = 64 << 10;  // read of a file; REP-22
+inline constexpr std::size_t kMaxNoteBytes = 64 << 10;  // read of a file
 inline constexpr std::int64_t kNoRank = 9999;
 inline constexpr std::string_view kGreen = "green", kRed = "red";
 
@@ -47,7 +47,7 @@ std::string_view NoteBody(std::string_view text);
 std::string FirstHeading(std::string_view body);
 
 // `text` with `status: red` in its front matter: the value of the last status line is replaced, or
-// a line is added; all other bytes stay (REP-24).
+// a line is added; all other bytes stay.
 std::string WithStatusRed(std::string_view text);
 // The same to the file at `path`, durably; mode and owner stay.
 Status MarkNoteRed(const std::string& path);

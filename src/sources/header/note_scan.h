@@ -1,4 +1,4 @@
-// All notes of `agent_notes/`, and what of them is worth a look (REP-13, REP-15, REP-22, REP-26).
+// All notes of `agent_notes/`, and what of them is worth a look.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(const NoteScan scan, ScanNotes(root));
 //   for (const Note& note : scan.notes) if (note.queue == "ready_for_review") …
@@ -49,7 +49,8 @@ Result<NoteScan> ScanNotes(const std::string& root, const NoteScanOptions& optio
 // Newest first, ties by path bytes.
 bool IsNewer(const Note& a, const Note& b);
 
-// "QUEUE/FILE: PROBLEM", sorted, of everything that REP-25 finds, ids used twice in a queue too.
+// "QUEUE/FILE: PROBLEM", sorted, of everything that is wrong with a note, ids used twice in a queue
+// too.
 std::vector<std::string> LintNotes(const NoteScan& scan);
 
 }  // namespace dossier::sources

@@ -1,4 +1,4 @@
-// The tasks of a repository, as people keep them in files (REP-30, section 5).
+// The tasks of a repository, as people keep them in files.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(TaskList list, LoadTasks(root, {}));
 //   std::stable_sort(list.tasks.begin(), list.tasks.end(), StartsBefore);
@@ -19,7 +19,7 @@
 
 namespace dossier::sources {
 
-inline constexpr std::int64_t kDefaultPriority = 1000;  // REP-4
+inline constexpr std::int64_t kDefaultPriority = 1000;
 
 // One unit of work. Texts are as they stand in the file.
 struct Task {
@@ -52,16 +52,16 @@ struct TaskList {
 Result<TaskList> LoadTasks(const std::string& root, const std::vector<std::string>& sources,
                            const std::string& notes = "agent_notes");
 
-// REP-5, for a stable sort: by priority, then by id as bytes.
+// For a stable sort: by priority, then by id as bytes.
 bool StartsBefore(const Task& a, const Task& b);
 
-// A priority as written (REP-4): 3, "P2", " p2 ", "7". kDefaultPriority and a sentence in `problem`
-// for what cannot be read.
+// A priority as written: 3, "P2", " p2 ", "7". kDefaultPriority and a sentence in `problem` for
+// what cannot be read.
 std::int64_t ReadPriority(const Json& value, std::string* problem);
 
-// An id as part of a file or ref name (section 5): characters outside A-Za-z0-9._- become `-`; if
-// any did, if it is over 64 bytes, or if a file or ref must not be called so, `-` and 8 hex digits
-// of its SHA-256 follow.
+// An id as part of a file or ref name: characters outside A-Za-z0-9._- become `-`; if any did, if
+// it is over 64 bytes, or if a file or ref must not be called so, `-` and 8 hex digits of its
+// SHA-256 follow.
 std::string FileNameOfId(std::string_view id);
 
 }  // namespace dossier::sources

@@ -1,4 +1,4 @@
-// Which tasks may start, and when (REP-5, REP-32).
+// Which tasks may start, and when.
 //
 //   DOSSIER_RETURN_IF_ERROR(CheckTasks(list.tasks));
 //   DOSSIER_RETURN_IF_ERROR(CheckDependencies(list.tasks, merged));
@@ -27,8 +27,8 @@ Status CheckTasks(std::span<const Task> tasks);
 // Errors: kConfig: an unknown id with the nearest ones; a cycle, shown as "a -> b -> a".
 Status CheckDependencies(std::span<const Task> tasks, const std::set<std::string>& merged);
 
-// Indexes of all tasks, each after its dependencies, by REP-5 among those that are ready. Needs
-// checked dependencies.
+// Indexes of all tasks, each after its dependencies, by StartsBefore among those that are ready.
+// Needs checked dependencies.
 std::vector<std::size_t> StartOrder(std::span<const Task> tasks);
 
 }  // namespace dossier::sources

@@ -7,7 +7,7 @@
 //   section.alternatives["outline"] = packed.Text(Form::kOutline);   // with options.forms = kAll
 //
 // The text is without the fence of a section; FencedPack gives what `dossier pack` prints. Same
-// files, same options: same bytes, in whatever folder, locale and number of threads (ASM-112).
+// files, same options: same bytes, in whatever folder, locale and number of threads.
 //
 // Steps, a file each: pack_select (which), pack_order, pack_file (read, redact, render, count),
 // pack_rank (--task), pack_fit (budget), pack_report.
@@ -31,8 +31,8 @@
 namespace dossier::sources {
 
 enum class PackFormat : std::uint8_t { kXml, kMarkdown, kPlain };
-enum class PackOrder : std::uint8_t { kDefault, kChanged, kPath, kSticky };  // ASM-111
-enum class SecretPolicy : std::uint8_t { kRedact, kExclude, kAllow };        // ASM-115
+enum class PackOrder : std::uint8_t { kDefault, kChanged, kPath, kSticky };
+enum class SecretPolicy : std::uint8_t { kRedact, kExclude, kAllow };
 enum class LineNumbers : std::uint8_t { kNo, kYes };
 // How much of a file is shown. kNames: its path in the list only.
 enum class Form : std::uint8_t { kFull, kOutline, kNames };
@@ -104,7 +104,7 @@ struct PackedFiles {
 
   // The files, then their list. No file is shown in more than `most`.
   std::string Text(Form most = Form::kFull) const;
-  // The list alone (ASM-112).
+  // The list alone.
   std::string List(Form most = Form::kFull) const;
 };
 
@@ -122,8 +122,8 @@ struct FencedText {
   std::string Text() const;
 };
 
-// Inside a data fence with `boundary`, which changes where a file holds it (ASM-4); Markdown has
-// fences of its own. `packed->tokens` becomes the count of all of it.
+// Inside a data fence with `boundary`, which changes where a file holds it; Markdown has fences of
+// its own. `packed->tokens` becomes the count of all of it.
 FencedText FencedPack(const tokens::Counter& counter, std::string boundary,
                       std::optional<std::uint64_t> seed, PackedFiles* packed);
 // Tokens that the fence takes at most.

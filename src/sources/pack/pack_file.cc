@@ -17,8 +17,8 @@
 namespace dossier::sources {
 namespace {
 
-constexpr std::uint64_t kMaxWhole = 1 << 20;  // bytes; ASM-114
-constexpr std::uint64_t kMaxData = 64 << 10;  // bytes; ASM-114
+constexpr std::uint64_t kMaxWhole = 1 << 20;  // bytes
+constexpr std::uint64_t kMaxData = 64 << 10;  // bytes
 constexpr std::size_t kSniffed = 8000;        // bytes in which a NUL makes a file binary, as in git
 
 constexpr std::string_view kDataEndings[] = {".csv", ".tsv", ".ndjson", ".jsonl", ".json"};

@@ -1,5 +1,4 @@
-// Shrinks files until they fit: full, outline, names, lowest priority first (ASM-116). A step of
-// Pack.
+// Shrinks files until they fit: full, outline, names, lowest priority first. A step of Pack.
 //
 // Thread-safety: pure functions.
 

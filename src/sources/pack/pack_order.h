@@ -1,4 +1,4 @@
-// In which order files stand, so that what changes often stands late (ASM-111). A step of Pack.
+// In which order files stand, so that what changes often stands late. A step of Pack.
 //
 // Thread-safety: pure functions.
 

@@ -1,4 +1,4 @@
-// The frames around files, in each format (ASM-113). A step of Pack.
+// The frames around files, in each format. A step of Pack.
 //
 // Every piece ends in line ends and the next starts with none and with no slash: no tokenizer of
 // the public encodings joins across that, so counts of pieces add up to the count of the whole.

@@ -18,7 +18,7 @@ Json PackReportJson(const PackedFiles& packed, std::optional<std::int64_t> budge
                     std::string_view encoding);
 
 // Totals, what was left out and why, and with a budget that cut: the ten largest files and a
-// pattern to exclude each (ASM-116).
+// pattern to exclude each.
 std::string PackTable(const PackedFiles& packed, std::optional<std::int64_t> budget,
                       std::string_view encoding);
 

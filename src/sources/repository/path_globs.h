@@ -6,7 +6,7 @@
 //
 // A pattern without a slash is matched against every name of the path; with one against the whole
 // path; `/x` is x at the root. A pattern that is the path itself, or a folder above it, matches
-// too, so that names with brackets can be given as they are (ASM-110). Thread-safety: immutable.
+// too, so that names with brackets can be given as they are. Thread-safety: immutable.
 
 #ifndef DOSSIER_SOURCES_REPOSITORY_PATH_GLOBS_H_
 #define DOSSIER_SOURCES_REPOSITORY_PATH_GLOBS_H_

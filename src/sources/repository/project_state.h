@@ -1,7 +1,7 @@
 // What a project keeps from run to run: its boundary, its order of files.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(std::string folder, ProjectStateFolder("."));
-//   DOSSIER_ASSIGN_OR_RETURN(std::string id, ProjectBoundary(folder));     // ASM-4
+//   DOSSIER_ASSIGN_OR_RETURN(std::string id, ProjectBoundary(folder));
 //
 // Thread-safety: several processes may call these at once; all get the same boundary.
 

@@ -1,4 +1,4 @@
-// Where a repository stands: branch, commit, and what `--with` asks for (REP-9, REP-11, REP-12).
+// Where a repository stands: branch, commit, and what `--with` asks for.
 //
 //   RepoWatch watch(".");
 //   const RepoFacts facts = watch.Get();     // facts.branch "main", facts.head "0123456"
@@ -65,7 +65,7 @@ class RepoWatch {
 
   RepoFacts Get(const RepoQuery& query = {});
 
-  // The root of the work tree: the nearest folder with `.git`, else the folder itself (section 3).
+  // The root of the work tree: the nearest folder with `.git`, else the folder itself.
   const std::string& root() const { return root_; }
   std::size_t git_starts() const;  // so far
 

@@ -1,4 +1,4 @@
-// The filters of command templates (CON-19), with the results that Jinja's have.
+// The filters of command templates, with the results that Jinja's have.
 //
 //   ApplyFilter("join", list, {Value(", ")});
 //
@@ -31,7 +31,7 @@ Result<Value::List> Items(const Value& value);
 // `text` as one word of a POSIX shell.
 std::string ShellQuote(std::string_view text);
 
-// The origin that a text made of `value` has: none if nothing of it could be misread (CON-20).
+// The origin that a text made of `value` has: none if nothing of it could be misread.
 std::string OriginIfUnsafe(const Value& value);
 // Whether `text` holds a character that means something to a shell, or a control character.
 bool HoldsShellCharacters(std::string_view text);

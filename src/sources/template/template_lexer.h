@@ -1,4 +1,4 @@
-// The words of a command template: text, tags and what stands in them (CON-19).
+// The words of a command template: text, tags and what stands in them.
 //
 //   DOSSIER_ASSIGN_OR_RETURN(auto tokens, LexTemplate("ls {{ F }}"));
 //   // kText "ls ", kPrintBegin, kName "F", kPrintEnd, kEnd
@@ -18,8 +18,7 @@
 
 namespace dossier::sources {
 
-inline constexpr std::size_t kMaxCommandTemplate = 1
-                                                   << 20;  // bytes, of template and result; CON-19
+inline constexpr std::size_t kMaxCommandTemplate = 1 << 20;  // bytes, of template and result
 
 // In the template, from 1; columns count code points.
 struct TemplatePlace {

@@ -1,13 +1,13 @@
-// Text for context commands from Jinja templates: the subset of CON-19.
+// Text for context commands from templates in a subset of Jinja.
 //
 //   Variables variables{{"F", {Value("docs/adr 0012.md"), VariableOrigin::kCommandLine}}};
 //   RenderTemplate("cat {{ F | shellquote }}", variables);   // cat 'docs/adr 0012.md'
 //
-// There: {{ }}, if/elif/else, for/else with loop, raw, comments, - marks; strings, numbers, lists,
-// true, false, none; and or not in, comparisons, ~, a if c else b, is [not] defined|none; a.b
-// a['b'] a[0] on maps and lists; the filters of template_filters.h. trim_blocks and lstrip_blocks
-// are on, the result is stripped. What is undefined is an error but under default and `is defined`.
-// Thread-safety: a pure function.
+// The subset: {{ }}, if/elif/else, for/else with loop, raw, comments, - marks; strings, numbers,
+// lists, true, false, none; and or not in, comparisons, ~, a if c else b, is [not] defined|none;
+// a.b a['b'] a[0] on maps and lists; the filters of template_filters.h. trim_blocks and
+// lstrip_blocks are on, the result is stripped. What is undefined is an error but under default and
+// `is defined`. Thread-safety: a pure function.
 
 #ifndef DOSSIER_SOURCES_TEMPLATE_TEMPLATE_RENDER_H_
 #define DOSSIER_SOURCES_TEMPLATE_TEMPLATE_RENDER_H_
@@ -22,7 +22,7 @@
 
 namespace dossier::sources {
 
-inline constexpr int kMaxTemplatePasses = 10'000;  // through all loops of one rendering; CON-19
+inline constexpr int kMaxTemplatePasses = 10'000;  // through all loops of one rendering
 
 enum class VariableOrigin { kConfig, kEnvironment, kCommandLine };
 
@@ -34,7 +34,7 @@ struct Variable {
 using Variables = std::map<std::string, Variable, std::less<>>;
 
 // What happens to values of variables that hold characters of the shell, and have passed neither
-// `shellquote` nor `raw` (CON-20).
+// `shellquote` nor `raw`.
 enum class ShellRule {
   kNone,    // the result is no shell's
   kRefuse,  // kConfig, naming the variable

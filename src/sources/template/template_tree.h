@@ -57,7 +57,7 @@ struct TemplateNode {
 
 using TemplateTree = std::vector<TemplateNode>;
 
-inline constexpr int kMaxTemplateDepth = 32;  // of blocks and of expressions; CON-19
+inline constexpr int kMaxTemplateDepth = 32;  // of blocks and of expressions
 
 // Errors: kConfig with construct and column.
 Result<TemplateTree> ParseTemplateTree(std::string_view text);

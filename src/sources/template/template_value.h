@@ -60,8 +60,8 @@ class Value {
   bool Truth() const;
   std::string_view TypeName() const;
 
-  // The variable whose text this value holds, if that came from outside (CON-20); else empty. It
-  // does not take part in comparisons.
+  // The variable whose text this value holds, if that came from outside; else empty. It does not
+  // take part in comparisons.
   const std::string& origin() const { return origin_; }
   Value WithOrigin(std::string origin) &&;
 

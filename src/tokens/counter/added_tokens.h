@@ -5,7 +5,7 @@
 //   added.ForEach(text, [](std::string_view part, std::optional<TokenId> token) { … });
 //
 // The longest is looked for first, as llama.cpp does. Names of control tokens (<|im_end|>) are not
-// among them: they are plain text (ASM-57). Thread-safety: immutable.
+// among them: they are plain text. Thread-safety: immutable.
 
 #ifndef DOSSIER_TOKENS_COUNTER_ADDED_TOKENS_H_
 #define DOSSIER_TOKENS_COUNTER_ADDED_TOKENS_H_

@@ -127,16 +127,16 @@ struct Ratio {
   double margin;           // 0 to 1
 };
 
-// ASCII by the ratio, every other code point as one token. See ASM-54, ASM-61.
+// ASCII by the ratio, every other code point as one token.
 Result<std::shared_ptr<const Counter>> MakeEstimator(Ratio ratio);
-// One token a code point, exact: for tests and character budgets (ASM-55).
+// One token a code point, exact: for tests and character budgets.
 std::shared_ptr<const Counter> MakeCharCounter();
 std::shared_ptr<const Counter> MakeByteCounter();
 
-// Stands in for the vocabulary `name` that is missing: all bytes by the ratio (ASM-61).
+// Stands in for the vocabulary `name` that is missing: all bytes by the ratio.
 std::shared_ptr<const Counter> MakeStandIn(std::string name, Ratio ratio);
-// `counter`'s counts times `ratio`, rounded up: for models whose vocabulary is like its (ASM-54).
-// Errors: kInvalidArgument (a ratio not above 0, a margin not 0 to 1).
+// `counter`'s counts times `ratio`, rounded up: for models whose vocabulary is like its. Errors:
+// kInvalidArgument (a ratio not above 0, a margin not 0 to 1).
 Result<std::shared_ptr<const Counter>> MakeScaled(std::shared_ptr<const Counter> counter,
                                                   double ratio, double margin);
 

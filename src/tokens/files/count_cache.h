@@ -1,4 +1,4 @@
-// Counts of texts seen before, by the SHA-256 of the text and the encoding (ASM-60).
+// Counts of texts seen before, by the SHA-256 of the text and the encoding.
 //
 //   CountCache cache = CountCache::Open(folder, "o200k_base");
 //   const std::int64_t tokens = cache.CountText(text, *counter);   // counts it only if it is new

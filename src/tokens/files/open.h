@@ -37,7 +37,7 @@ struct Opened {
   std::shared_ptr<const Counter> counter;
   std::string
       identity;  // names the vocabulary itself, not its file: for CountCache; empty if not exact
-  std::string warning;  // of a table that is missing or damaged: counts are estimates (ASM-61)
+  std::string warning;  // of a table that is missing or damaged: counts are estimates
 };
 
 // Errors: kUsage for a name that is none, with the nearest; kNotFound, kDamaged, kUnavailable for a

