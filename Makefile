@@ -31,7 +31,8 @@ demo-suite: build
 	@$(DOSSIER) models pull
 	@/usr/bin/python3 tests/suite/run.py --dossier $(DOSSIER)
 
-test: setup
+test:
+	@scripts/setup --test
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)

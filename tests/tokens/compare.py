@@ -6,7 +6,7 @@ usage: compare.py --dossier PATH [--bytes N] [--seed N] [--trees FOLDER ...] [--
 
 With --gguf it compares with /tokenize of a llama-server that has loaded this file, instead; this needs
 no tiktoken. Else it needs PyPI's tiktoken (0.14): in the interpreter that runs it, in the one that
-DOSSIER_TIKTOKEN_PYTHON names, or in .cache/peers, which `scripts/setup --develop` makes; without one it
+DOSSIER_TIKTOKEN_PYTHON names, or in .cache/peers, which `scripts/setup --test` makes; without one it
 says so and exits 77, which the tests take as skipped. The rank files are those that scripts/setup
 fetched, so that no network is needed.
 """
@@ -47,7 +47,7 @@ def go_on_elsewhere() -> str:
     if tried not in os.environ and os.access(other, os.X_OK):
         os.environ[tried] = other
         os.execv(other, [other, *sys.argv])
-    return ("no tiktoken; `scripts/setup --develop` installs it into .cache/peers, or "
+    return ("no tiktoken; `scripts/setup --test` installs it into .cache/peers, or "
             "DOSSIER_TIKTOKEN_PYTHON names a Python that has it")
 
 

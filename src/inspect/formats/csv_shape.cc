@@ -103,28 +103,6 @@ bool GuessHeader(const std::vector<CsvRow>& rows) {
   return rows.size() == 1 || HasTypeContrast(rows) || ReadsLikeNames(rows);
 }
 
-// The raw names, made unique.
-std::vector<std::string> UniqueNames(const std::vector<std::string>& raw, bool* duplicate) {
-  std::vector<std::string> names;
-  std::set<std::string> taken(raw.begin(), raw.end());
-  std::set<std::string> used;
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    std::string name = raw[i].empty() ? fmt::format("column {}", i + 1) : raw[i];
-    if (used.contains(name)) {
-      *duplicate = true;
-      int number = 2;
-      while (taken.contains(fmt::format("{}#{}", name, number)) ||
-             used.contains(fmt::format("{}#{}", name, number))) {
-        ++number;
-      }
-      name = fmt::format("{}#{}", name, number);
-    }
-    used.insert(name);
-    names.push_back(std::move(name));
-  }
-  return names;
-}
-
 bool HasLetterOrUnderscore(std::string_view cell) {
   return std::any_of(cell.begin(), cell.end(), [](char c) {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -305,7 +283,10 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
   }
   std::vector<std::string> raw = named ? first.cells : std::vector<std::string>();
   raw.resize(guess.shape.columns);
-  guess.names = UniqueNames(raw, &guess.duplicate_names);
+  guess.names = ColumnNames(raw);
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    guess.duplicate_names |= !raw[i].empty() && guess.names[i] != raw[i];
+  }
   guess.shape.data_offset = guess.text_start + (named ? first.end : first.offset);
   // The LF of the header's CRLF belongs to the header.
   if (named && guess.shape.data_offset < head.size() && head[guess.shape.data_offset] == '\n' &&
@@ -317,6 +298,26 @@ CsvGuess GuessCsv(std::string_view head, const CsvHints& given) {
                                      !FirstRowHasValue(first) && HasTypeContrast(guess.rows));
   guess.fits_sniffed = guess.sep_line || FitsSniffed(text, fit, guess.rows);
   return guess;
+}
+
+std::string ColumnName(std::size_t column) { return fmt::format("column {}", column + 1); }
+
+std::vector<std::string> ColumnNames(const std::vector<std::string>& header) {
+  const std::set<std::string> raw(header.begin(), header.end());
+  std::set<std::string> used;
+  std::map<std::string, int> next;  // copy of a name: all columns may have the same one
+  std::vector<std::string> names;
+  for (std::size_t column = 0; column < header.size(); ++column) {
+    const std::string base = header[column].empty() ? ColumnName(column) : header[column];
+    std::string name = base;
+    int& copy = next.try_emplace(base, 2).first->second;
+    while (used.contains(name) || (name != base && raw.contains(name))) {
+      name = fmt::format("{}#{}", base, copy++);
+    }
+    used.insert(name);
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 }  // namespace dossier::inspect

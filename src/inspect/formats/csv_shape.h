@@ -40,6 +40,11 @@ struct CsvGuess {
   bool fits_sniffed = false;   // good enough without a name
 };
 
+// Names of columns from a header row: an empty one is `column 3`, a repeated one `name#2`.
+std::vector<std::string> ColumnNames(const std::vector<std::string>& header);
+// "column 3" for 2.
+std::string ColumnName(std::size_t column);
+
 // `head`: the beginning of a text, whole lines or not.
 CsvGuess GuessCsv(std::string_view head, const CsvHints& hints);
 

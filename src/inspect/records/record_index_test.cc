@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "inspect/formats/csv_shape.h"
 #include "inspect/records/record_json.h"
 #include "inspect/records/record_table.h"
 #include "testing/result_matchers.h"
@@ -185,6 +186,8 @@ TEST(RecordJsonTest, TheDeepestAllowedNestingIs1024) {  // INS-58
 TEST(RecordTableTest, NamesOfColumnsAreDistinct) {  // INS-66
   EXPECT_THAT(ColumnNames({"a", "a", "", "a#2", " "}),
               ::testing::ElementsAre("a", "a#3", "column 3", "a#2", " "));
+  // Linear: the square of this many would not end while anyone waits. FLT-90
+  EXPECT_EQ(ColumnNames(std::vector<std::string>(200'000, "a")).back(), "a#200000");
 }
 
 TEST(RecordTableTest, CellsLoseTheirQuotes) {  // INS-60, INS-67

@@ -1,7 +1,6 @@
 #include "inspect/records/record_table.h"
 
 #include <cstring>
-#include <set>
 
 #include "base/text/text.h"
 #include "inspect/formats/csv_scanner.h"
@@ -95,24 +94,6 @@ std::vector<std::string> ParseCells(std::string_view row, char delimiter) {
     cells.push_back(TakeCell(row, delimiter, &at));
     if (at >= row.size()) return cells;
   }
-}
-
-std::string ColumnName(std::size_t column) { return fmt::format("column {}", column + 1); }
-
-std::vector<std::string> ColumnNames(const std::vector<std::string>& header) {
-  const std::set<std::string> raw(header.begin(), header.end());
-  std::set<std::string> used;
-  std::vector<std::string> names;
-  for (std::size_t column = 0; column < header.size(); ++column) {
-    const std::string base = header[column].empty() ? ColumnName(column) : header[column];
-    std::string name = base;
-    for (int copy = 2; used.contains(name) || (name != base && raw.contains(name)); ++copy) {
-      name = fmt::format("{}#{}", base, copy);
-    }
-    used.insert(name);
-    names.push_back(std::move(name));
-  }
-  return names;
 }
 
 std::vector<std::string> TakeHeader(std::string_view text, const TableShape& shape,

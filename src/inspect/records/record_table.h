@@ -53,11 +53,6 @@ class Rows {
 // The cells of one row, without quotes. At least one.
 std::vector<std::string> ParseCells(std::string_view row, char delimiter);
 
-// Names of columns from a header row: an empty one is `column 3`, a repeated one `name#2`.
-std::vector<std::string> ColumnNames(const std::vector<std::string>& header);
-// "column 3" for 2.
-std::string ColumnName(std::size_t column);
-
 // Offset behind a byte order mark and what stands in front of the rows: a line `sep=;`, comments.
 std::size_t TableStart(std::string_view text, const TableShape& shape);
 // Moves *position, which is that start, behind the header row, and gives its cells; none if the

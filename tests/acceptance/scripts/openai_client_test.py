@@ -3,19 +3,21 @@
 
 usage: openai_client_test.py --dossier PATH
 
-Needs a Python that has the PyPI package `openai`: $DOSSIER_OPENAI_PYTHON, else this one. Without one
-the test is skipped (exit status 77) and says so.
+Needs a Python that has the PyPI package `openai`: $DOSSIER_OPENAI_PYTHON, else that of .cache/peers,
+which `scripts/setup --test` makes. Without one the test is skipped (exit status 77) and says so.
 """
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 
 import harness
 
-PYTHON = os.environ.get("DOSSIER_OPENAI_PYTHON", sys.executable)
+PEERS = pathlib.Path(__file__).resolve().parents[3] / ".cache/peers/bin/python3"
+PYTHON = os.environ.get("DOSSIER_OPENAI_PYTHON", str(PEERS) if PEERS.exists() else sys.executable)
 
 # Runs in that Python: what an application would do, as it would do it.
 CLIENT = """
@@ -81,6 +83,6 @@ class OpenAiClient(harness.Case):
 
 if __name__ == "__main__":
     if subprocess.run([PYTHON, "-c", "import openai"], capture_output=True).returncode != 0:
-        print(f"skipped: {PYTHON} has no package openai (pip install openai)")
+        print(f"skipped: {PYTHON} has no package openai (scripts/setup --test installs it)")
         sys.exit(77)
     harness.main()
