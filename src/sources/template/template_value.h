@@ -76,16 +76,16 @@ struct MapItem {
 };
 
 // Below MapItem, because what they make can only be destroyed where it is complete.
-inline TemplateValue::Value() : data_(None{}) {}
-inline TemplateValue::Value(Undefined) : data_(Undefined{}) {}
-inline TemplateValue::Value(bool flag) : data_(flag) {}
-inline TemplateValue::Value(std::int64_t number) : data_(number) {}
-inline TemplateValue::Value(double number) : data_(number) {}
-inline TemplateValue::Value(std::string text) : data_(std::move(text)) {}
-inline TemplateValue::Value(std::string_view text) : data_(std::string(text)) {}
-inline TemplateValue::Value(const char* text) : data_(std::string(text)) {}
-inline TemplateValue::Value(List list) : data_(std::move(list)) {}
-inline TemplateValue::Value(Map map) : data_(std::move(map)) {}
+inline TemplateValue::TemplateValue() : data_(None{}) {}
+inline TemplateValue::TemplateValue(Undefined) : data_(Undefined{}) {}
+inline TemplateValue::TemplateValue(bool flag) : data_(flag) {}
+inline TemplateValue::TemplateValue(std::int64_t number) : data_(number) {}
+inline TemplateValue::TemplateValue(double number) : data_(number) {}
+inline TemplateValue::TemplateValue(std::string text) : data_(std::move(text)) {}
+inline TemplateValue::TemplateValue(std::string_view text) : data_(std::string(text)) {}
+inline TemplateValue::TemplateValue(const char* text) : data_(std::string(text)) {}
+inline TemplateValue::TemplateValue(List list) : data_(std::move(list)) {}
+inline TemplateValue::TemplateValue(Map map) : data_(std::move(map)) {}
 inline TemplateValue TemplateValue::WithOrigin(std::string origin) && {
   origin_ = std::move(origin);
   return std::move(*this);
